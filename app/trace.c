@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/both_spaces.h"
 #include "app/commands.h"
@@ -18,6 +19,7 @@
 #include "loader/agent/source.h"
 #include "loader/kernel/source.h"
 #include "loader/probes/link_kind.h"
+#include "loader/tables/cost_meter.h"
 #include "loader/target/child.h"
 #include "loader/target/private_libc.h"
 #include "loader/user/count.h"
@@ -48,6 +50,7 @@ struct session {
 	struct recorder *recorder;
 	struct report_thread thread;
 	struct prover prover;
+	int stats_fd; /* see cost_meter_open() */
 	struct run_result result;
 };
 
@@ -67,6 +70,10 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 			 "without -K");
 	err = (opts->count_by ? count_source__new : user_source__new)(
 		opts, session->symbolizer, pids, cnt, START_NS, &session->source);
+	if (!err && session->stats_fd >= 0) {
+		user_source__measure_cost(session->source, session->stats_fd);
+		session->stats_fd = -1;
+	}
 	if (err || !opts->kernel)
 		return err;
 	err = kernel_source__new(opts, session->symbolizer, pids, cnt, &kernel);
@@ -109,6 +116,13 @@ static int start_with_agent(struct session *session)
 	return err;
 }
 
+/* Nobody knows whose CPU time shared probes and kernel probes take. */
+static bool measures_cost(const struct options *opts)
+{
+	return options_trace_processes(opts) && !options_share_probes(opts) && !opts->kernel &&
+	       !opts->count_by && !opts->agent;
+}
+
 /* A command has the rights that memleak was started with; nothing later needs all of them. */
 static int start_command(struct session *session)
 {
@@ -126,6 +140,8 @@ static int start_command(struct session *session)
 			 urls);
 	if (err)
 		return err;
+	if (measures_cost(opts))
+		session->stats_fd = cost_meter_open();
 	err = rights_shed(session->out.path != NULL || opts->live, opts->command != NULL,
 			  options_trace_processes(opts) && link_kind_needs_admin());
 	if (err)
@@ -244,6 +260,8 @@ static int finish(struct session *session, int err)
 
 	if (session->source)
 		session->source->ops->free(session->source);
+	if (session->stats_fd >= 0)
+		close(session->stats_fd);
 	prover_deinit(&session->prover);
 	symbolizer__free(session->symbolizer);
 	prober_end();
@@ -276,7 +294,7 @@ static void begin_live(struct session *session)
 
 int trace_command(const struct options *opts)
 {
-	struct session session = {.opts = opts, .given = opts, .out.fd = -1};
+	struct session session = {.opts = opts, .given = opts, .out.fd = -1, .stats_fd = -1};
 
 	if (opts->live)
 		begin_live(&session);

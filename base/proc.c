@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
@@ -19,6 +20,8 @@
 
 /* Size of a read; larger than most files. */
 #define READ_BYTES 4096
+
+#define NSEC_PER_SEC UINT64_C(1000000000)
 
 bool proc_shows_memory(pid_t tid)
 {
@@ -153,6 +156,23 @@ char *proc_thread_comm(pid_t pid, pid_t tid)
 
 	snprintf(name, sizeof(name), "task/%d/comm", (int)tid);
 	return read_comm(pid, name);
+}
+
+uint64_t proc_cpu_ns(pid_t pid)
+{
+	cleanup_free char *stat = NULL;
+	uint64_t ticks[4];
+	const char *at;
+
+	/* The name stands in parentheses and may hold some; no other field does. */
+	if (proc_read(pid, "stat", &stat) || !(at = strrchr(stat, ')')) ||
+	    sscanf(at + 1,
+		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %" SCNu64,
+		   &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 4)
+		return 0;
+	return (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * NSEC_PER_SEC /
+	       (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
 /* The name's line cannot fake a field: the kernel escapes newlines in it. */

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* True if a process or thread has memory. Zombies and ended threads have none. */
@@ -43,6 +44,12 @@ int proc_read_fd(int fd, char **ret, size_t *ret_len);
  * process.
  */
 int proc_read(pid_t pid, const char *name, char **ret);
+
+/*
+ * Returns the CPU time that a process has used, and its ended children that it has waited for, in
+ * ns; 0 if it cannot be read.
+ */
+uint64_t proc_cpu_ns(pid_t pid);
 
 /* Returns the unescaped name of a process or thread, from malloc(); NULL if it cannot be read. */
 char *proc_comm(pid_t pid);

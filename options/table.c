@@ -255,8 +255,9 @@ const struct option_def option_table[] = {
 	 "with the stack of each",
 	 OPT_LEVEL, GROUP_REPORT, FIELD(trace)},
 	{"combined-only", 'C', NULL,
-	 "Keep only totals for each stack, in the kernel: cheapest, but without ages, so neither "
-	 "--show-allocs nor --older works",
+	 "Keep only totals for each stack, in the kernel: reports over many blocks cost less, "
+	 "calls "
+	 "as much as ever; without ages, so neither --show-allocs nor --older works",
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
 	{"format", 0, "FORMAT",
 	 "Form of the reports: text (the default); bcc, text in the form of bcc's memleak, for "

@@ -227,7 +227,8 @@ static void proof_words(const struct proof_facts *proof, uint64_t *word)
 bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
 			  struct proof_facts *ret)
 {
-	const uint64_t *word = words + SNAPSHOT_WORDS(header) - CENSUS_WORDS - PROOF_WORDS;
+	const uint64_t *word =
+		words + SNAPSHOT_WORDS(header) - COST_WORDS - CENSUS_WORDS - PROOF_WORDS;
 
 	if (!*word++)
 		return false;
@@ -280,7 +281,7 @@ static void census_words(const struct heap_census *census, uint64_t *word)
 bool recording_census_from(const struct recording_header *header, const uint64_t *words,
 			   struct heap_census *ret)
 {
-	const uint64_t *word = words + SNAPSHOT_WORDS(header) - CENSUS_WORDS;
+	const uint64_t *word = words + SNAPSHOT_WORDS(header) - COST_WORDS - CENSUS_WORDS;
 
 	if (!*word++)
 		return false;
@@ -305,6 +306,26 @@ bool recording_census_from(const struct recording_header *header, const uint64_t
 			ret->classes[i][use].count = *word++;
 		}
 	return true;
+}
+
+static void cost_words(const struct tracing_cost *cost, uint64_t *word)
+{
+	*word++ = cost->elapsed_ns;
+	*word++ = cost->calls;
+	*word++ = cost->cpu_ns;
+	*word++ = cost->ns;
+	*word++ = cost->trap_ns;
+	*word++ = cost->is_least;
+}
+
+static void cost_from(const uint64_t *word, struct tracing_cost *cost)
+{
+	cost->elapsed_ns = *word++;
+	cost->calls = *word++;
+	cost->cpu_ns = *word++;
+	cost->ns = *word++;
+	cost->trap_ns = *word++;
+	cost->is_least = *word++ != 0;
 }
 
 /* The purpose of a snapshot. */
@@ -340,6 +361,7 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 	words[2] = snap->vmalloc_hidden;
 	proof_words(snap->proof, words + 3);
 	census_words(snap->census, words + 3 + PROOF_WORDS);
+	cost_words(&snap->cost, words + 3 + PROOF_WORDS + CENSUS_WORDS);
 }
 
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
@@ -366,6 +388,7 @@ void recording_snapshot_from(const struct recording_header *header, const uint64
 	snap->beyond_caches = words[0];
 	snap->frees_hidden = words[1] != 0;
 	snap->vmalloc_hidden = words[2];
+	cost_from(words + 3 + PROOF_WORDS + CENSUS_WORDS, &snap->cost);
 }
 
 enum {

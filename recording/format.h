@@ -60,7 +60,8 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define STAT_WORDS(header) (8 + (header)->shape_cnt + 2 * (header)->table_cnt)
 #define PROOF_WORDS (7 + 2 * REACH_CNT)
 #define CENSUS_WORDS (16 + 2 * HEAP_CLASSES * HEAP_USE_CNT)
-#define TAIL_WORDS (3 + PROOF_WORDS + CENSUS_WORDS)
+#define COST_WORDS 6
+#define TAIL_WORDS (3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS)
 #define SNAPSHOT_WORDS(header)                                                                     \
 	(HEAD_WORDS + (header)->lost_cnt + SPACE_CNT * STAT_WORDS(header) + TAIL_WORDS)
 

@@ -22,6 +22,7 @@
 #include "report/rss.h"
 #include "report/stats.h"
 #include "report/terms.h"
+#include "report/tracing_cost.h"
 
 #define AGE_UNKNOWN UINT64_MAX
 
@@ -222,6 +223,7 @@ struct snapshot {
 	uint64_t vmalloc_hidden; /* bytes that vmalloc() has taken without an event */
 	bool frees_hidden;       /* some ways to free kernel memory cannot be seen here at all */
 	struct stats stats[SPACE_CNT];
+	struct tracing_cost cost;
 	const struct peak *peak;           /* if asked for */
 	const struct counts *counts;       /* the same; nothing else is known then */
 	struct process_summary *summaries; /* if asked for; in any order */

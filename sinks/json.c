@@ -9,6 +9,7 @@
 #include "report/runtime_objects.h"
 #include "sinks/census.h"
 #include "sinks/core.h"
+#include "sinks/cost.h"
 #include "sinks/count.h"
 #include "sinks/json_parts.h"
 #include "sinks/json_writer.h"
@@ -431,6 +432,7 @@ static int json_report(FILE *out, const struct report *report)
 	write_untraced(&json, &report->untraced);
 	if (report->rss)
 		rss_write_json(&json, report->rss);
+	cost_write_json(&json, &snap->cost);
 	json_unsigned(&json, "undecided",
 		      report->undecided + report->between_steps + (report->unclear != NULL) +
 			      (report->settling != NULL));

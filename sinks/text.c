@@ -12,6 +12,7 @@
 #include "report/listing.h"
 #include "sinks/census.h"
 #include "sinks/core.h"
+#include "sinks/cost.h"
 #include "sinks/count.h"
 #include "sinks/peak.h"
 #include "sinks/rss_line.h"
@@ -98,6 +99,7 @@ void text_write_head(const struct text_part *part)
 	verdict_write_text(part);
 	if (part->report->rss)
 		rss_write_line(part->out, part->report->rss, part->report->first_rss);
+	cost_write_text(part);
 }
 
 /* Whether all that is said of sites can be said of their sum. */

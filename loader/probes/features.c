@@ -17,8 +17,10 @@ static bool has_helper(enum bpf_func_id helper)
 
 void features_probe(struct features *ret)
 {
-	ret->session_links = session_link_supported();
-	ret->multi_links = ret->session_links || multi_link_supported();
+	ret->session_links = session_link_supported(&ret->trap_ns);
+	ret->multi_links = ret->session_links || multi_link_supported(&ret->trap_ns);
+	if (!ret->multi_links)
+		ret->trap_ns = 0;
 	ret->cookies = has_helper(BPF_FUNC_get_attach_cookie);
 	ret->find_vma = has_helper(BPF_FUNC_find_vma);
 	/*

@@ -12,6 +12,7 @@ struct features {
 	bool cookies;        /* a number for each probe that its program can read */
 	bool find_vma;       /* programs can find the mapping of an address */
 	bool hash_on_demand; /* hash tables can allocate entries in any context */
+	uint64_t trap_ns;    /* CPU time of one trap with an empty program; 0 if unknown */
 };
 
 void features_probe(struct features *ret);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/proc_maps.h"
 
 #define MULTI_RETURN 1U /* BPF_F_UPROBE_MULTI_RETURN */
@@ -61,15 +63,40 @@ int multi_link_create(const struct multi_link *link)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Function that the tests probe. */
+/* Number of calls in a trial. */
+#define TRIED_CALLS 512
+
+#define CACHE_BYTES (256 << 10)
+#define CACHE_LINE_BYTES 64
+
+/* Function that the trial probes, at an instruction that kernels emulate. */
 static void __attribute__((noinline)) tried_function(void)
 {
-	__asm__ volatile("");
+	__asm__ volatile("nop");
 }
 
+static int compare_ns(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+/* Sets the usual time of a call, in ns. Programs use the CPU's caches between two calls. */
 static void *run_tried_function(void *arg)
 {
-	tried_function();
+	static volatile char memory[CACHE_BYTES];
+	uint64_t took_ns[TRIED_CALLS], begin_ns, *usual_ns = arg;
+
+	for (size_t i = 0; i < TRIED_CALLS; i++) {
+		for (size_t j = 0; j < sizeof(memory); j += CACHE_LINE_BYTES)
+			memory[j]++;
+		begin_ns = clock_ns(CLOCK_MONOTONIC);
+		tried_function();
+		took_ns[i] = clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	}
+	qsort(took_ns, TRIED_CALLS, sizeof(*took_ns), compare_ns);
+	*usual_ns = took_ns[TRIED_CALLS / 2];
 	return NULL;
 }
 
@@ -119,11 +146,11 @@ static int load_counting_program(int map_fd, enum multi_link_when when)
 			     sizeof(insns) / sizeof(insns[0]), &opts);
 }
 
-static bool run_in_thread(void)
+static bool run_in_thread(uint64_t *ret_ns)
 {
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, run_tried_function, NULL))
+	if (pthread_create(&thread, NULL, run_tried_function, ret_ns))
 		return false;
 	return pthread_join(thread, NULL) == 0;
 }
@@ -134,11 +161,8 @@ static int create_counter(void)
 			      1, NULL);
 }
 
-/*
- * Returns how often the program runs when the probed function runs twice; negative if that cannot
- * be tested.
- */
-static int64_t try_link(enum multi_link_when when)
+/* Returns how often the program ran in TRIED_CALLS calls; negative if that cannot be tested. */
+static int64_t try_link(enum multi_link_when when, uint64_t *ret_ns)
 {
 	cleanup_close int map_fd = -1, prog_fd = -1, link_fd = -1;
 	uint64_t offset, cookie = 0, hits = 0;
@@ -160,7 +184,7 @@ static int64_t try_link(enum multi_link_when when)
 		return -1;
 	link.prog_fd = prog_fd;
 	link_fd = multi_link_create(&link);
-	if (link_fd < 0 || !run_in_thread() || !run_in_thread())
+	if (link_fd < 0 || !run_in_thread(ret_ns))
 		return -1;
 	return bpf_map_lookup_elem(map_fd, &key, &hits) ? -1 : (int64_t)hits;
 }
@@ -225,9 +249,10 @@ static bool child_survives(int prog_fd)
 bool return_probes_pass_seccomp(void)
 {
 	cleanup_close int map_fd = -1, prog_fd = -1;
+	uint64_t trap_ns;
 
 	/* Kernels without multi links are older than uretprobe(2). */
-	if (!multi_link_supported())
+	if (!multi_link_supported(&trap_ns))
 		return true;
 	map_fd = create_counter();
 	if (map_fd < 0)
@@ -236,13 +261,13 @@ bool return_probes_pass_seccomp(void)
 	return prog_fd >= 0 && child_survives(prog_fd);
 }
 
-bool multi_link_supported(void)
+bool multi_link_supported(uint64_t *ret_trap_ns)
 {
-	return try_link(MULTI_LINK_ENTRY) == 2;
+	return try_link(MULTI_LINK_ENTRY, ret_trap_ns) == TRIED_CALLS;
 }
 
-/* 3 runs: entry and return of the first call, entry of the second. */
-bool session_link_supported(void)
+/* The program runs at the entry and return of the first call, and at the entries of the others. */
+bool session_link_supported(uint64_t *ret_trap_ns)
 {
-	return try_link(MULTI_LINK_SESSION) == 3;
+	return try_link(MULTI_LINK_SESSION, ret_trap_ns) == TRIED_CALLS + 1;
 }

@@ -44,9 +44,9 @@ int multi_link_create(const struct multi_link *link);
 /*
  * True if the kernel has multi links and binds them to all threads of a process. Between 6.6 and
  * 6.10 they were bound to one thread unless fixed (commit 46ba0e49b642), so this is tested with a
- * thread.
+ * thread. If so, *ret_trap_ns is the CPU time of one trap with an empty program.
  */
-bool multi_link_supported(void);
+bool multi_link_supported(uint64_t *ret_trap_ns);
 
 /*
  * True if a process under a seccomp filter survives a return probe. Between 6.11 and 6.13 the
@@ -55,7 +55,10 @@ bool multi_link_supported(void);
  */
 bool return_probes_pass_seccomp(void);
 
-/* True if the kernel has session links and skips a return if the program asks for it; tested. */
-bool session_link_supported(void);
+/*
+ * True if the kernel has session links and skips a return if the program asks for it; tested.
+ * *ret_trap_ns as above.
+ */
+bool session_link_supported(uint64_t *ret_trap_ns);
 
 #endif

@@ -79,6 +79,16 @@ static void fill_stats(const uint64_t sums[MEMLEAK_COUNTER_CNT], struct stats *s
 	stats->calls += calls_from(&sums[MEMLEAK_STAT_CALLS_OF], stats->calls_of);
 }
 
+struct stats tracker_stats_now(const struct tracker *tracker)
+{
+	uint64_t sums[MEMLEAK_COUNTER_CNT] = {0};
+	struct stats stats = {0};
+
+	if (!sum_counters(tracker, sums))
+		fill_stats(sums, &stats);
+	return stats;
+}
+
 struct entry_count {
 	bool may_be_empty; /* of an array, whose unused entries begin with a word of 0 */
 	uint64_t used;

@@ -14,6 +14,9 @@ void tracker_stats_start(struct tracker *tracker);
  */
 int tracker_stats_read(struct tracker *tracker, struct snapshot *snap);
 
+/* Returns what was counted up to now; nothing if that cannot be read. */
+struct stats tracker_stats_now(const struct tracker *tracker);
+
 /* How often the kernel did not run a program because it ran already; 0 if it is not loaded. */
 uint64_t program_recursion_misses(const struct bpf_program *prog);
 

@@ -14,6 +14,7 @@
 #include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/probes/allocators.h"
+#include "loader/tables/translate.h"
 #include "loader/target/arch.h"
 
 /*
@@ -211,6 +212,8 @@ void attach_probes(struct attach_state *state, const struct module *module, stru
 
 		say_attached(state, module, probe, &list->places[i]);
 		state->placed += !probe->err;
+		if (!probe->err && list->places[i].insn && !list->places[i].emulated)
+			state->process->stepped |= 1U << family_from(probe->shape);
 		if ((probe->err && probe->err != -EEXIST) || shape_maps(probe->shape))
 			continue;
 		state->throws |= probe->throws;

@@ -54,6 +54,7 @@ struct user_process {
 	struct file_id *searched; /* files searched so far, once attached */
 	size_t searched_cnt;
 	struct probe_set probes; /* unused if probes are shared */
+	uint32_t stepped;        /* families with a probe that the kernel single-steps, by bit */
 	char *allocator;         /* path of the first file with a probed heap function */
 	struct ranges ranges;
 	struct proc_maps maps; /* read at read_ns; empty once compared with the ranges */

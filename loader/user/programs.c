@@ -284,6 +284,7 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 	int err;
 
 	features_probe(&features);
+	programs->cost.trap_ns = features.trap_ns;
 	file_system_refuse_served();
 	ctx->skel = SKELETON_OPEN(user_bpf);
 	if (!ctx->skel) {
@@ -325,6 +326,7 @@ int user_programs_init(struct user_programs *programs, const struct options *opt
 						   .unwind = &programs->unwind,
 						   .copies = &programs->copies,
 					   }};
+	cost_meter_init(&programs->cost);
 	if (!options_share_probes(opts))
 		return 0;
 	if (!opts->force)
@@ -383,5 +385,6 @@ void user_programs_deinit(struct user_programs *programs)
 	unwind_spaces_deinit(&programs->unwind);
 	tracker_deinit(&programs->tracker);
 	descendants_deinit(&programs->descendants);
+	cost_meter_deinit(&programs->cost);
 	map_events__free(programs->ctx.map_events);
 }

@@ -10,6 +10,7 @@
 #include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/stacks/stack_copies.h"
+#include "loader/tables/cost_meter.h"
 #include "loader/tables/tracker.h"
 #include "loader/target/target_filter.h"
 #include "loader/user/context.h"
@@ -21,6 +22,7 @@ struct user_programs {
 	struct probe_pool pool; /* used if probes are shared */
 	struct tracker tracker;
 	struct descendants descendants; /* used with --follow */
+	struct cost_meter cost;
 };
 
 /* Loads nothing yet. Returns 0, or a negative errno after logging it; call deinit either way. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "loader/tables/tracker_walk.h"
+#include "loader/user/cost.h"
 #include "loader/user/events.h"
 #include "loader/user/peak.h"
 #include "loader/user/snapshot.h"
@@ -26,7 +27,10 @@ static struct user_source *user_source_of(struct source *source)
 
 static int user_source__start(struct source *base)
 {
-	tracing_start(&user_source_of(base)->tracing);
+	struct tracing *tracing = &user_source_of(base)->tracing;
+
+	tracing_start(tracing);
+	user_cost_begin(&tracing->set);
 	return 0;
 }
 
@@ -87,6 +91,8 @@ static int user_source__read(struct source *base, const struct read_request *req
 		err = user_snapshot_read(set, source->tracing.records.begun_ns,
 					 with_peak ? &source->peak.copies.kept : NULL, ret);
 	set->programs->tracker.walker.heaps_before_ns = 0;
+	if (!err)
+		user_cost_read(set, ret);
 	tracker_forget_pictures(&set->programs->tracker);
 	/* Processes may be removed before the report is made; their symbols are still needed. */
 	if (!err)
@@ -136,6 +142,8 @@ static int user_source__maintain(struct source *base, const struct snapshot *sna
 	user_symbols_keep(&source->symbols, false);
 	deferred_stacks_go_on(&source->tracing.programs.copies.deferred);
 	if (is_reported)
+		cost_meter_reported(&source->tracing.programs.cost);
+	if (is_reported)
 		tracing_maintain(&source->tracing, snap->calls);
 	return tracker_reported(&source->tracing.programs.tracker);
 }
@@ -170,6 +178,11 @@ static const struct source_ops user_source_ops = {
 	.set_baseline = user_source__set_baseline,
 	.free = user_source__free,
 };
+
+void user_source__measure_cost(struct source *base, int stats_fd)
+{
+	user_source_of(base)->tracing.programs.cost.stats_fd = stats_fd;
+}
 
 int user_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
 		     size_t pid_cnt, uint64_t start_ns, struct source **ret)

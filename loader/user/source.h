@@ -13,4 +13,7 @@
 int user_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
 		     size_t pid_cnt, uint64_t start_ns, struct source **ret);
 
+/* Measures what tracing costs; the source closes stats_fd, which is from cost_meter_open(). */
+void user_source__measure_cost(struct source *source, int stats_fd);
+
 #endif

@@ -4,7 +4,7 @@
 import platform
 import re
 
-from lib import Failure, each, wanted
+from lib import Failure, Skip, each, wanted
 
 
 # Cases about --stats.
@@ -48,6 +48,24 @@ def test_stats(t, how):
     wanted("calls and blocks", seen, [({"malloc": 10, "free": 1}, 10),
                                       ({"malloc": 20, "free": 1}, 20),
                                       ({"malloc": 20, "free": 21}, 0)])
+
+
+def test_cost(t):
+    """A program that does nothing but allocate spends most of its time in probes."""
+    if tuple(map(int, platform.release().split(".")[:2])) < (6, 6):
+        raise Skip("traps are timed by links that this kernel lacks")
+    program = t.program("churn")
+    memleak = t.attach(program, interval="0.5")
+    program.go()
+    program.send()
+    first = memleak.reports.index(memleak.fresh_report())
+    report = memleak.report_number(first + 1)
+    memleak.stop()
+    if "tracing_cost" not in report:
+        raise Failure("the cost is not known")
+    cost = report["tracing_cost"]
+    if not 0.3 < cost["cpu_share"] or not cost["calls_per_s"] or cost["at_least"]:
+        raise Failure(f"{cost}")
 
 
 def test_stats_functions(t):

@@ -34,6 +34,10 @@ UNTRACED = {
 RSS_PARTS = ("live", "kept", "mapped", "stacks", "files", "shared", "other")
 DESCRIPTORS = {"older": INTEGER, "missed": INTEGER, "closed_unseen": INTEGER,
                "unread": INTEGER}
+TRACING_COST = {
+    "cpu_share": (int, float), "at_least": (bool,), "calls_per_s": (int, float),
+    "least_cpu_share": (int, float),
+}
 PARTS = ("anonymous", "shared", "huge", "descriptors", "threads")
 SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
          "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
@@ -339,6 +343,10 @@ def check_report(report, with_allocs=False):
     if "descriptors" in report:
         check_keys("descriptors", report["descriptors"], DESCRIPTORS)
         require(all(site["kind"] == "descriptor" for site in report["sites"]), "memory, too")
+    if "tracing_cost" in report:
+        cost = report["tracing_cost"]
+        check_keys("tracing_cost", cost, TRACING_COST)
+        require(0 <= cost["least_cpu_share"] <= 1 and 0 <= cost["cpu_share"] < 1, f"cost {cost}")
     for growth in report.get("untraced", ()):
         check_keys("untraced", growth, UNTRACED)
         require(growth["part"] in PARTS and growth["per_s"] > 0, f"untraced growth {growth}")

@@ -2,6 +2,7 @@
 /* What /proc says of processes that call themselves anything. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/file_id.h"
 #include "base/proc.h"
 
@@ -146,6 +148,19 @@ static void another_version_is_another_file(void **state)
 	assert_false(is_same_file(&st, &other));
 }
 
+/* Ended children count, and each of four sums is rounded down to 10 ms. */
+static void cpu_time_is_that_of_the_process(void **state)
+{
+	uint64_t before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), told_ns = proc_cpu_ns(getpid());
+
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < before_ns + 100000000)
+		;
+	told_ns = proc_cpu_ns(getpid()) - told_ns;
+	assert_in_range(told_ns, 60000000,
+			clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns + 40000000);
+	assert_int_equal(proc_cpu_ns(INT_MAX), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +170,7 @@ int main(void)
 		cmocka_unit_test(what_is_gone_is_an_error),
 		cmocka_unit_test(long_files_are_whole),
 		cmocka_unit_test(another_version_is_another_file),
+		cmocka_unit_test(cpu_time_is_that_of_the_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

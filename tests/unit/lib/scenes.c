@@ -830,6 +830,13 @@ static const struct proof_facts proof_of_core = {
 static const struct suppressed suppressed[] = {
 	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
 
+/* Takes cost_ns of a second of CPU time, in a report after two seconds. */
+#define COST(cost_ns, ...)                                                                         \
+	{                                                                                          \
+		.elapsed_ns = 2000000000, .calls = 820000, .cpu_ns = 1000000000, .ns = (cost_ns),  \
+		.trap_ns = 400000000, __VA_ARGS__                                                  \
+	}
+
 const struct scene scenes[] = {
 	{.name = "plain", .opts.top = 10, .snap = SNAPSHOT(plain_sites)},
 	{.name = "final", .opts.top = 10, .snap = SNAPSHOT(plain_sites), .final = true},
@@ -1010,6 +1017,17 @@ const struct scene scenes[] = {
 	{.name = "prove-by-module",
 	 .opts = {.top = 10, .by = BY_MODULE},
 	 .snap = SNAPSHOT(proved_sites, .proof = &proof_still)},
+	{.name = "cost", .opts.top = 1, .snap = SNAPSHOT(plain_sites, .cost = COST(120000000))},
+	{.name = "cost-little",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(plain_sites, .cost = COST(9000000))},
+	{.name = "cost-much",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(plain_sites, .cost = COST(850000000))},
+	{.name = "cost-stepped",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(plain_sites, .sampling = {SAMPLING_BYTES, 524288},
+			  .cost = COST(400000000, .is_least = true))},
 	{.name = "lost",
 	 .opts.top = 1,
 	 .snap = SNAPSHOT_OF(frame_sites + 3, 1,

@@ -232,6 +232,12 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 	assert_int_equal(a->wall_ns, b->wall_ns);
 	assert_int_equal(a->t0_ns, b->t0_ns);
 	assert_int_equal(a->walk_ns, b->walk_ns);
+	assert_int_equal(a->cost.elapsed_ns, b->cost.elapsed_ns);
+	assert_int_equal(a->cost.calls, b->cost.calls);
+	assert_int_equal(a->cost.cpu_ns, b->cost.cpu_ns);
+	assert_int_equal(a->cost.ns, b->cost.ns);
+	assert_int_equal(a->cost.trap_ns, b->cost.trap_ns);
+	assert_int_equal(a->cost.is_least, b->cost.is_least);
 	assert_int_equal(a->elapsed_ns, b->elapsed_ns);
 	assert_int_equal(a->sampling.mode, b->sampling.mode);
 	assert_int_equal(a->sampling.rate, b->sampling.rate);

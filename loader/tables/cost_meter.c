@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sums up what the kernel has timed. */
+#include "loader/tables/cost_meter.h"
+
+#include <bpf/bpf.h>
+#include <unistd.h>
+
+/* Calls in fewer numbers say little of the next ones. */
+#define LEAST_CALLS 100
+
+/* Maximum windows in which calls are timed: in the first one, most stacks are new. */
+#define WINDOWS_MAX 2
+
+int cost_meter_open(void)
+{
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+
+	return fd < 0 ? -1 : fd;
+}
+
+void cost_meter_init(struct cost_meter *meter)
+{
+	*meter = (struct cost_meter){.stats_fd = -1};
+}
+
+void cost_meter_deinit(struct cost_meter *meter)
+{
+	if (meter->stats_fd >= 0)
+		close(meter->stats_fd);
+	meter->stats_fd = -1;
+}
+
+static struct cost_sums sums_of(const struct bpf_object *object, uint64_t calls)
+{
+	struct cost_sums sums = {.calls = calls};
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, object)
+	{
+		struct bpf_prog_info info = {0};
+		uint32_t len = sizeof(info);
+
+		if (bpf_program__fd(prog) < 0 ||
+		    bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			continue;
+		sums.run_ns += info.run_time_ns;
+		sums.runs += bpf_program__type(prog) == BPF_PROG_TYPE_KPROBE ? info.run_cnt : 0;
+	}
+	return sums;
+}
+
+bool cost_meter_runs(const struct cost_meter *meter)
+{
+	return meter->trap_ns && (meter->stats_fd >= 0 || meter->call_ns > 0);
+}
+
+void cost_meter_begin(struct cost_meter *meter, const struct bpf_object *object,
+		      const struct tracing_cost *sums)
+{
+	meter->reported = *sums;
+	if (cost_meter_runs(meter))
+		meter->begun = sums_of(object, sums->calls);
+}
+
+void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, uint64_t calls)
+{
+	struct cost_sums ended;
+
+	if (meter->stats_fd < 0)
+		return;
+	ended = sums_of(object, calls);
+	cost_meter_judge(meter, &meter->begun, &ended);
+	meter->begun = ended;
+	if (++meter->windows == WINDOWS_MAX)
+		cost_meter_deinit(meter);
+}
+
+/* The trap at a return, of which there may be some, costs about as much as that at an entry. */
+void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
+		      const struct cost_sums *ended)
+{
+	uint64_t calls = ended->calls - begun->calls, runs = ended->runs - begun->runs;
+
+	if (calls >= LEAST_CALLS && runs)
+		meter->call_ns = (double)(ended->run_ns - begun->run_ns + runs * meter->trap_ns) /
+				 (double)calls;
+}
+
+struct tracing_cost cost_meter_report(struct cost_meter *meter, const struct tracing_cost *sums)
+{
+	const struct tracing_cost *before = &meter->reported;
+	uint64_t calls = sums->calls - before->calls;
+
+	meter->now = *sums;
+	if (meter->call_ns <= 0 || sums->cpu_ns < before->cpu_ns ||
+	    (before->elapsed_ns && !before->cpu_ns))
+		return (struct tracing_cost){0};
+	return (struct tracing_cost){
+		.calls = calls,
+		.elapsed_ns = sums->elapsed_ns - before->elapsed_ns,
+		.cpu_ns = sums->cpu_ns - before->cpu_ns,
+		.ns = (uint64_t)((double)calls * meter->call_ns),
+		.trap_ns = sums->trap_ns - before->trap_ns,
+		.is_least = sums->is_least,
+	};
+}
+
+void cost_meter_reported(struct cost_meter *meter)
+{
+	meter->reported = meter->now;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What tracing costs the traced processes. */
+#ifndef LOADER_USER_COST_H
+#define LOADER_USER_COST_H
+
+#include "loader/user/process_set.h"
+
+void user_cost_begin(struct process_set *set);
+/* Fills the snapshot's cost. */
+void user_cost_read(struct process_set *set, struct snapshot *snap);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Shares of CPU time. */
+#include "report/tracing_cost.h"
+
+/* The kernel counts CPU time in steps of 10 ms: below this it says little. */
+#define LEAST_CPU_NS 50000000ULL
+
+/* Programs that do nothing but allocate have an estimate of more than all of their time. */
+#define MOST 0.99
+
+bool tracing_cost_is_known(const struct tracing_cost *cost)
+{
+	return cost->elapsed_ns && cost->cpu_ns >= LEAST_CPU_NS;
+}
+
+double tracing_cost_calls_per_s(const struct tracing_cost *cost)
+{
+	return (double)cost->calls * 1e9 / (double)cost->elapsed_ns;
+}
+
+double tracing_cost_share(const struct tracing_cost *cost)
+{
+	double share = (double)cost->ns / (double)cost->cpu_ns;
+
+	return share < MOST ? share : MOST;
+}
+
+double tracing_cost_least_share(const struct tracing_cost *cost)
+{
+	double share = tracing_cost_share(cost);
+	double traps = (double)cost->trap_ns / (double)cost->cpu_ns;
+
+	traps = traps < share ? traps : share;
+	return traps / (1 - share + traps);
+}

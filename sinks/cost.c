@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes what tracing costs the traced processes. */
+#include "sinks/cost.h"
+
+/* Part of the processes' CPU time from which the ways out are named. */
+#define MUCH 0.2
+
+static unsigned int percent(double share)
+{
+	return (unsigned int)(share * 100 + 0.5);
+}
+
+/* With sampling, calls that are not sampled take the trap at the entry and little else. */
+static void write_ways_out(const struct text_part *part)
+{
+	const struct snapshot *snap = part->report->snapshot;
+
+	text_begin_line(part);
+	fputs("to lower that: ", part->out);
+	if (snap->sampling.mode == SAMPLING_NONE)
+		fprintf(part->out, "--sample-bytes 512k, to %u %% at best; ",
+			percent(tracing_cost_least_share(&snap->cost)));
+	fputs("tracing for a while only, by -d SECONDS; or a new start by memleak --agent -- "
+	      "COMMAND, which needs no traps\n",
+	      part->out);
+}
+
+void cost_write_text(const struct text_part *part)
+{
+	const struct tracing_cost *cost = &part->report->snapshot->cost;
+	double share;
+
+	if (!tracing_cost_is_known(cost))
+		return;
+	share = tracing_cost_share(cost);
+	text_begin_line(part);
+	if (share < 0.01 && !cost->is_least)
+		fputs("tracing costs less than 1 %", part->out);
+	else
+		fprintf(part->out, "tracing costs %s %u %%", cost->is_least ? "more than" : "some",
+			percent(share));
+	fprintf(part->out, " of the target's CPU time (%.0f calls/s)\n",
+		tracing_cost_calls_per_s(cost));
+	if (share > MUCH)
+		write_ways_out(part);
+}
+
+void cost_write_json(struct json_writer *json, const struct tracing_cost *cost)
+{
+	if (!tracing_cost_is_known(cost))
+		return;
+	json_begin_object(json, "tracing_cost");
+	json_real(json, "cpu_share", tracing_cost_share(cost));
+	json_bool(json, "at_least", cost->is_least);
+	json_real(json, "calls_per_s", tracing_cost_calls_per_s(cost));
+	json_real(json, "least_cpu_share", tracing_cost_least_share(cost));
+	json_end_object(json);
+}
