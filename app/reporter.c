@@ -64,6 +64,8 @@ void reporter_deinit(struct reporter *reporter)
 	ranking__free(reporter->footprint_ranking);
 	ranking__free(reporter->caller_ranking);
 	untraced_growths_deinit(&reporter->untraced);
+	ended_processes_deinit(&reporter->ended);
+	ended_processes_deinit(&reporter->all_ended);
 	suppressor__free(reporter->suppressor);
 	reporter->ranking = NULL;
 	reporter->group_ranking = NULL;
@@ -92,6 +94,7 @@ static void dress(const struct reporter *reporter, struct report *report)
 	report->past = reporter->past;
 	report->past_cnt = reporter->past_cnt;
 	report->watched = ranking__past(reporter->ranking);
+	report->ended = report->final ? &reporter->all_ended : &reporter->ended;
 	report->colour = output_has_colour(reporter->out, reporter->opts->colour);
 }
 
@@ -361,6 +364,18 @@ static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 	}
 }
 
+/* Processes that have ended by a snapshot between reports are still in the next one. */
+static int note_ended(struct reporter *reporter, const struct snapshot *snap, enum use use)
+{
+	int err;
+
+	if (use == USE_NOTE)
+		return 0;
+	ended_processes_deinit(&reporter->ended);
+	err = ended_processes_add(&reporter->ended, snap);
+	return err ? err : ended_processes_add(&reporter->all_ended, snap);
+}
+
 static int add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 	       bool final, enum use use)
 {
@@ -370,6 +385,8 @@ static int add(struct reporter *reporter, const struct snapshot *snap, uint64_t 
 	remember_rss(reporter, snap);
 	if (!err)
 		err = judge_footprints(reporter, snap, use);
+	if (!err)
+		err = note_ended(reporter, &view.snap, use);
 	if (!err)
 		err = report_view(reporter, &view.snap, deadline_ns, final, use);
 	snapshot_view_deinit(&view);

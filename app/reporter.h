@@ -37,6 +37,8 @@ struct reporter {
 	struct ranking *group_ranking;
 	struct ranking *pool_ranking;
 	struct ranking *footprint_ranking;
+	struct ended_processes ended;     /* since the last report */
+	struct ended_processes all_ended; /* since tracing began */
 	struct ranking *caller_ranking;
 	struct untraced_growths untraced; /* of the last snapshot */
 	struct rss first_rss;             /* of the first snapshot that has it, of one image */

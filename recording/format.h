@@ -54,6 +54,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_FOOTPRINT 1U
 #define RECORDING_TALLY_ENDED 2U
 #define RECORDING_TALLY_RSS 4U
+#define RECORDING_TALLY_ENDED_HERE 8U
 
 /* Number of words of a snapshot's parts. */
 #define HEAD_WORDS 11

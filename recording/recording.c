@@ -177,6 +177,7 @@ static void take_footprint(struct byte_reader *from, struct process_tally *tally
 	uint64_t flags = bytes_take_number(from);
 
 	tally->ended = flags & RECORDING_TALLY_ENDED;
+	tally->ended_here = flags & RECORDING_TALLY_ENDED_HERE;
 	tally->footprint.is_known = flags & RECORDING_TALLY_FOOTPRINT;
 	for (size_t i = 0; tally->footprint.is_known && i < FOOTPRINT_CNT; i++)
 		tally->footprint.parts[i] = bytes_take_number(from);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/hash_map.h"
@@ -46,4 +47,78 @@ int ended_leave_out(struct snapshot_view *view)
 		err = snapshot_view_leave_out(view, left_out);
 	view->snap.ended = sum;
 	return err;
+}
+
+/* Puts a process among the largest, the last of which may have to go. Takes its name over. */
+static void name_process(struct ended_processes *list, struct ended_process *process)
+{
+	size_t at = list->named_cnt;
+
+	while (at && list->named[at - 1].bytes < process->bytes)
+		at--;
+	if (at == ENDED_NAMED) {
+		free(process->comm);
+		return;
+	}
+	if (list->named_cnt == ENDED_NAMED)
+		free(list->named[--list->named_cnt].comm);
+	memmove(&list->named[at + 1], &list->named[at],
+		(list->named_cnt - at) * sizeof(*list->named));
+	list->named[at] = *process;
+	list->named_cnt++;
+}
+
+static int add_process(struct ended_processes *list, const struct process *process,
+		       const struct ended *held)
+{
+	struct ended_process ended = {process->pid, NULL, held->bytes, held->count};
+
+	if (!held->count)
+		return 0;
+	if (process->comm && !(ended.comm = strdup(process->comm)))
+		return -ENOMEM;
+	name_process(list, &ended);
+	list->total++;
+	list->bytes += held->bytes;
+	return 0;
+}
+
+/* Sums are by tally. */
+static int sum_sites(const struct snapshot *snap, struct ended *sums)
+{
+	struct hash_map images = {0};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < snap->tally_cnt; i++)
+		if (snap->tallies[i].ended_here)
+			err = hash_map_set(&images, snap->tallies[i].process->image, &sums[i]);
+	for (size_t i = 0; !err && images.cnt && i < snap->site_cnt; i++) {
+		const struct site *site = &snap->sites[i];
+		struct ended *sum =
+			site->process ? hash_map_get(&images, site->process->image) : NULL;
+
+		if (!sum || !site_is_memory(site))
+			continue;
+		sum->bytes += site->bytes - site->inherited_bytes;
+		sum->count += site->count - site->inherited_count;
+	}
+	hash_map_deinit(&images);
+	return err;
+}
+
+int ended_processes_add(struct ended_processes *list, const struct snapshot *snap)
+{
+	cleanup_free struct ended *sums = calloc(snap->tally_cnt + 1, sizeof(*sums));
+	int err = sums ? sum_sites(snap, sums) : -ENOMEM;
+
+	for (size_t i = 0; !err && i < snap->tally_cnt; i++)
+		err = add_process(list, snap->tallies[i].process, &sums[i]);
+	return err;
+}
+
+void ended_processes_deinit(struct ended_processes *list)
+{
+	for (size_t i = 0; i < list->named_cnt; i++)
+		free(list->named[i].comm);
+	*list = (struct ended_processes){0};
 }

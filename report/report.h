@@ -7,6 +7,7 @@
 #define REPORT_REPORT_H
 
 #include "options/options.h"
+#include "report/ended.h"
 #include "report/footprint.h"
 #include "report/ranking.h"
 #include "report/report_site.h"
@@ -107,6 +108,8 @@ struct report {
 	 */
 	const uint64_t *past;
 	size_t past_cnt;
+	/* That ended since the last report; of the final one, since tracing began. NULL: none. */
+	const struct ended_processes *ended;
 	struct ranking_past watched;                /* what verdicts go by */
 	const struct sym_location **location_store; /* what the sites' locations point into */
 };

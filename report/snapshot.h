@@ -160,7 +160,9 @@ struct process_tally {
 	struct earlier_frees earlier; /* where all blocks are tracked */
 	struct footprint footprint;
 	struct rss rss; /* all 0 if it is not known */
-	bool ended;     /* with --all-processes, --comm or --cgroup: since the last report */
+	bool ended;      /* with --all-processes, --comm or --cgroup: since the last report */
+	bool ended_here; /* one that was given, or follows from it: what it held is in this report
+			  */
 };
 
 /* What a pattern of --suppressions has taken out of a snapshot. */

@@ -341,6 +341,29 @@ static void write_descriptors(struct json_writer *json, const struct descriptor_
 	json_end_object(json);
 }
 
+/* Nothing is said if none held anything. */
+static void write_ended_processes(struct json_writer *json, const struct ended_processes *ended)
+{
+	if (!ended || !ended->total)
+		return;
+	json_begin_object(json, "ended_processes");
+	json_unsigned(json, "processes", ended->total);
+	json_unsigned(json, "bytes", ended->bytes);
+	json_begin_array(json, "largest");
+	for (size_t i = 0; i < ended->named_cnt; i++) {
+		const struct ended_process *process = &ended->named[i];
+
+		json_begin_object(json, NULL);
+		json_signed(json, "pid", process->pid);
+		json_string(json, "comm", process->comm);
+		json_unsigned(json, "bytes", process->bytes);
+		json_unsigned(json, "count", process->count);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
 /* Nothing is said if all growth is traced. */
 static void write_untraced(struct json_writer *json, const struct untraced_growths *growths)
 {
@@ -423,6 +446,7 @@ static int json_report(FILE *out, const struct report *report)
 	json_write_reserved(&json, &snap->reserved);
 	write_descriptors(&json, &snap->descriptors);
 	write_ended(&json, &snap->ended);
+	write_ended_processes(&json, report->ended);
 	if (report->by == BY_STACK)
 		write_sites(&json, "sites", report, report->sites, report->site_cnt);
 	else

@@ -123,11 +123,56 @@ static void write_early(const struct text_part *part)
 			TREND_LEAST_MOMENTS - watched->cnt == 1 ? "" : "s");
 }
 
+static void write_ended_process(const struct text_part *part, const struct ended_process *process)
+{
+	char amount[AMOUNT_TEXT_SIZE];
+
+	text_begin_line(part);
+	escape_puts(part->out, process->comm ? process->comm : "?");
+	text_amount((double)process->bytes, amount);
+	fprintf(part->out, " (%d) ended with %s in ", process->pid, amount);
+	text_write_count(part->out, process->count, "block");
+	fputs(" outstanding\n", part->out);
+}
+
+/* Buffers that libraries keep are no weight. */
+static bool has_ended(const struct report *report)
+{
+	return report->ended && report->ended->total &&
+	       !(report->ended->total == 1 && report->only_runtime_init);
+}
+
+/* Names those that held at least a tenth of all. */
+static void write_ended(const struct text_part *part)
+{
+	const struct ended_processes *ended = part->report->ended;
+	uint64_t left = ended->bytes;
+	char amount[AMOUNT_TEXT_SIZE];
+	size_t cnt = 0;
+
+	for (; cnt < ended->named_cnt && ended->named[cnt].bytes >= ended->bytes / 10; cnt++) {
+		write_ended_process(part, &ended->named[cnt]);
+		left -= ended->named[cnt].bytes;
+	}
+	if (cnt == ended->total)
+		return;
+	text_begin_line(part);
+	text_write_count(part->out, ended->total - cnt, "more process");
+	text_amount((double)left, amount);
+	fprintf(part->out, " ended with %s outstanding\n", amount);
+}
+
 static void write_clear(const struct text_part *part)
 {
 	size_t cnt = part->report->sites_total;
 
 	text_begin_line(part);
+	if (has_ended(part->report)) {
+		fputs("nothing grows steadily; memory that processes held when they ended may have "
+		      "leaked\n",
+		      part->out);
+		return;
+	}
 	if (cnt < 2)
 		fprintf(part->out, "nothing seems to leak: %s\n",
 			cnt ? "the one site does not grow steadily" : "nothing is outstanding");
@@ -166,6 +211,8 @@ void verdict_write_text(const struct text_part *part)
 		write_more(part, report->suspects_total - told);
 	for (size_t i = 0; i < report->untraced.cnt; i++)
 		write_untraced(part, &report->untraced.items[i]);
+	if (has_ended(report))
+		write_ended(part);
 	if (report->suspect_cnt || report->unclear || report->settling || report->undecided ||
 	    report->between_steps || report->loss_cnt || report->untraced.cnt ||
 	    report->snapshot->core)

@@ -112,9 +112,11 @@ static int take_tallies(const struct process_set *set, struct snapshot *snap)
 			.earlier = earlier_of(&earlier[memleak_earlier_at(process->image)]),
 			.footprint = footprint_of(set->table.items[i]),
 			.ended = finds && set->table.items[i]->ended,
+			.ended_here = !finds && set->table.items[i]->settled,
 		};
 
-		if (tally.refused || tally.earlier.cnt || tally.footprint.is_known || tally.ended)
+		if (tally.refused || tally.earlier.cnt || tally.footprint.is_known || tally.ended ||
+		    tally.ended_here)
 			snap->tallies[snap->tally_cnt++] = tally;
 	}
 	return 0;

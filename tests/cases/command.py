@@ -339,3 +339,15 @@ def test_environment_is_untouched(t):
 
     if without_ours(memleak.out.text) != without_ours(plain.out.text):
         raise Failure(f"alone:\n{plain.out.text}\nunder memleak:\n{memleak.out.text}")
+
+
+def test_ended_processes(t):
+    """The final report names what ended before it, and is no all-clear about that."""
+    program = t.file_of("pairs")
+    output = t.tmp / "reports"
+    memleak = t.memleak("-f", "-o", "0", "--output", output, "0.3", "--", "sh", "-c",
+                        f"yes | {program} 10000 >/dev/null; sleep 1; true")
+    memleak.wait()
+    last = output.read_text().split(" traced for ")[-1]
+    if "pairs (" not in last or " outstanding\n" not in last or "nothing seems to leak" in last:
+        raise Failure(f"final report: {last}")

@@ -343,6 +343,13 @@ def check_report(report, with_allocs=False):
     if "descriptors" in report:
         check_keys("descriptors", report["descriptors"], DESCRIPTORS)
         require(all(site["kind"] == "descriptor" for site in report["sites"]), "memory, too")
+    if "ended_processes" in report:
+        ended = report["ended_processes"]
+        check_keys("ended_processes", ended, {"processes": INTEGER, "bytes": INTEGER,
+                                              "largest": (list,)})
+        for process in ended["largest"]:
+            check_keys("ended process", process, {"pid": INTEGER, "comm": MAYBE_TEXT,
+                                                  "bytes": INTEGER, "count": INTEGER})
     if "tracing_cost" in report:
         cost = report["tracing_cost"]
         check_keys("tracing_cost", cost, TRACING_COST)

@@ -830,6 +830,15 @@ static const struct proof_facts proof_of_core = {
 static const struct suppressed suppressed[] = {
 	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
 
+static const struct ended_processes compilers = {
+	.named = {{501, (char *)"cc1plus", 193 << 20, 100110},
+		  {502, (char *)"x\x1b[2J", 30 << 20, 1},
+		  {503, NULL, 2 << 20, 7}},
+	.named_cnt = 3,
+	.total = 9,
+	.bytes = 228 << 20,
+};
+
 /* Takes cost_ns of a second of CPU time, in a report after two seconds. */
 #define COST(cost_ns, ...)                                                                         \
 	{                                                                                          \
@@ -1017,6 +1026,12 @@ const struct scene scenes[] = {
 	{.name = "prove-by-module",
 	 .opts = {.top = 10, .by = BY_MODULE},
 	 .snap = SNAPSHOT(proved_sites, .proof = &proof_still)},
+	{.name = "ended-processes",
+	 .opts.top = 1,
+	 .snap = SNAPSHOT(plain_sites),
+	 .final = true,
+	 .ended = &compilers,
+	 .watched = {.cnt = 9, .ns = 60000 * MS}},
 	{.name = "cost", .opts.top = 1, .snap = SNAPSHOT(plain_sites, .cost = COST(120000000))},
 	{.name = "cost-little",
 	 .opts.top = 1,

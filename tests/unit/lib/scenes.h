@@ -19,6 +19,8 @@ struct scene {
 	unsigned int growing;          /* in how many reports it has become what it is */
 	struct snapshot snap;
 	bool final;
+	const struct ended_processes *ended; /* NULL: none */
+	struct ranking_past watched;
 };
 
 /* 2026-11-20T20:30:01.123Z */

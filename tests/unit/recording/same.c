@@ -285,6 +285,7 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 					    sizeof(a->tallies[i].rss));
 		else
 			assert_int_equal(rss_total(&b->tallies[i].rss), 0);
+		assert_int_equal(a->tallies[i].ended_here, b->tallies[i].ended_here);
 		if (a->tallies[i].footprint.is_known)
 			assert_memory_equal(a->tallies[i].footprint.parts,
 					    b->tallies[i].footprint.parts,

@@ -267,7 +267,8 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 		.earlier = {~number, number / 2, number / 3},
 		.footprint = {number % 2,
 			      {number, number / 2, number / 3, number / 4, number / 5, ~number}},
-		.ended = number % 3 == 0};
+		.ended = number % 3 == 0,
+		.ended_here = number % 5 < 2};
 	for (size_t i = 0; number % 5 && i < RSS_PART_CNT; i++)
 		snap->tallies->rss.parts[i] = number / (16 + i) + 1;
 	snap->tallies->rss.arenas = number % 5;

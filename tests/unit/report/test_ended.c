@@ -50,11 +50,69 @@ static void all_live(void **state)
 	snapshot_view_deinit(&view);
 }
 
+/* Blocks of a parent's, and address space alone, are not what it held. */
+static void given_ones_are_named(void **state)
+{
+	struct process parser = {.image = 4, .pid = 40, .comm = (char *)"parser"};
+	struct site sites[] = {
+		{.id = 1,
+		 .process = &parser,
+		 .bytes = 100,
+		 .count = 3,
+		 .inherited_bytes = 60,
+		 .inherited_count = 2},
+		{.id = 2, .process = &living, .bytes = 10, .count = 1},
+		{.id = 3, .process = &parser, .bytes = 50, .count = 3},
+		{.id = 4, .process = &parser, .bytes = 4096, .count = 1, .kind = KIND_RESERVE}};
+	struct process_tally tallies[] = {{.process = &living},
+					  {.process = &parser, .ended_here = true},
+					  {.process = &empty, .ended_here = true}};
+	const struct snapshot snap = {
+		.sites = sites, .site_cnt = 4, .tallies = tallies, .tally_cnt = 3};
+	struct ended_processes list = {0};
+
+	assert_int_equal(ended_processes_add(&list, &snap), 0);
+	assert_int_equal(list.total, 1);
+	assert_int_equal(list.named_cnt, 1);
+	assert_int_equal(list.bytes, 90);
+	assert_int_equal(list.named[0].pid, 40);
+	assert_string_equal(list.named[0].comm, "parser");
+	assert_int_equal(list.named[0].bytes, 90);
+	assert_int_equal(list.named[0].count, 4);
+	ended_processes_deinit(&list);
+	assert_int_equal(list.total, 0);
+}
+
+/* Ten end one after the other, with 30, 10, 20, 60, 40, 50, ... bytes. */
+static void largest_stay(void **state)
+{
+	static const uint64_t held[] = {30, 10, 20, 60, 40, 50, 90, 0, 70, 5};
+	static const uint64_t largest[ENDED_NAMED] = {90, 70, 60, 50, 40};
+	struct ended_processes list = {0};
+
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+		struct site site = {.process = &ended, .bytes = held[i], .count = held[i] != 0};
+		struct process_tally tally = {.process = &ended, .ended_here = true};
+		const struct snapshot snap = {
+			.sites = &site, .site_cnt = 1, .tallies = &tally, .tally_cnt = 1};
+
+		assert_int_equal(ended_processes_add(&list, &snap), 0);
+	}
+	assert_int_equal(list.total, 9);
+	assert_int_equal(list.bytes, 375);
+	assert_int_equal(list.named_cnt, ENDED_NAMED);
+	for (size_t i = 0; i < ENDED_NAMED; i++)
+		assert_int_equal(list.named[i].bytes, largest[i]);
+	ended_processes_deinit(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(are_left_out),
 		cmocka_unit_test(all_live),
+		cmocka_unit_test(given_ones_are_named),
+		cmocka_unit_test(largest_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

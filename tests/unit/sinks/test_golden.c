@@ -87,6 +87,8 @@ static void write_report(FILE *out, const struct scene *scene, const struct snap
 		assert_int_equal(report_init(&scene->opts, snap, past.growth, &symbols.backend,
 					     UINT64_MAX, scene->final, &report),
 				 0);
+		report.ended = scene->ended;
+		report.watched = scene->watched;
 		sink->report(out, &report);
 		report_deinit(&report);
 		past_deinit(&past);
