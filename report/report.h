@@ -90,6 +90,9 @@ struct report {
 	struct untraced_growths untraced;   /* the caller's of report_init_groups() */
 	const struct rss *rss;              /* of the only process; NULL if it is not known */
 	const struct rss *first_rss;        /* what it was first; NULL if it is not known */
+	bool has_older;                     /* filters that were given */
+	bool has_min_size;
+	bool has_max_size;
 	bool show_allocs;
 	const struct report_site *peak; /* those that are shown of it, sorted */
 	size_t peak_cnt;

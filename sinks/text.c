@@ -63,6 +63,24 @@ static void write_change(const struct text_part *part, const uint64_t *past, siz
 		write_sparkline(out, past, cnt);
 }
 
+/* Names the filters that were given, if any. */
+static void write_nothing(FILE *out, const struct report *report)
+{
+	const char *before = " that passes ";
+
+	fputs("nothing outstanding", out);
+	if (report->has_min_size) {
+		fprintf(out, "%s--min-size", before);
+		before = " and ";
+	}
+	if (report->has_max_size) {
+		fprintf(out, "%s--max-size", before);
+		before = " and ";
+	}
+	if (report->has_older)
+		fprintf(out, "%s--older", before);
+}
+
 static void write_headline(const struct text_part *part)
 {
 	const struct report *report = part->report;
@@ -78,8 +96,9 @@ static void write_headline(const struct text_part *part)
 	fprintf(out, "%s traced for %" PRIu64 " s: ", report->count ? "," : "",
 		report->snapshot->elapsed_ns / NSEC_PER_SEC);
 	if (!report->count) {
-		fputs("nothing is outstanding that has passed the filters, such as --older", out);
-		write_change(part, report->past, report->past_cnt);
+		write_nothing(out, report);
+		if (report->past_cnt > 1 && report->past[report->past_cnt - 2])
+			write_change(part, report->past, report->past_cnt);
 		fputc('\n', out);
 		return;
 	}
