@@ -93,7 +93,7 @@ static void mark_calls(struct blaming *blaming, size_t site)
 static int judge_name(const struct options *opts, struct blaming *blaming,
 		      struct symbol_backend *symbols, size_t sum)
 {
-	const struct site *site = &blaming->callers->sums[sum];
+	const struct site *site = blaming->callers->items[sum].site;
 	cleanup_free const struct sym_location **locations =
 		calloc(site->frame_cnt, sizeof(*locations));
 	struct report_site shown = {.site = site, .locations = locations};
@@ -103,7 +103,7 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 		return -ENOMEM;
 	for (size_t i = 0; i < site->frame_cnt; i++)
 		locations[i] = symbols->lookup(symbols, site, site->frames[i]);
-	while (site->frames[at] != blaming->callers->frames[sum])
+	while (site->frames[at] != blaming->callers->items[sum].frame)
 		at++;
 	blaming->calls[sum].may_be_blamed = blame_may_name(opts, &shown, at);
 	return 0;
@@ -114,20 +114,21 @@ static int name_calls(const struct options *opts, struct blaming *blaming,
 		      struct symbol_backend *symbols, uint64_t deadline_ns)
 {
 	const struct callers *callers = blaming->callers;
-	cleanup_free const struct site **sums = calloc(callers->cnt + 1, sizeof(*sums));
+	cleanup_free const struct site **sites = calloc(callers->cnt + 1, sizeof(*sites));
 	size_t cnt = 0;
 	int err;
 
-	if (!sums)
+	if (!sites)
 		return -ENOMEM;
 	for (size_t i = 0; i < blaming->cnt; i++)
 		mark_calls(blaming, i);
 	for (size_t i = 0; i < callers->cnt; i++)
 		if (blaming->calls[i].is_named)
-			sums[cnt++] = &callers->sums[i];
-	err = cnt ? symbols->prepare(symbols, sums, cnt, deadline_ns) : 0;
-	for (size_t i = 0; !err && i < cnt; i++)
-		err = judge_name(opts, blaming, symbols, (size_t)(sums[i] - callers->sums));
+			sites[cnt++] = callers->items[i].site;
+	err = cnt ? symbols->prepare(symbols, sites, cnt, deadline_ns) : 0;
+	for (size_t i = 0; !err && i < callers->cnt; i++)
+		if (blaming->calls[i].is_named)
+			err = judge_name(opts, blaming, symbols, i);
 	return err;
 }
 
@@ -148,7 +149,7 @@ static uint8_t wrapped_calls(const struct blaming *blaming, const struct funnels
 	uint8_t cnt = 0;
 
 	while (frame_cnt && cnt < CALLER_CALLS && calls[cnt] &&
-	       is_among(site->frames, frame_cnt, blaming->callers->frames[calls[cnt] - 1]))
+	       is_among(site->frames, frame_cnt, blaming->callers->items[calls[cnt] - 1].frame))
 		cnt++;
 	return cnt;
 }
@@ -247,7 +248,7 @@ static struct candidate candidate_of(const struct blaming *blaming, size_t sum)
 	const struct call *call = &blaming->calls[sum];
 	struct candidate ret = blaming->sites[call->most];
 
-	while (ret.site->frames[ret.blamed_from] != blaming->callers->frames[sum])
+	while (ret.site->frames[ret.blamed_from] != blaming->callers->items[sum].frame)
 		ret.blamed_from++;
 	ret.growth.history = blaming->callers->growth[sum].history;
 	ret.path_cnt = call->paths;

@@ -32,19 +32,10 @@ static uint32_t sum_of(struct callers *callers, struct hash_map *by_id, const st
 
 	if (number)
 		return (uint32_t)number;
-	if (array_reserve(&callers->sums, &callers->cap, callers->cnt + 1) ||
-	    array_reserve(&callers->frames, &callers->frame_cap, callers->cnt + 1) ||
+	if (array_reserve(&callers->items, &callers->cap, callers->cnt + 1) ||
 	    hash_map_set(by_id, id, (void *)(callers->cnt + 1)))
 		return 0;
-	callers->frames[callers->cnt] = frame;
-	callers->sums[callers->cnt++] = (struct site){
-		.id = id,
-		.process = site->process,
-		.tid = site->tid,
-		.newest_ns = AGE_UNKNOWN,
-		.frames = site->frames,
-		.frame_cnt = site->frame_cnt,
-	};
+	callers->items[callers->cnt++] = (struct caller){.site = site, .frame = frame};
 	return (uint32_t)callers->cnt;
 }
 
@@ -69,7 +60,28 @@ static int add(struct callers *callers, struct hash_map *by_id, const struct sit
 		if (has(calls, cnt, number))
 			continue;
 		calls[cnt++] = number;
-		site_join(&callers->sums[number - 1], site);
+		callers->items[number - 1].site_cnt++;
+	}
+	return 0;
+}
+
+/* Sorts the sites by sum. */
+static int list_sites(struct callers *callers)
+{
+	uint32_t total = 0;
+
+	for (size_t i = 0; i < callers->cnt; i++) {
+		callers->items[i].end = total;
+		total += callers->items[i].site_cnt;
+	}
+	callers->site_of = malloc((total + 1UL) * sizeof(*callers->site_of));
+	if (!callers->site_of)
+		return -ENOMEM;
+	for (size_t i = 0; i < callers->snap->site_cnt; i++) {
+		const uint32_t *calls = callers->calls + i * CALLER_CALLS;
+
+		for (size_t j = 0; j < CALLER_CALLS && calls[j]; j++)
+			callers->site_of[callers->items[calls[j] - 1].end++] = (uint32_t)i;
 	}
 	return 0;
 }
@@ -91,6 +103,8 @@ int callers_init(const struct snapshot *snap, const bool *is_left_out, struct ca
 			err = add(&callers, &by_id, site, callers.calls + i * CALLER_CALLS);
 	}
 	hash_map_deinit(&by_id);
+	if (!err)
+		err = list_sites(&callers);
 	callers.growth = calloc(callers.cnt + 1, sizeof(*callers.growth));
 	if (err || !callers.growth) {
 		callers_deinit(&callers);
@@ -102,16 +116,41 @@ int callers_init(const struct snapshot *snap, const bool *is_left_out, struct ca
 
 void callers_deinit(struct callers *callers)
 {
-	free(callers->sums);
-	free(callers->frames);
+	free(callers->items);
+	free(callers->site_of);
 	free(callers->growth);
 	free(callers->calls);
 	*callers = (struct callers){0};
 }
 
+/* Adds what ranking remembers, which is no more than this. */
+static void add_blocks(struct site *sum, const struct site *site)
+{
+	sum->bytes += site->bytes;
+	sum->count += site->count;
+	ages_join(&sum->ages, &site->ages);
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+		sum->kept[i] += site->kept[i];
+}
+
+static void make_sum(const void *arg, size_t i, struct site *ret)
+{
+	const struct callers *callers = arg;
+	const struct caller *caller = &callers->items[i];
+	const struct site *first = caller->site;
+
+	*ret = (struct site){
+		.id = id_of(first, caller->frame),
+		.process = first->process,
+		.tid = first->tid,
+	};
+	for (uint32_t at = caller->end - caller->site_cnt; at < caller->end; at++)
+		add_blocks(ret, &callers->snap->sites[callers->site_of[at]]);
+}
+
 int callers_rank(struct callers *callers, struct ranking *ranking)
 {
-	return ranking__update_sums(ranking, callers->snap, callers->sums, callers->cnt,
+	return ranking__update_sums(ranking, callers->snap, make_sum, callers, callers->cnt,
 				    callers->growth);
 }
 
@@ -129,7 +168,7 @@ size_t callers_find(const struct callers *callers, const struct site *site, size
 	const uint32_t *calls = callers ? callers_calls(callers, site) : NULL;
 
 	for (size_t i = 0; calls && i < CALLER_CALLS && calls[i]; i++)
-		if (callers->frames[calls[i] - 1] == site->frames[frame])
+		if (callers->items[calls[i] - 1].frame == site->frames[frame])
 			return calls[i] - 1;
 	return SIZE_MAX;
 }

@@ -12,13 +12,21 @@
 /* Innermost calls of a stack that count; a call that comes again in it counts once. */
 #define CALLER_CALLS 16
 
+/* The sum of a call. */
+struct caller {
+	const struct site *site; /* the first one behind the call */
+	uint64_t frame;          /* the call */
+	uint32_t site_cnt;
+	uint32_t end; /* behind its last one in site_of */
+};
+
 struct callers {
 	const struct snapshot *snap;
-	struct site *sums; /* with the stack of one of their sites */
-	uint64_t *frames;  /* of each sum: the call */
+	struct caller *items;
 	struct growth *growth;
-	size_t cnt, cap, frame_cap;
-	uint32_t *calls; /* of each site of snap CALLER_CALLS indices of sums, counted from 1 */
+	size_t cnt, cap;
+	uint32_t *site_of; /* sites of snap, by sum */
+	uint32_t *calls;   /* of each site of snap CALLER_CALLS indices of sums, counted from 1 */
 };
 
 /* Sums up sites of user space but those in is_left_out, which may be NULL. -ENOMEM. */

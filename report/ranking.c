@@ -201,7 +201,9 @@ static struct moment moment_of(const struct ranking *ranking, const struct entry
 		.earlier = process.earlier,
 	};
 
-	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
+		if (!site->ages.count[i] && !entry->history.freed[i])
+			continue;
 		for (size_t span = 0; span <= SPAN_CNT; span++) {
 			if (i < span_class(span))
 				continue;
@@ -209,6 +211,7 @@ static struct moment moment_of(const struct ranking *ranking, const struct entry
 			ret.held[span] += site->ages.count[i];
 			ret.freed[span] += (uint32_t)entry->history.freed[i];
 		}
+	}
 	return ret;
 }
 
@@ -316,35 +319,55 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap, b
 	return err;
 }
 
-static int update(struct ranking *ranking, const struct snapshot *snap, const struct site *sums,
-		  size_t cnt, bool is_reported, struct growth *growth)
+static int begin_update(struct ranking *ranking, const struct snapshot *snap)
 {
-	int err = sum_processes(ranking, snap);
-
 	if (!ranking->updates++)
 		ranking->first_ns = snap->elapsed_ns;
-	for (size_t i = 0; !err && i < cnt; i++)
-		err = update_site(ranking, snap, &sums[i], is_reported, growth ? &growth[i] : NULL);
+	return sum_processes(ranking, snap);
+}
+
+static int end_update(struct ranking *ranking, const struct snapshot *snap, bool is_reported,
+		      int err)
+{
 	if (!err)
 		err = update_absent(ranking, snap, is_reported);
 	ranking->elapsed_ns = snap->elapsed_ns;
 	return err;
 }
 
+static int update(struct ranking *ranking, const struct snapshot *snap, bool is_reported,
+		  struct growth *growth)
+{
+	int err = begin_update(ranking, snap);
+
+	for (size_t i = 0; !err && i < snap->site_cnt; i++)
+		err = update_site(ranking, snap, &snap->sites[i], is_reported,
+				  growth ? &growth[i] : NULL);
+	return end_update(ranking, snap, is_reported, err);
+}
+
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth)
 {
-	return update(ranking, snap, snap->sites, snap->site_cnt, true, growth);
+	return update(ranking, snap, true, growth);
 }
 
 int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
-			 const struct site *sums, size_t cnt, struct growth *growth)
+			 void (*make)(const void *arg, size_t i, struct site *ret), const void *arg,
+			 size_t cnt, struct growth *growth)
 {
-	return update(ranking, snap, sums, cnt, true, growth);
+	int err = begin_update(ranking, snap);
+	struct site sum;
+
+	for (size_t i = 0; !err && i < cnt; i++) {
+		make(arg, i, &sum);
+		err = update_site(ranking, snap, &sum, true, &growth[i]);
+	}
+	return end_update(ranking, snap, true, err);
 }
 
 int ranking__note(struct ranking *ranking, const struct snapshot *snap)
 {
-	return update(ranking, snap, snap->sites, snap->site_cnt, false, NULL);
+	return update(ranking, snap, false, NULL);
 }
 
 struct ranking_past ranking__past(const struct ranking *ranking)

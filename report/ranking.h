@@ -27,9 +27,13 @@ void ranking__free(struct ranking *ranking);
  */
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth);
 
-/* The same for cnt sums over sites of the snapshot, which may overlap: growth[i] is of sums[i]. */
+/*
+ * The same for cnt sums over sites of the snapshot, which may overlap: growth[i] is of the sum that
+ * make(arg, i, ret) makes. Sums are large, and only one is needed at a time.
+ */
 int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
-			 const struct site *sums, size_t cnt, struct growth *growth);
+			 void (*make)(const void *arg, size_t i, struct site *ret), const void *arg,
+			 size_t cnt, struct growth *growth);
 
 /* Remembers a snapshot between two reports: growth stays that since the last report. */
 int ranking__note(struct ranking *ranking, const struct snapshot *snap);
