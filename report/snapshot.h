@@ -159,7 +159,7 @@ struct process_tally {
 	uint64_t refused; /* blocks that were not tracked, as it had its share of the table */
 	struct earlier_frees earlier; /* where all blocks are tracked */
 	struct footprint footprint;
-	struct rss rss; /* all 0 if it is not known */
+	struct rss rss;  /* all 0 if it is not known */
 	bool ended;      /* with --all-processes, --comm or --cgroup: since the last report */
 	bool ended_here; /* one that was given, or follows from it: what it held is in this report
 			  */
