@@ -101,12 +101,14 @@ static __always_inline struct super_block *part_of(const struct overlay *overlay
 }
 
 /*
- * Defines a function that returns true if a super block is served; for an overlay, if one of its
- * parts is. Overlays may contain overlays, but only one level deep.
+ * Defines a function that returns true if the super block at an address is served; for an overlay,
+ * if one of its parts is. Overlays may contain overlays, but only one level deep. The functions are
+ * global, so that the verifier checks each once and not for each call.
  */
 #define DEFINE_SERVED(name, of_part)                                                               \
-	static __noinline int name(struct super_block *sb)                                         \
+	__noinline int name(__u64 addr)                                                            \
 	{                                                                                          \
+		struct super_block *sb = (void *)addr;                                             \
 		struct overlay overlay = {0};                                                      \
 		__u64 type = name_of(sb);                                                          \
                                                                                                    \
@@ -114,14 +116,14 @@ static __always_inline struct super_block *part_of(const struct overlay *overlay
 			return is_fuse(type);                                                      \
 		bpf_probe_read_kernel(&overlay, sizeof(overlay), BPF_CORE_READ(sb, s_fs_info));    \
 		for (__u32 i = 0; i < PARTS_MAX && i < overlay.part_cnt; i++)                      \
-			if (of_part(part_of(&overlay, i)))                                         \
+			if (of_part((__u64)part_of(&overlay, i)))                                  \
 				return 1;                                                          \
 		return overlay.part_cnt > PARTS_MAX;                                               \
 	}
 
-static __noinline int is_served_plain(struct super_block *sb)
+__noinline int is_served_plain(__u64 addr)
 {
-	return is_fuse(name_of(sb));
+	return is_fuse(name_of((void *)addr));
 }
 
 DEFINE_SERVED(is_served_below, is_served_plain)
@@ -135,6 +137,6 @@ int look(void *ctx)
 	struct file *file = NULL;
 
 	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
-	served = is_served(BPF_CORE_READ(file, f_inode, i_sb));
+	served = is_served((__u64)BPF_CORE_READ(file, f_inode, i_sb));
 	return 0;
 }

@@ -96,13 +96,15 @@ static uint32_t choose_sites(const struct options *opts, uint64_t memory, uint32
 			     bool on_demand)
 {
 	uint64_t idle = (uint64_t)stacks * ((on_demand ? SITES_ON_DEMAND : SITES_AT_ONCE) - 1);
-	uint32_t least = stacks + EXTRA_SITES;
+	uint32_t least = stacks + EXTRA_SITES, sites, filled;
 
 	if (idle > IDLE_SITES_MAX)
 		idle = IDLE_SITES_MAX;
 	if (opts->stack_storage_size)
 		return least + (uint32_t)idle;
-	return bounded(memory / SITE_BYTES, least, least + (uint32_t)idle);
+	sites = bounded(memory / SITE_BYTES, least, least + (uint32_t)idle);
+	filled = (uint32_t)power_below(sites);
+	return on_demand && filled >= least ? filled : sites;
 }
 
 struct table_sizes table_sizes_choose(const struct options *opts, uint64_t memory,
