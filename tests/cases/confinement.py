@@ -324,8 +324,8 @@ def test_calls_of_unit(t):
         calls |= calls_in(word) if word.startswith("@") else {word}
     t.program("leak")
     trace = t.tmp / "calls"
-    strace = t.process(["strace", "-f", "-qq", "-o", trace, *DEPLOYMENTS["service"], t.path, "-A",
-                        "--by", "process", "--sample-bytes", "512k", "-T", "20", "0.5", "2"])
+    strace = t.process(["strace", "-f", "-qq", "-o", trace, *DEPLOYMENTS["service"], t.path, "--comm",
+                        "leak", "--by", "process", "--sample-bytes", "512k", "-T", "20", "0.5", "2"])
     strace.wait(3 * PATIENCE)  # strace stops many processes at every system call
     made = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(errors="replace"), re.M))
     # Uretprobes use a system call that older straces print as a number; systemd knows it since 257.
