@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes a census: by size of chunk, in all, and how that meets the processes' memory. */
+/* Writes a heap census: a table by chunk size, totals, and a comparison with process memory. */
 #include "sinks/census.h"
 
 #include <inttypes.h>
@@ -8,14 +8,13 @@
 #include "sinks/json_parts.h"
 #include "sinks/text_part.h"
 
-/* A column of the table. */
 struct column {
 	enum heap_use use;
 	const char *word;
-	const char *words; /* the same at more length */
+	const char *words; /* long form of word */
 };
 
-/* Of a core nothing is known but what was in use. */
+/* A core file does not record who allocated a chunk, only whether it was in use. */
 static const struct column columns_of_core[] = {{HEAP_OLDER, "used", "used"},
 						{HEAP_FREE, "free", "free"}};
 static const struct column columns[] = {
@@ -30,7 +29,7 @@ struct shown_table {
 	size_t column_cnt;
 };
 
-/* False: there is none. */
+/* Returns false if the report has no census. */
 static bool table_of(const struct report *report, struct shown_table *ret)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -77,7 +76,7 @@ static void take_all(const struct heap_census *census, struct reach_sum ret[HEAP
 		ret[use] = heap_census_all(census, (enum heap_use)use);
 }
 
-/* No blanks end a line. */
+/* Pads all cells but the last, so that lines have no trailing blanks. */
 static void write_cell(FILE *out, const struct reach_sum *sum, bool is_last)
 {
 	char amount[AMOUNT_TEXT_SIZE] = "-", count[32] = "";
@@ -126,7 +125,7 @@ static void write_amount(FILE *out, uint64_t bytes)
 	fputs(amount, out);
 }
 
-/* Numbers that are 0 say nothing. */
+/* Writes nothing if bytes is 0. */
 static void write_part(FILE *out, const char *before, uint64_t bytes, const char *words)
 {
 	if (!bytes)
@@ -176,7 +175,7 @@ static void write_memory(FILE *out, const struct heap_census *census)
 	fputc('\n', out);
 }
 
-/* What the numbers are not about. */
+/* Writes which memory the census does not cover. */
 static void write_unknown(FILE *out, const struct heap_census *census)
 {
 	if (census->elsewhere.count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes what a core file says of its process. */
+/* Writes facts about a core file and its process. */
 #include "sinks/core.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "sinks/json_parts.h"
 #include "sinks/text_part.h"
 
-/* Nobody reads more of them. */
+/* Maximum threads listed */
 #define THREADS_MOST 8
 
 static void write_thread(FILE *out, const struct core_thread *thread)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What reports say of a core file and its process, before the blocks. */
+/* Writes facts about a core file and its process, which come before the blocks in a report. */
 #ifndef SINKS_CORE_H
 #define SINKS_CORE_H
 
@@ -9,7 +9,7 @@
 #include "sinks/json_writer.h"
 
 void core_write_text(FILE *out, const struct core_facts *core);
-/* "core" */
+/* Writes the JSON key "core". */
 void core_write_json(struct json_writer *json, const struct core_facts *core);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes what tracing costs the traced processes. */
+/* Writes how much CPU time tracing costs the traced processes. */
 #include "sinks/cost.h"
 
-/* Part of the processes' CPU time from which the ways out are named. */
+/* Share of the target's CPU time above which the report suggests how to lower the cost */
 #define MUCH 0.2
 
 static unsigned int percent(double share)
@@ -10,7 +10,10 @@ static unsigned int percent(double share)
 	return (unsigned int)(share * 100 + 0.5);
 }
 
-/* With sampling, calls that are not sampled take the trap at the entry and little else. */
+/*
+ * Suggests ways to lower the cost. With sampling, a call that is not sampled still costs the trap
+ * at its entry, but little else.
+ */
 static void write_ways_out(const struct text_part *part)
 {
 	const struct snapshot *snap = part->report->snapshot;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What tracing costs, as lines and as JSON; nothing where that is not known. */
+/* Writes the cost of tracing, as text and as JSON. Writes nothing if the cost is not known. */
 #ifndef SINKS_COST_H
 #define SINKS_COST_H
 
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* With the ways out, if it costs much. */
+/* Suggests how to lower the cost if the cost is high. */
 void cost_write_text(const struct text_part *part);
-/* An object "tracing_cost". */
+/* Writes the JSON object "tracing_cost". */
 void cost_write_json(struct json_writer *json, const struct tracing_cost *cost);
 
 #endif

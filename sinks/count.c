@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counted calls, as a table and as JSON. */
+/* Writes reports of --count, as a table and as JSON. */
 #include "sinks/count.h"
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ static void write_sums(struct json_writer *json, const struct count_row *row)
 	json_end_object(json);
 }
 
-/* Of others nothing is known. */
+/* Writes the name of a row; null for COUNT_OTHERS, whose names are not known. */
 static void write_json_name(struct json_writer *json, enum count_by by, const struct count_row *row)
 {
 	bool known = row->key != COUNT_OTHERS;

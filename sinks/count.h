@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reports of --count, in both formats. */
+/* Writes reports of --count, as text and as JSON. */
 #ifndef SINKS_COUNT_H
 #define SINKS_COUNT_H
 
@@ -8,7 +8,7 @@
 #include "report/counts.h"
 
 void count_write_text(FILE *out, const struct counts_report *report);
-/* One object and line, "memleak-count/1". */
+/* Writes one line with one JSON object of the schema "memleak-count/1". */
 void count_write_json(FILE *out, const struct counts_report *report);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A table for spreadsheets and data frames, as RFC 4180 has it: a header, then for each report a
- * row of each site. What is not known is empty.
+ * Writes reports as CSV (RFC 4180) for spreadsheets and data frames: one header, then one row for
+ * each site of each report. Unknown values are empty.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,8 +27,8 @@ static const char header[] =
 	"lost_with_them_count,held_by\r\n";
 
 /*
- * A name in quotes, without control bytes. A spreadsheet would take one that begins like a formula
- * for that, and do what a hostile program wants: an apostrophe makes it text.
+ * Writes text in quotes, without control characters. A spreadsheet would evaluate text that begins
+ * like a formula, and a hostile program could choose such names: a leading apostrophe prevents it.
  */
 static void write_text(FILE *out, const char *text)
 {
@@ -111,7 +111,7 @@ static void write_blamed(FILE *out, const struct report_site *shown)
 	fputc(',', out);
 }
 
-/* As it stands in a line of the format folded. */
+/* Writes the stack as the format "folded" does. */
 static int write_stack(FILE *out, const struct report_site *shown)
 {
 	cleanup_free char *stack = NULL;
@@ -126,7 +126,7 @@ static int write_stack(FILE *out, const struct report_site *shown)
 	return err;
 }
 
-/* The chain from the root down, as it stands in a text report. */
+/* Writes the chain of holders from the root down, as in a text report. */
 static int write_held_by(FILE *out, const struct report_site *shown)
 {
 	cleanup_free char *chain = NULL;
@@ -147,7 +147,7 @@ static void write_sum(FILE *out, const struct reach_sum *sum)
 	fprintf(out, ",%" PRIu64 ",%" PRIu64, sum->bytes, sum->count);
 }
 
-/* What a proof says. */
+/* Writes the columns of a proof. */
 static int write_reach(FILE *out, const struct report_site *shown)
 {
 	const struct site_reach *reach = &shown->site->reach;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Differences for people, and as one JSON object in one line. */
+/* Writes differences between two snapshots, as text and as one line of JSON. */
 #include "sinks/diff.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static void write_moment(FILE *out, const struct diff_side *side)
 	fputs(" s]", out);
 }
 
-/* Only one of them may be known. */
+/* The pid or the name may be unknown. */
 static void write_process(FILE *out, const struct diff_site *site)
 {
 	const struct process *process = site->shown.site->process;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has changed between two moments, as text and as JSON ("memleak-diff/1"). */
+/* Writes the differences between two snapshots, as text and as JSON ("memleak-diff/1"). */
 #ifndef SINKS_DIFF_H
 #define SINKS_DIFF_H
 
@@ -7,7 +7,7 @@
 
 #include "report/diff.h"
 
-/* Of the text, the first line and the last ones. */
+/* Write the first line of the text, and its last lines. */
 void diff_write_moments(FILE *out, const struct diff *diff);
 void diff_write_sums(FILE *out, const struct diff *diff);
 

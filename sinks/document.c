@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes a document beside the old one and renames it, or over it where that cannot be done. */
+/*
+ * Replaces a document by a rename of a new file, or overwrites it if no file can be made beside it.
+ */
 #include "sinks/document.h"
 
 #include <errno.h>
@@ -12,7 +14,7 @@
 #include "base/file_id.h"
 #include "base/write_all.h"
 
-/* A new file that whoever may use the old one may use. */
+/* Creates a temporary file with the owner, group and mode of the old one. */
 static int open_beside(char *path, int old_fd)
 {
 	int fd = mkostemp(path, O_APPEND | O_CLOEXEC);
@@ -28,7 +30,10 @@ static int open_beside(char *path, int old_fd)
 	return -EPERM;
 }
 
-/* *done: written or failed for good; else it can be tried otherwise. */
+/*
+ * Writes a new file and renames it to path. Sets *done unless overwriting the old file might still
+ * work.
+ */
 static int replace(const char *path, int *fd, const char *bytes, size_t len, bool *done)
 {
 	cleanup_free char *beside = NULL;
@@ -65,7 +70,10 @@ static int overwrite(int fd, const char *bytes, size_t len)
 	return err;
 }
 
-/* If not, no reader finds what is written to fd. */
+/*
+ * True if path still names the file that fd is open on. If not, readers of path would not see what
+ * is written to fd.
+ */
 static bool leads_to(const char *path, int fd)
 {
 	struct stat named, opened;

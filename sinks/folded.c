@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Folded stacks: what flamegraph.pl, speedscope, inferno and others make flame graphs of. */
+/* Writes folded stacks, the input of flamegraph.pl, speedscope, inferno and other tools. */
 #include "sinks/folded.h"
 
 #include <ctype.h>
@@ -18,7 +18,10 @@ struct line {
 	bool begun;
 };
 
-/* A semicolon ends a name, and digits after a blank at the end of a line are a second number. */
+/*
+ * Replaces characters with a meaning in the format: a semicolon separates frames, and digits after
+ * a blank at the end of a line are read as a second count.
+ */
 static void make_harmless(char *name)
 {
 	size_t end = strlen(name);

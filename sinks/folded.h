@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A stack in one line, as flame graphs are made of. */
+/* Writes a stack as one line of a flame graph's input. */
 #ifndef SINKS_FOLDED_H
 #define SINKS_FOLDED_H
 
@@ -8,9 +8,9 @@
 #include "report/report.h"
 
 /*
- * Root first, joined by ';': the process's name, its functions, and the kind if that is not heap.
- * Printable UTF-8 without a newline, which no number after a blank can be mistaken to be part of.
- * 0 or -ENOMEM.
+ * Writes a stack, root first, joined by ';': the name of the process, its functions, and the kind
+ * if it is not heap. The text is printable UTF-8 without newlines and cannot be confused with the
+ * count that follows after a blank. Returns 0 or -ENOMEM.
  */
 int folded_write_stack(FILE *out, const struct report_site *shown);
 

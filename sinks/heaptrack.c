@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What heaptrack's own interpreter writes (its file format 3), for heaptrack_print and
- * heaptrack_gui. The file tells a story, from the first moment that is remembered of a site to now:
+ * Writes the output format of heaptrack's interpreter (file format 3) for heaptrack_print and
+ * heaptrack_gui. The file lists events in order of time, from the oldest known moment to now:
  *     v VERSION FORMAT   X COMMAND   c MILLISECONDS   # what is skipped
  *     s LENGTH TEXT   i ADDRESS MODULE [FUNCTION FILE LINE]...   t CODE PARENT   a SIZE TRACE
  *     + ALLOCATION    - ALLOCATION
- * in hexadecimal; s, i and t are numbered from 1 on, a from 0 on.
+ * in hexadecimal. Numbers of s, i and t begin with 1, those of a with 0.
  *
- * There is one line for each block that comes or goes. So a site's blocks are of its average size,
- * and if they are many, a block of the file stands for several: bytes are exact at each moment.
+ * Each allocation and each free takes a line. The blocks of a site have its average size. If there
+ * are many, a block of the file stands for several blocks. Bytes are exact at each moment.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,10 @@
 #include "sinks/text_part.h"
 
 #define NSEC_PER_MSEC 1000000
-/* The blocks of all sites when each holds most: some hundred kilobytes of lines. */
+/*
+ * Maximum blocks in the file when each site is at its peak: limits the file to some hundred
+ * kilobytes
+ */
 #define MAX_BLOCKS 100000
 
 /* Blocks of one size. */
@@ -34,11 +37,11 @@ struct batch {
 	uint64_t cnt;
 };
 
-/* A site in the story. */
+/* A site whose events are written to the file */
 struct teller {
 	const struct report_site *shown;
 	size_t trace;
-	uint64_t unit; /* allocations that a block stands for */
+	uint64_t unit; /* allocations that one block of the file stands for */
 	uint64_t bytes;
 	uint64_t blocks;
 	struct batch *batches;
@@ -61,10 +64,13 @@ struct story {
 	struct event *events;
 	size_t event_cnt;
 	struct batch *batch_store;
-	bool several; /* processes */
+	bool several; /* true if the report covers several processes */
 };
 
-/* What there is to say of all of a site's blocks stands outside its outermost function. */
+/*
+ * Adds facts about all blocks of a site as frames outside its outermost function: the process, the
+ * scale and why the stack is incomplete.
+ */
 static size_t outer_trace(struct story *story, const struct teller *teller)
 {
 	const struct site *site = teller->shown->site;
@@ -121,7 +127,10 @@ static bool fits(const struct report *report, uint64_t share)
 	return blocks <= MAX_BLOCKS;
 }
 
-/* How many blocks a site may have: as many as leave room for all others. At least 1. */
+/*
+ * Returns the maximum blocks of one site (at least 1), so that all sites together stay below
+ * MAX_BLOCKS.
+ */
 static uint64_t share_of(const struct report *report)
 {
 	uint64_t share = 1;
@@ -145,7 +154,7 @@ static void add_events(struct story *story, struct teller *teller, uint64_t now_
 {
 	const struct report_site *shown = teller->shown;
 
-	/* Each adds blocks of two sizes at most. */
+	/* Each event adds blocks of at most two sizes. */
 	teller->batches = story->batch_store + 2 * story->event_cnt;
 	for (size_t i = 0; shown->history && i < shown->history->moment_cnt; i++) {
 		const struct moment *moment = &shown->history->moments[i];
@@ -163,7 +172,7 @@ static int by_time(const void *left, const void *right)
 	return ORDER(a->elapsed_ns, b->elapsed_ns) ?: ORDER(a->teller, b->teller);
 }
 
-/* Frees blocks, the last first, until the site has no more and no larger ones than it should. */
+/* Frees the newest blocks of the site until allocations alone lead to the totals of the event. */
 static void tell_frees(struct story *story, const struct event *event)
 {
 	struct teller *teller = event->teller;
@@ -211,7 +220,7 @@ static void tell_allocations(struct story *story, const struct event *event)
 	tell_batch(story, event->teller, bytes / cnt + 1, bytes % cnt);
 }
 
-/* All that went before all that came: so nothing looks like a peak that was none. */
+/* Writes frees before allocations of the same moment, so that no false peak appears. */
 static void tell_events(struct story *story)
 {
 	for (size_t first = 0, end; first < story->event_cnt && !story->names.failed; first = end) {
@@ -239,7 +248,10 @@ static void tell_sites(struct story *story, const struct report *report)
 		teller->shown = &report->sites[i];
 		teller->unit = most / share + (most % share != 0);
 		tell_stack(story, teller);
-		/* Its reader takes what is freed as number 0 for what was just allocated. */
+		/*
+		 * Leave number 0 unused: heaptrack's reader takes a free of number 0 for one of the
+		 * last allocation.
+		 */
 		if (!i)
 			fprintf(story->out, "a 0 %zx\n", teller->trace);
 		add_events(story, teller, report->snapshot->elapsed_ns);
@@ -248,7 +260,7 @@ static void tell_sites(struct story *story, const struct report *report)
 	tell_events(story);
 }
 
-/* The facts, in lines that are skipped: the format has no place for them. */
+/* Writes the facts of the report as comment lines, as the format has no place for them. */
 static void tell_facts(struct story *story, const struct report *report)
 {
 	cleanup_free char *facts = NULL;
@@ -277,7 +289,7 @@ static int heaptrack_report(FILE *out, const struct report *report)
 	story.events = calloc(events + 1, sizeof(*story.events));
 	story.batch_store = calloc(2 * events + 1, sizeof(*story.batch_store));
 	story.names.failed = !story.tellers || !story.events || !story.batch_store;
-	/* The version of heaptrack whose format this is. */
+	/* The first number is the version of heaptrack with this format. */
 	fputs("v 10400 3\nX memleak: ", out);
 	text_write_target(out, report);
 	fputc('\n', out);

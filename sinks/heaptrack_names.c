@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Strings, places of code and stacks, each in a line of its own before it is used. */
+/* Writes strings, code addresses and stacks, each in a separate line before its first use. */
 #include "sinks/heaptrack_names.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ size_t heaptrack_number(struct heaptrack_names *names, struct intern *table, con
 	return number;
 }
 
-/* 0, in the file as well: none. */
+/* Returns 0 if there is no text: 0 means "no string" in the file, too. */
 static size_t string_number(struct heaptrack_names *names, const char *text)
 {
 	cleanup_free char *escaped = NULL;
@@ -53,7 +53,7 @@ static size_t code_number(struct heaptrack_names *names, uint64_t frame,
 		string_number(names, location->frames[i].symbol);
 		string_number(names, location->frames[i].file);
 	}
-	/* All its strings have their lines now. */
+	/* The strings that this line refers to have been written. */
 	fprintf(names->out, "i %" PRIx64 " %zx", frame_address(frame, location), module);
 	for (size_t i = 0; i < frame_cnt; i++) {
 		const struct sym_frame *function = &location->frames[i];
@@ -67,7 +67,7 @@ static size_t code_number(struct heaptrack_names *names, uint64_t frame,
 	return number;
 }
 
-/* Something to be said in the place of a function. */
+/* Returns the number of a pseudo-function whose name is a remark. */
 static size_t remark_number(struct heaptrack_names *names, const char *words)
 {
 	size_t string = string_number(names, words);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a file of heaptrack's says once and calls by its number afterwards. Private to the sink. */
+/* Numbers the strings, code addresses and stacks of a heaptrack file. Private to the sink. */
 #ifndef SINKS_HEAPTRACK_NAMES_H
 #define SINKS_HEAPTRACK_NAMES_H
 
@@ -8,22 +8,28 @@
 #include "base/intern.h"
 #include "report/report.h"
 
-/* All numbers begin with 1; 0 is none, and a stack without callers. */
+/* All numbers begin with 1. 0 is "none" and, as a parent, the root of all stacks. */
 struct heaptrack_names {
 	FILE *out;
 	struct intern strings;
 	struct intern codes;
 	struct intern traces;
-	bool failed; /* no memory; all that follows means nothing */
+	bool failed; /* out of memory: all later results are invalid */
 };
 
-/* The stack that is parent's with one more function, or all that are inlined at that place. */
+/*
+ * Returns the stack of parent extended by one call, including all functions inlined at this
+ * address.
+ */
 size_t heaptrack_call(struct heaptrack_names *names, size_t parent, uint64_t frame,
 		      const struct sym_location *location);
-/* The same with words in the place of a function. */
+/* Returns the stack of parent extended by a pseudo-function named by a formatted remark. */
 __attribute__((format(printf, 3, 4))) size_t
 heaptrack_remark(struct heaptrack_names *names, size_t parent, const char *format, ...);
-/* For tables of others; takes note of failure. */
+/*
+ * Returns the number that these bytes have in a table of the caller; sets failed if there is no
+ * memory.
+ */
 size_t heaptrack_number(struct heaptrack_names *names, struct intern *table, const void *bytes,
 			size_t len, bool *is_new);
 void heaptrack_names_deinit(struct heaptrack_names *names);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A page that needs nothing but itself: what a report for people begins and ends with, in the same
- * words, then pictures, which html/report.js draws in the browser from JSON in the page.
+ * Writes a self-contained page: the head and the facts of a text report in the same words, and
+ * pictures, which html/report.js draws in the browser from JSON in the page.
  */
 #include "sinks/html.h"
 
@@ -34,7 +34,10 @@ static const char body[] =
 #include "sinks/html/body.html.inc"
 	;
 
-/* Text of an element, from a string that is printable UTF-8, but for marks of styles. */
+/*
+ * Writes the text of an element: escapes HTML and turns style marks into tags. text is printable
+ * UTF-8.
+ */
 static void write_text(FILE *out, const char *text)
 {
 	static const char *const classes[STYLE_CNT] = {
@@ -56,10 +59,10 @@ static void write_text(FILE *out, const char *text)
 	}
 }
 
-/* What is written of a report or of a difference. */
+/* Writes some text about a report or a difference. */
 typedef void write_words(FILE *out, const void *about);
 
-/* To be freed; NULL: no memory. */
+/* Returns a string to be freed, or NULL if there is no memory. */
 static char *words_of(write_words *write, const void *about)
 {
 	char *words = NULL;
@@ -92,7 +95,7 @@ static void write_lines(FILE *out, char *lines, const char *class)
 	fputs("</ul>\n", out);
 }
 
-/* Lines of a text report, as a list. */
+/* Writes lines of a text report as a list. */
 static int write_facts(FILE *out, write_words *write, const void *about)
 {
 	cleanup_free char *facts = words_of(write, about);
@@ -103,7 +106,7 @@ static int write_facts(FILE *out, write_words *write, const void *about)
 	return 0;
 }
 
-/* The first line of all is the title. */
+/* Writes the head of a text report; its first line becomes the title. */
 static int write_head(FILE *out, write_words *write, const void *about)
 {
 	cleanup_free char *head = words_of(write, about);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pages for a browser beside the one that the sink makes. */
+/* Writes HTML pages beside those of the sink: a live report, and a difference. */
 #ifndef SINKS_HTML_H
 #define SINKS_HTML_H
 
@@ -8,12 +8,17 @@
 #include "report/diff.h"
 #include "report/report.h"
 
-/* A browser may run what is written in a page and nothing else, and load nothing at all. */
+/* Content security policy: only inline scripts and styles, no loading from anywhere. */
 #define HTML_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-/* One that is served may ask the server whether there is a newer one. */
+/*
+ * Content security policy of a page from --listen, which may also ask its server for newer reports.
+ */
 #define HTML_POLICY_LIVE HTML_POLICY "; connect-src 'self'"
 
-/* One that is served at an address, which it asks for newer reports. 0 or -ENOMEM; so below. */
+/*
+ * Write a page that asks its server for newer reports, and a page of a difference. Return 0 or
+ * -ENOMEM.
+ */
 int html_write_live(FILE *out, const struct report *report);
 int html_write_diff(FILE *out, const struct diff *diff);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The data of an HTML report: three values of JSON. Functions name strings by their place in the
- * first, sites name functions by theirs in the second; so a name is in the page but once.
+ * Writes the data of an HTML report as three JSON values. Functions refer to strings by their index
+ * in the first value, sites refer to functions by their index in the second, so each name is in the
+ * page once.
  */
 #include "sinks/html_data.h"
 
@@ -28,7 +29,7 @@
 
 #define NSEC_PER_MSEC 1000000
 
-/* One of the values, written as its parts become known. */
+/* A JSON value, written piece by piece. */
 struct value {
 	struct json_writer json;
 	FILE *stream;
@@ -36,10 +37,11 @@ struct value {
 	size_t len;
 };
 
-/* What a process held over time. */
+/* A process whose amounts over time are drawn. */
 struct past {
 	const struct process *process;
-	const struct site_history *history; /* the longest of its sites; NULL: none */
+	const struct site_history
+		*history; /* longest history among its sites; NULL if there is none */
 };
 
 struct page {
@@ -49,9 +51,9 @@ struct page {
 	struct intern string_numbers;
 	struct intern function_numbers;
 	struct intern process_numbers;
-	struct past *pasts; /* of these */
+	struct past *pasts; /* indexed by numbers of process_numbers */
 	size_t past_cnt, past_cap;
-	bool failed; /* no memory */
+	bool failed; /* out of memory */
 };
 
 static bool value_begin(struct value *value)
@@ -75,7 +77,7 @@ static void value_write(FILE *out, const char *id, struct value *value)
 	fprintf(out, "<script type=\"application/json\" id=\"%s\">%s</script>\n", id, value->text);
 }
 
-/* Counted from 0, like the entries of an array. */
+/* Returns a number counted from 0, like indices of a JSON array. */
 static size_t number_of(struct page *page, struct intern *table, const void *bytes, size_t len,
 			bool *is_new)
 {
@@ -85,7 +87,10 @@ static size_t number_of(struct page *page, struct intern *table, const void *byt
 	return number ? number - 1 : 0;
 }
 
-/* Browsers, too, obey what turns the direction of writing: strings are escaped as on terminals. */
+/*
+ * Returns the index of text. Escapes it as for terminals, because browsers obey characters that
+ * change the direction of writing, too.
+ */
 static size_t string_number(struct page *page, const char *text)
 {
 	cleanup_free char *escaped = NULL;
@@ -103,7 +108,10 @@ static size_t string_number(struct page *page, const char *text)
 	return number;
 }
 
-/* Its symbol in short, or "+0x1f" for a place in its module, or its address. */
+/*
+ * Returns the index of a frame's name: its short symbol, "+0x1f" for an offset in a module, or an
+ * address.
+ */
 static size_t name_number(struct page *page, const struct frame_walk *walk)
 {
 	const char *module = walk->location ? walk->location->module : NULL;
@@ -149,7 +157,10 @@ static size_t function_number(struct page *page, const struct function *function
 	return number;
 }
 
-/* Of a script's function its place is part of the symbol. */
+/*
+ * Returns the index of a frame's function. The file and line of a script's function are taken from
+ * its symbol.
+ */
 static size_t function_of(struct page *page, const struct frame_walk *walk)
 {
 	const struct sym_frame *frame = walk->frame;
@@ -172,7 +183,7 @@ static size_t function_of(struct page *page, const struct frame_walk *walk)
 	return function_number(page, &function);
 }
 
-/* From the outermost function to the one that called the allocator. Returns how many. */
+/* Writes the functions from the outermost to the caller of the allocator. Returns their number. */
 static size_t write_functions(struct page *page, const struct report_site *shown, size_t *blamed,
 			      size_t *through)
 {
@@ -201,7 +212,10 @@ static size_t write_functions(struct page *page, const struct report_site *shown
 	return cnt;
 }
 
-/* What a row is of: a library, or the functions of a recursion. NULL: no memory. */
+/*
+ * Returns the name of a folded row: a library, or the functions of a recursion. NULL if there is no
+ * memory.
+ */
 static char *row_name(const struct fold *fold)
 {
 	const struct spot *spot = &fold->spot;
@@ -219,7 +233,10 @@ static char *row_name(const struct fold *fold)
 	return name;
 }
 
-/* "inside": of a row, its first place, how many, and the function that stands for them. */
+/*
+ * Writes an entry of "inside": the index of a row's first frame, the number of its frames, and the
+ * function that stands for them.
+ */
 static void write_row(struct page *page, const struct fold *fold, size_t at)
 {
 	cleanup_free char *name = row_name(fold);
@@ -235,7 +252,10 @@ static void write_row(struct page *page, const struct fold *fold, size_t at)
 	json_unsigned(&page->report.json, NULL, function_number(page, &row));
 }
 
-/* What a text report folds: rows from the innermost on, and what every program begins with. */
+/*
+ * Writes what a text report folds: rows from the innermost frame on, and the start-up frames common
+ * to all programs.
+ */
 static void write_folds(struct page *page, const struct report_site *shown, size_t cnt)
 {
 	struct json_writer *json = &page->report.json;
@@ -292,7 +312,7 @@ static void write_moments(struct json_writer *json, const struct report *report,
 	json_end_array(json);
 }
 
-/* In thousandths. */
+/* Writes a value in thousandths; null if it is not finite or is too large. */
 static void write_thousandths(struct json_writer *json, const char *key, double value)
 {
 	if (isfinite(value) && fabs(value) < 1e15)
@@ -323,7 +343,9 @@ static void write_trend(struct json_writer *json, const struct report_site *show
 	json_unsigned(json, "freed", history ? history_freed(history, 0) : 0);
 }
 
-/* What a text report says of the site in parentheses, but what a proof says: that is in the page.
+/*
+ * Writes the notes of a text report in parentheses, without those about a proof, which the page
+ * shows elsewhere.
  */
 static void write_notes(struct page *page, const struct report *report,
 			const struct report_site *shown)
@@ -358,7 +380,7 @@ static void write_sum(struct json_writer *json, const char *key, const struct re
 	json_end_array(json);
 }
 
-/* What a proof says; nothing of a site that it has not looked at. */
+/* Writes the result of a proof; nothing if the proof did not cover the site. */
 static void write_reach(struct page *page, const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
@@ -378,7 +400,7 @@ static void write_reach(struct page *page, const struct report_site *shown)
 	json_end_array(json);
 }
 
-/* "process": a place in "processes"; nothing of what is no process's. */
+/* Writes "process", an index into "processes"; nothing if the site belongs to no process. */
 static void write_process(struct page *page, const struct report_site *shown)
 {
 	const struct process *process = shown->site->process;
@@ -390,7 +412,10 @@ static void write_process(struct page *page, const struct report_site *shown)
 
 	if (!process)
 		return;
-	/* A difference may be of two runs, and images are numbered in each. */
+	/*
+	 * A difference may compare two runs, each of which numbers its images: add the pid to the
+	 * key.
+	 */
 	key = (uint64_t)process->image << 32 | (uint32_t)process->pid;
 	number = number_of(page, &page->process_numbers, &key, sizeof(key), &is_new);
 	if (page->failed)
@@ -408,7 +433,7 @@ static void write_process(struct page *page, const struct report_site *shown)
 	json_unsigned(&page->report.json, "process", number);
 }
 
-/* "ages" and "sizes": a class, bytes and blocks, again and again. */
+/* Writes an entry of "ages" or "sizes": class, bytes and blocks. */
 static void write_class(struct json_writer *json, size_t class, uint64_t bytes, uint64_t count)
 {
 	if (!count)
@@ -418,7 +443,10 @@ static void write_class(struct json_writer *json, size_t class, uint64_t bytes, 
 	json_unsigned(json, NULL, count);
 }
 
-/* Sizes are known of blocks that were asked for one by one; class c: less than 2^c bytes. */
+/*
+ * Writes amounts by age and by size. Sizes are known only for blocks that are listed one by one;
+ * size class c holds blocks below 2^c bytes.
+ */
 static void write_classes(struct json_writer *json, const struct report_site *shown)
 {
 	const struct ages *ages = &shown->site->ages;
@@ -443,7 +471,7 @@ static void write_classes(struct json_writer *json, const struct report_site *sh
 	json_end_array(json);
 }
 
-/* Within an object: what it is. */
+/* Writes the keys that identify a site, within an object. */
 static void write_identity(struct page *page, const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
@@ -481,7 +509,7 @@ static void write_site(struct page *page, const struct report *report,
 	json_end_object(&page->report.json);
 }
 
-/* The paths of the lines about losses and suspects, in their order. */
+/* Writes the sites of the lines about losses and suspects, in the order of the lines. */
 static void write_told(struct page *page, const struct report *report)
 {
 	json_begin_array(&page->report.json, "told");
@@ -522,7 +550,7 @@ static void write_peak(struct page *page, const struct report *report)
 	json_end_object(json);
 }
 
-/* Names, and what each process held at the moments that are remembered best. */
+/* Writes the name of each process, and its amounts at the moments of its longest history. */
 static void write_processes(struct page *page)
 {
 	struct json_writer *json = &page->report.json;
@@ -567,7 +595,7 @@ static void write_report(struct page *page, const void *about)
 	write_processes(page);
 }
 
-/* What a side had, what the other one has. */
+/* Writes a difference: the sites of both sides. */
 static void write_diff(struct page *page, const void *about)
 {
 	struct json_writer *json = &page->report.json;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of an HTML report. */
+/* Writes the data of HTML reports. */
 #ifndef SINKS_HTML_DATA_H
 #define SINKS_HTML_DATA_H
 
@@ -8,7 +8,7 @@
 #include "report/diff.h"
 #include "report/report.h"
 
-/* What its pictures are drawn from. 0 or -ENOMEM; so below. */
+/* Write the data that the page's pictures are drawn from. Return 0 or -ENOMEM. */
 int html_write_data(FILE *out, const struct report *report);
 int html_write_diff_data(FILE *out, const struct diff *diff);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One JSON object per report and line ("memleak/1"), one per event ("memleak-event/1"). Keys are
- * added, never renamed or removed; an unknown value is null, its key is always there.
+ * Writes one line with one JSON object for each report ("memleak/1") and each event
+ * ("memleak-event/1"). Keys are added, never renamed or removed. The key of an unknown value is
+ * present with null.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +22,7 @@
 #include "sinks/text_part.h"
 #include "sinks/verdict.h"
 
-/* Of what forked children have of their parents alone. */
+/* Writes how much is inherited from parents by fork; nothing if there is none. */
 static void write_inherited(struct json_writer *json, uint64_t bytes, uint64_t count)
 {
 	if (count)
@@ -36,7 +37,7 @@ static void write_error_of(struct json_writer *json, const char *key, double var
 		json_unsigned(json, key, estimate_error(variance));
 }
 
-/* Standard errors, of estimates alone. */
+/* Writes standard errors, which only estimates have. */
 static void write_errors(struct json_writer *json, const struct report *report, double bytes,
 			 double count)
 {
@@ -100,14 +101,14 @@ static void write_blocks(struct json_writer *json, const struct report_site *sho
 	json_end_array(json);
 }
 
-/* Within an object. */
+/* Writes amounts by reach, within an object. */
 static void write_kinds(struct json_writer *json, const struct reach_sum *of)
 {
 	for (size_t i = 0; i < REACH_CNT; i++)
 		json_write_totals(json, reach_name(i), of[i].bytes, of[i].count);
 }
 
-/* Of a site or group of a report with a proof: null for what was not looked at. */
+/* Writes the result of a proof for a site or group; null if the proof did not cover it. */
 static void write_reach(struct json_writer *json, const struct site_reach *reach)
 {
 	if (!reach->proved) {
@@ -188,7 +189,7 @@ static void write_site(struct json_writer *json, const struct report *report,
 	json_end_object(json);
 }
 
-/* Begins an object about a function that is on that many paths, in so many processes. */
+/* Begins an object about a function, with the numbers of its paths and processes. */
 static void begin_function(struct json_writer *json, const struct report *report,
 			   const struct report_site *site, size_t paths, size_t processes)
 {
@@ -198,7 +199,7 @@ static void begin_function(struct json_writer *json, const struct report *report
 	json_unsigned(json, "processes", processes);
 }
 
-/* What is lost, by function: each sum is of all its paths. */
+/* Writes proven losses by function; amounts are sums over all paths of the function. */
 static void write_proven_losses(struct json_writer *json, const struct report *report)
 {
 	json_begin_array(json, "losses");
@@ -282,7 +283,7 @@ static void write_group(struct json_writer *json, const struct report *report,
 	json_end_object(json);
 }
 
-/* Some of the sites stand below each group, none in the place of all sites. */
+/* Writes groups with their largest sites; the top-level "sites" is empty. */
 static void write_groups(struct json_writer *json, const struct report *report)
 {
 	write_sites(json, "sites", report, NULL, 0);
@@ -316,7 +317,7 @@ static void write_largest(struct json_writer *json, const struct report *report)
 	json_unsigned(json, "largest_total", report->largest_total);
 }
 
-/* Nothing is said if no process has ended. */
+/* Writes nothing if no process has ended. */
 static void write_ended(struct json_writer *json, const struct ended *ended)
 {
 	if (!ended->processes)
@@ -341,7 +342,7 @@ static void write_descriptors(struct json_writer *json, const struct descriptor_
 	json_end_object(json);
 }
 
-/* Nothing is said if none held anything. */
+/* Writes nothing if no process held memory when it ended. */
 static void write_ended_processes(struct json_writer *json, const struct ended_processes *ended)
 {
 	if (!ended || !ended->total)
@@ -364,7 +365,7 @@ static void write_ended_processes(struct json_writer *json, const struct ended_p
 	json_end_object(json);
 }
 
-/* Nothing is said if all growth is traced. */
+/* Writes nothing if there is no untraced growth. */
 static void write_untraced(struct json_writer *json, const struct untraced_growths *growths)
 {
 	if (!growths->cnt)
@@ -396,7 +397,7 @@ static void write_sampling(struct json_writer *json, const struct sampling *samp
 	json_end_object(json);
 }
 
-/* Which processes had their share of the table of blocks; nothing is said if none had. */
+/* Writes the processes that reached their quota in the block table; nothing if there are none. */
 static void write_losses(struct json_writer *json, const struct snapshot *snap)
 {
 	bool any = false;
@@ -416,7 +417,7 @@ static void write_losses(struct json_writer *json, const struct snapshot *snap)
 		json_end_array(json);
 }
 
-/* Frees that no event showed. */
+/* Writes frees that no event showed but that were inferred. */
 static void write_inferred(struct json_writer *json, const struct snapshot *snap)
 {
 	json_begin_object(json, "inferred");

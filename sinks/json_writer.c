@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON as a stream. One flag is all the state: whatever ends leaves a value behind it. */
+/*
+ * Writes JSON as a stream. The only state is a flag: whether a comma must come before the next
+ * value.
+ */
 #include "sinks/json_writer.h"
 
 #include <inttypes.h>
@@ -8,7 +11,7 @@
 
 #include "base/escape.h"
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+#define REPLACEMENT "\xef\xbf\xbd"
 
 void json_init(struct json_writer *json, FILE *out)
 {
@@ -22,7 +25,7 @@ static void write_unit(FILE *out, uint32_t unit)
 	fprintf(out, "\\u%04" PRIx32, unit);
 }
 
-/* Escapes more than JSON asks for: these lines are looked at on terminals, too. */
+/* Escapes more than JSON requires, because these lines are also read on terminals. */
 static void write_character(FILE *out, uint32_t character, const char *bytes, size_t len)
 {
 	static const char short_from[] = "\"\\\b\f\n\r\t";
@@ -42,7 +45,7 @@ static void write_character(FILE *out, uint32_t character, const char *bytes, si
 	}
 }
 
-/* Writes what text begins with, at least one byte of it, and returns how much that was. */
+/* Writes one or more bytes of the beginning of text. Returns how many. */
 static size_t write_some(const struct json_writer *json, const char *text, size_t left)
 {
 	size_t len = ascii_run(text, left, json->in_html ? "\"\\<" : "\"\\");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes JSON as a stream: objects, arrays and values in the order they are given, without a
- * tree in between. Whatever the strings hold, the result is valid JSON in valid UTF-8. It knows
- * nothing of reports.
+ * Writes JSON as a stream: objects, arrays and values in the order of calls, without a tree in
+ * memory. The result is valid JSON in valid UTF-8 for any strings. It knows nothing of reports.
  *
  * key is NULL within arrays and for the outermost value. Functions that take text or a pointer
  * write null for NULL.
@@ -16,8 +15,9 @@
 
 struct json_writer {
 	FILE *out;
-	bool comma;   /* a value stands before the next one */
-	bool in_html; /* no string may look like markup; json_init clears it */
+	bool comma;   /* a comma must come before the next value */
+	bool in_html; /* escape strings so that none looks like markup; json_init() clears this flag
+		       */
 };
 
 void json_init(struct json_writer *json, FILE *out);
@@ -31,10 +31,10 @@ void json_null(struct json_writer *json, const char *key);
 void json_bool(struct json_writer *json, const char *key, bool value);
 void json_unsigned(struct json_writer *json, const char *key, uint64_t value);
 void json_signed(struct json_writer *json, const char *key, int64_t value);
-/* With six digits; null if it is not a number or is infinite. */
+/* Writes six digits; null if the value is not finite. */
 void json_real(struct json_writer *json, const char *key, double value);
 void json_string(struct json_writer *json, const char *key, const char *value);
-/* "0x1f": numbers above 2^53 would lose digits in many readers. */
+/* Writes a string such as "0x1f", because many readers lose digits of numbers above 2^53. */
 void json_hex(struct json_writer *json, const char *key, uint64_t value);
 
 #endif

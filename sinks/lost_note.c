@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Says on stderr what a reader of numbers alone would not learn from them. */
+/* Prints on stderr what the numbers of a report alone do not show. */
 #include "sinks/lost_note.h"
 
 #include "base/cleanup.h"

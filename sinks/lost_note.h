@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was lost, and that all are estimates, for formats that have no place for it. */
+/* Warns of losses and estimates if the format has no place for them. */
 #ifndef SINKS_LOST_NOTE_H
 #define SINKS_LOST_NOTE_H
 
 #include "report/snapshot.h"
 
-/* Says it on stderr. */
+/* Prints on stderr what was lost, and that amounts are estimates if they are. */
 void lost_note(const struct snapshot *snap);
 
 #endif

@@ -22,7 +22,10 @@ static bool is_file_of(int fd, const struct stat *st)
 	return fstat(fd, &other) == 0 && is_same_file(&other, st);
 }
 
-/* What can be replaced: a file, and not by another name the one that stdout or stderr goes to. */
+/*
+ * Returns the real path of the document, or NULL if it cannot be replaced: it is not a regular
+ * file, or stdout or stderr is open on it.
+ */
 static char *find_document(int fd, const char *path)
 {
 	struct stat st, named;
@@ -32,7 +35,7 @@ static char *find_document(int fd, const char *path)
 	    is_file_of(STDERR_FILENO, &st))
 		return NULL;
 	ret = realpath(path, NULL);
-	/* Somebody else may have put another one in its place. */
+	/* Another process may have replaced the file since it was opened. */
 	if (ret && !stat(ret, &named) && is_same_file(&named, &st))
 		return ret;
 	free(ret);
@@ -71,7 +74,7 @@ int output_empty(struct output *out)
 {
 	struct stat st;
 
-	/* A document takes the place of the one before when it is whole. */
+	/* A document is replaced when the new one is complete. */
 	if (out->fd <= STDERR_FILENO || out->path || fstat(out->fd, &st) || !S_ISREG(st.st_mode) ||
 	    !ftruncate(out->fd, 0))
 		return 0;
@@ -109,7 +112,10 @@ FILE *output_begin(struct output *out)
 	return out->stream;
 }
 
-/* A file of its own keeps whole reports only. */
+/*
+ * Writes the buffer. If a write to a file of --output fails, append_all() removes the incomplete
+ * report.
+ */
 static int write_whole(struct output *out)
 {
 	if (out->path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where reports go: stdout or --output FILE. What is printed between output_begin and output_end
- * is written in one piece, so a reader never sees half a report.
+ * Writes reports to stdout or to --output FILE. Text printed between output_begin() and
+ * output_end() is written in one piece, so that readers never see half a report.
  */
 #ifndef SINKS_OUTPUT_H
 #define SINKS_OUTPUT_H
@@ -13,35 +13,44 @@
 
 struct output {
 	int fd;
-	const char *name; /* for messages */
+	const char *name; /* name for messages */
 	bool document;
-	char *path; /* of a document that is replaced; NULL: none */
+	char *path; /* path of the document to replace; NULL if no document is replaced */
 	char *buf;
 	size_t len;
 	FILE *stream;
 };
 
 /*
- * path NULL: stdout. document: what is written is a whole, in place of what was written before;
- * binary: not to a terminal. Says on stderr what failed.
+ * Opens the output; path is NULL for stdout. If document is true, each report replaces the one
+ * before. If binary is true, a terminal is refused. Logs what failed.
  */
 int output_init(struct output *out, const char *path, bool document, bool binary);
-/* Whether --output is this file, by whatever name. */
+/* True if --output is the file at path, under any name. */
 bool output_is(const struct output *out, const char *path);
-/* Once it is known that there will be something to write: what the file had is lost. */
+/* Truncates the file. Called once it is certain that a report will be written. */
 int output_empty(struct output *out);
 void output_deinit(struct output *out);
 
-/* Whether a report has a place: of documents a pipe, like stdout, takes the final one alone. */
+/*
+ * True if a report should be written. A document that cannot be replaced, as on stdout or a pipe,
+ * is written for the final report only.
+ */
 bool output_wants(const struct output *out, bool final);
 
-/* Whether text for it is to be coloured: NO_COLOR and what it is decide if nobody else does. */
+/*
+ * True if text should be coloured. With COLOUR_AUTO: if the output is a terminal and NO_COLOR is
+ * not set.
+ */
 bool output_has_colour(const struct output *out, enum colour colour);
 
-/* A stream to print to; NULL: no memory. */
+/* Returns a stream to print to, or NULL if there is no memory. */
 FILE *output_begin(struct output *out);
 
-/* Writes it. -EPIPE: the reader is gone (said nothing); other errors are said on stderr. */
+/*
+ * Writes the buffered report. Returns -EPIPE if the reader has closed the pipe; logs all other
+ * errors.
+ */
 int output_end(struct output *out);
 
 #endif

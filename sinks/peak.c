@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The peak, as lines and as JSON. Its sites stand further in, as those of groups do. */
+/* Writes the peak as text and as JSON. Its sites are indented like those of groups. */
 #include "sinks/peak.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "sinks/json_parts.h"
 #include "sinks/text_part.h"
 
-/* All that was outstanding came and went before anybody could look at it. */
+/* True if everything outstanding at the peak was freed before a copy could be taken. */
 static bool has_no_copy(const struct peak *peak)
 {
 	return !peak->t0_ns && peak->highest_bytes;
@@ -21,7 +21,7 @@ static const struct peak *peak_of(const struct report *report)
 	return peak && (peak->count || has_no_copy(peak)) ? peak : NULL;
 }
 
-/* By how much the peak may have been higher. */
+/* Writes by how much the real peak was above the copied one. */
 static void write_higher(FILE *out, const struct peak *peak)
 {
 	uint64_t more = peak->highest_bytes - peak->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of a report that --peak adds, in each format. */
+/* Writes the part of a report that --peak adds, as text and as JSON. */
 #ifndef SINKS_PEAK_H
 #define SINKS_PEAK_H
 
@@ -9,11 +9,11 @@
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* The line about it as a whole. */
+/* Writes one line with the totals of the peak. */
 void peak_write_fact(FILE *out, const struct report *report);
-/* Its sites stand further in than the part's. */
+/* Writes the sites of the peak, indented by one step. */
 void peak_write_text(const struct text_part *part);
-/* An object of that name; null if nothing was outstanding so far. */
+/* Writes the JSON object "peak"; null if nothing has been outstanding. */
 void peak_write_json(struct json_writer *json, const struct report *report);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A heap profile for pprof and what reads its format: profile.proto, compressed. Names are in it,
- * so that it can be read where the programs are not.
+ * Writes a heap profile (profile.proto, compressed) for pprof and other readers of its format.
+ * Names are included, so the profile can be read on machines without the programs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,8 +19,9 @@
 #define GZIP_MEMORY 8
 
 /*
- * Blocks that reports had, for each that is there now: what was freed before any report saw it is
- * not known, and of what was freed later no sizes are.
+ * Returns the ratio of all blocks that reports have seen to those that are outstanding now. Blocks
+ * freed before any report saw them are not counted. Bytes are scaled by the same ratio, because the
+ * sizes of freed blocks are not known.
  */
 static double seen_per_block(const struct site_history *history)
 {
@@ -70,7 +71,7 @@ static void add_bytes(struct profile *profile, Pprof__Sample *sample, const char
 		profile_add_number(profile, sample, key, most, "bytes");
 }
 
-/* What a proof says; what is 0 has no label. */
+/* Adds labels for the result of a proof; amounts of 0 have no label. */
 static void add_reach(struct profile *profile, Pprof__Sample *sample,
 		      const struct report_site *shown)
 {
@@ -85,19 +86,27 @@ static void add_reach(struct profile *profile, Pprof__Sample *sample,
 		profile_add_label(profile, sample, "held_by", shown->held_by[0], 0);
 }
 
-/* The call: behind it, where the address is, may be another line, or another function. */
+/*
+ * Returns the address of the call instruction. The return address behind it may belong to another
+ * line or function.
+ */
 static uint64_t call_address(const struct site *site, uint64_t frame,
 			     const struct sym_location *location)
 {
 	uint64_t addr = frame_address(frame, location);
 
-	/* Where it was in memory says nothing without the mapping, which recordings do not hold. */
+	/*
+	 * A memory address is useless without the mapping, which recordings do not hold: use the
+	 * offset in the file.
+	 */
 	if (site->space != SPACE_KERNEL && location && location->module && !location->mapping.end)
 		addr = location->module_offset;
 	return addr && !frame_is_exact(frame) ? addr - 1 : addr;
 }
 
-/* In brackets, the kernel and its modules are no files that pprof looks for. */
+/*
+ * Puts the kernel and its modules in brackets, because pprof would look for files of these names.
+ */
 static uint64_t add_place(struct profile *profile, const struct site *site, uint64_t frame,
 			  const struct sym_location *location)
 {
@@ -140,7 +149,7 @@ static void add_site(struct profile *profile, const struct report_site *shown)
 	add_reach(profile, sample, shown);
 }
 
-/* What a reader of pprof -comments learns. */
+/* Adds the comments that pprof -comments shows. */
 static void add_comments(struct profile *profile, const struct snapshot *snap)
 {
 	if (snap->sampling.mode != SAMPLING_NONE)
@@ -171,7 +180,10 @@ static void add_period(struct profile *profile, const struct sampling *sampling)
 	message->period = sampling->mode == SAMPLING_NONE ? 1 : (int64_t)sampling->rate;
 }
 
-/* The first mapping is taken for the program: it is where the outermost function mostly is. */
+/*
+ * Adds the mapping of the program first, because pprof takes the first mapping for the program. The
+ * outermost function usually is in the program.
+ */
 static void add_program(struct profile *profile, const struct report_site *shown)
 {
 	const struct site *site = shown->site;

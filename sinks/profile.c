@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts a profile together: each thing has a number by its bytes, and is added with a new one. */
+/* Builds a profile: each object has a number by its content, and is added once. */
 #include "sinks/profile.h"
 
 #include <errno.h>
@@ -10,7 +10,10 @@
 #include "base/byte_buffer.h"
 #include "base/escape.h"
 
-/* Arrays have room for the next power of two. NULL: no memory, array is as it was. */
+/*
+ * Grows an array to the next power of two. Returns NULL if there is no memory; array is unchanged
+ * then.
+ */
 static void *make_room(void *array, size_t cnt, size_t size)
 {
 	if (cnt & (cnt - 1))
@@ -29,8 +32,8 @@ static void *make_room(void *array, size_t cnt, size_t size)
 	})
 
 /*
- * The number of what these bytes tell, counted from 1. *fresh: it is not in the profile yet. 0:
- * there is no memory.
+ * Returns the number of an object (from 1) by the bytes that identify it; 0 if there is no memory.
+ * Sets *fresh if the object is not in the profile yet.
  */
 static uint64_t number_of(struct profile *profile, struct intern *table, const void *bytes,
 			  size_t len, bool *fresh)
@@ -222,7 +225,7 @@ static uint64_t location_number(struct profile *profile, const Pprof__Location *
 	return number;
 }
 
-/* Takes place; its id is that of one that is the same, or a new one. */
+/* Takes ownership of place. Returns the id of an equal location, or a new id. */
 static uint64_t add_location(struct profile *profile, Pprof__Location *place)
 {
 	Pprof__Profile *message = profile->message;
@@ -309,7 +312,7 @@ void profile_add_value(struct profile *profile, Pprof__Sample *sample, uint64_t 
 		profile->err = -ENOMEM;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 static Pprof__Label *add_label(struct profile *profile, Pprof__Sample *sample, const char *key)
 {
 	Pprof__Label *label = malloc(sizeof(*label));

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Terms below a hundredth of the whole are left out, and added up at the end. */
+/* Writes the parts of resident memory. Parts below a hundredth are summed up at the end. */
 #include "sinks/rss_line.h"
 
 #include "sinks/text_part.h"
 
 #define SMALL_PART 100
 
-/* The allocator is to blame if it keeps more than is live, and this part of the whole. */
+/*
+ * The allocator is blamed if it keeps more than is live, and at least 1/BLAMED_PART of resident
+ * memory
+ */
 #define BLAMED_PART 3
 
-/* More arenas than this suggest MALLOC_ARENA_MAX. */
+/* Arenas above which MALLOC_ARENA_MAX is suggested */
 #define MANY_ARENAS 4
 
 static const char *const words[] = {
@@ -34,7 +37,7 @@ static void write_amount(FILE *out, uint64_t bytes, const char *what)
 	fprintf(out, "%s%s%s", text, *what ? " " : "", what);
 }
 
-/* Writes one term of a sum, or adds it to rest if it is small. */
+/* Writes one term of a sum, or adds it to rest if it is below a hundredth of the whole. */
 static void write_term(FILE *out, const char **between, uint64_t bytes, const char *what,
 		       uint64_t whole, uint64_t *rest)
 {
@@ -97,7 +100,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a < b ? b - a : a - b;
 }
 
-/* Writes one part that has changed by a hundredth of the whole or more. */
+/* Writes the change of one part if it is at least a hundredth of the whole. */
 static void write_part_change(FILE *out, const char **between, uint64_t before, uint64_t now,
 			      const char *what, uint64_t whole)
 {

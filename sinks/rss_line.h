@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One line for people about what resident memory is used for, and a sentence if the allocator keeps
- * much of it.
+/*
+ * Writes one line about the use of resident memory, and advice if the allocator keeps much of it.
  */
 #ifndef SINKS_RSS_LINE_H
 #define SINKS_RSS_LINE_H
@@ -10,7 +10,10 @@
 #include "report/rss.h"
 #include "sinks/json_writer.h"
 
-/* first: what it was at the start, so that what has changed since is said; NULL if not known. */
+/*
+ * Writes the line, and changes since first, the values at the start; first is NULL if they are not
+ * known.
+ */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 
 /* Writes the object "memory": bytes of each part, their sum as "rss", and numbers of arenas. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of formats, and the words for what was lost that all of them share. */
+/* Holds the table of formats, and the words for losses that all formats share. */
 #include "sinks/sink.h"
 
 #include <inttypes.h>

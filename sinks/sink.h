@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sink turns a report into bytes of one format. Sinks write to a memory stream, so a report
+ * A sink turns a report into the bytes of one format. Sinks write to a memory stream, so a report
  * reaches its file whole or not at all.
  */
 #ifndef SINKS_SINK_H
@@ -14,12 +14,16 @@
 
 struct sink {
 	const char *name;
-	bool binary;               /* nothing for a terminal */
-	bool says_losses;          /* else they are said on stderr */
-	void (*header)(FILE *out); /* once, before the first report; NULL: none */
-	/* 0 or -ENOMEM */
+	bool binary;      /* not for terminals */
+	bool says_losses; /* if false, losses are printed on stderr */
+	void (*header)(
+		FILE *out); /* written once, before the first report; NULL if there is none */
+	/* Returns 0 or -ENOMEM. */
 	int (*report)(FILE *out, const struct report *report);
-	/* NULL, these: options refuses what they are for. */
+	/*
+	 * NULL if the format cannot write events or counts; options/ then rejects --trace or
+	 * --count.
+	 */
 	void (*event)(FILE *out, const struct trace_event *event);
 	void (*counts)(FILE *out, const struct counts_report *report);
 };
@@ -36,17 +40,20 @@ extern const struct sink sink_html;
 
 const struct sink *sink_for(enum output_format format);
 
-/* What each way of losing something is called in JSON, and in words with the option that helps. */
+/* Names one kind of loss in JSON and in text, with the option that helps. */
 struct lost_text {
 	const char *key;
-	const char *one; /* what was lost: "allocation" */
+	const char *one; /* the thing lost, such as "allocation" */
 	const char *many;
-	const char *how;    /* the same for one and for many */
-	const char *remedy; /* NULL: none */
+	const char *how;    /* how it was lost, for singular and plural */
+	const char *remedy; /* NULL if nothing helps */
 };
 extern const struct lost_text lost_texts[LOSS_CNT];
 
-/* "2 stacks cut: the outer frames are not known", from malloc; NULL: out of memory. */
+/*
+ * Returns a string such as "2 stacks cut: the outer frames are not known", to be freed, or NULL if
+ * there is no memory.
+ */
 char *lost_describe(enum loss lost, uint64_t cnt);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A file of speedscope: the functions once, and two profiles over the same stacks, one of bytes and
- * one of blocks.
+ * Writes a file for speedscope: a list of functions, and two profiles over the same stacks, one in
+ * bytes and one in blocks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 struct document {
 	struct json_writer json;
-	struct intern frames; /* what speedscope calls a frame: a name in a stack, with its line */
+	struct intern frames; /* a frame in speedscope: a function name in a stack, with its line */
 };
 
 static const char *file_of(const struct frame_walk *walk)
@@ -28,7 +28,10 @@ static unsigned int line_of(const struct frame_walk *walk)
 	return file_of(walk) ? walk->frame->line : 0;
 }
 
-/* Counted from 1; 0: no memory. *fresh: it was not in the document. */
+/*
+ * Returns the number of a frame from 1 on, or 0 if there is no memory. Sets *fresh if the frame is
+ * new in the document.
+ */
 static uint64_t frame_number(struct document *document, const char *name,
 			     const struct frame_walk *walk, bool *fresh)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers about each address space and each process, as lines and as JSON. */
+/* Writes numbers about each address space and each process, as text and as JSON. */
 #include "sinks/stats.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ static const char *const space_names[SPACE_CNT] = {
 	[SPACE_KERNEL] = "kernel",
 };
 
-/* Functions that were called, each after what separates it from the one before. */
+/* Writes the number of calls of each family of functions. */
 static void write_calls(FILE *out, const struct stats *stats)
 {
 	const char *before = ": ";
@@ -122,7 +122,7 @@ void stats_write_json(struct json_writer *json, const struct snapshot *snap)
 	json_end_object(json);
 }
 
-/* The name comes last: what it is made of may be of any width. */
+/* The name is the last column, because its characters may be of any width. */
 void stats_write_summary(FILE *out, const struct report *report)
 {
 	fprintf(out, "\t%7s %15s %15s %15s %15s %15s %12s %s\n", "PID", "ALLOCATED", "FREED",

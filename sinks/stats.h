@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of a report that --stats and --summary add, in both formats. */
+/* Writes the parts of a report that --stats and --summary add, as text and as JSON. */
 #ifndef SINKS_STATS_H
 #define SINKS_STATS_H
 
@@ -9,11 +9,11 @@
 #include "sinks/json_writer.h"
 
 void stats_write_text(FILE *out, const struct snapshot *snap);
-/* An object of that name. */
+/* Writes the JSON object "stats". */
 void stats_write_json(struct json_writer *json, const struct snapshot *snap);
 
 void stats_write_summary(FILE *out, const struct report *report);
-/* An array of that name. */
+/* Writes the JSON array "summary". */
 void stats_write_json_summary(struct json_writer *json, const struct report *report);
 
 #endif

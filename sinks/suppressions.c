@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Suppressions in reports: as lines and as JSON. */
+/* Writes suppressions in reports, as text and as JSON. */
 #include "sinks/suppressions.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ void suppressions_write_runtime_init(FILE *out, const struct runtime_init *runti
 	      out);
 }
 
-/* Patterns that suppressed nothing are in it as well. */
+/* Patterns that suppressed nothing are included. */
 void suppressions_write_json(struct json_writer *json, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -60,7 +60,10 @@ void suppressions_write_json(struct json_writer *json, const struct report *repo
 	json_end_object(json);
 }
 
-/* A line for a whole file is not what was asked for, and may be for everything: it is a comment. */
+/*
+ * Proposes a pattern. A pattern for a whole module could hide everything in it, so it is written as
+ * a comment.
+ */
 static void propose(FILE *out, const struct report_site *shown)
 {
 	struct frame_walk walk;

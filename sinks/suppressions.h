@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What reports say of suppressions, and those they propose. */
+/* Writes what was suppressed, and proposes suppressions. */
 #ifndef SINKS_SUPPRESSIONS_H
 #define SINKS_SUPPRESSIONS_H
 
 #include "report/report.h"
 #include "sinks/json_writer.h"
 
-/* A line with what was suppressed; none if nothing was. */
+/* Writes a line with the sum of suppressed blocks; nothing if there are none. */
 void suppressions_write_text(FILE *out, const struct snapshot *snap);
-/* The same of what libraries keep for themselves, where that is not shown. */
+/*
+ * Writes a line with the sum of blocks that libraries allocate at start-up and keep; nothing if
+ * these are shown or there are none.
+ */
 void suppressions_write_runtime_init(FILE *out, const struct runtime_init *runtime_init);
-/* "suppressed", by pattern, and "start_up". */
+/* Writes "suppressed", by pattern, and "start_up". */
 void suppressions_write_json(struct json_writer *json, const struct report *report);
 
-/* --gen-suppressions: lines for the sites that are shown, as a file would have them. */
+/*
+ * Writes suppressions for the shown sites in the format of a suppression file, for
+ * --gen-suppressions.
+ */
 void suppressions_propose_text(FILE *out, const struct report *report);
-/* "suppression": the pattern for one site; null if its function has no name. */
+/* Writes "suppression", the pattern for one site; null if its function has no name. */
 void suppressions_propose_json(struct json_writer *json, const struct report_site *shown);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The first lines of a report for people, which a page has, too. */
+/* Writes the first lines of a report for people; HTML pages use them, too. */
 #ifndef SINKS_TEXT_H
 #define SINKS_TEXT_H
 
 #include "sinks/text_part.h"
 
-/* Who it is and how much, what is missing, what is lost and what grows. */
+/* Writes the target, the totals, what is incomplete, what is lost and what grows. */
 void text_write_head(const struct text_part *part);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The totals of a report, how exact they are, and what was lost. */
+/* Writes the totals of a report, their accuracy, and what was lost. */
 #include "sinks/text_facts.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "sinks/suppressions.h"
 #include "sinks/text_part.h"
 
-/* Rounded down: it says 100 only when it is. */
+/* Rounds down, so that 100 % means all. */
 void text_write_complete(FILE *out, const struct report *report)
 {
 	unsigned int permille;
@@ -63,7 +63,7 @@ static void write_ended(FILE *out, const struct ended *ended)
 	fputs(", which are not counted\n", out);
 }
 
-/* Writes how many descriptors are open, in and beside the report. */
+/* Writes the number of open descriptors, in the report and outside it. */
 static void write_descriptors(FILE *out, const struct report *report)
 {
 	const struct descriptor_facts *facts = &report->snapshot->descriptors;
@@ -121,7 +121,9 @@ static void write_totals(FILE *out, const struct report *report)
 	write_sampling(out, report);
 }
 
-/* Frees that no event showed: nothing is lost, but the reader should know. */
+/*
+ * Writes how many frees were inferred without an event. Nothing is lost, but readers should know.
+ */
 static void write_inferred(FILE *out, const struct snapshot *snap)
 {
 	if (snap->replaced) {
@@ -164,7 +166,7 @@ static void write_losses(FILE *out, const struct snapshot *snap)
 	}
 }
 
-/* More than this part of what there is, in thousandths, is said before everything else. */
+/* Permille of all events above which a loss is reported before everything else */
 #define MUCH_LOST 10
 
 static void write_missing(FILE *out, enum loss loss, uint64_t lost, uint64_t all, const char *what)

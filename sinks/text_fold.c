@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the stack of a site for people: a library's inside, a recursion and what every program has
- * are folded.
+ * Writes the stack of a site for people. Frames inside a library, recursions and the start-up
+ * frames of every program are folded.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,12 +13,12 @@
 #include "sinks/text_part.h"
 
 #define NAME_MOST 100
-/* Fewer are as soon read as told. */
+/* Minimum frames shared with the stack above that are left out; fewer frames are repeated */
 #define REPEATED_LEAST 3
 
 /*
- * How many frames both have from the outer end on, but for the culprit and those inside of it; 0:
- * there are so few to be read that they are written again.
+ * Returns the number of outer frames that both stacks share, without the culprit and the frames it
+ * calls; 0 if too few are shared to leave them out.
  */
 static size_t repeated_cnt(const struct report_site *shown, const struct report_site *above)
 {
@@ -52,7 +52,7 @@ static void write_named(const struct text_part *part, const struct spot *spot, b
 	}
 }
 
-/* How often a recursion's functions are called in a row. */
+/* Writes how many times in a row a recursion repeats. */
 static void write_times(FILE *out, const struct recursion *recursion)
 {
 	fprintf(out, " \u00d7%zu%s", recursion->times,
@@ -89,7 +89,10 @@ static void write_run(const struct text_part *part, const char *inside, size_t c
 	fputc('\n', part->out);
 }
 
-/* The same functions again; a single one has its count in its own line. */
+/*
+ * Writes that the functions of a recursion repeat. If the recursion has one function, its line has
+ * the count.
+ */
 static void write_repeat(const struct text_part *part, const struct recursion *recursion)
 {
 	if (recursion->period == 1)

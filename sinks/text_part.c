@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pieces of the report for people: times, names, frames, and notes in parentheses below them. */
+/* Writes pieces of reports for people: times, names, frames, and notes in parentheses. */
 #include "sinks/text_part.h"
 
 #include <inttypes.h>
@@ -46,7 +46,7 @@ void text_end_style(const struct text_part *part)
 		fputc(TEXT_MARK_END, part->out);
 }
 
-/* How much further in than the site's line what belongs to it stands. */
+/* Returns the indentation of lines that belong to a site, relative to the site's line. */
 static const char *step_of(enum text_look look)
 {
 	return look == LOOK_BCC ? "\t" : "    ";
@@ -204,7 +204,7 @@ void text_write_lost(FILE *out, const uint64_t *lost, bool all)
 	}
 }
 
-/* Sites that are not shown count, too: which process it is matters as soon as there are two. */
+/* True if sites, shown or not, belong to more than one process. */
 bool text_several_processes(const struct snapshot *snap)
 {
 	const struct process *first = NULL;
@@ -221,7 +221,10 @@ bool text_several_processes(const struct snapshot *snap)
 	return false;
 }
 
-/* The last parts of a path: enough to tell two of one name apart, short enough to read. */
+/*
+ * Returns the last parts of a path: enough to distinguish files of one name, and short enough to
+ * read.
+ */
 static const char *path_tail(const char *path, unsigned int parts)
 {
 	const char *at = path + strlen(path);
@@ -245,7 +248,10 @@ void text_write_module(FILE *out, const char *module)
 	fputc(']', out);
 }
 
-/* The last parts of a path without what is beyond PATH_MOST; NULL: no memory. */
+/*
+ * Returns the last parts of a path, cut to PATH_MOST bytes, to be freed; NULL if there is no
+ * memory.
+ */
 static char *short_path(const char *path, unsigned int parts)
 {
 	char *ret = strdup(path_tail(path, parts));
@@ -273,7 +279,10 @@ void text_write_place(FILE *out, const struct sym_location *location)
 	}
 }
 
-/* Then sites have the name of a sort of blocks in the place of a stack. */
+/*
+ * True if the report is of a core file. Its sites have the name of a sort of blocks instead of a
+ * stack.
+ */
 static bool is_of_core(const struct text_part *part)
 {
 	return part->report && part->report->snapshot->core;
@@ -419,7 +428,10 @@ static void write_ages(FILE *out, const struct site *site)
 	fputs(" s old", out);
 }
 
-/* A site that is new has grown by all that it holds, which the line above says already. */
+/*
+ * True if growth is worth a line. A new site has grown by its whole size, which the line above
+ * already shows.
+ */
 static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 {
 	if (!bytes && !count)
@@ -427,11 +439,11 @@ static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 	return (uint64_t)bytes != site->bytes || (uint64_t)count != site->count;
 }
 
-/* A line in parentheses, written piece by piece; none if there is no piece. */
+/* A line in parentheses, written piece by piece; nothing is written if there is no piece. */
 struct note {
 	FILE *out;
 	const char *indent;
-	const char *before; /* NULL: this is the first piece */
+	const char *before; /* NULL before the first piece */
 	enum text_look look;
 	bool of_descriptors;
 };
@@ -467,7 +479,7 @@ static void note_bytes(const struct note *note, uint64_t bytes)
 	fputs(text, note->out);
 }
 
-/* Of allocations, which people call blocks. */
+/* Writes a number of allocations, which reports for people call blocks. */
 static void note_count(const struct note *note, uint64_t cnt)
 {
 	if (note->look == LOOK_BCC)
@@ -505,7 +517,7 @@ void text_write_end(const struct text_part *part, enum stack_end end)
 		fputs(")\n", part->out);
 }
 
-/* Kernel memory: which cache it is from, and who asked for it. */
+/* Writes the cache and the owner of kernel memory. */
 static void write_origin(struct note *note, const struct site *site)
 {
 	const struct site_origin *origin = &site->origin;
@@ -538,7 +550,7 @@ static void write_origin(struct note *note, const struct site *site)
 	}
 }
 
-/* What a forked child has of its parent. */
+/* Writes how much a forked child has inherited from its parent. */
 static void write_inherited(struct note *note, const struct site *site)
 {
 	if (!site->inherited_count)
@@ -580,7 +592,7 @@ static void write_sampled(struct note *note, const struct report *report, const 
 	text_write_error(note->out, site->bytes_variance, site->count_variance);
 }
 
-/* What is not simply reachable. */
+/* Writes the amounts that are not reachable. */
 static void write_reach(struct note *note, const struct site_reach *reach)
 {
 	for (size_t i = 0; i < REACH_REACHABLE; i++) {
@@ -594,7 +606,7 @@ static void write_reach(struct note *note, const struct site_reach *reach)
 	}
 }
 
-/* Ages alone are no reason for a line. */
+/* Ends the note, and adds ages. A note that would have nothing but ages is not written. */
 static void note_end(struct note *note, const struct site *site)
 {
 	if (!note->before)
@@ -603,7 +615,7 @@ static void note_end(struct note *note, const struct site *site)
 	fputs(")\n", note->out);
 }
 
-/* What there is to say beyond bcc's line. */
+/* Writes notes that bcc's format does not have. */
 void text_write_notes(const struct text_part *part, const struct report_site *shown)
 {
 	const struct site *site = shown->site;
@@ -647,7 +659,7 @@ static void write_held_by(const struct text_part *part, const struct report_site
 	fputs(")\n", part->out);
 }
 
-/* Why it is a suspect, or is not: what was found, and what is wanted. */
+/* Writes why a site is a suspect or is not: the values found, and those required. */
 static void write_why(const struct text_part *part, const struct site_history *history)
 {
 	const struct reasons *reasons = &history->trend.reasons;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes verdicts: lines for people, and the numbers behind them for programs. */
+/* Writes verdicts: lines for people, and the underlying numbers for programs. */
 #include "sinks/verdict.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
-/* Functions of which something is lost, the largest first; then how many sites are left. */
+/* Writes the functions with proven losses, the largest first, and the number of sites not shown. */
 static void write_losses(const struct text_part *part)
 {
 	const struct report *report = part->report;
@@ -44,7 +44,10 @@ static void write_more(const struct text_part *part, size_t cnt)
 	fputc('\n', part->out);
 }
 
-/* What grows, and what shows more of it. */
+/*
+ * Words for each part of memory that grows without being traced, and advice on how to see more of
+ * it.
+ */
 static const struct {
 	const char *words;
 	const char *advice;
@@ -57,7 +60,7 @@ static const struct {
 	[FOOTPRINT_THREADS] = {"the number of threads", NULL},
 };
 
-/* True if there is advice, and the report does not show yet what that leads to. */
+/* True if there is advice that the report does not follow already. */
 static bool is_advised(const struct text_part *part, enum footprint_part footprint)
 {
 	if (!untraced_words[footprint].advice)
@@ -97,7 +100,7 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	fputc('\n', out);
 }
 
-/* A site that is judged has been there for long enough, however few reports there were. */
+/* True if no verdict is possible yet. If a site has been judged, tracing was long enough. */
 static bool is_early(const struct report *report)
 {
 	return !report->judged && (report->watched.cnt < TREND_LEAST_MOMENTS ||
@@ -135,14 +138,16 @@ static void write_ended_process(const struct text_part *part, const struct ended
 	fputs(" outstanding\n", part->out);
 }
 
-/* Buffers that libraries keep are no weight. */
+/* True if a process held memory when it ended. Start-up memory of the libraries does not count. */
 static bool has_ended(const struct report *report)
 {
 	return report->ended && report->ended->total &&
 	       !(report->ended->total == 1 && report->only_runtime_init);
 }
 
-/* Names those that held at least a tenth of all. */
+/*
+ * Writes which processes held memory when they ended. Names those that held at least a tenth of it.
+ */
 static void write_ended(const struct text_part *part)
 {
 	const struct ended_processes *ended = part->report->ended;
@@ -198,7 +203,7 @@ void verdict_write_text(const struct text_part *part)
 			continue;
 		verdict_write_line(part, &report->suspects[i]);
 	}
-	/* Also beside suspects: these may be the smaller part of what grows. */
+	/* Written even if there are suspects: these may be the smaller part of the growth. */
 	if (!is_told)
 		verdict_write_unclear(part, report->unclear);
 	if (settles)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes a line as long as there is room, and again with less in it if there is not. */
+/* Writes the line of a verdict, with as many details as fit. */
 #include "sinks/verdict_line.h"
 
 #include <inttypes.h>
@@ -19,24 +19,24 @@
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
 
-/* Bytes of a line, without its end. */
+/* Maximum bytes of a line, without the newline */
 #define WIDTH 120
 
 #define NAME_MOST 60
 #define NAME_LEAST 20
 
-/* How much is said. */
+/* Details that a line includes. */
 struct detail {
-	unsigned int callers; /* that are named beside the function whose memory it is */
+	unsigned int callers; /* maximum callers named besides the blamed function */
 	bool blocks;
 	bool score;
-	bool manner;     /* in which it grows */
-	size_t name_max; /* bytes */
+	bool manner;     /* how the site grows */
+	size_t name_max; /* maximum bytes of a name */
 };
 
 /*
- * What is tried, one after the other; then names are cut further and further. A caller alone stays
- * only where nothing tells the line of source: it says more than how sure the verdict is.
+ * Details to try in order until the line fits; after the last, names are cut more and more. A
+ * caller is kept longest where no source line is known, because it says more than the score.
  */
 static const struct detail details[] = {
 	{2, true, true, true, SIZE_MAX},    {1, true, true, true, SIZE_MAX},
@@ -81,7 +81,7 @@ static void write_blocks(FILE *out, const struct text_part *part, const struct s
 	fputs(" stay", out);
 }
 
-/* Only what site_is_suspect() has is written. */
+/* Returns how a suspect grows; other tendencies are never written. */
 static const char *manner_of(enum tendency tendency)
 {
 	switch (tendency) {
@@ -99,7 +99,7 @@ static const char *manner_of(enum tendency tendency)
 	return "";
 }
 
-/* Functions in a row: one has its place in the sources, the first of which that is known. */
+/* Functions written one after another. Only the first with a known source has its file and line. */
 struct row {
 	FILE *out;
 	unsigned int cnt;
@@ -136,8 +136,8 @@ void verdict_write_function(FILE *out, const struct report_site *site, struct pl
 }
 
 /*
- * Those that say something: no addresses, no function that calls itself, nor main and what calls
- * that.
+ * Writes the callers that help: no addresses, no repeats of a recursive function, not main or its
+ * callers.
  */
 static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
 {
@@ -172,7 +172,7 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 	}
 }
 
-/* What has no name is somewhere in a library. */
+/* Writes the function that the call goes through, or its module if the function has no name. */
 static void write_call(FILE *out, const struct report_site *shown, size_t name_max)
 {
 	const struct sym_location *location = shown->locations[shown->through.frame];
@@ -184,7 +184,7 @@ static void write_call(FILE *out, const struct report_site *shown, size_t name_m
 		escape_puts(out, path_name(location->module));
 }
 
-/* Whose it is; ends with a comma if more than a name stands there. */
+/* Writes the function that owns the memory. Ends with a comma if more than a name is written. */
 static void write_owner(FILE *out, const struct text_part *part, const struct suspect *suspect,
 			const struct detail *detail)
 {
@@ -226,7 +226,7 @@ bool verdict_is_part(const struct report *report, const struct suspect *suspect)
 	       suspect->site->site->process == pool->sum.process;
 }
 
-/* What a line is about, and who writes it. */
+/* The subject of a line, and the function that writes it. */
 struct told {
 	const struct report_site *site;
 	const void *what;
@@ -244,7 +244,7 @@ static void write_advice(FILE *out, const struct suspect *suspect)
 		fprintf(out, "; %s", advice);
 }
 
-/* Returns the pid of the process for which the kernel keeps the memory; 0: not known. */
+/* Returns the pid of the process for which the kernel keeps the memory; 0 if it is not known. */
 static pid_t kernel_owner_of(const struct suspect *suspect)
 {
 	const struct site *site = suspect->site->site;
@@ -336,7 +336,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 		fprintf(out, " (score %.2f)", trend->score.total);
 }
 
-/* To be freed; NULL: no memory. */
+/* Returns the line, to be freed; NULL if there is no memory. */
 static char *line_of(const struct text_part *part, const struct told *told,
 		     const struct detail *detail)
 {

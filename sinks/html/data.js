@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a page knows: the JSON that stands before this in the page, as words, rows and a tree of
-// callers. Names come from hostile programs: they become text of elements, never markup.
+// Turns the JSON earlier in the page into words, table rows and a tree of callers. Names come from
+// hostile programs: they become text of elements, never markup.
 "use strict";
 
 const WORDS = {
@@ -62,7 +62,7 @@ function time(ms) {
 const blocks = count => number(count) + (count === 1 ? " block" : " blocks");
 const tail = (path, parts) => path.split("/").slice(-parts).join("/");
 const signed = bytes => (bytes > 0 ? "+" : "") + size(bytes);
-// Thousandths of bytes per second; a slow leak has not even one.
+// rate is in thousandths of bytes per second: a slow leak may grow by less than 1 B/s.
 const speed = rate => (rate > 0 ? "+" : "") +
 	(Math.abs(rate) < 10000 ? rate / 1000 + " B" : size(rate / 1000)) + "/s";
 const score = value => value === null || value === undefined ? "" : (value / 1000).toFixed(2);
@@ -72,7 +72,7 @@ function moduleOf(entry) {
 	return !module ? "" : module[0] === "[" ? module : "[" + tail(module, 1) + "]";
 }
 
-// A name that begins with + is a place in a module.
+// Returns a function's name. A name that begins with + is an offset in a module.
 function nameOf(entry) {
 	const name = strings[entry[0]];
 	return name[0] === "+" ? tail(strings[entry[3]], 1) + name : name;
@@ -89,7 +89,7 @@ const line = entry => [nameOf(entry), placeOf(entry),
 const blamed = site => functions[site.frames[site.culprit]];
 const processOf = site => site.process === undefined ? "" : processes[site.process];
 
-// ---- What a proof says: pairs of bytes and blocks
+// ---- Results of a proof: pairs of bytes and blocks
 
 const KINDS = ["definite", "indirect", "possible", "reachable"];
 const inBlocks = ([bytes, count]) => blocks(count) + " (" + size(bytes) + ")";
@@ -124,7 +124,8 @@ function trendOf(site) {
 
 // ---- Stacks: whole, or folded as in a text report
 
-// Places of frames, the outermost first; a negative one is the function of a row, counted from -1.
+// Returns indices of frames, outermost first. Negative ones are folded rows: -1 - their offset in
+// site.inside.
 function placesOf(site, isFolded) {
 	const places = [];
 	for (let i = 0; i < site.frames.length; i++)
@@ -145,12 +146,12 @@ function stackOf(site, isFolded) {
 			line(functions[site.frames[place]])));
 }
 
-// ---- Rows of the table: paths of one function are one
+// ---- Rows of the table: all paths of a function share a row
 
 const titleOf = site => (site.objects || line(blamed(site)) + (site.through === undefined ? "" :
 	", through " + nameOf(functions[site.frames[site.through]]))) + (site.kind ? ", " + site.kind : "");
 
-// Of one of several paths, by what they may differ in.
+// Returns the title of one of several paths, by what distinguishes it.
 function titleOfPath(site) {
 	const [inner, outer] = [site.culprit + 1, site.culprit - 1].map(place =>
 		functions[site.frames[place]]);
@@ -191,7 +192,7 @@ function rowsOf(chosen) {
 	return [...rows].map(([key, found]) => rowOf(key, found));
 }
 
-// ---- The tree of callers: root first, functions of one name and module are one
+// ---- The tree of callers: root first, functions of one name and module share a node
 
 const TONES = ["hot", "possible", "lost", "more", "less"];
 
@@ -217,7 +218,7 @@ function addTo(node, site) {
 	}
 }
 
-// Functions, or the name of the process, by which a site is come to from the root.
+// Returns the path from the root to a site: its process, if there are several, and its functions.
 function pathOf(site, isInverted, isFolded) {
 	const path = placesOf(site, isFolded).map(place => frameAt(site, place));
 	if (isInverted)
@@ -236,7 +237,7 @@ function treeOf(chosen, isInverted, isFolded) {
 	return root;
 }
 
-// Made when they are asked for: most boxes are too narrow to be seen.
+// Creates the children on demand: most boxes are too narrow to be seen.
 function childrenOf(node) {
 	if (node.children)
 		return node.children;
@@ -257,9 +258,9 @@ function childrenOf(node) {
 	return node.children;
 }
 
-// ---- The past: moments of ms, bytes and blocks
+// ---- History: moments are [ms, bytes, blocks]
 
-// next: the first moment after ms; between its moments a site is taken to have grown evenly.
+// Interpolates between moments. next is the index of the first moment after ms.
 function between(moments, next, ms, which) {
 	if (!next)
 		return 0;
@@ -276,7 +277,7 @@ function valueAt(moments, ms, which) {
 
 const POINTS = 200;
 
-// What several had together.
+// Returns the sum of several histories.
 function sumOver(pasts) {
 	let times = [...new Set(pasts.flatMap(moments => moments.map(moment => moment[0])))]
 		.sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A page that is served: every two seconds the server is asked whether there is a newer one, which
-// is then opened with what was chosen in this one.
+// Keeps a page from --listen up to date: asks the server for a newer report every two seconds, and
+// loads it with the current selections.
 
 const EVERY_MS = 2000, KEPT = "memleak";
 const live = element("label");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The pictures of a page: bytes over time, boxes for callers, ages and sizes, a table of functions.
+// Draws the page: bytes over time, boxes for callers, ages and sizes, a table of functions.
 
 const BOX_HEIGHT = 18, ROWS = 50, NEAR_PX = 4;
 const state = { find: "", metric: report.diff ? 2 : 0, inverted: false, folded: true, lost: false,
@@ -7,7 +7,7 @@ const state = { find: "", metric: report.diff ? 2 : 0, inverted: false, folded: 
 	rows: ROWS, open: new Set() };
 let root, node, shown = [], picked = null, stacked = null;
 
-// ---- What is chosen: a process, what is lost, a range of time
+// ---- Selection: a process, lost blocks, a range of time
 
 function evaluate(site) {
 	site.changed = report.diff ? site.bytes - site.before[0] : 0;
@@ -25,7 +25,7 @@ const isChosen = site => (state.process === "" || String(site.process) === state
 	(!state.lost || isLost(site)) &&
 	(!state.range || state.peak || site.values[0] > 0 || site.changed);
 
-// ---- What is searched for
+// ---- Search
 
 const haystacks = functions.map(entry =>
 	(nameOf(entry) + "\n" + strings[entry[1]] + "\n" + strings[entry[3]]).toLowerCase());
@@ -50,7 +50,7 @@ function search(text) {
 	fillTable();
 }
 
-// All that is seen is made anew of what is chosen.
+// Redraws the page for the current selection.
 function choose() {
 	const all = state.peak ? report.peak.sites : report.sites;
 	all.forEach(evaluate);
@@ -69,7 +69,7 @@ const ancestors = below => below.parent ? [...ancestors(below.parent), below] : 
 const sorted = above => [...childrenOf(above)].sort((a, b) =>
 	b.values[state.metric] - a.values[state.metric]);
 
-// Boxes narrower than a pixel are left out, with all below them.
+// Places boxes. Boxes narrower than a pixel are left out, with all their children.
 function place(above, x, width, row, into) {
 	into.push({ node: above, x, width, row });
 	let left = x;
@@ -82,7 +82,7 @@ function place(above, x, width, row, into) {
 	}
 }
 
-// What a variable of the style sheet is in the colours that are shown.
+// Returns the value of a style sheet's colour variable in the current colour scheme.
 function colour(name) {
 	const probe = at("hover");
 	probe.style.color = "var(--" + name + ")";
@@ -171,14 +171,14 @@ function zoom(to) {
 
 // ---- Bytes over time
 
-// A round number of units that is at least so much.
+// Rounds value up to a round number of units.
 function roundUp(value) {
 	const unit = 1024 ** Math.floor(Math.log(Math.max(value, 1)) / Math.log(1024));
 	const power = 10 ** Math.floor(Math.log10(Math.max(value / unit, 1)));
 	return [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 20].find(step => step * power * unit >= value) * power * unit;
 }
 
-// A process remembers also what sites held that are gone.
+// Returns the histories to draw. Those of processes include sites that no longer exist.
 function pastsOf() {
 	if (picked || node.parent || state.lost)
 		return (picked || node).sites.map(site => site.moments || []);
@@ -341,7 +341,7 @@ function showStack() {
 	at("stack").textContent = text.filter(part => part).join("\n");
 }
 
-// All that is seen of what was picked.
+// Redraws the details of the picked sites.
 function refresh() {
 	draw();
 	showChart();
@@ -350,7 +350,7 @@ function refresh() {
 	fillTable();
 }
 
-// Sites of one title, of which one's stack is shown.
+// Picks the sites of one title, and shows the stack of one of them.
 function pick(title, found, site) {
 	picked = { title, sites: found };
 	stacked = site;
@@ -364,7 +364,7 @@ function pickable(item, onPick) {
 	return item;
 }
 
-// The lines above of losses and suspects, each of a path that may be among the sites.
+// Links the lines of losses and suspects to their sites, which may not be among those shown.
 function linkTold() {
 	const lines = document.querySelectorAll(".head .lost, .head .grows");
 	(report.told || []).forEach((told, i) => {
@@ -397,7 +397,7 @@ function compare(a, b) {
 	return (left < right ? 1 : left > right ? -1 : 0) * (state.up ? -1 : 1);
 }
 
-// What is possible alone is not lost, but neither is it known to be in use.
+// Blocks that are only possible are not lost, but are not known to be in use either.
 function lostCell(row) {
 	return row.lost ? element("td", size(row.lost), "lost") :
 		row.possible ? element("td", "perhaps " + size(row.possible), "possible") :
@@ -437,7 +437,7 @@ function fillRow(row, isPath) {
 	});
 }
 
-// The paths of a row stand below it if it is open.
+// Returns a row, followed by its paths if it is open.
 function fillRows(row) {
 	return [fillRow(row, false), ...!state.open.has(row.key) || row.sites.length < 2 ? [] :
 		row.sites.map(site => rowOf("", [site])).sort(compare).map(path => fillRow(path, true))];
@@ -464,7 +464,7 @@ function fillTable() {
 	at("more").textContent = number(rows.length - state.rows) + " more functions: show " + ROWS;
 }
 
-// ---- All together
+// ---- Start-up
 
 function fillBar() {
 	at("metric").append(...["bytes", "blocks", report.diff ? "change" : "growth"]
