@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints the completion scripts: for bash its fixed parts and an arm for each option that takes
- * words, for zsh and fish a line for each option.
+ * Prints completion scripts: for bash a fixed part and a case arm for each option with words to
+ * offer, for zsh and fish a line for each option.
  */
 #include "options/completion.h"
 
@@ -9,13 +9,13 @@
 
 #include "options/table.h"
 
-/* Whether a shell can offer words for the argument. */
+/* True if a shell can offer words for the argument. */
 static bool has_words(const struct option_def *def)
 {
 	return def->choices || def->words != WORDS_NONE;
 }
 
-/* Whether the word behind the option is its argument. */
+/* True if the argument of the option is the next word. */
 static bool takes_next(const struct option_def *def)
 {
 	return def->metavar && !def->optional;
@@ -34,7 +34,7 @@ static void write_pattern(FILE *out, const struct option_def *def)
 	fprintf(out, "--%s", def->name);
 }
 
-/* One arm of the case over the word before: what that option takes. */
+/* Writes the arm of bash's case statement that completes the argument of an option. */
 static void write_arm(FILE *out, const struct option_def *def)
 {
 	fputc('\t', out);
@@ -61,7 +61,7 @@ static void write_arms(FILE *out)
 	for (int i = 0; i < option_cnt; i++)
 		if (takes_next(&option_table[i]) && has_words(&option_table[i]))
 			write_arm(out, &option_table[i]);
-	/* Numbers and the like: nothing to offer, options neither. */
+	/* Arguments such as numbers: offer nothing, not even options. */
 	for (int i = 0; i < option_cnt; i++) {
 		if (!takes_next(&option_table[i]) || has_words(&option_table[i]))
 			continue;
@@ -156,8 +156,7 @@ void options_print_completion_bash(FILE *out)
 	fputs("}\n\ncomplete -F _memleak memleak\n", out);
 }
 
-/* The first sentence, or what comes before a colon; quotes and brackets mean something to shells.
- */
+/* Writes the first sentence of the help, without characters that are special in shells. */
 static void write_first_sentence(FILE *out, const char *help)
 {
 	for (; *help && strncmp(help, ". ", 2) != 0; help++)

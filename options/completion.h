@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of options as completion scripts for shells, which need no other package. */
+/*
+ * Prints the table of options as completion scripts for shells; the scripts depend on no other
+ * package.
+ */
 #ifndef OPTIONS_COMPLETION_H
 #define OPTIONS_COMPLETION_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which options do not go together, and why. */
+/* Rejects options that exclude each other, and says why. */
 #include "options/conflicts.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "options/help.h"
 #include "options/table.h"
 
-/* --count does nothing of what these ask for. */
+/* True if an option is given that --count does not support. */
 static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
@@ -29,7 +29,7 @@ static bool has_filters(const bool *given)
 	return false;
 }
 
-/* Whether the last report comes before one could have anything to show. */
+/* True if the last report comes before the warm-up ends. */
 static bool ends_in_warmup(const struct options *opts)
 {
 	if (!opts->warmup_ns)
@@ -39,7 +39,7 @@ static bool ends_in_warmup(const struct options *opts)
 		       : opts->count && opts->count <= opts->warmup_ns / opts->interval_ns;
 }
 
-/* What an account does not have, or needs nobody to look for. */
+/* Returns why an option conflicts with --agent, or NULL. */
 static const char *agent_conflict(const struct options *opts, const bool *given)
 {
 	if (!opts->pid_cnt && !opts->command)
@@ -58,7 +58,7 @@ static const char *agent_conflict(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* What of a command that traces does not go together; NULL: nothing. */
+/* Returns why options of a tracing command conflict, or NULL. */
 static const char *tracing_conflict(const struct options *opts, const bool *given)
 {
 	if (opts->pid_cnt && opts->command)
@@ -140,14 +140,14 @@ static bool tracing_agrees(const struct options *opts, const bool *given)
 	return false;
 }
 
-/* Diffs have a form of their own, which the other formats cannot have. */
+/* True if the command can write the format. Diffs exist as text, JSON and HTML only. */
 static bool can_format(const struct options *opts)
 {
 	return opts->mode != MODE_DIFF || format_shows_all(opts->format) ||
 	       opts->format == FORMAT_HTML;
 }
 
-/* What would change nothing, and why; NULL: nothing is. */
+/* Returns why an option would have no effect, or NULL. */
 static const char *without_effect(const struct options *opts, const bool *given)
 {
 	if (opts->all && !format_holds_reports(opts->format))
@@ -160,7 +160,7 @@ static const char *without_effect(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* What a screen has no place for; NULL: nothing. */
+/* Returns the name of an option that --live does not support, or NULL. */
 static const char *beyond_screen(const struct options *opts, const bool *given)
 {
 	static const char *const names[] = {
@@ -177,7 +177,7 @@ static const char *beyond_screen(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Returns an option that --fds has no use for, or NULL. */
+/* Returns the name of an option that --fds does not support, or NULL. */
 static const char *beyond_fds(const struct options *opts, const bool *given)
 {
 	static const char *const names[] = {
@@ -219,7 +219,7 @@ static const char *beyond_fds(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* What each of these commands reads. */
+/* Number of files that each command reads */
 static const struct {
 	size_t least, most;
 	const char *words;
@@ -261,7 +261,10 @@ static bool recordings_agree(const struct options *opts, const bool *given, bool
 	return false;
 }
 
-/* What is asked for that text and JSON alone can tell, or a page; NULL: nothing. */
+/*
+ * Returns an option in use that only text and JSON support, or NULL. HTML supports some of these
+ * options.
+ */
 static const char *beyond_format(const struct options *opts)
 {
 	bool is_page = opts->format == FORMAT_HTML;

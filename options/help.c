@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options table as text: --help and the man page's OPTIONS section. */
+/* Prints the options table as --help and as the OPTIONS section of the man page. */
 #include "options/help.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #define HELP_WIDTH 100
 #define HELP_INDENT 34
 
-/* Metavar as it is shown; a choice is shown by its words. */
+/* Writes the metavar of an option, or the words of a choice. */
 static void write_metavar(FILE *out, const struct option_def *def)
 {
 	if (!def->choices) {
@@ -37,7 +37,7 @@ static void pad_to(FILE *out, size_t from, size_t to)
 	fprintf(out, "%*s", from < to ? (int)(to - from) : 1, "");
 }
 
-/* Writes text from column HELP_INDENT on, broken at blanks. */
+/* Writes text indented by HELP_INDENT, wrapped at blanks. */
 static void write_wrapped(FILE *out, const char *text)
 {
 	size_t column = HELP_INDENT;
@@ -83,7 +83,7 @@ static void write_help_option(FILE *out, const struct option_def *def)
 	write_wrapped(out, def->help);
 }
 
-/* Two columns, the second one where the longest of the first ends. */
+/* Writes two columns; the second starts after the longest entry of the first. */
 static void write_columns(FILE *out, const char *before, const struct option_example *lines,
 			  const char *only)
 {
@@ -146,7 +146,10 @@ void options_print_help(FILE *out, enum mode mode)
 	      out);
 }
 
-/* Text for troff: dashes that can be copied, and nothing that starts a request. */
+/*
+ * Writes text for troff. Escapes dashes, so that they can be copied from the page, and a leading
+ * dot or quote, which would start a request.
+ */
 static void write_troff(FILE *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -161,7 +164,7 @@ static void write_troff(FILE *out, const char *text)
 	}
 }
 
-/* PID[,PID...]: words stand out, what is between them does not. */
+/* Writes a metavar such as PID[,PID...]: words are italic, punctuation is not. */
 static void write_troff_metavar(FILE *out, const struct option_def *def)
 {
 	const char *at = def->metavar;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of options as text for people. */
+/* Prints the table of options for people. */
 #ifndef OPTIONS_HELP_H
 #define OPTIONS_HELP_H
 
@@ -7,14 +7,14 @@
 
 #include "options/options.h"
 
-/* Ends a message about wrong usage. */
+/* Suffix of messages about wrong usage */
 #define HELP_HINT "; try 'memleak --help'"
 
-/* A screen: how it is called, and the options that most people need. */
+/* Prints one screen: the usage, and the most common options. */
 void options_print_brief_help(FILE *out);
-/* All that a command takes. */
+/* Prints all options of a command. */
 void options_print_help(FILE *out, enum mode mode);
-/* The section OPTIONS of the man page. */
+/* Prints the OPTIONS section of the man page. */
 void options_print_man(FILE *out);
 
 #endif

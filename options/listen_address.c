@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Addresses to listen on, from text and to text. */
+/* Parses and prints addresses to listen on. */
 #include "options/listen_address.h"
 
 #include <arpa/inet.h>
@@ -50,7 +50,7 @@ static int parse_mode(const char *text, mode_t *ret)
 	return 0;
 }
 
-/* Behind "unix:". */
+/* Parses the text behind "unix:". */
 static int parse_local(const char *text, struct listen_address *ret)
 {
 	struct listen_address address = {.local.sun_family = AF_UNIX,

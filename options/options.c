@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the options together say of what is traced. */
+/* Answers questions about what is traced that depend on several options. */
 #include "options/options.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command line as data: filled once by options_parse(), const afterwards, and passed down. It
- * knows nothing of what the options cause.
+ * Holds the command line as data: filled once by options_parse(), then const. It knows nothing of
+ * the effects of options.
  */
 #ifndef OPTIONS_OPTIONS_H
 #define OPTIONS_OPTIONS_H
@@ -15,10 +15,10 @@
 #include "options/listen_address.h"
 #include "options/suppressions.h"
 
-/* In the order of format_words in table.c. */
+/* Same order as format_words in table.c */
 enum output_format {
 	FORMAT_TEXT,
-	FORMAT_BCC, /* text as bcc's memleak has it */
+	FORMAT_BCC, /* text in the format of bcc's memleak */
 	FORMAT_JSON,
 	FORMAT_CSV,
 	FORMAT_FOLDED,
@@ -41,41 +41,41 @@ enum summary_sort {
 enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH, SORT_SCORE };
 
-/* A function of the target's that gives memory or takes it back. */
+/* A function of the target that allocates or frees memory, from --alloc or --free. */
 struct pool_function {
 	char *name;
 	enum memleak_shape shape;
 };
 
-/* What is done: tracing, or work on files that were written before. */
+/* The command: tracing, or work on files */
 enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CORE, MODE_CNT };
 
-/* --count: by what calls are counted. */
+/* The key by which --count counts calls */
 enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FUNCTION };
 
 struct options {
 	enum mode mode;
-	/* Recordings, each perhaps with a moment, FILE@TIME; a core, perhaps with its program. */
+	/* Recordings, FILE or FILE@TIME; or a core file and, optionally, its program */
 	const char *files[2];
 	size_t file_cnt;
-	const char *record; /* where a recording is written; NULL: none */
-	bool all;           /* a report of each snapshot */
-	bool live;          /* on a screen */
+	const char *record; /* file of the recording to write; NULL if there is none */
+	bool all;           /* print a report for each snapshot of a recording */
+	bool live;          /* show reports on a screen */
 	pid_t *pids;        /* -p; no duplicates */
 	size_t pid_cnt;
 	size_t pid_cap;
-	char **command;   /* -c or -- CMD, NULL-terminated; NULL: none */
-	const char *user; /* as whom the command runs; NULL: as memleak does */
+	char **command;   /* -c or -- CMD, NULL-terminated; NULL if there is none */
+	const char *user; /* user that runs the command; NULL for memleak's own user */
 	bool all_processes;
-	const char *comm; /* NULL: any; so below */
+	const char *comm; /* trace processes of this name; NULL if not given */
 	const char *cgroup;
-	bool agent;         /* their accounts are read */
-	bool follow;        /* children of those */
-	unsigned int trace; /* 1: events, 2: with their stacks */
+	bool agent;         /* read the accounts of agents in the processes */
+	bool follow;        /* trace children, too */
+	unsigned int trace; /* 1 prints events, 2 adds their stacks */
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
-	uint64_t warmup_ns; /* 0: none */
+	uint64_t warmup_ns; /* 0 if not given */
 	bool largest;
 	bool peak;
 	enum count_by count_by;
@@ -85,60 +85,65 @@ struct options {
 	bool combined_only;
 	bool wa_missing_free;
 	uint32_t sample_rate;
-	uint64_t sample_bytes; /* 0: off */
+	uint64_t sample_bytes; /* 0 if off */
 	uint32_t top;
-	uint32_t max_records; /* 0: as many as top, in the summary all */
+	uint32_t max_records; /* 0 means the value of top; in the summary, all */
 	uint64_t min_size;
-	uint64_t max_size; /* UINT64_MAX: no bound */
+	uint64_t max_size; /* UINT64_MAX if there is no limit */
 	const char *object;
 	const char *symbols_prefix;
-	struct pool_function *pool_functions; /* no name twice */
+	struct pool_function *pool_functions; /* names are unique */
 	size_t pool_function_cnt;
 	size_t pool_function_cap;
-	bool kernel; /* -K */
-	bool fds;    /* descriptors are traced instead of memory */
+	bool kernel; /* trace the kernel (-K) */
+	bool fds;    /* trace descriptors instead of memory */
 	bool percpu;
-	bool movable; /* kernel: user memory and page cache, too */
-	bool force;   /* what probes could hurt, too */
+	bool movable; /* kernel: include user memory and page cache */
+	bool force;   /* trace even processes that probes could harm */
 	struct suppressions suppressions;
 	bool gen_suppressions;
 	bool why;
 	bool prove;
 	bool census;
-	bool rss;             /* say what resident memory is used for, and end */
-	uint32_t prove_every; /* reports, one of which has a proof; at least 1 */
+	bool rss;             /* print the use of resident memory, and exit */
+	uint32_t prove_every; /* reports for each proof; at least 1 */
 	bool no_default_suppressions;
-	char **own; /* files and folders of the program; none: what lies where such do */
+	char **own; /* files and directories of the program; if none, chosen by their location */
 	size_t own_cnt;
 	size_t own_cap;
-	bool reserved; /* as if it were memory */
-	bool ended;    /* what ended processes held counts, too */
+	bool reserved; /* count reserved address space as memory */
+	bool ended;    /* include blocks of ended processes */
 	enum sort_order sort;
 	enum group_by by;
-	uint32_t stack_storage_size; /* 0: as the memory allows */
+	uint32_t stack_storage_size; /* maximum stacks in the table; 0 to choose by the machine's
+					memory */
 	uint32_t stack_depth;
 	enum memleak_unwind unwind;
-	uint32_t max_allocs; /* the same */
-	uint64_t max_memory; /* for the tables; 0: a share of the machine's */
+	uint32_t max_allocs;
+	uint64_t
+		max_memory; /* maximum bytes of the tables; 0 for a share of the machine's memory */
 	enum output_format format;
 	enum colour colour;
 	bool all_frames;
-	const char *output; /* NULL: stdout */
+	const char *output; /* NULL for stdout */
 	struct listen_address listen;
-	int error_exitcode;   /* 0: off */
-	unsigned int verbose; /* 0, 1, 2 */
+	int error_exitcode;   /* 0 if off */
+	unsigned int verbose; /* 0 to 2 */
 	uint64_t interval_ns;
-	uint64_t count;       /* 0: until the end */
-	uint64_t duration_ns; /* 0: the same */
+	uint64_t count;       /* maximum reports; 0 if not limited */
+	uint64_t duration_ns; /* duration of tracing; 0 if not limited */
 };
 
-/* Text and JSON show whatever can be asked for, and ten stacks; the others show every stack. */
+/*
+ * True if the format supports all options. These formats show ten stacks by default; all others
+ * show every stack.
+ */
 static inline bool format_shows_all(enum output_format format)
 {
 	return format == FORMAT_TEXT || format == FORMAT_BCC || format == FORMAT_JSON;
 }
 
-/* Whether a file in this format can hold one report after the other. */
+/* True if a file in this format can hold several reports. */
 static inline bool format_holds_reports(enum output_format format)
 {
 	return format_shows_all(format) || format == FORMAT_CSV;
@@ -146,23 +151,26 @@ static inline bool format_holds_reports(enum output_format format)
 
 void options_deinit(struct options *opts);
 
-/* Whether processes are traced that are found by what they are, also those that begin later. */
+/*
+ * True if processes are chosen by a property (all, name or cgroup), including processes that start
+ * later.
+ */
 bool options_find_processes(const struct options *opts);
-/* Whether calls are left out when they are made, by their size or by chance. */
+/* True if some calls are not recorded at all, because of their size or of sampling. */
 bool options_leave_out_calls(const struct options *opts);
-/* Whether processes are traced at all. */
+/* True if processes are traced. */
 bool options_trace_processes(const struct options *opts);
 
-/* Whether something is asked for that user memory alone has. */
+/* True if an option is given that only applies to user memory. */
 bool options_ask_for_users(const struct options *opts);
 
-/* Whether it must be known of processes in which cgroup they are. */
+/* True if the cgroups of processes are needed. */
 bool options_want_cgroups(const struct options *opts);
 
 /* True if the threads that allocated blocks are shown. */
 bool options_want_threads(const struct options *opts);
 
-/* Whether probes are in whatever process maps a file, and not in one alone. */
+/* True if probes fire in every process that maps a probed file, not in a single process. */
 bool options_share_probes(const struct options *opts);
 
 #endif

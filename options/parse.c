@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the command line into struct options and says in one line what is wrong with it. */
+/* Parses the command line into struct options. Logs one line about the first error. */
 #include "options/parse.h"
 
 #include <errno.h>
@@ -19,26 +19,26 @@
 #include "options/table.h"
 #include "options/values.h"
 
-/* getopt_long returns these; everything else it may return is a letter. */
+/* Return values of getopt_long() that are not the letter of an option */
 #define LONG_BASE 256
 #define POSITIONAL 1
 
 #define NSEC_PER_SEC 1000000000ULL
-/* Shorter intervals are usual. */
+/* Minimum interval that may be a mistyped pid, in seconds; shorter ones are common */
 #define PID_SECONDS 300
 
 struct parser {
 	struct options *opts;
 	bool given[OPTIONS_MAX];
 	unsigned int positional_cnt;
-	bool briefly; /* help was asked for by its letter */
+	bool briefly; /* help was requested by -h, not --help */
 	struct option longs[OPTIONS_MAX + 1];
 	char letters[2 + 2 * OPTIONS_MAX + 1];
 };
 
 /*
- * The leading '-' makes getopt hand out positional arguments where they stand instead of moving
- * them to the end, so that what follows "--" is known exactly; ':' makes it tell a missing
+ * Builds the option string of getopt. The leading '-' returns positional arguments in place instead
+ * of moving them to the end, so that the words after "--" are known. ':' distinguishes a missing
  * argument from an unknown option.
  */
 static void parser_init(struct parser *p, struct options *opts)
@@ -89,7 +89,7 @@ static enum options_result bad_option(const struct option_def *def, const char *
 	return OPTIONS_EXIT_USAGE;
 }
 
-/* Not even help may fail unseen: stdout may be a full disk. */
+/* Reports a failure to print help or the version, such as a full disk. */
 static enum options_result end_of_output(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -119,7 +119,7 @@ static enum options_result take_option(struct parser *p, const struct option_def
 	return OPTIONS_RUN;
 }
 
-/* How many there must be is checked when all are known. */
+/* Stores a file. Their number is checked when all arguments are known. */
 static void take_file(struct options *opts, const char *arg)
 {
 	if (opts->file_cnt < sizeof(opts->files) / sizeof(opts->files[0]))
@@ -158,7 +158,7 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 	return OPTIONS_EXIT_USAGE;
 }
 
-/* getopt says no more than "?"; arg is the argument that it was looking at. */
+/* Logs an unknown option. arg is the argument that getopt was parsing. */
 static enum options_result unknown_option(const char *arg)
 {
 	size_t len = strcspn(arg, "=");
@@ -198,10 +198,13 @@ static enum options_result missing_argument(void)
 	return OPTIONS_EXIT_USAGE;
 }
 
-/* Returns with optind at the first word after "--", and *dashes telling whether there was one. */
+/*
+ * Parses all arguments before "--". Leaves optind at the first word after it; *dashes is true if
+ * there is a "--".
+ */
 static enum options_result take_arguments(struct parser *p, int argc, char **argv, bool *dashes)
 {
-	optind = 0; /* glibc and musl: start anew, with what this optstring says */
+	optind = 0; /* glibc and musl: reset getopt, so that it parses the new option string */
 	opterr = 0;
 	for (;;) {
 		int before = optind ? optind : 1;
@@ -228,7 +231,7 @@ static enum options_result take_arguments(struct parser *p, int argc, char **arg
 	}
 }
 
-/* words: what follows "--", up to argv's NULL. */
+/* Stores the command. words are those after "--", up to argv's NULL. */
 static enum options_result take_command(struct options *opts, char *const *words)
 {
 	size_t cnt = 0;
@@ -254,7 +257,7 @@ static enum options_result take_command(struct options *opts, char *const *words
 	return OPTIONS_RUN;
 }
 
-/* No more room is taken than the tables need to be there. */
+/* Minimises the tables if no blocks are kept. */
 static void keep_nothing(struct options *opts)
 {
 	opts->unwind = MEMLEAK_UNWIND_FP;
@@ -262,7 +265,7 @@ static void keep_nothing(struct options *opts)
 	opts->stack_storage_size = 1;
 }
 
-/* Defaults that depend on other options. */
+/* Sets defaults that depend on other options. */
 static void set_defaults(const struct parser *p)
 {
 	struct options *opts = p->opts;
@@ -271,14 +274,18 @@ static void set_defaults(const struct parser *p)
 	opts->prove |= opts->census || option_is_given(p->given, "prove-every");
 	if (opts->combined_only && !opts->older_given)
 		opts->older_ns = 0;
-	/* What other tools read is not cut, nor is what one can look through. */
+	/*
+	 * Do not limit the stacks in output for other tools or on the screen, where users can
+	 * scroll.
+	 */
 	if (opts->live || (!format_shows_all(opts->format) && !option_is_given(p->given, "top")))
 		opts->top = UINT32_MAX;
 }
 
 /*
- * "memleak 25571" traces the kernel and reports every seven hours, if that is what is meant. Nobody
- * has such an interval by chance that is a process's number and no whole minutes.
+ * Rejects "memleak 25571", which asks for a kernel report every seven hours although the user
+ * probably means a pid. An interval counts as mistyped if it is the pid of a process and not a
+ * whole number of minutes.
  */
 static bool interval_is_pid(const struct parser *p)
 {
@@ -311,7 +318,7 @@ static enum mode mode_of(int argc, char **argv)
 enum options_result options_parse(int argc, char **argv, struct options *ret)
 {
 	enum mode mode = mode_of(argc, argv);
-	int recorded = mode != MODE_TRACE; /* the first argument is the command's name */
+	int recorded = mode != MODE_TRACE; /* the name of the command comes first */
 	struct parser parser;
 	bool dashes = false;
 	enum options_result result;

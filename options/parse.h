@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From argv to struct options. */
+/* Converts argv to struct options. */
 #ifndef OPTIONS_PARSE_H
 #define OPTIONS_PARSE_H
 
@@ -8,9 +8,9 @@
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT_OK, OPTIONS_EXIT_USAGE, OPTIONS_EXIT_FAILED };
 
 /*
- * Parses argv. OPTIONS_EXIT_OK: --help or --version was printed to stdout; OPTIONS_EXIT_USAGE:
- * one line on stderr said what is wrong; OPTIONS_EXIT_FAILED: so it did, but what failed was
- * printing. ret needs options_deinit in every case.
+ * Parses argv. Returns OPTIONS_EXIT_OK if --help or --version was printed, OPTIONS_EXIT_USAGE if a
+ * usage error was logged, or OPTIONS_EXIT_FAILED if printing failed, which is logged, too. ret
+ * needs options_deinit() in every case.
  */
 enum options_result options_parse(int argc, char **argv, struct options *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Goes through /proc. */
+/* Finds a process by name in /proc. */
 #include "options/process_name.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 #include "base/proc.h"
 
 #define COMM_MOST 15
-/* More are not listed. */
+/* Maximum processes listed in a message */
 #define LISTED_MOST 8
 
 struct search {
@@ -26,7 +26,7 @@ struct search {
 	size_t cnt;
 	FILE *out;
 	struct nearest nearest;
-	char *near; /* the nearest name */
+	char *near; /* most similar name */
 };
 
 static bool is_printable(const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process that somebody means who gives its name. */
+/* Finds a process by name. */
 #ifndef OPTIONS_PROCESS_NAME_H
 #define OPTIONS_PROCESS_NAME_H
 
@@ -7,10 +7,11 @@
 #include <sys/types.h>
 
 /*
- * The only process, but for this one, whose name in /proc/PID/comm is name, of len bytes; of which
- * a comm has 15 at most. 0; -ESRCH: none has that name, but *ret_others is near, or NULL; -EMLINK:
- * several have, of which *ret_others lists some; or another negative errno. *ret_others: to be
- * freed.
+ * Finds the only process, except memleak, whose /proc/PID/comm is name (len bytes, of which the
+ * first 15 are compared).
+ *
+ * Returns 0 or a negative errno. -ESRCH: there is none, and *ret_others is a similar name or NULL.
+ * -EMLINK: there are several, and *ret_others lists some. *ret_others must be freed.
  */
 int process_by_name(const char *name, size_t len, pid_t *ret, char **ret_others);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Splits a command into words as a POSIX shell does: blanks separate, quotes and backslashes
- * join. Nothing is expanded, and operators such as | and > are letters like any others.
+ * Splits a command into words as a POSIX shell does: blanks separate, quotes and backslashes join.
+ * Nothing is expanded, and operators such as
+ *
+ * and > are ordinary characters.
  */
 #include "options/shell_words.h"
 
@@ -13,7 +15,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 
-/* A word is never longer than the text it comes from, so one buffer of that size serves all. */
+/*
+ * State of the splitter. A word is never longer than the text, so one buffer of the text's size is
+ * enough.
+ */
 struct splitter {
 	const char *next;
 	char *word;
@@ -36,7 +41,7 @@ static int take_single_quoted(struct splitter *in)
 	return 0;
 }
 
-/* Within double quotes a backslash quotes only these; before others it stands for itself. */
+/* True if a backslash within double quotes escapes c; before other characters it is literal. */
 static bool is_quotable(char c)
 {
 	return c == '$' || c == '`' || c == '"' || c == '\\';
@@ -68,7 +73,7 @@ static void take_backslash(struct splitter *in)
 	in->word[in->len++] = *in->next ? *in->next++ : '\\';
 }
 
-/* A backslash before a newline joins lines: between words it is not a word of its own. */
+/* Skips blanks, and backslashes before newlines: these join lines and do not start a word. */
 static void skip_blanks(struct splitter *in)
 {
 	for (;;) {
@@ -102,7 +107,7 @@ static int take_word(struct splitter *in)
 }
 
 struct words {
-	char **items; /* ended by NULL */
+	char **items; /* NULL-terminated */
 	size_t cnt;
 	size_t cap;
 };

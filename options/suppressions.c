@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads files of suppressions and compares names with their patterns. */
+/* Reads suppression files, and matches names against their patterns. */
 #include "options/suppressions.h"
 
 #include <errno.h>
@@ -12,12 +12,14 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 
-/* No file that somebody wrote is as large; /dev/zero and its like are. */
+/*
+ * Maximum bytes of a file: more than anyone writes by hand, and a bound for files such as /dev/zero
+ */
 #define FILE_MAX (16 << 20)
 #define KIND "leak:"
 #define WORDS_MAX 40
 
-/* A line without the blanks around it, and the file's name and its number for messages. */
+/* A trimmed line, with its file and number for messages. */
 struct line {
 	const char *path;
 	size_t number;
@@ -130,8 +132,9 @@ void suppressions_deinit(struct suppressions *suppressions)
 	*suppressions = (struct suppressions){0};
 }
 
-/* What stands between two asterisks is looked for from left to right: the first place is as good as
- * any that follows.
+/*
+ * Searches the parts between asterisks from left to right. The first match of a part is always good
+ * enough: a later match leaves less text for the rest.
  */
 bool suppression_matches(const char *pattern, const char *text)
 {
@@ -162,7 +165,9 @@ bool suppression_matches(const char *pattern, const char *text)
 	}
 }
 
-/* Writes a character, or an asterisk for what is none, or that a terminal or a file may take amiss.
+/*
+ * Copies a character, or writes an asterisk for one that is invalid, or unsafe on terminals or in
+ * files.
  */
 static size_t copy_character(char *to, const char *from, size_t left)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options themselves: names, help, types and groups. */
+/* Defines the options: names, help, types and groups. */
 #include "options/table.h"
 
 #include <string.h>

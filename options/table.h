@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options as a table, which the parser, help, man page and completion read. */
+/* Describes the options as a table for the parser, help, man page and completion. */
 #ifndef OPTIONS_TABLE_H
 #define OPTIONS_TABLE_H
 
@@ -7,22 +7,22 @@
 
 enum option_type {
 	OPT_FLAG,    /* bool */
-	OPT_LEVEL,   /* unsigned int, one more each time */
+	OPT_LEVEL,   /* unsigned int, incremented by each use */
 	OPT_NUMBER,  /* uint32_t from min to max */
 	OPT_CODE,    /* int from min to max */
-	OPT_SIZE,    /* uint64_t bytes, k M G; from min to max, unless max is 0 */
+	OPT_SIZE,    /* uint64_t bytes, with suffix k, M or G; from min to max, unless max is 0 */
 	OPT_AGE,     /* uint64_t nanoseconds, given in milliseconds */
 	OPT_SECONDS, /* uint64_t nanoseconds, given in seconds */
 	OPT_STRING,  /* const char *, not empty */
-	OPT_PIDS,    /* struct options as a whole */
-	OPT_COMMAND, /* struct options as a whole */
+	OPT_PIDS,    /* parser stores into several fields of struct options */
+	OPT_COMMAND, /* parser stores into several fields of struct options */
 	OPT_LISTEN,  /* struct listen_address */
-	OPT_ALLOC,   /* struct options as a whole */
-	OPT_FREE,    /* struct options as a whole */
-	OPT_OWN,     /* struct options as a whole */
+	OPT_ALLOC,   /* parser stores into several fields of struct options */
+	OPT_FREE,    /* parser stores into several fields of struct options */
+	OPT_OWN,     /* parser stores into several fields of struct options */
 	OPT_RULES,   /* struct suppressions */
-	OPT_CHOICE,  /* an enum, by the word's place in choices, counted from min */
-	OPT_PRESET,  /* an enum, always min */
+	OPT_CHOICE,  /* an enum: min plus the index of the word in choices */
+	OPT_PRESET,  /* an enum: always min */
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_TYPE_CNT,
@@ -30,49 +30,50 @@ enum option_type {
 
 enum option_group { GROUP_TARGET, GROUP_FILTER, GROUP_REPORT, GROUP_LIMIT, GROUP_OTHER, GROUP_CNT };
 
-/* What a shell may offer for the argument. */
+/* Words that a shell can offer for an argument */
 enum option_words { WORDS_NONE, WORDS_PID, WORDS_COMMAND, WORDS_FILE };
 
 struct option_def {
 	const char *name;
-	char letter;         /* 0: none */
-	const char *metavar; /* NULL: takes no argument */
-	const char *help;    /* one sentence or more without the last full stop */
+	char letter;         /* 0 if there is none */
+	const char *metavar; /* NULL if the option takes no argument */
+	const char *help;    /* one or more sentences without the last full stop */
 	enum option_type type;
 	enum option_group group;
-	size_t offset; /* in struct options */
+	size_t offset; /* offset of the field in struct options */
 	uint64_t min;
 	uint64_t max;
 	const char *const *choices; /* NULL-terminated, in the enum's order */
 	enum option_words words;
-	unsigned int offline; /* commands that take it, too: 1 << enum mode */
-	bool optional; /* the argument, which follows a '='; without one it is the first choice */
+	unsigned int offline; /* other commands that take the option, as bits 1 << enum mode */
+	bool optional; /* the argument is optional and follows a '='; the default is the first
+			  choice */
 };
 
-/* The words that commands begin with; NULL: tracing has none. */
+/* Names of the commands; NULL for tracing, which has no name */
 extern const char *const mode_names[MODE_CNT];
 
-/* Room for so many options; more do not compile. */
+/* Maximum options, checked at compile time */
 #define OPTIONS_MAX 96
 
 extern const struct option_def option_table[];
 extern const int option_cnt;
 
-/* given: for each option whether it is on the command line. */
+/* True if the named option is on the command line, according to the parser's array given. */
 bool option_is_given(const bool *given, const char *name);
 
 extern const char *const option_group_names[GROUP_CNT];
 
 const char *option_format_word(enum output_format format);
 
-/* A command line without the program's name and what it does; ended by a NULL arguments. */
+/* A command line without the program's name, and its description; lists end with NULL arguments. */
 struct option_example {
 	const char *arguments;
 	const char *text;
 };
 extern const struct option_example option_usages[];
 extern const struct option_example option_examples[];
-/* What most people need, as arguments without "memleak". */
+/* The most common command lines, without "memleak" */
 extern const struct option_example option_briefs[];
 
 #endif

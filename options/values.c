@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The values of options: one parser for each type. */
+/* Parses the values of options: one parser for each type. */
 #include "options/values.h"
 
 #include <errno.h>
@@ -17,7 +17,10 @@
 
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
-/* An interval below would be spent in reports alone; one above is no interval any more. */
+/*
+ * Minimum and maximum interval, in nanoseconds: below it there would be time for reports only, and
+ * above it the interval has no meaning
+ */
 #define MIN_INTERVAL_NS NSEC_PER_MSEC
 #define MAX_INTERVAL_NS (1000000000ULL * NSEC_PER_SEC)
 
@@ -165,7 +168,7 @@ static int store_listen(const struct option_def *def, const char *arg, void *fie
 	return 0;
 }
 
-/* "a, b or c" */
+/* Joins words as "a, b or c". */
 static int join_choices(const char *const *choices, char **ret)
 {
 	cleanup_free char *joined = NULL;
@@ -223,7 +226,7 @@ static int add_pid(struct options *opts, pid_t pid)
 	return 0;
 }
 
-/* A number, or the name of a process. */
+/* Parses a pid, or finds a process by its name. */
 static int take_pid(const char *word, size_t len, pid_t *ret, char **why)
 {
 	cleanup_free char *others = NULL;
@@ -293,7 +296,7 @@ static const struct shape_word alloc_shapes[] = {
 	{"memalign", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"posix_memalign", MEMLEAK_SHAPE_POSIX_MEMALIGN},
 	{"strdup", MEMLEAK_SHAPE_STRING},
-	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE}, /* the size is at the same place */
+	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE}, /* the size is the second argument, too */
 	{"pool_calloc", MEMLEAK_SHAPE_HEAP_COUNT_SIZE},
 	{"pool_realloc", MEMLEAK_SHAPE_HEAP_REALLOC},
 	{"pool_reallocarray", MEMLEAK_SHAPE_HEAP_REALLOCARRAY},
@@ -322,7 +325,7 @@ static int add_pool_function(struct options *opts, const char *name, size_t len,
 	return 0;
 }
 
-/* The first shape is what is meant if none is given. */
+/* Stores a function of --alloc or --free; the default is the first shape. */
 static int store_pool_function(const struct shape_word *shapes, const char *arg,
 			       struct options *opts, char **why)
 {

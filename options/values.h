@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From the text of an argument to the value of an option. */
+/* Converts the text of an argument to the value of an option. */
 #ifndef OPTIONS_VALUES_H
 #define OPTIONS_VALUES_H
 
 #include "options/table.h"
 
 /*
- * Parses arg as def says and stores it. Returns 0, or a negative errno with *why set to what is
- * wrong, to stand after "option --name: " (from malloc; NULL when there was no memory).
+ * Parses arg as def specifies, and stores the value. On failure returns a negative errno and sets
+ * *why to the reason, which follows "option --name: " (to be freed; NULL if there is no memory).
  */
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why);
 
-/* INTERVAL and COUNT; the same rules. */
+/* Like option_store(), for the positional arguments INTERVAL and COUNT. */
 int option_store_interval(const char *arg, struct options *opts, char **why);
 int option_store_count(const char *arg, struct options *opts, char **why);
 
