@@ -67,7 +67,7 @@ static bool both_spaces__ended(const struct source *base)
 	return both->user->ops->ended(both->user);
 }
 
-/* The arrays of b behind those of a, whose place they take. */
+/* Appends the arrays of b to those of a. */
 static int join_arrays(struct snapshot *a, const struct snapshot *b)
 {
 	size_t site_cnt = a->site_cnt + b->site_cnt, block_cnt = a->block_cnt + b->block_cnt;
@@ -172,7 +172,7 @@ static struct both_spaces *both_of_symbols(struct symbol_backend *self)
 	return (struct both_spaces *)((char *)self - offsetof(struct both_spaces, symbols));
 }
 
-/* Each backend names the sites of its own space and passes over the others. */
+/* Each backend names the sites of its address space, and skips all other sites. */
 static int both_spaces__prepare(struct symbol_backend *self, const struct site *const *sites,
 				size_t cnt, uint64_t deadline_ns)
 {

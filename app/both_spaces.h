@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A source made of two: user and kernel memory of the same processes, side by side. */
+/* Combines two sources into one: user and kernel memory of the same processes. */
 #ifndef APP_BOTH_SPACES_H
 #define APP_BOTH_SPACES_H
 
 #include "loader/source.h"
 
-/* Takes over both sources, also when it fails. 0 or a negative errno. */
+/*
+ * Creates the combined source. Takes ownership of both sources, even on failure. Returns 0 or a
+ * negative errno.
+ */
 int both_spaces__new(struct source *user, struct source *kernel, struct source **ret);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What memleak can be started to do. Each command returns the exit code and has said on stderr
- * what failed.
- */
+/* Declares the commands of memleak. Each command logs errors and returns the exit code. */
 #ifndef APP_COMMANDS_H
 #define APP_COMMANDS_H
 
@@ -11,17 +8,21 @@
 #define EXIT_CANNOT 1
 #define EXIT_USAGE 2
 
-/* memleak [-p PID | -- CMD]: traces, and reports at each interval. */
+/*
+ * memleak [-p PID
+ *
+ * -- CMD]: traces and prints a report at each interval.
+ */
 int trace_command(const struct options *opts);
 
-/* memleak --rss -p PID: what resident memory is used for; places no probes. */
+/* memleak --rss -p PID: prints the use of resident memory; places no probes. */
 int rss_command(const struct options *opts);
 
-/* memleak report, memleak diff: need neither root nor BPF. */
+/* memleak report, memleak diff: work without root and without BPF. */
 int report_command(const struct options *opts);
 int diff_command(const struct options *opts);
 
-/* memleak core: the heap of a core file, as any user. */
+/* memleak core: reports on the heap of a core file; works without root. */
 int core_command(const struct options *opts);
 
 #endif

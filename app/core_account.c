@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the account by how it begins: its head is a mapping of its own in the core. */
+/* Finds the account of an agent in a core by the magic number at the start of its mapping. */
 #include "app/core_account.h"
 
 #include <elf.h>
 
 #include "agent/account.h"
 
-/* Where the account at the begin of a segment ends; its start: there is none. */
+/*
+ * Returns the end of the account that starts at a segment, or the segment's start if there is none.
+ */
 static uint64_t end_of_account(const struct core_file *core, const struct core_segment *segment)
 {
 	const struct memory *memory = &core->memory;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak core: the heap of a core file through the same stages as a snapshot of a run. */
+/* memleak core: passes the heap of a core file through the stages of a snapshot. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,10 +16,10 @@
 #include "proof/core_proof.h"
 #include "sinks/sink.h"
 
-/* Of more threads nobody reads what they did. */
+/* Maximum threads whose current function is looked up */
 #define NAMED_THREADS 256
 
-/* All that is made of a core, in the order in which it is made. */
+/* State of the command, in the order of creation. */
 struct core_run {
 	const struct options *opts;
 	struct core_file core;
@@ -29,7 +29,7 @@ struct core_run {
 	struct snapshot snap;
 };
 
-/* What core dumps are kept as by those who collect them. */
+/* True if the file is compressed in a format that collectors of core dumps use. */
 static bool is_packed(int fd)
 {
 	static const char *const begins[] = {"\x28\xb5\x2f\xfd",
@@ -77,7 +77,10 @@ static int open_core(const char *path, struct core_file *ret)
 	return err < 0 ? err : 0;
 }
 
-/* As it is compared with what the process has seen. *ret: NULL if none was given. */
+/*
+ * Sets *ret to the real path of the program, for comparison with paths of the process; NULL if no
+ * program is given.
+ */
 static int find_executable(const struct options *opts, char **ret)
 {
 	struct stat st;
@@ -97,7 +100,7 @@ static int find_executable(const struct options *opts, char **ret)
 	return *ret ? 0 : -errno;
 }
 
-/* What the threads were in when the core was made. */
+/* Looks up the function that each thread was in when the core was made. */
 static int name_threads(struct core_run *run, struct core_thread *threads, size_t cnt)
 {
 	cleanup_free const struct sym_location **locations = calloc(cnt + 1, sizeof(*locations));
@@ -152,8 +155,8 @@ static int fill_facts(struct core_run *run)
 }
 
 /*
- * What is not in the core may hold pointers: then nothing is lost for certain. Of a heap that is
- * not understood nothing is said, either.
+ * Makes a proof, unless no heap was found or the core is truncated: missing memory may hold
+ * pointers to any block.
  */
 static int prove(struct core_run *run)
 {
@@ -235,7 +238,9 @@ static int look_at(struct core_run *run, const char *executable, enum last_verdi
 	return err;
 }
 
-/* Whoever asks whether something is lost is not to take silence for an answer. */
+/*
+ * Returns the exit code. Without a proof, --error-exitcode must fail instead of reporting success.
+ */
 static int verdict_code(const struct options *opts, enum last_verdict verdict)
 {
 	if (verdict == VERDICT_LEFT)

@@ -15,24 +15,27 @@
 #include "proof/census_table.h"
 #include "proof/window.h"
 
-/* Beyond so many addresses that blocks begin with, they are no sorts. */
+/* Maximum sorts by first word; further blocks are sorted by size */
 #define WORDS_MOST 65536
 #define NAMED_AT_ONCE 1024
 
-/* From so many bytes on sizes are told by powers of two. */
+/* Minimum bytes of a block whose size is rounded up to a power of two */
 #define LARGE_BYTES 1025
-/* Sizes of chunks are multiples of it, and a word of that is the allocator's. */
+/*
+ * Step between chunk sizes in bytes, 8 of which are the allocator's header; and the smallest usable
+ * size
+ */
 #define CHUNK_STEP 16
 #define CHUNK_LEAST 24
 
 #define WINDOW_BYTES (256 << 10)
 
-/* The census being taken. */
+/* State of a walk over the heap. */
 struct taking {
 	struct core_sorts *sorts;
 	const struct proc_maps *maps;
 	struct window window;
-	const struct mapping *last; /* where a first word has pointed to */
+	const struct mapping *last; /* mapping that the last first word pointed into */
 };
 
 static int add_sort(struct core_sorts *sorts, const struct core_sort *sort, size_t *ret)
@@ -44,7 +47,7 @@ static int add_sort(struct core_sorts *sorts, const struct core_sort *sort, size
 	return 0;
 }
 
-/* What is told of sizes by one word: the largest of the class. */
+/* Returns the upper bound of the size class of size. */
 static uint64_t class_of(uint64_t size)
 {
 	uint64_t largest = LARGE_BYTES - 1;
@@ -86,7 +89,7 @@ static int sort_of_word(struct core_sorts *sorts, uint64_t word, uint64_t size, 
 	return find_sort(sorts, &sorts->by_word, word, &fresh, ret);
 }
 
-/* Whether the word may be the address of something that a file has. */
+/* True if the word may be an address in a mapped file. */
 static bool is_in_file(struct taking *taking, uint64_t word)
 {
 	if (!taking->last || word < taking->last->start || word >= taking->last->end)
@@ -188,9 +191,8 @@ static char *join(struct arena *arena, const char *before, const char *symbol, c
 }
 
 /*
- * Objects begin with the address of the third word, or a later one, of their class's table. Others
- * are written as C would: names without blanks, as of a longer one only what looks like a
- * function's name is shown.
+ * Names a sort. Objects of a C++ class begin with an address within its vtable (the third word or
+ * later). Other blocks are shown as {&NAME,...}; names with blanks are not used.
  */
 static int take_name(struct core_sorts *sorts, struct core_sort *sort,
 		     const struct sym_location *location)
@@ -236,8 +238,8 @@ static int name_words(struct core_sorts *sorts, struct symspace *space, uint64_t
 }
 
 /*
- * In the words of who asked: the allocator rounds up to 8 more than a multiple of 16. Large ones
- * are told by powers of two.
+ * Returns a name such as "block[41..56]": the range of sizes that the program may have requested.
+ * Large classes end at powers of two.
  */
 static char *name_of_size(struct arena *arena, uint64_t size)
 {
@@ -273,7 +275,7 @@ static int name_sizes(struct core_sorts *sorts)
 	return 0;
 }
 
-/* Those whose word has no name have no blocks any more. */
+/* Removes sorts without blocks. Blocks whose first word has no name have been sorted by size. */
 static int drop_empty(struct core_sorts *sorts)
 {
 	cleanup_free size_t *places = calloc(sorts->cnt + 1, sizeof(*places));
@@ -289,7 +291,7 @@ static int drop_empty(struct core_sorts *sorts)
 	for (size_t i = 0; i < sorts->heap.block_cnt; i++)
 		sorts->heap.blocks[i].site = (uint32_t)places[sorts->heap.blocks[i].site];
 	sorts->cnt = cnt;
-	/* They have the places of before. */
+	/* The maps refer to old indices. */
 	hash_map_deinit(&sorts->by_word);
 	hash_map_deinit(&sorts->by_size);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the files of a core, and compares their build ids with what the core has of them. */
+/* Finds the mapped files of a core, and compares their build ids with those in the core. */
 #include "app/core_space.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static const struct sym_location *place(struct symbol_backend *self, const struc
 	return location;
 }
 
-/* Of the program itself: where it begins, else the first file. */
+/* Returns the mapping of the program: the one with its entry point, or else the first file. */
 static const struct mapping *program_of(const struct core_file *core)
 {
 	const struct mapping *mapping = proc_maps_find(&core->memory.maps, core->notes.entry);
@@ -68,7 +68,7 @@ static void set_path(struct proc_maps *maps, const char *from, const char *to)
 		}
 }
 
-/* As if the maps had told it. */
+/* Sets the device and inode of mapped files, which a core does not record. */
 static void number_files(struct proc_maps *maps)
 {
 	const struct mapping *last = NULL;
@@ -100,7 +100,7 @@ static void forget_file(struct proc_maps *maps, const char *path)
 			maps->mappings[i].file = (struct file_id){0};
 }
 
-/* The file's code, behind its begin. */
+/* Returns the first executable mapping of the file that starts at begin. */
 static const struct mapping *code_of(const struct proc_maps *maps, const struct mapping *begin)
 {
 	for (const struct mapping *m = begin; m < maps->mappings + maps->cnt; m++) {
@@ -112,7 +112,10 @@ static const struct mapping *code_of(const struct proc_maps *maps, const struct 
 	return NULL;
 }
 
-/* Whether a file is another one than it was. Of one that was deleted nobody knows without an id. */
+/*
+ * True if the file is not the one that the process had mapped. Without a build id, a deleted file
+ * counts as another.
+ */
 static bool is_another(const struct core_file *core, struct symspace *space,
 		       const struct mapping *begin)
 {

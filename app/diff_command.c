@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak diff: the snapshots of two moments, in one file or two. */
+/* memleak diff: compares the snapshots of two moments, from one file or two. */
 #include <errno.h>
 
 #include "app/commands.h"
@@ -11,7 +11,7 @@
 #include "sinks/diff.h"
 #include "sinks/html.h"
 
-/* One of the two. */
+/* A moment to compare. */
 struct moment_of {
 	struct replay replay;
 	struct snapshot snap;

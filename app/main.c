@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak: finds what a running process, or the kernel, allocates and does not free. */
+/* memleak: finds memory that a running process or the kernel allocates and does not free. */
 #include "app/commands.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Goes through the stacks that a report shows. */
+/* Collects the files whose functions have no names in a report. */
 #include "app/missing_names.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/path.h"
 
-/* Nobody installs more at a time. */
+/* Maximum files named in a note */
 #define FILES_MAX 3
 
 struct files {
@@ -33,7 +33,7 @@ static bool has_name(const struct sym_location *location)
 struct nameless {
 	struct files read;
 	struct files unread;
-	bool made; /* code that is no file's */
+	bool made; /* some code is not from a file */
 };
 
 static void add_site(struct nameless *nameless, const struct report_site *shown)

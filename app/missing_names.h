@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Says once how functions without names get some. */
+/* Logs once how to get names for functions without a name. */
 #ifndef APP_MISSING_NAMES_H
 #define APP_MISSING_NAMES_H
 
 #include "report/report.h"
 
-/* True: there were files of processes whose functions the report could not name, and it was said.
+/*
+ * Logs which files gave no names to functions in the report, and what helps. Returns true if
+ * anything was logged.
  */
 bool missing_names_note(const struct report *report);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Begins recordings in the folder that memleak was started in, and ends them. */
+/* Writes recordings to the current directory when a key of the screen asks for one. */
 #include "app/own_recording.h"
 
 #include <stdlib.h>

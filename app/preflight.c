@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Capabilities and kernel support that tracing a process needs. */
+/* Checks the capabilities, limits and kernel features that tracing needs. */
 #include "app/preflight.h"
 
 #include <bpf/btf.h>
@@ -30,7 +30,7 @@ struct need {
 	const char *purpose;
 };
 
-/* CAP_SYS_ADMIN stands for all but the first, as it did before the others existed. */
+/* CAP_SYS_ADMIN implies all but the first: it was required before the others were split off. */
 static const struct need needs[] = {
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read what a process has mapped"},
 	{CAP_BPF, "CAP_BPF", "to load BPF programs"},
@@ -41,7 +41,7 @@ static const struct need needs[] = {
 
 #define NEEDS (sizeof(needs) / sizeof(needs[0]))
 
-/* All at once: whoever is told of one after the other gives up. */
+/* Logs all missing capabilities at once, so that users need not try again for each. */
 static void tell_missing(const struct need *const *missing, size_t cnt)
 {
 	cleanup_free char *text = NULL;
@@ -68,7 +68,7 @@ static int check_capabilities(void)
 	bool admin;
 
 	if (capabilities_read(&caps))
-		return 0; /* the kernel will say no where it does */
+		return 0; /* a later call fails if capabilities are missing */
 	admin = caps.effective & CAPABILITY(CAP_SYS_ADMIN);
 	for (size_t i = 0; i < NEEDS; i++)
 		if (!(caps.effective & CAPABILITY(needs[i].cap)) &&
@@ -80,7 +80,7 @@ static int check_capabilities(void)
 	return -EPERM;
 }
 
-/* What other capabilities do not stand for. */
+/* Checks for CAP_SYS_ADMIN, which some kernels require beyond CAP_BPF and CAP_PERFMON. */
 static int check_admin(const struct options *opts)
 {
 	struct capability_sets caps;
@@ -104,7 +104,7 @@ static int check_bpf(void)
 {
 	union bpf_attr attr = {0};
 
-	/* An impossible command: EINVAL says that bpf(2) is there. */
+	/* An invalid command: EINVAL means that bpf(2) exists. */
 	if (syscall(SYS_bpf, -1, &attr, sizeof(attr)) == 0)
 		return 0;
 	if (errno == ENOSYS) {
@@ -119,7 +119,10 @@ static int check_bpf(void)
 	return 0;
 }
 
-/* Programs, tables and probes are open files: without room for them the errors are many. */
+/*
+ * Minimum limit of open files. Programs, tables and probes are files; below the limit errors would
+ * appear in many places.
+ */
 #define FILES_MIN 128
 
 static int check_files(void)
@@ -133,7 +136,10 @@ static int check_files(void)
 	return -EMFILE;
 }
 
-/* Rings of the programs are mapped, twice over, and files are read. */
+/*
+ * Minimum limit of address space in bytes: ring buffers are mapped twice, and files are read into
+ * memory
+ */
 #define ADDRESS_SPACE_MIN (128ULL << 20)
 
 static int check_address_space(void)
@@ -147,7 +153,7 @@ static int check_address_space(void)
 	return -ENOMEM;
 }
 
-/* By it the programs find the fields of the kernel's structures. */
+/* Checks for BTF, from which BPF programs take the offsets of kernel structures. */
 static int check_types(void)
 {
 	struct btf *types;
@@ -164,7 +170,10 @@ static int check_types(void)
 	return -ENOENT;
 }
 
-/* The kernel kills without a word whoever needs more than the cgroup has. */
+/*
+ * Checks the memory limit of memleak's cgroup, beyond which the kernel would kill memleak without a
+ * message.
+ */
 static int check_memory(const struct options *opts)
 {
 	const struct memory_limit limit = memory_limit_read();
@@ -222,7 +231,7 @@ int preflight_check(const struct options *opts)
 		err = check_admin(opts);
 	if (err)
 		return err;
-	/* Only the kernel's own walks are bound to it. */
+	/* The limit only applies to stack walks by the kernel. */
 	if (depth < opts->stack_depth && !options_trace_processes(opts))
 		log_note("stacks end at %u frames: kernel.perf_event_max_stack allows no more",
 			 depth);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks what memleak cannot work without, and says which one is missing. */
+/* Checks the requirements of tracing, and logs those that are not met. */
 #ifndef APP_PREFLIGHT_H
 #define APP_PREFLIGHT_H
 
@@ -9,8 +9,8 @@
 void preflight_quieten_libbpf(void);
 
 /*
- * 0 or -EPERM, -ENOSYS, -EMFILE, -EINVAL; has said on stderr what is missing, and which option the
- * kernel allows less of.
+ * Checks all requirements. Returns 0 or a negative errno. Logs what is missing, and options that
+ * the kernel limits.
  */
 int preflight_check(const struct options *opts);
 

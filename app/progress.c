@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A line without an end, which the next one, or nothing, is written over. */
+/* Shows progress on the last line of stderr: each line overwrites the one before. */
 #include "app/progress.h"
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ static void show(const char *path, int percent)
 	escape_puts(out, path_name(path));
 	if (percent >= 0)
 		fprintf(out, ": %d %%", percent);
-	/* What is said meanwhile begins where this line does. */
+	/* Return to the start of the line, so that log messages overwrite it. */
 	fputs("\033[K\r", out);
 	fflush(out);
 	len = ftell(out);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who sits at a terminal is told what a report waits for. */
+/* Shows on a terminal what a report is waiting for. */
 #ifndef APP_PROGRESS_H
 #define APP_PROGRESS_H
 
 #include "symbolizer/symbolizer.h"
 
-/* From now on, if stderr is a terminal: in a line that goes again. */
+/*
+ * Shows the progress of the symbolizer from now on, if stderr is a terminal. The line is removed at
+ * the end.
+ */
 void progress_show(struct symbolizer *sym);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Proofs within reports. */
+/* Makes the proofs of reports. */
 #include "app/prover.h"
 
 #include <errno.h>
@@ -11,11 +11,14 @@
 #include "base/log.h"
 #include "loader/target/child.h"
 
-/* Whoever waits is told after so long, and then now and then. */
+/* Time until the first message about a proof in progress, and between messages, in nanoseconds */
 #define TELL_FIRST_NS 1000000000ULL
 #define TELL_NS 5000000000ULL
 
-/* A copy of a process costs it the pages that it writes to: so long it is there at most. */
+/*
+ * Maximum lifetime of a copy of a process, in nanoseconds; meanwhile each page that the process
+ * writes to must be copied
+ */
 #define PROOF_NS 120000000000ULL
 
 static bool takes_several(const struct options *opts)
@@ -124,7 +127,10 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
 	return err;
 }
 
-/* Whoever has asked for the end does not wait for it. Called by several threads. */
+/*
+ * Logs the progress of a proof, and returns false, so that the proof goes on. Called by several
+ * threads.
+ */
 static bool stop_or_tell(void *arg)
 {
 	struct prover *prover = arg;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens recordings and finds moments in them. A file is read twice, first to know which snapshot is
- * meant and that all up to it can be read: so nothing is shown of one that cannot.
+ * Opens recordings and finds moments in them. Reads each file twice: the first pass finds the
+ * requested snapshot and checks that all before it can be read, so that no report is shown from a
+ * broken recording.
  */
 #include "app/replay.h"
 
@@ -18,15 +19,15 @@
 
 #define NSEC_PER_SEC 1000000000LL
 
-/* Up to when snapshots count. */
+/* The time up to which snapshots are used. */
 struct limit {
-	bool clock; /* it is a time of day, else since tracing began */
+	bool clock; /* time of day; otherwise time since tracing began */
 	int hour, minute, second;
-	uint64_t elapsed_ns; /* UINT64_MAX: any */
-	int64_t wall_ns;     /* of that time of day, once the day is known */
+	uint64_t elapsed_ns; /* UINT64_MAX if there is no limit */
+	int64_t wall_ns;     /* wall clock of the time of day, once the day is known */
 };
 
-/* The whole of the smallest unit that is given: 5 is up to 5.999999999. */
+/* Parses seconds. Includes the whole of the smallest unit given: 5 means up to 5.999999999. */
 static bool parse_seconds(const char *text, uint64_t *ret)
 {
 	uint64_t ns, unit;
@@ -53,7 +54,7 @@ static bool parse_time(const char *text, struct limit *ret)
 	return ret->clock || parse_seconds(text, &ret->elapsed_ns);
 }
 
-/* That time of day, when tracing began or the first time after it. */
+/* Returns the first moment with this time of day after tracing began. */
 static int64_t wall_of(const struct limit *limit, const struct recorded_moment *moment)
 {
 	int64_t begin_ns;
@@ -86,7 +87,7 @@ static bool is_within(const struct limit *limit, const struct recorded_moment *m
 			    : moment->elapsed_ns <= limit->elapsed_ns;
 }
 
-/* Whether the time was asked for and comes a second or more after the last snapshot. */
+/* True if the requested time is at least one second after the last snapshot. */
 static bool is_behind(const struct limit *limit, const struct recorded_moment *last)
 {
 	return limit->clock ? limit->wall_ns - NSEC_PER_SEC >= last->wall_ns
@@ -125,7 +126,10 @@ static void close_recording(struct replay *replay)
 	replay->recording = NULL;
 }
 
-/* Of a file that was cut, all up to the cut is there: what is asked for may have been behind it. */
+/*
+ * Reports an unreadable recording. A truncated file is used up to the cut, with a note if the
+ * requested moment may be behind it.
+ */
 static int say_end(const struct replay *replay, size_t total, int err)
 {
 	if (err && err != -EBADMSG) {
@@ -171,7 +175,7 @@ static int find_moment(struct replay *replay, struct limit *limit)
 	return say_end(replay, reports, got);
 }
 
-/* FILE@TIME, unless there is a file of that name. */
+/* Splits FILE@TIME, unless a file has this whole name. */
 static int split_name(const char *name, struct replay *replay, struct limit *limit)
 {
 	const char *at = strrchr(name, '@');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording up to a moment, which `memleak report` and `memleak diff` read. Says on stderr what
- * failed; does not know what is made of the snapshots.
+ * Reads a recording up to a moment, for `memleak report` and `memleak diff`. Logs errors; does not
+ * know how snapshots are used.
  */
 #ifndef APP_REPLAY_H
 #define APP_REPLAY_H
@@ -12,26 +12,26 @@
 
 struct replay {
 	char *path;
-	size_t cnt;        /* snapshots up to the moment, which is the last of them; at least 1 */
-	size_t report_cnt; /* those of them that reports were made of */
+	size_t cnt;        /* snapshots up to and including the moment; at least 1 */
+	size_t report_cnt; /* snapshots of cnt that belong to reports */
 	struct recording *recording;
 };
 
-/* name: FILE or FILE@TIME. 0 or a negative errno. */
+/* Opens a recording by FILE or FILE@TIME. Returns 0 or a negative errno. */
 int replay_open(const char *name, struct replay *ret);
 void replay_deinit(struct replay *replay);
 
 /*
- * Opens what --output says, which empties it: once all recordings are open, as none of them may be
- * the same file.
+ * Opens and truncates the file of --output. Called when all recordings are open, because none of
+ * them may be this file.
  */
 int replay_open_output(const struct options *opts, const struct replay *const *replays, size_t cnt,
 		       struct output *ret);
 
-/* The next snapshot is the first one again. Whoever had its symbols has none any more. */
+/* Restarts at the first snapshot. Symbols taken from the recording become invalid. */
 int replay_rewind(struct replay *replay);
 
-/* The next snapshot, of which there are cnt. */
+/* Reads the next snapshot; may be called cnt times. */
 int replay_next(struct replay *replay, struct snapshot *ret, bool *final);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak report: a recording's snapshots through the same stages as those of a run. */
+/* memleak report: passes the snapshots of a recording through the stages of a run. */
 #include <errno.h>
 
 #include "app/commands.h"
@@ -8,7 +8,7 @@
 #include "app/scrub.h"
 #include "base/log.h"
 
-/* What is asked for, but was not recorded; NULL: all is there. */
+/* Returns which requested content was not recorded, or NULL. */
 static const char *missing(const struct options *opts, unsigned int flags)
 {
 	if (opts->show_allocs && !(flags & RECORDING_BLOCKS))

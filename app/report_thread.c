@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A thread that works when it is told to, and tells when it has. */
+/* Runs work in a thread on request, and signals its end. */
 #include "app/report_thread.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The thread that makes reports while the main loop serves what is traced: it names stacks and
- * writes, and gives its turn away while it waits for names (base/turns.h).
+ * Runs reports in a thread while the main loop serves the traced processes. The thread looks up
+ * names and writes the report. While it waits for names, it gives up its turn (base/turns.h).
  */
 #ifndef APP_REPORT_THREAD_H
 #define APP_REPORT_THREAD_H
@@ -11,29 +11,29 @@
 
 struct report_thread {
 	pthread_t thread;
-	int begin_fd; /* eventfd */
-	int done_fd;  /* eventfd */
+	int begin_fd; /* eventfd that starts work */
+	int done_fd;  /* eventfd that signals the end of work */
 	bool runs;
 	bool busy;
-	int (*work)(void *arg); /* 0 or a negative errno; NULL: the thread is to end */
+	int (*work)(void *arg); /* returns 0 or a negative errno; NULL ends the thread */
 	void *arg;
-	int err; /* what work returned */
+	int err; /* result of work */
 };
 
 /*
- * Starts it; the caller has its turn from then on, and is to give it away where it waits. 0 or a
- * negative errno.
+ * Starts the thread. The caller then holds the turn, and must give it up wherever it waits. Returns
+ * 0 or a negative errno.
  */
 int report_thread_start(struct report_thread *ret);
-/* Must not be called while it is busy. */
+/* Starts work in the thread, which must not be busy. */
 void report_thread_begin(struct report_thread *thread, int (*work)(void *arg), void *arg);
-/* When done_fd is readable: what work returned. */
+/* Returns the result of work. Called when done_fd is readable. */
 int report_thread_finish(struct report_thread *thread);
-/* Has it hurry and waits for it, with the caller's turn given away: what work returned. */
+/* Makes the thread hurry, waits for it without holding the turn, and returns the result of work. */
 int report_thread_hurry(struct report_thread *thread);
 /*
- * Ends it, if it was started and is not busy. Only when no helper runs any more: helpers end with
- * the thread that has started them.
+ * Ends the thread if it was started; it must not be busy. Call this after all helpers have ended,
+ * because helpers end with the thread that started them.
  */
 void report_thread_stop(struct report_thread *thread);
 

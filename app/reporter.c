@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Snapshots through ranking and report to the sink. */
+/* Passes snapshots through ranking and report to the sink. */
 #include "app/reporter.h"
 
 #include <errno.h>
@@ -20,10 +20,10 @@
 #include "sinks/lost_note.h"
 #include "sinks/sink.h"
 
-/* What is done with a snapshot. */
+/* How a snapshot is used. */
 enum use {
-	USE_NOTE,     /* it was taken between reports */
-	USE_REMEMBER, /* it is of a report that nobody sees */
+	USE_NOTE,     /* snapshot taken between reports */
+	USE_REMEMBER, /* snapshot of a report that is not shown */
 	USE_SHOW,
 };
 
@@ -87,7 +87,7 @@ static void remember_total(struct reporter *reporter, const struct snapshot *sna
 	reporter->past[reporter->past_cnt++] = bytes;
 }
 
-/* What a report shows that is not of its snapshot. */
+/* Sets the parts of a report that do not come from its snapshot. */
 static void dress(const struct reporter *reporter, struct report *report)
 {
 	report->recorded = reporter->recorded;
@@ -98,13 +98,16 @@ static void dress(const struct reporter *reporter, struct report *report)
 	report->colour = output_has_colour(reporter->out, reporter->opts->colour);
 }
 
-/* What is shown of a recording may end before the run did. */
+/*
+ * True if no report follows. The last report shown of a recording may be earlier than the final one
+ * of the run.
+ */
 static bool is_last(const struct reporter *reporter, const struct report *report)
 {
 	return reporter->recorded ? reporter->last : report->final;
 }
 
-/* With a proof it is what is lost that counts. */
+/* Returns the verdict for --error-exitcode. With a proof, only definite blocks count. */
 static enum last_verdict verdict_of(const struct options *opts, const struct report *report)
 {
 	const struct proof_facts *proof = report->snapshot->proof;
@@ -117,7 +120,10 @@ static enum last_verdict verdict_of(const struct options *opts, const struct rep
 									       : VERDICT_UNKNOWN;
 }
 
-/* Names that take long come with a later report than the first. */
+/*
+ * Logs missing names. Names that take long to look up may come with the second report, so the first
+ * is ignored.
+ */
 static void note_missing_names(struct reporter *reporter, const struct report *report)
 {
 	bool may_come = reporter->past_cnt < 2 && !report->final;
@@ -166,14 +172,17 @@ static int report_stacks(struct reporter *reporter, const struct snapshot *snap,
 	return err;
 }
 
-/* Of a report by thread: those that still live. */
+/* Reads the names of threads that are alive, for a report by thread. */
 static void read_thread_names(struct report *report)
 {
 	for (size_t i = 0; report->by == BY_THREAD && i < report->group_cnt; i++) {
 		struct report_group *group = &report->groups[i];
 		const struct process *process = group->sum->process;
 
-		/* Below its process's folder: the number may have become another process's. */
+		/*
+		 * Read the name below /proc/PID/task: the thread id may belong to another process
+		 * by now.
+		 */
 		group->thread =
 			proc_thread_comm(process ? process->pid : group->sum->tid, group->sum->tid);
 	}
@@ -222,7 +231,10 @@ static int report_groups(struct reporter *reporter, const struct snapshot *snap,
 	return err;
 }
 
-/* Nothing was outstanding at the baseline: so begins what is remembered of each site. */
+/*
+ * Replaces a ranking by a new one with an empty snapshot at the baseline, when nothing was
+ * outstanding.
+ */
 static int begin_anew(struct ranking **ranking, uint64_t elapsed_ns)
 {
 	const struct snapshot empty = {.elapsed_ns = elapsed_ns};
@@ -254,7 +266,10 @@ static int heed_baseline(struct reporter *reporter, const struct snapshot *snap)
 	return err ? err : begin_anew(&reporter->group_ranking, since_ns);
 }
 
-/* Leaves the snapshot as it is: another may look at it after this report. */
+/*
+ * Applies filters to a view and leaves the snapshot unchanged, because another reader may use it
+ * after this report.
+ */
 static int make_view(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 		     struct snapshot_view *ret)
 {
@@ -284,7 +299,7 @@ static int report_sums(struct reporter *reporter, const struct snapshot *snap,
 			       : 0;
 }
 
-/* Sums up by caller the sites that are in no pool. */
+/* Sums up by caller the sites that are not in a pool. */
 static int report_callers(struct reporter *reporter, const struct snapshot *snap,
 			  const struct growth *growth, const struct pools *pools,
 			  uint64_t deadline_ns, bool final, enum use use)
@@ -343,7 +358,7 @@ static int report_view(struct reporter *reporter, const struct snapshot *snap, u
 	return err ? err : report_pools(reporter, snap, growth, deadline_ns, final, use);
 }
 
-/* All of a process's blocks count, those of suppressed sites as well. */
+/* Judges growth outside traced memory by all blocks of a process, including suppressed ones. */
 static int judge_footprints(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {
 	untraced_growths_deinit(&reporter->untraced);
@@ -351,7 +366,7 @@ static int judge_footprints(struct reporter *reporter, const struct snapshot *sn
 				     reporter->footprint_ranking, &reporter->untraced);
 }
 
-/* A program that is executed begins anew. */
+/* Remembers the first use of resident memory, for each new image of the process. */
 static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->tally_cnt; i++) {
@@ -364,7 +379,10 @@ static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 	}
 }
 
-/* Processes that have ended by a snapshot between reports are still in the next one. */
+/*
+ * Adds ended processes. Snapshots between reports are skipped, because the next report's snapshot
+ * still has their ended processes.
+ */
 static int note_ended(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {
 	int err;

@@ -10,19 +10,24 @@
 
 #include "base/capabilities.h"
 
-/* CAP_SYS_ADMIN stands for each of them that is not there. */
+/* CAP_SYS_ADMIN is kept in place of any of these that is missing. */
 #define ADMIN_STANDS_FOR                                                                           \
 	(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_CHECKPOINT_RESTORE))
 
-/* Some kernels count tables as locked memory, of which libbpf then takes more than is allowed. */
+/*
+ * CAP_SYS_RESOURCE: some kernels count BPF maps as locked memory, and libbpf then raises the limit.
+ */
 #define TRACING                                                                                    \
 	(ADMIN_STANDS_FOR | CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) |         \
 	 CAPABILITY(CAP_SYSLOG) | CAPABILITY(CAP_SYS_RESOURCE))
 
-/* The folder, and the file's owner, may be any user. */
+/* Capabilities to replace files; the directory and the file may belong to any user */
 #define REPLACING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_CHOWN) | CAPABILITY(CAP_FOWNER))
 
-/* Debian's kernels want CAP_SYS_ADMIN for any event while kernel.perf_event_paranoid is above 2. */
+/*
+ * Debian's kernels require CAP_SYS_ADMIN for all events while kernel.perf_event_paranoid is above
+ * 2.
+ */
 bool rights_may_open_events(void)
 {
 	struct perf_event_attr attr = {
@@ -57,7 +62,10 @@ int rights_shed(bool replaces_files, bool ends_command, bool needs_admin)
 		return err;
 	if (!rights_may_open_events())
 		kept |= CAPABILITY(CAP_SYS_ADMIN) & permitted;
-	/* Who may not do so has no program's capabilities either: of no_new_privs. */
+	/*
+	 * If the bounding set cannot be lowered, PR_SET_NO_NEW_PRIVS still keeps programs from
+	 * gaining capabilities.
+	 */
 	capabilities_bound(kept);
 	err = capabilities_set(kept, kept);
 	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks when there is time again, and takes the answer when it is there. */
+/* Starts readings of resident memory, and takes their results when they are ready. */
 #include "app/rss_watch.h"
 
 #include <errno.h>
@@ -10,13 +10,13 @@
 #define WAIT_NS 50000000ULL
 #define WAIT_LAST_NS 1000000000ULL
 
-/* One that takes longer is given up, and not read again. */
+/* Maximum time of a reading, in nanoseconds; after a timeout the process is not read again */
 #define GIVE_UP_NS 60000000000ULL
 
-/* Time between two readings, as a multiple of what the last one took. */
+/* Pause between two readings, as a multiple of the duration of the last one */
 #define PAUSE_FACTOR 20
 
-/* Time until the next try after an error, as of a process that is just ending. */
+/* Time until a retry after an error, in nanoseconds; a process may just be ending */
 #define RETRY_NS 10000000000ULL
 
 /* Returns the tally of the only process that lives, or NULL. */

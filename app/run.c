@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The main loop over timer, signals and source. */
+/* Runs the main loop over timers, signals and the source. */
 #include "app/run.h"
 
 #include <errno.h>
@@ -21,35 +21,44 @@
 #include "sinks/sink.h"
 
 /*
- * Reports name what they show; the rest of a recording's frames get names in so much time for each
- * snapshot, while nothing else is done, and in so much for the last one if nobody has asked for the
- * end.
+ * Time to look up names of frames that only a recording needs, in nanoseconds: after each report
+ * while nothing else is due, and after the last report unless the user has requested the end
  */
 #define RECORD_NS 1000000000ULL
 #define RECORD_LAST_NS 10000000000ULL
 
 /*
- * All that a report may wait for: hostile files, of however many processes, hold it up for no
- * longer. A walk of the tables, which waits for nobody, does not take that time from the names. The
- * next report waits for this one, so it is not much more than an interval.
+ * Maximum time that a report may wait, in nanoseconds, even with many hostile files: the interval
+ * plus REPORT_MORE_NS, but at most REPORT_NS. The next report waits for this one. The time to walk
+ * the tables is added, so that it does not reduce the time for names.
  */
 #define REPORT_NS 10000000000ULL
 #define REPORT_MORE_NS 800000000ULL
-/* Whoever has ended memleak waits for the last report. */
+/*
+ * Maximum time that the last report may wait, in nanoseconds: the user is waiting for memleak to
+ * end
+ */
 #define REPORT_LAST_NS 1400000000ULL
 
-/* All that one turn of the loop may wait for: with -t for the names of stacks, and the last one. */
+/*
+ * Maximum time of one loop iteration, in nanoseconds: by default, with -t (which waits for names),
+ * and for the last report
+ */
 #define TURN_NS 100000000ULL
 #define TURN_TRACE_NS 1000000000ULL
 #define TURN_LAST_NS 800000000ULL
 
-/* Reports take a fifth of a core at most: if each costs more than that, they come less often. */
+/*
+ * Reports use at most 1/REPORT_SHARE of a core: reports that cost more than REPORT_CHEAP_NS of CPU
+ * time are made less often
+ */
 #define REPORT_SHARE 5
 #define REPORT_CHEAP_NS 200000000ULL
 
 /*
- * A verdict needs moments, not reports: in the first seconds of a run they are taken between
- * reports, too, unless reports come as often or reading the tables takes much.
+ * Verdicts need several moments. In the first seconds of a run, snapshots are also taken between
+ * reports (every MOMENT_NS, at most MOMENTS_MAX), unless reports are as frequent, or one costs more
+ * than MOMENT_CHEAP_NS
  */
 #define MOMENT_NS 2000000000ULL
 #define MOMENTS_MAX 8
@@ -60,36 +69,37 @@ struct run {
 	struct source *source;
 	const struct sink *sink;
 	struct output *out;
-	struct server *server; /* NULL: none */
-	struct screen *screen; /* NULL: none */
+	struct server *server; /* NULL if there is none */
+	struct screen *screen; /* NULL if there is none */
 	bool *splits_threads;
 	struct reporter reporter;
-	struct recorder *recorder; /* NULL: nothing is recorded */
+	struct recorder *recorder; /* NULL if nothing is recorded */
 	struct own_recording own_recording;
 	struct prover *prover;
 	struct event_listener listener;
 	FILE *event_stream; /* open while events are being printed */
 	int signal_fd;
 	int timer_fd;
-	int end_fd; /* a timer, too: --duration is over */
+	int end_fd; /* timer for the end of --duration */
 	int moment_fd;
-	unsigned int moments; /* that were due */
-	uint64_t snapshot_ns; /* when the last snapshot was taken */
+	unsigned int moments; /* moments that were due */
+	uint64_t snapshot_ns; /* time of the last snapshot */
 	uint64_t end_ns;
 	uint64_t reports;
 	struct rss_watch rss_watch;
-	uint64_t noted_interval_ns; /* the stretched interval that was logged last; 0: none */
+	uint64_t
+		noted_interval_ns; /* last stretched interval that was logged; 0 if there is none */
 	bool finished;
-	/* Of the report that has begun: */
-	struct report_thread *thread; /* busy: it makes the report */
+	/* State of the report in progress: */
+	struct report_thread *thread; /* report thread; busy while it makes the report */
 	struct snapshot snap;
 	uint64_t deadline_ns;
 	uint64_t cost_ns;
 	bool of_interval;
 	bool final;
-	bool hasty; /* somebody has asked for the end */
-	bool due;   /* an interval has ended since it began */
-	bool asked; /* somebody has asked for another one since */
+	bool hasty; /* the user has requested the end */
+	bool due;   /* an interval has ended meanwhile */
+	bool asked; /* another report has been requested meanwhile */
 	struct run_result *result;
 };
 
@@ -103,7 +113,7 @@ static void print_event(void *arg, const struct trace_event *event)
 		run->sink->event(run->event_stream, event);
 }
 
-/* Handles what the source has; events of -t are written in one piece. */
+/* Handles pending data of the source; events of -t are written in one piece. */
 static int take_in(struct run *run,
 		   int (*take)(struct source *source, const struct event_listener *listener,
 			       uint64_t deadline_ns),
@@ -140,7 +150,7 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 	return stream ? output_end(run->out) : -ENOMEM;
 }
 
-/* Adds a snapshot to the recordings that there are; frames get names until the deadline. */
+/* Adds a snapshot to all open recordings; frames are named until the deadline. */
 static int record(struct run *run, const struct snapshot *snap, bool final, uint64_t deadline_ns)
 {
 	int err = 0;
@@ -154,8 +164,8 @@ static int record(struct run *run, const struct snapshot *snap, bool final, uint
 }
 
 /*
- * After the report, in the time that it left: names that it asked for are known by then. What the
- * last one does not name stays without one.
+ * Records the snapshot after its report, when the names in the report are known. Frames that are
+ * not named after the last report stay without a name.
  */
 static int record_report(struct run *run)
 {
@@ -165,7 +175,10 @@ static int record_report(struct run *run)
 	return record(run, &run->snap, run->final, is_own ? own_ns : run->deadline_ns);
 }
 
-/* The part of a report that may wait: for names, and for whoever reads it. */
+/*
+ * Makes the proof, prints the report and records it. Runs in the report thread, because names and
+ * slow readers may block it.
+ */
 static int show_report(void *arg)
 {
 	struct run *run = arg;
@@ -193,7 +206,7 @@ static uint64_t turn_ns(const struct run *run)
 	return run->opts->trace ? TURN_TRACE_NS : TURN_NS;
 }
 
-/* Returns a deadline for users; on a slow machine, tests that compare names need a later one. */
+/* Returns within_ns, which tests extend on slow machines. */
 static uint64_t patient_ns(uint64_t within_ns)
 {
 	const char *times = test_knob(TEST_KNOB_PATIENCE);
@@ -209,8 +222,8 @@ static uint64_t report_ns(const struct run *run, bool final)
 }
 
 /*
- * Takes the snapshot. Everything that happened up to now goes into the report. asked: somebody has
- * asked for this one.
+ * Takes the snapshot for a report, including all events up to now. asked: the user has requested
+ * this report.
  */
 static int take_snapshot(struct run *run, bool final, bool asked)
 {
@@ -246,7 +259,7 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 	return 0;
 }
 
-/* The report is made. */
+/* Releases the snapshot of a finished report. */
 static int end_report(struct run *run, int err)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -259,15 +272,15 @@ static int end_report(struct run *run, int err)
 }
 
 /*
- * With -t the main loop names stacks, too, and only one may ask for names at a time. While the last
- * report is made nothing needs to be served.
+ * True if the report thread makes the report. With -t the main loop also names stacks, and only one
+ * thread may do so at a time. The last report needs no thread, as nothing else is served.
  */
 static bool is_for_thread(const struct run *run)
 {
 	return !run->opts->trace && !run->opts->count_by && !run->final;
 }
 
-/* One that has begun comes to its end before the next one begins. */
+/* Makes a report, after finishing a report in progress. */
 static int make_report(struct run *run, bool final, bool asked)
 {
 	int err = run->thread->busy ? end_report(run, report_thread_hurry(run->thread)) : 0;
@@ -315,7 +328,7 @@ static int start_timers(struct run *run)
 	return start_timer(run->end_fd, run->end_ns, 0);
 }
 
-/* Whether the report of an interval is the last: both timers may have run out at once. */
+/* True if the report of this interval is the last. Both timers may have expired at once. */
 static bool is_last(const struct run *run)
 {
 	return run->reports + 1 == run->opts->count || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
@@ -338,7 +351,10 @@ static int set_baseline(struct run *run)
 	return 0;
 }
 
-/* Whoever leaves the screen has seen all, unless others are to be told how it ended. */
+/*
+ * Leaves the screen. Makes a final report only if something else uses it: a recording, the server
+ * or the exit code.
+ */
 static int leave_screen(struct run *run)
 {
 	screen__close(run->screen);
@@ -371,7 +387,7 @@ static int handle_signal(struct run *run)
 	return make_report(run, true, false);
 }
 
-/* At once, or behind the one that is being made. */
+/* Makes a report now, or after the one in progress. */
 static int report_soon(struct run *run, bool asked)
 {
 	run->asked |= run->thread->busy;
@@ -415,7 +431,10 @@ static int handle_screen(struct run *run)
 	return err;
 }
 
-/* The next report comes late enough for its cost, if that is as high as this one's. */
+/*
+ * Delays the next report if reports cost too much CPU time, assuming that it costs as much as this
+ * one.
+ */
 static int stretch_interval(struct run *run)
 {
 	uint64_t interval_ns = run->opts->interval_ns, least_ns = REPORT_SHARE * run->cost_ns;
@@ -448,7 +467,7 @@ static int handle_interval(struct run *run)
 	return err || run->of_interval ? err : stretch_interval(run);
 }
 
-/* The thread has made a report. What was to come next has waited for it. */
+/* Handles the end of a report in the thread, and starts the next one if it is already due. */
 static int handle_report(struct run *run)
 {
 	int err = end_report(run, report_thread_finish(run->thread));
@@ -467,8 +486,7 @@ static int handle_report(struct run *run)
 	return run->due ? handle_interval(run) : 0;
 }
 
-/* The end of --duration lets a report that has begun have its names, as that of an interval does.
- */
+/* Handles the end of --duration. A report in progress may finish its names first. */
 static int handle_end(struct run *run)
 {
 	uint64_t expirations;
@@ -485,7 +503,7 @@ static int stop_moments(struct run *run)
 	return timerfd_settime(run->moment_fd, 0, &never, NULL) ? -errno : 0;
 }
 
-/* Takes a snapshot that only verdicts see. */
+/* Takes a snapshot between reports, which only verdicts and recordings use. */
 static int take_moment(struct run *run)
 {
 	const struct source_ops *ops = run->source->ops;
@@ -508,7 +526,7 @@ static int take_moment(struct run *run)
 	return err;
 }
 
-/* A moment soon after a report says nothing more. */
+/* Takes a snapshot between reports, unless a report was made shortly before. */
 static int handle_moment(struct run *run)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), expirations;
@@ -521,7 +539,9 @@ static int handle_moment(struct run *run)
 	if (run->thread->busy || clock_ns(CLOCK_MONOTONIC) < run->snapshot_ns + MOMENT_NS / 4)
 		return 0;
 	err = take_moment(run);
-	/* Its end was taken in here, and does not wake the loop again. */
+	/*
+	 * The end of the target may have been consumed here, and then does not wake the loop again.
+	 */
 	if (!err && run->source->ops->ended(run->source))
 		return make_report(run, true, false);
 	if (!err && clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns > MOMENT_CHEAP_NS)
@@ -529,7 +549,7 @@ static int handle_moment(struct run *run)
 	return err;
 }
 
-/* The command stands still: once its memory has been looked at it goes. */
+/* Makes a report with a proof while the command is paused at its end; it exits afterwards. */
 static int handle_command_end(struct run *run)
 {
 	cleanup_free struct traced_process *processes = NULL;
@@ -647,7 +667,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 	run.reporter.screen = run.screen;
 	if (!err)
 		err = loop(&run);
-	/* If something failed, a report that has begun is finished without waiting for names. */
+	/* After an error, finish a report in progress without waiting for names. */
 	if (run.thread->busy)
 		end_report(&run, report_thread_hurry(run.thread));
 	own_recording_end(&run.own_recording);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The main loop: waits, reports at each interval, and takes the last report. */
+/* Runs the main loop, which makes a report at each interval and a last one. */
 #ifndef APP_RUN_H
 #define APP_RUN_H
 
@@ -15,24 +15,23 @@
 
 struct run_result {
 	enum last_verdict verdict;
-	bool reader_gone; /* whoever read the reports has closed the pipe */
+	bool reader_gone; /* the reader of the reports has closed the pipe */
 };
 
-/* What a run works with, each of them made before. */
+/* Objects that a run uses, created by the caller. */
 struct run_parts {
 	struct source *source;
 	struct output *out;
-	struct server *server;     /* of --listen; NULL: none */
-	struct screen *screen;     /* of --live; NULL: none */
-	bool *splits_threads;      /* an option of the source's, which the screen changes */
-	struct recorder *recorder; /* NULL: nothing is recorded */
+	struct server *server;     /* server of --listen; NULL if there is none */
+	struct screen *screen;     /* screen of --live; NULL if there is none */
+	bool *splits_threads;      /* option of the source, which the screen changes */
+	struct recorder *recorder; /* NULL if nothing is recorded */
 	struct report_thread *thread;
 	struct prover *prover;
 };
 
 /*
- * From the ready line to the final report; signals are held. 0 or a negative errno; has said what
- * failed.
+ * Runs until the final report; signals must be blocked. Returns 0 or a negative errno; logs errors.
  */
 int run_reports(const struct options *opts, const struct run_parts *parts, struct run_result *ret);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Recordings are read forwards: for an earlier moment they are read again from the beginning. Keys
- * are looked at between two snapshots.
+ * Shows any moment of a recording on the screen. Recordings can only be read forwards: for an
+ * earlier moment the file is read again from the start. Keys are handled between two snapshots.
  */
 #include "app/scrub.h"
 
@@ -21,7 +21,7 @@ struct scrub {
 	struct output out;
 	struct reporter reporter;
 	bool has_reporter;
-	size_t next; /* the snapshot that is read next */
+	size_t next; /* index of the next snapshot to read */
 	bool over;
 };
 
@@ -45,7 +45,7 @@ static int begin_anew(struct scrub *scrub)
 	return 0;
 }
 
-/* One more snapshot on the way to the moment that is wanted. */
+/* Reads the next snapshot on the way to the requested moment. */
 static int step(struct scrub *scrub, size_t wanted)
 {
 	struct snapshot snap;

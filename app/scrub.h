@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A recording on the screen: any of its moments, as keys want it. */
+/* Shows a recording on the screen, at any moment that the user selects by keys. */
 #ifndef APP_SCRUB_H
 #define APP_SCRUB_H
 
 #include "app/replay.h"
 #include "options/options.h"
 
-/* Until somebody leaves it. 0 or a negative errno; has said what failed. */
+/* Runs until the user leaves the screen. Returns 0 or a negative errno; logs errors. */
 int scrub(const struct options *opts, struct replay *replay);
 
 #endif

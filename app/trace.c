@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command that traces: opens what is needed, runs, and takes all of it away again. */
+/* memleak: sets up a tracing session, runs it, and cleans up. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,15 +32,16 @@
 #include "sinks/sink.h"
 
 /*
- * Once the programs are loaded, so long is waited for files of targets. What is not read by then is
- * read while reports are being made.
+ * Maximum wait for files of targets before tracing starts, in nanoseconds. Files that are not read
+ * by then are read later, while reports are made.
  */
 #define START_NS 10000000000ULL
 
 struct session {
 	const struct options *opts;
-	const struct options *given; /* the same, but for what the screen does in its own way */
-	struct options live;         /* these, which keys change */
+	const struct options
+		*given;      /* options from the command line, without the changes for --live */
+	struct options live; /* copy of the options for --live, which keys change */
 	struct output out;
 	struct symbolizer *symbolizer;
 	struct child child;
@@ -50,11 +51,14 @@ struct session {
 	struct recorder *recorder;
 	struct report_thread thread;
 	struct prover prover;
-	int stats_fd; /* see cost_meter_open() */
+	int stats_fd; /* descriptor from cost_meter_open() */
 	struct run_result result;
 };
 
-/* The user memory of these processes and, with -K, what the kernel holds on their behalf. */
+/*
+ * Opens the source of user memory of the given processes and, with -K, the source of kernel memory
+ * held for them.
+ */
 static int open_processes(struct session *session, const pid_t *pids, size_t cnt)
 {
 	const struct options *opts = session->opts;
@@ -85,7 +89,9 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 	return err;
 }
 
-/* Opens what is traced: the kernel, given processes, or the command, which is held until probed. */
+/*
+ * Opens the source: the kernel, given processes, or the command, which is held until it is probed.
+ */
 static int open_source(struct session *session)
 {
 	const struct options *opts = session->opts;
@@ -100,7 +106,10 @@ static int open_source(struct session *session)
 	return open_processes(session, &session->child.pid, 1);
 }
 
-/* It is known where the command's account comes from before it is started. */
+/*
+ * Starts the command with the agent. The source is prepared first, so that it knows where the
+ * account will arrive.
+ */
 static int start_with_agent(struct session *session)
 {
 	const struct options *opts = session->opts;
@@ -116,14 +125,20 @@ static int start_with_agent(struct session *session)
 	return err;
 }
 
-/* Nobody knows whose CPU time shared probes and kernel probes take. */
+/*
+ * True if the cost of tracing can be measured. The cost of shared probes and kernel probes cannot
+ * be attributed to a process.
+ */
 static bool measures_cost(const struct options *opts)
 {
 	return options_trace_processes(opts) && !options_share_probes(opts) && !opts->kernel &&
 	       !opts->count_by && !opts->agent;
 }
 
-/* A command has the rights that memleak was started with; nothing later needs all of them. */
+/*
+ * Starts the command with memleak's original capabilities, and then drops those that are no longer
+ * needed.
+ */
 static int start_command(struct session *session)
 {
 	const struct options *opts = session->opts;
@@ -172,8 +187,7 @@ static int open_recorder(struct session *session)
 	return -EINVAL;
 }
 
-/* Now that there is something to write: a run that does not come so far leaves files as they were.
- */
+/* Truncates the output files. A run that fails earlier leaves existing files unchanged. */
 static int begin_files(struct session *session)
 {
 	int err = output_empty(&session->out);
@@ -241,7 +255,9 @@ static int trace(struct session *session)
 			   &session->result);
 }
 
-/* Whoever asks whether something is lost is not to take silence for an answer. */
+/*
+ * Returns the exit code. Without a proof, --error-exitcode must fail instead of reporting success.
+ */
 static int verdict_code(const struct options *opts, enum last_verdict verdict, int code)
 {
 	if (verdict == VERDICT_LEFT)
@@ -252,7 +268,7 @@ static int verdict_code(const struct options *opts, enum last_verdict verdict, i
 	return EXIT_CANNOT;
 }
 
-/* Probes go first: from here on the target runs at its own speed. */
+/* Ends a session. Removes probes first, so that the target runs at full speed again. */
 static int finish(struct session *session, int err)
 {
 	const struct options *opts = session->opts;
@@ -275,7 +291,7 @@ static int finish(struct session *session, int err)
 		if (!code || err == -ECHILD)
 			code = child_code;
 	}
-	/* Of a run that has ended by itself the screen stays, without probes. */
+	/* If the run ended by itself, the screen stays open, without probes. */
 	if (session->screen && !err)
 		screen__stay(session->screen);
 	screen__free(session->screen);
@@ -283,7 +299,9 @@ static int finish(struct session *session, int err)
 					    : code;
 }
 
-/* The screen makes groups itself, and its keys change what is looked at. */
+/*
+ * Sets the options for --live: the screen makes groups itself, and its keys change what is shown.
+ */
 static void begin_live(struct session *session)
 {
 	session->live = *session->given;
