@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reconciles what is outstanding with what the slab caches say that they have handed out. */
+/* Compares outstanding blocks with the numbers of used objects in /proc/slabinfo. */
 #include "loader/kernel/caches.h"
 
 #include <errno.h>
@@ -11,10 +11,16 @@
 #include "base/bisect.h"
 #include "base/cleanup.h"
 
-/* Sites of kmalloc have objects of several sizes, or of a cache that is not known. */
+/*
+ * Prefix of the caches of kmalloc(). A site that uses several of them, or an unknown cache, is
+ * compared with all of them together.
+ */
 #define KMALLOC "kmalloc-"
 
-/* Free objects that a CPU keeps in slabs of its own: twice the kernel's default, by size. */
+/*
+ * Returns the maximum free objects that a CPU may keep in its own slabs: one slab, and twice the
+ * kernel's default for partial slabs of this object size.
+ */
 static uint64_t kept_by_cpu(const struct slab_cache *cache)
 {
 	if (cache->object_bytes >= 4096)
@@ -31,7 +37,10 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* "kmalloc-64  21952  21952  64  64  1 : tunables 0 0 0 : slabdata 343 343 0", below two titles. */
+/*
+ * Parses a line such as "kmalloc-64 21952 21952 64 64 1 : tunables 0 0 0 : slabdata 343 343 0";
+ * skips the two title lines.
+ */
 static int take_line(const char *line, struct slab_caches *caches)
 {
 	struct slab_cache cache = {0};
@@ -75,7 +84,7 @@ void slab_caches_deinit(struct slab_caches *caches)
 	*caches = (struct slab_caches){0};
 }
 
-/* Caches that are looked at together: those of one name, or those whose names begin alike. */
+/* A group of caches that are compared together: all of one name, or all with one prefix. */
 struct pool {
 	const char *name;
 	bool prefix;
@@ -111,7 +120,7 @@ static bool is_before(const void *arg, size_t at)
 	return strcmp(search->caches->caches[at].name, search->name) < 0;
 }
 
-/* Bytes that a pool has handed out; adds what its CPUs may keep. */
+/* Returns the bytes in use in a group of caches; adds the bytes that CPUs may keep to *kept. */
 static uint64_t used_bytes(const struct slab_caches *caches, const struct pool *pool, size_t cpus,
 			   uint64_t *kept)
 {
@@ -136,7 +145,10 @@ struct reconciliation {
 	size_t cnt;
 };
 
-/* Of the users, which are sorted, those from first to end have the pool, and others perhaps too. */
+/*
+ * Returns the outstanding bytes in a group of caches. users is sorted: those from first to end use
+ * the group. If the group is a prefix, other users may use its caches, too.
+ */
 static uint64_t outstanding(const struct reconciliation *all, const struct pool *pool, size_t first,
 			    size_t end)
 {
@@ -158,7 +170,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Users of one pool; returns how many blocks of the report were freed unseen, as far as is sure. */
+/*
+ * Estimates the unseen frees of each user of a group of caches. Returns the number of reported
+ * blocks that were certainly freed without an event.
+ */
 static uint64_t reconcile_pool(const struct reconciliation *all, const struct pool *pool,
 			       size_t first, size_t end)
 {
@@ -169,7 +184,7 @@ static uint64_t reconcile_pool(const struct reconciliation *all, const struct po
 	uint64_t beyond = bytes > grown ? bytes - grown : 0;
 	uint64_t left = beyond > kept ? beyond : 0, unseen = 0;
 
-	/* A cache that slabinfo does not have says nothing. */
+	/* Skip caches that slabinfo does not list. */
 	for (size_t i = first; i < end && now; i++) {
 		struct cache_user *user = &all->users[i];
 		uint64_t size = user->count ? user->bytes / user->count : 0;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How much the slab caches have handed out, by /proc/slabinfo, and what that says of blocks whose
- * frees no event showed: a cache that grew by less than what is outstanding of it has got the rest
- * back.
+ * Estimates frees that no event showed, by /proc/slabinfo: if a cache has grown by less than its
+ * outstanding blocks, the difference has been freed.
  *
- * That is a bound and no count: objects from before tracing began may have been freed as well, and
- * others have taken their place. Nor does slabinfo know what each CPU keeps to be handed out again:
- * it counts that as used.
+ * The result is a bound, not a count: objects from before tracing may have been freed and replaced
+ * by new ones. slabinfo also counts free objects that CPUs keep for reuse as used.
  */
 #ifndef LOADER_KERNEL_CACHES_H
 #define LOADER_KERNEL_CACHES_H
@@ -18,35 +16,39 @@
 
 struct slab_cache {
 	char *name;
-	uint64_t used;         /* objects */
-	uint64_t object_bytes; /* with what is between them */
-	uint64_t slab_objects; /* in each slab */
+	uint64_t used;         /* objects in use */
+	uint64_t object_bytes; /* bytes of an object, including padding */
+	uint64_t slab_objects; /* objects in each slab */
 };
 
 struct slab_caches {
-	struct slab_cache *caches; /* by name; names may come more than once */
+	struct slab_cache *caches; /* sorted by name; names may repeat */
 	size_t cnt;
 	size_t cap;
 };
 
-/* Reads /proc/slabinfo, or a file like it. ret is all zeros. 0 or a negative errno. */
+/*
+ * Reads a file in the format of /proc/slabinfo. ret must be zeroed. Returns 0 or a negative errno.
+ */
 int slab_caches_read(FILE *slabinfo, struct slab_caches *ret);
 void slab_caches_deinit(struct slab_caches *caches);
 
-/* What is outstanding of a site, of whatever age. */
+/* Outstanding blocks of a site, of any age. */
 struct cache_user {
 	uint64_t site;
-	const char *cache; /* NULL: not known */
+	const char *cache; /* NULL if unknown */
 	bool several_caches;
 	uint64_t bytes;
 	uint64_t count;
-	uint64_t shown;        /* of the blocks so many are in the report */
-	uint64_t unseen_frees; /* of these at most so many: filled in */
+	uint64_t shown;        /* number of these blocks in the report */
+	uint64_t unseen_frees; /* result: maximum of the reported blocks that were freed without an
+				  event */
 };
 
 /*
- * Fills in unseen_frees of each user, and sorts them. Returns how many there are in all caches
- * together, without those where all may be what CPUs keep. cpus: how many do so.
+ * Sets unseen_frees of each user, and sorts users. Returns how many blocks were certainly freed
+ * without an event, even if each of the CPUs keeps as many free objects as it can. cpus is the
+ * number of CPUs.
  */
 uint64_t slab_caches_reconcile(const struct slab_caches *before, const struct slab_caches *now,
 			       size_t cpus, struct cache_user *users, size_t cnt);

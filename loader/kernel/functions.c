@@ -12,21 +12,30 @@
 #include "base/number.h"
 #include "base/order.h"
 
-/* A function ends where the next one begins. Should there be none, it is no longer than this. */
+/*
+ * Maximum bytes of a function, if no other function follows; otherwise a function ends at the next
+ * one
+ */
 #define MOST_BYTES 65536
-/* A program's own frame and the kernel's way to it. */
+/* Maximum innermost frames that may be those of tracing */
 #define TRACING_DEPTH 8
-/* The page allocator's frames, and that of who asks it. */
+/* Maximum innermost frames that may be those of the page allocator and its caller */
 #define ASKING_DEPTH 8
 
-/* SLUB's, those of SLAB before 6.8, and the path of objects that are too large for either. */
+/*
+ * Functions of the slab allocators that allocate pages: SLUB, SLAB (before Linux 6.8), and the path
+ * of objects too large for slabs
+ */
 static const char *const slab_names[] = {
 	"allocate_slab", "new_slab",         "___slab_alloc",         "alloc_slab_page",
 	"kmem_getpages", "cache_grow_begin", "___kmalloc_large_node", "__kmalloc_large_node*",
 	"kmalloc_large", "kmalloc_large_*",  "kmalloc_order*",        NULL,
 };
 
-/* x86-64's entry code has a section of its own, whose bounds are symbols. */
+/*
+ * Functions at which interrupts enter the kernel. On x86-64, entry code is a section bounded by
+ * symbols.
+ */
 static const char *const edge_names[] = {
 	"__entry_text_start", "handle_softirqs", "__do_softirq", "el1h_64_irq_handler", NULL,
 };
@@ -45,7 +54,7 @@ static const char *const tracing_names[] = {
 	NULL,
 };
 
-/* Those that ask for pages of files, and of the metadata of file systems. */
+/* Functions that allocate pages for the page cache, including metadata of file systems */
 static const char *const page_cache_names[] = {
 	"__filemap_get_folio*", "filemap_alloc_folio*", "__page_cache_alloc",   "page_cache_ra_*",
 	"__do_page_cache_*",    "pagecache_get_page",   "do_read_cache_*",      "__getblk*",
@@ -63,7 +72,7 @@ static const char *const vmalloc_names[] = {
 
 struct scan {
 	struct kernel_functions *ret;
-	uint64_t *addrs; /* of all functions */
+	uint64_t *addrs; /* addresses of all functions */
 	size_t cnt;
 	size_t cap;
 };
@@ -75,8 +84,8 @@ static void add(struct memleak_code_range *ranges, size_t cap, size_t *cnt, uint
 }
 
 /*
- * A pattern may end in a star. What the compiler makes of a function has a suffix that does not
- * count: ".isra.0", ".part.0", ".cold".
+ * True if name matches pattern, which may end in '*'. Suffixes that compilers add, such as
+ * ".isra.0", ".part.0" or ".cold", are ignored.
  */
 static bool is_like(const char *name, const char *pattern)
 {
@@ -126,7 +135,7 @@ static int by_address(const void *a, const void *b)
 	return ORDER(x, y);
 }
 
-/* Ends each range that has none yet at the next function. */
+/* Sets the end of each range without one to the start of the next function. */
 static void end_ranges(const struct scan *scan, struct memleak_code_range *ranges, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
@@ -146,7 +155,10 @@ static void take_variable(struct kernel_functions *ret, uint64_t addr, const cha
 		ret->preempt_count = addr;
 }
 
-/* "ffffffff8162ead0 t allocate_slab"; those of modules come with "\t[module]" and do not matter. */
+/*
+ * Parses lines such as "ffffffff8162ead0 t allocate_slab". Skips symbols of modules, which end in
+ * "\t[module]".
+ */
 static int read_symbols(FILE *kallsyms, struct scan *scan)
 {
 	cleanup_free char *line = NULL;

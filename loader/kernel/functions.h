@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where functions of the kernel lie that tell stacks apart: the slab allocator's, which ask for
- * pages; those of the page cache, of percpu memory and of vmalloc(), which do so, too; the entries
- * of interrupts; and those by which an event reaches a BPF program.
+ * Finds address ranges of kernel functions by which stacks are classified: functions that allocate
+ * pages for the slab allocator, the page cache, percpu memory or vmalloc(); entry points of
+ * interrupts; and functions between an event and its BPF program.
  */
 #ifndef LOADER_KERNEL_FUNCTIONS_H
 #define LOADER_KERNEL_FUNCTIONS_H
@@ -32,27 +32,26 @@ struct kernel_functions {
 	size_t percpu_cnt;
 	struct memleak_code_range vmalloc[VMALLOC_FUNCTIONS];
 	size_t vmalloc_cnt;
-	/* Variables that each CPU has: what matters is how far they are apart. 0: not told. */
+	/* Addresses of percpu variables, of which only the distance is used; 0 if unknown */
 	uint64_t run_queue;
 	uint64_t preempt_count;
 };
 
 /*
- * Reads /proc/kallsyms, or a file like it. 0 or a negative errno; without addresses
- * (kernel.kptr_restrict) all are empty.
+ * Reads a file in the format of /proc/kallsyms. Returns 0 or a negative errno. All ranges are empty
+ * if kernel.kptr_restrict hides addresses.
  */
 int kernel_functions_read(FILE *kallsyms, struct kernel_functions *ret);
 
-/* How many of the innermost frames are the tracer's own. */
+/* Returns the number of innermost frames that belong to tracing itself. */
 size_t kernel_functions_tracing_frames(const struct kernel_functions *functions,
 				       const uint64_t *frames, size_t cnt);
 
-/* Whether the page cache has asked for the memory, which the kernel takes back when it needs some.
- */
+/* True if the page cache allocated the memory, which the kernel reclaims when needed. */
 bool kernel_functions_page_cache(const struct kernel_functions *functions, const uint64_t *frames,
 				 size_t cnt);
 
-/* Whether vmalloc() has asked for it. */
+/* True if vmalloc() allocated the memory. */
 bool kernel_functions_vmalloc(const struct kernel_functions *functions, const uint64_t *frames,
 			      size_t cnt);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Hooks on the kernel's functions for bulk allocations and frees, and for frees by RCU. */
+/* Attaches hooks to the kernel's functions for bulk allocations and frees, and for frees by RCU. */
 #include "loader/kernel/hooks.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include "loader/probes/skeleton.h"
 #include "loader/tables/tracker_stats.h"
 
-/* Where each hook goes; the first function that exists. */
+/* Functions to which each hook attaches: the first that exists */
 static const struct {
 	const char *prog;
 	const char *functions[2];
-	bool pages; /* by trampolines alone */
+	bool pages; /* the hook needs trampolines */
 } kernel_hooks[] = {
 	{"bulk_free", {"kmem_cache_free_bulk"}, false},
 	{"rcu_free", {"kvfree_call_rcu"}, false},
@@ -27,7 +27,7 @@ static const struct {
 	{"bulk_pages_return", {"__alloc_pages_bulk", "alloc_pages_bulk_noprof"}, true},
 };
 
-/* Of each hook there are two on one function. */
+/* Each hook has two programs on one function: the second handles events that the first missed. */
 static const char *const trampoline_prefixes[] = {"trampoline", "trampoline2"};
 
 static bool is_trampoline(const struct bpf_program *prog)
@@ -48,7 +48,7 @@ static const char *hooked_function(const struct kernel_loading *loading, size_t 
 	return NULL;
 }
 
-/* The tables of the tracepoints' object serve the hooks, too. */
+/* Makes the hooks use the maps of the tracepoints' object. */
 static int share_maps(const struct bpf_object *tables, struct bpf_object *object)
 {
 	struct bpf_map *map;
@@ -67,7 +67,7 @@ static int share_maps(const struct bpf_object *tables, struct bpf_object *object
 	return 0;
 }
 
-/* A hook whose function the kernel does not have is left out. */
+/* Sets the target of each hook; skips hooks whose function does not exist. */
 static int aim_trampolines(const struct kernel_loading *loading, const struct bpf_object *object)
 {
 	for (size_t i = 0; i < LENGTH(kernel_hooks); i++) {
@@ -89,7 +89,9 @@ static int aim_trampolines(const struct kernel_loading *loading, const struct bp
 	return 0;
 }
 
-/* trampolines: fentry and fexit, else kprobes. */
+/*
+ * Opens and loads the hooks as fentry and fexit programs if trampolines is set, or else as kprobes.
+ */
 static int open_hooks(const struct kernel_loading *loading, const struct bpf_object *tables,
 		      bool trampolines, struct kernel_hooks *hooks)
 {
@@ -153,8 +155,10 @@ static int attach_kprobes(struct kernel_hooks *hooks, size_t hook, const char *f
 	return err;
 }
 
-/* An event is missed if both of the two programs were left out, so as often as the rarer one at
- * most. */
+/*
+ * Returns the maximum events missed by a hook. An event is missed only if both programs were
+ * skipped, so the smaller of their counts is the limit.
+ */
 static uint64_t trampolines_missed(const struct bpf_object *object, size_t hook)
 {
 	uint64_t fewest = UINT64_MAX;
@@ -199,7 +203,10 @@ void kernel_hooks_start(struct kernel_hooks *hooks)
 		hooks->skel->bss->tracking = true;
 }
 
-/* Known before the verifier's long look at programs that could not be attached. */
+/*
+ * True if the kernel supports kprobes. Checked first, to avoid verifying programs that could not be
+ * attached.
+ */
 static bool has_kprobes(void)
 {
 	return !access("/sys/bus/event_source/devices/kprobe", F_OK) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is the same for every object of kernel programs before it is loaded. */
+/* Configures BPF objects of kernel programs before they are loaded. */
 #include "loader/kernel/loading.h"
 
 #include <bpf/bpf.h>
@@ -12,12 +12,12 @@
 #include "loader/kernel/places.h"
 #include "loader/tables/tracker.h"
 
-/* Slab pages known at once: a gigabyte of single pages. */
+/* Maximum slab pages known at once: 1 GiB of 4 KiB pages */
 #define SLAB_PAGES (1U << 18)
 
 /*
- * -tt: the whole kernel can bring more than anybody prints. What the ring holds is printed before
- * each report, so it holds what takes about a second.
+ * Bytes of the event ring for -tt. The whole kernel produces more events than can be printed. The
+ * ring is printed before each report, so it only holds what can be printed in about a second.
  */
 #define STACK_EVENTS_BYTES (1U << 22)
 
@@ -35,12 +35,12 @@ static void fill_config(const struct kernel_loading *loading, struct memleak_ker
 	config->page_shift = (uint8_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	config->at = loading->at;
 	config->preempt_count_at = kernel_places_preempt_count(loading->btf);
-	/* Older BTF has no variables. */
+	/* Older BTF does not describe variables. */
 	if (!config->preempt_count_at && functions->run_queue && functions->preempt_count)
 		config->preempt_count_at =
 			(int64_t)(functions->preempt_count - functions->run_queue);
 	memcpy(config->slab_functions, functions->slab, sizeof(functions->slab));
-	/* With -P what lies in such pages is counted, too, and so the pages are not. */
+	/* With -P, percpu allocations are counted, so the pages that hold them are not. */
 	for (size_t i = 0, at = functions->slab_cnt;
 	     loading->opts->percpu && i < functions->percpu_cnt && at < MEMLEAK_SLAB_FUNCTIONS; i++)
 		config->slab_functions[at++] = functions->percpu[i];
@@ -55,8 +55,8 @@ static int size_map(struct bpf_object *object, const char *name, uint32_t entrie
 }
 
 /*
- * Entries are there from the start: those made on demand would be kernel allocations themselves,
- * in the middle of one.
+ * Map entries are preallocated: creating one on demand would be a kernel allocation within a traced
+ * allocation.
  */
 int kernel_loading_prepare(const struct kernel_loading *loading, struct bpf_object *object,
 			   struct memleak_config *config,

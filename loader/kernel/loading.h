@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What loading kernel programs needs to know. Which programs there are, and how they are attached,
- * it does not know.
+ * Describes how kernel programs are configured before loading. Does not know which programs exist,
+ * or how they are attached.
  */
 #ifndef LOADER_KERNEL_LOADING_H
 #define LOADER_KERNEL_LOADING_H
@@ -20,17 +20,17 @@ struct kernel_loading {
 	const struct options *opts;
 	const struct kernel_functions *functions;
 	uint32_t target_cnt;
-	struct btf *btf; /* the kernel's; NULL: none */
+	struct btf *btf; /* the kernel's BTF; NULL if there is none */
 	struct memleak_value_places at;
 	uint32_t stack_depth;
 };
 
-/* Fills in what is constant for the programs of an object and sets the sizes of its tables. */
+/* Sets the constants of an object's programs, and the sizes of its maps. */
 int kernel_loading_prepare(const struct kernel_loading *loading, struct bpf_object *object,
 			   struct memleak_config *config,
 			   struct memleak_kernel_config *kernel_config);
 
-/* The program called PREFIX_EVENT; NULL: none. */
+/* Returns the program PREFIX_EVENT, or NULL. */
 struct bpf_program *kernel_loading_program(const struct bpf_object *object, const char *prefix,
 					   const char *event);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the values of the kernel's allocation events. Arguments have come and gone over the
- * years, but each is known by its type and by what stands before it:
+ * Locates the values of the kernel's allocation events. Arguments differ between kernels, but each
+ * is recognised by its type and its predecessors:
  *
  *   kmalloc             (call_site, ptr, [cache,] bytes_req, bytes_alloc, ...)
  *   kmem_cache_alloc    (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...)
@@ -11,7 +11,7 @@
  *   mm_page_free        (page, order)
  *   percpu_alloc_percpu ([call_site,] reserved, is_atomic, size, align, base, off, ptr, ...)
  *   percpu_free_percpu  (base, off, ptr)
- *   kvfree_call_rcu     (head, ptr), once (head, func)
+ *   kvfree_call_rcu     (head, ptr), formerly (head, func)
  *   alloc_pages_bulk    (gfp, node, nodemask, cnt, [list,] array)
  */
 #include "loader/kernel/places.h"
@@ -23,7 +23,7 @@
 
 #include "base/cleanup.h"
 
-/* The parameters of a tracepoint without the first, which is the probe's own data. */
+/* The parameters of a tracepoint without the first, which is private data of the probe. */
 struct parameters {
 	const struct btf *btf;
 	const struct btf_param *items;
@@ -87,7 +87,10 @@ static bool is_pointer(const struct parameters *params, int i)
 	return type && btf_is_ptr(type);
 }
 
-/* A pointer to a struct of this name; name NULL: to anything that is none. */
+/*
+ * True if parameter i points to a struct of this name, or, if name is NULL, to anything but a
+ * struct.
+ */
 static bool points_to(const struct parameters *params, int i, const char *name)
 {
 	const struct btf_type *type;
@@ -100,7 +103,7 @@ static bool points_to(const struct parameters *params, int i, const char *name)
 	return name && !strcmp(btf__name_by_offset(params->btf, type->name_off), name);
 }
 
-/* (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...) */
+/* Parses (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...). */
 static bool place_slab_alloc(const struct parameters *params, __u8 *site, __u8 *ptr, __u8 *cache,
 			     __u8 *size)
 {
@@ -176,7 +179,10 @@ static bool place_percpu_free(const struct parameters *params, struct memleak_va
 	return is_pointer(params, 2);
 }
 
-/* The node variants have what the plain ones have, where there are any. */
+/*
+ * Events and the functions that locate their arguments. "_node" variants, where they exist, have
+ * the same arguments.
+ */
 static const struct {
 	const char *name;
 	bool (*place)(const struct parameters *params, struct memleak_value_places *ret);
@@ -204,7 +210,10 @@ static bool parameters_of_function(const struct btf *btf, const char *function,
 	return true;
 }
 
-/* Whether kvfree_call_rcu() is told the object, or how far the head lies inside it. */
+/*
+ * Finds whether the second argument of kvfree_call_rcu() is the object, or a function pointer that
+ * encodes the offset of the head within it.
+ */
 static void place_rcu_free(const struct btf *btf, struct memleak_value_places *ret)
 {
 	const struct btf_type *type;
@@ -247,7 +256,7 @@ int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret
 	return 0;
 }
 
-/* Offset of a percpu variable in the section of them all; -1: there is none. */
+/* Returns the offset of a percpu variable in its section, or -1 if there is none. */
 static int64_t percpu_offset(const struct btf *btf, const char *name, const struct btf_type **ret)
 {
 	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
@@ -285,7 +294,7 @@ static int64_t member_offset(const struct btf *btf, const struct btf_type *type,
 	return -1;
 }
 
-/* A variable of its own, but for some years a member of pcpu_hot. */
+/* The counter is a variable, or in some kernels a member of pcpu_hot. */
 int64_t kernel_places_preempt_count(const struct btf *btf)
 {
 	const struct btf_type *type;
@@ -299,7 +308,7 @@ int64_t kernel_places_preempt_count(const struct btf *btf)
 	return queue < 0 || count < 0 || member < 0 ? 0 : count + member - queue;
 }
 
-/* "field:size_t bytes_alloc;	offset:32;	size:8;	signed:0;" */
+/* Parses lines such as "field:size_t bytes_alloc; offset:32; size:8; signed:0;". */
 static int field_offset(const char *path, const char *field, __u8 *ret)
 {
 	cleanup_fclose FILE *file = fopen(path, "re");

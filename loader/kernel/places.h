@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the kernel's allocation events have their values: which argument of the tracepoint, by
- * the kernel's BTF; which field of its record, by tracefs where there is no BTF.
+ * Locates the values of the kernel's allocation events: as arguments of a tracepoint, by the
+ * kernel's BTF, or, without BTF, as fields of its record, by tracefs.
  */
 #ifndef LOADER_KERNEL_PLACES_H
 #define LOADER_KERNEL_PLACES_H
@@ -12,21 +12,24 @@
 
 #include "bpf/kernel.h"
 
-/* The tracepoint is in this kernel's BTF. */
+/* True if the kernel's BTF describes the tracepoint. */
 bool kernel_places_has(const struct btf *btf, const char *tracepoint);
 
 /*
- * Fills in the arguments of the tracepoints that btf knows. 0, or -EPROTO: one of them has not
- * the arguments that any kernel is known to have; *ret_event says which.
+ * Locates the arguments of the tracepoints in btf. Returns 0, or -EPROTO if the arguments of a
+ * tracepoint match no known kernel; *ret_event is its name.
  */
 int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret,
 			 const char **ret_event);
 
-/* The same from the format files below a tracefs's events folder. -ENOENT: an event has none. */
+/*
+ * Locates the fields by the format files below the events directory of tracefs. Returns -ENOENT if
+ * an event has no format file.
+ */
 int kernel_places_by_format(const char *events_folder, struct memleak_value_places *ret,
 			    const char **ret_event);
 
-/* How far behind its run queue a CPU has its count of interrupts; 0: it is not known. */
+/* Returns the offset of a CPU's preempt count from its run queue, or 0 if unknown. */
 int64_t kernel_places_preempt_count(const struct btf *btf);
 
 #endif

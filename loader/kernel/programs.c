@@ -19,11 +19,11 @@
 
 enum event_need {
 	NEED_ALWAYS,
-	NEED_OLD,    /* kernels have merged it into another since */
-	NEED_PERCPU, /* with -P */
+	NEED_OLD,    /* absent from newer kernels */
+	NEED_PERCPU, /* needed with -P */
 };
 
-/* The other events are always needed. */
+/* Events that are not always needed */
 static const struct {
 	const char *name;
 	enum event_need need;
@@ -34,7 +34,7 @@ static const struct {
 	{"percpu_free_percpu", NEED_PERCPU},
 };
 
-/* Programs are called PREFIX_EVENT, and second ones PREFIX2_EVENT. */
+/* Returns the name of the event from PREFIX_EVENT, or from PREFIX2_EVENT for a second program. */
 static const char *event_of(const struct bpf_program *prog)
 {
 	return strchr(bpf_program__name(prog), '_') + 1;
@@ -54,14 +54,14 @@ static bool is_wanted(const struct kernel_loading *loading, const char *event)
 	case NEED_PERCPU:
 		return loading->opts->percpu;
 	case NEED_OLD:
-		/* Tracefs tells when it comes to attaching. */
+		/* Without BTF, attaching fails if the event does not exist. */
 		return !loading->btf || kernel_places_has(loading->btf, event);
 	default:
 		return true;
 	}
 }
 
-/* Of the programs for each event those of one kind are loaded. */
+/* Enables the programs of one kind for the events that are needed. */
 static void choose_programs(const struct kernel_loading *loading, const struct bpf_object *object,
 			    const char *prefix)
 {
@@ -83,7 +83,10 @@ bool kernel_programs_is_second(const struct bpf_program *prog)
 	return strstr(bpf_program__name(prog), "2_");
 }
 
-/* In the order of the object, where an event's first program stands before its second. */
+/*
+ * Attaches the programs in the order of the object, which has an event's first program before its
+ * second.
+ */
 static int attach_events(struct kernel_programs *programs)
 {
 	struct bpf_program *prog;
@@ -116,7 +119,7 @@ static void detach(struct kernel_programs *programs)
 	programs->object = NULL;
 }
 
-/* Takes an object that is open; its memory may be elsewhere afterwards. */
+/* Configures and loads an open object. Loading may move its global data. */
 static int load_object(const struct kernel_loading *loading, struct kernel_programs *programs,
 		       struct bpf_object_skeleton *skeleton, const char *prefix,
 		       struct memleak_config *config, struct memleak_kernel_config *kernel_config)
@@ -131,7 +134,7 @@ static int load_object(const struct kernel_loading *loading, struct kernel_progr
 	return bpf_object__load_skeleton(skeleton);
 }
 
-/* Programs that know arguments by the kernel's BTF. */
+/* Loads programs that read arguments by the kernel's BTF. */
 static int load_by_btf(const struct kernel_loading *loading, const char *prefix,
 		       struct kernel_programs *programs)
 {
@@ -198,7 +201,7 @@ static int find_fields(struct kernel_loading *loading)
 	return err;
 }
 
-/* From the best to the last resort. */
+/* Kinds of programs, best first */
 static const struct {
 	const char *kind;
 	const char *prefix;

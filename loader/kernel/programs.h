@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The BPF programs on the kernel's allocation events: of the kinds there are, the best that the
- * kernel takes.
+ * Loads the BPF programs for the kernel's allocation events, of the best kind that the kernel
+ * accepts.
  */
 #ifndef LOADER_KERNEL_PROGRAMS_H
 #define LOADER_KERNEL_PROGRAMS_H
@@ -19,7 +19,7 @@ struct classic_bpf;
 
 #define KERNEL_LINKS 40
 
-/* What the loader changes in a loaded object. */
+/* Variables of a loaded object that the loader writes. */
 struct kernel_switches {
 	volatile bool *tracking;
 	volatile __u64 *direct_map;
@@ -27,7 +27,7 @@ struct kernel_switches {
 };
 
 struct kernel_programs {
-	struct bpf_object *object; /* the one with the tracepoints */
+	struct bpf_object *object; /* object with the tracepoints */
 	const char *kind;          /* "tp_btf", "raw_tp", "classic" */
 	struct kernel_bpf *kernel;
 	struct classic_bpf *classic;
@@ -39,17 +39,17 @@ struct kernel_programs {
 };
 
 /*
- * Loads and attaches them; nothing is recorded yet. Returns 0 or a negative errno; has said what
- * failed. ret needs deinit in either case.
+ * Loads and attaches the programs; recording starts with kernel_programs_start(). Returns 0 or a
+ * negative errno; logs errors. ret needs deinit even on failure.
  */
 int kernel_programs_init(const struct options *opts, const struct kernel_functions *functions,
 			 size_t target_cnt, struct kernel_programs *ret);
 void kernel_programs_deinit(struct kernel_programs *programs);
 
-/* Whether it only handles what another program missed. */
+/* True if the program only handles events that the first program missed. */
 bool kernel_programs_is_second(const struct bpf_program *prog);
 
-/* Begins to record. */
+/* Starts recording. */
 void kernel_programs_start(struct kernel_programs *programs);
 
 #endif

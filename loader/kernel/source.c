@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel source: sets up its programs and hands out snapshots. */
+/* Implements the kernel source: sets up its programs and makes snapshots. */
 #include "loader/kernel/source.h"
 
 #include <bpf/bpf.h>
@@ -30,17 +30,18 @@ struct kernel_source {
 	struct kernel_programs programs;
 	struct kernel_symbols symbols;
 	struct tracker tracker;
-	struct slab_caches caches;    /* when tracing began; empty: they are not reconciled */
-	uint64_t vmalloc_before;      /* bytes that vmalloc() had then; 0: unknown, or of no use */
-	uint64_t hooks_missed_before; /* events that the hooks left out before tracking began */
-	struct process *processes;    /* that are traced; an image is an index plus one */
-	int *pidfds;                  /* of each; -1: it has ended */
+	struct slab_caches caches; /* caches at the start of tracing; empty if not compared */
+	uint64_t vmalloc_before; /* bytes of vmalloc() at the start of tracing; 0 if unknown or not
+				    needed */
+	uint64_t hooks_missed_before; /* events that hooks missed before tracking began */
+	struct process *processes;    /* traced processes; an image is an index plus one */
+	int *pidfds;                  /* pidfd of each process; -1 if it has ended */
 	size_t process_cnt;
 	int targets_fd;
-	int epoll_fd; /* of the rings, 0, and of the pidfds, with their images */
+	int epoll_fd; /* epoll of the rings (data is 0) and pidfds (data is the image) */
 	struct ring_buffer *rings;
-	const struct event_listener *listener; /* during dispatch, here and below */
-	uint64_t dispatched_ns;                /* when it began */
+	const struct event_listener *listener; /* set during dispatch, like the two fields below */
+	uint64_t dispatched_ns;                /* start of the dispatch */
 	uint64_t deadline_ns;
 };
 
@@ -81,11 +82,14 @@ static int find_stack(struct kernel_source *source, const struct memleak_event *
 	return err;
 }
 
-/* -EAGAIN: it came meanwhile, and others may come faster than they can be told of. */
+/*
+ * Passes an event to the listener. Returns -EAGAIN, which ends the dispatch, if the event is newer
+ * than its start: events may arrive faster than they can be printed.
+ */
 static int handle_event(void *arg, void *data, size_t len)
 {
 	struct kernel_source *source = arg;
-	struct memleak_event event; /* a copy: the ring buffer is mapped for reading alone */
+	struct memleak_event event; /* a copy, because the ring buffer is mapped read-only */
 	struct event_stack stack = {0};
 	struct trace_event trace;
 
@@ -166,7 +170,9 @@ static int watch(struct kernel_source *source, int fd, uint32_t image)
 	return epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-/* Another process may get its number. What it has left in the kernel stays its own. */
+/*
+ * Stops tracing the process, whose pid may be reused. Its outstanding blocks stay attributed to it.
+ */
 static void end_process(struct kernel_source *source, uint32_t image)
 {
 	uint32_t key = (uint32_t)source->processes[image - 1].pid;
@@ -201,19 +207,25 @@ static int kernel_source__dispatch(struct source *base, const struct event_liste
 	source->listener = NULL;
 	if (err < 0 && err != -EAGAIN)
 		return err;
-	/* Stacks of frees, and of blocks long free, fill the table faster than reports come. */
+	/*
+	 * Evict stacks now: those of frees and of freed blocks fill the table faster than reports
+	 * are made.
+	 */
 	if (source->opts->trace > 1 && !source->tracker.stacks.watch->told)
 		return stack_table_evict(&source->tracker.stacks, &source->tracker.recent);
 	return 0;
 }
 
-/* The kernel goes on; whether its processes have ended the user source knows. */
+/* The kernel never ends; the user source knows if its processes have ended. */
 static bool kernel_source__ended(const struct source *base)
 {
 	return false;
 }
 
-/* The sites of the walk with what is outstanding of each, also if it is not in the snapshot. */
+/*
+ * Lists the slab sites of the walk with all outstanding blocks of each, including those that are
+ * not in the snapshot.
+ */
 static size_t find_cache_users(const struct kernel_source *source, struct cache_user *users)
 {
 	const struct site_table *table = &source->tracker.walker.sites;
@@ -247,7 +259,7 @@ static int by_site(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* Says of each site how many of its blocks may have been freed without an event. */
+/* Sets the maximum blocks of each site that may have been freed without an event. */
 static int reconcile(const struct kernel_source *source, struct snapshot *snap)
 {
 	cleanup_free struct cache_user *users =
@@ -277,8 +289,8 @@ static int reconcile(const struct kernel_source *source, struct snapshot *snap)
 }
 
 /*
- * What vmalloc() has taken more than before, without the pages that events have shown: those that
- * it takes in bulk have none.
+ * Returns the growth of vmalloc() since tracing began that no event has shown. Pages that vmalloc()
+ * allocates in bulk have no events.
  */
 static uint64_t hidden_vmalloc(const struct kernel_source *source)
 {
@@ -298,7 +310,10 @@ static uint64_t hidden_vmalloc(const struct kernel_source *source)
 	return now > shown ? now - shown : 0;
 }
 
-/* What the flags of the allocation did not tell. */
+/*
+ * Marks sites of the page cache as reclaimable, which the flags of their allocations do not always
+ * show.
+ */
 static void find_page_cache(const struct kernel_source *source, struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++) {
@@ -377,7 +392,9 @@ static int read_functions(struct kernel_source *source)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* One that has ended meanwhile is no target, but its image is counted. */
+/*
+ * Adds a process to the targets. A process that has ended is not added, but keeps its image number.
+ */
 static int add_target(struct kernel_source *source, uint32_t image, pid_t pid)
 {
 	struct memleak_target target = {.image = image};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel source: what the kernel itself allocates, for anyone or for some processes. */
+/* Traces allocations of the kernel, for all or for some processes. */
 #ifndef LOADER_KERNEL_SOURCE_H
 #define LOADER_KERNEL_SOURCE_H
 
 #include "loader/source.h"
 
 /*
- * Loads and attaches the BPF programs. pids: only what these processes ask for; none: everything.
- * Returns 0 or a negative errno; has said on stderr what failed. opts and symbolizer must outlive
- * the source.
+ * Loads and attaches the BPF programs. If pids are given, only allocations on behalf of these
+ * processes are traced. opts and symbolizer must outlive the source. Returns 0 or a negative errno;
+ * logs errors.
  */
 int kernel_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
 		       size_t pid_cnt, struct source **ret);

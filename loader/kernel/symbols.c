@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names for kernel addresses: there is one space for all of them. */
+/* Names kernel addresses, which are in one address space. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,10 @@ static void note_error(struct kernel_symbols *symbols)
 			 strerror(-err));
 }
 
-/* It takes a system call at least, so events that were before the last one do without. */
+/*
+ * Refreshes the symbols. A refresh takes at least one system call, so it is skipped for events
+ * older than the last one.
+ */
 static int refresh(struct kernel_symbols *symbols)
 {
 	if (symbols->as_of_ns && symbols->as_of_ns < symbols->read_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names for kernel addresses: the symbol backend of the sites whose stacks are the kernel's. */
+/* Names kernel addresses: the symbol backend for sites with kernel stacks. */
 #ifndef LOADER_KERNEL_SYMBOLS_H
 #define LOADER_KERNEL_SYMBOLS_H
 
@@ -8,16 +8,19 @@
 #include "report/report.h"
 
 struct kernel_symbols {
-	struct symbol_backend backend; /* takes the sites with SPACE_KERNEL, passes over others */
+	struct symbol_backend backend; /* handles sites with SPACE_KERNEL, and skips all others */
 	struct symspace *space;
-	uint64_t as_of_ns; /* the kernel's code as it was then is enough; 0: as it is now */
-	uint64_t read_ns;  /* when it was last asked for */
-	bool noted;        /* that there are no names, and why */
+	uint64_t as_of_ns; /* time for which symbols must be current; 0 for now */
+	uint64_t read_ns;  /* time of the last refresh */
+	bool noted;        /* missing names have been logged */
 };
 
-/* symbolizer outlives it. What the kernel does not tell costs names and is said once. */
+/*
+ * Initialises the backend; symbolizer must outlive it. If the kernel hides symbols, frames have no
+ * names, and one message is logged.
+ */
 int kernel_symbols_init(struct kernel_symbols *symbols, struct symbolizer *symbolizer);
-/* Takes one that is all zeros. */
+/* Frees the backend, which may be zeroed. */
 void kernel_symbols_deinit(struct kernel_symbols *symbols);
 
 #endif

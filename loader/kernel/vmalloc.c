@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads VmallocUsed, which on newer kernels counts the pages behind vmalloc(). */
+/* Reads VmallocUsed of /proc/meminfo, which counts the pages of vmalloc() on newer kernels. */
 #include "loader/kernel/vmalloc.h"
 
 #include <inttypes.h>
