@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the second table of blocks when the first is getting full, and walks over both. */
+/* Creates the second table of blocks when the first is filling up, and walks over both tables. */
 #include "loader/tables/block_tables.h"
 
 #include <bpf/bpf.h>
@@ -12,7 +12,10 @@
 #include "base/test_knobs.h"
 #include "loader/tables/table_walk.h"
 
-/* 16 MB for places: a process that allocates as fast as it can takes a second to fill it. */
+/*
+ * Maximum blocks of the first table: its buckets take 16 MB, and a process that allocates at full
+ * speed fills it in a second
+ */
 #define FIRST_BLOCKS (1U << 20)
 
 static uint32_t first_blocks(void)
@@ -42,7 +45,7 @@ int block_tables_prepare(struct bpf_object *object, uint32_t blocks, bool may_gr
 	return err ? -EINVAL : 0;
 }
 
-/* The programs tell when the first table may have so many blocks. */
+/* Sets the level at which the programs report that the first table may be filling up. */
 static void watch_from(struct block_tables *tables, uint64_t held)
 {
 	tables->watch->stored = held;
@@ -100,7 +103,7 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 	if (!tables->watch || tables->watch->stored < tables->watch->limit)
 		return;
 	recent_blocks_count(recent, &in_cache, &held);
-	/* Most of what was stored has gone again. */
+	/* Most of the stored blocks have been freed. */
 	if (held < tables->first / 4) {
 		watch_from(tables, held);
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hash tables of blocks: one, and a second, larger one once the first is getting full. A hash
- * table takes 16 bytes for each place when it is made, whether blocks come or not.
+ * Manages the hash tables of blocks: one, and a second, larger one once the first is filling up. A
+ * hash table takes 16 bytes for each possible entry as soon as it is created.
  */
 #ifndef LOADER_TABLES_BLOCK_TABLES_H
 #define LOADER_TABLES_BLOCK_TABLES_H
@@ -15,38 +15,42 @@
 
 struct block_tables {
 	int first_fd;
-	int second_fd;  /* -1: there is none yet, or never */
-	int outer_fd;   /* the map that the programs find the second one in */
-	uint32_t first; /* blocks that the first one has room for */
+	int second_fd;  /* -1 if there is no second table */
+	int outer_fd;   /* map of maps in which the programs find the second table */
+	uint32_t first; /* maximum blocks of the first table */
 	uint32_t second;
-	volatile struct memleak_block_watch *watch; /* NULL: there never is a second one */
+	volatile struct memleak_block_watch *watch; /* NULL if no second table will be created */
 };
 
 /*
- * Sets the sizes, before load: room for so many blocks in all. may_grow: the first table may be a
- * part of it. on_demand: see tracker_prepare. 0 or -EINVAL.
+ * Sets the sizes of the tables to hold the given number of blocks. may_grow: the first table may be
+ * smaller, with the rest in a second one. on_demand: see tracker_prepare(). Called before load.
+ * Returns 0 or -EINVAL.
  */
 int block_tables_prepare(struct bpf_object *object, uint32_t blocks, bool may_grow, bool on_demand,
 			 struct memleak_config *config);
 
-/* After load: there is one table. 0 or -ENOENT. */
+/* Finds the first table; called after load. Returns 0 or -ENOENT. */
 int block_tables_init(struct block_tables *ret, const struct bpf_object *object);
 
-/* If config->grows: there may be a second table, with room for so many blocks in all. */
+/*
+ * Allows a second table, for the given number of blocks in both tables. Called if config->grows is
+ * set.
+ */
 void block_tables_watch(struct block_tables *tables, uint32_t blocks,
 			volatile struct memleak_block_watch *watch);
 
 void block_tables_deinit(struct block_tables *tables);
 
 /*
- * Makes the second table if the first is getting full by what the counting filter says. If there
- * is no memory for it, the first stays the only one: what does not fit into it is counted as lost.
+ * Creates the second table if the counting filter shows that the first is filling up. If there is
+ * no memory for it, blocks that do not fit into the first table are counted as lost.
  */
 void block_tables_grow(struct block_tables *tables, const struct recent_blocks *recent);
 
 /*
- * Walks over all blocks, see table_walk_run: a block that is freed meanwhile and comes again at the
- * same address may be met twice. _delete: see table_walk_delete.
+ * Walk over all blocks like table_walk_run() and table_walk_delete(). A block may be visited twice
+ * if it is freed during the walk and its address is allocated again.
  */
 int block_tables_walk(const struct block_tables *tables,
 		      int (*element)(void *arg, const void *key, const void *value), void *arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums blocks up by site, and makes the sites of a snapshot of them. */
+/* Sums up blocks by site, and makes the sites of a snapshot. */
 #include "loader/tables/block_walk.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "loader/tables/translate.h"
 #include "report/snapshot_own.h"
 
-/* Whether a block is old enough for this report, and no older than is wanted. */
+/* True if the age of a block is within the limits of this report. */
 static bool is_wanted(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns)
 {
@@ -36,7 +36,7 @@ static int keep_block(struct block_walk *walk, const struct block *block)
 	return 0;
 }
 
-/* How old a block was when the last snapshot had it. */
+/* Returns the age of a block in the last reported snapshot, or AGE_UNKNOWN if it was not in it. */
 static uint64_t last_age_ns(const struct block_walk *walk, uint64_t birth_ns)
 {
 	uint64_t last_ns = walk->walker->last_t0_ns;
@@ -63,7 +63,7 @@ static int add_block(struct block_walk *walk, struct site_entry *entry, const st
 	return keep_block(walk, &kept);
 }
 
-/* For a proof all blocks are wanted, but not all are judged. */
+/* Keeps a block for a proof, which needs all blocks, even those that it does not judge. */
 static int keep_for_proof(struct block_walk *walk, const struct block_owner *owner,
 			  struct site_entry *entry, const struct block *block, uint64_t birth_ns,
 			  bool is_reported)
@@ -115,7 +115,10 @@ int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 	return add_block(walk, entry, &copy, birth_ns);
 }
 
-/* Finds the process that has allocated most of a site's blocks; names it while it runs. */
+/*
+ * Finds the process that has allocated most blocks of a site. Its name can only be read while it
+ * runs.
+ */
 static void find_owner(struct site_entry *entry)
 {
 	const struct memleak_origin *origin = &entry->origin;
@@ -133,7 +136,10 @@ static void find_owner(struct site_entry *entry)
 		snprintf(entry->owner_comm, sizeof(entry->owner_comm), "%s", comm);
 }
 
-/* Names come from memory of the kernel's: they need not have an end. */
+/*
+ * Fills in the origin of a kernel site. Names are copied from kernel memory and may lack a
+ * terminator.
+ */
 static void fill_origin(struct site_entry *entry, struct site_origin *ret)
 {
 	struct memleak_origin *origin = &entry->origin;

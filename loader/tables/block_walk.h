@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From blocks, one after another, to a snapshot: what each site has, and what is wanted of the
- * blocks themselves. It does not know where they come from, nor what stacks are.
+ * Turns a sequence of blocks into a snapshot: sums for each site, and the blocks themselves if
+ * needed. It does not know where blocks come from, or what stacks are.
  */
 #ifndef LOADER_TABLES_BLOCK_WALK_H
 #define LOADER_TABLES_BLOCK_WALK_H
@@ -11,32 +11,32 @@
 #include "options/options.h"
 #include "report/snapshot.h"
 
-/* What a source knows of an image. */
+/* The process of an image. */
 struct block_owner {
-	const struct process *process; /* NULL: no one process */
+	const struct process *process; /* NULL if it is not a single process */
 	bool ended;
 };
 
-/* Whether the image is one of the source's; fills ret. */
+/* True if the image belongs to the source; fills in ret. */
 typedef bool block_owner_fn(void *arg, uint32_t image, struct block_owner *ret);
 
-/* What lasts from one snapshot to the next. */
+/* State that is kept between snapshots. */
 struct block_walker {
 	const struct options *opts;
 	enum address_space space;
 	block_owner_fn *owner;
 	void *arg;
 	struct site_table sites;
-	bool blocks_have_pids;    /* and not the numbers of threads */
-	struct sampling sampling; /* instead of what the options say; 0: they say it */
+	bool blocks_have_pids;    /* the tid of blocks is a pid */
+	struct sampling sampling; /* overrides the options if it is not 0 */
 	uint64_t start_ns;
-	uint64_t baseline_ns;     /* blocks that are older are left out; 0: none */
-	uint64_t t0_ns;           /* of the last snapshot */
-	uint64_t last_t0_ns;      /* of the last that was reported; 0: there was none */
-	bool sums_left_out;       /* walks also add up what they leave out by its age */
-	uint64_t heaps_before_ns; /* walks keep blocks of heaps born before then, for a proof; 0:
-				     none */
-	bool any_age;             /* walks take blocks whatever -o says, and keep none of them */
+	uint64_t baseline_ns;     /* older blocks are left out; 0 if there is no baseline */
+	uint64_t t0_ns;           /* time of the last snapshot */
+	uint64_t last_t0_ns;      /* time of the last reported snapshot; 0 if there is none */
+	bool sums_left_out;       /* also sum up blocks that are left out by age */
+	uint64_t heaps_before_ns; /* keep heap blocks for a proof, which judges those allocated
+				     before then; 0 if there is no proof */
+	bool any_age;             /* count blocks of any age regardless of -o, and keep none */
 };
 
 /* A snapshot being made. */
@@ -44,32 +44,33 @@ struct block_walk {
 	struct block_walker *walker;
 	uint64_t t0_ns;
 	struct sampling sampling;
-	struct block *blocks; /* with -a; site is the address of the entry until sorted out */
+	struct block *blocks; /* blocks, with -a; their site is the address of an entry until they
+				 are sorted */
 	size_t block_cnt;
 	size_t block_cap;
-	struct heap_list heaps; /* if a proof is wanted */
+	struct heap_list heaps; /* heap blocks for a proof */
 };
 
-/* What the options say. */
+/* Returns the sampling that the options request. */
 struct sampling block_walk_sampling(const struct options *opts);
 
-/* Begins a snapshot of what there was at t0_ns, now or just before. */
+/* Begins a snapshot as of t0_ns, which is now or shortly before. */
 void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_walk *walk,
 		      struct snapshot *snap);
-/* Those with a result return 0 or -ENOMEM. */
+/* Adds a block to its site. This and the functions below that return an int return 0 or -ENOMEM. */
 int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uint64_t site,
 		   const struct block *block, uint64_t birth_ns);
-/* Whether anything would be done with a block that an image has of an ancestor. */
+/* True if an inherited block with this owner and birth would be used at all. */
 bool block_walk_takes(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns);
-/* Adds one: to a site of the image's own. */
+/* Adds an inherited block to a site of the inheriting image. */
 int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 		       struct site_entry *entry, const struct block *block, uint64_t birth_ns);
-/* Fills in the sites, whose stacks are known by now. */
+/* Fills in the sites of the snapshot; their stacks must be loaded. */
 int block_walk_fill(struct block_walk *walk, struct snapshot *snap);
 /*
- * Ends the snapshot, which then owns what it points to: err is what happened since it began. On
- * failure both are left empty.
+ * Ends a snapshot, which then owns all that it points to. err is the first error since its begin;
+ * on error, walk and snapshot are emptied.
  */
 int block_walk_end(struct block_walk *walk, int err, struct snapshot *snap);
 

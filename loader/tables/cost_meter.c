@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums up what the kernel has timed. */
+/* Sums up the kernel's run times of BPF programs. */
 #include "loader/tables/cost_meter.h"
 
 #include <bpf/bpf.h>
 #include <unistd.h>
 
-/* Calls in fewer numbers say little of the next ones. */
+/* Minimum calls for an estimate of the cost of a call */
 #define LEAST_CALLS 100
 
-/* Maximum windows in which calls are timed: in the first one, most stacks are new. */
+/* Maximum windows in which calls are timed; in the first window, most stacks are new and slow */
 #define WINDOWS_MAX 2
 
 int cost_meter_open(void)
@@ -75,7 +75,10 @@ void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, 
 		cost_meter_deinit(meter);
 }
 
-/* The trap at a return, of which there may be some, costs about as much as that at an entry. */
+/*
+ * Estimates the cost of a call. Runs at returns count as much as those at entries, because their
+ * traps cost about as much.
+ */
 void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
 		      const struct cost_sums *ended)
 {

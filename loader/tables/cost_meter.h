@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Measures what one call of a probed function costs: the kernel times the programs at first, as
- * that costs time for every BPF program of the machine, and traps were timed when memleak began.
+ * Measures the cost of a call to a probed function. The kernel times the programs only at first,
+ * because that slows down all BPF programs of the machine. The cost of a trap is measured when
+ * memleak starts.
  */
 #ifndef LOADER_TABLES_COST_METER_H
 #define LOADER_TABLES_COST_METER_H
@@ -10,45 +11,48 @@
 
 #include "report/tracing_cost.h"
 
-/* Since tracing began, as far as the kernel timed programs. */
+/* Sums since tracing began; run times only cover the windows in which the kernel timed programs. */
 struct cost_sums {
 	uint64_t run_ns;
-	uint64_t runs;  /* of programs behind a trap */
-	uint64_t calls; /* since tracing began */
+	uint64_t runs;  /* runs of programs behind a trap */
+	uint64_t calls; /* calls since tracing began */
 };
 
 struct cost_meter {
-	uint64_t trap_ns;     /* CPU time of one trap; 0: not known */
-	int stats_fd;         /* the kernel times programs while it is open */
-	unsigned int windows; /* in which calls were timed */
+	uint64_t trap_ns;     /* CPU time of one trap; 0 if unknown */
+	int stats_fd;         /* while open, the kernel times programs */
+	unsigned int windows; /* windows in which calls were timed */
 	struct cost_sums begun;
-	double call_ns; /* 0: not known */
+	double call_ns; /* cost of a call; 0 if unknown */
 	/* Sums since tracing began, as of the last report and now; ns is not set. */
 	struct tracing_cost reported;
 	struct tracing_cost now;
 };
 
-/* Has the kernel time programs until it is closed. Takes CAP_SYS_ADMIN. -1: it cannot be. */
+/*
+ * Makes the kernel time programs until the returned descriptor is closed. Needs CAP_SYS_ADMIN.
+ * Returns -1 on failure.
+ */
 int cost_meter_open(void);
 
 void cost_meter_init(struct cost_meter *meter);
 void cost_meter_deinit(struct cost_meter *meter);
 
-/* False: nothing is known and nothing will be. */
+/* True if the cost is known or can still be measured. */
 bool cost_meter_runs(const struct cost_meter *meter);
-/* Tracing begins with these sums. */
+/* Starts measuring from these sums, when tracing begins. */
 void cost_meter_begin(struct cost_meter *meter, const struct bpf_object *object,
 		      const struct tracing_cost *sums);
-/* Judges what programs did since the last time, unless enough was judged before. */
+/* Estimates the cost from runs since the last call, unless it has been measured often enough. */
 void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, uint64_t calls);
 
-/* Sets what a call costs by what programs did between two moments, unless that was too little. */
+/* Sets the cost of a call by the difference of two sums, unless there were too few calls. */
 void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
 		      const struct cost_sums *ended);
 
 /* Returns the cost since the last report. */
 struct tracing_cost cost_meter_report(struct cost_meter *meter, const struct tracing_cost *sums);
-/* The last cost was reported. */
+/* Marks the last cost as reported. */
 void cost_meter_reported(struct cost_meter *meter);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the tables of freed blocks that children may have. */
+/* Reads the tables of freed blocks that children may still have. */
 #include "loader/tables/descendants.h"
 
 #include <bpf/bpf.h>
@@ -9,11 +9,11 @@
 #include "bpf/memleak.h"
 #include "loader/tables/table_walk.h"
 
-/* The record of a fork comes at most so long after it. */
+/* Maximum delay of the record of a fork, in nanoseconds */
 #define HEARING_NS 1000000000ULL
-/* Where the kernel allocates all entries at once, there are fewer of them by this factor. */
+/* Divisor for the entries of tables that the kernel preallocates */
 #define ALLOCS_AT_ONCE 8
-/* Each place of a table takes memory at once. */
+/* Maximum freed blocks: each possible entry takes memory as soon as the table is created */
 #define FREED_MOST (1U << 22)
 
 int descendants_prepare(struct bpf_object *object, uint32_t max_allocs, bool on_demand)
@@ -66,13 +66,13 @@ struct reading {
 	struct recent_blocks *recent;
 };
 
-/* Whether the free may concern a fork whose record has not come yet. */
+/* True if the record of a fork before this free may still be pending. */
 static bool is_recent(const struct descendants *descendants, uint64_t freed_ns)
 {
 	return freed_ns + HEARING_NS > descendants->heard_ns;
 }
 
-/* 1, here and below: nobody needs it, and it is deleted. */
+/* Adds a freed block. Returns 1, which deletes it, if no descendant can have it. */
 static int read_left(void *arg, const void *key, const void *value)
 {
 	const struct memleak_left_key *at = key;
@@ -96,7 +96,7 @@ static int read_left(void *arg, const void *key, const void *value)
 	return !is_recent(descendants, left->freed_ns);
 }
 
-/* The programs find such blocks by the counting filter. */
+/* Removes a deleted block from the counting filter, by which the programs find freed blocks. */
 static void drop_left(void *arg, const void *key)
 {
 	const struct memleak_left_key *at = key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loader's side of bpf/inheritance.h: the blocks that were freed, but that forked children may
- * still have copies of. With --follow alone, and not with -C.
+ * The loader's side of bpf/inheritance.h: freed blocks of which forked children may still have
+ * copies. Only with --follow, and without -C.
  */
 #ifndef LOADER_TABLES_DESCENDANTS_H
 #define LOADER_TABLES_DESCENDANTS_H
@@ -13,27 +13,27 @@
 
 struct descendants {
 	struct inheritance inheritance;
-	uint64_t heard_ns; /* all records up to then have come */
-	uint64_t lost;     /* forks that were not kept, as memory here was short */
-	uint64_t left_cnt; /* blocks that are in the table of freed ones, as last read */
-	int release_fd;    /* the program that lets go of an image */
+	uint64_t heard_ns; /* all records before this time have arrived */
+	uint64_t lost;     /* forks dropped for lack of memory */
+	uint64_t left_cnt; /* entries in the table of freed blocks, as last read */
+	int release_fd;    /* program that releases an image */
 	int left_fd;
 	int freed_in_child_fd;
 };
 
-/* Sets the sizes of the tables, before load. on_demand: see tracker_prepare. */
+/* Sets the sizes of the tables; called before load. on_demand: see tracker_prepare(). */
 int descendants_prepare(struct bpf_object *object, uint32_t max_allocs, bool on_demand);
-/* After load. */
+/* Finds the tables; called after load. */
 int descendants_init(struct descendants *descendants, const struct bpf_object *object);
 void descendants_deinit(struct descendants *descendants);
 
 /*
- * Reads which blocks were freed, once all outstanding ones have been added, and deletes what nobody
- * needs. 0 or a negative errno.
+ * Reads the freed blocks, after all outstanding blocks have been added, and deletes entries that no
+ * descendant can have. Returns 0 or a negative errno.
  */
 int descendants_read(struct descendants *descendants, struct recent_blocks *recent);
 
-/* Images are no more, and nobody has copies of their blocks. */
+/* Releases ended images of whose blocks no process has copies. */
 void descendants_forget(struct descendants *descendants, const struct image_set *images);
 
 #endif

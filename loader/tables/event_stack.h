@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stack of one event (-tt), as it is shown. */
+/* Finds and names the stack of one event, for -tt. */
 #ifndef LOADER_TABLES_EVENT_STACK_H
 #define LOADER_TABLES_EVENT_STACK_H
 
@@ -7,18 +7,24 @@
 #include "report/report.h"
 
 struct event_stack {
-	bool known; /* else it has no frames */
+	bool known; /* if false, there are no frames */
 	struct memleak_stack *stack;
 	const struct sym_location **locations;
 	struct site site;
 	struct report_site shown;
 };
 
-/* Finds the stack of this key; 0 is none. Returns 0 or -ENOMEM; ret needs deinit either way. */
+/*
+ * Finds the stack with this key; 0 means no stack. Returns 0 or -ENOMEM. ret needs deinit even on
+ * failure.
+ */
 int event_stack_init(const struct tracker *tracker, uint64_t key, struct event_stack *ret);
 void event_stack_deinit(struct event_stack *stack);
 
-/* Names what was found, and resolved meanwhile. process may be NULL in the kernel. 0 or -ENOMEM. */
+/*
+ * Names the frames of the stack, which may have been resolved since. process may be NULL for kernel
+ * stacks. Returns 0 or -ENOMEM.
+ */
 int event_stack_name(struct event_stack *stack, const struct tracker *tracker,
 		     struct symbol_backend *symbols, const struct process *process,
 		     uint64_t deadline_ns);

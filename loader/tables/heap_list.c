@@ -28,7 +28,7 @@ static struct heap *find_heap(struct heap_list *list, const struct process *proc
 	return &list->heaps[at - 1];
 }
 
-/* The number of a site in this walk. */
+/* Assigns a number to a site for this walk. */
 static int number_entry(struct heap_list *list, struct site_entry *entry)
 {
 	if (entry->number < list->entry_cnt && list->entries[entry->number] == entry)
@@ -58,7 +58,7 @@ int heap_list_add(struct heap_list *list, const struct process *process, struct 
 	return 0;
 }
 
-/* Not of all blocks: a site may have none that are wanted. */
+/* True if the site is in the snapshot. A site whose blocks are all left out is not. */
 static bool is_in_snapshot(const struct site_entry *entry, uint64_t walk)
 {
 	return entry->walk == walk && entry->count;
@@ -78,7 +78,7 @@ void heap_list_give(struct heap_list *list, uint64_t walk, struct snapshot *snap
 				entry = entry->joined;
 			if (entry->met && kind_from(entry->kind) != KIND_HEAP)
 				continue;
-			/* Of a site that the snapshot does not have nothing is judged. */
+			/* Blocks of sites outside the snapshot are not judged. */
 			block->site = is_in_snapshot(entry, walk)
 					      ? (uint32_t)entry->index |
 							(block->site & HEAP_BLOCK_UNJUDGED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The blocks of each process's heap, kept while a snapshot is made of which a proof is wanted. */
+/* Collects the heap blocks of each process while a snapshot is made, for a proof. */
 #ifndef LOADER_TABLES_HEAP_LIST_H
 #define LOADER_TABLES_HEAP_LIST_H
 
@@ -11,20 +11,21 @@ struct heap_list {
 	struct heap *heaps;
 	size_t cnt;
 	size_t cap;
-	struct hash_map by_image;    /* index + 1, as a pointer */
-	size_t last;                 /* the heap of the last block */
-	struct site_entry **entries; /* sites of blocks, which have their numbers until the end */
+	struct hash_map by_image; /* index + 1, by image */
+	size_t last;              /* index of the last block's heap */
+	struct site_entry *
+		*entries; /* sites by number: blocks refer to sites by number until the end */
 	size_t entry_cnt;
 	size_t entry_cap;
 };
 
-/* 0 or -ENOMEM. */
+/* Adds a block. Returns 0 or -ENOMEM. */
 int heap_list_add(struct heap_list *list, const struct process *process, struct site_entry *entry,
 		  const struct block *block, bool is_judged);
 
 /*
- * Once sites of that walk have their indices: moves the blocks into the snapshot. Those that are no
- * heap are left out.
+ * Moves the blocks into the snapshot, except those that are not of kind heap. Called when the sites
+ * of the walk have their indices.
  */
 void heap_list_give(struct heap_list *list, uint64_t walk, struct snapshot *snap);
 void heap_list_deinit(struct heap_list *list);

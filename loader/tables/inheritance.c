@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Works out which descendants have which blocks of their ancestors. */
+/* Determines which descendants have which blocks of their ancestors. */
 #include "loader/tables/inheritance.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static bool is_fork_until(const void *arg, size_t at)
 	       (fork->parent == moment->parent && fork->forked_ns <= moment->ns);
 }
 
-/* The index of the first fork of a parent after a time. */
+/* Returns the index of the parent's first fork after a time. */
 static size_t first_after(const struct inheritance *inheritance, uint32_t parent, uint64_t ns)
 {
 	const struct moment moment = {inheritance->forks, parent, ns};
@@ -41,7 +41,7 @@ static size_t first_after(const struct inheritance *inheritance, uint32_t parent
 	return bisect(inheritance->fork_cnt, is_fork_until, &moment);
 }
 
-/* Whether that fork is one of the parent's, before a time. */
+/* True if the fork at this index is one of the parent's before until_ns. */
 static bool is_fork(const struct inheritance *inheritance, size_t at, uint32_t parent,
 		    uint64_t until_ns)
 {
@@ -71,7 +71,10 @@ static int by_time(const void *a, const void *b)
 	return x->forked_ns < y->forked_ns ? -1 : x->forked_ns > y->forked_ns;
 }
 
-/* A child begins later than its parent: the latest forks are looked at first. */
+/*
+ * Finds the ancestors of living images. Visits the latest forks first, because a child is always
+ * forked after its parent.
+ */
 static int find_ancestors(struct inheritance *inheritance, struct fork **forks, living_fn *living,
 			  void *arg)
 {
@@ -182,7 +185,10 @@ struct gift {
 	void *arg;
 };
 
-/* Gives the block to children that were forked while the image had it, and to theirs. */
+/*
+ * Passes the block to all children forked while the image had it, and recursively to their
+ * children.
+ */
 static int give_to_descendants(const struct gift *gift, uint32_t image, uint64_t since_ns,
 			       uint64_t until_ns)
 {
@@ -213,7 +219,7 @@ static int by_birth(const void *a, const void *b)
 	return x->birth_ns < y->birth_ns ? -1 : x->birth_ns > y->birth_ns;
 }
 
-/* The index of the first block that its image has freed. */
+/* Returns the index of the first block that was freed by its image. */
 static size_t first_freed(const struct inheritance *inheritance)
 {
 	size_t at = inheritance->block_cnt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the copy that has most, and leaves half of the time for other work. */
+/* Keeps the largest copy, and uses at most half of the time for copies. */
 #include "loader/tables/peak_copies.h"
 
 #include <inttypes.h>
@@ -7,11 +7,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* A sixteenth, but not each of the first few bytes. */
+/* Growth that makes a new copy due: 1/16 of the peak, but at least STEP_MIN bytes */
 #define SHARE 16
 #define STEP_MIN 4096
 
-/* An older copy stays if it has more; returns whether it does not. */
+/* Keeps the larger of two copies. Returns true if it is the new one. */
 static bool keep(struct peak *kept, struct snapshot *snap)
 {
 	struct peak copy = peak_from(snap);
@@ -33,10 +33,7 @@ uint64_t peak_copies_keep(struct peak_copies *copies, struct snapshot *snap, uin
 	most = copies->kept.bytes;
 	log_verbose("peak: a copy took %" PRIu64 " us; the best one has %" PRIu64 " bytes",
 		    ns / 1000, most);
-	/*
-	 * What comes and goes faster than it is copied is not waited for again: after a copy that
-	 * came too late there must be more than ever.
-	 */
+	/* If the last copy was too late for a short peak, only a higher peak makes a copy due. */
 	if (!better && highest > most)
 		most = highest;
 	return most + (most / SHARE > STEP_MIN ? most / SHARE : STEP_MIN);

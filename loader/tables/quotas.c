@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Corrects the counts of per-process quotas where the loader deletes blocks. */
+/* Maps the quotas into memory, and corrects their counts when the loader deletes blocks. */
 #include "loader/tables/quotas.h"
 
 #include <errno.h>

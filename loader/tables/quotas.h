@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Per-process quotas of the block table: how many blocks each process has, and how many it was
- * refused.
+ * Reads the per-process quotas of the block table: how many blocks each process has, and how many
+ * were refused.
  */
 #ifndef LOADER_TABLES_QUOTAS_H
 #define LOADER_TABLES_QUOTAS_H
@@ -11,18 +11,19 @@
 #include "bpf/block_tables.h"
 
 struct quotas {
-	struct memleak_quota *items; /* in the programs' memory; NULL: there are none */
+	struct memleak_quota
+		*items; /* memory shared with the programs; NULL if there are no quotas */
 };
 
-/* After load. 0 or a negative errno. */
+/* Maps the quotas; called after load. Returns 0 or a negative errno. */
 int quotas_init(struct quotas *quotas, const struct bpf_object *object);
 void quotas_deinit(struct quotas *quotas);
 
-/* A new image: what another one of the same quota was refused is forgotten. */
+/* Resets the refusals of a new image's quota, which an ended image may have used. */
 void quotas_begin(struct quotas *quotas, uint32_t image);
-/* A block of the image has been deleted from the table. */
+/* Uncounts a block of the image that was deleted from the table. */
 void quotas_uncount(struct quotas *quotas, uint32_t image);
-/* With quotas: how many blocks the table has of an image. */
+/* Returns the number of the image's blocks in the table; there must be quotas. */
 uint64_t quotas_held(const struct quotas *quotas, uint32_t image);
 uint64_t quotas_refused(const struct quotas *quotas, uint32_t image);
 

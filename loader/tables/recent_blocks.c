@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads and drops blocks in the memory in which the programs keep the recent-block cache. */
+/* Reads and drops blocks in the recent-block cache, which is memory shared with the programs. */
 #include "loader/tables/recent_blocks.h"
 
 #include <bpf/bpf.h>
@@ -61,7 +61,7 @@ void recent_blocks_deinit(struct recent_blocks *recent)
 	*recent = (struct recent_blocks){0};
 }
 
-/* The address of a block that is alive, or 0. */
+/* Returns the address of a block if it is alive, or 0. */
 static uint64_t live_address(uint64_t word)
 {
 	uint64_t state = word & MEMLEAK_RECENT_STATES;
@@ -70,8 +70,8 @@ static uint64_t live_address(uint64_t word)
 }
 
 /*
- * Copies a block; returns its address, 0: there is none. Another block, even of the same address,
- * may take its place in the middle of that: a copy that is the same twice in a row is of one block.
+ * Copies a block. Returns its address, or 0 if there is none. Another block, even with an equal
+ * address, may replace it during the copy: two equal copies in a row are of one block.
  */
 static uint64_t read_block(const struct memleak_recent *bucket, size_t place,
 			   struct memleak_recent_block *ret)

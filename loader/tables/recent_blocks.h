@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loader's side of bpf/recent_blocks.bpf.h: the recent-block cache, with blocks that are not in
- * the table yet, and the counting filter of those that are. Both are memory of the programs, which
- * go on changing it.
+ * The loader's side of bpf/recent_blocks.bpf.h: the recent-block cache, which holds blocks that are
+ * not in the table yet, and the counting filter for those in the table. Both are memory shared with
+ * the programs, which keep changing it.
  */
 #ifndef LOADER_TABLES_RECENT_BLOCKS_H
 #define LOADER_TABLES_RECENT_BLOCKS_H
@@ -21,33 +21,36 @@ struct recent_blocks {
 	struct memleak_filter *filter;
 	size_t filter_cnt;
 	enum memleak_domain domain;
-	struct memleak_recent *seen; /* the buckets as they were at the last walk */
+	struct memleak_recent *seen; /* copy of the buckets as of the last walk */
 };
 
-/* After load. domain: what the blocks are. 0 or a negative errno. */
+/*
+ * Maps the cache and the filter; called after load. domain is that of the blocks. Returns 0 or a
+ * negative errno.
+ */
 int recent_blocks_init(struct recent_blocks *recent, const struct bpf_object *object,
 		       enum memleak_domain domain);
 void recent_blocks_deinit(struct recent_blocks *recent);
 
 /*
- * Calls element, as struct table_walk does, for each block of the cache. A block that is moved to
- * the table meanwhile is met here, there, or both; so the table has to be walked afterwards.
- * read_cnt: is told how many buckets have been read; NULL: nobody asks.
+ * Calls element for each block of the cache, like struct table_walk. A block that is moved to the
+ * table meanwhile is visited in the cache, in the table, or in both; so walk the table afterwards.
+ * read_cnt is set to the number of buckets read so far; it may be NULL.
  */
 int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt,
 		       int (*element)(void *arg, const void *key, const void *value), void *arg);
 
-/* Whether the last walk has met a block at that address. */
+/* True if the last walk has visited a block with this key. */
 bool recent_blocks_met(const struct recent_blocks *recent, const struct memleak_block_key *key);
 
-/* How many blocks are in the cache, and how many are in the table by the counting filter. */
+/* Counts the blocks in the cache, and those in the table by the counting filter. */
 void recent_blocks_count(const struct recent_blocks *recent, uint64_t *ret_recent,
 			 uint64_t *ret_filter);
 
-/* Drops the blocks of images; returns how many bytes they have. */
+/* Drops the blocks of images. Returns their bytes. */
 uint64_t recent_blocks_purge(struct recent_blocks *recent, const struct image_set *images);
 
-/* A block has been deleted from the table: corrects the counting filter. */
+/* Removes a block that was deleted from the table from the counting filter. */
 void recent_blocks_uncount(struct recent_blocks *recent, const struct memleak_block_key *key);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A hash table of sites with the sums of a walk. */
+/* Implements a hash table of sites with the sums of a walk. */
 #include "loader/tables/site_table.h"
 
 #include <stdlib.h>
@@ -107,7 +107,10 @@ void site_table_drop_images(struct site_table *table, const struct image_set *im
 		struct site_entry *entry = map->slots[i].value;
 
 		if (entry && entry->met && image_set_has(images, entry->image)) {
-			/* Others move up into its slot: those that come next, or were kept. */
+			/*
+			 * Removal moves other entries into this slot; they were visited before or
+			 * are visited next.
+			 */
 			hash_map_remove(map, entry->id);
 			free_entry(entry);
 		} else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds stacks, and evicts those of which nothing is outstanding. */
+/* Finds stacks, and evicts those without outstanding blocks. */
 #include "loader/tables/stack_table.h"
 
 #include <bpf/bpf.h>
@@ -11,7 +11,7 @@
 #include "base/bisect.h"
 #include "loader/tables/table_walk.h"
 
-/* More than this is not kept for paths that may never come again. */
+/* Maximum bytes of evicted stacks, which may never be needed again */
 #define EVICTED_BYTES_MAX (256U << 20)
 
 static size_t stack_bytes(size_t frame_cnt)
@@ -19,15 +19,18 @@ static size_t stack_bytes(size_t frame_cnt)
 	return sizeof(struct memleak_stack) + frame_cnt * sizeof(uint64_t);
 }
 
-/* The programs tell when three quarters of what is free now are used up. */
+/*
+ * Sets the level at which the programs report that the table is filling up: when three quarters of
+ * the free entries are used.
+ */
 static void watch_again(struct stack_table *table, uint64_t moved)
 {
-	/* The programs go on storing meanwhile. */
+	/* Atomic, because the programs keep storing stacks. */
 	uint64_t stored = __atomic_sub_fetch(&table->watch->stored, moved, __ATOMIC_RELAXED);
 	uint64_t room = stored < table->size ? table->size - stored : 0;
 
 	table->watch->limit = stored + room - room / 4;
-	/* Little was gained: the next report tries again. */
+	/* If little was gained, only the next report tries again. */
 	table->watch->told = room < table->size / 8;
 }
 
@@ -75,7 +78,7 @@ bool stack_table_find(const struct stack_table *table, uint64_t id, struct memle
 	return evicted != NULL;
 }
 
-/* A stack that was kept before remains as it is. */
+/* Keeps a copy of a stack, unless it has one already. */
 static int keep(struct stack_table *table, uint64_t id, const struct memleak_stack *stack)
 {
 	size_t bytes = stack_bytes(stack->frame_cnt);
@@ -101,7 +104,7 @@ void stack_table_replace(struct stack_table *table, uint64_t id, const struct me
 		__atomic_sub_fetch(&table->watch->stored, 1, __ATOMIC_RELAXED);
 }
 
-/* Numbers that come in any order, and are looked up when they are all there. */
+/* A set of numbers: added in any order, then sorted, then looked up. */
 struct numbers {
 	uint64_t *values;
 	size_t cnt;
@@ -110,8 +113,8 @@ struct numbers {
 
 struct eviction {
 	struct stack_table *table;
-	struct numbers recent; /* sites of recent blocks, whose totals may not say so */
-	struct numbers live;   /* stacks with something outstanding */
+	struct numbers recent; /* sites of recent blocks, which their totals may not include */
+	struct numbers live;   /* stacks with outstanding blocks */
 	uint64_t moved;
 };
 
@@ -161,7 +164,10 @@ static int visit_site(void *arg, const void *key, const void *value)
 	return numbers_add(&eviction->live, site->stack);
 }
 
-/* 1: it has been copied, and may go. */
+/*
+ * Evicts a stack without outstanding blocks. Returns 1, which deletes it from the kernel's table,
+ * when it has been copied.
+ */
 static int visit_stack(void *arg, const void *key, const void *value)
 {
 	const struct memleak_stack *stack = value;

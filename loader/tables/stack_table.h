@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stacks that the programs have stored, by their hash: in the kernel's table, or here once they
- * had to make room there. A program may allocate along many more paths than have something
- * outstanding at a time. Knows nothing of what the frames are.
+ * Finds stacks by their hash, in the kernel's table or among those evicted from it. Eviction is
+ * needed because a program may allocate along many more paths than ever have outstanding blocks at
+ * a time. Does not know what frames are.
  */
 #ifndef LOADER_TABLES_STACK_TABLE_H
 #define LOADER_TABLES_STACK_TABLE_H
@@ -19,29 +19,38 @@
 struct stack_table {
 	int fd;
 	int sites_fd;
-	uint32_t depth; /* frames of a stack at most */
-	uint64_t size;  /* stacks that the kernel's table has room for */
+	uint32_t depth; /* maximum frames of a stack */
+	uint64_t size;  /* maximum stacks of the kernel's table */
 	volatile struct memleak_stack_watch
-		*watch;          /* in the programs' memory; NULL: there is none */
-	struct hash_map evicted; /* struct memleak_stack */
+		*watch;          /* memory shared with the programs; NULL if there is no eviction */
+	struct hash_map evicted; /* values are struct memleak_stack */
 	size_t evicted_bytes;
 };
 
-/* After load, before tracking begins. 0 or a negative errno. */
+/*
+ * Initialises the table; called after load and before tracking begins. Returns 0 or a negative
+ * errno.
+ */
 int stack_table_init(struct stack_table *ret, const struct bpf_object *object, uint32_t depth,
 		     volatile struct memleak_stack_watch *watch);
 void stack_table_deinit(struct stack_table *table);
 
-/* Copies a stack; ret has room for depth frames. False: it is not known. */
+/*
+ * Copies a stack to ret, which must have room for depth frames. Returns false if the stack is
+ * unknown.
+ */
 bool stack_table_find(const struct stack_table *table, uint64_t id, struct memleak_stack *ret);
 
-/* A stack is this one from now on: it is kept here, and taken out of the kernel's table. */
+/*
+ * Replaces a stack from now on: keeps the new one here, and deletes the old one from the kernel's
+ * table.
+ */
 void stack_table_replace(struct stack_table *table, uint64_t id, const struct memleak_stack *stack);
 
 /*
- * Takes stacks of which nothing is outstanding out of the kernel's table, once that is getting
- * full. Their sites stay: a path that allocates again goes on as before, and an allocation that is
- * under way meanwhile loses nothing. 0 or a negative errno.
+ * Evicts stacks without outstanding blocks from the kernel's table when it is filling up. Their
+ * sites stay, so that later allocations on these paths, and those in progress, are counted as
+ * before. Returns 0 or a negative errno.
  */
 int stack_table_evict(struct stack_table *table, struct recent_blocks *recent);
 

@@ -4,33 +4,36 @@
 
 #include "bpf/memleak.h"
 
-/* On a small machine, the default is more than the machine's share. */
+/* Default memory of the tables: 1/10 of the machine's, but at least DEFAULT_LEAST bytes */
 #define DEFAULT_PART 10
 #define DEFAULT_LEAST (256ULL << 20)
 
-/* What the kernel takes for an entry, with what it needs to find it. */
+/* Bytes that the kernel takes for an entry, including its bookkeeping */
 #define BLOCK_BYTES 128
 #define SITE_BYTES 256
 #define STACK_BYTES(depth) (64 + 8 * (uint64_t)(depth))
 
-/* Where the kernel allocates all entries at once, and the least that is worth a run. */
+/* Maximum entries of preallocated tables, and minimum and maximum entries of all tables */
 #define BLOCKS_AT_ONCE 1000000
 #define STACKS_AT_ONCE 16384
 #define BLOCKS_LEAST 4096
 #define STACKS_LEAST 512
 #define STACKS_MOST (1U << 20)
 
-/* Of those that are found there are many, which have stacks of their own. */
+/*
+ * Multiplier of the stack table if processes are chosen by a property: there may be many, with
+ * different stacks
+ */
 #define MANY_PROCESSES_STACKS 4
 
 /*
- * Sites for each stack: paths that have nothing outstanding keep theirs, while their stacks are
- * evicted. There are fewer where the kernel allocates all entries at once.
+ * Sites for each stack: a site without outstanding blocks stays when its stack is evicted.
+ * Preallocated tables have fewer.
  */
 #define SITES_ON_DEMAND 16
 #define SITES_AT_ONCE 4
 #define IDLE_SITES_MAX (1U << 20)
-/* For equal stacks of several processes, and for stacks that were lost. */
+/* Additional sites for stacks that several processes share, and for lost stacks */
 #define EXTRA_SITES 4096
 
 #define LEAST_BYTES (80ULL << 20)
@@ -52,7 +55,10 @@ uint64_t table_memory(const struct options *opts, const struct memory_limit *lim
 	if (limit->cgroup_left == UINT64_MAX)
 		return memory;
 	left = limit->cgroup_left > least ? limit->cgroup_left - least : 0;
-	/* The other half is for tables of unwinding, and for targets in the same cgroup. */
+	/*
+	 * Use half of the free memory: the rest is for unwind tables, and for targets in the same
+	 * cgroup.
+	 */
 	return left / 2 < memory ? left / 2 : memory;
 }
 
@@ -68,7 +74,10 @@ static uint32_t bounded(uint64_t n, uint32_t least, uint32_t most)
 	return n < most ? (uint32_t)n : most;
 }
 
-/* A table takes memory at once for places that are a power of two, so its entries fill them. */
+/*
+ * Returns the size of the block table. Without preallocation it is a power of two, because the
+ * kernel always creates a power of two of buckets.
+ */
 static uint32_t choose_blocks(uint64_t memory, bool on_demand)
 {
 	uint64_t cnt = memory / BLOCK_BYTES;
@@ -88,7 +97,7 @@ static uint32_t choose_stacks(const struct options *opts, uint64_t memory, uint3
 		at_once *= MANY_PROCESSES_STACKS;
 	if (!on_demand)
 		return bounded(memory / bytes, STACKS_LEAST, at_once);
-	/* The kernel's allocator has sizes that are powers of two. */
+	/* The kernel allocates entries in sizes that are powers of two. */
 	return bounded(power_below(memory / (2 * power_below(bytes))), STACKS_LEAST, STACKS_MOST);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many entries the tables of one BPF object have room for: what options fix, and else what the
- * memory allows. Where the kernel allocates entries on demand, room that is not used costs little,
- * so that there is plenty by default. Knows nothing of what is in the tables.
+ * Chooses the sizes of the tables of a BPF object: by options, or else by the memory available.
+ * Sizes are generous where the kernel allocates entries on demand, because unused entries cost
+ * little. Does not know what the tables hold.
  */
 #ifndef LOADER_TABLES_TABLE_SIZES_H
 #define LOADER_TABLES_TABLE_SIZES_H
@@ -20,15 +20,18 @@ struct table_sizes {
 };
 
 /*
- * Returns the bytes that memleak needs at least, with the smallest tables: for rings and for its
- * own processes, and for names and unwind tables if it looks for processes to trace.
+ * Returns the minimum bytes that memleak needs, with the smallest tables: for rings and helper
+ * processes, and for symbols and unwind tables if it finds processes itself.
  */
 uint64_t table_least_memory(const struct options *opts);
 
-/* The memory for the tables of all objects: --max-memory, or a share of what there is. */
+/*
+ * Returns the bytes for the tables of all objects: --max-memory, or a share of the available
+ * memory.
+ */
 uint64_t table_memory(const struct options *opts, const struct memory_limit *limit);
 
-/* on_demand: entries are allocated as they are needed. */
+/* Chooses the sizes. on_demand: entries are allocated when needed, not preallocated. */
 struct table_sizes table_sizes_choose(const struct options *opts, uint64_t memory,
 				      uint32_t stack_depth, bool on_demand);
 

@@ -27,7 +27,7 @@ static int visit_batch(const struct table_walk *walk, const char *keys, const ch
 	return 0;
 }
 
-/* A bucket that does not fit into a batch (ENOSPC) makes the batch grow. */
+/* Walks over the table. If a bucket does not fit into a batch (ENOSPC), the batch is enlarged. */
 int table_walk_run(const struct table_walk *walk)
 {
 	cleanup_free char *keys = NULL, *values = NULL;
@@ -64,7 +64,7 @@ int table_walk_run(const struct table_walk *walk)
 	return 0;
 }
 
-/* Keys to be deleted once the walk is over. */
+/* Keys to delete after the walk. */
 struct doomed {
 	const struct table_walk *walk;
 	char *keys;
@@ -86,7 +86,7 @@ static int visit_doomed(void *arg, const void *key, const void *value)
 	return 0;
 }
 
-/* Deletes keys in batches, each of which ends early at a key that has gone meanwhile. */
+/* Deletes keys in batches. A batch ends early at a key that no longer exists, which is skipped. */
 static int delete_doomed(const struct doomed *doomed)
 {
 	const struct table_walk *walk = doomed->walk;

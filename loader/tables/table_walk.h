@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A walk over a BPF hash table in batches: a batch holds whole hash buckets, so no element that
- * stays is met twice or missed whatever is inserted and deleted meanwhile.
+ * Walks over a BPF hash table in batches of whole hash buckets: an element that stays in the table
+ * is visited exactly once, whatever is inserted and deleted meanwhile.
  */
 #ifndef LOADER_TABLES_TABLE_WALK_H
 #define LOADER_TABLES_TABLE_WALK_H
@@ -12,21 +12,19 @@ struct table_walk {
 	int fd;
 	size_t key_size;
 	size_t value_size;
-	/* Called for each element; 0, or an error that ends the walk. */
+	/* Called for each element. Returns 0, or an error that ends the walk. */
 	int (*element)(void *arg, const void *key, const void *value);
-	/*
-	 * Called for each element that table_walk_delete has deleted; NULL: nobody wants to know.
-	 */
+	/* Called for each element that table_walk_delete() has deleted; may be NULL. */
 	void (*deleted)(void *arg, const void *key);
 	void *arg;
 };
 
-/* 0, -ENOMEM, what element returned, or what bpf(2) said. */
+/* Returns 0, -ENOMEM, the error of element, or that of bpf(2). */
 int table_walk_run(const struct table_walk *walk);
 
 /*
- * Deletes the elements for which element returns 1 (0: keep, negative: error) once the walk is
- * over.
+ * Deletes the elements for which element returns 1, after the walk. 0 keeps an element, and a
+ * negative errno ends the walk.
  */
 int table_walk_delete(const struct table_walk *walk);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sets up the tables that every BPF object has, and cleans them. */
+/* Sets up the tables of a BPF object, and deletes the entries of ended images. */
 #include "loader/tables/tracker.h"
 
 #include <bpf/bpf.h>
@@ -17,20 +17,23 @@
 #include "loader/target/pid_namespace.h"
 
 #define RECENT_BUCKETS 8192U
-/* With more blocks the counting filter says "perhaps" more often, but stays in the caches. */
+/*
+ * Maximum counters of the filter: with more blocks it gives more false positives, but still fits
+ * into CPU caches
+ */
 #define FILTER_MOST (1U << 21)
-/* With fewer blocks at most than this, each is to be in the table. */
+/* Minimum size of the block table, in blocks, for a recent-block cache */
 #define RECENT_ALLOCS_MIN 65536U
 
-/* The largest power of two that is no more than n, which is not 0. */
+/* Returns the largest power of two that is at most n; n must not be 0. */
 static uint32_t power_below(uint32_t n)
 {
 	return 1U << (31 - __builtin_clz(n));
 }
 
 /*
- * The recent-block cache is small beside the table: with 2 MB it stays in the cache of a processor.
- * The counting filter has as many numbers as there can be blocks, if they are not too many.
+ * Chooses the sizes of the recent-block cache, which takes 2 MB to fit into CPU caches, and of the
+ * counting filter, which has a counter for each possible block, up to a limit.
  */
 static void choose_sizes(uint32_t blocks, struct memleak_config *config)
 {
@@ -82,7 +85,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	struct table_sizes sizes;
 	int err;
 
-	/* Each of the two spaces has tables of its own. */
+	/* User and kernel memory have separate tables. */
 	if (opts->kernel && options_trace_processes(opts))
 		memory /= 2;
 	sizes = table_sizes_choose(opts, memory, stack_depth, on_demand);
@@ -105,7 +108,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->stack_cache = !stack_cache || strcmp(stack_cache, "no") != 0;
 	choose_sizes(sizes.blocks, config);
 	err = size_tables(&sizes, object, stack_depth, on_demand, config);
-	/* How many there may be is exact if the user has said it. */
+	/* A size given by the user is exact, so it is not split into two tables. */
 	return err ? err
 		   : block_tables_prepare(object, sizes.blocks, !opts->max_allocs, on_demand,
 					  config);
@@ -118,7 +121,7 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth,
 
 	tracker->sites_fd = bpf_object__find_map_fd_by_name(tracker->object, "sites");
 	tracker->counters_fd = bpf_object__find_map_fd_by_name(tracker->object, "counters");
-	/* Only the objects for user space have them. */
+	/* Only objects for user space have summaries. */
 	tracker->summaries_fd = bpf_object__find_map_fd_by_name(tracker->object, "summaries");
 	if (tracker->sites_fd < 0 || tracker->counters_fd < 0)
 		return -ENOENT;

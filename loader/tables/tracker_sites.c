@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 
-/* The hash of a stack as the programs compute it. */
+/* Returns the hash of a stack as the programs compute it. */
 static uint64_t plain_hash(const struct memleak_stack *stack)
 {
 	uint64_t hash = 0, header;
@@ -24,9 +24,8 @@ static uint64_t plain_hash(const struct memleak_stack *stack)
 }
 
 /*
- * Finds out what the frames were. The site is then one with that of the same stack: if it is
- * certain what the frames were, and in any case if the two differ only in that this one was
- * unresolved.
+ * Resolves the frames of a stack. The site is then joined to that of the resolved stack: if all
+ * frames are certain, or if the two stacks differ only in that this one was unresolved.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack)
 {
@@ -60,7 +59,7 @@ static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
 	return 0;
 }
 
-/* Reads the frames of a site that was not met before. */
+/* Reads the frames of a new site. */
 static int load_stack(struct tracker *tracker, struct site_entry *entry)
 {
 	size_t depth = tracker->stacks.depth;
@@ -93,7 +92,7 @@ static int copy_frames(struct site_entry *entry, const struct site_entry *other)
 	return 0;
 }
 
-/* Reads what the kernel tables know of a site. False: nothing, as it has gone with its image. */
+/* Reads a site from the kernel table. Returns false if it was deleted with its image. */
 static bool meet_site(struct tracker *tracker, struct site_entry *entry)
 {
 	struct memleak_site site;
@@ -109,7 +108,7 @@ static bool meet_site(struct tracker *tracker, struct site_entry *entry)
 	return true;
 }
 
-/* The stack is that of another site, where the image or an ancestor has allocated itself. */
+/* Copies the stack of another site, at which the image or an ancestor has allocated. */
 static int copy_stack(struct site_entry *entry, const struct site_entry *source)
 {
 	if (!source->loaded)
@@ -125,7 +124,10 @@ static bool is_final(const struct site_entry *entry)
 	return entry->loaded && !entry->deferred;
 }
 
-/* Reads what the kernel tables know of a site: its stack once, and who was there last each time. */
+/*
+ * Reads a site from the kernel tables: its stack once, and for kernel sites their last user at each
+ * walk.
+ */
 static int load_site(struct tracker *tracker, struct site_entry *entry)
 {
 	struct site_entry *source = entry;
@@ -135,7 +137,7 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 	if (is_final(entry) && tracker->walker.space == SPACE_USER)
 		return 0;
 	found = meet_site(tracker, entry);
-	/* Where the image has not allocated anything of that kind itself, another site tells. */
+	/* If the image itself has not allocated here, the stack comes from another site. */
 	while (!found && source->stack_of) {
 		source = site_table_get(&tracker->walker.sites, source->stack_of);
 		if (!source)
@@ -151,7 +153,7 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 	return err || source == entry ? err : copy_stack(entry, source);
 }
 
-/* NULL: no memory. */
+/* Returns a site, read from the kernel table if needed; NULL if there is no memory. */
 static struct site_entry *get_met(struct tracker *tracker, uint64_t site)
 {
 	struct site_entry *entry = site_table_get(&tracker->walker.sites, site);
@@ -161,7 +163,7 @@ static struct site_entry *get_met(struct tracker *tracker, uint64_t site)
 	return entry;
 }
 
-/* The site with the stack of another one. */
+/* Returns the site with the stack of another one, for an image and kind. */
 static struct site_entry *get_twin(struct tracker *tracker, const struct site_entry *source,
 				   uint32_t image, uint32_t kind)
 {
@@ -193,7 +195,7 @@ uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t 
 	return twin ? twin->id : 0;
 }
 
-/* Joins a site to the one of its resolved stack, which is made if there is none so far. */
+/* Joins a site to that of its resolved stack, creating it if needed. */
 static int find_resolved(struct tracker *tracker, struct site_entry *entry)
 {
 	struct site_entry *same = site_table_get(&tracker->walker.sites, entry->resolved_id);
@@ -220,7 +222,7 @@ static int load_and_join(struct tracker *tracker, struct site_entry *entry)
 		return err;
 	if (!entry->joined)
 		err = find_resolved(tracker, entry);
-	/* It is asked for once more, so that its sums are of this walk. */
+	/* Look it up again to reset its sums for this walk. */
 	if (!err && !site_table_get(&tracker->walker.sites, entry->resolved_id))
 		err = -ENOMEM;
 	if (!err)
@@ -238,7 +240,7 @@ int tracker_sites_load(struct tracker *tracker)
 
 	if (!entries)
 		return -ENOMEM;
-	/* Joining makes new entries, which move the others. */
+	/* Collect the entries first: joining adds entries, which moves the others. */
 	while ((slot = hash_map_next(&table->entries, slot))) {
 		struct site_entry *entry = slot->value;
 

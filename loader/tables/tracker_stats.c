@@ -35,7 +35,7 @@ static uint64_t recursion_misses(const struct tracker *tracker)
 	return misses;
 }
 
-/* The sums of what the CPUs have counted. */
+/* Sums up the counters of all CPUs. */
 static int sum_counters(const struct tracker *tracker, uint64_t sums[MEMLEAK_COUNTER_CNT])
 {
 	int cpus = libbpf_num_possible_cpus();
@@ -90,7 +90,7 @@ struct stats tracker_stats_now(const struct tracker *tracker)
 }
 
 struct entry_count {
-	bool may_be_empty; /* of an array, whose unused entries begin with a word of 0 */
+	bool may_be_empty; /* true for an array, whose unused entries begin with a word of 0 */
 	uint64_t used;
 };
 
@@ -104,7 +104,7 @@ static int count_entry(void *arg, const void *key, const void *value)
 	return 0;
 }
 
-/* Leaves ret as it is if there is no such table. */
+/* Counts the entries of a table; leaves ret unchanged if the table does not exist. */
 static int count_entries(const struct tracker *tracker, const char *name, struct fill *ret)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(tracker->object, name);
@@ -133,12 +133,12 @@ static int fill_tables(struct tracker *tracker)
 	if (tracker->descendants)
 		fills[TABLE_BLOCKS].used -= tracker->descendants->left_cnt;
 	fills[TABLE_BLOCKS].size = tracker->blocks.first + tracker->blocks.second;
-	/* One bucket means that there is no cache. */
+	/* A single bucket means that there is no cache. */
 	if (tracker->recent.bucket_cnt > 1)
 		fills[TABLE_RECENT].size = tracker->recent.bucket_cnt * MEMLEAK_RECENT_BLOCKS;
 	if (!err)
 		err = count_entries(tracker, "stacks", &fills[TABLE_STACKS]);
-	/* The object has one of these two, by what the kernel can do. */
+	/* The object has one of these two tables, depending on the kernel. */
 	if (!err)
 		err = count_entries(tracker, "thread_places", &fills[TABLE_THREADS]);
 	return err ? err : count_entries(tracker, "thread_table", &fills[TABLE_THREADS]);
@@ -151,8 +151,8 @@ int tracker_stats_read(struct tracker *tracker, struct snapshot *snap)
 	int err;
 
 	/*
-	 * Read before the counters: an event that was missed a moment ago may be handled in the
-	 * next.
+	 * Read the misses before the counters: an event that was just missed may be rescued in the
+	 * next moment.
 	 */
 	missed = recursion_misses(tracker);
 	err = sum_counters(tracker, sums);

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a BPF object has counted, for snapshots. */
+/* Reads the counters of a BPF object for snapshots. */
 #ifndef LOADER_TABLES_TRACKER_STATS_H
 #define LOADER_TABLES_TRACKER_STATS_H
 
 #include "loader/tables/tracker.h"
 
-/* What happened before tracking begins does not count as lost. */
+/* Excludes events before tracking begins from the losses. */
 void tracker_stats_start(struct tracker *tracker);
 
 /*
- * Reads losses, calls and statistics; with --stats also how full the tables are, which takes a walk
- * over them.
+ * Reads losses, calls and statistics. With --stats also counts the entries of the tables, which
+ * takes a walk over them.
  */
 int tracker_stats_read(struct tracker *tracker, struct snapshot *snap);
 
-/* Returns what was counted up to now; nothing if that cannot be read. */
+/* Returns the current counters; zeros if they cannot be read. */
 struct stats tracker_stats_now(const struct tracker *tracker);
 
-/* How often the kernel did not run a program because it ran already; 0 if it is not loaded. */
+/*
+ * Returns how many times the kernel skipped a program because it was already running; 0 if the
+ * program is not loaded.
+ */
 uint64_t program_recursion_misses(const struct bpf_program *prog);
 
 #endif

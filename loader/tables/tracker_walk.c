@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes snapshots of what a BPF object tracks. */
+/* Makes snapshots from the tables of a BPF object. */
 #include "loader/tables/tracker_walk.h"
 
 #include <bpf/bpf.h>
@@ -17,7 +17,9 @@
 #include "loader/tables/translate.h"
 #include "report/snapshot_own.h"
 
-/* Has the programs read the clock again: until the next tick they would go by the last one. */
+/*
+ * Makes the programs read the clock again; otherwise they use its last value until the next tick.
+ */
 static void renew_clocks(const struct tracker *tracker)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(tracker->object, "cpu_clocks");
@@ -103,7 +105,10 @@ static int give_to_descendant(void *arg, uint32_t descendant,
 				    inherited_block->birth_ns);
 }
 
-/* Called after all other blocks were read: what was freed meanwhile is met in these tables. */
+/*
+ * Reads blocks of descendants. Called after all other blocks were read: blocks freed meanwhile are
+ * found in these tables.
+ */
 static int walk_descendants(struct tracker_walk *walk)
 {
 	struct descendants *descendants = walk->tracker->descendants;
@@ -138,7 +143,7 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 	return tracker_walk_add(walk, &owner, block->site, &plain, block->birth_ns);
 }
 
-/* It was met before it was moved, or is handed over. */
+/* True if the block was moved during this walk: it was visited before, or was handed over. */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {
 	const struct tracker *tracker = walk->tracker;
@@ -146,7 +151,7 @@ static bool was_moved(const struct tracker_walk *walk, const struct memleak_bloc
 	return tracker->reading && block__reading(block) == tracker->reading_number;
 }
 
-/* Since pictures are taken, but before it could have been met. */
+/* True if the block was moved after pictures were taken, but before this walk. */
 static bool moved_before(const struct tracker_walk *walk, const struct memleak_block *block)
 {
 	uint32_t number = walk->tracker->picture_number;
@@ -169,7 +174,7 @@ static int take_handed(struct tracker_walk *walk)
 		const volatile struct memleak_handed *handed = &reading->handed[i];
 		struct memleak_handed copy;
 
-		/* Its program may have been interrupted. */
+		/* The program that writes the entry may have been interrupted. */
 		if (__atomic_load_n(&handed->number, __ATOMIC_ACQUIRE) !=
 		    walk->tracker->reading_number)
 			continue;
@@ -221,7 +226,7 @@ static void end_reading(struct tracker *tracker)
 		__atomic_store_n(&tracker->reading->number, 0, __ATOMIC_SEQ_CST);
 }
 
-/* For a block of the table, which may have been met in the cache before it was moved. */
+/* Visits a block of the table, unless it was visited in the cache before it was moved. */
 static int visit_table_block(void *arg, const void *key, const void *value)
 {
 	const struct tracker_walk *walk = arg;
@@ -229,7 +234,7 @@ static int visit_table_block(void *arg, const void *key, const void *value)
 	return recent_blocks_met(&walk->tracker->recent, key) ? 0 : visit_block(arg, key, value);
 }
 
-/* -C: the totals that the programs kept. */
+/* Takes the totals of a site that the programs keep with -C. */
 static int visit_site(void *arg, const void *key, const void *value)
 {
 	const struct memleak_site *site = value;
