@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A source: something that is traced and can tell what is outstanding. The main loop sees only
- * this; no BPF type lives past it.
+ * Defines a source: something that is traced and that knows its outstanding blocks. The main loop
+ * uses only this interface, which has no BPF types.
  *
- * deadline_ns is a moment of CLOCK_MONOTONIC, the same for all that a report, or one turn of the
- * loop, may wait for. What is not there by then is left out, and may come with the next report.
+ * A deadline_ns is a time of CLOCK_MONOTONIC that ends all waiting in one report, or in one
+ * iteration of the loop. Data that arrives later may be part of the next report.
  */
 #ifndef LOADER_SOURCE_H
 #define LOADER_SOURCE_H
@@ -15,7 +15,7 @@
 
 struct source;
 
-/* Who wants the events of -t; NULL functions: nobody. */
+/* Receives the events of -t; a NULL function receives none. */
 struct event_listener {
 	void (*event)(void *arg, const struct trace_event *event);
 	void *arg;
@@ -23,34 +23,34 @@ struct event_listener {
 
 struct read_request {
 	uint64_t deadline_ns;
-	/* Blocks of heaps are wanted that were born before then, for a proof; 0: none are. */
+	/* List heap blocks allocated before this time, for a proof; 0 if there is no proof. */
 	uint64_t heaps_before_ns;
 };
 
-/* A process whose heap a proof can look at. */
+/* A process whose heap a proof can search. */
 struct traced_process {
 	pid_t pid;
 	uint32_t image;
 };
 
 struct source_ops {
-	/* Begins to record. */
+	/* Starts recording. */
 	int (*start)(struct source *source);
-	/* Says what is traced on stderr: the ready line. */
+	/* Logs what is traced: the ready line. */
 	void (*describe)(const struct source *source);
-	/* Readable when there is something for dispatch to do. */
+	/* Returns a descriptor that is readable when dispatch has work to do. */
 	int (*poll_fd)(const struct source *source);
-	/* Takes in some of what has come; the rest keeps poll_fd readable. */
+	/* Handles some of the pending data; if some is left, poll_fd stays readable. */
 	int (*dispatch)(struct source *source, const struct event_listener *listener,
 			uint64_t deadline_ns);
-	/* Nothing is left that could be traced. */
+	/* True if nothing is left to trace. */
 	bool (*ended)(const struct source *source);
 	/*
-	 * A report is three steps. Takes in all that has come up to now; makes the snapshot, which
-	 * changes nothing but caches, and which owns all that it points to; once the report is
-	 * made, tidies up: forgets processes that have ended, makes room in tables, says what was
-	 * not seen. is_reported false: the snapshot was taken between reports, and processes that
-	 * have ended stay for the next one.
+	 * A report takes three steps. settle() handles all pending data. read() makes the snapshot,
+	 * which owns all that it points to; it changes nothing but caches. maintain() is called
+	 * after the report: it drops ended processes, makes room in tables and logs losses. If
+	 * is_reported is false, the snapshot was taken between reports, and ended processes are
+	 * kept for the next report.
 	 */
 	int (*settle)(struct source *source, const struct event_listener *listener,
 		      uint64_t deadline_ns);
@@ -58,20 +58,20 @@ struct source_ops {
 		    struct snapshot *ret);
 	int (*maintain)(struct source *source, const struct snapshot *snap, bool is_reported);
 	/*
-	 * The process runs no more, though its memory is still there: of what it has nothing is too
-	 * young for a report. NULL: there are no such.
+	 * Called when the process is paused at its end, with its memory intact: no block of it is
+	 * too young for a report. NULL if the source has no such processes.
 	 */
 	void (*at_end)(struct source *source, pid_t pid);
 	/*
-	 * Pictures of memory are about to be taken, for what is read next: blocks that move before
-	 * that are not judged. NULL: none move.
+	 * Called before pictures of memory are taken for the next snapshot: blocks that move in
+	 * between are not judged. NULL if blocks cannot move.
 	 */
 	void (*expect_pictures)(struct source *source);
-	/* Which processes have heaps; from malloc. NULL: none have. */
+	/* Lists the processes with heaps, to be freed. NULL if the source has none. */
 	int (*processes)(const struct source *source, struct traced_process **ret, size_t *ret_cnt);
 	/*
-	 * Snapshots have only what is allocated from this moment of CLOCK_MONOTONIC on. Returns
-	 * how long after tracing began it is.
+	 * Sets the baseline: later snapshots only have blocks allocated from now_ns
+	 * (CLOCK_MONOTONIC) on. Returns the time from the start of tracing to the baseline.
 	 */
 	uint64_t (*set_baseline)(struct source *source, uint64_t now_ns);
 	void (*free)(struct source *source);
