@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel's allocation events as classic tracepoints, for kernels without BTF: values are
- * fields of the event's record, whose offsets tracefs tells. The kernel drops such an event if
- * any BPF program runs on the CPU, which nothing counts; so this is the last choice.
+ * Programs on the kernel's allocation events as classic tracepoints, for kernels without BTF:
+ * values are fields of the event's record, at offsets from tracefs. The kernel drops such an event,
+ * without counting it, if any BPF program is running on the CPU; so this kind is the last choice.
  */
 #define MEMLEAK_NO_BTF
 
@@ -22,7 +22,7 @@ static __always_inline __u64 field(void *ctx, __u8 offset, __u32 size)
 
 #define VALUE(ctx, name) field(ctx, kernel_config.at.name, sizeof(__u64))
 #define VALUE32(ctx, name) ((__u32)field(ctx, kernel_config.at.name, sizeof(__u32)))
-/* Only for walking the stack. */
+/* The call site of a free is only needed to walk its stack. */
 #define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 static __always_inline int kmalloc_event(void *ctx, __u32 user)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * On whose behalf the kernel allocates: which processes are traced, and whether an interrupt
- * allocates for nobody.
- */
+/* Determines on whose behalf the kernel allocates: a traced process, or none in an interrupt. */
 #ifndef BPF_KERNEL_TP_CONTEXT_BPF_H
 #define BPF_KERNEL_TP_CONTEXT_BPF_H
 
@@ -13,8 +10,8 @@
 const volatile struct memleak_kernel_config kernel_config;
 
 /*
- * With kernel_config.by_process: the processes that are traced. The key is the tgid in the initial
- * pid namespace.
+ * The traced processes, with kernel_config.by_process. The key is the tgid in the initial pid
+ * namespace.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -30,14 +27,15 @@ struct {
 
 enum interrupt_level { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, LEVEL_CNT };
 
-/* The name of a thread. */
 struct comm_words {
 	__u64 words[MEMLEAK_COMM_SIZE / sizeof(__u64)];
 };
 
 #ifdef MEMLEAK_NO_BTF
 
-/* The count of interrupts is found by BTF alone; without that, everything counts as the task's. */
+/*
+ * The interrupt count can only be found by BTF; without BTF, all allocations count as the task's.
+ */
 static __always_inline __u32 interrupt_level(void)
 {
 	return LEVEL_TASK;
@@ -73,7 +71,7 @@ static __always_inline __u32 parent_tgid(void)
 	return process_number(BPF_CORE_READ(task, real_parent));
 }
 
-/* The first eight bytes of the parent's name. */
+/* Returns the first eight bytes of the parent's name. */
 static __always_inline __u64 parent_name(void)
 {
 	struct task_struct *task;
@@ -95,7 +93,7 @@ static __always_inline struct comm_words current_comm(void)
 
 	if (HAS_TASK_BTF) {
 		comm = (void *)((struct task_struct *)bpf_get_current_task_btf())->comm;
-		barrier_var(comm); /* two loads from the address, and not an address for each */
+		barrier_var(comm); /* makes the compiler load twice from one address */
 		ret.words[0] = comm[0];
 		ret.words[1] = comm[1];
 	} else {
@@ -104,15 +102,17 @@ static __always_inline struct comm_words current_comm(void)
 	return ret;
 }
 
-/* The bits of preempt_count, the same since 2.6. A task that has disabled softirqs adds 0x200. */
+/*
+ * Bits of preempt_count, unchanged since Linux 2.6. A task that has disabled softirqs adds 0x200.
+ */
 #define SOFTIRQ_BIT 0x100
 #define HARDIRQ_BITS 0xf0000
 #define NMI_BITS 0xf00000
 
 /*
- * aarch64 keeps the count in the task, x86-64 in a variable of the CPU. Where that lies only
- * kernels with all their symbols would tell; but the task's run queue is such a variable, too, and
- * BTF knows how far apart the two are.
+ * Returns preempt_count. aarch64 keeps it in the task, x86-64 in a percpu variable, whose address
+ * only some kernels reveal. The task's run queue is a percpu variable, too, and BTF gives the
+ * distance between the two.
  */
 static __always_inline __u32 preempt_count(void)
 {
@@ -154,8 +154,8 @@ static __always_inline __u32 interrupt_level(void)
 	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
 
 /*
- * True for a process of any memleak, which is known by its name. Helpers, which have names of their
- * own, are known by their parent's.
+ * True for a process of any memleak instance. The tracer and the starter of helpers are recognised
+ * by their names, and helpers by that of their parent.
  */
 static __always_inline bool is_some_memleak(void)
 {
@@ -167,7 +167,7 @@ static __always_inline bool is_some_memleak(void)
 	return name == plain || name == tracer || name == starter || parent_name() == starter;
 }
 
-/* Whether this is memleak itself, one of its helper processes, or another memleak. */
+/* True for a process of this memleak, one of its helpers, or another memleak. */
 static __always_inline bool is_own(__u32 tgid)
 {
 	if (is_some_memleak())
@@ -177,17 +177,17 @@ static __always_inline bool is_own(__u32 tgid)
 	return parent_tgid() == kernel_config.starter_tgid;
 }
 
-/* Who allocates. */
+/* The context of an allocation. */
 struct requester {
 	enum interrupt_level level;
-	__u32 image; /* 0: the allocation belongs to no one process */
+	__u32 image; /* 0 if the allocation belongs to no single process */
 	__u32 tgid;
-	__u32 tid; /* as blocks have it */
+	__u32 tid; /* the number stored in blocks */
 };
 
 /*
- * Whether what the CPU does now is traced, and for whom it does it. An interrupt works for nobody,
- * whichever task it has interrupted. What is cheap to know comes first: most processes are no
+ * True if the current context is traced; fills in ret. An interrupt belongs to no process,
+ * whichever task it has interrupted. The cheapest check comes first: most processes are not
  * targets.
  */
 static __always_inline bool is_traced(struct requester *ret)
@@ -213,9 +213,9 @@ static __always_inline bool is_traced(struct requester *ret)
 }
 
 /*
- * --sample-bytes: each CPU has a countdown of its own for each level, as an interrupt may come
- * between reading and writing. Should one program preempt another all the same, each has still
- * chosen rightly, and one of their subtractions is lost.
+ * Countdowns for --sample-bytes, one for each CPU and level, because an interrupt may occur between
+ * reading and writing. If a program preempts another one of the same level nevertheless, both
+ * choices are still right, and one subtraction is lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

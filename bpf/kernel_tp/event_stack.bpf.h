@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frees, and the stacks that -tt shows of them; the stacks of allocations are those of their sites.
+ * Handles frees, and the stacks that -tt shows for them; the stacks of allocations are those of
+ * their sites.
  */
 #ifndef BPF_KERNEL_TP_EVENT_STACK_BPF_H
 #define BPF_KERNEL_TP_EVENT_STACK_BPF_H
 
 #include "bpf/kernel_tp/stack.bpf.h"
 
-/* The programs of frees. The number of a second program is STACK_SECOND more, as in stack_user. */
+/*
+ * Programs of frees. A second program has the number of the first plus STACK_SECOND, as in
+ * stack_user.
+ */
 enum free_user {
 	FREE_KFREE,
 	FREE_CACHE_FREE,
@@ -19,7 +23,7 @@ enum free_user {
 
 _Static_assert((int)FREE_RCU_FREE < (int)STACK_SECOND, "each program has a number of its own");
 
-/* Without -tt the loader leaves one entry. */
+/* Without -tt the loader sets the size to one entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
@@ -34,7 +38,10 @@ static __always_inline struct stack_buffer *free_buffer(__u32 user, __u32 level)
 	return bpf_map_lookup_elem(&free_buffers, &index);
 }
 
-/* A function of its own, not static: the verifier checks it once. The hash is in the buffer. */
+/*
+ * Stores the stack of a free, and leaves its hash in the buffer. Not static, so that the verifier
+ * checks it once.
+ */
 __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 call_site)
 {
 	struct stack_buffer *buf;
@@ -54,8 +61,8 @@ __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 ca
 }
 
 /*
- * Key of the stack of a free; 0: not asked for, or lost. The stack begins at call_site, the return
- * address into the caller, or behind so many frames that are skipped.
+ * Returns the key of the stack of a free; 0 if it is not needed or lost. The stack begins at
+ * call_site, the return address into the caller, or after the number of skipped frames.
  */
 static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, __u32 skipped)
 {
@@ -76,7 +83,8 @@ static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, 
 }
 
 /*
- * The event of an allocation whose stack was walked or recognised. NULL: its site could not be had.
+ * Returns the key of the stack of an allocation for its event. site is NULL if there was no room
+ * for the site.
  */
 static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 					 const struct stack_buffer *buf)
@@ -86,7 +94,9 @@ static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 	return site ? site->stack : buf->hash;
 }
 
-/* Takes the block out. True: an event is to be sent of it, with its size. */
+/*
+ * Takes the block out of the tables. Returns true, and the block's size, if an event must be sent.
+ */
 static __always_inline bool forget_block(const struct memleak_block_key *key, __u64 *size)
 {
 	struct memleak_block block;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pairs of programs on one event. Newer kernels do not run a program that is under way on the CPU
- * already: an event in an interrupt, or of a task that preempts, would be lost. So each event has
- * two programs, one of which handles what the other has not been run for. The two find their
- * arguments at one address, which is no other event's before both have seen it: nested events lie
- * deeper in the stack or in another one. If a whole event comes between the two, or the task is
- * preempted and goes on elsewhere, the event is handled twice: then a block replaces itself, or is
- * taken out again before it is free. Only the lines of -t must not come twice: for them there is a
- * second look.
+ * Pairs of programs on one event. Newer kernels do not run a program that is already running on the
+ * CPU, so an event in an interrupt, or of a preempting task, would be lost. Therefore each event
+ * has two programs, and each handles the events that the other has missed.
+ *
+ * Both programs get their arguments at the same address. Until both have run, no other event has
+ * this address: nested events are deeper in the stack, or on another stack. If a whole event occurs
+ * between the two programs, or the task is preempted and continues on another CPU, the event is
+ * handled twice. This does no harm to blocks: a block replaces itself, or is taken out again before
+ * it is free. Only the lines of -t must not appear twice, so they have a second check.
  */
 #ifndef BPF_KERNEL_TP_HANDLED_BPF_H
 #define BPF_KERNEL_TP_HANDLED_BPF_H
@@ -33,7 +34,7 @@ enum handled_event {
 	HANDLED_CNT,
 };
 
-/* Where the arguments of the last event lie that each program of the pair has handled. */
+/* Address of the arguments of the last event that each program of the pair has handled. */
 struct handled {
 	__u64 by[2];
 };
@@ -51,14 +52,17 @@ struct {
 
 #define TOLD_BITS 10
 
-/* An event of which a line may have been sent, and which program of the pair sent it. */
+/* An event for which a line of -t may have been sent, and the program of the pair that sent it. */
 struct told {
 	__u64 ctx;
 	__u64 arguments[2];
 	__u64 program;
 };
 
-/* Shared by all CPUs, by the address of the arguments. Without -t the loader leaves one entry. */
+/*
+ * Events by the address of their arguments, shared by all CPUs. Without -t the loader sets the size
+ * to one entry.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << TOLD_BITS);
@@ -87,7 +91,10 @@ static __always_inline void told__note(__u64 *ctx, __u32 program)
 	told->ctx = (__u64)ctx;
 }
 
-/* The entry is dropped again: another event may have the same arguments at the same place. */
+/*
+ * True if the other program of the pair has handled this event. Drops the entry, because another
+ * event may have equal arguments at the same address.
+ */
 static __always_inline bool told__take(__u64 *ctx, __u32 program)
 {
 	struct told *told = told__slot(ctx);
@@ -110,7 +117,7 @@ static __always_inline volatile struct handled *handled(__u32 event)
 	return cpu ? &cpu->events[event] : NULL;
 }
 
-/* For a pair whose first program always runs first. */
+/* For a pair whose programs run in a fixed order. */
 static __always_inline bool first__enter(volatile struct handled *handled, __u64 *ctx)
 {
 	if (!handled)
@@ -137,8 +144,9 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 }
 
 /*
- * For a pair whose order nobody knows. What a program has handled itself never keeps it from
- * handling more: events at one address may follow each other while the other program is under way.
+ * For a pair whose programs run in any order. A program that has handled an event at an address
+ * handles another one there: several events may follow each other while the other program is
+ * running.
  */
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What no tracepoint shows: objects that the kernel allocates and frees in bulk, those it is to
- * free after a grace period, and pages that it allocates in bulk. Hooks on functions, as
- * fentry/fexit or, but for the pages, as kprobes; the tables are those of the object that has the
- * tracepoints.
+ * Hooks for events without tracepoints: bulk allocations and frees of objects, frees after a grace
+ * period, and bulk allocations of pages. They are fentry/fexit programs or, except for pages,
+ * kprobes. They share the maps of the tracepoints' object.
  *
- * An object that is handed to kvfree_call_rcu() is freed from there on: its owner has let go, and
- * the kernel frees it in bulk or keeps it for the next allocation without an event.
+ * An object counts as freed when it is passed to kvfree_call_rcu(): its owner has released it, and
+ * the kernel frees it in bulk, or keeps it for the next allocation, without an event.
  */
 #include "bpf/kernel_tp/handled.bpf.h"
 #include "bpf/kernel_tp/slab.bpf.h"
@@ -14,18 +13,17 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * A batch is taken in steps, so that the verifier follows short loops. The kernel's own batches
- * fill a page with pointers: about 500, or 8000 where pages are large. Drivers make others.
+ * Objects handled in one step, which keeps loops short for the verifier, and maximum objects of a
+ * batch. The kernel's own batches fill a page with pointers: about 500, or 8000 with large pages.
+ * Drivers may use others.
  */
 #define BULK_STEP 64
 #define BULK_MOST 65536
 
-/* bpf_get_stack begins with the program and its trampoline. */
+/* Innermost frames of bpf_get_stack() to skip: the program and its trampoline */
 #define HOOK_FRAMES 2
 
-/*
- * A call to kmem_cache_alloc_bulk that has not returned: at the return, kprobes see no arguments.
- */
+/* A call to kmem_cache_alloc_bulk() in progress: a kretprobe cannot see the arguments. */
 struct bulk_call {
 	struct kmem_cache *cache;
 	__u64 objects;
@@ -47,7 +45,8 @@ static __always_inline __u64 read_pointer(__u64 addr)
 }
 
 /*
- * Functions of their own, not static: the verifier checks them once and not at each turn of a loop.
+ * Not static, so that the verifier checks it once and not in each iteration of a loop. The
+ * functions below are not static for the same reason.
  */
 __noinline int bulk__free_one(__u64 object, __u64 stack)
 {
@@ -75,8 +74,8 @@ __noinline int bulk__record_one(__u64 addr, __u32 domain, __u64 site_id, __u64 s
 	struct memleak_site *site = bpf_map_lookup_elem(&sites, &site_id);
 
 	/*
-	 * Each block is chosen separately: a sample of whole batches would be worse than its rate
-	 * says.
+	 * Each block is sampled separately: a sample of whole batches would be less accurate than
+	 * its rate suggests.
 	 */
 	if (!chosen(size, countdown(interrupt_level())))
 		return 0;
@@ -104,7 +103,8 @@ static __always_inline void bulk__count_lost(__u64 cnt, __u64 most)
 }
 
 /*
- * One stack for all frees of a batch, walked before it is known whether one of them has an event.
+ * Handles the frees of a batch with one stack, which is walked before it is known if any of them
+ * has an event.
  */
 static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __u64 cnt,
 					__u64 objects)
@@ -117,7 +117,7 @@ static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __
 	return 0;
 }
 
-/* where: the object's address, or how far inside it the head lies */
+/* where is the object's address, or the offset of the head within it. */
 static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u64 head,
 				       __u64 where)
 {
@@ -129,7 +129,7 @@ static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u
 }
 
 /*
- * --sample-bytes: whether the next sample lies behind the whole batch, so that no stack is needed.
+ * True if the next sample of --sample-bytes is behind the whole batch, so that no stack is needed.
  */
 static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 {
@@ -141,7 +141,7 @@ static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 	return true;
 }
 
-/* A function of its own for its stack: those that record a batch have only 512 bytes together. */
+/* Not inlined, to save BPF stack: the functions that record a batch share 512 bytes. */
 __noinline __u64 bulk__make_site(__u32 user, __u32 walked, __u32 kind)
 {
 	struct requester requester;
@@ -190,8 +190,8 @@ static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_ca
 }
 
 /*
- * Argument n of a hooked function as a number. A load would give what BTF says it is: verifiers
- * allow no arithmetic with that, and older ones reject a pointer to a pointer.
+ * Returns argument n of a hooked function as a number. A direct load would have the type from BTF:
+ * the verifier allows no arithmetic on it, and older ones reject a pointer to a pointer.
  */
 static __always_inline __u64 hook_argument(const __u64 *ctx, __u32 n)
 {
@@ -220,17 +220,18 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 }
 
 /*
- * Pages in bulk: the function fills the empty places of an array from its beginning, and returns
- * how far it came. So it matters which places were empty before. Of larger arrays the rest is
- * lost; the kernel's own callers have at most a page full of addresses.
+ * Bulk allocations of pages. The function fills the empty entries of an array from its start, and
+ * returns the number of full entries at the end. So the hook must know which entries were empty
+ * before. Larger arrays are counted as lost beyond the maximum; the kernel's own callers have at
+ * most a page full of addresses.
  */
 #define BULK_PAGES_STEPS 16
 #define BULK_PAGES_MOST (BULK_PAGES_STEPS * BULK_STEP)
 
-/* A call that has not returned. The key is the address of its arguments. */
+/* A bulk allocation in progress. The key is the address of its arguments. */
 struct bulk_pages {
 	__u64 array;
-	__u64 full[BULK_PAGES_STEPS]; /* a bit for each place that was not empty */
+	__u64 full[BULK_PAGES_STEPS]; /* a bit for each entry that was not empty */
 };
 
 struct {
@@ -240,7 +241,10 @@ struct {
 	__type(value, struct bulk_pages);
 } bulk_pages SEC(".maps");
 
-/* Without a branch: the highest bit of a kernel address is set. */
+/*
+ * Returns a bit for each non-empty entry. Has no branches: the highest bit of a kernel address is
+ * always set.
+ */
 __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
 {
 	__u64 full = 0;
@@ -251,9 +255,10 @@ __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
 }
 
 /*
- * The last page may come from the way of single pages, which has an event: then it is what the CPU
- * last took, or its block is there. The block alone would not do with sampling, and what the CPU
- * last took may be an interrupt's meanwhile.
+ * True if the page is already recorded. The last page may come from the allocator of single pages,
+ * which has an event: then it is either the last page that the CPU took, or it is in the block
+ * table. Both checks are needed: with sampling its block may be missing, and an interrupt may have
+ * taken another page since.
  */
 __noinline int bulk_pages__is_told(__u64 addr)
 {
@@ -271,7 +276,7 @@ __noinline int bulk_pages__is_told(__u64 addr)
 	return 1;
 }
 
-/* left: how many places come behind this one */
+/* left is the number of entries behind this one. */
 __noinline int bulk_pages__record_one(__u64 page, __u64 full, __u64 left, __u64 site_id)
 {
 	__u64 addr = page / bpf_core_type_size(struct page) << kernel_config.page_shift;
@@ -296,7 +301,7 @@ static __always_inline __u64 bulk_pages__array(const __u64 *ctx)
 	return hook_argument(ctx, kernel_config.at.bulk_pages_array);
 }
 
-/* The bits of the flags that say how mobile the pages are, since 2.6. */
+/* Returns the mobility of the pages from the bits of gfp, unchanged since Linux 2.6. */
 static __always_inline __u32 bulk_pages__mobility(const __u64 *ctx)
 {
 	return hook_argument(ctx, 0) >> 3 & 3;
@@ -350,8 +355,8 @@ static __always_inline int on_bulk_pages(__u64 *ctx, __u32 second, const struct 
 }
 
 /*
- * cnt = alloc_pages_bulk(...). Nothing in the kernel wants its pages in a list, and from some time
- * on none can be given.
+ * cnt = alloc_pages_bulk(...). Lists are not supported: no caller in the kernel uses them, and
+ * newer kernels have none.
  */
 static __always_inline int hook_bulk_pages_return(__u64 *ctx, __u32 second)
 {
@@ -370,7 +375,7 @@ static __always_inline int hook_bulk_pages_return(__u64 *ctx, __u32 second)
 	return 0;
 }
 
-/* The kernel does not promise in which order it runs the hooks of a function. */
+/* The kernel runs the hooks of a function in no defined order. */
 #define HOOK_PROGRAMS(section, hook, event)                                                        \
 	SEC(section) int trampoline_##hook(__u64 *ctx)                                             \
 	{                                                                                          \
@@ -400,7 +405,10 @@ int kprobe_rcu_free(struct pt_regs *ctx)
 	return on_rcu_free(ctx, FREE_RCU_FREE, 0, PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx));
 }
 
-/* Each thread can have one call under way, and so can each kind of interrupt on each CPU. */
+/*
+ * Returns the key of a call: each thread can have one call in progress, and so can each kind of
+ * interrupt on each CPU.
+ */
 static __always_inline __u64 bulk_call__key(void)
 {
 	__u32 level = interrupt_level();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel's allocation events, where BTF tells their arguments: each as a tp_btf program and,
- * for kernels that do not take those, as a raw tracepoint.
+ * Programs on the kernel's allocation events whose arguments BTF describes. Each is a tp_btf
+ * program and, for kernels that reject those, a raw tracepoint.
  */
 #define MEMLEAK_STACK_CACHE
 
@@ -11,7 +11,10 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* A load that the compiler does not merge with others into one from a computed address. */
+/*
+ * Loads argument n. The asm keeps the compiler from merging several loads into one from a computed
+ * address.
+ */
 #define ARGUMENT(ctx, n)                                                                           \
 	({                                                                                         \
 		__u64 value_;                                                                      \
@@ -20,8 +23,8 @@ char LICENSE[] SEC("license") = "GPL";
 	})
 
 /*
- * Argument number n of an event; the number is known when the programs are loaded. The verifier
- * wants constant offsets, and sees that only one of these loads is ever taken.
+ * Returns argument n of an event; n is a constant when the programs are loaded. The verifier
+ * requires constant offsets, and sees that only one of these loads is reachable.
  */
 static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
 {
@@ -47,12 +50,13 @@ static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
 }
 
 #define VALUE(ctx, name) argument(ctx, kernel_config.at.name)
-/* Only for walking the stack. */
+/* The call site of a free is only needed to walk its stack. */
 #define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 /*
- * Blocks of pages are numbered by their struct page, whose size is a power of two on 64-bit
- * kernels. Read as memory: the verifier does not let a pointer be a number.
+ * Returns a page's frame number by the address of its struct page, whose size is a power of two on
+ * 64-bit kernels. The address is read as memory, because the verifier forbids arithmetic on the
+ * pointer.
  */
 static __always_inline __u64 frame_of(const __u64 *ctx, __u8 n)
 {
@@ -135,7 +139,7 @@ static __always_inline int on_percpu_free_percpu(__u64 *ctx, __u32 second)
 	return on_percpu_free(ctx, second, VALUE(ctx, percpu_free_ptr));
 }
 
-/* Each event has a second program, attached after the first. */
+/* Each event has a second program, which is attached after the first. */
 #define FIRST_PROGRAM(section, prefix, event, id)                                                  \
 	SEC(section "/" #event) int prefix##_##event(__u64 *ctx)                                   \
 	{                                                                                          \

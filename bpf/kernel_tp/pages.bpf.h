@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pages of the page allocator. Pages that the slab allocator asks for are not counted, as their
- * objects are. Pages that are given back in parts stay in parts.
+ * Tracks pages of the page allocator. Pages for the slab allocator are not counted, because their
+ * objects are. Pages that are freed in parts stay split.
  *
- * A page belongs to the slab allocator if one of its functions stands in the stack, or if the next
- * slab object that the CPU hands out lies in the page. The second way needs to know where the
- * direct mapping puts a page, which is found out in the same way: the difference is a multiple of
- * 128 MiB for every layout of x86-64 and aarch64, so that of a wrong pair hardly ever fits, and it
- * must fit twice.
+ * A page belongs to the slab allocator if one of the slab allocator's functions is in the stack, or
+ * if the next slab object that the CPU allocates lies in the page. The second check needs the
+ * address of the page in the direct mapping, which is learned from such pairs of page and object:
+ * the difference is a multiple of 128 MiB in every layout of x86-64 and aarch64. The difference of
+ * a wrong pair hardly ever is, and a difference must occur twice.
  */
 #ifndef BPF_KERNEL_TP_PAGES_BPF_H
 #define BPF_KERNEL_TP_PAGES_BPF_H
@@ -16,28 +16,28 @@
 #include "bpf/kernel_tp/stack_cache.bpf.h"
 
 #define DIRECT_MAP_ALIGN (1ULL << 27)
-/* Objects in one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8. */
+/* Maximum objects in one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8 */
 #define SLAB_OBJECTS 1024
 
-/*
- * Added to the address of a page in this domain, it gives the address of the memory; 0: not known
- * yet.
- */
+/* Offset from the address of a page in the page domain to its address in memory; 0 if unknown */
 volatile __u64 direct_map;
 static volatile __u64 direct_map_candidate;
 
-/* Whether blocks of 2^n pages have been seen: only then is it worth looking for one. */
+/* True for each order n of which blocks have been seen; other orders are not searched. */
 #define ORDER_CNT 32 /* a power of two above MEMLEAK_MAX_PAGE_ORDER */
 static volatile __u8 order_seen[ORDER_CNT];
 
-/* A block of pages that the slab allocator holds. The key is its address in the page domain. */
+/* A block of pages held by the slab allocator. The key is its address in the page domain. */
 struct slab_page {
 	__u64 len;
-	__u32 stride; /* distance of its objects from each other; 0: not known yet */
-	__u32 phase;  /* the first object's distance from the beginning */
+	__u32 stride; /* distance between objects; 0 if unknown */
+	__u32 phase;  /* offset of the first object */
 };
 
-/* If the table is full, blocks of slab pages that it lacks go when their addresses come again. */
+/*
+ * Slab pages. If the table is full, blocks in pages that it lacks are dropped when their addresses
+ * are allocated again.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -46,8 +46,9 @@ struct {
 } slab_pages SEC(".maps");
 
 /*
- * What this CPU last took from the page allocator: the address, and the order in the low bits. 0:
- * nothing, or its use is known. It is one word, of which no interrupt can change a part.
+ * The last block of pages that each CPU allocated: the address, with the order in its low bits; 0
+ * if there is none, or if its use is known. It is one word, so that an interrupt cannot change a
+ * part of it.
  */
 #define FRESH_ORDER 31ULL
 
@@ -69,7 +70,10 @@ static __always_inline void direct_map__learn(__u64 page, __u64 len, __u64 objec
 	direct_map_candidate = difference;
 }
 
-/* The CPU hands out an object of the slab allocator: if its last page holds it, that is a slab. */
+/*
+ * Called when the CPU allocates a slab object: if the CPU's last page contains it, the page is a
+ * slab.
+ */
 static __always_inline void slab_page__meet(__u64 object, __u64 size)
 {
 	__u32 zero = 0;
@@ -97,7 +101,10 @@ static __always_inline void slab_page__meet(__u64 object, __u64 size)
 	block__take(&key, &block);
 }
 
-/* A function of its own, not static: the verifier checks it once and not at each turn of a loop. */
+/*
+ * Takes out an object of a freed slab. Not static, so that the verifier checks it once and not in
+ * each iteration of a loop.
+ */
 __noinline int slab_object__take(__u64 addr)
 {
 	struct memleak_block_key key = {.addr = addr, .domain = MEMLEAK_DOMAIN_SLAB};
@@ -109,8 +116,8 @@ __noinline int slab_object__take(__u64 addr)
 }
 
 /*
- * Takes the objects of a slab page that is given back. It may be a block by itself, if it has left
- * the slab allocator unseen before, and has got a new owner.
+ * Takes out the objects of a freed slab page. The page may also be recorded as a block itself, if
+ * it left the slab allocator unseen and got a new owner.
  */
 __noinline int slab_page__give_back(__u64 addr, __u64 len, __u32 stride, __u32 phase)
 {
@@ -142,8 +149,8 @@ __noinline int asked_by_slab(__u32 user, __u32 level, __u32 walked)
 }
 
 /*
- * Movable pages hold user memory and the page cache: they belong to a process or to a file, and no
- * kernel code holds on to them.
+ * Page mobilities. Movable pages hold user memory and the page cache: they belong to a process or
+ * file, and no kernel code keeps them.
  */
 #define MIGRATE_MOVABLE 1
 #define MIGRATE_RECLAIMABLE 2
@@ -163,7 +170,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	__u64 id;
 
 	if (!frame || !~frame || order > MEMLEAK_MAX_PAGE_ORDER)
-		return 0; /* the allocation has failed */
+		return 0; /* the allocation failed */
 	count(MEMLEAK_STAT_CALLS, 1);
 	key.addr = frame << kernel_config.page_shift;
 	if (fresh)
@@ -190,7 +197,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 		bpf_map_update_elem(&slab_pages, &key.addr, &slab, BPF_ANY);
 		return 0;
 	}
-	order_seen[order & (ORDER_CNT - 1)] = 1; /* the verifier may have forgotten the limit */
+	order_seen[order & (ORDER_CNT - 1)] = 1; /* mask, as the verifier may have lost the bound */
 	if (site) {
 		site->origin.reclaimable = mobility == MIGRATE_RECLAIMABLE;
 		record_block(id, &key, len, requester.tid);
@@ -200,7 +207,10 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	return 0;
 }
 
-/* Finds the block that holds the page: it begins there, or is a larger one around it. */
+/*
+ * Takes out the block that contains the page at addr: one that begins there, or a larger one around
+ * it.
+ */
 static __always_inline bool page_block__take(__u64 addr, struct memleak_block_key *key,
 					     struct memleak_block *ret)
 {
@@ -223,7 +233,7 @@ static __always_inline bool page_block__take(__u64 addr, struct memleak_block_ke
 	return false;
 }
 
-/* Stores what is left of a block when [addr, addr + len) has gone: its halves, as buddies. */
+/* Stores the rest of a block after [addr, addr + len) was freed, as buddies of decreasing size. */
 static __always_inline void page_block__keep_rest(struct memleak_block_key *key,
 						  struct memleak_block *block, __u64 addr,
 						  __u64 len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Percpu memory. The size of a block is that of one CPU's copy, as it was asked for. */
+/* Tracks percpu memory. The size of a block is the requested size of one CPU's copy. */
 #ifndef BPF_KERNEL_TP_PERCPU_BPF_H
 #define BPF_KERNEL_TP_PERCPU_BPF_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Objects of the slab allocator: kmalloc and the caches. */
+/* Tracks objects of the slab allocator, from kmalloc() and from caches. */
 #ifndef BPF_KERNEL_TP_SLAB_BPF_H
 #define BPF_KERNEL_TP_SLAB_BPF_H
 
@@ -14,10 +14,10 @@ static __always_inline void cache__read(struct memleak_origin *origin, struct km
 
 #else
 
-/* The highest bits of a kernel address, which an address made from a page's number has lost. */
+/* The highest bits of a kernel address, which an address computed from a frame number lacks */
 #define KERNEL_HALF (0xffffULL << 48)
 
-/* The cache that an object lies in, found by its page, for events that do not name it. */
+/* Returns the cache of an object by its page, for events that do not name the cache. */
 static __always_inline struct kmem_cache *cache_of(__u64 object)
 {
 	__u64 frame = (object - direct_map) >> kernel_config.page_shift, head;
@@ -35,10 +35,7 @@ static __always_inline struct kmem_cache *cache_of(__u64 object)
 	return NULL;
 }
 
-/*
- * Looked for once for each site. Objects larger than two pages have no cache but pages of their
- * own.
- */
+/* Reads the name of the cache, once for each site. Objects larger than two pages have no cache. */
 static __always_inline void cache__read(struct memleak_origin *origin, struct kmem_cache *cache,
 					__u64 object)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's own stack at an event, by bpf_get_stack, and the site that it stands for. */
+/* Walks the kernel stack of an event by bpf_get_stack(), and finds its site. */
 #ifndef BPF_KERNEL_TP_STACK_BPF_H
 #define BPF_KERNEL_TP_STACK_BPF_H
 
@@ -7,9 +7,9 @@
 #include "bpf/kernel_tp/context.bpf.h"
 
 /*
- * The programs that take stacks. The kernel runs no program twice at once on a CPU, or, before 6.2,
- * runs it again in an interrupt only: each has a buffer of its own for each level. If an event has
- * a second program, the number of that one is STACK_SECOND more.
+ * Programs that walk stacks. Each has a buffer for each level, because the kernel never runs a
+ * program twice at once on a CPU or, before Linux 6.2, only again in an interrupt. A second program
+ * has the number of the first plus STACK_SECOND.
  */
 enum stack_user {
 	STACK_KMALLOC,
@@ -24,7 +24,7 @@ enum stack_user {
 	STACK_USER_CNT = 2 * STACK_SECOND,
 };
 
-/* The first word is the header of the struct; frames follow. */
+/* Buffers of stacks. The first word is the header of struct memleak_stack; frames follow. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
@@ -40,12 +40,15 @@ static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 leve
 }
 
 /*
- * The functions of the slab allocator stand this near to those of the page allocator. Farther out
- * they have begun to reclaim memory, which asks for pages of its own.
+ * Innermost frames that are searched for functions of the slab allocator. Farther out, these have
+ * begun to reclaim memory, which allocates pages for other purposes.
  */
 #define SLAB_FRAMES 10
 
-/* Without a branch, which the verifier would follow both ways for every frame. */
+/*
+ * True (1) if addr is in one of the ranges. Has no branches, which the verifier would follow both
+ * ways for every frame.
+ */
 static __always_inline __u64 in_ranges(const volatile struct memleak_code_range *ranges, __u32 cnt,
 				       __u64 addr)
 {
@@ -54,15 +57,15 @@ static __always_inline __u64 in_ranges(const volatile struct memleak_code_range 
 	for (__u32 i = 0; i < cnt; i++) {
 		__u64 start = ranges[i].start, len = ranges[i].end - start, at = addr - start;
 
-		inside |= ~at & (at - len); /* the top bit says at < len */
+		inside |= ~at & (at - len); /* the top bit is set if at < len */
 	}
 	return inside >> 63;
 }
 
 /*
- * Walks into buf; returns the number of frames. Every word behind them is of an earlier walk.
- * Frames that will not be kept are walked too: those of tracing itself, and those in which
- * functions of the slab allocator are looked for.
+ * Walks the stack into buf. Returns the number of frames; words behind them are from an earlier
+ * walk. Also walks frames that will not be kept: those of tracing, and those to be searched for
+ * functions of the slab allocator.
  */
 static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 {
@@ -78,9 +81,9 @@ static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 }
 
 /*
- * Cuts the walk down to what distinguishes callers: from call_site, the return address into the
- * allocator's caller (0: from the beginning), to the edge of the interrupt. Frames move to the
- * front. Beyond the edge stands whatever happened to be interrupted.
+ * Reduces the walk to the frames that distinguish callers: from call_site, the return address into
+ * the allocator's caller (0 for the first frame), to the entry of an interrupt. Moves these frames
+ * to the front. Frames beyond the entry belong to whatever was interrupted.
  */
 static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, __u64 call_site,
 					bool interrupt)
@@ -89,14 +92,17 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 	__u32 first, kept = 0;
 	__u64 hash = 0;
 
-	/* Read from the buffer: the verifier follows a number that it does not know once. */
+	/*
+	 * Keep the index in the buffer: the verifier then treats it as an unknown number, and
+	 * follows it once.
+	 */
 	buf->first = 0;
 	for (__u32 i = 0; call_site && i < TRACING_FRAMES; i++)
 		if (i < walked && buf->words[1 + i] == call_site)
 			buf->first = i;
 	/*
-	 * A mask and no comparison, as compilers would keep a copy that verifiers do not see
-	 * bounded.
+	 * Bounded by a mask, not by a comparison: compilers may use a copy whose bounds the
+	 * verifier does not know.
 	 */
 	first = *(volatile __u32 *)&buf->first % TRACING_FRAMES;
 	for (__u32 i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {
@@ -122,8 +128,8 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 }
 
 /*
- * Functions with loops of many turns are not static, here and elsewhere: the verifier checks each
- * once, and does not go on from each turn's end into whatever comes behind.
+ * Functions with long loops are not static, here and in other files: the verifier checks each once,
+ * and does not continue from the end of each iteration into the code behind the loop.
  */
 __noinline int trim_stack(__u32 user, __u32 level, __u32 walked, __u64 call_site)
 {
@@ -134,7 +140,10 @@ __noinline int trim_stack(__u32 user, __u32 level, __u32 walked, __u64 call_site
 	return 0;
 }
 
-/* Notes who allocated at the site last. Written only if it is another: CPUs share the site. */
+/*
+ * Records the last process that allocated at the site. Writes only changes, because CPUs share the
+ * site.
+ */
 static __always_inline void origin__note(struct memleak_origin *origin,
 					 const struct requester *requester)
 {
@@ -152,7 +161,7 @@ static __always_inline void origin__note(struct memleak_origin *origin,
 		__builtin_memcpy(origin->last_comm, &comm, sizeof(comm));
 }
 
-/* The site of an allocation that is traced and chosen. */
+/* Returns the site of a traced and sampled allocation, creating it if needed. */
 static __always_inline struct memleak_site *site__of(struct stack_buffer *buf, __u32 kind,
 						     const struct requester *requester, __u64 *id)
 {
@@ -166,7 +175,10 @@ static __always_inline struct memleak_site *site__of(struct stack_buffer *buf, _
 	return site;
 }
 
-/* The same if the stack was recognised and not walked. NULL: the site is yet to be made. */
+/*
+ * Returns the site of an allocation whose stack was found in the stack cache; NULL if the site does
+ * not exist yet.
+ */
 static __always_inline struct memleak_site *site__look_up(const struct stack_buffer *buf,
 							  __u32 kind,
 							  const struct requester *requester,
@@ -183,11 +195,12 @@ static __always_inline struct memleak_site *site__look_up(const struct stack_buf
 	return site;
 }
 
-/* What a block is besides its place, size and age, in one word. */
+/* Packs the domain, halvings and tid of a block into one word. */
 #define BLOCK_WORD(domain, halved, tid) ((__u64)(domain) << 40 | (__u64)(halved) << 32 | (tid))
 
 /*
- * Functions of their own, not static: the verifier checks them once, however many ways lead there.
+ * repair_block() and store_block() are not static, so that the verifier checks them once and not
+ * for every caller.
  */
 __noinline int repair_block(__u64 addr, __u32 domain)
 {
@@ -221,7 +234,7 @@ static __always_inline void record_block(__u64 site, const struct memleak_block_
 		    BLOCK_WORD(key->domain, 0, tid));
 }
 
-/* -F */
+/* With -F, removes a block whose free was missed. */
 static __always_inline void repair(const struct memleak_block_key *key)
 {
 	if (kernel_config.wa_missing_free && block__may_be_held(key))

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel stacks in the stack cache. The programs of raw tracepoints are given a context that lies
- * on the stack, and all frames of interest are above it.
+ * Looks up kernel stacks in the stack cache. The context of a raw tracepoint's program lies on the
+ * stack, and all frames of interest are above it.
  *
- * The kernel does not tell which words it has read: they are found by the return addresses that it
- * gives. A return address may also stand where an earlier call has left it; if it stands once more
- * before the next one is found, both places are kept. How far a frame reaches follows from its
- * return address, but for the few functions that find their caller by a saved register. What could
- * be taken for another stack in spite of this is a stack with an old return address below a new one
- * that differs, all others being equal. That is why some stacks are walked although they are
- * recognised; if one of them is another, its key is not used again.
+ * The kernel does not reveal which words a walk has read: they are found by the return addresses in
+ * its result. A return address may also be left over from an earlier call; if it occurs again
+ * before the next one is found, both words are kept. The extent of a frame follows from its return
+ * address, except in the few functions that find their caller by a saved register. So a stack could
+ * only be mistaken for another if an old return address below a new, different one remains while
+ * all other words are equal. Therefore some recognised stacks are walked as a check; if one of them
+ * differs, its key is not used again.
  *
- * Only stacks of tasks are cached: an interrupt has another stack, or ends somewhere in the middle
- * of a task's.
+ * Only stacks of tasks are cached: an interrupt has another stack, or its frames end somewhere
+ * within a task's stack.
  */
 #ifndef BPF_KERNEL_TP_STACK_CACHE_BPF_H
 #define BPF_KERNEL_TP_STACK_CACHE_BPF_H
@@ -23,42 +23,43 @@
 
 #include "bpf/stack_cache.bpf.h"
 
-/* Kernel stacks begin and end at multiples of it, on every architecture that is supported. */
+/* Size and alignment of kernel stacks in bytes, on every supported architecture */
 #define KERNEL_STACK_BYTES 16384
 
-/* So many words are searched for frames. */
+/* Maximum words that are searched for frames */
 #define SEARCHED_WORDS 512
 
 /*
- * So much random room does the kernel add to a system call's stack. Where the caller is known,
- * depth says no more than which of the paths to it this may be; elsewhere depth is all there is.
+ * Maximum bytes of the random offset that the kernel adds to the stack of a system call. If the
+ * caller is known, the depth of the stack only distinguishes the paths to it; otherwise depth is
+ * the only key.
  */
 #define RANDOM_BYTES 1024
 
-/* The context has the arguments of the event, among them a return address. */
+/* Words of the context to skip: the arguments of the event, which may include a return address */
 #define ARGUMENT_WORDS 6
 
-/* The first frame is found in so many words. */
+/* Maximum words that are searched for the first frame */
 #define FIRST_WORDS 32
 
-/* A walk begins with frames of tracing, of which the innermost may lie below the context. */
+/* Maximum innermost frames, all of tracing, that may lie below the context */
 #define LOWER_FRAMES 4
 
-/* What a program sees of the stack before it is walked. */
+/* State of a stack before and during a lookup. */
 struct stack_view {
 	__u64 start; /* address of the first word */
 	__u64 key;
-	__u64 expected; /* the stack's hash in the cache, if it is walked as a check */
+	__u64 expected; /* hash in the cache if the stack is walked as a check */
 	__u64 lower;    /* frames below the first word */
-	__u64 found;    /* and frames that were found above it */
-	__u32 hits;     /* how often it was recognised so far */
-	__u32 room;     /* words up to the end of the stack */
-	__u32 cnt;      /* words that were read */
+	__u64 found;    /* frames found, including lower */
+	__u32 hits;     /* number of times a stack was recognised */
+	__u32 room;     /* words from start to the end of the stack */
+	__u32 cnt;      /* words read so far */
 	struct stack_words depends;
 	__u64 words[STACK_CACHE_STACK_WORDS];
 };
 
-/* For the first program of each event: second programs run in interrupts. */
+/* Only first programs have a view: second programs run in interrupts. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_SECOND);
@@ -66,7 +67,7 @@ struct {
 	__type(value, struct stack_view);
 } stack_views SEC(".maps");
 
-/* Copies the first words, if the stack has so many. */
+/* Copies the first cnt words; false if the stack is shorter. */
 static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
 {
 	if (cnt > view->room)
@@ -82,11 +83,11 @@ static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
 }
 
 /*
- * The word of the outermost frame is found by its distance from the end of the stack, and put
- * behind the others that are looked at: between it and them lies the random room.
+ * The word of the outermost frame is found by its distance from the end of the stack, because the
+ * random offset lies between it and the other words. It is stored in the last of the view's words.
  */
 #define OUTERMOST (STACK_CACHE_STACK_WORDS - 1)
-#define END_WORDS 64 /* it is found in the last words, before the registers of user space */
+#define END_WORDS 64 /* last words, below the user registers, that are searched */
 #define NOTE_OUTERMOST(note) ((note) >> 1)
 
 static __always_inline bool view__see_outermost(struct stack_view *view, __u32 from_end)
@@ -97,7 +98,10 @@ static __always_inline bool view__see_outermost(struct stack_view *view, __u32 f
 				      (void *)(view->start + (view->room - from_end) * 8ULL));
 }
 
-/* A function of its own: the verifier checks it once, and not in every program. */
+/*
+ * Compares the stack with a cache entry. Returns 0 if they differ, or 1 plus the entry's note. Not
+ * inlined, so that the verifier checks it once and not in every program.
+ */
 __noinline int stack_view__look_up(__u32 user, __u32 way)
 {
 	struct stack_view *view = bpf_map_lookup_elem(&stack_views, &user);
@@ -118,10 +122,9 @@ __noinline int stack_view__look_up(__u32 user, __u32 way)
 }
 
 /*
- * One word of the stack: it may be the next frame's return address, or once more the last frame's,
- * for which another word was taken already. That does not hold for the outermost frame: the one
- * before it is the system call's, to which the kernel adds random room that is full of what earlier
- * calls left.
+ * Checks one word of the stack: it may be the return address of the next frame, or a repetition of
+ * the last frame's, for which another word was taken before. Repetitions before the outermost frame
+ * are not taken: there lies the random offset of the system call, which is full of left-over words.
  */
 static __always_inline void view__search(struct stack_view *view, const struct stack_buffer *buf,
 					 __u32 frame_cnt, __u32 i)
@@ -142,7 +145,7 @@ static __always_inline void view__search(struct stack_view *view, const struct s
 				mask_if_equal(view->depends.cnt, STACK_CACHE_PREFIX) & next;
 }
 
-/* The number of frames below the context: all that come before the first one that is seen. */
+/* Returns the number of frames below the context: those before the first frame that is found. */
 static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 						const struct stack_buffer *buf)
 {
@@ -160,7 +163,10 @@ static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 	return seen ? 3 : MEMLEAK_MAX_STACK_DEPTH;
 }
 
-/* How far from the end of the stack the word lies; 0: it is not near. Overwrites words. */
+/*
+ * Returns the distance of a word from the end of the stack in words, or 0 if it is not near.
+ * Overwrites words.
+ */
 static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64 word)
 {
 	__u64 from_end = 0;
@@ -177,8 +183,8 @@ static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64
 }
 
 /*
- * The word that the search took for the outermost one may lie in the random room, from an earlier
- * call.
+ * Adds the stack to the cache. Finds the word of the outermost frame again, from the end of the
+ * stack: the one found before may be a left-over in the random offset.
  */
 static __always_inline void view__learn(struct stack_view *view, const struct stack_buffer *buf,
 					__u32 frame_cnt, __u32 note)
@@ -195,7 +201,7 @@ static __always_inline void view__learn(struct stack_view *view, const struct st
 	stack_cache__learn(view->key, depends, buf->hash, note | from_end << 1);
 }
 
-/* Whether all frames were found, but for those below the context. */
+/* True if all frames above the context were found. */
 __noinline int stack_view__search(__u32 user)
 {
 	struct stack_view *view = bpf_map_lookup_elem(&stack_views, &user);
@@ -213,7 +219,7 @@ __noinline int stack_view__search(__u32 user)
 	return view->found == header->frame_cnt;
 }
 
-/* The frames are in the program's buffer, as they are kept. */
+/* Adds a walked stack to the cache. The program's buffer has its frames as they are kept. */
 __noinline int stack_view__cache(__u32 user, __u32 note)
 {
 	struct stack_view *view = bpf_map_lookup_elem(&stack_views, &user);
@@ -237,7 +243,7 @@ __noinline int stack_view__cache(__u32 user, __u32 note)
 	return 0;
 }
 
-/* Whether the stack is in the cache: then only its hash is known. */
+/* True if the stack is in the cache; then only its hash is known. */
 static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, __u32 user,
 					   __u32 level, __u64 call_site, __u32 *note)
 {
@@ -249,7 +255,7 @@ static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, 
 	view = bpf_map_lookup_elem(&stack_views, &user);
 	if (!view)
 		return false;
-	/* Read as memory: the verifier does not let a pointer be a number. */
+	/* Read as memory, because the verifier forbids arithmetic on the pointer. */
 	*(volatile __u64 *)&view->start = (__u64)ctx;
 	view->key = *(volatile __u64 *)&view->start;
 	view->room = (KERNEL_STACK_BYTES - view->key % KERNEL_STACK_BYTES) / 8;
@@ -278,7 +284,7 @@ static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, 
 	return false;
 }
 
-/* The stack has been walked: puts it into the cache. */
+/* Adds a walked stack to the cache, or checks the cache if it was recognised. */
 static __always_inline void stack__cache(struct stack_buffer *buf, __u32 user, __u32 level,
 					 __u32 note)
 {
