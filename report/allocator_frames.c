@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The names of functions and files that hand out memory, or run a language, for others. */
+/* Lists names of allocator functions, and of the files of allocators and language runtimes. */
 #include "report/allocator_frames.h"
 #include "base/path.h"
 
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Functions that hand out memory for a living. Their frames are there when one that is not probed
- * calls one that is (operator new, malloc).
+ * Names of allocator functions. They are on a stack if one that is not probed (operator new) calls
+ * one that is probed (malloc).
  */
 static const char *const allocator_names[] = {
 	"malloc",       "calloc",         "realloc",       "reallocarray",
@@ -18,13 +18,13 @@ static const char *const allocator_names[] = {
 	"rust_realloc", "rdl_alloc",      "rdl_realloc",   "rdl_alloc_zeroed",
 };
 
-/* What C libraries and allocators put before them. */
+/* Prefixes that C libraries and allocators put before the names of allocator functions. */
 static const char *const allocator_prefixes[] = {
 	"",    "__",     "__libc_",   "__GI_", "__GI___", "__GI___libc_",
 	"je_", "_rjem_", "_rjem_je_", "mi_",   "tc_",
 };
 
-/* name without the parameters that C++ adds */
+/* True if symbol is name, with or without C++ parameters. */
 static bool is_name(const char *symbol, const char *name)
 {
 	size_t len = strlen(name);
@@ -46,7 +46,7 @@ static bool is_user_allocator(const char *symbol)
 	return false;
 }
 
-/* What the names of the kernel's own begin with; underscores before them do not count. */
+/* Prefixes of the names of kernel allocator functions, without leading underscores. */
 static const char *const kernel_allocator_names[] = {
 	"alloc_pages",       "alloc_frozen_pages",
 	"alloc_page",        "folio_alloc",
@@ -63,10 +63,10 @@ static const char *const kernel_allocator_names[] = {
 	"slab_alloc",        "allocate_slab",
 	"new_slab",          "alloc_slab_obj_exts",
 	"refill_sheaf",      "alloc_from_pcs",
-	"bpf_trampoline", /* between a hooked function's entry and the rest of it */
+	"bpf_trampoline", /* runs between the entry and the body of a hooked function */
 };
 
-/* Whole names, but for what compilers put behind a dot: others begin like them (kfree_skb). */
+/* Whole names of kernel free functions, up to a dot. Other names begin with them (kfree_skb). */
 static const char *const kernel_free_names[] = {
 	"kfree",
 	"kvfree",
@@ -117,7 +117,7 @@ static bool is_kernel_allocator(const char *symbol)
 	return false;
 }
 
-/* Inlined functions belong to the one that holds them, the last. */
+/* Checks the last function of the location, which contains the inlined ones. */
 bool frame_is_allocator(const struct site *site, const struct sym_location *location)
 {
 	const char *symbol;
@@ -132,8 +132,8 @@ bool frame_is_allocator(const struct site *site, const struct sym_location *loca
 }
 
 /*
- * What the file names of C and C++ libraries, dynamic loaders and allocators begin with. Behind it
- * comes a suffix or a version: "libc.so.6", "libc-2.31.so", "ld-linux-x86-64.so.2".
+ * Prefixes of the file names of C and C++ libraries, dynamic loaders and allocators. A suffix or a
+ * version follows: "libc.so.6", "libc-2.31.so", "ld-linux-x86-64.so.2".
  */
 static const char *const runtime_files[] = {
 	"libc",
@@ -147,7 +147,7 @@ static const char *const runtime_files[] = {
 	"libc++abi",
 	"libunwind",
 	"libgcc_s",
-	"libffi", /* makes calls for others */
+	"libffi", /* calls functions on behalf of its callers */
 	"libjemalloc",
 	"libtcmalloc",
 	"libtcmalloc_minimal",
@@ -164,7 +164,7 @@ static const char *const runtime_files[] = {
 	"libclang_rt",
 };
 
-/* "ld-linux" may be followed by an architecture, the others by a version. */
+/* True if rest may follow name: a suffix, a version or, after "ld-linux", an architecture. */
 static bool ends_name(const char *rest, const char *name)
 {
 	if (*rest == '.')

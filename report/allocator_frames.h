@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which frames are not to be blamed for memory: those of allocators, by the names of functions,
- * and those of language runtimes, by the names of files. Knows nothing of which allocator is
- * probed.
+ * Recognises frames that are not to be blamed for memory: frames of allocators by function names,
+ * and frames of language runtimes by file names. Knows nothing of which allocator is probed.
  */
 #ifndef REPORT_ALLOCATOR_FRAMES_H
 #define REPORT_ALLOCATOR_FRAMES_H
@@ -12,10 +11,10 @@
 #include "report/snapshot.h"
 #include "symbolizer/symbolizer.h"
 
-/* location: of a frame of site; may be NULL. */
+/* True if a frame of site is an allocator's. location is the frame's, or NULL. */
 bool frame_is_allocator(const struct site *site, const struct sym_location *location);
 
-/* A C or C++ library, a dynamic loader, an allocator. */
+/* True if the file is a C or C++ library, a dynamic loader or an allocator. */
 bool module_is_runtime(const char *module);
 
 #endif

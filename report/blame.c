@@ -9,11 +9,11 @@
 #include "report/runtime_objects.h"
 #include "report/wrapper_names.h"
 
-/* A function of a stack, and whose it is. */
+/* A function of a stack, and its owner. */
 struct spot {
 	struct place place;
 	const struct sym_location *location;
-	const char *symbol; /* NULL: it has no name */
+	const char *symbol; /* NULL if the function has no name */
 	enum code_owner owner;
 };
 
@@ -25,7 +25,7 @@ bool frame_is_start(const struct sym_location *location)
 			  !strcmp(symbol, "_start"));
 }
 
-/* A place without a name is one function, too. */
+/* Returns the number of functions at a frame; a frame without names counts as one function. */
 static size_t function_cnt(const struct report_site *shown, size_t frame)
 {
 	const struct sym_location *location = shown->locations[frame];
@@ -45,7 +45,7 @@ static struct spot spot_at(const struct options *opts, const struct report_site 
 			     code_owner(opts, &shown->program, location, frame)};
 }
 
-/* The next one outwards; false: it is what calls main, or there is none. */
+/* Moves one function outwards; false at start-up code and at the end of the stack. */
 static bool step_out(const struct report_site *shown, struct place *place)
 {
 	if (++place->function < function_cnt(shown, place->frame))
@@ -75,7 +75,7 @@ static bool is_own(const struct spot *spot)
 	return spot->owner == CODE_OF_PROGRAM && spot->symbol && !function_is_wrapper(spot->symbol);
 }
 
-/* The program is here, or whoever runs its scripts. */
+/* True for code of the program or of an interpreter, which runs the program's scripts. */
 static bool is_inside_program(const struct spot *spot)
 {
 	return spot->owner == CODE_OF_INTERPRETER || spot->owner == CODE_OF_PROGRAM;
@@ -86,14 +86,14 @@ static bool is_unnamed_own(const struct spot *spot)
 	return spot->owner == CODE_OF_PROGRAM && !spot->symbol;
 }
 
-/* Of a library, or of an interpreter. */
+/* True for a named function of a library or interpreter that is no wrapper. */
 static bool is_foreign(const struct spot *spot)
 {
 	return (spot->owner == CODE_OF_LIBRARY || spot->owner == CODE_OF_INTERPRETER) &&
 	       spot->symbol && !function_is_wrapper(spot->symbol);
 }
 
-/* The innermost such function, from some frame on. */
+/* Finds the innermost function from a frame on that is_wanted accepts. */
 static bool find(const struct options *opts, const struct report_site *shown, size_t first,
 		 wanted *is_wanted, struct spot *ret)
 {
@@ -117,9 +117,10 @@ static bool is_call(const struct report_site *shown, const struct spot *spot)
 }
 
 /*
- * Inside of a function, what it called of a library: the outermost function there. If that has no
- * name (it was jumped to from one that has), the next one of the same file that does. It is nothing
- * to be told if it is a wrapper, as is strdup(), or the standard library of C++.
+ * Finds the library call made by the function at place: the outermost library function inside that
+ * function. If the library function has no name, as after a tail call, finds the next function of
+ * the same file with a name. Wrappers, such as strdup() and the standard library of C++, do not
+ * count as library calls.
  */
 static bool find_call(const struct options *opts, const struct report_site *shown,
 		      struct place place, struct place *ret)
@@ -148,8 +149,9 @@ static bool find_call(const struct options *opts, const struct report_site *show
 }
 
 /*
- * Nothing on the stack has a name and is the program's own. The call by which the stripped
- * program, or what runs scripts, came into a library; the innermost function if there is none.
+ * Returns the function to blame if no named function on the stack is the program's own: the library
+ * call made by the stripped program or by the interpreter; else the innermost named function of a
+ * library, or the innermost function.
  */
 static struct place blamed_of_others(const struct options *opts, const struct report_site *shown)
 {
@@ -168,7 +170,7 @@ static struct place blamed_of_others(const struct options *opts, const struct re
 	return place;
 }
 
-/* What a runtime does on behalf of a script that is not known. */
+/* Returns the objects of the runtime whose function is blamed, as the script is not known. */
 static const struct runtime_objects *objects_of(const struct options *opts,
 						const struct report_site *shown)
 {
@@ -184,7 +186,7 @@ static bool is_main(const struct sym_frame *frame)
 	return frame->symbol && !strcmp(frame->symbol, "main");
 }
 
-/* The executable is outermost on the stack, but for what calls main or began the thread. */
+/* Finds the program: the outermost file on the stack that is no library is the executable. */
 static struct program program_of(const struct report_site *shown)
 {
 	const struct process *process = shown->site->process;
@@ -206,7 +208,7 @@ static struct program program_of(const struct report_site *shown)
 	return ret;
 }
 
-/* The outermost function in a row of the runtime that took the memory. */
+/* Returns the outermost of the adjacent functions of the runtime that took the memory. */
 static struct place border_of(const struct options *opts, const struct report_site *shown)
 {
 	struct place border = {.frame = shown->first_frame};
@@ -226,7 +228,7 @@ static struct place border_of(const struct options *opts, const struct report_si
 	return border;
 }
 
-/* The innermost function that many callers ask: code inlined into it is its own. */
+/* Blames the function of a chunk pool, including the code that is inlined into it. */
 static void blame_chunk_pool(struct report_site *shown)
 {
 	size_t frame = shown->blamed_from;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which function of a stack is named for its memory, and which call it made to get that. */
+/* Finds the function to blame for a stack's memory, and the library call that it made for it. */
 #ifndef REPORT_BLAME_H
 #define REPORT_BLAME_H
 
@@ -7,23 +7,23 @@
 #include "report/report_site.h"
 
 /*
- * Sets blamed and through of a site whose frames are named: from first_frame on, the innermost
- * function of the program's own code (own.h) that has a name and gets memory neither by its name
- * (wrapper_names.h) nor by what it does (wrapped_frame) for whoever calls. If there is none: the
- * library call that the program, or whoever runs its scripts, made; else the innermost function
- * of a library; else the innermost of all. Of a site in a pool it is at most the outermost
- * function of the runtime that took the memory. Of a site with chunks it is the function of the
- * chunk pool, at blamed_from. opts may be NULL.
+ * Sets blamed and through of a site whose frames are named. Blames, from first_frame on, the
+ * innermost named function of the program's own code (own.h) that does not allocate on behalf of
+ * its callers, by its name (wrapper_names.h) or by behaviour (wrapped_frame). If there is none,
+ * blames the library call that the program or its interpreter made; else the innermost function of
+ * a library; else the innermost function. For a site in a pool, blames no function outside the
+ * runtime that took the memory. For a site with chunks, blames the function of the chunk pool, at
+ * blamed_from. opts may be NULL.
  */
 void blame(const struct options *opts, struct report_site *shown);
 
 /*
- * True if a function of a frame of a site, whose frames are named, is of the program's own code and
- * asks for itself.
+ * True if a frame of a site has a named function of the program's own code that does not allocate
+ * on behalf of its callers. The frames of the site must be named.
  */
 bool blame_may_name(const struct options *opts, struct report_site *shown, size_t frame);
 
-/* What calls main, and all that it was called by: the same in every program. */
+/* True for start-up code that calls main(), such as _start, which is the same in all programs. */
 bool frame_is_start(const struct sym_location *location);
 
 #endif

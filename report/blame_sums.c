@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks all stacks outwards together; each site goes to its innermost call that grows. */
+/* Walks outwards over all stacks at once, and assigns each site to its innermost growing call. */
 #include "report/blame_sums.h"
 
 #include <errno.h>
@@ -8,18 +8,18 @@
 #include "base/cleanup.h"
 #include "report/blame.h"
 
-/* Minimum part of a call's gain that no inner call has, for the call to be blamed. */
+/* Minimum part of a call's gain, without blamed inner calls, for the call to be blamed. */
 #define LEAST_OWN 0.5
 
-/* A call that stacks go through. Gains are bytes over the later part of tracing. */
+/* A call that stacks go through. Gains are bytes gained in the later part of tracing. */
 struct call {
-	bool is_named; /* its function is looked up */
+	bool is_named; /* the name of its function is needed */
 	bool may_be_blamed;
 	bool is_blamed;
-	double gained;   /* of all sites behind the call; 0 if its sum does not seem to leak */
-	double own;      /* of the sites that no inner call has */
-	double assigned; /* of the sites that are assigned to the call */
-	size_t paths;    /* assigned sites that have gained something */
+	double gained;   /* gain of all sites of the call; 0 if their sum does not seem to leak */
+	double own;      /* gain of the sites that are assigned to no inner call */
+	double assigned; /* gain of the sites that are assigned to the call */
+	size_t paths;    /* number of assigned sites with a gain */
 	bool has_most;
 	size_t most; /* the assigned site that gained most */
 	double most_gained;
@@ -27,11 +27,11 @@ struct call {
 
 struct blaming {
 	const struct callers *callers;
-	struct call *calls; /* by the index of their sum */
+	struct call *calls; /* one call for each sum, with the same index */
 	struct candidate *sites;
 	size_t cnt;
-	uint8_t *first;     /* by site: its innermost call that is no wrapper */
-	uint32_t *assigned; /* by site: the call that has it, counted from 1; 0: none */
+	uint8_t *first;     /* for each site, its innermost call that is no wrapper */
+	uint32_t *assigned; /* for each site, its assigned call, counted from 1; 0 if none */
 };
 
 static void blaming_deinit(struct blaming *blaming)
@@ -41,7 +41,7 @@ static void blaming_deinit(struct blaming *blaming)
 	free(blaming->assigned);
 }
 
-/* The number of a site's call, from the innermost outwards; 0: there is none, or a wrapper's. */
+/* Returns the number of a site's call at a depth; 0 if there is none or it is a wrapper's. */
 static uint32_t call_at(const struct blaming *blaming, size_t site, size_t depth)
 {
 	const uint32_t *calls = callers_calls(blaming->callers, blaming->sites[site].site);
@@ -61,7 +61,7 @@ static bool grows(const struct blaming *blaming, uint32_t number)
 	return number && callers_grow(blaming->callers, number - 1);
 }
 
-/* True if a call does not grow, though it gained what another one did, or most of that. */
+/* True if a call does not seem to leak, but has at least half of another call's gain. */
 static bool outweighs(const struct blaming *blaming, uint32_t number, uint32_t other)
 {
 	const struct growth *growth = blaming->callers->growth;
@@ -71,7 +71,7 @@ static bool outweighs(const struct blaming *blaming, uint32_t number, uint32_t o
 		       LEAST_OWN * blaming->calls[other - 1].gained;
 }
 
-/* Marks the calls of a site whose names matter. */
+/* Marks the calls of a site whose names are needed. */
 static void mark_calls(struct blaming *blaming, size_t site)
 {
 	for (size_t i = 0; i < CALLER_CALLS; i++) {
@@ -109,7 +109,7 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 	return 0;
 }
 
-/* Names the calls that grow, and those further inside that outweigh them. */
+/* Names the calls that grow, and the inner calls that outweigh them. */
 static int name_calls(const struct options *opts, struct blaming *blaming,
 		      struct symbol_backend *symbols, uint64_t deadline_ns)
 {
@@ -181,7 +181,7 @@ static void assign(struct blaming *blaming, size_t site, uint32_t number)
 	call->most_gained = gained;
 }
 
-/* Gives a site to the innermost blamed call that it has up to a depth. */
+/* Assigns a site to its innermost blamed call, up to a depth. */
 static void assign_up_to(struct blaming *blaming, size_t site, size_t depth)
 {
 	for (size_t i = 0; i <= depth && !blaming->assigned[site]; i++) {
@@ -192,7 +192,7 @@ static void assign_up_to(struct blaming *blaming, size_t site, size_t depth)
 	}
 }
 
-/* Gives sites of a chunk pool to its call. Unless the sum of these grows, no site is judged. */
+/* Assigns the sites of chunk pools to their calls, which are blamed only if their sums grow. */
 static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools *pools)
 {
 	for (size_t i = 0; i < blaming->cnt; i++) {
@@ -210,7 +210,7 @@ static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools
 	}
 }
 
-/* True if a function further inside has what a site's call gained, and does not grow. */
+/* True if an inner call that may be blamed outweighs a site's call. */
 static bool is_explained(const struct blaming *blaming, size_t site, size_t depth, uint32_t number)
 {
 	for (size_t i = 0; i < depth; i++) {
@@ -256,7 +256,7 @@ static struct candidate candidate_of(const struct blaming *blaming, size_t sum)
 	return ret;
 }
 
-/* Puts the blamed in the place of the sites that were assigned to them. */
+/* Replaces assigned sites by one candidate for each blamed call. */
 static int replace_sites(const struct blaming *blaming, size_t *cnt)
 {
 	const struct callers *callers = blaming->callers;

@@ -10,10 +10,10 @@
 #include "base/hash_map.h"
 #include "report/site_order.h"
 
-/* Recursion may fill a stack with few calls. */
+/* Maximum frames of a stack that are searched for calls: recursion repeats few calls. */
 #define MOST_FRAMES 64
 
-/* Part of the time since tracing began in which gains are compared; trend.c judges by as much. */
+/* Last part of the time since tracing began in which gains are compared; as in trend.c. */
 #define LATER_PART 0.6
 
 static uint64_t id_of(const struct site *site, uint64_t frame)
@@ -23,7 +23,7 @@ static uint64_t id_of(const struct site *site, uint64_t frame)
 	return id ?: 1;
 }
 
-/* The index of a call's sum, counted from 1; 0: no memory. */
+/* Returns the index of a call's sum, counted from 1; 0 if out of memory. */
 static uint32_t sum_of(struct callers *callers, struct hash_map *by_id, const struct site *site,
 		       uint64_t frame)
 {
@@ -65,7 +65,7 @@ static int add(struct callers *callers, struct hash_map *by_id, const struct sit
 	return 0;
 }
 
-/* Sorts the sites by sum. */
+/* Lists the sites of each sum in site_of. */
 static int list_sites(struct callers *callers)
 {
 	uint32_t total = 0;
@@ -123,7 +123,7 @@ void callers_deinit(struct callers *callers)
 	*callers = (struct callers){0};
 }
 
-/* Adds what ranking remembers, which is no more than this. */
+/* Adds up only the fields that ranking remembers. */
 static void add_blocks(struct site *sum, const struct site *site)
 {
 	sum->bytes += site->bytes;

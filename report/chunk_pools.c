@@ -12,19 +12,20 @@
 #include "report/shared_frames.h"
 #include "report/wrapper_names.h"
 
-/* Minimum bytes of a chunk: smaller blocks are objects. */
+/* Minimum size of a chunk, in bytes: smaller blocks are objects. */
 #define LEAST_CHUNK 1024
 
-/* Minimum part of the bytes in chunks of the usual size: large requests have chunks of their own.
- */
+/* Minimum part of a pool's bytes in chunks of the usual size: large requests get larger chunks. */
 #define LEAST_USUAL 0.75
 
-/* Minimum number of callers, and maximum part of bytes and gain of one: else it is a constructor.
+/*
+ * Minimum callers of a pool, and maximum part of its bytes, or of its gain, by one caller. A
+ * constructor has few callers, or one caller that dominates.
  */
 #define LEAST_CALLERS 8
 #define MOST_OF_ONE 0.3
 
-/* Maximum number of frames from the allocator to the function that many call. */
+/* Maximum frames from the allocator to the function of a pool. */
 #define MOST_FRAMES 4
 
 _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");
@@ -32,7 +33,7 @@ _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand toget
 /* Bytes of a function's chunks, and gains in the later part of tracing. */
 struct use {
 	size_t callers;
-	double usual; /* in chunks of the usual size */
+	double usual; /* bytes in chunks of the usual size */
 	double bytes, most_bytes;
 	double gained, most_gained;
 };
@@ -42,7 +43,7 @@ static uint64_t size_of(const struct site *site)
 	return site->count && site->bytes % site->count == 0 ? site->bytes / site->count : 0;
 }
 
-/* Returns the size of more than half of the bytes, if there is one (Boyer and Moore). */
+/* Returns the block size that has more than half of the bytes, if any (Boyer and Moore). */
 static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
 {
 	uint64_t size = 0, lead = 0;
@@ -62,7 +63,7 @@ static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
 	return size;
 }
 
-/* Adds the sites that share one more frame, or that have none. */
+/* Adds a caller: sites that share one more frame, or that have no further frame. */
 static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk_bytes,
 		       const struct candidate *const *sites, size_t cnt, struct use *use)
 {
@@ -84,7 +85,7 @@ static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk
 	use->most_gained = fmax(use->most_gained, gained);
 }
 
-/* Sites that share frame_cnt frames, in order of the next one. True: they are a chunk pool's. */
+/* True if sites that share frame_cnt frames, sorted by the next frame, belong to a chunk pool. */
 static bool is_chunk_pool(const struct callers *callers, const struct candidate *const *sites,
 			  size_t cnt, size_t frame_cnt, struct chunks *ret)
 {
@@ -115,14 +116,14 @@ static int find(const struct callers *callers, const struct candidate *const *si
 			continue;
 		if (array_reserve(&pools->pools, cap, pools->cnt + 1))
 			return -ENOMEM;
-		/* The last site has frame_cnt frames: shorter stacks come before it. */
+		/* Shorter stacks come first, so the last site has at least frame_cnt frames. */
 		pools->pools[pools->cnt++] =
 			(struct chunk_pool){sites[end - 1]->site, frame_cnt, chunks};
 	}
 	return 0;
 }
 
-/* The standard library of C++ and allocators get memory for callers, libc but for obstacks. */
+/* True if a function may fill a pool: not an allocator, libc (except obstacks) or libstdc++. */
 static bool may_have_chunks(const struct site *site, const struct sym_location *location)
 {
 	const char *symbol = location && location->frame_cnt
@@ -136,7 +137,7 @@ static bool may_have_chunks(const struct site *site, const struct sym_location *
 	return !symbol || !function_is_of_library(symbol);
 }
 
-/* Keeps those whose functions may be pools by their names. */
+/* Drops pools whose functions are ruled out by their names. */
 static int check_names(struct chunk_pools *pools, struct symbol_backend *symbols,
 		       uint64_t deadline_ns)
 {
@@ -189,7 +190,7 @@ void chunk_pools_deinit(struct chunk_pools *pools)
 
 const struct chunk_pool *chunk_pools_find(const struct chunk_pools *pools, const struct site *site)
 {
-	/* The innermost function comes first. */
+	/* Pools of inner functions come first. */
 	for (size_t i = 0; i < pools->cnt; i++) {
 		const struct chunk_pool *pool = &pools->pools[i];
 

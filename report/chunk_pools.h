@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that take memory in chunks of one size and hand it out to many callers: an obstack, a
- * memory pool. A caller that happens to need a new chunk says little, so that a chunk pool is
- * judged as one. Recognised by behaviour; names only rule functions out.
+ * Finds functions that take memory in chunks of one size and hand it out to many callers, such as
+ * obstacks and memory pools. The caller that happens to need a new chunk says little about a leak,
+ * so a chunk pool is judged as a whole. Chunk pools are recognised by behaviour; names only rule
+ * functions out.
  */
 #ifndef REPORT_CHUNK_POOLS_H
 #define REPORT_CHUNK_POOLS_H
@@ -24,14 +25,15 @@ struct chunk_pools {
 };
 
 /*
- * Searches all sites of a report, which must outlive the pools. symbols name functions until
- * deadline_ns. Without callers or symbols, which may be NULL, there are no pools. 0 or -ENOMEM.
+ * Finds chunk pools among all sites of a report, which must outlive the pools. symbols name
+ * functions until deadline_ns. If callers or symbols are NULL, no pools are found. Returns 0 or
+ * -ENOMEM.
  */
 int chunk_pools_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
 		     struct symbol_backend *symbols, uint64_t deadline_ns, struct chunk_pools *ret);
 void chunk_pools_deinit(struct chunk_pools *pools);
 
-/* Returns the pool that took the memory of a site; NULL: none did. */
+/* Returns the pool that took the memory of a site; NULL if none did. */
 const struct chunk_pool *chunk_pools_find(const struct chunk_pools *pools, const struct site *site);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The blocks by which a chunk pool takes memory. */
+/* The chunks in which a chunk pool takes memory. */
 #ifndef REPORT_CHUNKS_H
 #define REPORT_CHUNKS_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 struct chunks {
-	uint64_t bytes; /* of each; 0: there is no pool */
-	size_t callers; /* of the function that hands the memory out */
+	uint64_t bytes; /* size of a chunk; 0 if there is no pool */
+	size_t callers; /* number of callers of the pool's function */
 };
 
 #endif

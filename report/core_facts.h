@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a core file says of its process, beside the blocks of its heap. */
+/* Facts about a core file and its process, except the blocks of the heap. */
 #ifndef REPORT_CORE_FACTS_H
 #define REPORT_CORE_FACTS_H
 
@@ -12,26 +12,26 @@
 struct core_thread {
 	pid_t tid;
 	uint64_t pc;
-	const char *function; /* that it is in; NULL: not known, as all below */
-	const char *module;   /* path of the file */
-	const char *file;     /* of the source */
-	unsigned int line;    /* 0: not known */
+	const char *function; /* function at pc; NULL if not known, like module and file */
+	const char *module;   /* path of the program or library */
+	const char *file;     /* source file */
+	unsigned int line;    /* line in the source file; 0 if not known */
 };
 
 struct core_facts {
-	const char *path;      /* of the core */
-	const char *program;   /* its name, raw bytes; "": not known */
-	const char *arguments; /* the command line, which may be cut off, raw bytes */
+	const char *path;      /* path of the core file */
+	const char *program;   /* name of the program, raw bytes; "" if not known */
+	const char *arguments; /* command line, perhaps truncated, raw bytes */
 	pid_t pid;
-	int signal;                        /* that ended it; 0: none did */
-	const struct core_thread *threads; /* the one that ended the process is the first */
+	int signal;                        /* signal that ended the process; 0 if none did */
+	const struct core_thread *threads; /* the first thread ended the process */
 	size_t thread_cnt;
-	uint64_t memory_bytes;  /* that the core has */
-	uint64_t missing_bytes; /* that were cut off */
-	uint64_t absent_bytes;  /* that it was made without, of memory that may hold pointers */
-	struct reach_sum used;  /* chunks of glibc's heap, with those that have their own mapping */
-	struct reach_sum free_;
-	uint64_t own_bytes; /* the allocator's own, and what it has never handed out */
+	uint64_t memory_bytes;  /* memory in the core file */
+	uint64_t missing_bytes; /* memory cut off from the core file */
+	uint64_t absent_bytes;  /* memory that may hold pointers but was not dumped */
+	struct reach_sum used;  /* used chunks of glibc's heap, including mapped chunks */
+	struct reach_sum free_; /* free chunks of glibc's heap */
+	uint64_t own_bytes;     /* the allocator's own memory, and memory never handed out */
 };
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares each site with those that are in the list already. */
+/* Compares each site with the sites already in the list. */
 #include "report/depths.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "report/fold.h"
 
-/* Maximum number of sites of the list that one site is compared with */
+/* Maximum sites of the list that one site is compared with. */
 #define COMPARED_MAX 64
 
 static bool may_join(const struct report_site *a, const struct report_site *b)

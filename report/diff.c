@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Matches the sites of two snapshots by keys, and sorts what has changed. */
+/* Matches the sites of two snapshots by keys, and sorts the changed sites. */
 #include "report/diff.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static int compare_ids(const void *left, const void *right)
 	return ORDER((*a)->id, (*b)->id);
 }
 
-/* The sites of a snapshot by their ids; NULL: no memory. */
+/* Returns the sites of a snapshot sorted by id; NULL if out of memory. */
 static const struct site **sort_ids(const struct snapshot *snap)
 {
 	const struct site **ret = calloc(snap->site_cnt + 1, sizeof(*ret));
@@ -64,8 +64,8 @@ static const struct site **sort_ids(const struct snapshot *snap)
 }
 
 /*
- * Of one run a site that is in both has one id, but perhaps two keys: as long as the file of a
- * frame was not read, its place in it is told in another way. So the second side's key counts.
+ * Makes the key of a site. In one run, a site on both sides has one id but may have two keys, as a
+ * frame is identified in another way until its file is read. So both sides use the second's key.
  */
 static int make_key(const struct diff *diff, size_t which, const struct site *const *second_ids,
 		    const struct site *site, struct diff_keys *keys)
@@ -79,7 +79,7 @@ static int make_key(const struct diff *diff, size_t which, const struct site *co
 		    : diff_keys_make(keys, diff->sides[which].symbols, site);
 }
 
-/* Adds the sites of a side to those of their keys, in an array with room for all. */
+/* Adds the sites of a side to the diff sites of their keys; the array has room for all. */
 static int add_side(struct diff *diff, size_t which, const struct site *const *second_ids,
 		    struct diff_keys *keys, struct intern *table)
 {
@@ -116,7 +116,7 @@ static const struct site *later_of(const struct diff_site *site)
 	return site->parts[1].site ? site->parts[1].site : site->parts[0].site;
 }
 
-/* What matters most comes first. No two sites are equal. */
+/* Compares changed sites; the most important one comes first. No two sites are equal. */
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct diff_site *a = left, *b = right;
@@ -134,7 +134,7 @@ static int compare(const void *left, const void *right, void *arg)
 	       ?: ORDER(later_of(a)->id, later_of(b)->id);
 }
 
-/* Leaves those that have changed, in order. */
+/* Keeps only sites that have changed, and sorts them. */
 static void sort_changed(struct diff *diff, size_t cnt, enum sort_order order)
 {
 	for (size_t i = 0; i < cnt; i++) {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What has changed between two snapshots, perhaps of two runs: sites are matched by what they are,
- * and not by their addresses and process ids. Pure arithmetic on what snapshots and names say.
+ * Finds what has changed between two snapshots of one run or of two runs. Sites are matched without
+ * using addresses; sites of two runs also without process ids. Pure arithmetic on snapshots and
+ * names.
  *
- * Of one run, sites of the same id match; their frames are those that the second side names.
- * Else two sites match if they have the same kind, the same process and the same frames. Of one
- * run the process is the same if its id is, of two if its name is. A frame is the same
- *	- if its file has the same build id, or it is the same run: at the same place in the file;
- *	- else, or if a file has no build id: in functions of the same names in files of the same
- *	  name, whatever their folder; without names at the same place of that file.
- * A slab cache's name is no part of it: of several that a stack took from, the site has the first.
- * Sites of one side that match each other are summed up.
+ * In one run, sites with equal ids match, and their frames are named by the second side. All other
+ * sites match if they have the same kind, the same process and the same frames. Processes match by
+ * process id in one run, and by name in two runs. Frames match
+ *	- if their files have the same build id, or in one run: at the same offset in the file;
+ *	- otherwise: in functions of the same names, in files of the same name in any folder;
+ *	  without function names, at the same offset in files of the same name.
+ * Names of slab caches are not compared: a site has only the first of several caches. Matching
+ * sites of one side are summed up.
  */
 #ifndef REPORT_DIFF_H
 #define REPORT_DIFF_H
@@ -21,36 +22,39 @@
 
 enum change { CHANGE_NEW, CHANGE_GROWN, CHANGE_SHRUNK, CHANGE_GONE, CHANGE_NONE, CHANGE_CNT };
 
-/* In reports: "new", "grown", ... */
+/* Returns the name in reports, such as "new" or "grown". */
 const char *change_name(enum change change);
 
-/* What a side has of a site. */
+/* Sum of the matching sites of one side. */
 struct diff_part {
 	uint64_t bytes;
 	uint64_t count;
-	const struct site *site; /* one of them; NULL: it has none */
+	const struct site *site; /* the largest of these sites; NULL if there is none */
 };
 
 struct diff_site {
 	enum change change;
 	struct diff_part parts[2];
-	struct report_site shown; /* of the later one that there is */
+	struct report_site shown; /* the site of the second side, else of the first */
 };
 
 struct diff {
 	struct diff_side sides[2];
-	struct diff_site *sites; /* that have changed, sorted */
+	struct diff_site *sites; /* sites that have changed, sorted */
 	size_t site_cnt;
 	size_t shown_cnt;
 	size_t cnt_of[CHANGE_CNT];
 };
 
-/* Order: by how much has changed; with --sort growth what has grown most comes first. */
+/*
+ * Compares two snapshots. Sites are sorted by the size of the change; with --sort growth, sites
+ * that have grown most come first. Returns 0 or -ENOMEM.
+ */
 int diff_init(const struct options *opts, const struct diff_side *sides, bool same_run,
 	      struct diff *ret);
 void diff_deinit(struct diff *diff);
 
-/* By the bytes, if these are the same by the count. */
+/* Returns the growth of a site from the first side to the second; negative if it has shrunk. */
 int64_t diff_bytes(const struct diff_site *site);
 int64_t diff_count(const struct diff_site *site);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keys of sites that are the same in two runs, wherever code and processes were. */
+/* Makes keys that are equal for the same site of two runs, whatever its addresses and pids. */
 #include "report/diff_key.h"
 #include "base/path.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a frame is told: one letter, so that one way is never taken for another. */
+/* How a key identifies a frame. Keys contain the letter, so different ways never match. */
 enum way { BY_ADDRESS = 'a', BY_BUILD = 'b', BY_FILE = 'f', BY_NAMES = 'n' };
 
 static int add_builds(const struct diff_side *side, struct intern *builds)
@@ -69,7 +69,7 @@ static bool has_names(const struct sym_location *location)
 	return location->frame_cnt && location->frames[0].symbol;
 }
 
-/* Brackets are memory without a file: what is there has the same place in one run alone. */
+/* True if a module is a file. Names in brackets are other memory, with no stable offsets. */
 static bool is_file(const char *module)
 {
 	return module && *module != '[';

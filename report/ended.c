@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 
-/* The images of ended processes; each stands for itself. */
+/* Collects the images of ended processes as keys of ret, and counts the processes. */
 static int find_ended(const struct snapshot *snap, struct hash_map *ret, struct ended *sum)
 {
 	int err = 0;
@@ -49,7 +49,7 @@ int ended_leave_out(struct snapshot_view *view)
 	return err;
 }
 
-/* Puts a process among the largest, the last of which may have to go. Takes its name over. */
+/* Inserts a process if it is among the largest; may drop the smallest. Takes over its name. */
 static void name_process(struct ended_processes *list, struct ended_process *process)
 {
 	size_t at = list->named_cnt;
@@ -83,7 +83,7 @@ static int add_process(struct ended_processes *list, const struct process *proce
 	return 0;
 }
 
-/* Sums are by tally. */
+/* Sums up the memory of each ended process; sums has an entry for each tally. */
 static int sum_sites(const struct snapshot *snap, struct ended *sums)
 {
 	struct hash_map images = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a process held is freed when it ends. Where many processes are traced, reports are of those
- * that live; those that have ended are one sum. Of given processes what they held at their end
- * counts.
+ * Memory of processes that have ended. With --all-processes, --comm or --cgroup, reports show only
+ * the sum of such processes, as their memory is freed. Processes that were given one by one are
+ * reported with the memory that they held at their end.
  */
 #ifndef REPORT_ENDED_H
 #define REPORT_ENDED_H
@@ -14,27 +14,27 @@
 
 struct ended_process {
 	pid_t pid;
-	char *comm; /* raw bytes, from malloc; NULL: not known */
+	char *comm; /* raw bytes, from malloc; NULL if not known */
 	uint64_t bytes;
 	uint64_t count;
 };
 
-/* Processes whose memory counted when they ended, and what they held then. */
+/* Given processes that have ended, and the memory that they held at their end. */
 struct ended_processes {
-	struct ended_process named[ENDED_NAMED]; /* the largest, in order */
+	struct ended_process named[ENDED_NAMED]; /* processes with most memory, largest first */
 	size_t named_cnt;
-	size_t total; /* those that held something */
+	size_t total; /* number of processes that held memory at their end */
 	uint64_t bytes;
 };
 
 /*
- * Adds the processes that have ended in a snapshot. Blocks that they had inherited do not count. 0
- * or -ENOMEM.
+ * Adds the ended processes of a snapshot to the list. Inherited blocks do not count. Returns 0 or
+ * -ENOMEM.
  */
 int ended_processes_add(struct ended_processes *list, const struct snapshot *snap);
 void ended_processes_deinit(struct ended_processes *list);
 
-/* Leaves out what ended processes held; the sum stands in the view's ended. 0 or -ENOMEM. */
+/* Removes sites of ended processes from a view, and sets view->snap.ended. 0 or -ENOMEM. */
 int ended_leave_out(struct snapshot_view *view);
 
 #endif

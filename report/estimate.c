@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* How a block was sampled: p, and 1 - p by itself, since the difference loses what is small. */
+/* Probability p that a block is sampled, and 1 - p, which loses precision if computed from p. */
 struct chance {
 	double taken;
 	double left_out;
@@ -20,7 +20,7 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 	case SAMPLING_COUNT:
 		return (struct chance){1 / rate, 1 - 1 / rate};
 	case SAMPLING_BYTES:
-		/* The programs take an empty block for one of a byte. */
+		/* The BPF programs sample an empty block like a block of one byte. */
 		distance = (double)(size ? size : 1) / rate;
 		return (struct chance){-expm1(-distance), exp(-distance)};
 	default:
@@ -29,8 +29,8 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 }
 
 /*
- * Pieces of one block are in the sample together or not at all: the variance of their sum is that
- * of the block, if it is theirs alone, and more than it is, if other pieces are gone.
+ * Pieces of one block are sampled together or not at all. The variance of their sum is exact if all
+ * pieces are still there, and too large if some pieces have been freed.
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size)
@@ -63,7 +63,7 @@ void estimate_join(struct estimate *sum, const struct estimate *part)
 	sum->count_variance += part->count_variance;
 }
 
-/* Sizes come from a target: no sum of them may overflow. */
+/* Converts a sum to an integer. Targets control the sizes, so huge sums must not overflow. */
 static uint64_t whole_number(double value)
 {
 	if (!(value > 0))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What sampled blocks say of all blocks, by the estimator of Horvitz and Thompson: each counts for
- * as many as its probability of being sampled is small, and the estimates of the blocks are added.
- * Blocks are sampled independently of each other, which gives the variance.
+ * Estimates the sums over all blocks from sampled blocks, by the Horvitz-Thompson estimator: each
+ * sampled block is weighted by the inverse of its probability of being sampled. The variance
+ * follows from blocks being sampled independently of each other.
  */
 #ifndef REPORT_ESTIMATE_H
 #define REPORT_ESTIMATE_H
@@ -11,7 +11,7 @@
 
 enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES };
 
-/* Of a block that was not left to chance. */
+/* The sampled_size of a block that is always sampled. */
 #define SAMPLED_FOR_CERTAIN UINT64_MAX
 
 struct sampling {
@@ -22,26 +22,26 @@ struct sampling {
 struct estimate {
 	double bytes;
 	double count;
-	double bytes_variance; /* NAN, here and below: not known */
-	double count_variance;
+	double bytes_variance; /* NAN if not known */
+	double count_variance; /* NAN if not known */
 };
 
 /*
- * Adds a sampled block. sampled_size: when it was sampled, as it may have shrunk or grown since; or
- * SAMPLED_FOR_CERTAIN.
+ * Adds a sampled block. The block may have shrunk or grown since it was sampled: sampled_size is
+ * the size at that time, or SAMPLED_FOR_CERTAIN.
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size);
 
-/* Adds so many blocks of which no size is known: their bytes have no variance then. */
+/* Adds cnt blocks of unknown size; with sampling, the variance of the bytes becomes NAN. */
 void estimate_add_sizeless(struct estimate *sum, const struct sampling *sampling, uint64_t cnt);
 
 void estimate_join(struct estimate *sum, const struct estimate *part);
 
-/* The nearest whole number. */
+/* Returns the nearest whole number; 0 for negative values. */
 uint64_t estimate_rounded(double value);
 
-/* The standard error, rounded up: 0 if all was looked at. */
+/* Returns the standard error, rounded up; 0 if nothing was left out by sampling. */
 uint64_t estimate_error(double variance);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks outwards over the functions of a stack, and over runs of them as one. */
+/* Walks outwards over the functions of a stack, with runs of functions as one item. */
 #include "report/fold.h"
 
 #include <stdint.h>
@@ -11,14 +11,15 @@
 #include "report/own.h"
 
 /*
- * Of an interpreter the innermost functions may tell what it does, others only that it runs, as do
- * those between functions of a script.
+ * Maximum innermost functions of an interpreter that are not folded, as they may show what the
+ * interpreter does. Functions further out, or between functions of a script, only show that it
+ * runs.
  */
 #define SPARED 4
 
-/* Maximum number of functions that call each other in turn and are folded as a recursion */
+/* Maximum functions that call each other in turn and are folded as a recursion. */
 #define PERIOD_MAX 8
-/* Minimum number of repeated calls that are folded */
+/* Minimum repeated calls that are folded. */
 #define TIMES_MIN 3
 
 bool spot_has_symbol(const struct spot *spot)
@@ -68,7 +69,7 @@ static bool is_of_standard_library(const char *symbol)
 	return !strncmp(name.whole, "std::", 5) || !strncmp(name.whole, "__gnu_cxx::", 11);
 }
 
-/* What a run of functions is of that nobody wants to read one by one; NULL: it is read. */
+/* Returns the file, or "std", of a function that may be folded into a run; NULL if it may not. */
 static const char *inside_of(const struct report_site *shown, const struct spot *spot)
 {
 	const char *module = spot->location ? spot->location->module : NULL;
@@ -104,7 +105,7 @@ static bool same_function(const struct site *a_site, const struct spot *a,
 	       same_text(a->location->module, b->location->module);
 }
 
-/* Functions that are marked are never hidden in a row of repeated calls. */
+/* True if a function may be folded into repeated calls; functions that are marked may not. */
 static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 {
 	const struct report_site *shown = fold->shown;
@@ -114,7 +115,7 @@ static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 	       !(shown->has_through && spot_is_at(spot, shown->through));
 }
 
-/* How often the period functions from spot on are called in a row. */
+/* Returns how many times in a row the `period` functions from spot on appear. */
 static size_t times_of(const struct fold *fold, struct spot spot, size_t period, bool by_line)
 {
 	const struct report_site *shown = fold->shown;
@@ -147,8 +148,8 @@ static struct recursion recursion_by(const struct fold *fold, const struct spot 
 }
 
 /*
- * The recursion that begins with spot. The innermost call often stands in another line than all
- * others: it is shown by itself if the others are of one line.
+ * Returns the recursion that begins at spot. The innermost call is often on another source line
+ * than all others: it is no part of the recursion if the others are on the same line.
  */
 static struct recursion recursion_at(const struct fold *fold, const struct spot *spot)
 {
@@ -175,7 +176,7 @@ static void repeat(struct fold *fold)
 		spot_next(fold->shown, &fold->last);
 }
 
-/* Goes to the last function from here on that is inside of the same, at most `max` functions. */
+/* Extends the run to the last adjacent function inside the same file, up to max functions. */
 static void end_run(struct fold *fold, const char *inside, size_t max)
 {
 	struct spot next = fold->last;
@@ -191,7 +192,7 @@ static void end_run(struct fold *fold, const char *inside, size_t max)
 	}
 }
 
-/* Whether nothing follows but what is the same in each program: what calls main, or a thread. */
+/* True if only start-up code of the program or the thread follows. */
 static bool is_start(const struct report_site *shown, struct spot spot)
 {
 	do {
@@ -204,7 +205,7 @@ static bool is_start(const struct report_site *shown, struct spot spot)
 	return true;
 }
 
-/* Whether it is an interpreter's, of which only few in a row have been come to. */
+/* True if a function is among the first SPARED functions in a row of an interpreter. */
 static bool is_spared(struct fold *fold, const char *inside)
 {
 	if (!inside || !interpreter_of(inside))
@@ -218,7 +219,7 @@ void fold_begin(struct fold *fold, const struct report_site *shown, size_t end)
 	*fold = (struct fold){.shown = shown, .end = end};
 }
 
-/* The first function is told whatever it is: it called the allocator. */
+/* Begins with the function that called the allocator, which is never folded. */
 static bool begin(struct fold *fold)
 {
 	const struct report_site *shown = fold->shown;
@@ -231,7 +232,7 @@ static bool begin(struct fold *fold)
 	return true;
 }
 
-/* Makes a function, or a row that is inside of the same, the current item. */
+/* Makes the next function, or the run that begins with it, the current item. */
 static void take(struct fold *fold)
 {
 	const char *inside = inside_of(fold->shown, &fold->last);

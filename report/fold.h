@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which functions of a stack nobody wants to read one by one: what is inside of a runtime, of an
- * interpreter or of the standard library, the repeated calls of a recursion, and what every program
- * begins with. It knows nothing of how a stack is written.
+ * Folds functions of a stack that are not worth reading one by one: runs inside a runtime, an
+ * interpreter or the standard library, repeated calls of a recursion, and start-up code. Knows
+ * nothing of how a stack is written.
  */
 #ifndef REPORT_FOLD_H
 #define REPORT_FOLD_H
@@ -13,47 +13,47 @@
 struct spot {
 	struct place place;
 	const struct sym_location *location;
-	const struct sym_frame *frame; /* NULL: it has no name */
+	const struct sym_frame *frame; /* NULL if the function has no name */
 };
 
-/* The next functions, and the same ones again: a recursion. */
+/* A recursion: a sequence of functions that is repeated on the stack. */
 struct recursion {
-	size_t period; /* functions that repeat; 0: none do */
-	size_t times;  /* calls of each in a row */
-	bool varied;   /* the calls stand in several lines, not only in those of the first calls */
+	size_t period; /* number of functions in the sequence; 0 if there is no recursion */
+	size_t times;  /* number of times that the sequence appears in a row */
+	bool varied;   /* repeated calls are on other source lines than the first calls */
 };
 
-/* From the function that called the allocator outwards. */
+/* A walk over a folded stack, outwards from the function that called the allocator. */
 struct fold {
 	const struct report_site *shown;
-	size_t end; /* frames from this one on are left out */
-	/* The current item: a function or a row of cnt functions. */
+	size_t end; /* number of innermost frames to walk; the rest is left out */
+	/* The current item: a function or a run of cnt functions. */
 	struct spot spot;
-	const char *inside; /* of what a row is: the path of a file, or "std"; NULL: no such row */
-	bool repeats;       /* a row that repeats the functions before it, see recursion */
+	const char *inside; /* path of the file that a run is inside of, or "std"; else NULL */
+	bool repeats;       /* the item is a run that repeats the functions before it */
 	size_t cnt;
-	/* The current item belongs to this recursion: its first calls, or the row that repeats. */
+	/* The recursion that the current item is a part of; its period is 0 if there is none. */
 	struct recursion recursion;
-	/* The rest is what every program begins with, so that nothing of it is come to. */
+	/* True if the walk has ended because only start-up code follows. */
 	bool at_start;
-	struct spot last; /* of the row */
+	struct spot last; /* last function of the current item */
 	bool begun;
 	const char *before;
 	size_t spared;
-	bool scripted; /* a function of a script was come to */
-	size_t unique; /* functions of the recursion's first calls that are still to come */
+	bool scripted; /* a function of a script has been walked */
+	size_t unique; /* functions of the recursion's first calls not walked yet */
 };
 
 void fold_begin(struct fold *fold, const struct report_site *shown, size_t end);
-/* False: nothing is left but what is left out. */
+/* Goes to the next item; false at the end, or if all further functions are left out. */
 bool fold_next(struct fold *fold);
 
-/* True if both stacks have a recursion and, folded, differ in how often it repeats alone. */
+/* True if both stacks have a recursion and, once folded, differ only in its repetitions. */
 bool fold_same(const struct report_site *a, const struct report_site *b);
 
 bool spot_is_at(const struct spot *spot, struct place place);
 bool spot_has_symbol(const struct spot *spot);
-/* Of the same stack, one further out; false: it was the outermost. */
+/* Moves a spot one function outwards; false if it was the outermost. */
 bool spot_next(const struct report_site *shown, struct spot *spot);
 struct spot spot_at(const struct report_site *shown, struct place place);
 

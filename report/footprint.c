@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Judges each part of a footprint as a site is judged, and compares it with traced blocks. */
+/* Judges each part of a footprint like a site, and compares it with traced blocks. */
 #include "report/footprint.h"
 
 #include <errno.h>
@@ -10,16 +10,16 @@
 #include "base/hash.h"
 #include "base/hash_map.h"
 
-/* Minimum confidence of the trend, less what was given back. */
+/* Minimum growth (struct leak_score) of a part that counts as growing. */
 #define LEAST_GROWTH 0.9
-/* Minimum growth: bytes, a fraction of the whole, descriptors or threads. */
+/* Minimum growth: in bytes, as a fraction of the whole, and in descriptors or threads. */
 #define LEAST_BYTES (256U << 10)
 #define LEAST_FRACTION 0.001
 #define LEAST_PIECES 8
-/* Of what a part grew by, traced blocks explain it if they grew by this fraction. */
+/* Traced blocks explain a part's growth if they grew by at least this fraction of it. */
 #define EXPLAINED 0.5
 
-/* Sums of traced blocks stand behind the parts of the footprint. */
+/* Series of traced blocks, numbered after the parts of the footprint. */
 enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, SERIES_CNT };
 
 static const char *const part_names[] = {
@@ -36,12 +36,12 @@ const char *footprint_part_name(enum footprint_part part)
 	return part_names[part];
 }
 
-/* One series of each kind for each process: a site of nobody, which ranking remembers. */
+/* SERIES_CNT series for each process, stored as sites so that ranking can remember them. */
 struct series_list {
 	struct site *sites;
 	const struct process **processes;
 	size_t process_cnt;
-	struct hash_map by_image; /* the index of a process, counted from 1, stands for a pointer */
+	struct hash_map by_image; /* indices of processes, counted from 1, stored as pointers */
 };
 
 static void series_list_deinit(struct series_list *list)
@@ -65,7 +65,7 @@ static int add_process(struct series_list *list, const struct process_tally *tal
 			    (void *)(uintptr_t)list->process_cnt);
 }
 
-/* Kernel blocks and reserved address space are not in a process's footprint. */
+/* Adds a site to the traced series, unless it is in no footprint: kernel blocks and reserves. */
 static void add_traced(struct series_list *list, const struct site *site)
 {
 	size_t at = site->process && site->space == SPACE_USER && site->kind != KIND_RESERVE
@@ -118,7 +118,7 @@ static bool grows(const struct site_history *history, enum footprint_part part, 
 			      : gained >= LEAST_PIECES;
 }
 
-/* What a series grew by since a moment. Those of one process have the same moments. */
+/* Returns the growth of a series since a moment. Series of one process have the same moments. */
 static double gained_since(const struct site_history *history, uint64_t since_ns)
 {
 	const struct moment *moments = history->moments;
@@ -129,7 +129,7 @@ static double gained_since(const struct site_history *history, uint64_t since_ns
 	return (double)moments[last].bytes - (double)moments[first].bytes;
 }
 
-/* How much of a part's growth has another reason than a leak that nobody traces. */
+/* Returns how much of a part's growth has another reason than an untraced leak. */
 static double explained(const struct options *opts, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
 {
@@ -139,12 +139,12 @@ static double explained(const struct options *opts, const struct growth *series,
 			       : INFINITY;
 	switch (part) {
 	case FOOTPRINT_ANONYMOUS:
-		/* Filters leave blocks out of the sum. */
+		/* Size filters leave blocks out of the traced series. */
 		return opts->min_size || opts->max_size != UINT64_MAX
 			       ? INFINITY
 			       : gained_since(series[TRACED].history, since_ns);
 	case FOOTPRINT_SHARED:
-		/* What was mapped before is only used for the first time, as a database does. */
+		/* Memory mapped earlier may be used for the first time now, as in a database. */
 		return gained - gained_since(series[FOOTPRINT_VIRTUAL].history, since_ns);
 	case FOOTPRINT_HUGE:
 		return gained_since(series[TRACED_MAPPINGS].history, since_ns);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel counts of a process as a whole, beside its blocks, and what of that grows
- * although no traced blocks do: then "nothing seems to leak" would be wrong. Rates are per second.
+ * Finds growth of a process that traced blocks do not explain, from the totals that the kernel
+ * keeps for the process. With such growth, "nothing seems to leak" would be wrong. Rates are per
+ * second.
  */
 #ifndef REPORT_FOOTPRINT_H
 #define REPORT_FOOTPRINT_H
@@ -9,13 +10,13 @@
 #include "options/options.h"
 #include "report/ranking.h"
 
-/* A part of a process's footprint that grows, and at most half of it is traced. */
+/* A part of a process's footprint that grows, mostly by memory that is not traced. */
 struct untraced_growth {
 	const struct process *process;
 	enum footprint_part part;
-	double per_s;        /* bytes, or pieces */
+	double per_s;        /* bytes, descriptors or threads */
 	double traced_per_s; /* bytes by which traced blocks grew meanwhile */
-	uint64_t since_ns;   /* for how long it has been growing */
+	uint64_t since_ns;   /* how long the part has been growing */
 };
 
 struct untraced_growths {
@@ -24,17 +25,17 @@ struct untraced_growths {
 };
 
 /*
- * Remembers the footprints of a snapshot of a ranking of their own, and judges them. is_reported
- * false: they are only remembered. 0 or -ENOMEM; *ret is to be deinited.
+ * Adds the footprints in a snapshot to a ranking for footprints only, and judges them if
+ * is_reported. Returns 0 or -ENOMEM; call untraced_growths_deinit() either way.
  */
 int untraced_growths_init(const struct options *opts, const struct snapshot *snap, bool is_reported,
 			  struct ranking *ranking, struct untraced_growths *ret);
 void untraced_growths_deinit(struct untraced_growths *growths);
 
-/* By how many bytes a second memory grows that is not traced. */
+/* Returns the growth of untraced memory, in bytes per second. */
 double untraced_bytes_per_s(const struct untraced_growths *growths);
 
-/* In reports of programs: "anonymous", "shared", "huge", "descriptors", "threads". */
+/* Returns the name in reports for programs, such as "anonymous". */
 const char *footprint_part_name(enum footprint_part part);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a frame of a snapshot's stack is, besides an address. Its other bits are the source's, which
- * names it. Recordings hold frames as they are.
+ * Flags in the frames of a snapshot's stacks. Bits that are neither flags nor part of an address
+ * belong to the source that names the frames. Recordings store frames unchanged.
  */
 #ifndef REPORT_FRAME_H
 #define REPORT_FRAME_H
@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of user space: the instruction to be executed next, and not the one behind a call. */
+/* User space: the frame is the next instruction to execute, not a return address. */
 #define FRAME_EXACT (1ULL << 62)
-/* A place in a file: it has an address only once it is named. */
+/* The frame is a position in a file; its address is known only after naming. */
 #define FRAME_FILE (1ULL << 61)
-/* From here on up to the kernel's half no bit is part of an address. */
+/* End of the user-space addresses in frames; higher bits are no part of the address. */
 #define FRAME_ADDR_END (1ULL << 59)
 
 static inline bool frame_is_kernel(uint64_t frame)
@@ -31,7 +31,7 @@ static inline bool frame_is_in_file(uint64_t frame)
 	return !frame_is_kernel(frame) && (frame & FRAME_FILE);
 }
 
-/* Of a frame that is not in a file. */
+/* Returns the address of a frame that is not a position in a file. */
 static inline uint64_t frame_addr(uint64_t frame)
 {
 	return frame_is_kernel(frame) ? frame : frame & (FRAME_ADDR_END - 1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads demangled names of C++ and Rust, and those that runtimes give to code of scripts. */
+/* Parses demangled names of C++ and Rust, and the names that runtimes give to script functions. */
 #include "report/function_name.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Arguments of templates that are longer are of more noise than use. */
+/* Maximum bytes of template arguments that are kept; longer ones are more noise than use. */
 #define ARGUMENTS_MAX 16
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -23,7 +23,7 @@ static bool ends_in_operator(const char *symbol, const char *end)
 	return (size_t)(end - symbol) >= len && !strncmp(end - len, "operator", len);
 }
 
-/* "<" and ">" of templates stand behind a name; those of operators do not. */
+/* True if "<" begins template arguments: it follows a name and is no part of an operator. */
 static bool opens_template(const char *symbol, const char *at)
 {
 	return at == symbol ||
@@ -31,8 +31,8 @@ static bool opens_template(const char *symbol, const char *at)
 }
 
 /*
- * The parameters' parenthesis; that of "(anonymous namespace)" and Go's "(*Type)" have no name
- * before them, and that of "operator()" belongs to the name.
+ * True if "(" begins the parameters. In "(anonymous namespace)" and Go's "(*Type)" it follows no
+ * name; in "operator()" it belongs to the name.
  */
 static bool opens_parameters(const char *symbol, const char *at)
 {
@@ -41,8 +41,8 @@ static bool opens_parameters(const char *symbol, const char *at)
 }
 
 /*
- * Behind the signs of an operator that begins at at, whose arguments of a template may stand there,
- * too: "operator+<char>", "operator<< <char>". at itself if there is none.
+ * Returns the end of the operator name that begins at at, before any template arguments
+ * ("operator+<char>", "operator<< <char>"); at itself if no operator begins there.
  */
 static const char *behind_operator(const char *symbol, const char *at)
 {
@@ -99,7 +99,7 @@ struct function_name function_name_of(const char *symbol)
 	return name;
 }
 
-/* "py::NAME:PATH" of CPython. */
+/* Parses CPython's form "py::NAME:PATH". */
 static bool python_function_of(const char *symbol, struct script_function *ret)
 {
 	const char *name = symbol + strlen("py::"), *colon;
@@ -114,7 +114,7 @@ static bool python_function_of(const char *symbol, struct script_function *ret)
 	return true;
 }
 
-/* A number behind a colon at the end of a text of *len bytes, which it is taken from. */
+/* Cuts ":NUMBER" off the end of a text of *len bytes; false if the text does not end so. */
 static bool take_number(const char *text, size_t *len, unsigned int *ret)
 {
 	size_t at = *len;
@@ -128,7 +128,7 @@ static bool take_number(const char *text, size_t *len, unsigned int *ret)
 	return true;
 }
 
-/* "JS:*NAME PATH:LINE:COLUMN" of V8, whose sign says how it was compiled. */
+/* Parses V8's form "JS:*NAME PATH:LINE:COLUMN", in which the sign says how it was compiled. */
 static bool v8_function_of(const char *symbol, struct script_function *ret)
 {
 	static const char *const kinds[] = {"JS:", "LazyCompile:", "Function:", "Script:", "Eval:"};
@@ -158,7 +158,7 @@ bool script_function_of(const char *symbol, struct script_function *ret)
 	return python_function_of(symbol, ret) || v8_function_of(symbol, ret);
 }
 
-/* Behind a dot, and a number behind that; what else stands behind dots belongs to names of Go. */
+/* Suffixes of compiler clones, behind a dot. Other text behind dots belongs to names of Go. */
 static const char *const clone_suffixes[] = {
 	"isra", "constprop", "part", "cold", "lto_priv", "llvm", "localalias", "clone", "0",
 };
@@ -183,7 +183,7 @@ static const char *name_end(const char *name, const char *end)
 	return end;
 }
 
-/* Behind the bracket that closes the one at at. */
+/* Returns the position behind the bracket that closes the one at at. */
 static const char *behind_bracket(const char *at, const char *end)
 {
 	size_t depth = 0;
@@ -197,7 +197,7 @@ static const char *behind_bracket(const char *at, const char *end)
 	return end;
 }
 
-/* Where the type of "<app::Cache<T> as app::Store>" ends, which begins at at. */
+/* Returns the end of the type in "<app::Cache<T> as app::Store>", which begins at at. */
 static const char *type_end(const char *at, const char *end)
 {
 	size_t depth = 0;
@@ -213,7 +213,10 @@ static const char *type_end(const char *at, const char *end)
 	return at;
 }
 
-/* Behind arguments that begin at at: of a template or, in braces, of a lambda. at: none begin. */
+/*
+ * Returns the end of the arguments that begin at at, of a template or, in braces, of a lambda; at
+ * itself if no arguments begin there.
+ */
 static const char *behind_arguments(const char *symbol, const char *at, const char *end,
 				    bool is_operator, bool in_braces)
 {
@@ -268,14 +271,14 @@ char *function_name_short(const char *symbol)
 	name = function_name_of(symbol);
 	if (name.whole == name.rest)
 		return strdup(symbol);
-	/* Each "<...>" stands for more than its own length. */
+	/* The copy is never longer, as "<...>" replaces longer text. */
 	ret = malloc(strlen(symbol) + 1);
 	if (!ret)
 		return NULL;
 	out = ret;
 	at = name.whole;
 	end = name_end(name.whole, name.rest);
-	/* "<app::Cache as app::Store>::put" of Rust is one of Cache's. */
+	/* Rust's "<app::Cache as app::Store>::put" becomes app::Cache::put. */
 	if (at < end && *at == '<') {
 		out = shorten(symbol, at + 1, type_end(at, end), out);
 		at = behind_bracket(at, end);

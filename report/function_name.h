@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Demangled names of functions: their parts, and a form that fits into a line. Knows nothing of
- * what functions do.
+ * Splits demangled function names into parts, and shortens them to fit into a line.
  */
 #ifndef REPORT_FUNCTION_NAME_H
 #define REPORT_FUNCTION_NAME_H
@@ -9,35 +8,36 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Without what the function returns and takes. */
+/* Parts of a name, without return type and parameters. */
 struct function_name {
-	const char *whole; /* with its namespaces */
-	const char *last;  /* without */
-	const char *end;   /* of both, before the arguments of templates */
-	const char *rest;  /* behind those: parameters, or the end */
+	const char *whole; /* name with namespaces */
+	const char *last;  /* name without namespaces */
+	const char *end;   /* end of whole and of last, before template arguments */
+	const char *rest;  /* rest behind the template arguments: parameters, or the end */
 };
 
 struct function_name function_name_of(const char *symbol);
 
-/* A function of a script, as Python and V8 name them to profilers. */
+/* A function of a script, from the symbol that Python or V8 gives to profilers. */
 struct script_function {
 	const char *name;
 	size_t name_len;
 	const char *path;
 	size_t path_len;
-	unsigned int line; /* where it begins; 0: not known */
+	unsigned int line; /* first line of the function; 0 if not known */
 };
 
-/* False: the symbol is of no such form. */
+/* Parses the symbol of a script's function; false if the symbol has another form. */
 bool script_function_of(const char *symbol, struct script_function *ret);
 
 /*
- * pkg::Class::method of a symbol: no parameters, no suffix of a clone (".isra.0"), long arguments
- * of templates as "<...>"; of a script's function its name alone. To be freed; NULL: no memory.
+ * Returns a symbol in the form pkg::Class::method, without parameters and clone suffixes
+ * (".isra.0"), and with long template arguments as "<...>"; for a script's function, only its name.
+ * To be freed; NULL if out of memory.
  */
 char *function_name_short(const char *symbol);
 
-/* Takes out of its middle what is beyond max bytes, which are at least 8. */
+/* Cuts a name to max bytes, at least 8, by replacing its middle with "...". */
 void function_name_cut(char *name, size_t max);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts stacks by their innermost frames, and counts what comes together in each. */
+/* Sorts stacks by their innermost frames, and counts callers and sizes for each frame. */
 #include "report/funnels.h"
 
 #include <errno.h>
@@ -10,24 +10,24 @@
 #include "base/cleanup.h"
 #include "report/shared_frames.h"
 
-/* A constructor is called from a few places, and for one size. */
+/* Minimum callers, and minimum sizes, of a funnel: a constructor has few callers and one size. */
 #define LEAST_CALLERS 8
 #define LEAST_SIZES 4
 
-/* Wrappers within wrappers are no deeper. */
+/* Maximum innermost frames of a funnel: nested wrappers are not deeper. */
 #define MOST_FRAMES 3
 
 _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");
 
 /* Callers of a function, and the sizes that they ask for. */
 struct use {
-	size_t sum;                  /* of the call inside it, if that grows; else SIZE_MAX */
-	size_t calm, growing;        /* callers */
-	uint64_t sizes[LEAST_SIZES]; /* for calm ones */
+	size_t sum;                  /* sum of the function's call if it grows; else SIZE_MAX */
+	size_t calm, growing;        /* number of callers that do not grow, and that grow */
+	uint64_t sizes[LEAST_SIZES]; /* sizes that calm callers ask for */
 	size_t size_cnt;
-	double gained; /* bytes of the sum; 0 if it does not grow */
+	double gained; /* bytes that the sum gained; 0 if it does not grow */
 	double gained_by_growing;
-	double most; /* of one caller */
+	double most; /* largest gain of one caller */
 };
 
 static uint64_t size_of(const struct site *site)
@@ -35,7 +35,7 @@ static uint64_t size_of(const struct site *site)
 	return site->count ? site->bytes / site->count : 0;
 }
 
-/* Adds size to those that are known, of which there may be LEAST_SIZES. */
+/* Adds a size that is not known yet, up to LEAST_SIZES sizes. */
 static void add_size(uint64_t *sizes, size_t *cnt, uint64_t size)
 {
 	for (size_t i = 0; i < *cnt; i++)
@@ -52,7 +52,7 @@ static bool grows(const struct callers *callers, const struct candidate *site, s
 	return candidate_is_suspect(site) || (sum != SIZE_MAX && callers_grow(callers, sum));
 }
 
-/* Adds a caller: the sites that have one more frame in common. */
+/* Adds a caller: sites that share one more frame. */
 static void add_caller(const struct callers *callers, const struct candidate *const *sites,
 		       size_t cnt, size_t frame_cnt, struct use *use)
 {
@@ -76,14 +76,14 @@ static void add_caller(const struct callers *callers, const struct candidate *co
 		add_size(use->sizes, &use->size_cnt, size_of(sites[i]->site));
 }
 
-/* True if the function grows, and no few of its callers account for that. */
+/* True if the function grows, but neither growing callers nor a single caller account for it. */
 static bool is_keeper(const struct use *use)
 {
 	return use->sum != SIZE_MAX && 2 * use->gained_by_growing < use->gained &&
 	       4 * use->most < use->gained;
 }
 
-/* Sites that have frame_cnt frames in common, in order of the next one. */
+/* True if sites that share frame_cnt frames, sorted by the next frame, belong to a funnel. */
 static bool is_funnel(const struct callers *callers, const struct candidate *const *sites,
 		      size_t cnt, size_t frame_cnt)
 {
@@ -109,7 +109,7 @@ static int find(const struct callers *callers, const struct candidate *const *si
 			continue;
 		if (array_reserve(&funnels->funnels, cap, funnels->cnt + 1))
 			return -ENOMEM;
-		/* The last one has so many frames: shorter ones come before it. */
+		/* Shorter stacks come first, so the last site has at least frame_cnt frames. */
 		funnels->funnels[funnels->cnt++] = (struct funnel){sites[end - 1]->site, frame_cnt};
 	}
 	return 0;
@@ -140,7 +140,7 @@ void funnels_deinit(struct funnels *funnels)
 
 size_t funnels_frame_cnt(const struct funnels *funnels, const struct site *site)
 {
-	/* The longer ones come last. */
+	/* Funnels with most frames come last. */
 	for (size_t i = funnels->cnt; i-- > 0;) {
 		const struct funnel *funnel = &funnels->funnels[i];
 

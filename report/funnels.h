@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that get memory for whoever calls them, told by what they do and not by their names:
- * they are called from many places, and for many sizes. Knows no names.
+ * Finds functions that allocate on behalf of their callers, by behaviour instead of names: they are
+ * called from many places and allocate many sizes.
  */
 #ifndef REPORT_FUNNELS_H
 #define REPORT_FUNNELS_H
@@ -9,7 +9,7 @@
 #include "report/callers.h"
 #include "report/site_order.h"
 
-/* The innermost frames of a site, which many have in common. */
+/* Innermost frames that many sites share. */
 struct funnel {
 	const struct site *site;
 	size_t frame_cnt;
@@ -21,15 +21,16 @@ struct funnels {
 };
 
 /*
- * Of all sites of a report, which must outlive the funnels. Callers that grow, by a site or by
- * their sum, do not count, and must not be most of them: then it is the function that keeps what it
- * allocates. So it is if the function grows, but by no caller in particular. callers may be NULL.
+ * Finds the funnels among all sites of a report, which must outlive the funnels. Callers that grow,
+ * by one site or by their sum, do not count. A function is no funnel, but keeps memory itself, if
+ * most of its callers grow, or if it grows and the growth is spread over many callers. callers may
+ * be NULL. Returns 0 or -ENOMEM.
  */
 int funnels_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
 		 struct funnels *ret);
 void funnels_deinit(struct funnels *funnels);
 
-/* How many of its innermost frames get memory for others. */
+/* Returns the number of a site's innermost frames that allocate on behalf of their callers. */
 size_t funnels_frame_cnt(const struct funnels *funnels, const struct site *site);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts sites by what they are summed up by, and makes one sum of each run. */
+/* Sorts sites by the keys of their groups, and sums up each run of equal keys. */
 #include "report/grouping.h"
 
 #include <errno.h>
@@ -11,9 +11,9 @@
 #include "base/order.h"
 #include "report/allocator_frames.h"
 
-/* What does not matter is 0. */
+/* Key of a group. Unused fields are 0. */
 struct key {
-	const char *name; /* of the module or cgroup; "": not known */
+	const char *name; /* path of the module or cgroup; "" if not known */
 	pid_t pid;
 	pid_t tid;
 	size_t site;
@@ -28,8 +28,8 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * The file of the first frame outside allocators and language runtimes; of the first frame of
- * all if there is no other. Of a frame whose file is not known nobody can say that it is outside.
+ * Returns the file of the first frame outside allocators and language runtimes, else of the first
+ * frame. Returns "" at a frame whose file is not known, as this frame may be outside.
  */
 static const char *module_of(const struct site *site, struct symbol_backend *symbols)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums up the sites of a snapshot by what --by names: their processes, the files that hold the
- * code which allocated, threads or cgroups. It knows nothing of order, growth or formats.
+ * Sums up the sites of a snapshot as --by requests: by process, by module that allocated, by thread
+ * or by cgroup. Knows nothing of order, growth or formats.
  */
 #ifndef REPORT_GROUPING_H
 #define REPORT_GROUPING_H
@@ -11,15 +11,15 @@
 
 struct grouping {
 	enum group_by by;
-	struct site *sums;  /* one for each group, without a stack; no two with one id */
-	const char **names; /* by module or cgroup: which it is; NULL: not known */
+	struct site *sums;  /* one for each group, without a stack, with unique ids */
+	const char **names; /* paths of modules or cgroups; NULL if not known */
 	size_t cnt;
-	size_t *group_of; /* for each site of the snapshot: index into sums */
+	size_t *group_of; /* index into sums for each site of the snapshot */
 };
 
 /*
- * symbols: tells what file a frame is in. The grouping points to what the snapshot and symbols
- * own. Sites of a snapshot that is grouped by thread have been split.
+ * Groups the sites of a snapshot. symbols find the file of a frame. The grouping points into snap
+ * and symbols. For BY_THREAD, the sites must have been split by thread. Returns 0 or -ENOMEM.
  */
 int grouping_init(enum group_by by, const struct snapshot *snap, struct symbol_backend *symbols,
 		  struct grouping *ret);

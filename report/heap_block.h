@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A block of a heap as a proof wants it: small, as there are many. */
+/* A heap block in the form that proofs use: small, as there are many. */
 #ifndef REPORT_HEAP_BLOCK_H
 #define REPORT_HEAP_BLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What lies behind so many bytes of a block is no part of it for a proof. */
+/* Maximum bytes of a block that a proof looks at; the rest of a larger block is ignored. */
 #define HEAP_BLOCK_BYTES_MAX UINT32_MAX
 
 /*
- * In site: nothing is said of the block, as it is younger than what the report is about, or may be
- * younger than the picture. What it points to is in use as long as it is.
+ * Flag in site: the block gets no verdict, because it is too young for the report or may be younger
+ * than the picture of the memory. An unjudged block counts as reachable, and so do the blocks it
+ * points to.
  */
 #define HEAP_BLOCK_UNJUDGED (1U << 31)
-/* The site of some that are not judged. */
+/* Site index of an unjudged block that has no site. */
 #define HEAP_BLOCK_NO_SITE (HEAP_BLOCK_UNJUDGED - 1)
 
 struct heap_block {
 	uint64_t addr;
-	uint32_t size; /* bytes */
+	uint32_t size; /* size in bytes, at most HEAP_BLOCK_BYTES_MAX */
 	uint32_t site; /* index into the snapshot's sites; perhaps with HEAP_BLOCK_UNJUDGED */
 };
 

@@ -66,7 +66,7 @@ struct reach_sum heap_census_all(const struct heap_census *census, enum heap_use
 	return all;
 }
 
-/* What is read of a recording may be anything, so nothing is taken for smaller than its parts. */
+/* Subtracts without underflow: numbers from a recording may be inconsistent. */
 static uint64_t rest_of(uint64_t whole, uint64_t part)
 {
 	return whole > part ? whole - part : 0;

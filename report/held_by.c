@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds names for holders. */
+/* Makes texts for holders. */
 #include "report/held_by.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/path.h"
 #include "report/function_name.h"
 
-/* Longer names are cut: a chain is to be read at a glance. */
+/* Maximum bytes of a name; longer ones are cut, so that a chain can be read at a glance. */
 #define NAME_BYTES 60
 
 static int add_site(const struct site *site, const struct site ***sites, size_t *cnt, size_t *cap)
@@ -52,8 +52,7 @@ int held_by_sites(const struct candidate *const *lists, const size_t *cnts, size
 	return 0;
 }
 
-/* A variable, or the function itself, not what was inlined into it. False: its name is not known.
- */
+/* Writes the name of a variable or function, ignoring inlined functions; false if not known. */
 static bool write_symbol(FILE *out, const struct sym_location *location, const char *module)
 {
 	const struct sym_frame *frame =
@@ -86,7 +85,7 @@ static void write_stack(FILE *out, const struct holder *holder, const struct sym
 		fprintf(out, " (%s)", holder->path);
 }
 
-/* location: of the variable, or the function; NULL: not known. */
+/* Writes where a pointer is stored. location is the variable's or function's, or NULL. */
 static void write_place(FILE *out, const struct holder *holder, const struct sym_location *location)
 {
 	switch (holder->kind) {
@@ -143,7 +142,7 @@ char *held_by_words(const struct site *site, const struct holder *holder,
 	return NULL;
 }
 
-/* Where the function stands that is named for the site; NULL: no such site is named. */
+/* Returns the location of the function blamed for a site; NULL if the site is not in named. */
 static const struct sym_location *blamed_location(const struct report_site *named, size_t cnt,
 						  const struct site *site, size_t *ret_function)
 {
@@ -178,7 +177,7 @@ static void write_block(FILE *out, const struct holder *holder, const struct rep
 		fprintf(out, " × %" PRIu64, holder->repeats);
 }
 
-/* Whose blocks they are; to be freed. NULL: no memory. */
+/* Returns the text for a holder that is a block; to be freed. NULL if out of memory. */
 static char *block_words(const struct holder *holder, const struct report_site *named,
 			 size_t named_cnt)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Descends from the system call inwards while nearly all growth goes through the next function. */
+/* Walks from the system call inwards while nearly all growth goes through the next function. */
 #include "report/kernel_paths.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 /* Maximum blocks of a companion for each block of the path that it joins. */
 #define MOST_BLOCKS 1.25
 
-/* Beginnings of the names of functions with which stacks of the kernel begin, whatever it does. */
+/* Prefixes of the names of functions at the outer end of kernel stacks, which enter the kernel. */
 static const char *const entry_names[] = {
 	"entry_",
 	"do_syscall_",
@@ -48,14 +48,14 @@ static const char *const entry_names[] = {
 	"common_interrupt",
 };
 
-/* What the compiler makes of the definition of a system call. */
+/* Prefixes of the functions that the definition of a system call generates. */
 static const char *const wrapper_names[] = {
 	"__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_",
 };
 
 /*
- * Takes memory for entries of BPF maps ahead of time, in an interrupt: on behalf of memleak, or of
- * whoever else traces. Each map has a maximum of entries, so that this is no leak.
+ * Kernel function that allocates entries of BPF maps in advance, in an interrupt, for memleak or
+ * another tracer. This is no leak, as each map has a maximum number of entries.
  */
 #define BPF_REFILL "bpf_mem_refill"
 
@@ -74,7 +74,7 @@ struct rate {
 struct kernel_paths {
 	struct report_site *paths;
 	size_t cnt;
-	bool *is_assigned; /* by path */
+	bool *is_assigned; /* one flag per path, set once the path is assigned */
 };
 
 static const char *symbol_of(const struct sym_location *location)
@@ -129,7 +129,7 @@ static size_t depth_of(const struct report_site *path)
 	return root_of(path) - path->first_frame + 1;
 }
 
-/* True if two paths have the same functions in depth frames from their roots inwards. */
+/* True if two paths have the same functions in the first `depth` frames from their roots. */
 static bool have_common(const struct report_site *a, const struct report_site *b, size_t depth)
 {
 	if (depth_of(a) < depth || depth_of(b) < depth)
@@ -151,7 +151,9 @@ static bool is_open(const struct kernel_paths *all, size_t path)
 	return site->space == SPACE_KERNEL && site->frame_cnt && !all->is_assigned[path];
 }
 
-/* True if a path is not assigned and has the owner of another one, and depth frames in common. */
+/*
+ * True if a path is not assigned, and shares the owner and `depth` outer frames with another path.
+ */
 static bool goes_with(const struct kernel_paths *all, size_t path, size_t other, size_t depth)
 {
 	const struct site *a = all->paths[path].site, *b = all->paths[other].site;
@@ -163,7 +165,7 @@ static bool goes_with(const struct kernel_paths *all, size_t path, size_t other,
 	       have_common(&all->paths[path], &all->paths[other], depth);
 }
 
-/* Returns the most blocks per second of one path that is no companion. */
+/* Returns the highest rate of a path that is no companion, in blocks per second. */
 static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 {
 	double most = 0;
@@ -175,7 +177,7 @@ static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 	return most;
 }
 
-/* True if a path has no more blocks than companions may have, or is none. */
+/* True if a path is no companion, or has few enough blocks for a companion. */
 static bool may_join(const struct report_site *path, double most)
 {
 	const struct site *site = path->site;
@@ -184,7 +186,7 @@ static bool may_join(const struct report_site *path, double most)
 					   rate_of(path).blocks <= MOST_BLOCKS * most);
 }
 
-/* Adds up what grows by the same functions in depth frames, with companions. */
+/* Sums up the growth of paths and companions that share `depth` frames with the heaviest path. */
 static struct rate rate_through(const struct kernel_paths *all, size_t heaviest, size_t depth,
 				double most)
 {
@@ -239,7 +241,7 @@ static void blame_with(struct kernel_paths *all, size_t heaviest)
 	assign(all, heaviest, depth);
 }
 
-/* Returns the path that grows fastest of those that are not assigned; cnt: there is none. */
+/* Returns the fastest growing path that is not assigned; cnt if there is none. */
 static size_t heaviest_of(const struct kernel_paths *all)
 {
 	size_t ret = all->cnt;
@@ -263,7 +265,7 @@ static bool is_bpf_refill(const struct report_site *path)
 	return false;
 }
 
-/* Takes what is known for itself out of what is to be blamed. */
+/* Assigns paths of BPF map entries to these objects, so that no function is blamed for them. */
 static void set_objects(struct kernel_paths *all)
 {
 	for (size_t i = 0; i < all->cnt; i++) {

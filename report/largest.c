@@ -7,13 +7,13 @@
 
 #include "base/order.h"
 
-/* 0: of no one process. */
+/* Returns the pid of a site's process; 0 if the site belongs to no single process. */
 static pid_t pid_of(const struct site *site)
 {
 	return site->process ? site->process->pid : 0;
 }
 
-/* Largest first. No two sites are equal. */
+/* Compares largest blocks, the largest first. No two sites are equal. */
 static int by_size(const void *left, const void *right)
 {
 	const struct site *a = *(const struct site *const *)left;

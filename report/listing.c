@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts what a report says of stacks in one list. */
+/* Puts the stacks of losses, suspects and sites into one list. */
 #include "report/listing.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ struct listing {
 	size_t cnt;
 };
 
-/* Where the report shows it itself, that has more to tell. */
+/* Returns the report's own entry for a site, which has more details, or the given one. */
 static const struct report_site *shown_as(const struct report *report,
 					  const struct report_site *site)
 {
@@ -40,7 +40,7 @@ int report_list(const struct report *report, size_t upto, size_t *ret_cnt,
 		return -ENOMEM;
 	for (size_t i = 0; i < report->loss_cnt; i++)
 		add(&listing, report->losses[i].site);
-	/* All objects of a runtime together have no stack. */
+	/* The sum of a runtime's objects may have no stack. */
 	for (size_t i = 0; i < report->suspect_cnt; i++)
 		if (report->suspects[i].site->site->frame_cnt)
 			add(&listing, report->suspects[i].site);

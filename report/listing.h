@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The stacks of a report in the order in which they matter. */
+/* Lists the stacks of a report by importance. */
 #ifndef REPORT_LISTING_H
 #define REPORT_LISTING_H
 
 #include "report/report.h"
 
 /*
- * First those of losses, then those of suspects, then the others of the report's first `upto` as
- * they are sorted, until there are as many as the report has; none twice. 0 or -ENOMEM. *ret: to be
- * freed; its sites are the report's.
+ * Lists stacks of losses, then of suspects, then of the first `upto` sites of the report, until the
+ * list has site_cnt stacks; each stack once. *ret points to sites of the report and is to be freed.
+ * Returns 0 or -ENOMEM.
  */
 int report_list(const struct report *report, size_t upto, size_t *ret_cnt,
 		const struct report_site ***ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds where the stack of a site begins, and whom its memory is for. */
+/* Names the frames of a site, and finds its first frame and its blamed function. */
 #include "report/naming.h"
 
 #include "report/allocator_frames.h"
@@ -15,7 +15,7 @@ void report_site_name(const struct options *opts, struct symbol_backend *symbols
 		shown->locations[i] = symbols->lookup(symbols, site, site->frames[i]);
 	while (first < site->frame_cnt && frame_is_allocator(site, shown->locations[first]))
 		first++;
-	/* Nobody else there: then show what is. */
+	/* If all frames are the allocator's, show all of them. */
 	shown->first_frame = first < site->frame_cnt ? first : 0;
 	blame(opts, shown);
 }

@@ -6,7 +6,7 @@
 #include "options/options.h"
 #include "report/report_site.h"
 
-/* Finds the names of a site's frames, which symbols was told to prepare. opts may be NULL. */
+/* Looks up the names of a site's frames, already prepared by symbols. opts may be NULL. */
 void report_site_name(const struct options *opts, struct symbol_backend *symbols,
 		      struct report_site *shown);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tells the program's own code from that of libraries and languages, by where files lie. */
+/* Distinguishes the program's own code from libraries and languages by the paths of files. */
 #include "report/own.h"
 
 #include <ctype.h>
@@ -11,12 +11,12 @@
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Where systems have their libraries. */
+/* Folders in which systems keep their libraries. */
 static const char *const system_folders[] = {
 	"/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/opt/", "/nix/", "/gnu/", "/snap/",
 };
 
-/* Where an installed program is, below what it is installed in. */
+/* Folders of executables below the folder that a program is installed in. */
 static const char *const program_folders[] = {"bin", "sbin", "libexec"};
 
 /* Folders that many programs share. */
@@ -24,7 +24,7 @@ static const char *const shared_folders[] = {
 	"usr", "local", "lib", "lib32", "lib64", "libx32", "opt", "home", "srv", "store",
 };
 
-/* Beginnings of the names of libraries that programs often bring with them. */
+/* Prefixes of the names of third-party libraries that are often installed with programs. */
 static const char *const bundled_libraries[] = {
 	"libssl",     "libcrypto", "libz.",     "libz-",    "libzstd",     "liblz",
 	"libbz2",     "libcurl",   "libxml2",   "libxslt",  "libsqlite",   "libpng",
@@ -35,12 +35,12 @@ static const char *const bundled_libraries[] = {
 	"libsasl",    "libldap",   "libkrb5",   "libcares", "libfreetype",
 };
 
-/* Sources that come with compilers and languages: what is in them was compiled into programs. */
+/* Folders of sources that come with compilers and languages and are compiled into programs. */
 static const char *const language_folders[] = {
 	"/usr/include/", "/usr/local/include/", "/usr/lib/", "/usr/local/go/", "/rustc/",
 };
 
-/* Where programs and package managers keep what others wrote, in whatever tree. */
+/* Folders, anywhere in a path, in which programs and package managers keep third-party code. */
 static const char *const package_folders[] = {
 	"deps",          "_deps",       "third_party", "third-party",     "thirdparty",
 	"3rdparty",      "vendor",      "subprojects", "node_modules",    "site-packages",
@@ -48,17 +48,17 @@ static const char *const package_folders[] = {
 	"lib-dynload",   ".pyenv",
 };
 
-/* Beginnings of what is no file, but code that comes with the language. */
+/* Prefixes of script names that are no files, but code built into the language. */
 static const char *const built_in_scripts[] = {"node:", "<frozen"};
 
-/* Programs and libraries ("libNAME.so") that run scripts. A version may follow. */
+/* Names of programs and libraries ("libNAME.so") that run scripts. A version may follow. */
 static const char *const interpreters[] = {
 	"python", "pypy",    "node", "nodejs", "perl",  "ruby",  "php", "php-fpm",  "php-cgi",
 	"java",   "jvm",     "lua",  "luajit", "tclsh", "tcl",   "R",   "guile",    "mono",
 	"dotnet", "coreclr", "deno", "bun",    "julia", "mozjs", "gjs", "beam.smp",
 };
 
-/* What V8 compiles of its own. */
+/* Prefixes of the symbols of V8's built-in code. */
 static const char *const built_in_code[] = {"Builtin:", "BytecodeHandler:", "Stub:", "RegExp:"};
 
 static bool begins_with_one_of(const char *text, const char *const *prefixes, size_t cnt)
@@ -71,7 +71,7 @@ static bool begins_with_one_of(const char *text, const char *const *prefixes, si
 
 #define BEGINS(text, prefixes) begins_with_one_of(text, prefixes, CNT(prefixes))
 
-/* Whether folder is one of the folders, or several in a row, or the whole, of a path. */
+/* True if part, which is one or several folders, appears in a path. */
 static bool has_part(const char *path, const char *part)
 {
 	size_t len = strlen(part);
@@ -95,7 +95,7 @@ bool module_is_library(const char *path)
 	return strstr(path_name(path), ".so");
 }
 
-/* "python3.11", "libpython3.11.so.1.0", "libruby-3.1.so" */
+/* Accepts names such as "python3.11", "libpython3.11.so.1.0" and "libruby-3.1.so". */
 bool module_is_named(const char *module, const char *name)
 {
 	const char *file = path_name(module), *rest;
@@ -117,7 +117,7 @@ const char *interpreter_of(const char *module)
 	return NULL;
 }
 
-/* At PATH or below it; a relative one may be anywhere. */
+/* True if path is own or lies below it; a relative own may be anywhere in path. */
 static bool is_below(const char *path, const char *own)
 {
 	size_t len = strlen(own);
@@ -155,7 +155,7 @@ static enum code_owner script_owner(const struct options *opts, const char *symb
 		       : CODE_OF_PROGRAM;
 }
 
-/* The part of a path behind the folders that it has in common with another one, if any. */
+/* Returns the part of a path behind the folders that it shares with other, which may be NULL. */
 static const char *behind_common(const char *path, const char *other)
 {
 	const char *ret = path;
@@ -172,14 +172,14 @@ static bool is_from_elsewhere(const char *source, const char *main_source)
 			  is_of_package(behind_common(source, main_source)));
 }
 
-/* Behind the name no other one goes on; whole: there nothing follows. */
+/* True if part is name, followed by no letter or digit; with whole, followed by nothing. */
 static bool is_named(const char *part, size_t part_len, const char *name, size_t len, bool whole)
 {
 	return part_len >= len && !strncmp(part, name, len) &&
 	       (part_len == len || (!whole && !isalnum((unsigned char)part[len])));
 }
 
-/* aria2c and dovecotd: the client and the daemon of what has the rest of the name. */
+/* True if part is named after program, perhaps without its "c" or "d": aria2c, dovecotd. */
 static bool is_named_after(const char *part, size_t part_len, const char *program, bool whole)
 {
 	size_t len = strlen(program);
@@ -190,9 +190,9 @@ static bool is_named_after(const char *part, size_t part_len, const char *progra
 }
 
 /*
- * "libaria2.so.0" of aria2c, "/usr/lib/dovecot/libsql.so" of dovecot: many programs of a system are
- * little more than a call into a library of their own. Folders count from below the system's on,
- * as "/usr/lib/", "/usr/local/lib/".
+ * True if a system library is the program's own, as many system programs are little more than a
+ * call into their library: "libaria2.so.0" of aria2c, "/usr/lib/dovecot/libsql.so" of dovecot.
+ * Compares the file and the folders below the system's folder, such as "/usr/lib/".
  */
 static bool is_library_of(const char *module, const char *program)
 {
@@ -217,7 +217,7 @@ static bool is_one_of(const char *part, size_t len, const char *const *names, si
 	return false;
 }
 
-/* Bytes of the path of the folder above a path; 0: there is none. */
+/* Returns the length of the path of the parent folder; 0 if there is none. */
 static size_t folder_len(const char *path, size_t len)
 {
 	while (len && path[len - 1] != '/')
@@ -226,8 +226,8 @@ static size_t folder_len(const char *path, size_t len)
 }
 
 /*
- * "/opt/acme" of "/opt/acme/bin/portald": the length of what the program is installed below; 0: it
- * shares that with other programs, as "/usr".
+ * Returns the length of the folder that a program is installed in, such as "/opt/acme" of
+ * "/opt/acme/bin/portald"; 0 if programs share the folder, such as "/usr".
  */
 static size_t prefix_len(const char *file)
 {
@@ -244,7 +244,7 @@ static size_t prefix_len(const char *file)
 	return len;
 }
 
-/* "/opt/acme/lib/libledger.so" of "/opt/acme/bin/portald" */
+/* True for a library such as "/opt/acme/lib/libledger.so" of "/opt/acme/bin/portald". */
 static bool is_installed_with(const char *module, const char *file)
 {
 	size_t len = file && !interpreter_of(file) ? prefix_len(file) : 0;
@@ -253,7 +253,7 @@ static bool is_installed_with(const char *module, const char *file)
 	       !is_of_package(module + len + 1) && !BEGINS(path_name(module), bundled_libraries);
 }
 
-/* Node's addons lie among packages; whatever else is no library is a program, wherever it is. */
+/* True if a file is the program's code. Node addons among packages are no programs. */
 static bool is_program(const char *module, const struct program *program)
 {
 	if (!module_is_library(module))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whose code a frame is: the program's own, a library's, a language's. Judged by the path of the
- * file, of the source, or of the script; knows nothing of memory.
+ * Finds the owner of a frame's code: the program, a library or a language. Judges by the path of
+ * the file, of the source, or of the script; knows nothing of memory.
  */
 #ifndef REPORT_OWN_H
 #define REPORT_OWN_H
@@ -10,30 +10,32 @@
 #include "symbolizer/symbolizer.h"
 
 enum code_owner {
-	CODE_OF_NOBODY, /* nothing is known of it, or no code was there */
+	CODE_OF_NOBODY, /* owner not known, or no code at the address */
 	CODE_OF_PROGRAM,
 	CODE_OF_LIBRARY,
 	CODE_OF_RUNTIME,     /* C and C++ libraries, dynamic loaders, allocators */
-	CODE_OF_INTERPRETER, /* of scripts, which are the program */
+	CODE_OF_INTERPRETER, /* runs scripts, which are the program */
 };
 
 /* Facts about the program of a process; each may be NULL. */
 struct program {
-	const char *name;        /* of the process */
+	const char *name;        /* name of the process */
 	const char *file;        /* the executable */
-	const char *main_source; /* where main() is */
+	const char *main_source; /* source file of main() */
 };
 
 /*
- * opts: with what --own names; NULL: it names nothing. program may be NULL. frame: of location,
- * which may be NULL.
+ * Returns the owner of a frame's code. opts has the paths of --own. Each argument may be NULL;
+ * frame is one of the frames of location.
  *
- * Without --own the program's are executables that interpret nothing, libraries that lie neither
- * where systems have theirs nor where package managers put them, system libraries that bear the
- * program's name or lie in a folder that does, or below the folder that the executable's bin/ is
- * in (unless it interprets), and scripts that lie where nobody else's are; but not what was
- * compiled from sources that lie in such places, unless main() lies there, too. With --own all that
- * lies where it says, and nothing else.
+ * Without --own, the program owns
+ *	- executables, except interpreters;
+ *	- libraries outside the folders of the system and of package managers;
+ *	- system libraries that are named after the program or lie in a folder named after it;
+ *	- libraries below the folder that has the executable's bin/, except for interpreters;
+ *	- scripts outside the folders of languages and of package managers.
+ * Code compiled from sources in such folders is a library's, unless main() is there, too. With
+ * --own, the program owns all code below the given paths, and no other code.
  */
 enum code_owner code_owner(const struct options *opts, const struct program *program,
 			   const struct sym_location *location, const struct sym_frame *frame);
@@ -44,7 +46,7 @@ bool module_is_library(const char *path);
 /* True if the file is a program or library ("libNAME.so") of this name; a version may follow. */
 bool module_is_named(const char *module, const char *name);
 
-/* What runs scripts by the name of its file, without a version; NULL: another file. */
+/* Returns the name of an interpreter, given its file, without version; NULL for other files. */
 const char *interpreter_of(const char *module);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Leaves out of a snapshot what is no memory, and adds the rest up. */
+/* Makes a peak from a snapshot's sites that hold memory. */
 #include "report/peak.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was outstanding at an earlier moment. Address space that is only reserved, and the stacks of
- * threads, are left out. Plain data.
+ * Memory outstanding at an earlier moment, without reserved address space and the stacks of
+ * threads. Plain data.
  */
 #ifndef REPORT_PEAK_H
 #define REPORT_PEAK_H
@@ -13,13 +13,13 @@ struct peak {
 	uint64_t t0_ns;
 	uint64_t bytes;
 	uint64_t count;
-	uint64_t highest_bytes; /* at any moment; what is above bytes was there before or after */
-	struct site *sites;     /* without ages */
+	uint64_t highest_bytes; /* maximum at any moment, perhaps shortly before or after t0_ns */
+	struct site *sites;     /* sites of the peak, without ages */
 	size_t site_cnt;
-	struct arena arena; /* what the sites point to; empty if the snapshot's has it */
+	struct arena arena; /* holds what the sites point to; empty if a snapshot's arena does */
 };
 
-/* Takes the snapshot over, which must own what it holds; it is left empty. */
+/* Makes a peak from a snapshot that owns its data, and leaves the snapshot empty. */
 struct peak peak_from(struct snapshot *snap);
 void peak_deinit(struct peak *peak);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums up the mappings, and blocks of scripts, that runtimes of languages have for themselves. */
+/* Sums up the mappings of language runtimes, and the blocks that they take for scripts. */
 #include "report/pools.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
-/* Time that a new process may take to load modules and to fill caches. */
+/* Time that a new process may take to load modules and fill caches, in nanoseconds. */
 #define START_NS (2 * TREND_LEAST_S * NSEC_PER_SEC)
 
-/* Rate of late, of that before, below which growth may be the end of a start. */
+/* Recent rate of growth, relative to the rate before, below which start-up may be ending. */
 #define LEAST_LATELY 0.5
 
-/* Frames in which a function tells what a block is for. */
+/* Maximum frames searched for a function that shows what a block is for. */
 #define MOST_FRAMES 4
 
 static bool has_stack(const struct site *site)
@@ -38,7 +38,7 @@ static bool is_heap(const struct site *site)
 	return has_stack(site) && site->kind == KIND_HEAP;
 }
 
-/* True if a function of the program's own, perhaps of its script, is known by name. */
+/* True if a stack has a named function of the program or its script. */
 static bool has_own_function(const struct site *site, struct symbol_backend *symbols)
 {
 	for (size_t i = 0; i < site->frame_cnt; i++) {
@@ -54,7 +54,7 @@ static bool has_own_function(const struct site *site, struct symbol_backend *sym
 	return false;
 }
 
-/* The objects for which the functions from a frame on take a block; NULL: not known. */
+/* Returns the objects for which functions from a frame on take a block; NULL if not known. */
 static const struct runtime_objects *objects_by_function(const struct site *site, size_t first,
 							 struct symbol_backend *symbols)
 {
@@ -71,7 +71,7 @@ static const struct runtime_objects *objects_by_function(const struct site *site
 	return NULL;
 }
 
-/* The first frame outside of the C library says for whom memory is. */
+/* Returns the objects in a site's memory, by the first frame outside the C library. */
 static const struct runtime_objects *objects_of(const struct site *site,
 						struct symbol_backend *symbols)
 {
@@ -91,7 +91,7 @@ static const struct runtime_objects *objects_of(const struct site *site,
 	return NULL;
 }
 
-/* The outermost frame that is of an executable says what runs the process. */
+/* True if the executable, found by its outermost frame, is a runtime with blocks for scripts. */
 static bool runs_scripts(const struct site *site, struct symbol_backend *symbols)
 {
 	for (size_t i = site->frame_cnt; i-- > 0;) {
@@ -111,7 +111,7 @@ static void add(struct pool *pool, const struct site *site, uint64_t *largest)
 {
 	struct site *sum = &pool->sum;
 
-	/* Collectors free all the time: what grows does so by the sum alone, as with -C. */
+	/* Garbage collectors free all the time, so only sums are judged, not blocks by age. */
 	if (pool->objects->has_blocks)
 		site_add_sums(sum, site);
 	else
@@ -173,7 +173,7 @@ static int sum_up(const struct snapshot *snap, const struct site *const *sites, 
 	return 0;
 }
 
-/* Adds one heap site of each process: what runs it is the same for all. */
+/* Adds one heap site per process, which is enough to find the runtime of the process. */
 static int add_samples(const struct snapshot *snap, const struct site **sites, size_t *cnt)
 {
 	struct hash_map seen = {0};
@@ -191,8 +191,7 @@ static int add_samples(const struct snapshot *snap, const struct site **sites, s
 	return err;
 }
 
-/* Leaves of the sites after the mappings, which are samples, all heap sites of scripts' processes.
- */
+/* Replaces the sample sites behind the mappings by all heap sites of processes that run scripts. */
 static int choose_heap_sites(const struct snapshot *snap, struct symbol_backend *symbols,
 			     const struct site **sites, size_t mapping_cnt, size_t *cnt)
 {
@@ -213,7 +212,7 @@ static int choose_heap_sites(const struct snapshot *snap, struct symbol_backend 
 	return err;
 }
 
-/* The sites that may be a runtime's, with their names ready. */
+/* Lists the sites that may belong to a runtime, and prepares their names. */
 static int choose_sites(const struct snapshot *snap, struct symbol_backend *symbols,
 			uint64_t deadline_ns, const struct site **sites, size_t *ret_cnt)
 {
@@ -313,7 +312,7 @@ bool objects_grow_briefly(const struct site_history *history)
 	return history->trend.since_ns < TREND_LEAST_S * NSEC_PER_SEC;
 }
 
-/* A process that was there before tracing soon frees blocks from then. */
+/* Frees of blocks from before tracing show that a process began before tracing. */
 bool process_may_be_starting(const struct site_history *history, uint64_t first_ns)
 {
 	const struct moment *last = &history->moments[history->moment_cnt - 1];
@@ -327,7 +326,7 @@ bool process_may_be_starting(const struct site_history *history, uint64_t first_
 					  history->trend.reasons.lately < LEAST_LATELY));
 }
 
-/* Runtimes give pages back, too. What has not been level for half of its past may go on. */
+/* A pool that has been level for less than half of its past may go on growing. */
 bool pool_is_unclear(const struct site_history *history)
 {
 	const struct moment *moments = history->moments;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Remembers sites by their ids. A site that holds nothing any more is kept
- * for as many reports as it has moments, so that what comes and goes is known to.
+ * Remembers sites by their ids. An empty site is kept for MOMENT_CNT more updates, so that memory
+ * that comes and goes keeps its history.
  */
 #include "report/ranking.h"
 
@@ -14,14 +14,14 @@
 struct entry {
 	struct entry *next;
 	struct site_history history;
-	uint32_t image;          /* 0: of no one process */
-	uint64_t update;         /* the last that had it */
-	uint64_t reported_bytes; /* at the last report */
+	uint32_t image;          /* 0 if the site belongs to no single process */
+	uint64_t update;         /* number of the last update that had the site */
+	uint64_t reported_bytes; /* size at the last report */
 	uint64_t reported_count;
-	uint32_t last[AGE_CLASS_CNT]; /* blocks of the last snapshot, as sampled */
+	uint32_t last[AGE_CLASS_CNT]; /* sampled blocks of the last snapshot, by age */
 };
 
-/* What a process holds. */
+/* Sums over the sites of a process. */
 struct process_sum {
 	uint64_t bytes;
 	uint64_t blocks;
@@ -31,17 +31,17 @@ struct process_sum {
 struct process_sums {
 	struct process_sum *items;
 	size_t cnt, cap;
-	struct hash_map by_image; /* the places of items, counted from 1, stand where pointers do */
+	struct hash_map by_image; /* indices of items, counted from 1, stored as pointers */
 };
 
 struct ranking {
-	struct entry *entries; /* in no order */
-	struct hash_map by_id; /* the same */
+	struct entry *entries; /* unsorted list of all entries */
+	struct hash_map by_id; /* the entries by site id */
 	struct process_sums processes;
-	struct process_sums last_processes; /* at the last snapshot */
+	struct process_sums last_processes; /* processes at the last snapshot */
 	uint64_t updates;
 	uint64_t first_ns;   /* elapsed_ns of the first snapshot */
-	uint64_t elapsed_ns; /* of the last snapshot */
+	uint64_t elapsed_ns; /* elapsed_ns of the last snapshot */
 };
 
 static void process_sums_deinit(struct process_sums *sums)
@@ -84,9 +84,8 @@ void ranking__free(struct ranking *ranking)
 }
 
 /*
- * The moment that is missed least: the one whose neighbours would be closest to each other,
- * measured by how long ago it was. So the past is remembered whole, the less densely the longer
- * ago it was.
+ * Returns the moment to drop: the one whose neighbours are closest to each other relative to its
+ * age. So the whole past stays covered, the less densely the longer ago it was.
  */
 static size_t least_telling(const struct site_history *history)
 {
@@ -146,8 +145,8 @@ static int add_to_process(struct process_sums *sums, uint32_t image, const struc
 }
 
 /*
- * Frees of what is suppressed, or could not be tracked, cannot be told from those of blocks from
- * before.
+ * True if frees of blocks from before tracing are known. Frees of suppressed or untracked blocks
+ * look the same.
  */
 static bool earlier_are_known(const struct snapshot *snap)
 {
@@ -187,7 +186,7 @@ static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 	return err;
 }
 
-/* After count_blocks(). */
+/* Makes a moment of a site; call count_blocks() first. */
 static struct moment moment_of(const struct ranking *ranking, const struct entry *entry,
 			       uint64_t elapsed_ns, const struct site *site)
 {
@@ -227,7 +226,7 @@ static void count_blocks(struct entry *entry, const struct site *site)
 	}
 }
 
-/* A site that is new to reports held nothing at the one before. */
+/* Adds a site, with an empty moment for the previous update if there was one. */
 static int add_site(struct ranking *ranking, const struct site *site, struct entry **ret)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
@@ -261,7 +260,7 @@ static void note_report(struct entry *entry, const struct site *site)
 	entry->reported_count = site->count;
 }
 
-/* ret NULL: the growth is not asked for. */
+/* Adds a moment of a site; sets its trend and *ret unless ret is NULL. */
 static int update_site(struct ranking *ranking, const struct snapshot *snap,
 		       const struct site *site, bool is_reported, struct growth *ret)
 {
@@ -292,7 +291,7 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 	return 0;
 }
 
-/* Sites that this snapshot does not have hold nothing; those that have not for long are dropped. */
+/* Adds an empty moment to sites missing in the snapshot; drops sites that are missing for long. */
 static int update_absent(struct ranking *ranking, const struct snapshot *snap, bool is_reported)
 {
 	const struct site nothing = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What earlier snapshots had, by site id, and what that says of each site now: its growth since
- * the last snapshot, a few moments of its past, and its trend. No I/O, no names.
+ * Remembers earlier snapshots by site id, and derives for each site its growth since the last
+ * report, a few moments of its past, and its trend. No I/O, no names.
  */
 #ifndef REPORT_RANKING_H
 #define REPORT_RANKING_H
@@ -11,7 +11,7 @@
 
 struct ranking;
 
-/* Against the previous snapshot; of sites that were not there it is all they have. */
+/* Growth of a site since the last report; a new site has grown by all that it holds. */
 struct growth {
 	int64_t bytes;
 	int64_t count;
@@ -22,23 +22,23 @@ int ranking__new(struct ranking **ret);
 void ranking__free(struct ranking *ranking);
 
 /*
- * Fills growth[i] for snap->sites[i] and remembers this snapshot; called once per snapshot. growth
- * NULL: it is remembered alone.
+ * Remembers a snapshot and sets growth[i] for snap->sites[i], unless growth is NULL; call once per
+ * snapshot. Returns 0 or -ENOMEM.
  */
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth);
 
 /*
- * The same for cnt sums over sites of the snapshot, which may overlap: growth[i] is of the sum that
- * make(arg, i, ret) makes. Sums are large, and only one is needed at a time.
+ * Like ranking__update(), but ranks cnt sums over sites of the snapshot, which may overlap:
+ * growth[i] is for the sum made by make(arg, i, ret). Sums are large, so only one exists at a time.
  */
 int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
 			 void (*make)(const void *arg, size_t i, struct site *ret), const void *arg,
 			 size_t cnt, struct growth *growth);
 
-/* Remembers a snapshot between two reports: growth stays that since the last report. */
+/* Remembers a snapshot between two reports; growth still counts from the last report. */
 int ranking__note(struct ranking *ranking, const struct snapshot *snap);
 
-/* Snapshots that are remembered, and the time between the first and the last of them. */
+/* Number of snapshots that were remembered, and time between the first and the last. */
 struct ranking_past {
 	uint64_t cnt;
 	uint64_t ns;

@@ -23,16 +23,16 @@
 #include "report/site_order.h"
 #include "report/summary_order.h"
 
-/* Sites that are shown of each group: enough to tell where its memory came from. */
+/* Maximum sites shown of each group: enough to see where its memory came from. */
 #define GROUP_SITES 3
 
-/* Nobody looks at more suspects than these first. */
+/* Maximum suspects, and maximum losses, of a report. */
 #define MAX_SUSPECTS 5
 
-/* Least part of all that is outstanding for which an all-clear is withheld. */
+/* Minimum part of all outstanding memory for which a site prevents an all-clear. */
 #define LEAST_PART 0.01
 
-/* Stacks that seem to leak, and are named to tell whose they are. */
+/* Maximum stacks that are named to find suspects, or losses. */
 #define MAX_PATHS 256
 
 static void add_totals(const struct candidate *candidates, struct report *report)
@@ -52,24 +52,24 @@ static void add_totals(const struct candidate *candidates, struct report *report
 	}
 }
 
-/* What a report has a stack of, in the order of its array. */
+/* Everything in a report that has a stack, in the order of the report's array of sites. */
 struct shown {
 	struct candidate *candidates; /* the sites that are outstanding */
 	size_t cnt;
 	struct largest_sites largest;
 	struct candidate *peak;
 	size_t peak_cnt;
-	struct candidate *paths; /* those that seem to leak */
+	struct candidate *paths; /* sites that seem to leak */
 	size_t path_cnt;
-	struct candidate *lost_paths; /* those of which something is lost */
+	struct candidate *lost_paths; /* sites with lost blocks */
 	size_t lost_path_cnt;
-	const struct site **holders; /* whose blocks hold those of the others */
+	const struct site **holders; /* sites whose blocks point to blocks of shown sites */
 	size_t holder_cnt;
 	struct funnels funnels;
 	struct chunk_pools pools;
 };
 
-/* A site that a chunk pool has, listed by itself, is the pool's as well. */
+/* Attributes a site to its chunk pool, if it has one. */
 static void give_chunks(const struct chunk_pools *pools, struct report_site *shown)
 {
 	const struct chunk_pool *pool = chunk_pools_find(pools, shown->site);
@@ -98,7 +98,7 @@ static void show(const struct shown *shown, struct report_site *sites,
 	}
 }
 
-/* Room for the names of all frames. */
+/* Allocates the locations of all frames. */
 static int give_locations(struct report *report, size_t cnt)
 {
 	const struct sym_location **next;
@@ -160,7 +160,7 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 	return give_locations(report, cnt);
 }
 
-/* Blocks are sorted by site. */
+/* Finds the blocks of each shown site; the snapshot's blocks are sorted by site. */
 static void find_blocks(struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -175,7 +175,7 @@ static void find_blocks(struct report *report)
 	}
 }
 
-/* Sites that stand one behind the other, in whatever part of the report. */
+/* Returns the length of the report's array of sites, over all parts of the report. */
 static size_t named_cnt(const struct report *report)
 {
 	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->path_cnt +
@@ -202,7 +202,10 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 	return err;
 }
 
-/* What a runtime has handed out of large steps is no blocks: the largest that is one tells. */
+/*
+ * Returns the script variable that holds the largest site of a runtime's objects. The holders of
+ * objects in pools are not known.
+ */
 static const char *script_holder_of(const struct report *report, const struct report_site *objects)
 {
 	const struct report_site *largest = NULL;
@@ -251,7 +254,7 @@ static int show_groups(const struct candidate *candidates, const struct grouping
 	return 0;
 }
 
-/* Leaves in candidates the first sites of each group that is shown, group by group. */
+/* Reduces candidates to the first sites of each group that is shown, group by group. */
 static int choose_sites(const struct grouping *grouping, struct report *report,
 			struct candidate *candidates, size_t *ret)
 {
@@ -282,7 +285,7 @@ static int choose_sites(const struct grouping *grouping, struct report *report,
 	return 0;
 }
 
-/* Finds functions that get memory for their callers, and those that fill pools for them. */
+/* Finds functions that allocate on behalf of their callers, and functions that fill pools. */
 static int compare_callers(const struct sums *sums, struct symbol_backend *symbols,
 			   uint64_t deadline_ns, size_t cnt, struct shown *shown)
 {
@@ -303,7 +306,7 @@ static void give_sites(struct report *report)
 	}
 }
 
-/* How many entries that are no stacks may be shown. */
+/* Returns the maximum entries of each list that does not list stacks. */
 static size_t records_of(const struct options *opts)
 {
 	return opts->max_records ? opts->max_records : opts->top;
@@ -318,7 +321,7 @@ static int show_summaries(const struct options *opts, struct report *report)
 	return summary_order_init(report->snapshot, opts->summary_sort, &report->summaries);
 }
 
-/* Ranks groups; cnt: how many sites at the head of candidates are to be shown. */
+/* Ranks groups, and moves the *cnt sites to show to the front of candidates. */
 static int rank_groups(const struct options *opts, const struct grouping *grouping,
 		       const struct growth *growth, struct report *report,
 		       struct candidate *candidates, size_t *cnt)
@@ -335,7 +338,7 @@ static int rank_groups(const struct options *opts, const struct grouping *groupi
 	return err ? err : choose_sites(grouping, report, candidates, cnt);
 }
 
-/* A peak's sites have no growth: they are of one moment. */
+/* Selects the sites of a peak to show. These have no growth, as a peak is a single moment. */
 static int show_peak(const struct options *opts, const struct peak *peak, struct shown *shown)
 {
 	cleanup_free struct growth *growth = NULL;
@@ -353,7 +356,7 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 	return err;
 }
 
-/* What libraries keep for themselves is in nobody's way. */
+/* Moves runtime initialisation behind the other sites, or only checks for it if grouped. */
 static int sort_out_runtime_init(const struct options *opts, struct symbol_backend *symbols,
 				 uint64_t deadline_ns, bool grouped, struct report *report,
 				 struct shown *shown)
@@ -372,7 +375,7 @@ static int sort_out_runtime_init(const struct options *opts, struct symbol_backe
 	return err;
 }
 
-/* Adds up the rates of kernel sites that grow, whatever is thought of them. */
+/* Returns the sum of the rates of growing kernel sites, whatever the verdicts on them. */
 static double kernel_growth(const struct shown *shown, size_t cnt)
 {
 	double ret = 0;
@@ -387,7 +390,9 @@ static double kernel_growth(const struct shown *shown, size_t cnt)
 	return ret;
 }
 
-/* True if the verdict on a chunk pool tells of a site. */
+/*
+ * True if a site belongs to a chunk pool that seems to leak, so that its pool is reported instead.
+ */
 static bool is_told_with_pool(const struct sums *sums, const struct shown *shown,
 			      const struct site *site)
 {
@@ -416,7 +421,7 @@ static void count_verdicts(const struct sums *sums, const struct shown *shown,
 	}
 }
 
-/* The sites that are judged by themselves, then pools. */
+/* Lists the sites that are judged one by one, then the pools. */
 static size_t choose_judged(const struct pools *pools, const struct shown *shown,
 			    struct report *report, struct candidate *judged)
 {
@@ -435,7 +440,7 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 	return cnt;
 }
 
-/* Chooses the paths of suspects, and behind them their possible companions. */
+/* Chooses the paths of suspects, followed by their possible companions. */
 static int choose_paths(const struct candidate *judged, size_t cnt, struct report *report,
 			struct shown *shown)
 {
@@ -460,7 +465,7 @@ static int choose_paths(const struct candidate *judged, size_t cnt, struct repor
 	return 0;
 }
 
-/* Suspects are shown whatever else is. */
+/* Judges all sites and chooses the paths of suspects, independently of the sites shown. */
 static int show_paths(const struct options *opts, const struct sums *sums,
 		      struct symbol_backend *symbols, uint64_t deadline_ns, struct report *report,
 		      struct shown *shown)
@@ -496,7 +501,7 @@ static int show_lost_paths(struct report *report, struct shown *shown)
 	return err;
 }
 
-/* With a proof: whose blocks hold those of the sites that are shown. */
+/* Finds, after a proof, the sites whose blocks point to blocks of shown sites. */
 static int show_holders(struct shown *shown)
 {
 	const struct candidate *const lists[] = {shown->candidates, shown->paths};
@@ -535,7 +540,7 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 	return first_ns;
 }
 
-/* Processes of -p began before tracing. */
+/* True if a path of runtime objects may stop growing soon. Processes of -p are past their start. */
 static bool is_settling(const struct options *opts, const struct pools *pools,
 			const struct report *report, const struct report_site *path)
 {
@@ -548,7 +553,7 @@ static bool is_settling(const struct options *opts, const struct pools *pools,
 				       first_seen_ns(pools, report, path->site->process));
 }
 
-/* The paths of runtimes' objects that may stop growing soon. */
+/* Marks the paths of runtime objects that may stop growing soon. */
 static void find_settling(const struct options *opts, const struct pools *pools,
 			  struct report *report)
 {
@@ -574,7 +579,7 @@ static void share_rest(const struct options *opts, struct report *report)
 						  report->suspects, report->suspect_cnt, rest);
 }
 
-/* Who leaks, and who has lost blocks. */
+/* Finds the suspects, and the functions with lost blocks. */
 static int name_culprits(struct report *report)
 {
 	const struct trifle_scale scale = {
@@ -593,7 +598,7 @@ static int name_culprits(struct report *report)
 				 &report->loss_cnt, &report->losses);
 }
 
-/* What a report shows, as the options say; sums may be NULL. */
+/* Returns a report with the settings of the options and no sites yet; sums may be NULL. */
 static struct report report_of(const struct options *opts, const struct snapshot *snap,
 			       const struct sums *sums, bool final)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A site as a report shows it: each frame named, and a function blamed. */
+/* A site as shown in a report, with named frames and a blamed function. */
 #ifndef REPORT_REPORT_SITE_H
 #define REPORT_REPORT_SITE_H
 
@@ -11,7 +11,7 @@
 struct runtime_objects;
 struct site_history;
 
-/* Where the code of a frame is, or was last; 0: not known. */
+/* Returns the current or last known address of a frame's code; 0 if not known. */
 static inline uint64_t frame_address(uint64_t frame, const struct sym_location *location)
 {
 	if (!frame_is_in_file(frame))
@@ -19,37 +19,37 @@ static inline uint64_t frame_address(uint64_t frame, const struct sym_location *
 	return location ? location->addr : 0;
 }
 
-/* Of a function in a stack. */
+/* Position of a function in a stack. */
 struct place {
-	size_t frame;    /* of the site */
-	size_t function; /* of the location: the innermost inlined one is 0 */
+	size_t frame;    /* index into the frames of the site */
+	size_t function; /* index into the location's functions: 0 is the innermost inlined one */
 };
 
 struct report_site {
 	const struct site *site;
-	int64_t growth_bytes; /* against the previous snapshot */
+	int64_t growth_bytes; /* growth since the last report */
 	int64_t growth_count;
-	const struct site_history *history;    /* NULL: of a single moment */
+	const struct site_history *history;    /* NULL without earlier snapshots */
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
-	bool runtime_init;                     /* of libraries; not looked for in groups */
-	struct program program;                /* as far as the stack tells */
-	size_t first_frame;                    /* the first that is not an allocator's own */
-	size_t wrapped_frame;                  /* frames before this one only get it for others */
+	bool runtime_init;                     /* memory that libraries keep; not set with groups */
+	struct program program;                /* the traced program, from the stack */
+	size_t first_frame;                    /* first frame outside the allocator */
+	size_t wrapped_frame;                  /* frames before this one allocate for callers */
 	size_t blamed_from;                    /* frames before this one are not blamed */
-	size_t path_cnt;                       /* sites that it stands for; 0: for itself */
-	bool in_pool;                          /* whoever asked the runtime is not blamed */
-	bool callers_vary;                     /* no caller has most of these */
-	bool is_excluded;                      /* a growing path that is no suspect */
-	struct chunks chunks;                  /* the chunk pool at blamed_from takes */
-	struct place blamed;                   /* whom the memory is for, as far as is known */
-	struct place through;                  /* the library call that it came by */
+	size_t path_cnt;                       /* number of sites summed up; 0 for a single site */
+	bool in_pool;                          /* callers of the runtime are not blamed */
+	bool callers_vary;                     /* no single site has most of the growth */
+	bool is_excluded;                      /* grows, but never becomes a suspect */
+	struct chunks chunks;                  /* chunks of the chunk pool at blamed_from */
+	struct place blamed;                   /* the blamed function */
+	struct place through;                  /* library call in which blamed allocates */
 	bool has_through;
-	const struct runtime_objects *objects; /* it is for them, whatever asked; NULL: not so */
-	bool settling;                         /* objects may yet stop growing: no suspect */
-	char **held_by;                        /* who holds it, from the root down, in words */
+	const struct runtime_objects *objects; /* runtime objects in the memory; or NULL */
+	bool settling;                         /* may stop growing soon: no suspect yet */
+	char **held_by;                        /* chain of holders as text, root first */
 	size_t held_by_cnt;
-	size_t depth_cnt; /* stacks of several depths that it stands for, see depths.h; else 0 */
-	const struct block *blocks; /* with -a */
+	size_t depth_cnt;           /* number of joined stacks (depths.h); 0 if none were joined */
+	const struct block *blocks; /* blocks of the site; NULL without -a */
 	size_t block_cnt;
 };
 

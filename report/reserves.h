@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Address space that is only reserved is no memory: a report tells its sum beside the totals, which
- * a single such mapping of terabytes would else be all of.
+ * Leaves reserved address space out of a report, which shows its sum separately: a single mapping
+ * of terabytes would dwarf the totals.
  */
 #ifndef REPORT_RESERVES_H
 #define REPORT_RESERVES_H
 
 #include "report/snapshot_view.h"
 
-/* Leaves it out of the view; what that was stands in the view's reserved. -ENOMEM. */
+/* Removes reserved sites from the view and sets view->snap.reserved. Returns 0 or -ENOMEM. */
 int reserves_leave_out(struct snapshot_view *view);
 
 #endif

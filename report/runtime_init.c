@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Knows the runtime initialisation of libraries by the functions that keep such memory. All frames
- * from the allocator to such a function must be of these libraries: what a program's own function
- * asks for, wherever that is called from, is the program's. In a static program, whose file has the
- * library as well, the names alone tell: they are reserved for the library, which calls nothing of
- * the program's from there.
+ * Recognises runtime initialisation by the library functions that keep such memory. All frames from
+ * the allocator to such a function must be in the libraries, as memory that the program's own
+ * function asks for is the program's, even in a callback. In a static program, whose file contains
+ * the library, only names decide: they are reserved for the library, which calls no function of the
+ * program there.
  */
 #include "report/runtime_init.h"
 
@@ -16,41 +16,40 @@
 #include "report/allocator_frames.h"
 
 /*
- * Without the underscores before them, and how many blocks a site may hold that belongs to
- * runtime initialisation: a site that has more goes on allocating.
+ * Names of functions, without leading underscores, and the maximum blocks of a site that is runtime
+ * initialisation: a site with more blocks goes on allocating.
  */
 static const struct runtime_init_name {
 	const char *name;
 	uint64_t most;
-	bool is_public; /* reserved without underscores, too */
+	bool is_public; /* the name is reserved even without underscores */
 } runtime_init_names[] = {
-	{"IO_file_doallocate", 3, false}, /* of the three streams that nobody closes */
+	{"IO_file_doallocate", 3, false}, /* stdin, stdout and stderr, which are never closed */
 	{"IO_wfile_doallocate", 3, false},
 	{"setlocale", 256, true},
 	{"textdomain", 16, true},
 	{"bindtextdomain", 16, true},
-	{"dcgettext", 256, true}, /* catalogs of messages */
+	{"dcgettext", 256, true}, /* message catalogs */
 	{"dcigettext", 256, false},
 	{"tzset", 16, true},
 	{"tz_convert", 16, false},
 	{"localtime", 16, true},
 	{"localtime_r", 16, true},
 	{"mktime", 16, true},
-	{"nss_module_allocate", 256, false}, /* where names of users and hosts are looked up */
+	{"nss_module_allocate", 256, false}, /* name service modules for users and hosts */
 	{"nss_module_load", 256, false},
 	{"nss_action_parse", 256, false},
 	{"nss_database_get", 256, false},
-	{"cxa_atexit", 1, false},       /* the list, when it does not fit any more */
-	{"dl_allocate_tls", 64, false}, /* of each thread */
+	{"cxa_atexit", 1, false},       /* extension of the list of handlers */
+	{"dl_allocate_tls", 64, false}, /* thread-local storage of each thread */
 	{"tls_get_addr", 64, false},
-	{"dl_init", 4, false}, /* constructors of the libraries themselves, as
-			   libstdc++'s pool */
-	/* Of static programs, which begin without a dynamic loader */
+	{"dl_init", 4, false}, /* constructors of libraries, such as that of libstdc++'s pool */
+	/* Only in static programs, which start without a dynamic loader. */
 	{"dl_non_dynamic_init", 64, false},
 	{"dl_relocate_static_pie", 64, false},
 	{"libc_init_first", 64, false},
 	{"libc_setup_tls", 64, false},
-	{"GLOBAL__sub_I_eh_alloc.cc", 1, false}, /* the pool */
+	{"GLOBAL__sub_I_eh_alloc.cc", 1, false}, /* libstdc++'s pool for exceptions */
 };
 
 static bool is_runtime_init_frame(const char *symbol, uint64_t count, bool in_program)
@@ -67,7 +66,7 @@ static bool is_runtime_init_frame(const char *symbol, uint64_t count, bool in_pr
 	return false;
 }
 
-/* The file of a static program: the C library in it calls main. NULL: it is not known to be one. */
+/* Returns the file of a static program, in which libc's start-up code lies; NULL if not static. */
 static const char *static_program(struct symbol_backend *symbols, const struct site *site)
 {
 	static const char start[] = "__libc_start_";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What C and C++ libraries allocate for themselves and keep as long as the process lives: buffers
- * of stdio, locales, the time zone, thread-local storage, the emergency pool of exceptions. It is
- * outstanding in every program and no leak of any.
+ * Recognises memory that C and C++ libraries allocate for themselves and keep until the process
+ * ends: buffers of stdio, locales, the time zone, thread-local storage, the emergency pool of
+ * exceptions. Such memory is outstanding in every program and is no leak.
  */
 #ifndef REPORT_RUNTIME_INIT_H
 #define REPORT_RUNTIME_INIT_H
@@ -10,7 +10,7 @@
 #include "report/site_order.h"
 #include "report/symbol_backend.h"
 
-/* What libraries keep for themselves, as far as it would be among the sites that are shown. */
+/* Sum of the runtime initialisation among the candidates that were examined. */
 struct runtime_init {
 	uint64_t bytes;
 	uint64_t count;
@@ -18,15 +18,16 @@ struct runtime_init {
 };
 
 /*
- * Goes through the candidates in their order until so many are found that are something else, and
- * puts those before the runtime initialisation that it met, which it adds up in ret. What is not
- * named in time counts as something else. -ENOMEM.
+ * Examines candidates in order until `most` are found that are no runtime initialisation. Puts
+ * these first, their number in *ret_cnt, then the runtime initialisation that was found, whose sum
+ * is added to ret. Candidates without names at deadline_ns are no runtime initialisation. Returns 0
+ * or -ENOMEM.
  */
 int runtime_init_put_last(struct symbol_backend *symbols, uint64_t deadline_ns,
 			  struct candidate *candidates, size_t cnt, size_t most, size_t *ret_cnt,
 			  struct runtime_init *ret);
 
-/* Whether the candidates are nothing else, which leaves them as they are. -ENOMEM. */
+/* Sets *ret to whether all candidates are runtime initialisation. Returns 0 or -ENOMEM. */
 int runtime_init_is_all(struct symbol_backend *symbols, uint64_t deadline_ns,
 			const struct candidate *candidates, size_t cnt, bool *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The runtimes that were tried, and what was found to help with each. */
+/* Table of runtimes, with the advice that was found to help with each. */
 #include "report/runtime_objects.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include "base/path.h"
 #include "report/own.h"
 
-/* More than any second number of a version. */
+/* Greater than any minor version number. */
 #define VERSION_STEP 1000
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -67,7 +67,7 @@ static const struct runtime_objects known[] = {
 	{.runtime = "gc", .words = "objects on libgc's heap", .is_library = true},
 };
 
-/* The first two numbers of a version in one; 0: there are not two. */
+/* Returns major and minor version combined in one number; 0 if text does not have both. */
 static unsigned long version_number(const char *text)
 {
 	unsigned long major, minor;
@@ -80,7 +80,7 @@ static unsigned long version_number(const char *text)
 	return minor < VERSION_STEP ? major * VERSION_STEP + minor : 0;
 }
 
-/* Whether the version in a file's name ("libpython3.11.so.1.0") is before another one. */
+/* True if the version in a file's name ("libpython3.11.so.1.0") is before another version. */
 static bool is_before(const char *module, const char *version)
 {
 	const char *name = path_name(module);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What runtimes of languages keep their memory for, and how to learn more than memleak can tell. */
+/* Describes the objects in language runtimes' memory, and how to find out more about them. */
 #ifndef REPORT_RUNTIME_OBJECTS_H
 #define REPORT_RUNTIME_OBJECTS_H
 
 #include <stdbool.h>
 
 struct runtime_objects {
-	const char *runtime;      /* its name without a version */
-	const char *words;        /* "python objects" */
-	const char *advice;       /* how to find out which ones grow; NULL: none is known */
-	const char *block_advice; /* the same where each has a block of its own */
-	const char *before;       /* up to this version, which is not among them; NULL: all */
-	bool is_library;          /* for any program; others also run scripts themselves */
-	bool has_blocks; /* where it runs scripts, its blocks are judged with its mappings */
-	const char *const *functions; /* beginnings of their names: only blocks from these */
+	const char *runtime;      /* name of the runtime without version */
+	const char *words;        /* name of the objects, such as "python objects" */
+	const char *advice;       /* how to find out which objects grow; NULL if not known */
+	const char *block_advice; /* advice for objects that have a block each */
+	const char *before;       /* entry is for versions before this one; NULL for all */
+	bool is_library;          /* a library for any program, which runs no scripts */
+	bool has_blocks; /* heap blocks are judged with mappings if the runtime runs the process */
+	const char *const *functions; /* entry is for blocks of functions with these prefixes */
 };
 
-/* module: a file's path; NULL: it is of no such runtime. */
+/* Returns the objects of a runtime, given the path of its file; NULL for other files. */
 const struct runtime_objects *runtime_objects_of(const char *module);
 
-/* Returns the objects for which a function of a runtime takes blocks; NULL: it is not known to. */
+/* Returns the objects for which a function of a runtime takes blocks; NULL if not known. */
 const struct runtime_objects *runtime_blocks_of(const char *module, const char *symbol);
 
 /* True if a runtime takes blocks for objects of the scripts that it runs. */

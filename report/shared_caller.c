@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts, for functions of a few paths, how many other paths have them. */
+/* Counts, for each function of a few paths, how many sites it calls. */
 #include "report/shared_caller.h"
 
 #include <string.h>
 
 #include "report/blame.h"
 
-/* Paths whose functions are tried. A function that most paths have is on one of these. */
+/* Maximum paths whose functions are tried. A function of most paths is on one of these. */
 #define TRIED_PATHS 8
 
-/* Outer frames are those of every path. */
+/* Maximum frames of a path that are tried. Frames further out are common to all paths. */
 #define MOST_FRAMES 32
 
 static const struct sym_frame *outermost_at(const struct report_site *path, size_t frame)
@@ -51,7 +51,7 @@ static bool is_told(const struct report_site *path, const struct suspect *suspec
 	return false;
 }
 
-/* Counts the sites, but those of suspects, that have the function of a path's frame. */
+/* Returns the number of sites, except suspects' sites, with the function of a path's frame. */
 static size_t sites_below(const struct report_site *paths, size_t cnt,
 			  const struct suspect *suspects, size_t suspect_cnt,
 			  const struct report_site *path, size_t frame)

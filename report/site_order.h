@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Puts the sites of a snapshot in the order in which a report has them. */
+/* Sorts the sites of a snapshot into the order of a report. */
 #ifndef REPORT_SITE_ORDER_H
 #define REPORT_SITE_ORDER_H
 
@@ -9,34 +9,34 @@
 struct candidate {
 	const struct site *site;
 	struct growth growth;
-	size_t path_cnt;    /* sites that it stands for; 0: it is only itself */
-	size_t blamed_from; /* see struct report_site */
+	size_t path_cnt;    /* number of sites summed up; 0 for a single site */
+	size_t blamed_from; /* frames before this one are not blamed */
 	bool callers_vary;
 };
 
-/* Those of the sites that hold something, in order; growth: one for each. */
+/* Sorts the sites that hold blocks. growth has an entry for each site. 0 or -ENOMEM. */
 int site_order_init(const struct site *sites, const struct growth *growth, size_t cnt,
 		    enum sort_order order, size_t *ret_cnt, struct candidate **ret);
 
 /*
- * True if growth of a kernel site says little: the kernel takes the memory back when it needs some,
- * or more than half of the blocks may have been freed unseen.
+ * True if growth of a kernel site says little: the kernel can reclaim the memory, or more than half
+ * of the blocks may have been freed without an event.
  */
 bool site_is_doubtful(const struct site *site);
 
-/* True if a site seems to leak: it grows, and that is not doubtful. */
+/* True if a site seems to leak: it grows and is not doubtful. */
 bool site_is_suspect(const struct site *site, const struct site_history *history);
 bool candidate_is_suspect(const struct candidate *candidate);
 
-/* Of these those that seem to leak: what leaks most, as far as can be told, first. */
+/* Selects the candidates that seem to leak, by leak rate times leak score, largest first. */
 int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 			struct candidate **ret);
 
-/* Doubtful sites that grow, the fastest first: companions of suspects, see kernel_paths.h. */
+/* Selects doubtful sites that grow, as companions of suspects (kernel_paths.h), fastest first. */
 int site_order_companions(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 			  struct candidate **ret);
 
-/* Those of which something is lost: the largest loss, with what hangs from it, first. */
+/* Selects candidates with lost blocks, largest loss first, including blocks that hang from them. */
 int site_order_losses(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 		      struct candidate **ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What any snapshot needs, whichever source made it. */
+/* Operations on snapshots of any source. */
 #include "report/snapshot.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ bool site_is_memory(const struct site *site)
 	return site->count && site->kind != KIND_RESERVE && site->kind != KIND_STACK;
 }
 
-/* One in so many is a whole number: so are the sums, as far as 64 bits go. */
+/* With SAMPLING_COUNT the scale is a whole number, so the sums are exact up to 64 bits. */
 void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
 		   uint64_t count, const struct estimate *estimate)
 {
@@ -44,7 +44,7 @@ static void reach_sum_add(struct reach_sum *sum, const struct reach_sum *part)
 	sum->count += part->count;
 }
 
-/* Holders are each site's own. */
+/* Adds up proof results, except holders, which are different for each site. */
 static void reach_add(struct site_reach *sum, const struct site_reach *reach)
 {
 	for (size_t i = 0; i < REACH_CNT; i++)

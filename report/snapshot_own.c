@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Each thing that a snapshot points to is copied once, however many sites point to it. */
+/* Copies each object that a snapshot points to once, even if many sites point to it. */
 #include "report/snapshot_own.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 struct copier {
 	struct arena *arena;
-	struct hash_map copies; /* by the address of the original */
+	struct hash_map copies; /* copies by the address of the original */
 	uint64_t *next_frame;
 	bool failed;
 };
@@ -56,7 +56,7 @@ static const struct process *copy_process(struct copier *copier, const struct pr
 	return copy;
 }
 
-/* The sites that it leads through are of the snapshot, and stay where they are. */
+/* Copies a chain of holders. Its pointers to sites stay valid: the snapshot owns its sites. */
 static const struct holder *copy_chain(struct copier *copier, const struct site_reach *reach)
 {
 	struct holder *chain;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cuts a snapshot off from what it was made of: afterwards the source may free or change all that.
- * Who made the snapshot it does not know.
+ * Makes a snapshot independent of its source, which may afterwards free or change its data. Knows
+ * nothing of the source.
  */
 #ifndef REPORT_SNAPSHOT_OWN_H
 #define REPORT_SNAPSHOT_OWN_H
@@ -9,9 +9,9 @@
 #include "report/snapshot.h"
 
 /*
- * Puts copies in the arena of all that the snapshot points to, and points there; its arrays are its
- * own already. Frames are copied one site after the other. 0 or -ENOMEM; the snapshot may then only
- * be freed.
+ * Copies all data that a snapshot points to into its arena. The snapshot must already own its
+ * arrays. Frames are copied site by site. Returns 0 or -ENOMEM; after a failure the snapshot can
+ * only be freed.
  */
 int snapshot_own(struct snapshot *snap);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What tables are called in reports. */
+/* Names of tables in reports. */
 #include "report/stats.h"
 
 const char *table_name(enum table table)

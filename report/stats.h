@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What --stats tells beyond a report: what the programs of one address space have done since
- * tracing began, and how full their tables are. Plain data.
+ * Data of --stats: counters of the BPF programs of one address space since tracing began, and the
+ * fill of their tables.
  */
 #ifndef REPORT_STATS_H
 #define REPORT_STATS_H
@@ -22,20 +22,20 @@ enum table {
 
 struct fill {
 	uint64_t used;
-	uint64_t size; /* 0: there is no such table */
+	uint64_t size; /* 0 if there is no such table */
 };
 
 struct stats {
-	bool known; /* that space is traced */
+	bool known; /* the address space is traced */
 	uint64_t calls;
-	uint64_t calls_of[FAMILY_CNT]; /* user space */
+	uint64_t calls_of[FAMILY_CNT]; /* user space only */
 	uint64_t failed;
-	uint64_t walked; /* stacks, here and below */
+	uint64_t walked; /* counts stacks, as do cached, checked, disagreed and stored */
 	uint64_t cached;
 	uint64_t checked;
 	uint64_t disagreed;
 	uint64_t stored;
-	struct fill fills[TABLE_CNT]; /* with --stats */
+	struct fill fills[TABLE_CNT]; /* only with --stats */
 };
 
 const char *table_name(enum table table);

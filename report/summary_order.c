@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts the processes of --summary in the order that was asked for. */
+/* Sorts the processes of --summary in the requested order. */
 #include "report/summary_order.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static uint64_t stat_of(const struct process_summary *summary, enum summary_sort
 	}
 }
 
-/* What is most comes first, and of what is equal the lower pid. */
+/* Compares the requested numbers, the largest first; then pids, the lowest first. */
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct process_summary *a = *(const struct process_summary *const *)left;

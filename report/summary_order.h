@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The order of the table of processes. */
+/* Sorts the table of processes of --summary. */
 #ifndef REPORT_SUMMARY_ORDER_H
 #define REPORT_SUMMARY_ORDER_H
 
 #include "options/options.h"
 #include "report/snapshot.h"
 
-/* All of the snapshot's, sorted; ret is to be freed. */
+/* Sorts all summaries of a snapshot. *ret is to be freed. Returns 0 or -ENOMEM. */
 int summary_order_init(const struct snapshot *snap, enum summary_sort by,
 		       const struct process_summary ***ret);
 

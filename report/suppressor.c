@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which sites are suppressed. What is known of sites is kept in the order of their ids, and only as
- * long as snapshots have them.
+ * Finds suppressed sites. Verdicts on sites are kept sorted by site id, and only as long as
+ * snapshots have the site.
  */
 #include "report/suppressor.h"
 
@@ -16,7 +16,7 @@
 #include "base/turns.h"
 #include "report/peak.h"
 
-/* What a site matches: the index of a pattern, or one of these. */
+/* Special pattern indices: the site matches no pattern, or the match is not known yet. */
 #define NO_PATTERN SIZE_MAX
 #define NOT_KNOWN (SIZE_MAX - 1)
 
@@ -27,14 +27,14 @@ struct verdict {
 
 struct suppressor {
 	const struct suppressions *suppressions;
-	struct verdict *verdicts; /* sorted by id */
+	struct verdict *verdicts; /* verdicts on known sites, sorted by id */
 	size_t verdict_cnt;
-	struct suppressed *sums; /* by pattern */
-	struct peak peak;        /* its sites are ours, all else the snapshot's */
+	struct suppressed *sums; /* one sum per pattern */
+	struct peak peak;        /* owns only its sites; all else is the snapshot's */
 	struct proof_facts proof;
 };
 
-/* The sites of a snapshot and of its peak, and what they match. */
+/* The sites of a snapshot and of its peak, and the patterns that they match. */
 struct task {
 	const struct site **sites;
 	size_t *patterns;
@@ -117,8 +117,8 @@ static bool has_names(const struct sym_location *location)
 }
 
 /*
- * The pattern that comes first of those that any frame matches. What code a frame is of may be
- * found out later.
+ * Returns the first pattern that a frame of a site matches; NOT_KNOWN if none does and a frame may
+ * still get a name.
  */
 static size_t find_pattern(const struct suppressor *suppressor, struct symbol_backend *symbols,
 			   const struct site *site)
@@ -143,7 +143,10 @@ static size_t find_pattern(const struct suppressor *suppressor, struct symbol_ba
 	return all_known ? NO_PATTERN : NOT_KNOWN;
 }
 
-/* Names what is not known yet. A name that was not found in time may still come. */
+/*
+ * Names and matches sites without a verdict. A name that is missing at the deadline may still come
+ * later.
+ */
 static int judge(const struct suppressor *suppressor, struct symbol_backend *symbols,
 		 uint64_t deadline_ns, const struct task *task)
 {
@@ -202,8 +205,8 @@ static void add_to(struct suppressed *sum, uint64_t bytes, uint64_t count)
 }
 
 /*
- * Who knows of a block does not want to hear of what hangs from it, and is gone with it. So much
- * that is of a site: ret_sum is what the last of it was added to.
+ * Returns the sum of a site's blocks that hang from suppressed blocks. Such blocks are suppressed,
+ * too: adds them to the sums of the patterns, and sets *ret_sum to the last sum used.
  */
 static struct reach_sum hanging_of(struct suppressor *suppressor, const struct snapshot *snap,
 				   uint64_t site, struct suppressed **ret_sum)
@@ -226,8 +229,8 @@ static struct reach_sum hanging_of(struct suppressor *suppressor, const struct s
 }
 
 /*
- * Starts the sums anew; returns how many sites are left out. hanging: what is, of those that are
- * not.
+ * Computes the sums of all patterns. Returns the number of sites to leave out; for each other site,
+ * hanging has the blocks to leave out.
  */
 static size_t add_sums(struct suppressor *suppressor, const struct snapshot *snap,
 		       const size_t *patterns, bool *left_out, struct reach_sum *hanging)
@@ -283,7 +286,7 @@ static void replace_proof(struct suppressor *suppressor, struct snapshot_view *v
 	view->snap.proof = proof;
 }
 
-/* site: of the view, as the next ones are. */
+/* Subtracts hanging blocks from the sites that stay; site is the first of them in the view. */
 static void leave_out_hanging(struct site *site, const bool *left_out,
 			      const struct reach_sum *hanging, size_t cnt)
 {
@@ -314,7 +317,7 @@ static int leave_out(struct suppressor *suppressor, struct snapshot_view *view,
 	return err;
 }
 
-/* The snapshot's peak stays whole: the view has one with fewer sites. */
+/* Gives the view a peak without suppressed sites; the snapshot's peak stays unchanged. */
 static int replace_peak(struct suppressor *suppressor, struct snapshot_view *view,
 			const size_t *patterns)
 {

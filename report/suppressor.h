@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Leaves out of reports the sites that suppressions are about. Each site is named once for that,
- * and what came of it is remembered by the site's id.
+ * Leaves suppressed sites out of reports. Each site is named and matched once, and the result is
+ * remembered by the site's id.
  */
 #ifndef REPORT_SUPPRESSOR_H
 #define REPORT_SUPPRESSOR_H
@@ -12,20 +12,20 @@
 
 struct suppressor;
 
-/* suppressions must outlive it. */
+/* suppressions must outlive the suppressor. */
 int suppressor__new(const struct suppressions *suppressions, struct suppressor **ret);
 void suppressor__free(struct suppressor *suppressor);
 
 /*
- * Leaves suppressed sites out of the view, with their blocks, and out of its peak. What that was
- * stands in the view's suppressed; it and the peak are valid until the next call. A site that
- * cannot be named by deadline_ns (CLOCK_MONOTONIC) stays and is tried again the next time. Fails
- * only with -ENOMEM.
+ * Removes suppressed sites and their blocks from the view and its peak, and sets the view's
+ * suppressed. The peak and suppressed are valid until the next call. A site that cannot be named by
+ * deadline_ns (CLOCK_MONOTONIC) stays in the view and is retried in the next call. Fails only with
+ * -ENOMEM.
  */
 int suppressor__apply(struct suppressor *suppressor, struct symbol_backend *symbols,
 		      uint64_t deadline_ns, struct snapshot_view *view);
 
-/* The first pattern that a place matches, also by a function inlined there; cnt: none. */
+/* Returns the index of the first pattern that matches a location; suppressions->cnt if none. */
 size_t suppressions_find(const struct suppressions *suppressions,
 			 const struct sym_location *location);
 

@@ -12,8 +12,8 @@
 #include "report/trend.h"
 
 /*
- * What grows by less than this part of all that grows is no news beside the others, nor is
- * what adds less than that to all that is held in a day: it would take years to double it.
+ * Minimum growth of a suspect, as a part of the growth of all suspects, and per day as a part of
+ * all outstanding memory: with less growth, the memory would take years to double.
  */
 #define TRIFLE 0.001
 #define SECONDS_OF_DAY 86400.0
@@ -42,7 +42,7 @@ static uint64_t offset_of(const struct report_site *site)
 	return location ? location->module_offset : 0;
 }
 
-/* Those without a name are one only at one place of a file. */
+/* True if two sites blame the same function; without a name, the same offset in a file. */
 static bool have_one_name(const struct report_site *a, const struct report_site *b)
 {
 	const struct sym_frame *left = blamed_function(a), *right = blamed_function(b);
@@ -54,13 +54,13 @@ static bool have_one_name(const struct report_site *a, const struct report_site 
 	return left->symbol && right->symbol && !strcmp(left->symbol, right->symbol);
 }
 
-/* Workers of one program have its name. */
+/* True if two processes run one program, judged by their names. */
 static bool have_one_program(const struct process *a, const struct process *b)
 {
 	return a == b || (a && b && a->comm && b->comm && !strcmp(a->comm, b->comm));
 }
 
-/* What a runtime takes says little of whose it is: of each process by itself. */
+/* True if two paths belong to one suspect. Objects of a runtime are merged only per process. */
 static bool are_one(const struct report_site *a, const struct report_site *b)
 {
 	const struct process *left = a->site->process, *right = b->site->process;
@@ -72,7 +72,7 @@ static bool are_one(const struct report_site *a, const struct report_site *b)
 	return have_one_program(left, right) && have_one_name(a, b);
 }
 
-/* Whether none of the paths before this one is of its suspect and of its process. */
+/* True if no earlier path belongs to the same suspect and the same process. */
 static bool is_of_new_process(const struct report_site *paths, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -143,7 +143,7 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 	return merged;
 }
 
-/* True if what the kernel fills meanwhile, caches above all, grows a thousand times faster. */
+/* True if all kernel sites, mostly caches, grow a thousand times faster than a kernel suspect. */
 static bool is_kernel_trifle(const struct suspect *suspect, const struct trifle_scale *scale)
 {
 	return suspect->site->site->space == SPACE_KERNEL &&

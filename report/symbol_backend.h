@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who names the frames of a snapshot: an interface that sources and recordings implement. */
+/* Interface for naming the frames of a snapshot, implemented by sources and recordings. */
 #ifndef REPORT_SYMBOL_BACKEND_H
 #define REPORT_SYMBOL_BACKEND_H
 
@@ -9,23 +9,23 @@
 /* Names the addresses of sites; one implementation per kind of address space or file. */
 struct symbol_backend {
 	/*
-	 * Makes the names of all frames of these sites ready, in one go; returns by deadline_ns.
-	 * lookup finds them afterwards. Fails only with -ENOMEM.
+	 * Resolves the names of all frames of these sites in one batch, for lookup. Returns by
+	 * deadline_ns. Fails only with -ENOMEM.
 	 */
 	int (*prepare)(struct symbol_backend *self, const struct site *const *sites, size_t cnt,
 		       uint64_t deadline_ns);
-	/* NULL: nothing known. Valid until the next prepare. */
+	/* Returns the location of a frame, valid until the next prepare; NULL if not known. */
 	const struct sym_location *(*lookup)(struct symbol_backend *self, const struct site *site,
 					     uint64_t frame);
 	/*
-	 * What is at an address of the site's process: a variable, or the function that a call
-	 * returns to. NULL: nothing known. Valid as the others. NULL: this backend knows no
-	 * addresses.
+	 * Returns the variable at an address of the site's process, or the function that a return
+	 * address is in; NULL if not known. Valid until the next prepare. The callback is NULL if
+	 * the backend cannot resolve addresses.
 	 */
 	const struct sym_location *(*place)(struct symbol_backend *self, const struct site *site,
 					    enum sym_kind kind, uint64_t addr,
 					    uint64_t deadline_ns);
-	/* A later snapshot may name what has no name now, however long prepare took. */
+	/* A frame without a name may get one in a later snapshot, even if prepare was in time. */
 	bool names_follow;
 };
 

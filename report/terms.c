@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What kinds of memory and families of functions are called in reports. */
+/* Names of kinds of memory and of function families in reports. */
 #include "report/terms.h"
 
 #include <stddef.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What snapshots distinguish by number: kinds of memory, ends of stacks, ways to lose something,
- * families of functions. Sources translate into these from whatever they read. The numbers stand in
- * recordings: none changes, and what is new comes last.
+ * Enumerations in snapshots: kinds of memory, ends of stacks, losses, families of functions.
+ * Sources translate their own numbers into these. Recordings store the numbers, so they never
+ * change, and new ones are appended.
  */
 #ifndef REPORT_TERMS_H
 #define REPORT_TERMS_H
 
-/* What a block is made of. */
+/* Kind of memory of a block. */
 enum block_kind {
-	KIND_HEAP,    /* malloc and its kin */
+	KIND_HEAP,    /* malloc() and similar functions */
 	KIND_MMAP,    /* private anonymous memory from mmap */
-	KIND_RESERVE, /* address space without memory: no access, or more than there is memory */
-	KIND_STACK,   /* the same with MAP_STACK: a thread's stack */
+	KIND_RESERVE, /* reserved address space: no access, or larger than the machine's memory */
+	KIND_STACK,   /* mmap with MAP_STACK: a thread's stack */
 	KIND_SLAB,
 	KIND_PAGE,
 	KIND_PERCPU,
@@ -20,24 +20,24 @@ enum block_kind {
 	KIND_CNT,
 };
 
-/* How the walk of a stack ended, and for a stack that was cut, why. */
+/* How a stack walk ended; for a cut stack, why it was cut. */
 enum stack_end {
 	STACK_END_UNKNOWN,
 	STACK_END_COMPLETE,
-	STACK_END_TRUNCATED, /* more frames than are kept */
-	STACK_END_NO_CODE,   /* a return address that is in no executable mapping */
+	STACK_END_TRUNCATED, /* the stack has more frames than are kept */
+	STACK_END_NO_CODE,   /* a return address outside all executable mappings */
 	STACK_END_NO_RULE,   /* code without unwind information or frame pointer */
-	STACK_END_READ,      /* stack memory that cannot be read */
+	STACK_END_READ,      /* stack memory could not be read */
 	STACK_END_CNT,
 };
 
-/* Every way in which something is lost. */
+/* Ways in which events or data are lost. */
 enum loss {
 	LOSS_ALLOCS_FULL,  /* block table full (--max-allocs) */
 	LOSS_STACKS_FULL,  /* stack table full (--stack-storage-size): block kept, no stack */
 	LOSS_NESTING,      /* outermost call overwritten by one on another stack */
 	LOSS_RECURSION,    /* probe skipped by the kernel */
-	LOSS_UNWIND,       /* stack cut: block kept, its outer callers are not known */
+	LOSS_UNWIND,       /* stack cut: block kept, outer callers not known */
 	LOSS_UNRETURNED,   /* call never returned: longjmp, or the return was not seen */
 	LOSS_SITES_FULL,   /* site table full: block not tracked */
 	LOSS_THREADS_FULL, /* no memory for a thread's state: its calls were not seen */
@@ -45,15 +45,15 @@ enum loss {
 	LOSS_MAPPINGS,     /* mmap, munmap or mremap calls that were not followed */
 	LOSS_EVENTS,       /* -t lines that were not printed */
 	LOSS_EXEC,         /* programs executed whose first allocations were not seen */
-	LOSS_QUOTA_FULL,   /* the process had its share of the block table */
+	LOSS_QUOTA_FULL,   /* per-process quota of the block table used up: block not tracked */
 	LOSS_PROCESSES,    /* processes that were not traced */
-	LOSS_HEAPS,        /* heaps that were freed as a whole: their blocks are kept */
-	LOSS_INHERITED,    /* frees of blocks that forked children have copies of, or are copies */
-	LOSS_STRINGS,      /* strings not read to their end: their sizes are what was read */
+	LOSS_HEAPS,        /* heaps freed as a whole: their blocks still count as outstanding */
+	LOSS_INHERITED,    /* frees of inherited blocks, or of the parent's originals */
+	LOSS_STRINGS,      /* strings not read to the end: the size is what was read */
 	LOSS_CNT,
 };
 
-/* Functions that do the same, by the best known of them. The numbers between are nobody's. */
+/* Groups of functions with the same effect, named after the best known; other numbers unused. */
 enum family {
 	FAMILY_MALLOC,
 	FAMILY_CALLOC,
@@ -69,10 +69,10 @@ enum family {
 	FAMILY_CNT = 22,
 };
 
-/* In reports: "heap", "mmap", ... */
+/* Returns the name in reports, such as "heap" or "mmap". */
 const char *kind_name(enum block_kind kind);
 
-/* "malloc", ...; NULL: it is none. */
+/* Returns the name of a family, such as "malloc"; NULL for an unused number. */
 const char *family_name(enum family family);
 
 #endif

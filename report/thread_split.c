@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts the blocks of each site in the order of their threads, and makes a site of each run. */
+/* Sorts the blocks of each site by thread, and makes a site of each run. */
 #include "report/thread_split.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static int by_site_and_thread(const void *a, const void *b)
 								      ?: ORDER(x->addr, y->addr);
 }
 
-/* The blocks of a snapshot by site and thread; the snapshot keeps its own order. */
+/* Blocks of a snapshot sorted by site and thread; the snapshot's own order is kept. */
 struct split {
 	const struct snapshot *snap;
 	const struct block **blocks;
@@ -38,7 +38,7 @@ static int sort_blocks(const struct snapshot *snap, struct split *ret)
 	return 0;
 }
 
-/* Where the run ends that begins at first. */
+/* Returns the end of the run of blocks that begins at first. */
 static size_t run_end(const struct split *split, size_t first)
 {
 	const struct block *begin = split->blocks[first];
@@ -51,8 +51,8 @@ static size_t run_end(const struct split *split, size_t first)
 }
 
 /*
- * Of each site, the age from which on the last snapshot had its blocks: those were its oldest.
- * From malloc; NULL: no memory.
+ * Returns, for each site, the lowest age of the blocks that the last snapshot had, which are the
+ * oldest blocks. From malloc; NULL if out of memory.
  */
 static uint64_t *ages_kept(const struct snapshot *snap)
 {
@@ -72,7 +72,7 @@ static uint64_t *ages_kept(const struct snapshot *snap)
 	return ages;
 }
 
-/* What is older than kept_ns the last snapshot had, so long before. */
+/* Adds a block by age; blocks older than kept_ns were already in a snapshot before_ns ago. */
 static void add_age(struct site *site, const struct block *block, uint64_t kept_ns,
 		    uint64_t before_ns)
 {
@@ -90,7 +90,7 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	struct part inherited = {0};
 	uint64_t bytes = 0;
 
-	/* What a proof has found is known of all blocks of the stack together. */
+	/* Results of a proof are known only for all blocks of a stack together. */
 	if (end - first < split->snap->sites[split->blocks[first]->site].count)
 		site.reach = (struct site_reach){0};
 	site.largest = (struct block){0};
@@ -138,7 +138,7 @@ static struct site *make_sites(const struct split *split, uint64_t last_ns, size
 	return sites;
 }
 
-/* Copies of the blocks, each with the number of its new site. */
+/* Returns copies of the blocks, each with the index of its new site. */
 static struct block *make_blocks(const struct split *split)
 {
 	size_t cnt = split->snap->block_cnt, site = 0;

@@ -6,10 +6,10 @@
 #include "report/snapshot_view.h"
 
 /*
- * Each site becomes one for each thread, with an id of its own; the snapshot must have all
- * blocks. last_ns: elapsed_ns of the one before; 0: there was none. with_blocks: the view shows the
- * blocks of these sites; else it has none, which saves their copy. Only -ENOMEM, which leaves the
- * view as it was.
+ * Splits each site into one site per thread, with new ids. The snapshot must have all blocks.
+ * last_ns is elapsed_ns of the previous snapshot, or 0 if there was none. The view gets blocks only
+ * if with_blocks is set; otherwise copying them is saved. Returns 0, or -ENOMEM and leaves the view
+ * unchanged.
  */
 int thread_split(struct snapshot_view *view, uint64_t last_ns, bool with_blocks);
 

@@ -11,17 +11,17 @@ struct report_site;
 
 #define SIZE_UNKNOWN UINT64_MAX
 
-/* One allocation or free as it happens (-t). */
+/* An allocation or free as it happens (-t). */
 struct trace_event {
 	int64_t wall_ns;
 	bool is_free;
 	pid_t pid;
 	pid_t tid;
 	const char *comm;
-	const char *function; /* NULL: unknown */
+	const char *function; /* NULL if not known */
 	uint64_t addr;
-	uint64_t size;                   /* SIZE_UNKNOWN: a block that is not tracked */
-	const struct report_site *stack; /* with -tt, else NULL */
+	uint64_t size;                   /* SIZE_UNKNOWN if the block is not tracked */
+	const struct report_site *stack; /* NULL without -tt */
 };
 
 #endif

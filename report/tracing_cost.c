@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shares of CPU time. */
+/* Computes the share of CPU time that probes take. */
 #include "report/tracing_cost.h"
 
-/* The kernel counts CPU time in steps of 10 ms: below this it says little. */
+/* Minimum CPU time for a share, in nanoseconds: the kernel counts in steps of 10 ms. */
 #define LEAST_CPU_NS 50000000ULL
 
-/* Programs that do nothing but allocate have an estimate of more than all of their time. */
+/* Maximum share: the estimate may exceed 1 for programs that only allocate. */
 #define MOST 0.99
 
 bool tracing_cost_is_known(const struct tracing_cost *cost)

@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 struct tracing_cost {
-	uint64_t elapsed_ns; /* since the last report, as all below; 0: nothing is known */
+	uint64_t elapsed_ns; /* time since the last report; 0 if nothing is known */
 	uint64_t calls;
 	uint64_t cpu_ns;  /* CPU time of the traced processes */
-	uint64_t ns;      /* of it, in probes, as measured for some of the calls */
-	uint64_t trap_ns; /* of it, in traps that sampling cannot save */
-	bool is_least;    /* many calls are single-stepped, which costs more than was measured */
+	uint64_t ns;      /* part of cpu_ns in probes, extrapolated from some of the calls */
+	uint64_t trap_ns; /* part of ns in traps that occur even for calls that are not sampled */
+	bool is_least;    /* ns is a lower bound: single-stepped calls cost more than measured */
 };
 
 /* True if the processes used enough CPU time for a share to mean anything. */
@@ -23,7 +23,7 @@ double tracing_cost_calls_per_s(const struct tracing_cost *cost);
 /* Returns the part of the processes' CPU time that probes take, from 0 to 1. */
 double tracing_cost_share(const struct tracing_cost *cost);
 
-/* Returns the least that this part can fall to with sampling. */
+/* Returns the lowest share, from 0 to 1, that sampling could reach. */
 double tracing_cost_least_share(const struct tracing_cost *cost);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Judges sites by the rank trend test of Mann (1945) and Kendall, the slope of Theil and Sen
- * (1968) with its limits of confidence, Laplace's rule of succession.
+ * Judges sites by the trend test of Mann (1945) and Kendall, the slope of Theil and Sen (1968) with
+ * its confidence limits, and Laplace's rule of succession.
  */
 #include "report/trend.h"
 
@@ -12,82 +12,88 @@
 #include "base/order.h"
 
 #define LEAST_CONFIDENCE 0.95
-/* Of its past, what a site is judged by: so that what comes and goes is seen to go each time. */
+/* Last part of a site's past that is judged: long enough to see temporary memory being freed. */
 #define LATER_PART 0.6
 #define LEAST_SCORE 0.4
-/* So often it must have risen, and if that was now and then: a program may load in a few steps. */
+/* Minimum rises of a growing site, and of one that grows in steps: programs load in a few steps. */
 #define LEAST_RISES 3
 #define LEAST_STEPS 5
 #define STEADY_RISES 0.7
-/* Times that a step may take of the one before: a vector that doubles takes two, as far as reports
- * show when it did.
+/*
+ * Maximum duration of a step relative to the step before. A vector that doubles takes twice as
+ * long; the margin is for reports that show a step late.
  */
 #define WIDENING 3
-/* Part of the rate until then that a step must have had, or it levels off. */
+/* Minimum rate of the last step relative to the average rate; below, the site is levelling off. */
 #define STEP_RATE 0.5
-/* Reports, and times that a step takes on average: what is of late. */
+/* Length of the recent past, in reports and in average durations of a step. */
 #define LATE_REPORTS 4
 #define LATE_STEPS 4
-/* Growth of late is at least this part of what it was before. */
+/* Minimum recent rate of growth relative to the rate before. */
 #define STILL_GROWING 0.2
 /*
- * For each block that it grew by so few may be freed meanwhile. Where lifetimes are scattered over
- * orders of magnitude about half of those that reach an age are freed by the time that they are
- * twice as old, so that an eighth speaks against any lifetimes that may be met.
+ * Maximum freed blocks for each block of growth. If lifetimes are scattered over orders of
+ * magnitude, about half of the blocks that reach an age are freed before twice that age, so fewer
+ * frees than this rule out ordinary lifetimes.
  */
 #define MOST_FREED 0.125
 /*
- * In a short while even blocks that live for long are not freed: what grows for so many seconds may
- * have freed half of that for a lifetime of an hour, which is as good as never.
+ * Lifetime, in seconds, that counts as unlimited. A short window sees few frees even of blocks with
+ * a long, limited lifetime, so the maximum is window / LONG_LIFE_S if that is less than MOST_FREED.
  */
 #define LONG_LIFE_S 3600.0
 /*
- * A buffer that is made larger is another block each time, as is one of any size that takes the
- * place of another: so often in a row larger ones come by chance once in 8! = 40320 times.
+ * Minimum rises after which replaced blocks count as one growing buffer. Blocks of random sizes
+ * that replace each other rise 7 times in a row only once in 8! = 40320 cases.
  */
 #define REPLACED_RISES 7
-/* Blocks of some age: few come to be so old, and chance makes more of few. 2^-8 is rare enough. */
+/* Minimum gain of blocks older than a span: 8 rises by chance have a probability of 2^-8. */
 #define LEAST_OLD_GAIN 8
-/* For so long a span must have been watched: most that reached it and are freed were by then. */
+/*
+ * Minimum tracing time, in spans: by then, most blocks that reach the span and are ever freed are
+ * gone.
+ */
 #define LEAST_SPANS 1.5
 /*
- * What they are among must have grown by this part of what they did, but for its ups and downs:
- * some times the largest fall between two reports.
+ * Minimum growth of a whole (site or process) relative to the growth of a part of its blocks. The
+ * whole may fall short by FALLS times its largest fall between two reports, as normal variation.
  */
 #define LEAST_SHARE 0.5
 #define FALLS 3
-/* Fewer where frees of earlier blocks are subtracted: what replaces those grows without a leak. */
+/*
+ * Like FALLS, but if frees of pre-trace blocks are subtracted: replacing these blocks is no leak.
+ */
 #define NET_FALLS 2
-/* Where sizes can be read at all, they can be of nearly all blocks. */
+/* Minimum part of frees with a known size: if sizes can be read, nearly all can. */
 #define MOST_SIZED 0.9
-/* The normal distribution's, for 95 % between low and high. */
+/* Quantile of the normal distribution for 95 % between low and high. */
 #define Z_95 1.959964
 #define NSEC_PER_SEC 1e9
 
 /*
- * What a site held at its moments, of all blocks or of those of some age. The former are judged by
- * their bytes: there may be one that is made larger and larger. The latter by their number: few
- * that stay would not be seen beside one of the large ones that go.
+ * What a site held at its moments, counting all blocks or only blocks older than a span. All blocks
+ * are judged by their bytes, as one block may grow larger and larger. Blocks older than a span are
+ * judged by their number, as a large block that is freed would hide small blocks that stay.
  */
 struct series {
 	double at_s[MOMENT_CNT];
 	double bytes[MOMENT_CNT];
 	double held[MOMENT_CNT];
 	size_t cnt;
-	size_t past;   /* moments before these */
-	double past_s; /* since the first of all */
-	/* When it grows in steps, it rose so often: a step may be two of blocks of some age. */
+	size_t past;   /* number of moments before the series */
+	double past_s; /* seconds since the site's first moment */
+	/* Minimum rises if the site grows in steps; one step may be two rises of older blocks. */
 	uint32_t least_steps;
 };
 
-/* What a series says. */
+/* Properties of a series. */
 struct finding {
-	double growth; /* see struct leak_score */
+	double growth; /* as in struct leak_score */
 	double risen;
-	size_t since;   /* the moment where the window begins */
-	size_t late;    /* and what is of late */
-	size_t first;   /* of the series: where the growth does, perhaps before */
-	double level_s; /* when it became what it is at most */
+	size_t since;   /* moment at which the window begins */
+	size_t late;    /* moment at which the recent past begins */
+	size_t first;   /* index in the series at which the growth begins */
+	double level_s; /* time at which the series reached its maximum */
 	bool steady;
 	bool shrinks;
 	struct reasons reasons;
@@ -135,7 +141,10 @@ static uint64_t span_ns(size_t span)
 	return age_class_ns(span_class(span));
 }
 
-/* span: SPAN_CNT means all blocks. Before a span has passed there are none so old. */
+/*
+ * Makes a series of blocks older than a span, or of all blocks for SPAN_CNT. Leaves out moments
+ * before the span had passed.
+ */
 static void series_of(const struct site_history *history, size_t span, struct series *ret)
 {
 	const struct moment *moments = history->moments;
@@ -161,7 +170,7 @@ static void series_of(const struct site_history *history, size_t span, struct se
 	}
 }
 
-/* Kendall's S of the moments from first on, and its variance, of which ties take some. */
+/* Returns Kendall's S of the moments from first on, and its variance, corrected for ties. */
 static double kendall(const struct series *series, size_t first, double *ret_variance)
 {
 	double n = (double)(series->cnt - first), variance = n * (n - 1) * (2 * n + 5), s = 0;
@@ -185,7 +194,7 @@ static double kendall(const struct series *series, size_t first, double *ret_var
 	return s;
 }
 
-/* How sure it is that there is a trend, in [0, 1]; less than 0: downwards. */
+/* Returns the confidence that there is a trend, from 0 to 1; negative for a downward trend. */
 static double confidence(const struct series *series)
 {
 	double variance, s = kendall(series, 0, &variance), z;
@@ -201,7 +210,9 @@ static double median_of_three(double a, double b, double c)
 	return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-/* Without gaps of one report: a block that was made larger may have been too recent for that one.
+/*
+ * Returns the value at i without dips of one report, for which a reallocated block may be too
+ * young.
  */
 static double smooth(const struct series *series, size_t i)
 {
@@ -212,7 +223,7 @@ static double smooth(const struct series *series, size_t i)
 	return median_of_three(held[i - 1], held[i], held[i + 1]);
 }
 
-/* The part of what it rose from its least that it has ever given back. */
+/* Returns the largest fall of a series relative to the difference of its maximum and minimum. */
 static double given_back(const struct series *series)
 {
 	double least = series->held[0], most = least, fall = 0, top = least;
@@ -228,7 +239,7 @@ static double given_back(const struct series *series)
 	return most > least ? fall / (most - least) : 0;
 }
 
-/* The last moment at which it was about what it was at first. */
+/* Returns the last moment at which a series was still about as low as at first. */
 static size_t beginning(const struct series *series)
 {
 	size_t last = series->cnt - 1, first = 0;
@@ -240,7 +251,7 @@ static size_t beginning(const struct series *series)
 	return first;
 }
 
-/* The moments from first on. */
+/* Returns the part of a series from first on. */
 static struct series part_of(const struct series *series, size_t first)
 {
 	struct series ret = *series;
@@ -259,8 +270,8 @@ static double length_s(const struct series *series, size_t first)
 }
 
 /*
- * The later part, or the last moments if these are more: what a program did at its start, and
- * traffic until as much is freed as comes, are over some time.
+ * Returns the later part of a series, or the last moments if these are more. So the start of a
+ * program, and the start of traffic until frees catch up, are left out after some time.
  */
 static struct series window_of(const struct series *series)
 {
@@ -272,7 +283,7 @@ static struct series window_of(const struct series *series)
 	return part_of(series, first);
 }
 
-/* How often it became more than it ever was since a moment. */
+/* Returns how many times a series reached a new maximum after a moment, and when it last did. */
 static uint32_t rises_of(const struct series *series, size_t first, double *ret_level_s)
 {
 	double most = series->held[first];
@@ -290,8 +301,8 @@ static uint32_t rises_of(const struct series *series, size_t first, double *ret_
 }
 
 /*
- * Where it began to grow as it does in the window: before it, too, while some reports together
- * gained neither much less nor much more, as a program does that loads.
+ * Returns the moment at which a series began to grow as it does from first on. Goes back from first
+ * until a few reports together gained much less, or much more, as when a program loads.
  */
 static size_t extended(const struct series *series, size_t first)
 {
@@ -315,7 +326,7 @@ static bool is_steady(const struct series *series, size_t first, uint32_t rises)
 	return rises >= STEADY_RISES * (double)(series->cnt - 1 - first);
 }
 
-/* The moment before the last few reports, or before the time that a few steps took. */
+/* Returns the moment before the last few reports, or before the last few steps of the growth. */
 static size_t late_of(const struct series *series, const struct finding *found)
 {
 	double growing_s = length_s(series, found->first);
@@ -328,7 +339,7 @@ static size_t late_of(const struct series *series, const struct finding *found)
 	return late;
 }
 
-/* The rate since then, of that before. */
+/* Returns the rate since the moment late, relative to the rate before. */
 static double lately(const struct series *series, size_t first, size_t late)
 {
 	double before_s = series->at_s[late] - series->at_s[first];
@@ -340,7 +351,7 @@ static double lately(const struct series *series, size_t first, size_t late)
 	return before > 0 ? since / length_s(series, late) / (before / before_s) : since > 0;
 }
 
-/* Whether the window's growth is one at all. */
+/* Returns the objection to the growth in the window, by the series alone. */
 static enum objection object(const struct series *series, const struct series *window,
 			     const struct finding *found)
 {
@@ -388,7 +399,7 @@ static int by_value(const void *a, const void *b)
 	return ORDER(*x, *y);
 }
 
-/* The median of the slopes between any two moments, and where it is with 95 % confidence. */
+/* Sets the rate to the median slope between any two moments, with 95 % confidence limits. */
 static void slope_of(const struct series *series, size_t first, struct trend *ret)
 {
 	double slopes[MOMENT_CNT * (MOMENT_CNT - 1) / 2], variance, half;
@@ -450,7 +461,7 @@ double history_gain(const struct site_history *history, uint64_t older_ns, uint6
 	return at ? now - bytes_of(&moments[at - 1], span) : now;
 }
 
-/* What Laplace's rule says of the next of the blocks of a span. */
+/* Returns the probability by Laplace's rule that the next block of a span is never freed. */
 static double unfreed(const struct site_history *history, size_t span, uint64_t freed)
 {
 	double kept = history->moments[history->moment_cnt - 1].held[span];
@@ -458,7 +469,7 @@ static double unfreed(const struct site_history *history, size_t span, uint64_t 
 	return history->seen ? (kept + 1) / (kept + (double)freed + 2) : NAN;
 }
 
-/* What a site held at a moment, of which its process held more. */
+/* Returns an amount that a site, or its process, held at a moment. */
 typedef double amount_fn(const struct moment *moment, size_t span);
 
 static double blocks_of(const struct moment *moment, size_t span)
@@ -471,7 +482,7 @@ static double process_bytes_of(const struct moment *moment, size_t span)
 	return (double)moment->process_bytes;
 }
 
-/* The same, less what was freed so far of what the process had before tracing began. */
+/* Returns the bytes of a process, less the bytes freed of blocks from before tracing began. */
 static double net_bytes_of(const struct moment *moment, size_t span)
 {
 	return (double)moment->process_bytes - (double)moment->earlier.bytes;
@@ -485,7 +496,7 @@ static double net_blocks_of(const struct moment *moment, size_t span)
 struct amount {
 	amount_fn *of;
 	size_t span;
-	bool is_net; /* less what was there before tracing began */
+	bool is_net; /* frees of blocks from before tracing began are subtracted */
 };
 
 static double change(const struct site_history *history, size_t since, struct amount amount)
@@ -496,7 +507,7 @@ static double change(const struct site_history *history, size_t since, struct am
 	       amount.of(&moments[since], amount.span);
 }
 
-/* Whether the whole grew with a part of it since a moment, as far as its ups and downs show. */
+/* True if a whole grew with its part since a moment, allowing for its largest fall. */
 static bool grew_since(const struct site_history *history, size_t since, struct amount whole,
 		       struct amount part, double fall)
 {
@@ -507,7 +518,7 @@ static bool grew_since(const struct site_history *history, size_t since, struct 
 	       change(history, since, whole) + falls * fall >= LEAST_SHARE * gained;
 }
 
-/* Whether what some blocks are among grew with them, in the window and of late. */
+/* True if a whole grew with its part, both in the window and in the recent past. */
 static bool grew_with(const struct site_history *history, const struct finding *found,
 		      struct amount whole, struct amount part)
 {
@@ -532,7 +543,7 @@ static bool site_grew_with(const struct site_history *history, const struct find
 	return grew_with(history, found, (struct amount){.of = blocks_of, .span = SPAN_CNT}, part);
 }
 
-/* Whether there have been as many blocks all along, and never less in them. */
+/* True if the number of blocks stayed the same in the window and their bytes never fell. */
 static bool are_replaced(const struct site_history *history, const struct finding *found)
 {
 	const struct moment *moments = history->moments;
@@ -545,8 +556,8 @@ static bool are_replaced(const struct site_history *history, const struct findin
 }
 
 /*
- * Whether that many blocks from before tracing began were freed, or so much, that what was gained
- * may have taken their place, and all of the process grew as if it had.
+ * True if frees of pre-trace blocks, by count or bytes, can account for the growth: the process,
+ * less these frees, did not grow with it.
  */
 static bool replace_earlier(const struct site_history *history, const struct finding *found,
 			    const struct reasons *reasons, struct amount blocks,
@@ -558,7 +569,7 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 	double sized = (double)now->sized - (double)then->sized;
 	double freed_bytes = (double)now->bytes - (double)then->bytes;
 
-	/* Less than before: since something was lost they are not known any more. */
+	/* The counts fall to 0 when frees are no longer known, as after lost events. */
 	if (frees <= 0 || frees < LEAST_SHARE * (double)reasons->gained)
 		return false;
 	if (!grew_with(history, found, (struct amount){.of = net_blocks_of, .is_net = true},
@@ -570,7 +581,10 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 			  bytes);
 }
 
-/* Whether blocks that grow are likely to be freed, or have only become older, or moved. */
+/*
+ * Returns the objection to growing blocks: too many are freed, they only got older, or they replace
+ * others.
+ */
 static enum objection weigh(const struct site_history *history, size_t span,
 			    const struct finding *found, struct reasons *reasons)
 {
@@ -628,13 +642,13 @@ static enum tendency tendency_of(const struct series *series, const struct findi
 }
 
 /*
- * True if the next step may not be due yet: the last one was no smaller than the one before, nor
- * much smaller for its time than all of them, as those of a cache that fills up are.
+ * True if the next step may not be due yet. Excludes steps that get smaller, by size or by rate, as
+ * the steps of a cache that fills up do.
  */
 static bool is_between_steps(const struct series *series)
 {
 	double most = series->held[0], least = most, gained = most, gained_before = 0, gap_s = 0;
-	uint32_t rises = most > 0; /* it was nothing when tracing began */
+	uint32_t rises = most > 0; /* the site held nothing before tracing */
 	size_t step = 0;
 
 	for (size_t i = 1; i < series->cnt; i++) {
@@ -676,7 +690,7 @@ static void judge(const struct site_history *history, size_t span, const struct 
 	score->total = score->growth * (isnan(score->unfreed) ? score->risen : score->unfreed);
 }
 
-/* Looks at the blocks older than a span, or at all; true: they grow. */
+/* Judges the blocks older than a span, or all blocks for SPAN_CNT; true if they grow. */
 static bool look(const struct site_history *history, size_t span, struct trend *ret)
 {
 	struct finding found;
@@ -702,8 +716,8 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 }
 
 /*
- * Beside all blocks those are looked at that have outlived most that were freed: of the youngest
- * span that grows.
+ * Judges all blocks first, then the blocks older than each span, the shortest span first, until
+ * some grow.
  */
 void trend_of(const struct site_history *history, struct trend *ret)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Knows by their names the functions that ask for memory on behalf of others. */
+/* Lists names of functions that allocate on behalf of their callers. */
 #include "report/wrapper_names.h"
 
 #include <ctype.h>
@@ -7,13 +7,13 @@
 
 #include "report/function_name.h"
 
-/* Anywhere in a function's own name, in small letters or large ones. */
+/* Substrings of wrappers' names, without namespaces, in upper or lower case. */
 static const char *const wrapper_parts[] = {
 	"malloc", "calloc",  "realloc", "memalign",  "zalloc",   "palloc",
 	"strdup", "strndup", "memdup",  "mem_alloc", "memalloc", "asprintf",
 };
 
-/* Whole names without the underscores before them; of programs that call theirs otherwise. */
+/* Names of other wrappers, compared as a whole, without leading underscores. */
 static const char *const wrapper_names[] = {
 	"xalloc",
 	"ngx_alloc", /* nginx */
@@ -62,7 +62,7 @@ static const char *const wrapper_names[] = {
 	"sock_alloc_send_pskb",
 };
 
-/* What the names of the standard libraries of C++ and Rust begin with. */
+/* Prefixes of names in the standard libraries of C++ and Rust. */
 static const char *const library_prefixes[] = {
 	"std::",          "__gnu_cxx::",        "alloc::alloc::", "alloc::borrow::",
 	"alloc::boxed::", "alloc::collections", "alloc::fmt::",   "alloc::raw_vec::",
@@ -79,7 +79,7 @@ static bool begins_with(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* A large letter behind a small one begins a word: "itemAlloc" has no "malloc". */
+/* True if no upper-case letter begins a second word: "itemAlloc" does not match "malloc". */
 static bool is_one_word(const char *text, size_t len)
 {
 	for (size_t i = 1; i < len; i++)
@@ -107,7 +107,7 @@ static bool is_of_library(const char *whole)
 	return false;
 }
 
-/* Compilers put ".isra.0" behind it. */
+/* Ignores suffixes that compilers append, such as ".isra.0". */
 static bool is_known_wrapper(const struct function_name *name)
 {
 	const char *plain = name->last + strspn(name->last, "_");

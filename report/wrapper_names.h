@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that get memory for whoever calls them: wrappers of allocators (xmalloc,
- * zmalloc_usable, PyObject_Malloc, g_strdup), and the standard libraries of C++ and Rust.
+ * Recognises functions that allocate on behalf of their callers, by name: wrappers of allocators
+ * (xmalloc, zmalloc_usable, PyObject_Malloc, g_strdup), and the standard libraries of C++ and Rust.
  */
 #ifndef REPORT_WRAPPER_NAMES_H
 #define REPORT_WRAPPER_NAMES_H
 
 #include <stdbool.h>
 
-/* By its name as it is demangled, with parameters or without. */
+/* True if a demangled name, with or without parameters, is a wrapper's. */
 bool function_is_wrapper(const char *symbol);
 
 /* True if a function is of the standard library of C++ or Rust. */
