@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Walks that end where they meet the stack before, against walks from end to end: on the way
- * through functions that are called at random, to depths where stacks are cut and where they are
- * not.
+ * Compares stack walks that stop at frames known from the previous stack with complete walks.
+ * Functions call each other at random; some stacks are deep enough to be truncated.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +16,7 @@
 
 #include "tests/unit/lib/random.h"
 
-/* The agent is in no archive: it is loaded into programs. */
+/* Included as sources: the agent is loaded into programs and is in no library to link with. */
 #include "agent/call_tree.c"
 #include "agent/frame_info.c"
 #include "agent/modules.c"
@@ -54,7 +53,10 @@ static void make_account(void)
 	gate.frames = region(account, ACCOUNT_FRAMES);
 }
 
-/* What calls is in one file with the agent here, which it does not take for a caller. */
+/*
+ * The agent skips frames of its own module. Here it is linked into this test, so mark the module as
+ * foreign to let the test's functions count as callers.
+ */
 static void become_caller(void)
 {
 	bool unsure;
@@ -77,7 +79,9 @@ static struct caller caller_here(const ucontext_t *here)
 #endif
 }
 
-/* Whether the stack of that number has these frames; one that was cut has at least DEPTH of them.
+/*
+ * Checks that a kept stack has the frames of a complete walk. A truncated stack has at least DEPTH
+ * frames.
  */
 static void compare(uint32_t number, const struct walk *whole)
 {
@@ -132,7 +136,7 @@ static NOIPA int plainly(int left)
 	return descend(left - 1) + place[0];
 }
 
-/* Its frame is found by the frame pointer. */
+/* Recurses in a function whose frame is found by the frame pointer, as it uses alloca(). */
 static NOIPA int by_frame_pointer(int left)
 {
 	volatile char *place = alloca(16 + random_next(&seed) % 64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sets of numbers: what is in them, and in which order they are visited. */
+/* Tests sets of numbers: membership and iteration order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Arrays, binary search and the hash map, each against a simple model; arenas. */
+/* Tests arrays, binary search and the hash map against simple models; and arenas. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +96,10 @@ static void bisect_finds_places(void **state)
 
 #define KEYS 300
 
-/* Few keys, so that they are added, replaced and removed again and again; some of them collide. */
+/*
+ * Returns one of few keys, some of which collide, so that each is often added, replaced and
+ * removed.
+ */
 static uint64_t key_of(size_t number)
 {
 	return number % 3 ? number * 0x100000000ULL : number;
@@ -145,7 +148,7 @@ static void hash_map_equals_model(void **state)
 	hash_map_deinit(&map);
 }
 
-/* Pieces stay where they are, whichever arena has them. */
+/* Joining arenas does not move the memory taken from them. */
 static void arenas_join(void **state)
 {
 	struct arena one = {0}, other = {0}, none = {0};

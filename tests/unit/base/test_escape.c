@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* UTF-8 and what of it a terminal may see; and log lines, which are escaped as well. */
+/* Tests UTF-8 decoding, and the escaping of output for terminals and of log lines. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,7 +102,7 @@ static size_t encode(uint32_t c, char *to)
 	return 4;
 }
 
-/* Each number that four bytes can carry: a character exactly when Unicode says so. */
+/* Four-byte UTF-8 can encode numbers beyond Unicode: only valid code points are accepted. */
 static void every_character(void **state)
 {
 	for (uint32_t c = 0; c < 0x1fffff; c++) {
@@ -122,7 +122,7 @@ static void every_character(void **state)
 	}
 }
 
-/* Every pair of bytes: what comes out holds no byte that a terminal obeys. */
+/* For every pair of bytes, the escaped output has no control character. */
 static void every_pair(void **state)
 {
 	for (unsigned int word = 0; word <= 0xffff; word++) {
@@ -183,7 +183,7 @@ static void log_levels(void **state)
 	log_set_verbosity(0);
 }
 
-/* A name of a megabyte is a long line, not a cut one. */
+/* A name of a megabyte is logged in full. */
 static void log_long(void **state)
 {
 	size_t len = 1 << 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which number most of a stream are equal to. */
+/* Tests finding the number that makes up most of a stream. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static void one_of_many(void **state)
 	struct majority majority = {0};
 
 	assert_int_equal(majority_number(&majority), 0);
-	/* Every third number is another one each time. */
+	/* Two of three numbers are 42, the others are all different. */
 	for (uint32_t i = 0; i < 3000; i++)
 		majority_add(&majority, i % 3 ? 42 : 1000 + i);
 	assert_int_equal(majority_number(&majority), 42);
@@ -31,7 +31,7 @@ static void no_majority(void **state)
 	assert_int_equal(majority_number(&majority), 2);
 }
 
-/* Random streams: a number that is returned is more than half. */
+/* A number returned for a random stream makes up more than half of it. */
 static void never_wrong(void **state)
 {
 	uint32_t seed = 1;

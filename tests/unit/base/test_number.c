@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers in text: how far they go, and where they end. */
+/* Tests parsing of numbers in text: limits, and where parsing stops. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files to write to: whose they are, which links lead to them. Most of it needs root. */
+/*
+ * Tests opening of output files: ownership, and symbolic links on the path. Most tests need root.
+ */
 #include "base/output_file.h"
 
 #include <errno.h>
@@ -75,7 +77,7 @@ static void made_for_its_owner(void **state)
 	(void)state;
 	expect_opened("file");
 	expect_file("file", geteuid(), 0600);
-	/* It stays as it is. */
+	/* An existing file keeps its mode. */
 	assert_int_equal(chmod("file", 0640), 0);
 	expect_opened("file");
 	expect_file("file", geteuid(), 0640);
@@ -85,7 +87,7 @@ static void made_for_who_asked_sudo(void **state)
 {
 	(void)state;
 	NEED_ROOT(CAP_CHOWN);
-	NEED_ROOT(CAP_DAC_OVERRIDE); /* to open it again */
+	NEED_ROOT(CAP_DAC_OVERRIDE); /* to reopen the file */
 	setenv("SUDO_UID", "1000", 1);
 	setenv("SUDO_GID", "1000", 1);
 	expect_opened("file");
@@ -139,7 +141,7 @@ static void somebody_elses_link(void **state)
 	assert_int_equal(output_file_open("link"), -EACCES);
 }
 
-/* Nobody reads from the pipe: opening it would wait. */
+/* Opening a pipe without a reader for writing would block. */
 static void somebody_elses_pipe_without_reader(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What /proc says of processes that call themselves anything. */
+/* Tests reading /proc of processes with misleading names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -148,7 +148,7 @@ static void another_version_is_another_file(void **state)
 	assert_false(is_same_file(&st, &other));
 }
 
-/* Ended children count, and each of four sums is rounded down to 10 ms. */
+/* CPU time includes ended children. The kernel reports four sums, each rounded down to 10 ms. */
 static void cpu_time_is_that_of_the_process(void **state)
 {
 	uint64_t before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), told_ns = proc_cpu_ns(getpid());

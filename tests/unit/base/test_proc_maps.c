@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parser of /proc/PID/maps, on recorded text and on text that no kernel would write. */
+/* Tests the parser of /proc/PID/maps with recorded text and with malformed text. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,7 +120,7 @@ static void very_long_path(void **state)
 	proc_maps_deinit(&maps);
 }
 
-/* Every prefix of a text is some text: nothing may be read behind its end. */
+/* For every prefix of the text, nothing is read beyond its end. */
 static void cut_anywhere(void **state)
 {
 	for (size_t len = 0; len < sizeof(recorded); len++) {
@@ -176,7 +176,7 @@ static void look_up(void **state)
 
 static void own_process(void **state)
 {
-	/* More lines than one read of the file gives. */
+	/* Map enough pages for the file to need several reads. */
 	enum { PAGES = 400 };
 	size_t page = sysconf(_SC_PAGESIZE);
 	char *area = mmap(NULL, PAGES * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -200,8 +200,7 @@ static void own_process(void **state)
 	munmap(area, PAGES * page);
 }
 
-/* Of as many lines as no process should have only the first are read, and equal paths stored once.
- */
+/* With too many lines only the first are read. Equal paths are stored once. */
 static void too_many(void **state)
 {
 	enum { PATH_BYTES = 4000, LINES = PROC_MAPS_BYTES_MAX / PATH_BYTES + 100 };
@@ -256,7 +255,10 @@ static void moved_text(void **state)
 	assert_false(m->deleted);
 	assert_int_equal(m->beside_start, 0x1000);
 	assert_int_equal(m->beside_end, 0x2000);
-	/* Not code, more or less than is missing, between two files, behind the last one. */
+	/*
+	 * Gaps that stay anonymous: not executable, not of the missing size, between two files, or
+	 * behind the last mapping.
+	 */
 	assert_int_equal(maps.mappings[3].file.ino, 0);
 	for (size_t i = 5; i < maps.cnt; i += 2)
 		assert_int_equal(maps.mappings[i].file.ino, 0);
@@ -270,7 +272,7 @@ static void no_process(void **state)
 
 	if (!pid)
 		_exit(0);
-	/* A zombie has a maps file, which is empty. */
+	/* The maps file of a zombie exists and is empty. */
 	assert_int_equal(waitid(P_PID, pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
 	assert_int_equal(proc_maps_read(pid, &maps), 0);
 	assert_int_equal(maps.cnt, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Turns of two threads: in order, given away while one polls, and cut short. */
+/* Tests turns of two threads: alternating, yielded while polling, and interrupted. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ static int pipe_fds[2];
 static atomic_bool has_turn, overlap;
 static int polled, rounds;
 
-/* Polls a pipe in its turn. */
+/* Takes the turn and polls a pipe. */
 static void *poll_pipe(void *arg)
 {
 	struct pollfd fd = {.fd = pipe_fds[0], .events = POLLIN};
@@ -48,7 +48,7 @@ static void run_poll(int timeout_ms, void (*meanwhile)(void))
 	close(pipe_fds[1]);
 }
 
-/* Would wait for ever if the other thread kept its turn. */
+/* Writes to the pipe in a turn: deadlocks if poll_pipe() keeps its turn while polling. */
 static void write_in_turn(void)
 {
 	turn_take();
@@ -74,7 +74,7 @@ static void hurried(void **state)
 	(void)state;
 	run_poll(FOREVER_MS, hurry);
 	assert_int_equal(polled, 0);
-	/* Only those that share are. */
+	/* Only threads that take turns are hurried. */
 	assert_false(turn_is_hurried());
 	turn_hurry(false);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The distances that the programs draw for --sample-bytes, against libm and against theory. */
+/* Tests the sampling distances drawn for --sample-bytes against libm and against theory. */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +19,10 @@ static const uint64_t means[] = {1, 2, 100, 524288, 1000000007, EXPONENTIAL_MAX_
 
 static void compare(uint64_t random, uint64_t mean)
 {
-	/* Near 1 by what is missing: the logarithm of a rounded ratio would have no digits left. */
+	/*
+	 * Near 1, use log1p of the distance from 1: log() of the rounded ratio would lose all
+	 * digits.
+	 */
 	uint64_t bits = random | 1;
 	long double rest = (long double)-bits * 0x1p-64L;
 	long double exact =
@@ -55,7 +58,7 @@ static void agrees_with_libm(void **state)
 	}
 }
 
-/* The errors as they are before anything is rounded to bytes: the log with its 58 bits. */
+/* Checks the relative error of the logarithm before rounding to bytes, at 58 bits of precision. */
 static void errors_are_relative(void **state)
 {
 	uint64_t seed = 2;
@@ -84,7 +87,7 @@ static void products(void **state)
 	}
 }
 
-/* Rounded up it is a geometric distribution: its mean and variance within 5 standard errors. */
+/* Draws, rounded up to bytes, are geometric: mean and variance must be within 5 standard errors. */
 static void mean_and_variance(void **state)
 {
 	const double draws = 1000000;
@@ -102,13 +105,13 @@ static void mean_and_variance(void **state)
 			squares += off * off;
 		}
 		assert_true(fabs(sum / draws) < 5 * sqrt(variance / draws));
-		/* The fourth moment of both distributions is at most 9 + 1 / variance times. */
+		/* The fourth moment is at most (9 + 1 / variance) times the variance squared. */
 		assert_true(fabs(squares / draws - variance) <
 			    5 * variance * sqrt((8 + 1 / variance) / draws));
 	}
 }
 
-/* Each size is met as often as it should, whatever came before: all of them share a countdown. */
+/* All sizes share one countdown. Each size must still be sampled with its own probability. */
 static void blocks_are_met_as_they_should(void **state)
 {
 	static const uint64_t sizes[] = {0, 1, 16, 17, 100, 1000, 4096, 10000, 100000};
@@ -139,7 +142,7 @@ static void blocks_are_met_as_they_should(void **state)
 		assert_true(fabs(met[i] - made[i] * chance) <=
 			    5 * sqrt(made[i] * chance * (1 - chance)) + 1e-5 * made[i]);
 	}
-	/* Right after a sample a block of one mean's size is met as often as ever. */
+	/* A sample must not change the probability for the next block. */
 	assert_true(fabs(twice / pairs - (1 - exp(-1))) < 5 * sqrt(0.24 / pairs));
 }
 

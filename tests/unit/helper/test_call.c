@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls to a helper: answers, late ones, and what becomes of a helper that dies or talks nonsense.
- */
+/* Tests calls to a helper: replies, late replies, and helpers that die or reply with garbage. */
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -18,7 +17,7 @@
 #include "helper/call.h"
 #include "tests/unit/lib/process.h"
 
-/* Deadline of calls that must time out. */
+/* Timeout of calls that must time out, in nanoseconds */
 #define SHORT_NS 20000000
 
 enum { ECHO, TWICE, SILENCE, SIZE, DEATH };
@@ -28,7 +27,7 @@ struct server {
 	uint32_t handled;
 };
 
-/* Answers have how many requests there were, and what was sent. */
+/* Replies with the number of requests handled and with the value sent. */
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
@@ -135,7 +134,7 @@ static void starts_on_demand(void **state)
 	assert_int_equal(helper->incarnation, 1);
 }
 
-/* The fd stays the caller's. */
+/* The caller keeps its file descriptor. */
 static void sends_files(void **state)
 {
 	struct message request = {.fd = memfd_create("file", MFD_CLOEXEC)};
@@ -163,7 +162,7 @@ static void several_answers(void **state)
 	assert_answered(helper, 6, 2);
 }
 
-/* A helper that is only slow has its answer taken by whoever asks next. */
+/* If the helper is slow, a later call takes the reply. */
 static void late_answer(void **state)
 {
 	struct message request = {.fd = -1};
@@ -204,7 +203,7 @@ static void dies(void **state)
 	assert_answered(helper, 2, 1);
 }
 
-/* Killed while it had nothing to do: the request is lost, the next one starts another. */
+/* If the helper was killed while idle, the request is lost and the next one starts a new helper. */
 static void killed_while_idle(void **state)
 {
 	struct helper *helper = *state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a confined process can do no more, and what it still can. The system calls that are refused:
+ * Tests what a confined process can and cannot do. For refused system calls see
  * tests/programs/confined.c.
  */
 #include "helper/confine.h"
@@ -67,7 +67,7 @@ static bool cannot_make_tables(void)
 	       mmap(NULL, 5, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED;
 }
 
-/* 0: a confined process can; 1: it cannot; 2: it could not be confined. */
+/* Returns 0 if can() is true in a confined process, 1 if it is false, 2 if confining failed. */
 static int ask(bool (*can)(void))
 {
 	int status;
@@ -96,7 +96,7 @@ static void can_do_no_harm(void **state)
 	};
 
 	(void)state;
-	/* There is no filter of system calls, which a sanitizer would not live with. */
+	/* Sanitizers need system calls that the filter refuses. */
 	if (HELPER_SANITIZED) {
 		print_message("skipped: helpers have no filter under a sanitizer\n");
 		skip();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Catches what a test writes to stdout or stderr. */
+/* Captures what a test writes to stdout or stderr. */
 #include "tests/unit/lib/capture.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Catches what a test writes to stdout or stderr. */
+/* Captures what a test writes to stdout or stderr. */
 #ifndef TESTS_UNIT_LIB_CAPTURE_H
 #define TESTS_UNIT_LIB_CAPTURE_H
 
@@ -10,7 +10,7 @@ struct capture {
 };
 
 void capture_begin(struct capture *capture, int fd);
-/* What was written, from malloc. */
+/* Returns what was written. Free with free(). */
 char *capture_end(struct capture *capture);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A symbol backend that knows what a table says, and remembers what it was asked for. */
+/* A symbol backend that looks addresses up in a table and records its calls. */
 #include "tests/unit/lib/fake_symbols.h"
 
 static int fake_prepare(struct symbol_backend *self, const struct site *const *sites, size_t cnt,

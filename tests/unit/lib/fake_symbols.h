@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A symbol backend that knows what a table says, and remembers what it was asked for. */
+/* A symbol backend that looks addresses up in a table and records its calls. */
 #ifndef TESTS_UNIT_LIB_FAKE_SYMBOLS_H
 #define TESTS_UNIT_LIB_FAKE_SYMBOLS_H
 
@@ -12,8 +12,8 @@ struct fake_symbols {
 	const struct sym_location *locations;
 	size_t location_cnt;
 	int prepare_result;
-	size_t prepare_cnt;  /* calls */
-	size_t prepared_cnt; /* sites of the last call */
+	size_t prepare_cnt;  /* calls of prepare() */
+	size_t prepared_cnt; /* sites passed to the last prepare() */
 	uint64_t deadline_ns;
 };
 

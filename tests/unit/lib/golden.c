@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the golden tests share: files in tests/golden/, and what no terminal may be sent. */
+/*
+ * Functions for golden tests: comparison with files in tests/golden/, and a check for text that is
+ * safe to print on a terminal.
+ */
 #include "tests/unit/lib/golden.h"
 
 #include <errno.h>

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the golden tests share: files in tests/golden/, and what no terminal may be sent. */
+/*
+ * Functions for golden tests: comparison with files in tests/golden/, and a check for text that is
+ * safe to print on a terminal.
+ */
 #ifndef TESTS_UNIT_LIB_GOLDEN_H
 #define TESTS_UNIT_LIB_GOLDEN_H
 
-/* With tests/golden/NAME/report.SUFFIX; GOLDEN_UPDATE=1 writes that file anew. */
+/*
+ * Compares text with tests/golden/NAME/report.SUFFIX. With GOLDEN_UPDATE=1, overwrites that file.
+ */
 void compare(const char *name, const char *suffix, const char *text);
-/* Nothing that a terminal obeys but tabs and newlines, and nothing but UTF-8. */
+/* Checks that text is UTF-8 without control characters except tabs and newlines. */
 void check_text(const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A strict reader of JSON (RFC 8259) that keeps nothing: is this text one value, in valid UTF-8,
- * with no key twice in an object?
+ * A strict JSON checker (RFC 8259): accepts one value in valid UTF-8 without duplicate keys in any
+ * object.
  */
 #include "tests/unit/lib/json_check.h"
 
@@ -12,7 +12,7 @@
 #define JSON_MAX_DEPTH 32
 
 struct json_text {
-	const char *at; /* NULL: invalid */
+	const char *at; /* next character; NULL if the text is invalid */
 	unsigned int depth;
 };
 
@@ -31,7 +31,7 @@ static bool json_take(struct json_text *in, char c)
 	return true;
 }
 
-/* Skips blanks; strings may hold none but ' ', so nothing else needs it. */
+/* Skips whitespace between tokens. */
 static void json_blanks(struct json_text *in)
 {
 	while (in->at && *in->at && strchr(" \t\r\n", *in->at))
@@ -43,7 +43,7 @@ static bool json_is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* One character of more than one byte. */
+/* Checks one multi-byte UTF-8 character. */
 static void json_check_wide(struct json_text *in)
 {
 	const unsigned char *s = (const unsigned char *)in->at;
@@ -206,7 +206,7 @@ bool json_lines_are_valid(const char *text)
 		if (!end)
 			return false;
 		json_check_value(&in);
-		if (in.at != end + 1) /* the newline counts as a blank */
+		if (in.at != end + 1) /* the newline was skipped as whitespace */
 			return false;
 		text = end + 1;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A strict reader of JSON (RFC 8259) that keeps nothing: is this text one value, in valid UTF-8,
- * with no key twice in an object?
+ * A strict JSON checker (RFC 8259): accepts one value in valid UTF-8 without duplicate keys in any
+ * object.
  */
 #ifndef TESTS_UNIT_LIB_JSON_CHECK_H
 #define TESTS_UNIT_LIB_JSON_CHECK_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 bool json_is_valid(const char *text);
-/* Each line by itself, and the last one ends, too. */
+/* True if each line is one JSON value and the last line ends in a newline. */
 bool json_lines_are_valid(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes up programs, and looks at them. */
+/* Simulates programs that allocate and free blocks, and takes snapshots of them. */
 #include "tests/unit/lib/made_program.h"
 
 #include <math.h>
@@ -93,7 +93,7 @@ static int by_birth(const void *left, const void *right)
 	return ORDER(a->birth_s, b->birth_s);
 }
 
-/* Sorts the blocks by birth; most programs make them in that order. */
+/* Sorts the blocks by birth. Most programs already add them in that order. */
 static void sort_blocks(struct made_program *program)
 {
 	for (size_t i = 1; i < program->cnt; i++) {
@@ -104,11 +104,11 @@ static void sort_blocks(struct made_program *program)
 	}
 }
 
-/* The living blocks of a run. */
+/* Blocks that are alive at the current time of a simulation. */
 struct living {
 	const struct made_block **blocks;
 	size_t cnt;
-	size_t next; /* of the program's, which are sorted */
+	size_t next; /* index of the next block to be born, in order of birth */
 	struct earlier_frees earlier;
 };
 
@@ -161,7 +161,7 @@ static void look(struct made_program *program, struct living *living, double at_
 	living->cnt = kept;
 }
 
-/* Only what holds something is in the snapshot, as in a run. */
+/* Ranks one snapshot, which holds only sites with blocks, as in a real run. */
 static void report(struct ranking *ranking, const struct site *sites,
 		   const struct process_tally *tally, double at_s, struct growth *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs that are made up: blocks are born and die by chance, and are looked at every few seconds
- * as a run does, by ranking and trend as they are. What is said of the sites goes to whoever asks.
+ * Simulates programs whose blocks are allocated and freed at random. Snapshots are taken at regular
+ * intervals and go through the real ranking and trend code; callbacks receive the results.
  */
 #ifndef TESTS_UNIT_LIB_MADE_PROGRAM_H
 #define TESTS_UNIT_LIB_MADE_PROGRAM_H
@@ -19,9 +19,9 @@
 struct made_block {
 	double birth_s;
 	double death_s;
-	double bytes_per_s; /* by which it is made larger */
-	double sigma;       /* of sizes that are drawn anew for each report; 0: it has one */
-	bool replaced;      /* it is another block in each report */
+	double bytes_per_s; /* growth in place */
+	double sigma;  /* sigma of a random size, redrawn for each report; 0 if the size is fixed */
+	bool replaced; /* a new block takes its place in each report */
 	uint32_t size;
 	uint32_t site;
 };
@@ -31,39 +31,39 @@ struct made_program {
 	struct made_block *blocks;
 	size_t cnt;
 	double interval_s;
-	bool attached; /* memleak came at 0: of blocks from before it sees but the frees, */
-	bool sized;    /* and perhaps what their sizes were */
+	bool attached; /* tracing begins at 0: of earlier blocks only frees are seen */
+	bool sized;    /* sizes of earlier blocks are known */
 };
 
 int made_program_init(struct made_program *ret);
 void made_program_deinit(struct made_program *program);
-/* Begins another program; the same seed makes the same one. */
+/* Begins a new program. Equal seeds make equal programs. */
 void made_program_begin(struct made_program *program, uint64_t seed);
 
 double made_uniform(struct made_program *program);
 double made_between(struct made_program *program, double low, double high);
-/* As likely between 1 and 2 as between 10 and 20. */
+/* Draws from a log-uniform distribution: 1 to 2 is as likely as 10 to 20. */
 double made_scale(struct made_program *program, double low, double high);
 double made_exponential(struct made_program *program, double mean);
 double made_lognormal(struct made_program *program, double mean, double sigma);
 
 void made_block(struct made_program *program, uint32_t site, double birth_s, double life_s,
 		uint32_t size);
-/* Blocks that come by chance, so many a second, and live for so long on average. */
+/* Adds blocks at random times, per_second on average, with random lives of life_s on average. */
 void made_churn(struct made_program *program, uint32_t site, double from_s, double to_s,
 		double per_second, double life_s, uint32_t size);
 void made_leak(struct made_program *program, uint32_t site, double from_s, double to_s,
 	       double per_second, uint32_t size);
 
-/* growth: of each site. */
+/* Receives a report. growth has one element for each site. */
 typedef void made_report_fn(void *arg, double at_s, const struct site *sites,
 			    const struct growth *growth);
 
-/* Reports up to a time, each of which is told. Sorts the blocks by birth. */
+/* Calls told for each report up to until_s. Sorts the blocks by birth. */
 void made_program_run(struct made_program *program, double until_s, made_report_fn *told,
 		      void *arg);
 
-/* What the last report says of each site. */
+/* Returns the trend of each site in the last report. */
 void made_program_judge(struct made_program *program, double until_s, struct trend *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether a browser finds in a page what was meant, and expected pages without what is in all. */
+/* Checks HTML pages, and compares them without their common parts. */
 #include "tests/unit/lib/page.h"
 
 #include <setjmp.h>
@@ -16,7 +16,10 @@
 #include "tests/unit/lib/golden.h"
 #include "tests/unit/lib/json_check.h"
 
-/* What stands between the first two of these, as the browser sees it; NULL: they are not there. */
+/*
+ * Returns the text between the first open and the next close, as a browser would parse it; NULL if
+ * either is missing.
+ */
 static char *between(const char *text, const char *open, const char *close)
 {
 	const char *start = strstr(text, open), *end;
@@ -28,7 +31,7 @@ static char *between(const char *text, const char *open, const char *close)
 	return end ? strndup(start, (size_t)(end - start)) : NULL;
 }
 
-/* Takes out the inside of an element that stands at the end of its line. */
+/* Removes the content of an element. open is its start tag with the newline. */
 static void cut(char *text, const char *open, const char *close)
 {
 	char *start = strstr(text, open), *end;
@@ -61,7 +64,7 @@ static void check_value(const char *page, const char *id)
 		fail_msg("%s: not JSON: %s", id, json);
 }
 
-/* Nothing but printable UTF-8 and what lays the script out. */
+/* Checks that text is printable UTF-8; tabs and newlines are allowed, as the script has them. */
 static void check_bytes(const char *text)
 {
 	size_t left = strlen(text);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pages for a browser. */
+/* Functions for tests of HTML reports. */
 #ifndef TESTS_UNIT_LIB_PAGE_H
 #define TESTS_UNIT_LIB_PAGE_H
 
 #include <stddef.h>
 
-/* It is one page, whose data is JSON, and of printable UTF-8, whatever names are in it. */
+/* Checks that page is a single HTML page of printable UTF-8 and that its embedded data is JSON. */
 void check_page(const char *page);
-/* With tests/golden/NAME/report.html; takes out what is the same in all pages. */
+/* Compares page with tests/golden/NAME/report.html, without the parts common to all pages. */
 void compare_page(const char *name, char *page);
 
 size_t count_of(const char *text, const char *what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a scene's sites were before: its ranking after all reports up to the present one. */
+/* Makes the history of a scene: its ranking after all reports up to the present one. */
 #include "tests/unit/lib/past.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static void past_report(struct past *past, const struct snapshot *snap)
 	assert_int_equal(ranking__update(past->ranking, snap, past->growth), 0);
 }
 
-/* All that were there at the report before are there still. */
+/* Sets the ages as if every block of the previous report were still there. */
 static void past_ages(struct site *site, uint64_t count, unsigned int at, unsigned int cnt)
 {
 	size_t now = age_class(site->oldest_ns * at / cnt);
@@ -30,7 +30,7 @@ static void past_ages(struct site *site, uint64_t count, unsigned int at, unsign
 		(uint32_t)(count * (at - 1) / cnt);
 }
 
-/* The share of a snapshot that was there at the report so many of so many. */
+/* Reports the fraction at / cnt of a snapshot, as if it grew evenly over cnt reports. */
 static void past_share(struct past *past, const struct snapshot *snap, unsigned int at,
 		       unsigned int cnt)
 {
@@ -38,7 +38,7 @@ static void past_share(struct past *past, const struct snapshot *snap, unsigned 
 	struct snapshot share = *snap;
 
 	assert_non_null(sites);
-	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt; /* a minute */
+	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt; /* a minute in total */
 	share.sites = sites;
 	for (size_t i = 0; i < snap->site_cnt; i++) {
 		sites[i] = snap->sites[i];

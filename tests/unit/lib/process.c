@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 
-/* Interval between looks at a process. */
+/* Interval between checks of a process, in microseconds */
 #define LOOK_US 1000
 
 uint64_t patience(void)
@@ -25,7 +25,7 @@ uint64_t patience(void)
 	return clock_deadline_ns(PATIENCE_NS);
 }
 
-/* Returns the letter that /proc/PID/stat shows for the state, 'X' if there is no such process. */
+/* Returns the state letter from /proc/PID/stat, 'X' if there is no such process. */
 static char state_of(pid_t pid)
 {
 	cleanup_free char *stat = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Random numbers that are the same in every run: splitmix64. */
+/* A random number generator that gives the same numbers in every run: splitmix64. */
 #ifndef TESTS_UNIT_LIB_RANDOM_H
 #define TESTS_UNIT_LIB_RANDOM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Skips tests where this process may not do what they need, and prints what that is. */
+/* Skips tests that need rights this process does not have, and prints which. */
 #ifndef TESTS_UNIT_LIB_RIGHTS_H
 #define TESTS_UNIT_LIB_RIGHTS_H
 
@@ -9,7 +9,7 @@
 #define NEED_ROOT(cap) need_root(cap, #cap)
 void need_root(unsigned int cap, const char *name);
 
-/* Skips the test unless root runs it and may load BPF programs that use the kernel's types. */
+/* Skips the test unless root runs it and may load BPF programs that use kernel types. */
 void need_bpf(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The scenes, and the processes, stacks, sites and blocks that they are made of. */
+/* Defines the scenes, and the processes, stacks, sites and blocks that they consist of. */
 #include "tests/unit/lib/scenes.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static struct process other = {
 static struct process worker = {.image = 4, .pid = 4713, .comm = (char *)"leak"};
 struct process hostile = {.image = 3, .pid = 666, .comm = (char *)"\x1b[2Jx\xff\n\"\\"};
 
-/* What addresses are called. */
+/* Symbols and modules of the addresses. */
 
 #define LIBC .module = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define LIBCXX .module = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30"
@@ -164,18 +164,18 @@ struct site hostile_sites[] = {
 	{.id = 2, .process = &leak, .bytes = 8, .count = 1, AGES(MS, MS), STACK(small_stack)},
 };
 
-/* One function that calls itself, and two that call each other. */
+/* A function that recurses directly, and two that call each other. */
 static const uint64_t recursive_stack[] = {
 	0x55d0c001118d, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400,
 	0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
 };
-/* The same, deeper in each. */
+/* recursive_stack with deeper recursion in each function. */
 static const uint64_t deeper_stack[] = {
 	0x55d0c001118d, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400,
 	0x55d0c0011400, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300,
 	0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
 };
-/* The last one is cut, and therefore another. */
+/* The last stack is truncated, so it is another site. */
 struct site recursive_sites[3] = {
 	{.id = 1,
 	 .process = &leak,
@@ -330,8 +330,7 @@ static struct block blocks[] = {
 	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
 };
 
-/* Variances: of a little more than whole numbers, of nothing, of more than fits, of nobody knows.
- */
+/* Variances: just above integers, zero, too large to print, unknown (NAN). */
 struct site sampled_sites[] = {
 	{.id = 1,
 	 .process = &leak,
@@ -383,7 +382,7 @@ static struct site process_sites[] = {
 	 STACK(small_stack)},
 };
 
-/* Some of it and all of it. */
+/* A site with some inherited blocks, and one with only inherited blocks. */
 static struct site inherited_sites[] = {
 	SMALL,
 	{.id = 7,
@@ -432,7 +431,7 @@ struct site group_sites[] = {
 	{.id = 13, .process = &leak, .bytes = 2, .count = 1, AGES(MS, MS), STACK(allocator_stack)},
 };
 
-/* The same function of two processes. */
+/* A function in two processes. */
 static struct site worker_sites[] = {
 	BIG,
 	{.id = 21,
@@ -571,7 +570,7 @@ static struct process_summary summaries[] = {
 	{&hostile, UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, {0}},
 };
 
-/* What a proof says. */
+/* Results of a proof. */
 
 #define HELD(chain) .held_by = (chain), .held_by_cnt = LENGTH(chain)
 #define REACH(...) .reach = {.proved = true, __VA_ARGS__}
@@ -641,7 +640,7 @@ const struct proof_facts proof_still = {
 	.of = {{88, 5}, {2097168, 3}, {400, 1}, {3146528, 5}},
 };
 
-/* A leak of two workers, and what grows in them; of a third process nothing is known. */
+/* A leak in two workers with growth rates; nothing is known of a third process. */
 #define WORKER_LOSS(number, of_process, ...)                                                       \
 	{                                                                                          \
 		.id = (number), .process = (of_process), .bytes = 80, .count = 5,                  \
@@ -677,8 +676,7 @@ static const struct proof_facts proof_clone = {
 	.of = {{160, 10}, {0, 0}, {0, 0}, {4194304, 4}},
 };
 
-/* Each kind of holder, with names of a hostile program; and more that has lost blocks than is told.
- */
+/* A root of each kind, some with hostile names; and more leaking sites than a report lists. */
 #define ROOT(name, ...) static const struct holder name[] = {{__VA_ARGS__}}
 ROOT(hostile_root, .kind = HOLDER_GLOBAL, .addr = 0x669, .path = "/tmp/\x1b/lib\xff.so");
 ROOT(nameless_root, .kind = HOLDER_GLOBAL, .addr = 0x7f0000200000, .path = "/tmp/\n/l\"ib.so.1");
@@ -728,7 +726,7 @@ static const struct proof_facts proof_ended = {
 };
 static const struct proof_facts proof_of_none = {.pictures = 2, .processes = 3, .unproved = 3};
 
-/* What heaps held: of one process, of several of which not all is known, of none, and of a core. */
+/* Heap censuses: of one process; of several, some incomplete; of none; of a core. */
 const struct heap_census census_of_one = {
 	.processes = 1,
 	.classes = {[0] = {{72, 3}, {24, 1}, {2400000, 100000}},
@@ -826,7 +824,7 @@ static const struct proof_facts proof_of_core = {
 	.of = {{88, 5}, {2097168, 3}, {400, 1}, {3146528, 5}},
 };
 
-/* What a user writes into a file may be anything. */
+/* Suppression files may hold arbitrary text. */
 static const struct suppressed suppressed[] = {
 	{"^cache_*$", 4096, 3, 2}, {"never", 0, 0, 0}, {"\"\xff\x1b[2J\\", 1, 1, 1}};
 
@@ -839,7 +837,7 @@ static const struct ended_processes compilers = {
 	.bytes = 228 << 20,
 };
 
-/* Takes cost_ns of a second of CPU time, in a report after two seconds. */
+/* Tracing costs: cost_ns of one second of CPU time, measured over two seconds. */
 #define COST(cost_ns, ...)                                                                         \
 	{                                                                                          \
 		.elapsed_ns = 2000000000, .calls = 820000, .cpu_ns = 1000000000, .ns = (cost_ns),  \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hand-made snapshots and what their addresses are called: the input of the golden tests. Each
- * scene has an expected text and JSON report in tests/golden/ by its name.
+ * Hand-made snapshots and the symbols of their addresses: the input of the golden tests. Each
+ * scene's expected text and JSON reports are in tests/golden/, in a folder of its name.
  */
 #ifndef TESTS_UNIT_LIB_SCENES_H
 #define TESTS_UNIT_LIB_SCENES_H
@@ -15,11 +15,11 @@
 struct scene {
 	const char *name;
 	struct options opts;
-	const struct snapshot *before; /* NULL: the first report */
-	unsigned int growing;          /* in how many reports it has become what it is */
+	const struct snapshot *before; /* NULL for the first report */
+	unsigned int growing;          /* number of reports over which the snapshot grew */
 	struct snapshot snap;
 	bool final;
-	const struct ended_processes *ended; /* NULL: none */
+	const struct ended_processes *ended; /* may be NULL */
 	struct ranking_past watched;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which Hosts are answered. */
+/* Tests which Host headers are accepted. */
 #include "metrics/host.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports as metrics: some compared byte by byte with expected reports, all of them read by a
- * strict reader of the exposition format.
+ * Tests reports as metrics. Some are compared with golden files, and all are checked by a strict
+ * parser of the exposition format.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,10 +26,10 @@
 
 static const struct own_cost own = {.cpu_seconds = 1.25, .resident_bytes = 58605568, .reports = 3};
 
-/* A strict reader: what it has read so far. */
+/* State of the strict parser. */
 struct reader {
 	bool open_metrics;
-	char family[128]; /* as its samples are called */
+	char family[128]; /* name of the metric family, as in its samples */
 	const char *series[4096];
 	size_t series_cnt;
 };
@@ -48,7 +48,7 @@ static const char *skip_name(const char *at)
 	return at;
 }
 
-/* "value", in which a backslash stands before another one, a quote, or the n of a newline. */
+/* Skips a quoted label value, with escaped backslashes, quotes and newlines. */
 static const char *skip_value(const char *at)
 {
 	assert_int_equal(*at++, '"');
@@ -93,7 +93,7 @@ static void read_sample(struct reader *reader, char *line)
 	assert_true(rest > end + 1 && !*rest);
 }
 
-/* A counter of OpenMetrics is declared without what its samples end in. */
+/* OpenMetrics declares counters without their suffix "_total". */
 static void read_type(struct reader *reader, const char *line)
 {
 	char type[16];
@@ -157,7 +157,7 @@ static char *print(const struct metrics *metrics, bool open_metrics)
 	return text;
 }
 
-/* In both forms; name NULL: compared with no file. */
+/* Checks both formats. If name is not NULL, compares them with the golden files of that name. */
 static void check(const char *name, const struct metrics *metrics)
 {
 	cleanup_free char *open_metrics = print(metrics, true);
@@ -200,7 +200,7 @@ static void check_scene(const char *name, const struct scene *scene, const struc
 		grouping_deinit(&grouping);
 }
 
-/* Whatever can be in a report. */
+/* Every scene must give valid metrics. */
 static void every_scene(void **state)
 {
 	for (size_t i = 0; i < scene_cnt; i++)
@@ -230,7 +230,9 @@ static void threads(void **state)
 	snapshot_deinit(&snap);
 }
 
-/* Names that would end a label, a line, or the text; and a row for what is not shown. */
+/*
+ * Names that could end a label or a line of the output; and a row for the sites that are not shown.
+ */
 static void sites(void **state)
 {
 	static struct site all[] = {
@@ -258,7 +260,7 @@ static void sites(void **state)
 	check_scene("metrics-sites", &scene, &scene.snap);
 }
 
-/* What is lost of each row that a proof has looked at, and of all others. */
+/* Lost blocks of each row that a proof covers, and of all others together. */
 static void proofs(void **state)
 {
 	const struct scene by_stack = {.opts.top = 4,
@@ -296,7 +298,7 @@ static struct count_row rows[] = {
 	{.key = COUNT_OTHERS, .calls = 1, .total_calls = 25, .total_bytes = 1},
 };
 
-/* The quiet ones, too, and those that call most. */
+/* The top rows are those with the most calls in total, even without calls in this interval. */
 static void counts(void **state)
 {
 	static const enum count_by ways[] = {COUNT_BY_CGROUP, COUNT_BY_PROCESS};
@@ -323,7 +325,7 @@ static size_t count_lines(const char *text, const char *start)
 	return cnt;
 }
 
-/* However many are asked for. */
+/* At most 1,000 rows are printed, whatever limit is requested. */
 static void many_counts(void **state)
 {
 	static struct count_row many[1500];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What memleak costs: its own part, and those of helpers that run or have ended. */
+/* Tests memleak's own cost: its own CPU time and memory and those of running and ended helpers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define USED_NS 200000000
 #define USED_BYTES (64 << 20)
 
-/* Says so when it has used that much, and waits for the end. */
+/* Uses USED_BYTES of memory, reports that to the parent, and waits to be ended. */
 static void work(int sock)
 {
 	char *memory = malloc(USED_BYTES);
@@ -60,7 +60,7 @@ static void helpers_count(void **state)
 	assert_true(both.cpu_seconds >= alone.cpu_seconds + 2 * used_seconds);
 	assert_true(both.resident_bytes >= alone.resident_bytes + 2 * USED_BYTES);
 
-	/* Killed or ended: a counter never falls. */
+	/* After a helper is stopped or killed, its CPU time still counts: a counter never falls. */
 	helper_stop(&first, 0);
 	own_cost_read(&one);
 	assert_true(one.cpu_seconds >= both.cpu_seconds);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Command lines and what must come of them, for test_options.c. Words as a shell splits them. */
+/* Command lines for test_options.c, split into words like in a shell, and the expected results. */
 #include "tests/unit/options/lines.h"
 
-/* What differs from the defaults then. */
+/* Valid command lines and the options that then differ from the defaults. */
 const struct line good[] = {
 	{"", ""},
 	{"-p 4711", " pid=4711"},
@@ -155,7 +155,7 @@ const struct line good[] = {
 	{"--verbose --verbose", " verbose=2"},
 };
 
-/* Each with words that its message must have. */
+/* Invalid command lines and a part of the expected message. */
 const struct line bad[] = {
 	{"report", "'memleak report' needs one recording: FILE or FILE@TIME"},
 	{"report a b", "'memleak report' needs one recording: FILE or FILE@TIME"},
@@ -293,7 +293,7 @@ const struct line bad[] = {
 	{"1000000000.000000001", "INTERVAL"},
 	{"18446744073709551616", "INTERVAL"},
 	{"99999999999999999999999999999999999999.5", "INTERVAL"},
-	{"18446744074", "INTERVAL"}, /* times 10^9 wraps around to a small number */
+	{"18446744074", "INTERVAL"}, /* overflows if multiplied by 10^9 */
 	{"5 0", "COUNT"},
 	{"5 -1", "'-1'"},
 	{"5 1.5", "COUNT"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Command lines and what must come of them, for test_options.c. Words as a shell splits them. */
+/* Command lines for test_options.c, split into words like in a shell, and the expected results. */
 #ifndef TESTS_UNIT_OPTIONS_LINES_H
 #define TESTS_UNIT_OPTIONS_LINES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Command lines, good and bad, and what is made from the table of options. */
+/* Tests parsing of command lines, and what is generated from the option table. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@
 #include "tests/unit/lib/capture.h"
 #include "tests/unit/options/lines.h"
 
-/* line: words as a shell would split them, without the program's name. */
+/* Parses a command line. line has words as in a shell, without the program name. */
 static enum options_result parse(const char *line, struct options *ret)
 {
 	char **words = NULL;
@@ -44,7 +44,7 @@ static enum options_result parse(const char *line, struct options *ret)
 	for (size_t i = 0; i < cnt; i++)
 		argv[i + 1] = words[i];
 	result = options_parse((int)cnt + 1, argv, ret);
-	/* Strings of options may point into argv: keep them as a test's main would. */
+	/* Options may point into argv, which is freed here: copy them. */
 	if (ret->object)
 		ret->object = strdup(ret->object);
 	if (ret->symbols_prefix)
@@ -87,7 +87,7 @@ static void print_number(FILE *out, const char *name, uint64_t value, uint64_t u
 		fprintf(out, " %s=%" PRIu64, name, value);
 }
 
-/* What is traced, and which allocations. */
+/* Prints the options that select processes and allocations. */
 static void describe_tracing(FILE *out, const struct options *opts)
 {
 	print_number(out, "work", opts->mode, MODE_TRACE);
@@ -133,7 +133,7 @@ static void describe_tracing(FILE *out, const struct options *opts)
 	print_number(out, "force", opts->force, 0);
 }
 
-/* What differs from the defaults. */
+/* Returns the options that differ from the defaults, as text. */
 static char *describe(const struct options *opts)
 {
 	char *text = NULL;
@@ -260,7 +260,7 @@ static void assert_fits(const char *text, size_t most_lines)
 		fail_msg("%zu lines", lines);
 }
 
-/* The name as a whole, not the beginning of a longer one. */
+/* True if text has the whole name, not only as the prefix of a longer one. */
 static bool has_name(const char *text, const char *before, const char *name)
 {
 	cleanup_free char *wanted = NULL;
@@ -272,7 +272,7 @@ static bool has_name(const char *text, const char *before, const char *name)
 	return false;
 }
 
-/* An option's own line, and not where another one's speaks of it. */
+/* True if text has a line for the option itself, not only a mention of its name. */
 static bool lists(const char *text, const char *name)
 {
 	return has_name(text, ", ", name) || has_name(text, "\n      ", name);
@@ -296,7 +296,7 @@ static void help(void **state)
 	assert_null(strstr(diff, "memleak report "));
 }
 
-/* All that stands in it is an option, by its letter and name. */
+/* Every option in the brief help is a real option, by letter and name. */
 static void brief_help(void **state)
 {
 	cleanup_free char *text = printed("-a -h 1 2 3", OPTIONS_EXIT_OK);
@@ -316,7 +316,7 @@ static void brief_help(void **state)
 	}
 }
 
-/* The name of a process stands for its number, unless several have it. */
+/* A process name selects its pid, unless several processes have that name. */
 static void process_names(void **state)
 {
 	char name[16], line[64];
@@ -361,7 +361,10 @@ static void process_names(void **state)
 	}
 }
 
-/* A number of seconds that is a process's is asked about, unless it is whole minutes. */
+/*
+ * An INTERVAL that is also a running pid is refused with a hint to -p, unless it is in whole
+ * minutes or a COUNT follows.
+ */
 static void interval_or_process(void **state)
 {
 	struct options opts;
@@ -417,7 +420,7 @@ static void help_on_full_disk(void **state)
 	assert_non_null(strstr(said, "No space left"));
 }
 
-/* Letters and names are used once; what needs an argument says what it is. */
+/* Letters and names are unique; options with an argument name it. */
 static void table(void **state)
 {
 	for (int i = 0; i < option_cnt; i++) {
@@ -434,7 +437,7 @@ static void table(void **state)
 	}
 }
 
-/* Each shell that is there reads its completion script without a complaint. */
+/* Each installed shell loads its completion script without errors. */
 static void completion(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* -c CMD is split into words as a POSIX shell does. */
+/* Tests that -c CMD is split into words like in a POSIX shell. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "options/shell_words.h"
 
-/* Each word in brackets. */
+/* Returns the words, each in brackets. */
 static char *split(const char *text)
 {
 	char **words;
@@ -58,7 +58,7 @@ static void words(void **state)
 	}
 }
 
-/* Nothing is expanded and no operator means anything: here a shell would differ. */
+/* Unlike in a shell, nothing is expanded and operators have no meaning. */
 static void plain_letters(void **state)
 {
 	static const struct {
@@ -79,7 +79,7 @@ static void plain_letters(void **state)
 	}
 }
 
-/* What /bin/sh makes of the same text, which it reads with eval: an unquoted newline ends there. */
+/* Compares with /bin/sh. Text is passed to eval, where an unquoted newline ends the command. */
 static void same_as_shell(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

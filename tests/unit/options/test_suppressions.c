@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files of suppressions, the patterns in them, and what they take out of a snapshot. */
+/* Tests suppression files, their patterns, and their effect on a snapshot. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void pattern_in_name(void **state)
 			fail_msg("'%s' in '%s'", lines[i].pattern, lines[i].text);
 }
 
-/* Gives patterns over which a matcher that tries all places of all asterisks would never end. */
+/* Patterns on which a backtracking matcher would take practically for ever. */
 static void hostile_patterns_end(void **state)
 {
 	enum { SIZE = 1 << 16 };
@@ -139,7 +139,7 @@ static void good_lines(void **state)
 	suppressions_deinit(&suppressions);
 }
 
-/* A line may be as long as the file. */
+/* A line may fill the whole file. */
 static void long_line(void **state)
 {
 	enum { SIZE = 4 << 20 };
@@ -222,7 +222,10 @@ static void pattern_of_name(void **state)
 
 static uint64_t frames[] = {1, 2, 3, 4};
 
-/* By site: inner and outer, libx, no name, libx below what has no name, no place. */
+/*
+ * Five sites with these frames: inner, inlined into outer; libx; unnamed; libx called by an unnamed
+ * function; unresolved.
+ */
 #define SITES                                                                                      \
 	{                                                                                          \
 		{.id = 50, .bytes = 10, .count = 1, .frames = frames, .frame_cnt = 1},             \
@@ -275,7 +278,7 @@ static void takes_out(void **state)
 		assert_int_equal(snap_view.snap.blocks[i].addr, addrs[i]);
 		assert_int_equal(snap_view.snap.blocks[i].site, i / 2);
 	}
-	/* The snapshot itself has all it had. */
+	/* The snapshot itself is unchanged. */
 	assert_int_equal(snap.site_cnt, 5);
 	assert_int_equal(sites[0].id, 50);
 	assert_int_equal(blocks[4].site, 4);
@@ -284,7 +287,7 @@ static void takes_out(void **state)
 	check_sum(&snap_view.snap, 1, 60, 6, 2);
 	check_sum(&snap_view.snap, 2, 10, 1, 1);
 	check_sum(&snap_view.snap, 3, 0, 0, 0);
-	/* Only the one of which a place was not known is looked at again. */
+	/* Only the site whose frame was not resolved is looked up again. */
 	assert_int_equal(suppressor__apply(suppressor, &symbols.backend, patience(), &next_view),
 			 0);
 	assert_int_equal(symbols.prepared_cnt, 1);
@@ -296,8 +299,8 @@ static void takes_out(void **state)
 }
 
 /*
- * What hangs from suppressed blocks alone is left out with them: all of one site, a part of
- * another, and nothing that hangs from others.
+ * Blocks reachable only from suppressed blocks are left out with them: all of one site, part of
+ * another, and none that other blocks hold.
  */
 static void takes_out_what_hangs(void **state)
 {
@@ -341,14 +344,14 @@ static void takes_out_what_hangs(void **state)
 	assert_int_equal(snap_view.snap.proof->of[REACH_INDIRECT].count, 9 - 1 - 1 - 5);
 	check_sum(&snap_view.snap, 1, 60 + 20 + 12, 6 + 2 + 1, 2);
 	check_sum(&snap_view.snap, 2, 10 + 30, 1 + 3, 2);
-	/* The snapshot itself has all it had. */
+	/* The snapshot itself is unchanged. */
 	assert_int_equal(sites[2].bytes, 30);
 	assert_ptr_equal(snap.proof, &proof);
 	snapshot_view_deinit(&snap_view);
 	suppressor__free(suppressor);
 }
 
-/* Names that did not come in time are asked for again; those that did are remembered. */
+/* Names that missed the deadline are looked up again; found ones are cached. */
 static void late_names(void **state)
 {
 	struct site sites[] = SITES, later[] = SITES;
@@ -376,7 +379,7 @@ static void late_names(void **state)
 	suppressor__free(suppressor);
 }
 
-/* A recording has its names with the snapshot at which they were found. */
+/* In a recording, names come with the snapshot at which they were found. */
 static void names_of_later_snapshots(void **state)
 {
 	static const struct sym_location early = {

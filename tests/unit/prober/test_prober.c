@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * prober/prober with a false helper in the place of its own: what it may not say is refused, and it
- * is ended for it. The helper is private to the source, so that is included.
+ * Tests prober/prober with a fake helper: invalid replies are refused and the helper is ended. The
+ * source is included, as the helper is private to it.
  */
 #include "prober/prober.h"
 #include "tests/unit/lib/process.h"
 
-/* Lets a slow machine answer in time: no test here is about a helper that hangs. */
+/* A long timeout, for slow machines: no test here has a helper that hangs. */
 #undef PROBER_WAIT_MS
 #define PROBER_WAIT_MS PATIENCE_MS
 
@@ -32,7 +32,7 @@ static const struct wanted_function items[] = {
 	[MALLOC] = {.name = "malloc"}, [FREE] = {.name = "free"}, [NOBODY] = {0}};
 static const struct wanted_functions wanted = {.items = items, .cnt = 3};
 
-/* What the false helper answers: it has our memory as it was when the starter began. */
+/* Reply of the fake helper, which sees it as it was when the helper's starter was forked. */
 static struct message false_answer = {.fd = -1};
 
 static int give_false_answer(void *arg, struct message *request, struct message *reply)
@@ -72,21 +72,21 @@ static int close_file(void **state)
 	return 0;
 }
 
-/* The next one gives the answer that has been put. */
+/* Ends the helper: the next one gives the current false_answer. */
 static void forget_helper(void)
 {
 	helper_stop(&helper, HELPER_GRACE_MS);
 	starter_end();
 }
 
-/* Asks a helper that gives the answer which was put. */
+/* Asks a new helper, which gives the current false_answer. */
 static int ask_false(void **state, struct file_functions *ret)
 {
 	int err;
 
 	forget_helper();
 	err = prober_functions((int)(intptr_t)*state, 0, &wanted, MESSAGE_FOREVER, ret);
-	/* Who talks nonsense is not asked again. */
+	/* A helper that gave an invalid reply has been ended. */
 	assert_int_equal(helper.pid != 0, err != -EPROTO);
 	return err;
 }
@@ -99,7 +99,7 @@ static void put_head(uint32_t status, uint32_t cnt)
 	message_put_u32(&false_answer, cnt);
 }
 
-/* A function as it may be said to be, for a test to make something of it that it may not. */
+/* Returns a valid function, from which tests make invalid ones. */
 static struct found_function honest(void)
 {
 	static uint64_t returns[] = {0x1010, FILE_SIZE - 1};
@@ -148,7 +148,7 @@ static void assert_refused(void **state, const struct found_function *function)
 {
 	struct file_functions functions;
 
-	/* The one before it is in order, and is not kept, either. */
+	/* The reply begins with a valid function, which must not be kept either. */
 	struct found_function first = honest();
 
 	put_head(0, 2);
@@ -188,7 +188,10 @@ static void names_of_nobody(void **state)
 	assert_refused(state, &function);
 }
 
-/* Places are counted from the entry: neither they nor their sum may lead out of the file. */
+/*
+ * Probe places are offsets from the entry. Neither the entry nor the place may lie outside the
+ * file.
+ */
 static void places_outside(void **state)
 {
 	static const struct {
@@ -208,7 +211,7 @@ static void places_outside(void **state)
 	}
 }
 
-/* In a file that is large enough for it. */
+/* A place too far from the entry is refused even if the file is large enough. */
 static void place_far_from_its_entry(void **state)
 {
 	struct found_function function = honest();
@@ -231,7 +234,10 @@ static void returns_outside(void **state)
 	assert_refused(state, &function);
 }
 
-/* Only what returns has returns; and there is no fourth verdict. */
+/*
+ * Only functions with the verdict FUNCTION_RETURNS have return offsets. Unknown verdicts are
+ * refused.
+ */
 static void verdicts(void **state)
 {
 	struct found_function function = honest();
@@ -243,7 +249,7 @@ static void verdicts(void **state)
 	assert_refused(state, &function);
 }
 
-/* Too many of everything, each of which is in the message and in order. */
+/* Refuses replies with too many entries or returns, all of them valid. */
 static void counts(void **state)
 {
 	struct found_function function = honest();
@@ -256,7 +262,7 @@ static void counts(void **state)
 	function.return_cnt = FUNCTION_RETURNS_MAX + 1;
 	assert_refused(state, &function);
 
-	/* Together with the entries these are more probes than a file has. */
+	/* Entries and returns together exceed the maximum of probes per file. */
 	function.return_cnt = FUNCTION_RETURNS_MAX;
 	put_head(0, (uint32_t)cnt);
 	for (size_t i = 0; i < cnt; i++)
@@ -269,7 +275,7 @@ static void counts(void **state)
 		put_function(&function);
 	assert_int_equal(ask_false(state, &functions), -EPROTO);
 
-	/* Nothing is reserved for what is not there. */
+	/* No memory is reserved for functions that are announced but missing. */
 	put_head(0, UINT32_MAX);
 	assert_int_equal(ask_false(state, &functions), -EPROTO);
 }
@@ -291,7 +297,7 @@ static void strings(void **state)
 	assert_refused(state, &function);
 }
 
-/* Wherever it is cut, a string among the rest. */
+/* A reply cut at any byte, also within a string, is refused. */
 static void truncated(void **state)
 {
 	struct found_function function = honest();
@@ -346,7 +352,7 @@ static void variables_and_sections(void **state)
 	assert_int_equal(helper.pid, 0);
 }
 
-/* A name is believed only if it is near and can be printed. */
+/* A name is accepted only if it is similar and printable. */
 static void nearest_names(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads made-up memory as a process's memory is read. */
+/* A fake of another process's memory, for tests. */
 #include "tests/unit/proof/fake_memory.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static ssize_t fake_read(const struct memory *memory, uint64_t addr, void *buf, 
 	return (ssize_t)len;
 }
 
-/* All that is mapped. */
+/* Visits the whole range, as if all of it had been written to. */
 static int fake_visit(const struct memory *memory, const struct mapping *mapping, uint64_t start,
 		      uint64_t end, memory_visit_fn *visit, void *arg)
 {

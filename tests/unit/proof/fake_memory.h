@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory of a process that there is not: words at made-up addresses, with holes. */
+/* Fake process memory: words at made-up addresses, with holes. */
 #ifndef TESTS_UNIT_PROOF_FAKE_MEMORY_H
 #define TESTS_UNIT_PROOF_FAKE_MEMORY_H
 
@@ -7,19 +7,19 @@
 
 struct fake_memory {
 	struct memory memory;
-	uint64_t base; /* address of the first word; a multiple of 4096 */
+	uint64_t base; /* address of the first word, a multiple of 4096 */
 	uint64_t *words;
 	size_t cnt;
-	uint64_t hole_start; /* nothing can be read from there */
+	uint64_t hole_start; /* start of an unreadable range */
 	uint64_t hole_end;
 	size_t reads;
-	int err; /* why nothing can be read */
+	int err; /* negative errno returned by reads, 0 for none */
 };
 
 void fake_memory_init(struct fake_memory *fake, uint64_t base, size_t word_cnt);
 void fake_memory_deinit(struct fake_memory *fake);
 
-/* The word at an address. */
+/* Returns a pointer to the word at an address. */
 uint64_t *fake_memory_at(struct fake_memory *fake, uint64_t addr);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes a census of a program, and goes through its books. */
+/* Takes a census of a program's heap and compares it with the program's own records. */
 #include "tests/unit/proof/heap_check.h"
 
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static int keep(void *arg, const struct chunk *chunk)
 	return 0;
 }
 
-/* The chunk that has addr, or NULL. */
+/* Returns the chunk that contains addr, or NULL. */
 static const struct chunk *chunk_at(const struct chunks *chunks, uint64_t addr)
 {
 	size_t upto = bisect_upto(chunks->items, chunks->cnt, addr, addr);
@@ -51,7 +51,7 @@ static const struct chunk *chunk_at(const struct chunks *chunks, uint64_t addr)
 	return chunk && addr < chunk->addr + chunk->size ? chunk : NULL;
 }
 
-/* Whether the program has a block there. */
+/* True if the program has a used block at addr. */
 static bool is_live(const struct heap_program *program, uint64_t addr)
 {
 	size_t at = bisect_below(program->blocks, program->used_cnt, addr, addr);
@@ -59,7 +59,10 @@ static bool is_live(const struct heap_program *program, uint64_t addr)
 	return at < program->used_cnt && program->blocks[at].addr == addr;
 }
 
-/* Memory of freed blocks is free, or in a block of today: else it was lost sight of. */
+/*
+ * Counts a freed block as wrongly used if part of its memory is in a used chunk that holds no live
+ * block.
+ */
 static void check_block(const struct heap_program *program, const struct chunks *chunks,
 			const struct made_block *block, struct heap_check *check)
 {
@@ -88,8 +91,8 @@ static void check_block(const struct heap_program *program, const struct chunks 
 }
 
 /*
- * Returns where the mapping that was made for a large block begins, which the first word of its
- * header says; 0 if the block has none of its own.
+ * Returns the start of a large block's own mapping, from the offset in its header; 0 if the block
+ * has no mapping.
  */
 static uint64_t memory_start(const struct memory *memory, uint64_t addr)
 {
@@ -101,9 +104,9 @@ static uint64_t memory_start(const struct memory *memory, uint64_t addr)
 }
 
 /*
- * True if something else lies between a large block that was not found and the chunk before it, or
- * the beginning of the mapping: the kernel makes one mapping of neighbours, and such blocks are
- * looked for at the beginnings of mappings and one behind another.
+ * True if a large block was not found because other memory lies before it in its mapping. The
+ * kernel merges adjacent mappings, and large blocks are only found at the start of a mapping or
+ * right behind another one.
  */
 static bool has_neighbour(const struct memory *memory, const struct chunks *chunks, uint64_t addr)
 {
@@ -116,7 +119,7 @@ static bool has_neighbour(const struct memory *memory, const struct chunks *chun
 	end = mapping->start;
 	if (upto && chunks->items[upto - 1].addr > mapping->start)
 		end = chunks->items[upto - 1].addr + chunks->items[upto - 1].size;
-	/* The last page of a chunk is its own to the end. */
+	/* A mapped chunk ends at a page boundary. */
 	end += -end % memory->page_size;
 	return end < start;
 }
@@ -153,7 +156,10 @@ static void check_live(const struct heap_program *program, const struct memory *
 	check->other_used += used_cnt - seen_cnt;
 }
 
-/* Heaps are all that their chunks are, with headers; pages are those that they lie in. */
+/*
+ * Checks the sums: heap bytes include all chunks and headers, and present pages cover all heap
+ * bytes.
+ */
 static void check_totals(const struct memory *memory, const struct census *census,
 			 struct heap_census *table)
 {
@@ -168,11 +174,11 @@ static void check_totals(const struct memory *memory, const struct census *censu
 	assert_int_equal(heap_census_all(table, HEAP_FREE).bytes, census->free_.bytes);
 	assert_int_equal(heap_census_own(table),
 			 table->heap_bytes - used_bytes - census->free_.bytes);
-	/* A header has half of it in the chunk before. */
+	/* Half of each header overlaps the previous chunk. */
 	assert_true(heap_census_own(table) >=
 		    census->top_bytes +
 			    (census->used.count + census->free_.count) * (CHUNK_HEADER / 2));
-	/* Here all pages count. */
+	/* All pages of these heaps are present. */
 	assert_true(table->present_bytes >= table->heap_bytes);
 	assert_true(table->present_bytes <= table->heap_bytes + 2 * ranges * memory->page_size);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compares a census with what a program of made_heap.h knows of its heap. */
+/* Compares a census with the program's own records of its heap, see made_heap.h. */
 #ifndef TESTS_UNIT_PROOF_HEAP_CHECK_H
 #define TESTS_UNIT_PROOF_HEAP_CHECK_H
 
@@ -7,22 +7,22 @@
 #include <stdint.h>
 
 struct heap_check {
-	size_t live, live_seen; /* used blocks, and those that are told as such */
-	size_t neighbours;      /* not seen, as other memory lies before them in their mappings */
-	size_t live_free;       /* that are told to be free: there must be none */
-	size_t freed;           /* freed blocks whose memory was not used again */
-	size_t freed_used;      /* that are told to be used */
-	size_t other_used;      /* used chunks that the program knows nothing of */
+	size_t live, live_seen; /* used blocks, and those reported as used */
+	size_t neighbours;      /* not found, as other memory lies before them in their mappings */
+	size_t live_free;       /* used blocks reported as free: must be 0 */
+	size_t freed;           /* freed blocks whose memory was not reused */
+	size_t freed_used;      /* freed blocks reported as used */
+	size_t other_used;      /* used chunks unknown to the program */
 	size_t arenas, skipped, caches, heaps;
 	uint64_t heap_bytes, cpu_ns;
 };
 
-/* Of a program that heap_program_start() starts. */
+/* Checks a program that heap_program_start() runs until it is done. */
 void heap_check_run(char **argv, const char *tunables, struct heap_check *ret);
 
 /*
- * Runs a program that is endless, stops it so many times wherever it is, and adds up what is found
- * then; of freed blocks it knows nothing.
+ * Stops an endless program at random moments, as often as given by times, and sums up the results.
+ * The program keeps no record of freed blocks.
  */
 void heap_check_busy(char **argv, const char *tunables, size_t times, struct heap_check *ret);
 

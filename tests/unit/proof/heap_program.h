@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A running program of made_heap.h. One that fails makes the test fail. */
+/* Runs a program of made_heap.h. If the program fails, the test fails. */
 #ifndef TESTS_UNIT_PROOF_HEAP_PROGRAM_H
 #define TESTS_UNIT_PROOF_HEAP_PROGRAM_H
 
@@ -11,12 +11,12 @@
 struct heap_program {
 	pid_t pid;
 	int input;
-	struct made_block *blocks; /* the used ones first, by address */
+	struct made_block *blocks; /* used blocks first, by address */
 	size_t cnt, used_cnt;
-	unsigned long truth; /* where it has them */
+	unsigned long truth; /* address of the program's records */
 };
 
-/* Runs argv with GLIBC_TUNABLES, NULL for none, until it says that it is done. */
+/* Runs argv until it prints its "truth" line. tunables is the value of GLIBC_TUNABLES, or NULL. */
 void heap_program_start(struct heap_program *program, char **argv, const char *tunables);
 void heap_program_read(struct heap_program *program);
 void heap_program_end(struct heap_program *program);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes small core files by hand: also such as no process leaves behind. */
+/* Makes small core files by hand, including ones that no kernel would write. */
 #ifndef TESTS_UNIT_PROOF_MADE_CORE_H
 #define TESTS_UNIT_PROOF_MADE_CORE_H
 
@@ -10,7 +10,7 @@
 
 #define MADE_SEGMENTS_MAX 16
 #define MADE_NOTES_MAX 65536
-/* Where what is in the first segment begins in the file; each of the others is a page further. */
+/* File offset of the first segment's content. Each further segment is one page later. */
 #define MADE_CONTENT 0x10000ULL
 
 struct made_core {
@@ -18,14 +18,14 @@ struct made_core {
 	Elf64_Phdr segments[MADE_SEGMENTS_MAX];
 	const void *contents[MADE_SEGMENTS_MAX];
 	size_t cnt;
-	uint64_t content_end; /* in the file */
+	uint64_t content_end; /* file offset of the end of the content */
 	unsigned char notes[MADE_NOTES_MAX];
 	size_t note_bytes;
-	bool counts_in_section; /* the number of segments does not stand in the header */
-	uint64_t empty_headers; /* in front of the others */
+	bool counts_in_section; /* the number of segments is in a section header only */
+	uint64_t empty_headers; /* number of empty program headers before the others */
 };
 
-/* Registers in the machine's order. */
+/* Registers are in the order of the kernel's struct. */
 struct made_thread {
 	int32_t tid;
 	int16_t signal;
@@ -35,11 +35,11 @@ struct made_thread {
 struct made_file {
 	uint64_t start;
 	uint64_t end;
-	uint64_t pages; /* where it begins in the file */
+	uint64_t pages; /* offset in the file, in pages */
 	const char *path;
 };
 
-/* Only the first so many bytes of the segment are in the core. */
+/* Adds a segment. The core has only its first content_bytes bytes. */
 void made_core_segment(struct made_core *core, uint64_t addr, uint64_t bytes, unsigned int flags,
 		       const void *content, uint64_t content_bytes);
 void made_core_note(struct made_core *core, const char *name, uint32_t type, const void *bytes,
@@ -48,7 +48,7 @@ void made_core_thread(struct made_core *core, const struct made_thread *thread);
 void made_core_files(struct made_core *core, const struct made_file *files, size_t cnt);
 void made_core_info(struct made_core *core, int32_t pid, const char *name, const char *arguments);
 
-/* The file, in memory. */
+/* Returns a file descriptor of the core, a file in memory. */
 int made_core_open(const struct made_core *core);
 
 #endif

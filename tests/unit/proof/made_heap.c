@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes and frees blocks of random sizes in several threads, and keeps books of them. Blocks hold
- * what looks like an allocator's own: addresses of others, sizes, lists.
+ * Allocates and frees blocks of random sizes in several threads, and records them. Blocks are
+ * filled with data that resembles the allocator's own: addresses, sizes, lists.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -19,9 +19,9 @@
 #define THREADS_MAX 64
 #define SLOTS (1 << 16)
 #define FREED_MAX (1 << 22)
-#define FILLED_MAX 1024 /* words of a block */
+#define FILLED_MAX 1024 /* maximum number of words filled in each block */
 
-/* The allocator of libc itself, also where a sanitizer has another one. */
+/* glibc's own allocator functions, even if a sanitizer replaces malloc(). */
 void *__libc_malloc(size_t size);
 void __libc_free(void *block);
 void *__libc_realloc(void *block, size_t size);
@@ -37,7 +37,7 @@ static size_t freed_cnt;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t begin, done;
 static __thread uint64_t state;
-static __thread struct made_block *mine = slots; /* what this thread takes and frees */
+static __thread struct made_block *mine = slots; /* blocks of this thread */
 static __thread long mine_cnt;
 static void *(*get_aligned)(size_t align, size_t size);
 
@@ -65,7 +65,7 @@ static size_t random_size(void)
 	return rnd() % 3000000 + 1;
 }
 
-/* What a careless reader would take for headers and lists. */
+/* Fills a block with words that resemble chunk headers and lists. */
 static void fill(uint64_t *words, size_t cnt)
 {
 	uint64_t kind = rnd() % 5;
@@ -86,7 +86,7 @@ static void fill(uint64_t *words, size_t cnt)
 	}
 }
 
-/* Who looks at the books meanwhile sees that they are not to be relied upon. */
+/* Marks the record as unreliable while the block changes. */
 static void begin_change(struct made_block *slot)
 {
 	__atomic_store_n(&slot->is_used, MADE_BLOCK_CHANGING, __ATOMIC_SEQ_CST);
@@ -135,7 +135,7 @@ static void step(void)
 	fill(block, size / 8 < FILLED_MAX ? size / 8 : FILLED_MAX);
 }
 
-/* Every so many steps somebody else moves the break. */
+/* Moves the break once in order.sbrk steps, like other users of sbrk() do. */
 static void move_break(long at)
 {
 	if (!order.sbrk || at % order.sbrk)
@@ -146,7 +146,7 @@ static void move_break(long at)
 		taken[0] = 1;
 }
 
-/* Each thread has blocks of its own, and they do not wait for each other. */
+/* Each thread has its own blocks, so that no locks are needed. */
 static void *run_endless(void *arg)
 {
 	long number = (long)arg;
@@ -166,7 +166,7 @@ static void *run(void *arg)
 	mine_cnt = order.slots;
 	state = (uint64_t)order.seed ^ (uint64_t)(uintptr_t)&state;
 
-	/* It has its arena before another one ends, which would leave one behind. */
+	/* Create the arena before another thread exits, or that thread's arena would be reused. */
 	__libc_free(__libc_malloc(1));
 	pthread_barrier_wait(&begin);
 	for (long i = 1; i <= order.steps; i++) {
@@ -221,7 +221,7 @@ static void read_order(int argc, char **argv)
 		abort();
 }
 
-/* Aligned blocks that have mappings of their own are made smaller and larger. */
+/* Shrinks and grows aligned blocks that have their own mappings. */
 static void remap_blocks(void)
 {
 	for (long i = 0; i < order.remap; i++) {
@@ -235,7 +235,7 @@ static void remap_blocks(void)
 	}
 }
 
-/* The break cannot be moved any more: the main arena goes on elsewhere. */
+/* Maps a page above the break, so that the main arena must continue elsewhere. */
 static void build_wall(void)
 {
 	char *end = sbrk(0);
@@ -272,7 +272,7 @@ int made_heap_main(int argc, char **argv)
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (freed == MAP_FAILED || !get_aligned)
 		abort();
-	__libc_free(__libc_malloc(1)); /* whoever is the first has the main arena */
+	__libc_free(__libc_malloc(1)); /* the first thread to allocate gets the main arena */
 	if (order.endless) {
 		pthread_t thread;
 

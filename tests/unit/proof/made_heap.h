@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that fills glibc's heap at random and knows what it holds. It is this file and its .c
- * alone, so that other C libraries can be tried: built with -DMADE_HEAP_PROGRAM it has a main.
+ * A program that allocates at random from glibc's heap and records its blocks. It consists of this
+ * file and its .c only, so that it can be built for other C libraries: with -DMADE_HEAP_PROGRAM it
+ * has a main().
  *
- * It prints "truth ADDRESS COUNT\n" when it is done, and stands still until its input ends. At the
- * address are COUNT blocks, in the order in which they were freed, and then those that are used.
- * With endless=1 it goes on all the time, and has its blocks at the address, unused ones as well.
+ * When done, it prints "truth ADDRESS COUNT\n" and sleeps until its input ends. At ADDRESS are
+ * COUNT records: freed blocks, in the order of their frees, then used ones. With endless=1 it never
+ * stops; the records are then those of its blocks, including unused ones.
  */
 #ifndef TESTS_UNIT_PROOF_MADE_HEAP_H
 #define TESTS_UNIT_PROOF_MADE_HEAP_H
@@ -15,12 +16,15 @@
 struct made_block {
 	uint64_t addr;
 	uint64_t size;
-	uint64_t is_used; /* or MADE_BLOCK_CHANGING */
+	uint64_t is_used; /* 0, 1 or MADE_BLOCK_CHANGING */
 };
 
 #define MADE_BLOCK_CHANGING 2U
 
-/* argv[1..]: NAME=NUMBER of struct made_heap_order. An exit code. */
+/*
+ * Runs the program. Arguments are NAME=NUMBER for fields of struct made_heap_order. Returns an exit
+ * code.
+ */
 int made_heap_main(int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The memory of a process that stands still, as it is. */
+/* Memory of a stopped process, read in place. */
 #ifndef TESTS_UNIT_PROOF_PROCESS_MEMORY_H
 #define TESTS_UNIT_PROOF_PROCESS_MEMORY_H
 
@@ -12,7 +12,7 @@ struct process_memory {
 	pid_t pid;
 };
 
-/* 0 or a negative errno. ret is to be given to process_memory_deinit. */
+/* Returns 0 or a negative errno. Free with process_memory_deinit(). */
 int process_memory_init(struct process_memory *memory, pid_t pid);
 void process_memory_deinit(struct process_memory *memory);
 

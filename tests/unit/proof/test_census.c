@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The census against programs that know what their heap holds. By hand: `test_census heap ...` is
- * such a program, `test_census check PROGRAM ...` checks another one, `busy` one that is endless,
- * and `test_census pid N` takes a census of a process.
+ * Tests the census with programs that know their heap. To run by hand: "test_census heap ..." is
+ * such a program; "test_census check PROGRAM ..." checks another one, "test_census busy PROGRAM
+ * ..." an endless one; "test_census pid N" takes a census of a process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,16 +51,16 @@ static void check_busy(void **state)
 	assert_int_equal(check.live_free, 0);
 }
 
-/* An order of made_heap.c, and how glibc is set. */
+/* Arguments of made_heap.c, and tunables of glibc. */
 struct scene {
 	const char *order;
 	const char *tunables;
-	size_t arenas; /* how many there are to be found */
+	size_t arenas; /* expected number of arenas */
 };
 
 /*
- * What a thread has of its own when it begins is known to nobody but the C library: a chunk for
- * each, and its cache if nothing is in it.
+ * Runs one scene. For each thread, the C library may have two chunks that the program does not
+ * know: one allocated when the thread starts, and an empty thread cache.
  */
 static void check_scene(void **state)
 {
@@ -77,7 +77,7 @@ static void check_scene(void **state)
 	assert_int_equal(check.live_free, 0);
 	assert_int_equal(check.live_seen + check.neighbours, check.live);
 #ifndef __SANITIZE_ADDRESS__
-	/* The program maps nothing itself; a sanitizer does. */
+	/* Only sanitizers add mappings; the program itself has none. */
 	assert_int_equal(check.neighbours, 0);
 #endif
 	assert_int_equal(check.freed_used, 0);
@@ -97,7 +97,7 @@ static const struct scene scenes[] = {
 	{"seed=8 threads=2", "glibc.malloc.mxfast=160", 3},
 	{"seed=9 threads=2", "glibc.malloc.mxfast=0", 3},
 	{"seed=10 threads=1 huge=1", "glibc.malloc.top_pad=0", 2},
-	/* Heaps of an arena are full, and followed by others. */
+	/* Heaps of an arena fill up and are followed by further ones. */
 	{"seed=11 threads=1 huge=1 slots=20000 steps=50000",
 	 "glibc.malloc.mmap_threshold=100000000", 2},
 	{"seed=12 sbrk=500 drop=500", NULL, 1},
@@ -106,7 +106,7 @@ static const struct scene scenes[] = {
 	{"seed=15 threads=2", "glibc.malloc.hugetlb=2", 3},
 	{"seed=16 threads=2", "glibc.malloc.perturb=165", 3},
 	{"seed=17 remap=18", NULL, 1},
-	/* Small heaps, of which some happen to lie where large ones would. */
+	/* Small heaps, some of which are aligned like large ones. */
 	{"seed=18 threads=8 slots=20000 steps=15000",
 	 "glibc.malloc.hugetlb=2:glibc.malloc.arena_max=9", 9},
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The census of heaps in which a word is not what it was: it comes to an end, and tells nothing
- * twice. Run with "heap", it is the program that has the heap.
+ * Takes censuses of heaps with one damaged word: a census must end and report no chunk twice. With
+ * the argument "heap" this is the program that has the heap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 struct damaged {
 	struct memory memory;
 	const struct memory *whole;
-	uint64_t addr, value; /* a word that is read as another one */
+	uint64_t addr, value; /* the damaged word */
 };
 
 static ssize_t read_damaged(const struct memory *memory, uint64_t addr, void *buf, size_t len)
@@ -46,7 +46,7 @@ static int visit_written(const struct memory *memory, const struct mapping *mapp
 
 static const struct memory_ops ops = {.read = read_damaged, .visit_written = visit_written};
 
-/* What is the allocator's own is where damage hurts most. */
+/* Chunks of the allocator itself, where damage has the worst effect. */
 struct places {
 	struct chunk items[64];
 	size_t cnt;
@@ -102,7 +102,10 @@ static void damage(const struct memory *memory)
 		struct damaged damaged = {.memory = *memory, .whole = memory};
 
 		damaged.memory.ops = &ops;
-		/* Before a top is its size, and before a cache. */
+		/*
+		 * The word may lie up to 16 bytes before the chunk, where the size of a top or of a
+		 * cache is.
+		 */
 		damaged.addr = (place->addr + at - 16) & ~7ULL;
 		damaged.value = some_word(&seed, &places);
 		assert_int_equal(census_take(&damaged.memory, check_order, &end, &census), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Core files: those of live processes, byte for byte, and some that no process leaves behind. */
+/* Tests core files: those of live processes, compared byte for byte, and malformed ones. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,11 +35,11 @@
 #define IN_REGISTER 0x7a7b7c7d7e7f7071ULL
 #define IN_VECTOR 0x6a6b6c6d6e6f6061ULL
 
-/* What the child of a test has, as far as its parent must know. */
+/* A child process, as far as the parent must know it. */
 struct child {
 	pid_t pid;
-	unsigned char *pages; /* three, of which the middle one was never touched */
-	volatile int *told;   /* shared: its second thread's tid, once that has its registers */
+	unsigned char *pages; /* three pages, the middle one never touched */
+	volatile int *told;   /* shared: tid of the second thread, once its registers are set */
 };
 
 static void *hold_registers(void *arg)
@@ -77,7 +77,7 @@ static void live(struct child *child, const char *folder, int gate)
 
 	memset(child->pages, 0x5a, PAGE);
 	memset(child->pages + 2 * PAGE, 0xa5, PAGE);
-	/* Where only a parent may trace, so may gdb. */
+	/* Lets gdb attach even if only parents may trace. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || chdir(folder) || setrlimit(RLIMIT_CORE, &limit) ||
 	    pthread_create(&thread, NULL, hold_registers, child) || read(gate, &byte, 1) != 1)
@@ -87,7 +87,7 @@ static void live(struct child *child, const char *folder, int gate)
 	_exit(1);
 }
 
-/* gate: where the child is let go on, to its death. */
+/* Starts the child. Writing to *gate lets it continue and crash. */
 static void begin_child(struct child *child, const char *folder, int *gate)
 {
 	int gates[2];
@@ -131,8 +131,8 @@ static void open_core(const char *path, struct core_file *core)
 }
 
 /*
- * The kernel itself writes to the memory of threads: the processor that each runs on, to an area of
- * 32 bytes, and 0 in place of its tid when it ends. How many such areas differ.
+ * Counts areas of 32 bytes that differ. The kernel itself writes to memory of threads: the current
+ * CPU to their rseq area, and 0 over the tid when a thread exits.
  */
 static size_t count_differences(const unsigned char *in_core, const unsigned char *now, size_t len)
 {
@@ -143,7 +143,7 @@ static size_t count_differences(const unsigned char *in_core, const unsigned cha
 	return cnt;
 }
 
-/* How much of the memory in the core is as it is in the process. */
+/* Compares memory in the core with the process. Returns the number of bytes compared. */
 static uint64_t compare_memory(const struct core_file *core, const struct child *child)
 {
 	static unsigned char buf[PAGE], now[PAGE];
@@ -164,7 +164,7 @@ static uint64_t compare_memory(const struct core_file *core, const struct child 
 
 			assert_int_equal(core->memory.ops->read(&core->memory, addr, buf, PAGE),
 					 PAGE);
-			/* Pages of the kernel's own cannot be read this way. */
+			/* Pages such as [vsyscall] cannot be read from /proc/PID/mem. */
 			if (addr >> 63 || pread(fd, now, PAGE, (off_t)addr) != PAGE)
 				continue;
 			differences += count_differences(buf, now, PAGE);
@@ -172,13 +172,13 @@ static uint64_t compare_memory(const struct core_file *core, const struct child 
 		}
 	}
 	close(fd);
-	/* One area for each thread, and one tid. */
+	/* The rseq areas of two threads, and one tid. */
 	assert_true(differences <= 3);
 	assert_true(same > core->content_bytes / 10 * 9);
 	return same;
 }
 
-/* This process's own memory, whose program has no content but its own. */
+/* Reads this process's own memory. */
 static ssize_t read_own(const struct memory *memory, uint64_t addr, void *buf, size_t len)
 {
 	memcpy(buf, (const void *)(uintptr_t)addr, len);
@@ -187,7 +187,7 @@ static ssize_t read_own(const struct memory *memory, uint64_t addr, void *buf, s
 
 static const struct memory_ops own_ops = {.read = read_own};
 
-/* Files and permissions of whatever the core has memory of; names of anonymous memory are gone. */
+/* Compares mapped files and permissions. Core files have no names of anonymous mappings. */
 static void compare_maps(const struct core_file *core, const struct proc_maps *maps, bool by_gdb)
 {
 	size_t files = 0;
@@ -217,7 +217,10 @@ static void compare_maps(const struct core_file *core, const struct proc_maps *m
 	assert_true(files > 4);
 }
 
-/* The build id in the core of a program that is this one, as this one has it mapped. */
+/*
+ * Compares the program's build id in the core with that of this process, which runs the same
+ * program.
+ */
 static void compare_build_id(const struct core_file *core)
 {
 	char in_core[2 * CORE_BUILD_ID_MAX + 1] = "", own[2 * CORE_BUILD_ID_MAX + 1] = "";
@@ -273,7 +276,7 @@ static void compare_threads(const struct core_file *core, const struct child *ch
 }
 
 struct visited {
-	uint64_t pages; /* the child's three */
+	uint64_t pages; /* address of the child's three pages */
 	bool first;
 	bool middle;
 	bool last;
@@ -303,7 +306,9 @@ static void visit_all(const struct core_file *core, struct visited *visited)
 				 0);
 }
 
-/* As gcore does, but without the thread library's help, for which gdb writes to the process. */
+/*
+ * Makes a core like gcore does, but without libthread_db, for which gdb would write to the process.
+ */
 static bool run_gdb(const char *path, pid_t pid)
 {
 	char command[PATH_MAX + 256];
@@ -321,7 +326,7 @@ static void remove_folder(const char *folder, const char *file)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-/* What AddressSanitizer reserves gdb reads as well. */
+/* With AddressSanitizer, gdb would read terabytes of reserved memory. */
 static bool has_gdb(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -362,7 +367,7 @@ static void gdb_makes_one(void **state)
 	remove_folder(folder, path);
 }
 
-/* Where cores go: into the folder of the process, under names that the kernel chooses? */
+/* True if the kernel writes cores as files to the current directory. */
 static bool cores_are_files(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/core_pattern", "re");
@@ -375,7 +380,7 @@ static bool cores_are_files(void)
 	return usual && !getrlimit(RLIMIT_CORE, &limit) && limit.rlim_max == RLIM_INFINITY;
 }
 
-/* Lets the child die, and stops it when its core has been written but its memory is still there. */
+/* Lets the child crash, and stops it after its core was written but before its memory is freed. */
 static void let_die(const struct child *child, int gate)
 {
 	int status;
@@ -459,7 +464,9 @@ static void kernel_makes_one(void **state)
 
 static unsigned char content[4][PAGE];
 
-/* A program, one library that was read alone, a heap, and a stack of which nothing is there. */
+/*
+ * Makes a core with a program, a library that was only read, a heap, and a stack without content.
+ */
 static void make_usual(struct made_core *core, unsigned int machine)
 {
 	const struct made_thread threads[] = {
@@ -538,7 +545,7 @@ static void usual_parts(void **state)
 	expect_mapping(&core, 0, 0x400000, 0x402000, "r-x", "/bin/program", 0);
 	expect_mapping(&core, 1, 0x402000, 0x403000, "rw-", "/bin/program", 2 * PAGE);
 	expect_mapping(&core, 2, 0x403000, 0x404000, "rw-", "", 0);
-	/* Of this one the core has nothing. */
+	/* No content in the core. */
 	expect_mapping(&core, 3, 0x500000, 0x504000, "--x", "/lib/a", PAGE);
 	assert_true(core.memory.maps.mappings[3].deleted);
 	expect_mapping(&core, 4, 0x600000, 0x602000, "rw-", "", 0);
@@ -559,7 +566,7 @@ static void usual_parts(void **state)
 	expect_read(&core, 0x400000, 100, 100);
 	expect_read(&core, 0x400ff8, 100, 8);
 	expect_read(&core, 0x401000, 100, 0);
-	/* From one segment into the next one. */
+	/* Reads across two segments. */
 	expect_read(&core, 0x402ff0, 3 * PAGE, PAGE + 16);
 	expect_read(&core, 0x500000, 8, 0);
 	expect_read(&core, 0x600008, 4 * PAGE, PAGE - 8);
@@ -657,7 +664,7 @@ static void cut_off(void **state)
 	expect_read(&core, 0x402ff0, 3 * PAGE, 16 + 96);
 	expect_read(&core, 0x600000, 8, 0);
 	core_file_deinit(&core);
-	/* Already before the memory begins. */
+	/* Truncated before the first segment. */
 	fd = made_core_open(&made);
 	assert_int_equal(ftruncate(fd, 150), 0);
 	assert_int_equal(core_file_init(fd, &core), -EBADMSG);
@@ -706,7 +713,7 @@ static void no_core_at_all(void **state)
 	assert_int_equal(open_bytes(&header, sizeof(header)), -ENOTSUP);
 }
 
-/* Segments above each other, at no word's begin, beyond the end of what addresses there are. */
+/* Segments that overlap, are not word-aligned, or exceed the address space. */
 static void segments_that_lie(void **state)
 {
 	struct made_core made;
@@ -732,7 +739,7 @@ static void segments_that_lie(void **state)
 	core_file_deinit(&core);
 }
 
-/* A made core with one note that is wrong, and one more thread behind it. */
+/* Checks a core with one malformed note, followed by another thread. */
 static void expect_odd(const char *name, uint32_t type, const void *bytes, size_t len,
 		       bool *still_there)
 {
@@ -772,7 +779,7 @@ static void notes_that_lie(void **state)
 	assert_int_equal(core.memory.maps.cnt, 0);
 	expect_read(&core, 0x1000, 8, 0);
 	core_file_deinit(&core);
-	/* A length that leads out of the notes. */
+	/* The length exceeds the notes. */
 	memset(made.notes + 4, 0xff, 4);
 	assert_int_equal(open_made(&made, &core), 0);
 	assert_true(core.notes.odd);

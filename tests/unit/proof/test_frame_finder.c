@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stacks of which nothing can be walked: no process of ours is started for them. */
+/* Tests stacks that cannot be walked: no helper may be started for them. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void end(struct world *world)
 	fake_memory_deinit(&world->fake);
 }
 
-/* Nobody was asked to walk. */
+/* Checks that no walk was started. */
 static void check_nothing(struct world *world, uint64_t slot)
 {
 	assert_int_equal(frame_finder_find(&world->finder, &world->picture, &world->thread, slot),
@@ -59,7 +59,7 @@ static void test_slots(void **state)
 	struct world world;
 
 	begin(&world);
-	/* Not there, across the end, and further above the stack pointer than is copied. */
+	/* Outside memory, across its end, or too far above the stack pointer. */
 	check_nothing(&world, BASE - 8);
 	check_nothing(&world, END);
 	check_nothing(&world, END - 4);
@@ -105,7 +105,7 @@ static void test_nothing_to_walk(void **state)
 	end(&world);
 }
 
-/* A process that has ended, and more slots than are worth the time. */
+/* Queries a process that has ended, more often than the limit of walks. */
 static void test_no_process(void **state)
 {
 	struct world world;

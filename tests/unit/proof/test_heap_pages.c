@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pages of heaps, divided among live, pinned, trimmable and top; and mappings of smaps. */
+/* Tests dividing pages of heaps into live, pinned, trimmable and top, and parsing smaps. */
 #include "proof/heap_pages.h"
 
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static void add_page(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_par
 	sums->rest[rest] += PAGE - live_bytes;
 }
 
-/* Adds a chunk of so many bytes with its header, as a census visits it. */
+/* Adds a chunk, as a census visits it. bytes includes the header. */
 static uint64_t add(struct heap_pages *pages, uint64_t at, uint64_t bytes, enum chunk_state state)
 {
 	const struct chunk chunk = {.addr = at + 16, .size = bytes - 8, .state = state};
@@ -55,7 +55,7 @@ static void parts_of_pages(void **state)
 	at = add(&pages, at, PAGE, CHUNK_USED);
 	at = add(&pages, at, PAGE / 2, CHUNK_FREE);
 	at = add(&pages, at, PAGE / 2, CHUNK_USED);
-	at = add(&pages, at, 4 * PAGE, CHUNK_FREE); /* its header stays */
+	at = add(&pages, at, 4 * PAGE, CHUNK_FREE); /* the page with the header cannot be trimmed */
 	at = add(&pages, at, 4 * PAGE, CHUNK_USED);
 	heap_pages_add(&pages, &end);
 	heap_pages_end(&pages);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is read of a child's memory, and which of its pages it has written to. */
+/* Tests reading a child's memory, and finding the pages that it has written to. */
 #include "proof/live_memory.h"
 
 #include <errno.h>
@@ -27,13 +27,13 @@ struct child {
 	pid_t pid;
 	struct live_memory live;
 	size_t page;
-	char *sparse;  /* of its pages, 3, 4 and 9 were written to */
-	char *closed;  /* written to, then not readable any more; with a page that is not mapped */
-	char *shared;  /* page 2 was written to by another process */
-	char *huge;    /* page 0 and the last one were written to */
-	char *of_file; /* page 1 was written to */
-	char *seen;    /* all were read, and page 2 was written to */
-	char *large;   /* a page of it was read, by which the kernel maps a large one of zeros */
+	char *sparse;  /* pages 3, 4 and 9 are written to */
+	char *closed;  /* written to; then page 0 becomes unreadable, and page 2 is unmapped */
+	char *shared;  /* page 2 is written to by another process */
+	char *huge;    /* the first and the last page are written to */
+	char *of_file; /* page 1 is written to */
+	char *seen;    /* all pages are read, page 2 is written to */
+	char *large;   /* one page is read: the kernel maps a huge zero page */
 };
 
 static char *map(size_t bytes, int flags, int fd)
@@ -149,7 +149,7 @@ static void pages_that_it_may_not_read_itself_are_read(void **state)
 	struct child *child = *state;
 	char *buf = malloc(4 * child->page);
 
-	/* Some kernels give them to nobody, or to who traces the process. */
+	/* Some kernels allow this only to a tracer of the process, or not at all. */
 	if (!read_at(child, child->closed, buf, 1)) {
 		free(buf);
 		print_message("skipped: pages without permission cannot be read here\n");
@@ -219,7 +219,7 @@ static void zeros_that_were_only_read_are_not_visited(void **state)
 	bool scans = child->live.scans;
 	struct visits visits;
 
-	NEED_ROOT(CAP_SYS_ADMIN); /* to see what is mapped */
+	NEED_ROOT(CAP_SYS_ADMIN); /* to see physical page numbers */
 	child->live.scans = false;
 	assert_non_null(strstr(visits_of(child, child->seen, &visits), "2-3 "));
 	assert_null(strstr(visits.text, " 3-"));
@@ -232,7 +232,7 @@ static void shared_memory_is_found_wherever_it_was_written(void **state)
 	struct child *child = *state;
 	struct visits visits;
 
-	NEED_ROOT(CAP_CHECKPOINT_RESTORE); /* to open files of mappings */
+	NEED_ROOT(CAP_CHECKPOINT_RESTORE); /* to open /proc/PID/map_files */
 	assert_string_equal(visits_of(child, child->shared, &visits), "2-3 ");
 }
 
@@ -251,7 +251,7 @@ static void large_empty_ranges_cost_nothing(void **state)
 		 HUGE_BYTES / child->page);
 	read_bytes = process_read_bytes();
 	assert_string_equal(visits_of(child, child->huge, &visits), wanted);
-	/* An entry of the page table for each of its pages would be 32 GiB. */
+	/* A pagemap entry for each page would be 32 GiB. */
 	assert_in_range(process_read_bytes() - read_bytes, 0, 1 << 20);
 }
 
@@ -266,7 +266,7 @@ static void a_search_ends_when_it_is_told_to(void **state)
 	const struct memory *memory = &child->live.memory;
 	const struct mapping *mapping = proc_maps_find(&memory->maps, (uintptr_t)child->huge);
 
-	/* By pages that are just looked for, the whole would take a while. */
+	/* Stopped by the callback: the whole mapping would take a while. */
 	assert_int_equal(memory->ops->visit_written(memory, mapping, (uintptr_t)child->huge,
 						    (uintptr_t)child->huge + PAGES * child->page,
 						    refuse, NULL),
@@ -317,7 +317,7 @@ int main(void)
 		cmocka_unit_test(devices_are_not_touched),
 		cmocka_unit_test(a_process_that_has_ended_has_no_memory),
 		cmocka_unit_test(a_search_ends_when_it_is_told_to),
-		/* Pages that are read have a page table from then on. */
+		/* Last, as reading allocates page tables. */
 		cmocka_unit_test(memory_is_read),
 		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),
 	};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What records of threads say, and the nonsense that is not believed. */
+/* Tests parsing of thread records, including invalid ones. */
 #include "proof/live_threads.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define ASLEEP (MEMLEAK_THREAD_ASLEEP | MEMLEAK_THREAD_KNOWN)
 
-/* Adds a thread whose registers are 100, 101 ... */
+/* Adds a thread with the register values 100, 101, ... */
 static struct memleak_thread_record *add(struct live_threads *threads, pid_t tid,
 					 uint32_t thread_cnt, uint32_t flags, uint32_t vector_bytes)
 {
@@ -158,7 +158,7 @@ static void unused_vector_registers_are_left_out(void **state)
 	assert_int_equal(words[0], 4);
 	assert_int_equal(words[79], 103);
 	assert_int_equal(vector_words(6, 832, words), 64);
-	/* From before XSAVE there is no header. */
+	/* Without XSAVE there is no header: all vector registers count. */
 	assert_int_equal(vector_words(0, 512, words), 48);
 	assert_int_equal(vector_words(0, 0, words), 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Marking against a search that compares each block with each other, on made-up heaps. */
+/* Compares marking with a simple search over all pairs of blocks, on random heaps. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static uint64_t random_below(uint64_t *seed, uint64_t limit)
 	return random_next(seed) % limit;
 }
 
-/* Root memory comes first, then blocks with gaps between them. */
+/* A random heap: root memory, then blocks with gaps between them. */
 struct heap {
 	struct fake_memory fake;
 	struct heap_block blocks[BLOCKS_MAX];
@@ -36,7 +36,9 @@ struct heap {
 	uint64_t seed;
 };
 
-/* What the pointer at a word points to; NO_BLOCK: nothing. begin: to its begin. */
+/*
+ * Returns the block that a word points to, or NO_BLOCK. Sets *begin if the pointer is to its start.
+ */
 static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 {
 	uint32_t empty = NO_BLOCK;
@@ -45,7 +47,7 @@ static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 	for (uint32_t i = 0; i < heap->cnt; i++) {
 		const struct heap_block *block = &heap->blocks[i];
 
-		/* An array without elements. */
+		/* A pointer past the count of an empty array. */
 		if (block->size == 8 && word == block->addr + 8 &&
 		    !*fake_memory_at(&heap->fake, block->addr))
 			empty = i;
@@ -59,7 +61,7 @@ static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 	return empty;
 }
 
-/* A pointer to the begin or to the interior of some block, one to nothing, or a number. */
+/* Returns a random word: a pointer to a block's start, inside or outside of it, or a number. */
 static uint64_t random_word(struct heap *heap)
 {
 	const struct heap_block *block = &heap->blocks[random_below(&heap->seed, heap->cnt)];
@@ -83,7 +85,10 @@ static uint64_t random_word(struct heap *heap)
 	}
 }
 
-/* Most are small; some have many pointers, or so many bytes that their links are not kept. */
+/*
+ * Returns a random size. Most are small; some blocks have many pointers, or are too large for their
+ * links to be cached.
+ */
 static uint32_t random_size(struct heap *heap)
 {
 	static const uint64_t limits[] = {100, 100, 100, 100, 100, 100, 600, 9000};
@@ -91,7 +96,7 @@ static uint32_t random_size(struct heap *heap)
 	return (uint32_t)random_below(&heap->seed, limits[random_below(&heap->seed, 8)]);
 }
 
-/* Blocks are at multiples of 16, or of 8, as some allocators have small ones. */
+/* Blocks are aligned to 16 bytes, or to 8 as in some allocators. */
 static void make_heap(struct heap *heap, uint64_t seed)
 {
 	uint64_t at, align = seed % 2 ? 16 : 8;
@@ -122,12 +127,12 @@ static void make_heap(struct heap *heap, uint64_t seed)
 }
 
 struct model {
-	bool points[BLOCKS_MAX][BLOCKS_MAX]; /* to the begin or to the interior */
+	bool points[BLOCKS_MAX][BLOCKS_MAX]; /* to the start or the interior */
 	bool begins[BLOCKS_MAX][BLOCKS_MAX];
 	bool root_points[BLOCKS_MAX];
 	bool root_begins[BLOCKS_MAX];
 	uint8_t kinds[BLOCKS_MAX];
-	bool hangs[BLOCKS_MAX][BLOCKS_MAX]; /* the second can be reached from the first */
+	bool hangs[BLOCKS_MAX][BLOCKS_MAX]; /* [i][j]: j is reachable from i */
 };
 
 static void note(struct heap *heap, uint64_t word, bool *points, bool *begins)
@@ -153,7 +158,7 @@ static void read_model(struct heap *heap, struct model *model)
 			     model->points[i], model->begins[i]);
 }
 
-/* Until nothing changes: a block that a reached one points to is reached. */
+/* Marks all blocks reachable through points, until nothing changes. */
 static void spread(const struct heap *heap, struct model *model, enum mark kind,
 		   bool (*points)[BLOCKS_MAX])
 {
@@ -197,7 +202,10 @@ static void solve(const struct heap *heap, struct model *model)
 				model->kinds[i] = MARK_INDIRECT;
 }
 
-/* It was met before: chains of holders end at a root, or at a definite block. */
+/*
+ * Checks that a block's holder was reached before it: chains of holders end at a root or at a
+ * definite block.
+ */
 static void check_holder(const struct heap *heap, const struct model *model,
 			 const struct marks *marks, uint32_t at)
 {
@@ -268,7 +276,7 @@ static void heaps_agree(void **state)
 		check_heap(seed, 1 + seed % 3);
 }
 
-/* Where many blocks are met at once, workers share them. */
+/* With many blocks at once, workers share the work. */
 #define MANY 200000
 static void many_blocks(void **state)
 {
@@ -281,7 +289,10 @@ static void many_blocks(void **state)
 	uint64_t seed = 1, lost = 0;
 
 	(void)state;
-	/* A table of all blocks but every tenth; from each hangs one of the rest. */
+	/*
+	 * The first block is a table that points to nine of ten blocks in the first half. Each
+	 * block of the first half points to one in the second half.
+	 */
 	fake_memory_init(&fake, BASE, 2 + MANY + 4 * MANY + 2);
 	fake.words[0] = BASE + 16;
 	blocks[0] = (struct heap_block){BASE + 16, MANY / 2 * 8, 0};
@@ -319,7 +330,7 @@ static void many_blocks(void **state)
 	free(blocks);
 }
 
-/* A list through memory in an order of its own, as long as a stack of calls could never be. */
+/* A long list in shuffled memory order, which would overflow the stack of a recursive search. */
 static void long_list(void **state)
 {
 	struct fake_memory fake;
@@ -334,7 +345,7 @@ static void long_list(void **state)
 	for (uint32_t i = 0; i < MANY; i++)
 		blocks[i] = (struct heap_block){BASE + 16 + 32ULL * i, 24, 0};
 	fake.words[0] = blocks[0].addr;
-	/* 7919 is prime: all are met. */
+	/* 7919 is prime, so the list reaches all blocks. */
 	for (uint64_t i = 0, at = 0; i < MANY - 1; i++) {
 		uint64_t next = (at + 7919) % MANY;
 
@@ -377,7 +388,7 @@ static void stops_when_told(void **state)
 	fake_memory_deinit(&heap.fake);
 }
 
-/* A large block is read in pieces, and what cannot be read is passed over. */
+/* A large block is read in pieces. Unreadable parts are skipped. */
 static void large_block_with_hole(void **state)
 {
 	const uint64_t large = 5 << 20;
@@ -412,18 +423,20 @@ static void large_block_with_hole(void **state)
 	fake_memory_deinit(&fake);
 }
 
-/* In code pointers stand at any byte: also across what is read at once, and before what cannot be.
+/*
+ * Pointers in code may be unaligned. They are found across pieces that are read separately, and
+ * next to unreadable memory.
  */
 static void pointers_in_code(void **state)
 {
 	static const uint64_t slots[] = {
 		BASE + 1,
-		BASE + (1 << 18) - 7, /* a window */
+		BASE + (1 << 18) - 7, /* across two windows */
 		BASE + (1 << 18) + 4,
-		BASE + (1 << 20) - 1, /* a piece */
-		BASE + (2 << 20) - 8, /* before the hole */
+		BASE + (1 << 20) - 1, /* across two pieces */
+		BASE + (2 << 20) - 8, /* right before the hole */
 		BASE + (2 << 20) + 4096 + 3,
-		BASE + (3 << 20) - 8, /* at the end */
+		BASE + (3 << 20) - 8, /* right before the end */
 	};
 	const uint64_t behind = BASE + (3 << 20);
 	const uint32_t cnt = (sizeof(slots) / sizeof(*slots));
@@ -442,7 +455,7 @@ static void pointers_in_code(void **state)
 		blocks[i] = (struct heap_block){behind + 64 + 32ULL * i, 24, 0};
 	for (uint32_t i = 0; i < cnt; i++)
 		memcpy((char *)fake.words + (slots[i] - BASE), &blocks[i].addr, 8);
-	/* Not all of it is code. */
+	/* A pointer partly behind the end of the code is not found. */
 	memcpy((char *)fake.words + (behind - 4 - BASE) + 8, &blocks[cnt].addr, 8);
 	assert_int_equal(block_index_init(blocks, cnt + 1, &index), 0);
 	request.memory = &fake.memory;
@@ -459,7 +472,10 @@ static void pointers_in_code(void **state)
 	fake_memory_deinit(&fake);
 }
 
-/* A root holds a pointer to that place of a block of that size, which begins with these words. */
+/*
+ * Returns the mark of a block of size bytes that begins with first and second and is held by a root
+ * pointer at offset.
+ */
 static enum mark mark_of(uint32_t size, uint64_t offset, uint64_t first, uint64_t second)
 {
 	struct fake_memory fake;
@@ -474,7 +490,7 @@ static enum mark mark_of(uint32_t size, uint64_t offset, uint64_t first, uint64_
 	fake.words[0] = block.addr + offset;
 	*fake_memory_at(&fake, block.addr) = first;
 	*fake_memory_at(&fake, block.addr + 8) = second;
-	/* A table of virtual functions whose part is 32 bytes into the object. */
+	/* A C++ vtable of a base class at offset 32 of the object. */
 	*fake_memory_at(&fake, BASE + 2048) = (uint64_t)-32;
 	*fake_memory_at(&fake, block.addr + 32) = BASE + 2064;
 	assert_int_equal(block_index_init(&block, 1, &index), 0);
@@ -493,24 +509,29 @@ static void interior_pointers(void **state)
 {
 	(void)state;
 	assert_int_equal(mark_of(100, 0, 0, 0), MARK_REACHABLE);
-	assert_int_equal(mark_of(100, 5, 0, 0), MARK_REACHABLE); /* a tag */
+	assert_int_equal(mark_of(100, 5, 0, 0), MARK_REACHABLE); /* a tagged pointer */
 	assert_int_equal(mark_of(100, 40, 0, 0), MARK_POSSIBLE);
 	assert_int_equal(mark_of(100, 100, 0, 0), MARK_DEFINITE);
 	assert_int_equal(mark_of(0, 0, 0, 0), MARK_REACHABLE);
-	/* An array of three, and one of a number that does not fit. */
+	/* A pointer past the element count of an array; once with a wrong count. */
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 3, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 7, 0), MARK_POSSIBLE);
 	assert_int_equal(mark_of(16 + 3 * 32, 16, 0, 3), MARK_REACHABLE);
-	/* An array without elements; and what is not one, to whose end nothing points but this. */
+	/*
+	 * A pointer past the count of an empty array. With another count it points past the block.
+	 */
 	assert_int_equal(mark_of(8, 8, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8, 8, 1, 0), MARK_DEFINITE);
-	/* Behind the size. */
+	/* A pointer past a header that holds the data's size. */
 	assert_int_equal(mark_of(108, 8, 100, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(108, 8, 99, 0), MARK_POSSIBLE);
-	/* A string of 5 characters, with room for 15. */
+	/*
+	 * A pointer to the characters of a string of length 5 and capacity 15; once with an
+	 * impossible length.
+	 */
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 5, 15), MARK_REACHABLE);
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 16, 15), MARK_POSSIBLE);
-	/* A base class, and what looks like one at another place. */
+	/* A pointer to a base class at its offset, and to a wrong offset. */
 	assert_int_equal(mark_of(100, 32, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(100, 48, 0, 0), MARK_POSSIBLE);
 }

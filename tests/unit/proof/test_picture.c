@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pictures of children that keep pointers where only a picture finds them. */
+/* Tests pictures of children that keep pointers only in registers. */
 #include "proof/picture.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Sleeps with one word in a general register and one in a vector register, and in no memory. */
+/* Sleeps with one word only in a general register and another only in a vector register. */
 static void sleep_with_registers(int ready)
 {
 	struct timespec long_time = {1000, 0};
@@ -136,7 +136,7 @@ static void registers_of_a_sleeper_are_read(void **state)
 	assert_true(has_word(picture, MARK));
 	assert_true(has_word(picture, VECTOR_MARK));
 	assert_true(picture__is_valid(picture));
-	/* It has run before it stops. */
+	/* The process runs again, if only to stop: the picture is no longer valid. */
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	assert_true(WIFSTOPPED(status));

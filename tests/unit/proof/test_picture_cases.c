@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pictures of processes that are special in one way each. */
+/* Tests pictures of processes with special properties, one in each test. */
 #include <errno.h>
 #include <grp.h>
 #include <linux/filter.h>
@@ -44,11 +44,11 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What a process of these tests shares with its parent. */
+/* Memory shared between a test and its child. */
 struct shared {
 	volatile uint64_t turns;
 	volatile int ready;
-	uint64_t *place; /* of a word that is MEMORY_MARK */
+	uint64_t *place; /* address of a word that is MEMORY_MARK */
 };
 
 struct running {
@@ -56,7 +56,7 @@ struct running {
 	struct shared *shared;
 };
 
-/* Runs for ever with a word in a register only. */
+/* Runs for ever with MARK only in a register. */
 static void burn(struct shared *shared)
 {
 	shared->ready = 1;
@@ -95,7 +95,7 @@ static void end(struct running *running)
 {
 	int status;
 
-	/* It still runs. */
+	/* Check that the process still runs. */
 	uint64_t turns = running->shared->turns, deadline_ns = patience();
 
 	while (running->shared->turns == turns && clock_left_ms(deadline_ns))
@@ -159,7 +159,7 @@ static void registers_of_a_runner_are_read(void **state)
 	expect(NULL, PICTURE_CLONE, 0);
 }
 
-/* To make a process is deadly. */
+/* Installs a filter that kills the process if it forks. */
 static void filter_calls(struct shared *shared)
 {
 	struct sock_filter code[] = {
@@ -289,8 +289,8 @@ static void who_is_traced_is_left_alone(void **state)
 }
 
 /*
- * Takes a picture that nobody lets go: the process runs on after the deadline. Where the process
- * could not be stopped by then there is no picture, and it runs on, too.
+ * Takes a picture that is not released: the process resumes at the deadline. If it could not be
+ * stopped by then, there is no picture and the process runs on.
  */
 static void a_picture_ends_at_its_deadline(void **state)
 {
@@ -306,7 +306,7 @@ static void a_picture_ends_at_its_deadline(void **state)
 	picture__free(picture);
 }
 
-/* Takes one with a late deadline: nobody lets it go, and it ends all the same. */
+/* A picture with a late deadline that is not released: the process resumes all the same. */
 static void a_picture_ends_before_a_late_deadline(void **state)
 {
 	struct running running = start(filter_calls);
@@ -317,7 +317,7 @@ static void a_picture_ends_before_a_late_deadline(void **state)
 	picture__free(picture);
 }
 
-/* One that has stopped as a whole is not made to run. */
+/* A process stopped by SIGSTOP stays stopped. */
 static void a_stopped_process_stays_stopped(void **state)
 {
 	struct running running = start(NULL);

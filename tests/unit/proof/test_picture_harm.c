@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Many pictures of programs that would notice anything that is done to them. */
+/* Takes many pictures of programs that would notice any disturbance. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -25,11 +25,11 @@
 #include "tests/unit/proof/waiting_program.h"
 
 #define PICTURES 50
-/* Pictures of which one has all of its memory read: under a sanitizer there is a lot of it. */
+/* Interval, in pictures, between full reads of memory, which are slow under a sanitizer */
 #define READS_EVERY 5
 #define KILLS 200
 
-/* Of the program's processes, among them copies: another name in each run of the test. */
+/* Process name of the program and of its copies; unique to each run of the test. */
 static char name[16];
 
 static struct picture_taker *taker;
@@ -134,7 +134,7 @@ static uint64_t read_all(const struct memory *memory)
 struct tally {
 	int taken;
 	int methods[PICTURE_FREEZE + 1];
-	int stale; /* pictures without a copy, as a thread ran during each try */
+	int stale; /* pictures without a copy, as threads ran during each try */
 	int valid;
 	uint64_t longest_ns;
 	uint64_t sum_ns;
@@ -176,7 +176,7 @@ static int count_copy(void *arg, pid_t pid)
 	return 0;
 }
 
-/* Copies are traced, or orphans. */
+/* Waits until no copies are left. Copies are traced, or orphans. */
 static void expect_no_copies(void)
 {
 	uint64_t deadline_ns = patience();
@@ -210,7 +210,7 @@ static struct tally pictures_of(const char *variant, const char *threads, int cn
 	return tally;
 }
 
-/* Takes pictures each of which is a copy, unless a thread ran during each try to make one. */
+/* Takes pictures. Each must be a copy, unless threads ran during each try. */
 static void expect_copies(const char *variant, const char *threads)
 {
 	struct tally tally = pictures_of(variant, threads, PICTURES);
@@ -230,7 +230,7 @@ static void children_are_not_disturbed(void **state)
 	expect_copies("family", "0");
 }
 
-/* A copy would be noticed. */
+/* The program waits for any child, so it would notice a copy. */
 static void who_waits_for_any_child_is_frozen(void **state)
 {
 	assert_int_equal(pictures_of("walls", "0", PICTURES).methods[PICTURE_FREEZE], PICTURES);
@@ -250,7 +250,7 @@ static struct tracer_order order_for(pid_t pid)
 	};
 }
 
-/* In a process that is killed: pictures without end. */
+/* Takes pictures in a loop, in a process that gets killed. */
 static void __attribute__((noreturn))
 take_for_ever(struct thread_watch *watch, pid_t pid, int to_parent)
 {
@@ -309,7 +309,7 @@ static void memleak_is_killed_at_any_moment(void **state)
 	thread_watch__free(watch);
 }
 
-/* Where no program tells who sleeps, all are held. */
+/* Without the BPF program that finds sleeping threads, all threads are stopped. */
 static void without_a_program_all_threads_are_held(void **state)
 {
 	struct program program;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of variables in made-up memory as CPython has it, and in memory that only looks like that.
+/*
+ * Tests finding names of Python variables in fake memory laid out like CPython's, and in memory
+ * that only resembles it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +18,7 @@
 #define PAGES 64
 #define END (BASE + PAGES * 4096)
 
-/* Types, strings and objects; the dictionary has memory before it that holds no pairs. */
+/* Addresses of types, strings and objects. The memory before the dictionary holds no pairs. */
 #define TYPE (BASE + 0x100)
 #define TYPE_NAME (BASE + 0x180)
 #define STRINGS (BASE + 0x200)
@@ -28,10 +30,10 @@ struct python {
 	struct fake_memory fake;
 	size_t string_cnt;
 	size_t pair_cnt;
-	bool is_old; /* as CPython 3.11 */
+	bool is_old; /* layout of CPython 3.11 */
 };
 
-/* The address of a string of so many characters. */
+/* Adds a string with the given length field. Returns its address. */
 static uint64_t string_of_length(struct python *python, const char *text, uint64_t len)
 {
 	uint64_t addr = STRINGS + STRING_BYTES * python->string_cnt++;
@@ -50,7 +52,7 @@ static uint64_t string(struct python *python, const char *text)
 	return string_of_length(python, text, strlen(text));
 }
 
-/* Where the value stands. */
+/* Adds a pair to the dictionary. Returns the address of its value. */
 static uint64_t add_pair(struct python *python, uint64_t name, uint64_t value)
 {
 	uint64_t addr = PAIRS + 16 * python->pair_cnt++;
@@ -60,7 +62,7 @@ static uint64_t add_pair(struct python *python, uint64_t name, uint64_t value)
 	return addr + 8;
 }
 
-/* With "__name__" of "__main__". */
+/* Begins with a dictionary that has "__name__" with the value "__main__". */
 static void begin(struct python *python, bool is_old)
 {
 	*python = (struct python){.is_old = is_old};
@@ -97,7 +99,7 @@ static void test_names(void **state)
 		check(&python, slot, "__main__.cache");
 		check(&python, add_pair(&python, string(&python, "last_1"), OBJECT),
 		      "__main__.last_1");
-		/* The name, and where none is. */
+		/* The address of the name, and one outside the dictionary. */
 		check(&python, slot - 8, NULL);
 		check(&python, slot + 4096, NULL);
 		fake_memory_deinit(&python.fake);
@@ -136,7 +138,7 @@ static void test_odd_strings(void **state)
 		      add_pair(&python, string_of_length(&python, odd[i].text, odd[i].len), OBJECT),
 		      NULL);
 	check(&python, add_pair(&python, string(&python, "good"), OBJECT), "__main__.good");
-	/* Of a type that is none, that is another, or whose name cannot be read. */
+	/* The type is not str, or its name cannot be read. */
 	strcpy((char *)fake_memory_at(&python.fake, TYPE_NAME), "bytes");
 	check(&python, PAIRS + 8, NULL);
 	*fake_memory_at(&python.fake, TYPE + 24) = END - 2;
@@ -146,7 +148,7 @@ static void test_odd_strings(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* Strings and pairs at the ends of what can be read, and of what addresses there are. */
+/* Strings and pairs at the ends of readable memory and of the address space. */
 static void test_edges(void **state)
 {
 	static const uint64_t names[] = {BASE - 8,        END - 8, END, UINT64_MAX - 7,
@@ -167,7 +169,7 @@ static void test_edges(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* A string that ends where memory does. */
+/* A string at the end of memory. */
 static void test_short_string(void **state)
 {
 	struct python python;
@@ -185,7 +187,7 @@ static void test_short_string(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* Rows of pairs longer than any module's, and one that begins where memory does. */
+/* Sequences of pairs longer than any module's, and one from the start of memory. */
 static void test_endless_row(void **state)
 {
 	struct python python;
@@ -207,14 +209,17 @@ static void test_endless_row(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* An object of a class, whose values are elsewhere; it lies behind the pointer to these. */
+/* An object of a class, whose values are elsewhere. The object lies behind its pointer to them. */
 #define CLASS (BASE + 0x3000)
 #define CLASS_NAME (BASE + 0x3800)
 #define KEYS (BASE + 0x3900)
 #define VALUES (BASE + 0x4000)
 #define HOLDER (BASE + 0x5000)
 
-/* before: from the pointer to the object. Attributes: name, cache. */
+/*
+ * Makes an object with the attributes name and cache. before: distance from the pointer to the
+ * object.
+ */
 static void begin_class(struct python *python, uint64_t before)
 {
 	uint8_t *sizes;
@@ -258,11 +263,14 @@ static void test_attributes(void **state)
 	check_attribute(&python, VALUES - 8, VALUES, HOLDER, NULL);
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER + 8, "Server.cache");
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER + 16, NULL);
-	/* A dictionary, say: it begins with the number of its references. */
+	/*
+	 * VALUES is not an array of values but, for example, a dictionary, which begins with a
+	 * reference count.
+	 */
 	*fake_memory_at(&python.fake, VALUES) = 1;
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER, NULL);
 	fake_memory_deinit(&python.fake);
-	/* As CPython 3.12. */
+	/* Layout of CPython 3.12. */
 	begin_class(&python, 24);
 	check_attribute(&python, VALUES + 8, VALUES - 1, HOLDER, "Server.cache");
 	fake_memory_deinit(&python.fake);
@@ -304,7 +312,7 @@ static void test_hostile_classes(void **state)
 	check_attribute(&python, UINT64_MAX, 0, HOLDER, NULL);
 	check_attribute(&python, UINT64_MAX - 7, UINT64_MAX - 7, UINT64_MAX - 7, NULL);
 	check_attribute(&python, 8, UINT64_MAX, HOLDER, NULL);
-	/* A class that is nothing but pointers to keys. */
+	/* A class full of pointers to keys. */
 	python.fake.reads = 0;
 	for (uint64_t at = CLASS + 32; at < CLASS_NAME; at += 8)
 		*fake_memory_at(&python.fake, at) = KEYS;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ways back through made-up memory in which nobody knows the blocks, hostile memory too. */
+/*
+ * Tests retracing pointers through fake memory whose blocks are unknown, including hostile memory.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,10 +24,10 @@
 #define STACK (BASE + 7 * PAGE)
 #define PAGES 8
 
-/* Known, of the heap. */
+/* A known block of the heap. */
 #define BLOCK (HEAP + 0x100)
 #define BLOCK_BYTES 64
-/* Where blocks begin that are not known. */
+/* Start addresses of unknown blocks. */
 #define FIRST (HEAP + 0x800)
 #define SECOND (OTHER + 0x40)
 
@@ -72,7 +74,7 @@ static int set_up(void **state)
 	world->proof = (struct heap_proof){
 		.blocks = &world->block,
 		.cnt = 1,
-		/* Retracing may take as long as the proof did, which is never too short here. */
+		/* Retracing is limited to the duration of the proof: set a long one. */
 		.took_ns = PATIENCE_NS,
 		.marks = {.kinds = &world->kind, .holders = &world->holder, .slots = &world->slot}};
 	world->lasts = true;
@@ -99,7 +101,7 @@ static void put(struct world *world, uint64_t slot, uint64_t word)
 	*fake_memory_at(&world->fake, slot) = word;
 }
 
-/* The way from the block that is known; NULL: there is none. */
+/* Retraces from the known block. Returns the first place of the path, or NULL. */
 static const struct retrace_place *run(struct world *world)
 {
 	assert_int_equal(retrace_add(&world->retrace, &world->block, world->slot), 0);
@@ -107,7 +109,7 @@ static const struct retrace_place *run(struct world *world)
 	return retrace_find(&world->retrace, &world->block, world->slot);
 }
 
-/* A variable -> a block -> another one -> the one that is known. */
+/* Makes the path: a variable -> a block -> another block -> the known block. */
 static void put_chain(struct world *world)
 {
 	put(world, FIRST + 24, BLOCK);
@@ -136,15 +138,15 @@ static void test_chain(void **state)
 	check_chain(world, run(world));
 }
 
-/* What lies between two pointers is of the closer one. */
+/* A word between two pointer targets belongs to the closer one before it. */
 static void test_closest_begin(void **state)
 {
 	struct world *world = *state;
 
 	put_chain(world);
 	put(world, GLOBALS + 64, FIRST - 128);
-	put(world, GLOBALS + 72, FIRST + 32); /* behind the place */
-	put(world, FIRST + 8, FIRST + 8);     /* as the head of an empty list */
+	put(world, GLOBALS + 72, FIRST + 32); /* points past the word */
+	put(world, FIRST + 8, FIRST + 8);     /* like the head of an empty list */
 	check_chain(world, run(world));
 }
 
@@ -163,13 +165,13 @@ static void test_circle(void **state)
 	put(world, FIRST + 24, BLOCK);
 	put(world, FIRST + 16, SECOND);
 	put(world, SECOND + 8, FIRST);
-	/* To itself, and to where the pointer stands. */
+	/* A pointer to its own block, and one to its own address. */
 	put(world, BLOCK + 8, BLOCK);
 	put(world, SECOND + 16, SECOND + 16);
 	assert_null(run(world));
 }
 
-/* From a block that is known the way goes on where its own chain ends. */
+/* At a known block, the path continues with the block's own holders. */
 static void test_known_block_between(void **state)
 {
 	struct world *world = *state;
@@ -190,7 +192,7 @@ static void test_freed_memory(void **state)
 
 	put_chain(world);
 	world->proof.heaps = (struct root_ranges){.items = &heap, .cnt = 1};
-	/* FIRST is no block of a heap of which all are known. */
+	/* In a heap whose blocks are all known, FIRST is not a block. */
 	assert_null(retrace_find(&world->retrace, &world->block, 0));
 	assert_int_equal(retrace_add(&world->retrace, &world->block, 0), 0);
 	assert_int_equal(retrace_run(&world->retrace, &world->proof, &world->picture), 0);
@@ -204,7 +206,7 @@ static void test_stack_last(void **state)
 
 	put(world, FIRST + 24, BLOCK);
 	put(world, STACK + 0x800, FIRST + 8);
-	put(world, STACK + 0x100, FIRST + 16); /* below the stack pointer */
+	put(world, STACK + 0x100, FIRST + 16); /* below the stack pointer: ignored */
 	world->picture.is_python = true;
 	place = run(world);
 	assert_non_null(place);
@@ -233,7 +235,7 @@ static void test_unreadable(void **state)
 	world->fake.hole_end = STACK;
 	assert_null(run(world));
 	retrace_deinit(&world->retrace);
-	/* What lies behind is seen. */
+	/* Memory behind a hole is searched. */
 	world->fake.hole_start = HEAP;
 	world->fake.hole_end = HEAP + PAGE;
 	put(world, SECOND + 8, 0);
@@ -266,7 +268,7 @@ static void test_memory_changes(void **state)
 	assert_int_equal(world->fake.reads, 0);
 }
 
-/* Every word of memory points to some other one: the search comes to an end, and takes few. */
+/* Every word of memory is a pointer: the search must end, and paths must be short. */
 static void check_full_of_pointers(struct world *world)
 {
 	uint64_t all = (uint64_t)world->fake.cnt;
@@ -292,8 +294,8 @@ static void test_full_of_pointers(void **state)
 }
 
 /*
- * Each place is held by the next one, and the last one by a variable. Each way on is looked at
- * once, however often places ask for it: in a script that takes several readings.
+ * Each place is held by the next one, and the last by a variable. In Python programs this takes
+ * several passes, but each place is searched for only once.
  */
 static void test_long_way(void **state)
 {
@@ -318,7 +320,7 @@ static void test_long_way(void **state)
 	assert_true(world->fake.reads < 10 * cnt);
 }
 
-/* Nothing is added to where addresses end. */
+/* Places at the ends of the address space must not overflow. */
 static void test_odd_places(void **state)
 {
 	struct world *world = *state;

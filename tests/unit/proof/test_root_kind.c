@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What mappings are, with ELF headers that the target has made up, or changes while they are read.
- */
+/* Tests classifying mappings, with ELF headers that the target has made up or changes meanwhile. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +25,7 @@ struct world {
 	struct heap_picture picture;
 };
 
-/* The file's header, its data, what may be its zeros, and more. */
+/* Mappings: the file's header, its data, possibly its .bss, and others. */
 static void begin(struct world *world)
 {
 	const struct mapping mappings[] = {
@@ -52,7 +51,7 @@ static void begin(struct world *world)
 		(struct heap_picture){.memory = &world->fake.memory, .threads = &world->threads};
 }
 
-/* Data that ends bytes behind the begin of the file. */
+/* Writes a header whose data ends at the given distance from the start of the file. */
 static Elf64_Ehdr *put_header(struct world *world, uint64_t bytes)
 {
 	Elf64_Ehdr *header = (Elf64_Ehdr *)world->fake.words;
@@ -85,7 +84,7 @@ static void test_kinds(void **state)
 	assert_int_equal(kind_of(&world, BSS + 20 * PAGE), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, 0), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, UINT64_MAX), HOLDER_MEMORY);
-	/* Something else lies behind a file without zeros. */
+	/* Without .bss, the next mapping is unrelated. */
 	put_header(&world, 2 * PAGE);
 	assert_int_equal(kind_of(&world, BSS), HOLDER_MEMORY);
 	fake_memory_deinit(&world.fake);
@@ -110,7 +109,7 @@ static void test_telling(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-/* What cannot be true tells nothing: then what follows a file's data is its own. */
+/* Invalid headers are ignored: a mapping right behind a file's data then counts as its .bss. */
 static void test_hostile_headers(void **state)
 {
 	struct world world;
@@ -136,7 +135,7 @@ static void test_hostile_headers(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-/* The first mapping of all, and a file that does not begin before it. */
+/* There is no mapping before .bss, or none that begins the file. */
 static void test_first_mapping(void **state)
 {
 	struct world world;
@@ -151,7 +150,7 @@ static void test_first_mapping(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-/* A header that says something else each time that it is read. */
+/* Memory with a header that differs each time it is read. */
 struct changing {
 	struct memory memory;
 	struct world *world;

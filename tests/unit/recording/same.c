@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether two snapshots of a world say the same, one of which went through a recording. */
+/* Compares a snapshot of a world with its copy read from a recording. */
 #include "tests/unit/recording/same.h"
 
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static void same_sum(const struct reach_sum *a, const struct reach_sum *b)
 	assert_int_equal(a->count, b->count);
 }
 
-/* Blocks are told by their site, all else in words. */
+/* Compares holders. Those other than blocks are recorded as text. */
 static void same_holder(const struct site *site, const struct holder *a, const struct holder *b)
 {
 	cleanup_free char *words = NULL;
@@ -167,7 +167,7 @@ static void same_site(const struct site *a, const struct site *b)
 	assert_memory_equal(a->frames, b->frames, a->frame_cnt * sizeof(*a->frames));
 }
 
-/* A site is asked again for names that it lacks, but not with each snapshot. */
+/* Compares names. The recorder retries missing names only now and then, so some may come late. */
 static void same_names(struct world *world, const struct site *a, const struct site *b,
 		       struct symbol_backend *symbols)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recordings: what is written is read again, and nothing else is taken for one. */
+/* Tests writing and reading recordings, and refusing damaged ones. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static struct recording *open_recording(void)
 	return recording;
 }
 
-/* Each snapshot of a world, written and read side by side. */
+/* Writes and reads the snapshots of a world one by one, and compares them. */
 static void round_trip(unsigned int seed, unsigned int what)
 {
 	struct world *world = world_new(seed, what);
@@ -73,7 +73,7 @@ static void round_trips(void **state)
 	}
 }
 
-/* A recording of a few snapshots as bytes. */
+/* Returns the bytes of a recording with cnt snapshots. ends: end offset of each. */
 static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 {
 	unsigned int what = RECORDING_AGES | RECORDING_BLOCKS | RECORDING_PEAK | RECORDING_SUMMARY;
@@ -108,7 +108,7 @@ static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 	return bytes;
 }
 
-/* How many snapshots there are before the end or an error, which is returned. */
+/* Counts the snapshots before the end or an error. Returns 0 or the error. */
 static int read_all(const uint8_t *bytes, size_t len, int *ret_cnt)
 {
 	FILE *file = len ? fmemopen((void *)bytes, len, "r") : fopen("/dev/null", "re");
@@ -134,7 +134,7 @@ static int read_all(const uint8_t *bytes, size_t len, int *ret_cnt)
 #define SMALL_CNT 4
 #define HEADER_LEN 40
 
-/* Cut anywhere: what is whole is read, and that something is missing is known. */
+/* A recording cut at any byte: all complete snapshots are read, and the loss is detected. */
 static void truncations(void **state)
 {
 	size_t len, ends[SMALL_CNT];
@@ -158,7 +158,7 @@ static void truncations(void **state)
 	assert_int_equal(cnt, SMALL_CNT);
 }
 
-/* No bit may be another: all before the chunk where it is are read, and no more. */
+/* Any flipped bit is detected: the snapshots before its chunk are read, and no others. */
 static void bit_flips(void **state)
 {
 	size_t len, ends[SMALL_CNT];
@@ -205,7 +205,7 @@ static void check_moment(const char *time, int result, size_t cnt)
 	replay_deinit(&replay);
 }
 
-/* Times of day begin with tracing, not with the first snapshot. */
+/* Times of day count from the start of tracing, not from the first snapshot. */
 static void times_of_day(void **state)
 {
 	const uint64_t second = 1000000000,
@@ -230,7 +230,9 @@ static void times_of_day(void **state)
 	check_moment("2.0", 0, 2);
 }
 
-/* A snapshot in which site 0 is defined anew if id is not 0, and comes or goes if step is not 0. */
+/*
+ * Adds a snapshot. Site 0 gets this id if id is not 0, and appears or disappears if step is not 0.
+ */
 static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t step)
 {
 	struct byte_buffer bytes = {0};
@@ -244,13 +246,13 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 		bytes_put_number(&bytes, id);
 		bytes_put(&bytes, "\0\0\0\0\0\0", 6);
 	}
-	bytes_put_number(&bytes, 0); /* names */
+	bytes_put_number(&bytes, 0); /* no names */
 	bytes_put_number(&bytes, step != 0);
 	if (step) {
-		bytes_put(&bytes, "\0\1\0", 3); /* of site 0, one word, SITE_PRESENT */
+		bytes_put(&bytes, "\0\1\0", 3); /* one change of site 0: the word SITE_PRESENT */
 		bytes_put_signed(&bytes, step);
 	}
-	/* All else. */
+	/* Remaining sections, all empty. */
 	bytes_put(&bytes, "\0\0\0\0\0\0",
 		  4 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING));
 	assert_false(bytes.failed);
@@ -259,7 +261,10 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 	free(bytes.bytes);
 }
 
-/* A site that is there in one snapshot, and so many later another one under its number. */
+/*
+ * Reads a recording in which site 0 is present once, and is defined again with the given id,
+ * `after` snapshots later.
+ */
 static int read_reused(unsigned int version, int after, uint64_t id)
 {
 	struct recording_header header = recording_header_now(0);
@@ -280,7 +285,10 @@ static int read_reused(unsigned int version, int after, uint64_t id)
 	return read_all(bytes, (size_t)cnt, &cnt);
 }
 
-/* Reports remember a site for so long: a file cannot have them remember ever more. */
+/*
+ * A site's number may be reused only after reports have forgotten the site. Otherwise a file could
+ * make reports use ever more memory.
+ */
 static void reused_numbers(void **state)
 {
 	const unsigned int now = RECORDING_VERSION;
@@ -293,7 +301,7 @@ static void reused_numbers(void **state)
 	assert_int_equal(read_reused(now, MOMENT_CNT + 1, 2), 0);
 }
 
-/* Older files have fewer sections, newer ones are refused. */
+/* Older versions have fewer sections. Newer versions are refused. */
 static void versions(void **state)
 {
 	for (unsigned int version = 1; version <= RECORDING_VERSION; version++)
@@ -301,7 +309,10 @@ static void versions(void **state)
 	assert_int_equal(read_reused(RECORDING_VERSION + 1, 2, 1), -ENOTSUP);
 }
 
-/* The last snapshot, read so that so much memory is left before it is made. */
+/*
+ * Skips to the last snapshot with a memory budget of left bytes. left_else is the budget otherwise
+ * left there.
+ */
 static int skip_with(size_t left_else, size_t left)
 {
 	struct recording *recording = open_recording();
@@ -316,7 +327,7 @@ static int skip_with(size_t left_else, size_t left)
 	return got;
 }
 
-/* The snapshot that is made of what was read counts, too, even before it is made. */
+/* The memory for building a snapshot counts before the snapshot is built. */
 static void memory_of_snapshot(void **state)
 {
 	size_t len, ends[SMALL_CNT], made, left;
@@ -341,7 +352,7 @@ static void memory_of_snapshot(void **state)
 	recording__free(recording);
 }
 
-/* A full disk takes nothing of a snapshot. */
+/* A full disk is an error. */
 static void full_disk(void **state)
 {
 	struct recorder *recorder;
@@ -360,7 +371,7 @@ static mode_t mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-/* Others may not read what they might before; devices stay as they are. */
+/* An existing file becomes private to its owner. The mode of a device is unchanged. */
 static void for_its_owner(void **state)
 {
 	mode_t of_device = mode_of("/dev/null");

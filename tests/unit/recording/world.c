@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A world of sites that come, grow, shrink, get names and go, at random: snapshots of it are what
- * recordings are tested with. Numbers are as wild as fields are wide.
+ * A world of sites that appear, grow, shrink, get names and disappear at random: its snapshots are
+ * the test data for recordings. Numbers take any value that fits their fields.
  */
 #include "tests/unit/recording/world.h"
 
@@ -22,7 +22,7 @@ static uint64_t world_random(struct world *world, uint64_t below)
 	return random_next(&world->seed) % below;
 }
 
-/* Of any size, small ones as often as large ones. */
+/* Returns a random number, with all orders of magnitude equally likely. */
 static uint64_t world_wild(struct world *world)
 {
 	return random_next(&world->seed) >> world_random(world, 64);
@@ -100,7 +100,7 @@ void world_free(struct world *world)
 	free(world);
 }
 
-/* Another site, or the same with another stack. */
+/* Makes a new site, or gives the site another stack. */
 static void world_make_site(struct world *world, struct world_site *at)
 {
 	struct site *site = &at->site;
@@ -201,7 +201,7 @@ void world_step(struct world *world)
 			at->present = !at->present;
 		if (at->present && !world_random(world, 4))
 			world_change_site(world, at);
-		/* Its code turned out to be another's. */
+		/* The frame turned out to belong to other code. */
 		if (at->site.frame_cnt && !world_random(world, 200))
 			at->frames[0] = world_wild(world);
 	}
@@ -295,13 +295,13 @@ static void world_add_census(struct world *world, struct snapshot *snap)
 {
 	static struct heap_census census;
 
-	/* It has nothing but numbers. */
+	/* The struct consists only of uint64_t. */
 	for (size_t i = 0; i < sizeof(census) / sizeof(uint64_t); i++)
 		((uint64_t *)&census)[i] = world_wild(world);
 	snap->census = &census;
 }
 
-/* Of some sites, who holds them: in words, by kinds, and by other sites. */
+/* Adds holders to some sites: as text, by kind, and by other sites. */
 static void world_add_holders(struct world *world, struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++) {
@@ -337,7 +337,7 @@ static int by_id(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Each of some sites hangs from the next one by id. */
+/* Makes each of some sites hang from the next one, in order of ids. */
 static void world_add_hanging(struct world *world, struct snapshot *snap)
 {
 	struct hanging_sum *sums = arena_take(&snap->arena, WORLD_SITES * sizeof(*sums));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A world of sites that come, grow, shrink, get names and go, at random: snapshots of it are what
- * recordings are tested with. Numbers are as wild as fields are wide.
+ * A world of sites that appear, grow, shrink, get names and disappear at random: its snapshots are
+ * the test data for recordings. Numbers take any value that fits their fields.
  */
 #ifndef TESTS_UNIT_RECORDING_WORLD_H
 #define TESTS_UNIT_RECORDING_WORLD_H
@@ -16,7 +16,7 @@
 #define WORLD_LOCATIONS 64
 
 struct world_site {
-	struct site site; /* ages are births */
+	struct site site; /* its ages are times of birth */
 	uint64_t frames[WORLD_FRAMES];
 	struct block blocks[WORLD_BLOCKS];
 	size_t block_cnt;
@@ -41,7 +41,7 @@ struct world {
 	uint64_t lost;
 };
 
-/* Some addresses get their names late, and some never. */
+/* Looks up a name. Some addresses get their names late, and some never. */
 const struct sym_location *world_lookup(struct symbol_backend *self, const struct site *site,
 					uint64_t frame);
 

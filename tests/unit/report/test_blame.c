@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which function of a stack is named for its memory. */
+/* Tests which function of a stack is blamed for its memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,18 +22,18 @@
 #define MOST 8
 
 /*
- * Of a stack: "module|function", "module|function,function" with the inlined ones first; a
- * function may be followed by "@" and its source.
+ * A stack and the expected result. Frames are "module|function" or "module|function,function" with
+ * inlined functions first; "@" and a source file may follow a function.
  */
 struct stack {
 	const char *frames[MOST];
-	const char *named; /* NULL: a place without a name */
+	const char *named; /* NULL if the blamed frame has no name */
 	size_t frame;
-	const char *through; /* NULL: nothing is named beside it */
+	const char *through; /* NULL if no library function is named with it */
 	char *own[2];
 	size_t wrapped_frame;
 	bool in_pool;
-	char *program; /* NULL: "app" */
+	char *program; /* NULL for "app" */
 };
 
 static const char *const wrapper_symbols[] = {
@@ -122,7 +122,7 @@ static void wrappers(void **state)
 			fail_msg("taken for a wrapper: %s", other_symbols[i]);
 }
 
-/* The stack's functions, in store; what has no name has no frame. */
+/* Parses a frame into store and frames. Functions without a name have no frame. */
 static struct sym_location location_of(const char *text, char *store, struct sym_frame *frames)
 {
 	struct sym_location location = {.frames = frames};
@@ -207,12 +207,12 @@ static const struct stack stacks[] = {
 	{.frames = {"app|malloc", "app|zmalloc", "app|leak", "app|main"},
 	 .named = "leak",
 	 .frame = 2},
-	/* What is inlined counts as well. */
+	/* Inlined functions can be blamed. */
 	{.frames = {"app|xmalloc,xstrdup,keep,load", "app|main"}, .named = "keep"},
 	{.frames = {"app|xmalloc,xstrdup", "app|keep,load", "app|main"},
 	 .named = "keep",
 	 .frame = 1},
-	/* Libraries that ask for whoever calls them. */
+	/* Library functions that allocate for their callers. */
 	{.frames = {"/lib/libc.so.6|_IO_file_open", "/lib/libc.so.6|fopen", "app|open_log",
 		    "app|main"},
 	 .named = "open_log",
@@ -227,7 +227,7 @@ static const struct stack stacks[] = {
 	 .named = "accept_one",
 	 .frame = 3,
 	 .through = "SSL_new"},
-	/* What the program passes on by wrappers of its own, and a library calls back. */
+	/* Wrappers that the program passes to a library, and callbacks from a library. */
 	{.frames = {"/usr/lib/libz.so.1|deflateInit2_", "app|my_zalloc", "app|pack", "app|main"},
 	 .named = "pack",
 	 .frame = 2,
@@ -235,7 +235,7 @@ static const struct stack stacks[] = {
 	{.frames = {"app|keep_row", "/usr/lib/libsqlite3.so.0|sqlite3_exec", "app|load",
 		    "app|main"},
 	 .named = "keep_row"},
-	/* A jump out of a function that has a name leaves one that has none. */
+	/* A tail call from a named function leaves a frame without a name. */
 	{.frames = {"/lib/libcrypto.so.3|BUF_MEM_grow", "/lib/libssl.so.3|", "/lib/libssl.so.3|",
 		    "app|accept_one"},
 	 .named = "accept_one",
@@ -245,13 +245,13 @@ static const struct stack stacks[] = {
 	 .named = "accept_one",
 	 .frame = 2,
 	 .through = "SSL_new"},
-	/* Wrappers of libraries are no news. */
+	/* Libraries' own wrappers are not named. */
 	{.frames = {"/lib/libglib-2.0.so.0|g_malloc", "/lib/libglib-2.0.so.0|g_strdup", "app|keep",
 		    "app|main"},
 	 .named = "keep",
 	 .frame = 2},
 	{.frames = {"/lib/libc.so.6|strdup", "app|keep", "app|main"}, .named = "keep", .frame = 1},
-	/* What the program is by where its files lie. */
+	/* The folder of a file decides what belongs to the program. */
 	{.frames = {"/lib/libssl.so.3|BIO_new", "/srv/shop/libcart.so|cart_open", "app|serve"},
 	 .named = "cart_open",
 	 .frame = 1,
@@ -276,7 +276,7 @@ static const struct stack stacks[] = {
 	 .through = "list_add",
 	 .own = {"shop"}},
 	{.frames = {"app|list_add", "app|serve"}, .named = "list_add", .own = {"/srv/shop"}},
-	/* A program that is a call into a library of its own. */
+	/* The program only calls into its own library. */
 	{.frames = {"/usr/lib/libc++x.so|make", "/usr/lib/libaria2.so.0.0.0|add_uri",
 		    "/usr/lib/libaria2.so.0.0.0|execute", "/usr/bin/aria2c|"},
 	 .named = "add_uri",
@@ -302,7 +302,7 @@ static const struct stack stacks[] = {
 	{.frames = {"/usr/lib/x86_64-linux-gnu/rsyslog/imtcp.so|accept", "/usr/lib/libx.so|run"},
 	 .named = "accept",
 	 .program = "rsyslogd"},
-	/* Nor are packages of scripts, what others wrote, or the system's folders a program's. */
+	/* Not of the program: packages of scripts, third-party libraries, and system folders. */
 	{.frames = {"/usr/lib/python3/dist-packages/numpy/core.so|new", "/usr/bin/python3|call",
 		    "[jit]|py::handle:/srv/app.py"},
 	 .named = "py::handle:/srv/app.py",
@@ -339,7 +339,7 @@ static const struct stack stacks[] = {
 		    "/usr/bin/python3.11|"},
 	 .named = "grow",
 	 .program = "python3.11"},
-	/* Scripts, and those who run them. */
+	/* Scripts and their interpreters. */
 	{.frames = {"/usr/bin/python3.12|list_resize", "/usr/bin/python3.12|list_append",
 		    "[jit]|py::push:/usr/lib/python3.12/heapq.py", "[jit]|py::keep:/srv/app.py",
 		    "/usr/bin/python3.12|_PyEval_Vector"},
@@ -357,7 +357,7 @@ static const struct stack stacks[] = {
 		    "[jit]|JS:*remember /srv/app.js:3:1", "[jit]|JS:~emit node:events:510:44"},
 	 .named = "JS:*remember /srv/app.js:3:1",
 	 .frame = 2},
-	/* Libraries that are installed with the program, and others. */
+	/* Libraries installed with the program, and others. */
 	{.frames = {"/opt/acme/lib/libledger.so.1|ledger_book",
 		    "/opt/acme/lib/libledger.so.1|ledger_post", "/opt/acme/bin/app|poll",
 		    "/opt/acme/bin/app|main"},
@@ -378,7 +378,7 @@ static const struct stack stacks[] = {
 	 .through = "deflate"},
 	{.frames = {"/opt/py/lib/libz.so|deflate", "/opt/py/bin/python3.12|main"},
 	 .named = "deflate"},
-	/* All of the program lies where others keep packages. */
+	/* The whole program is in a folder for third-party code. */
 	{.frames = {"app|zput@/src/vendor/acme/deps/z/z.c", "app|append@/src/vendor/acme/a.c",
 		    "app|main@/src/vendor/acme/main.c"},
 	 .named = "append",
@@ -386,7 +386,7 @@ static const struct stack stacks[] = {
 	 .through = "zput"},
 	{.frames = {"/srv/vendor/acme/libbook.so|add", "/srv/vendor/acme/app|main"},
 	 .named = "add"},
-	/* There is nobody else. */
+	/* Nothing else can be blamed. */
 	{.frames = {"app|xmalloc", "/lib/libc.so.6|__libc_start_call_main", "app|_start"},
 	 .named = "xmalloc"},
 	{.frames = {"app|xmalloc", "app|xstrdup"}, .named = "xmalloc"},
@@ -397,7 +397,7 @@ static const struct stack stacks[] = {
 		    "/lib/libglib-2.0.so.0|g_thread_proxy"},
 	 .named = "helper",
 	 .frame = 1},
-	/* What has no name ends no search. */
+	/* Unnamed frames do not end the search. */
 	{.frames = {"app|zmalloc", "app|", "app|serve"}, .named = "serve", .frame = 2},
 	{.frames = {"app|zmalloc", "|", "app|serve"}, .named = "serve", .frame = 2},
 	{.frames = {"|", "app|serve"}, .named = "serve", .frame = 1},
@@ -405,14 +405,14 @@ static const struct stack stacks[] = {
 	 .named = "sqlite3_step",
 	 .frame = 1},
 	{.frames = {"/lib/libc.so.6|strdup", "app|", "app|"}, .frame = 1},
-	/* By what it does it gets memory for others. */
+	/* A function with the behaviour of a wrapper. */
 	{.frames = {"app|get_mem", "app|grow", "app|load", "app|main"},
 	 .named = "load",
 	 .frame = 2,
 	 .through = "grow",
 	 .wrapped_frame = 2},
 	{.frames = {"app|get_mem"}, .named = "get_mem", .wrapped_frame = 1},
-	/* A function that asks when a step of a pool is due is not blamed. */
+	/* In a pool, the function that happens to trigger its growth is not blamed. */
 	{.frames = {"/lib/libc.so.6|mmap", "/usr/lib/libgc.so.1|", "/usr/lib/libgc.so.1|GC_malloc",
 		    "app|garbage", "app|main"},
 	 .named = "GC_malloc",

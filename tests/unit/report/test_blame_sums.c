@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Leaks that no single stack shows: who is blamed by the sum of what many stacks hold. */
+/* Tests leaks that no single stack shows: blame by the sum over many stacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define INTERVAL_NS 2000000000ULL
 #define FRAMES 4
 
-/* Callers of a kind are this number and those that follow. */
+/* First address of each kind of caller; the kind's other addresses follow it. */
 enum {
 	AUDIT = 1,
 	TAKE,
@@ -35,7 +35,7 @@ enum {
 	OUTER = 9000,
 };
 
-/* Named callers from RULES on. */
+/* Number of named callers from RULES on */
 #define RULE_CNT 10
 
 static struct process process = {1, 1, "app", NULL};
@@ -50,7 +50,7 @@ static struct process process = {1, 1, "app", NULL};
 		}                                                                                  \
 	}
 
-/* INNER and OUTER have no names: they are not blamed. */
+/* INNER and OUTER have no names, so they cannot be blamed. */
 static const struct sym_location locations[] = {
 	FUNCTION(AUDIT, "audit"),
 	FUNCTION(TAKE, "take"),
@@ -75,11 +75,11 @@ static const struct sym_location locations[] = {
 struct made {
 	struct site sites[SITES];
 	uint64_t frames[SITES][FRAMES];
-	uint64_t born[SITES]; /* in the report of this number */
+	uint64_t born[SITES]; /* number of the first report with the site */
 	size_t cnt;
 };
 
-/* A stack with blocks that stay from a report on. */
+/* Adds a stack whose blocks exist from report born on. */
 static void add(struct made *made, uint64_t born, uint64_t blocks, uint64_t size,
 		uint64_t innermost, uint64_t next, uint64_t outer)
 {
@@ -97,7 +97,7 @@ static void add(struct made *made, uint64_t born, uint64_t blocks, uint64_t size
 				       .frame_cnt = FRAMES};
 }
 
-/* Copies the sites that exist at a report; blocks live for lifetime reports. */
+/* Copies the sites that exist at report at. Blocks live for lifetime reports. */
 static size_t sites_at(const struct made *made, uint64_t at, uint64_t lifetime, struct site *ret)
 {
 	size_t cnt = 0;
@@ -148,7 +148,7 @@ static void check_report(const struct snapshot *snap, const struct growth *growt
 	report_deinit(&report);
 }
 
-/* Checks who is blamed at the last report; NULL: nobody is. */
+/* Checks the blamed function of the last report; NULL if none may be blamed. */
 static void check_pool(const struct made *made, uint64_t lifetime, const char *function,
 		       size_t paths, size_t pool_callers, double bytes_per_s)
 {
@@ -186,7 +186,9 @@ static void check(const struct made *made, uint64_t lifetime, const char *functi
 	check_pool(made, lifetime, function, paths, 0, bytes_per_s);
 }
 
-/* Blocks of some sizes through a call, each on a stack of its own, by a number of direct callers.
+/*
+ * Adds blocks of several sizes, each on its own stack through innermost, from several direct
+ * callers.
  */
 static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_t callers)
 {
@@ -197,7 +199,7 @@ static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_
 
 #define RATE(size) ((size)*PER_REPORT * 1e9 / INTERVAL_NS)
 
-/* Later part of the reports, by which paths are counted: see callers.c. */
+/* Number of paths added in the later reports, by which paths are counted: see callers.c. */
 #define LATER ((size_t)(REPORTS * 0.6 + 1) * PER_REPORT)
 
 static void one_block_each(void **state)
@@ -218,7 +220,7 @@ static void sizes_and_callers(void **state)
 	}
 }
 
-/* As much goes as comes. */
+/* As many blocks are freed as allocated. */
 static void level(void **state)
 {
 	struct made made = {0};
@@ -227,7 +229,7 @@ static void level(void **state)
 	check(&made, 3, NULL, 0, 0);
 }
 
-/* One caller of a wrapper leaks; the others hold more, but do not grow. */
+/* A single caller of a wrapper leaks. The other callers hold more, but do not grow. */
 static void wrapper(void **state)
 {
 	static const uint64_t wrappers[] = {TAKE, XMALLOC};
@@ -244,7 +246,7 @@ static void wrapper(void **state)
 	}
 }
 
-/* Each function calls the allocator itself, and holds too little to be judged. */
+/* Each function calls the allocator directly and holds too little to be judged alone. */
 static void shared_caller(void **state)
 {
 	struct made made = {0};
@@ -254,7 +256,7 @@ static void shared_caller(void **state)
 	check(&made, REPORTS, "leak", LATER, RATE(100));
 }
 
-/* Callers of the function that leaks grow by as much, and are not blamed. */
+/* Callers of the leaking function grow as fast, but are not blamed. */
 static void callers_of_a_leak(void **state)
 {
 	struct made made = {0};
@@ -266,7 +268,10 @@ static void callers_of_a_leak(void **state)
 	check(&made, REPORTS, "audit", (size_t)(REPORTS * 0.6 + 1), RATE(50));
 }
 
-/* Blocks of a size through a function, by each of the rules in turn, or more often by the first. */
+/*
+ * Adds chunks of one size through a function, by each rule in turn; the first one gets of_first
+ * more turns.
+ */
 static void add_chunks(struct made *made, uint64_t innermost, uint64_t size, size_t of_first)
 {
 	for (size_t i = 0; i < REPORTS * PER_REPORT; i++) {
@@ -293,7 +298,7 @@ static void chunk_pool(void **state)
 	}
 }
 
-/* Large requests have chunks of their own. */
+/* Large requests get their own chunks. */
 static void chunk_pool_with_large_requests(void **state)
 {
 	struct made made = {0};
@@ -304,7 +309,7 @@ static void chunk_pool_with_large_requests(void **state)
 	check_pool(&made, REPORTS, "_obstack_newchunk", LATER, RULE_CNT, RATE(CHUNK));
 }
 
-/* Of objects, the constructor or its caller is named, and of no pool. */
+/* Allocations of objects are not a pool: the constructor or its caller is blamed. */
 static void no_chunk_pool(void **state)
 {
 	struct made small = {0}, uneven = {0}, library = {0}, varied = {0};
@@ -321,7 +326,7 @@ static void no_chunk_pool(void **state)
 	check(&varied, REPORTS, "take", LATER, RATE(CHUNK));
 }
 
-/* One caller leaks; the others hold more, but do not grow. */
+/* A single caller leaks. The other callers hold more, but do not grow. */
 static void leak_of_one_caller(void **state)
 {
 	struct made made = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ended processes are one sum, beside the sites of those that live. */
+/* Tests that ended processes are summed up beside the sites of live ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void all_live(void **state)
 	snapshot_view_deinit(&view);
 }
 
-/* Blocks of a parent's, and address space alone, are not what it held. */
+/* Inherited blocks and reserved address space do not count as held. */
 static void given_ones_are_named(void **state)
 {
 	struct process parser = {.image = 4, .pid = 40, .comm = (char *)"parser"};
@@ -83,7 +83,7 @@ static void given_ones_are_named(void **state)
 	assert_int_equal(list.total, 0);
 }
 
-/* Ten end one after the other, with 30, 10, 20, 60, 40, 50, ... bytes. */
+/* Ten processes end in turn, with the bytes in held. */
 static void largest_stay(void **state)
 {
 	static const uint64_t held[] = {30, 10, 20, 60, 40, 50, 90, 0, 70, 5};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Estimates from samples: the formulas, and what comes of them over many samples. */
+/* Tests estimates from samples: the formulas, and their accuracy over many samples. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void all_is_looked_at(void **state)
 	assert_true(sum.bytes_variance == 0 && sum.count_variance == 0);
 }
 
-/* Much smaller than the rate: each stands for rate / size blocks, with digits enough. */
+/* Blocks much smaller than the rate: each stands for rate / size blocks, at full precision. */
 static void small_blocks(void **state)
 {
 	const struct sampling sampling = {SAMPLING_BYTES, EXPONENTIAL_MAX_MEAN};
@@ -71,7 +71,7 @@ static void small_blocks(void **state)
 	assert_true(fabs(empty.count / EXPONENTIAL_MAX_MEAN - 1) < 1e-10);
 }
 
-/* Much larger: they are themselves. */
+/* Blocks much larger than the rate stand for themselves. */
 static void large_blocks(void **state)
 {
 	struct estimate sum = {0};
@@ -82,7 +82,7 @@ static void large_blocks(void **state)
 	assert_true(sum.bytes_variance == 0 && sum.count_variance == 0);
 }
 
-/* A piece has the weight that its block was sampled with. */
+/* Pieces of a block keep the weight by which the block was sampled. */
 static void pieces(void **state)
 {
 	struct estimate whole = {0}, parts = {0}, rest = {0}, grown = {0};
@@ -134,11 +134,11 @@ static void whole_numbers(void **state)
 	assert_true(estimate_error(1e300) == UINT64_MAX);
 }
 
-/* Sums over the runs of one experiment. */
+/* Sums over all runs of an experiment. */
 struct runs {
-	double off;      /* of the estimate from the truth */
-	double squares;  /* of that */
-	double variance; /* as the estimates have it */
+	double off;      /* error of the estimate */
+	double squares;  /* square of the error */
+	double variance; /* estimated variance */
 };
 
 static void add_run(struct runs *runs, double got, double exact, double variance)
@@ -148,7 +148,10 @@ static void add_run(struct runs *runs, double got, double exact, double variance
 	runs->variance += variance;
 }
 
-/* Unbiased, and as far off as it says: the scatter is known within some percent after cnt runs. */
+/*
+ * Checks that the estimate is unbiased and its variance right; after cnt runs the variance is known
+ * within a few percent.
+ */
 static void judge(const struct runs *runs, double cnt)
 {
 	double variance = runs->squares / cnt;
@@ -157,7 +160,7 @@ static void judge(const struct runs *runs, double cnt)
 	assert_true(fabs(runs->variance / cnt / variance - 1) < 0.15);
 }
 
-/* The same blocks again and again, sampled as the programs do. */
+/* Samples the same blocks repeatedly, like the BPF programs do. */
 static void experiment(const struct sampling *sampling)
 {
 	static const uint64_t sizes[] = {0, 1, 16, 32, 100, 500, 1000, 1024, 5000, 100000};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What grows of a process although no traced blocks do. */
+/* Tests growth of a process that traced blocks do not explain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +14,14 @@
 
 static const struct options no_filters = {.max_size = UINT64_MAX};
 
-/* By how much each part grows from one second to the next, and what traced blocks do. */
+/* Growth per second: of each part of the footprint, and of traced blocks. */
 struct story {
 	struct footprint each;
 	uint64_t traced_each;
 	enum block_kind kind;
 };
 
-/* The growth after REPORTS seconds, every other moment of which is no report. */
+/* Returns the growth after REPORTS seconds. Every other snapshot is not reported. */
 static struct untraced_growths after(const struct options *opts, const struct story *story)
 {
 	struct process process = {.image = 7, .pid = 70};
@@ -82,7 +82,10 @@ static void anonymous_memory(void **state)
 	assert_nothing(&filtered, &story);
 }
 
-/* Not what was mapped before, and is used for the first time. Blocks are never shared. */
+/*
+ * First use of memory that was already mapped does not count. Traced blocks are never shared
+ * memory.
+ */
 static void shared_memory(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_SHARED] = MIB, .traced_each = 4 * MIB};
@@ -111,7 +114,7 @@ static void pieces(void **state)
 	assert_grows(&no_filters, &story, FOOTPRINT_THREADS, 1);
 }
 
-/* --fds: blocks are descriptors, and no other part is judged. */
+/* With --fds, blocks are descriptors, and only descriptors are judged. */
 static void traced_descriptors(void **state)
 {
 	const struct options fds = {.fds = true, .max_size = UINT64_MAX};
@@ -126,7 +129,7 @@ static void traced_descriptors(void **state)
 	assert_grows(&fds, &story, FOOTPRINT_DESCRIPTORS, 3);
 }
 
-/* Address space alone is no memory; a few pages are no news. */
+/* Address space alone is not memory, and a few pages are too little to report. */
 static void trifles(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_VIRTUAL] = 64 * MIB};

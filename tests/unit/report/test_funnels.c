@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is taken for a wrapper by what it does: of stacks alone. */
+/* Tests recognising wrappers by their behaviour, from stacks alone: many callers and many sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,10 @@ static void two_processes(void **state)
 	expect(&made, 0, 8, 0);
 }
 
-/* A cache that is never emptied grows by whoever fills it. */
+/*
+ * If most callers grow, the function keeps the memory itself, such as a cache that is never
+ * emptied: it is no wrapper.
+ */
 static void who_keeps_it(void **state)
 {
 	struct made made = {0};

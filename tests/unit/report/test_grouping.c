@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums by process, module and thread, and which modules are not to be blamed. */
+/* Tests sums by process, module and thread, and which modules cannot be blamed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,9 +100,9 @@ static void modules(void **state)
 	assert_string_equal(MODULE(SPACE_USER, 1, 5), "/usr/bin/prog");
 	assert_string_equal(MODULE(SPACE_USER, 3, 2, 5, 1), "/usr/lib/plugin.so");
 	assert_string_equal(MODULE(SPACE_USER, 4, 1), "/usr/bin/prog");
-	/* Nobody else there. */
+	/* No other module on the stack. */
 	assert_string_equal(MODULE(SPACE_USER, 2, 3), "/lib/libc.so.6");
-	/* Who was outside is not known: not who comes after it. */
+	/* If the first frame outside of libraries is unknown, its caller is not taken instead. */
 	assert_string_equal(MODULE(SPACE_USER, 2, 8, 1), "?");
 	assert_string_equal(MODULE(SPACE_USER, 99, 1), "?");
 	assert_string_equal(module_of(SPACE_USER, NULL, 0), "?");
@@ -170,7 +170,7 @@ static void no_ages(void **state)
 	grouping_deinit(&grouping);
 }
 
-/* A source's snapshot is nobody's to change. */
+/* Checks that the source's snapshot is unchanged. */
 static void check_untouched(const struct snapshot *snap, const struct block *blocks, size_t cnt)
 {
 	assert_int_equal(snap->site_cnt, 2);
@@ -178,7 +178,7 @@ static void check_untouched(const struct snapshot *snap, const struct block *blo
 	assert_memory_equal(snap->blocks, blocks, cnt * sizeof(*blocks));
 }
 
-/* What is sampled weighs as it did, block by block. */
+/* Splits a snapshot by thread. Each sampled block keeps its weight. */
 static void split(enum sampling_mode mode, uint64_t rate)
 {
 	static const struct block blocks[] = {
@@ -241,7 +241,7 @@ static void splits(void **state)
 
 #define MSEC UINT64_C(1000000)
 
-/* Each thread has the ages of its own blocks, and which of them the last snapshot had. */
+/* Each thread gets the ages of its own blocks, and how many of them the last snapshot had. */
 static void splits_ages(void **state)
 {
 	static const struct block blocks[] = {
@@ -265,7 +265,7 @@ static void splits_ages(void **state)
 	memcpy(snap.blocks, blocks, sizeof(blocks));
 	for (size_t i = 0; i < LENGTH(blocks); i++)
 		ages_add(&snap.sites[0].ages, blocks[i].age_ns, blocks[i].size);
-	/* Ten milliseconds ago the third was too young to be shown. */
+	/* Ten milliseconds ago the third block was too young to be shown. */
 	snap.sites[0].kept[age_class(30 * MSEC)]++;
 	snap.sites[0].kept[age_class(20 * MSEC)]++;
 	view = snapshot_view_of(&snap);

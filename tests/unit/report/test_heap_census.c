@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chunks by size and use, and what their sums leave over. */
+/* Tests sums of chunks by size and use, and what remains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void test_classes(void **state)
 	assert_int_equal(census.classes[HEAP_CLASSES - 1][HEAP_OLDER].count, 2);
 }
 
-/* Whatever a recording says, nothing is less than nothing. */
+/* Sums from a hostile recording must not underflow. */
 static void test_rests(void **state)
 {
 	struct heap_census census = {.heap_bytes = 1000, .present_bytes = 4096};
@@ -53,7 +53,7 @@ static void test_join(void **state)
 {
 	struct heap_census one = {0}, sum = {0};
 
-	/* It has nothing but numbers, and each is added. */
+	/* The struct consists only of numbers, and all of them are added. */
 	for (size_t i = 0; i < sizeof(one) / sizeof(uint64_t); i++)
 		((uint64_t *)&one)[i] = i + 1;
 	heap_census_join(&sum, &one);

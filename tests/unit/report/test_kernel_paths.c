@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which function is blamed for kernel stacks that grow. */
+/* Tests which function is blamed for growing kernel stacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 static const struct process server = {1, 1, "server", NULL}, client = {2, 2, "client", NULL};
 
-/* A path, and the function that is to be blamed; NULL: the path is to be excluded. */
+/* A path and the function to be blamed; NULL if the path must be excluded. */
 struct path {
 	const char *symbols[MOST_FRAMES]; /* innermost first */
 	double blocks_per_s;
@@ -87,7 +87,7 @@ static void blame_all(struct world *world, const struct path *paths, size_t cnt)
 #define SOCKET_CALL "__sys_socket", "__x64_sys_socket", "do_syscall_64", "entry_SYSCALL_64"
 #define OPEN_CALL "do_sys_openat2", "__x64_sys_openat", "do_syscall_64", "entry_SYSCALL_64"
 
-/* The blocks of one socket are one suspect, with its inode, which is a cache. */
+/* All blocks of a socket are one suspect, including its inode from a reclaimable cache. */
 static void socket_leak(void **state)
 {
 	static const struct path paths[] = {
@@ -120,14 +120,14 @@ static void socket_leak(void **state)
 	assert_int_equal(cnt, 1);
 	assert_int_equal(suspects[0].path_cnt, 4);
 	assert_int_equal(suspects[0].companion_cnt, 1);
-	/* One path's owner is not known, which is no other one. */
+	/* An unknown owner is not another owner. */
 	assert_false(suspects[0].has_other_owners);
 	assert_true(suspects[0].bytes_per_s == 100 * (2368 + 192 + 32 + 832));
 	assert_ptr_equal(suspects[0].site, &world.shown[0]);
 	free(suspects);
 }
 
-/* One path is sure, and companions say that it is not alone. */
+/* Only one path is certain; its companions show that it is not alone. */
 static void only_one_is_sure(void **state)
 {
 	static const struct path paths[] = {
@@ -154,7 +154,7 @@ static void only_one_is_sure(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* A single path is blamed where it allocates. */
+/* A single path is blamed at its allocation. */
 static void single_path(void **state)
 {
 	static const struct path paths[] = {
@@ -176,7 +176,7 @@ static void single_path(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* What few blocks of a call do beside the others does not draw the blame outwards. */
+/* A few blocks from the same system call do not move the blame outwards. */
 static void few_beside(void **state)
 {
 	static const struct path paths[] = {
@@ -196,7 +196,7 @@ static void few_beside(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* Caches that other work fills, or that are nobody's, join nothing. */
+/* Caches filled by other work, or without an owner, are not merged. */
 static void caches_apart(void **state)
 {
 	static const struct path paths[] = {
@@ -249,7 +249,7 @@ static void caches_apart(void **state)
 	free(suspects);
 }
 
-/* Each process is blamed by itself. */
+/* Each process is blamed separately. */
 static void processes_apart(void **state)
 {
 	static const struct path paths[] = {
@@ -279,7 +279,7 @@ static void processes_apart(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* Memory for BPF maps is told as what it is, and blames nobody. */
+/* Memory of BPF maps is reported as such; no function is blamed. */
 static void bpf_maps(void **state)
 {
 	static const struct path paths[] = {

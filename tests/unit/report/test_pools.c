@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What runtimes of languages take for themselves is one sum for each process. */
+/* Tests pools: memory that language runtimes take for themselves is one sum for each process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void sums(void **state)
 	pools_deinit(&pools);
 }
 
-/* Blocks of a script's process that the runtime itself asked for are in its pool. */
+/* In a process that runs a script, blocks requested by the runtime itself belong to its pool. */
 static void scripts(void **state)
 {
 	static const bool expected[] = {true, false, true, false, true, false};
@@ -121,7 +121,7 @@ static void scripts(void **state)
 	pools_deinit(&pools);
 }
 
-/* Blocks of Buffers are their own pool, unless the script's function is known by name. */
+/* Blocks of Buffers form another pool, unless a named function of the script is known. */
 static void buffers(void **state)
 {
 	static const bool expected[] = {true, true, false, false, true, false};
@@ -176,7 +176,7 @@ static void unclear(void **state)
 	assert_false(pool_is_unclear(&history));
 }
 
-/* A process that frees nothing from before tracing may be new. */
+/* A process that frees nothing from before tracing may have just started. */
 static void settling(void **state)
 {
 	struct moment moments[] = {{.elapsed_ns = 1000000000}, {.elapsed_ns = 20900000000}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Growth against the previous snapshot. */
+/* Tests growth against the previous snapshot. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void first_counts_from_zero(void **state)
 	ranking__free(ranking);
 }
 
-/* Growth is that since the last report; a snapshot between reports is a moment of the past. */
+/* Growth counts from the last report. Snapshots between reports only become history. */
 static void noted_between_reports(void **state)
 {
 	struct site sites[] = {{.id = 1, .bytes = 100, .count = 10},
@@ -122,7 +122,7 @@ static void huge_totals(void **state)
 	ranking__free(ranking);
 }
 
-/* Many sites whose ids share their low or high bits, in another order each time. */
+/* Many sites whose ids share their low or high bits, in changing order. */
 static void many_sites(void **state)
 {
 	size_t cnt = 50000;
@@ -151,7 +151,9 @@ static void many_sites(void **state)
 	ranking__free(ranking);
 }
 
-/* Frees of earlier blocks belong to the process; where others cannot be told from them they do not.
+/*
+ * Frees of blocks from before tracing count for the process, unless suppressed or untracked blocks
+ * may be among them.
  */
 static void earlier_frees(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reports: totals, order, the top of it, names and blocks. */
+/* Tests reports: totals, order, cut to the top sites, names and blocks. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 static void order(enum sort_order sort, uint32_t top, const char *expected)
 {
-	/* Names are the ids; growth in the order of the sites. */
+	/* The names are the ids. Growth is in the order of the sites. */
 	struct site sites[] = {
 		{.id = 'a', .bytes = 100, .count = 1}, {.id = 'b', .bytes = 50, .count = 7},
 		{.id = 'e', .bytes = 50, .count = 2},  {.id = 'd', .bytes = 50, .count = 2},
@@ -38,7 +38,7 @@ static void order(enum sort_order sort, uint32_t top, const char *expected)
 	for (size_t i = 0; i < report.site_cnt; i++)
 		ids[i] = (char)report.sites[i].site->id;
 	assert_string_equal(ids, expected);
-	assert_int_equal(report.sites_total, 6); /* what holds nothing is no site */
+	assert_int_equal(report.sites_total, 6); /* a site without blocks is not counted */
 	assert_int_equal(report.bytes, 251);
 	assert_int_equal(report.count, 22);
 	for (size_t i = 0; i < report.site_cnt; i++) {
@@ -78,7 +78,7 @@ static void nothing(void **state)
 	report_deinit(&report);
 }
 
-/* Only what is shown is named, in one go. */
+/* Only shown sites are named, in one batch. */
 static void names(void **state)
 {
 	static const struct sym_frame frames[] = {{.symbol = "leak"}, {.symbol = "main"}};
@@ -132,7 +132,7 @@ static void no_memory_for_names(void **state)
 	assert_int_equal(report.site_cnt, 77);
 }
 
-/* The first frame that is shown for a stack of these functions, innermost first. */
+/* Returns the first shown frame of a stack of functions, innermost first. */
 static size_t first_of(const char *const *symbols, size_t cnt)
 {
 	struct sym_frame frames[8] = {{0}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which stacks are the start-up of libraries, and what a report does with them. */
+/* Tests which stacks are runtime initialisation, and how a report treats them. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #define LIBSTDCXX "/usr/lib/libstdc++.so.6.0.30"
 #define PROGRAM "/usr/bin/prog"
 
-/* A stack of functions, innermost first, and where they are; NULL ends it. */
+/* A stack of functions and their modules, innermost first, ended by NULL. */
 struct stack {
 	const char *frames[6][2];
 	uint64_t count;
@@ -27,15 +27,17 @@ struct stack {
 static const struct stack stacks[] = {
 	{{{"_IO_file_doallocate", LIBC}, {"puts", LIBC}, {"main", PROGRAM}}, 1, true},
 	{{{"malloc", LIBC}, {"_IO_file_doallocate", LIBC}, {"main", PROGRAM}}, 3, true},
-	/* Streams that are opened and never closed. */
+	/* More streams than stdin, stdout and stderr: opened and not closed. */
 	{{{"_IO_file_doallocate", LIBC}, {"fgets", LIBC}, {"main", PROGRAM}}, 4, false},
 	{{{"_nl_load_locale", LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 24, true},
 	{{{NULL, LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, true},
-	/* A program's own function of that name, and one that the library calls back. */
+	/*
+	 * Not the library's: a program's function of the same name, and callbacks from the library.
+	 */
 	{{{"setlocale", PROGRAM}, {"main", PROGRAM}}, 1, false},
 	{{{"compare", PROGRAM}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, false},
 	{{{"strdup", LIBC}, {"main", PROGRAM}, {"setlocale", LIBC}}, 1, false},
-	/* A user of libraries that are not of the language. */
+	/* Start-up code of other libraries. */
 	{{{"start", "/usr/lib/libfoo.so.1"}, {"call_init", LD}, {"_dl_init", LD}}, 1, false},
 	{{{"strdup", LIBC}, {"start", "/usr/lib/libfoo.so.1"}, {"_dl_init", LD}}, 1, false},
 	{{{NULL, LIBSTDCXX}, {"call_init", LD}, {"_dl_init", LD}}, 1, true},
@@ -44,7 +46,7 @@ static const struct stack stacks[] = {
 	{{{"allocate_stack", LIBC}, {"pthread_create", LIBC}, {"main", PROGRAM}}, 1, false},
 	{{{"newlocale", LIBC}, {"main", PROGRAM}}, 1, false},
 	{{{"setlocale2", LIBC}, {"main", PROGRAM}}, 1, false},
-	/* A static program, and a dynamic one that has functions of such names. */
+	/* A static program, and a dynamic one with functions of the same names. */
 	{{{"_dl_init_paths", PROGRAM},
 	  {"_dl_non_dynamic_init", PROGRAM},
 	  {"__libc_init_first", PROGRAM},
@@ -130,7 +132,7 @@ static void kernel_has_none(void **state)
 	assert_false(all);
 }
 
-/* Others move up; no more are named than needed; totals stay. */
+/* Other sites move up. No more are named than needed, and totals are unchanged. */
 static void report_shows_others(void **state)
 {
 	struct fake_symbols symbols = fake_symbols_of(locations, LENGTH(locations));

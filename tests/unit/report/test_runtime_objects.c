@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which runtime a file is, and the advice for its version. */
+/* Tests which runtime a file belongs to, and the advice for its version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static bool advises(const char *module, const char *word)
 	return strstr(objects->advice, word) && strstr(objects->block_advice, word);
 }
 
-/* Before 3.12 there is no python3 -X perf. */
+/* Versions before 3.12 have no "python3 -X perf". */
 static void versions(void **state)
 {
 	assert_true(advises("/usr/bin/python3.11", "tracemalloc"));
@@ -39,7 +39,7 @@ static void others(void **state)
 	assert_null(runtime_objects_of(NULL));
 }
 
-/* Other functions of the same runtime take blocks of unknown use. */
+/* Blocks are named only for known functions of a runtime. */
 static void functions(void **state)
 {
 	assert_string_equal(runtime_objects_of("/usr/bin/node")->words, "JavaScript objects");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which function called most of the paths that no suspect stands for. */
+/* Tests which function is the caller of most paths that no suspect covers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static const struct sym_location a = FUNCTION("a"), b = FUNCTION("b"), c = FUNCT
 				 start = FUNCTION("main"), dup_all = FUNCTION("xstrdup"),
 				 loop = IN_FILE("/usr/lib/libuv.so.1", "uv_run");
 
-/* Paths from the blamed frame outwards, the first of which is a suspect's. */
+/* Paths, from the blamed frame outwards. The first path belongs to the suspect. */
 typedef const struct sym_location *locations[PATHS][FRAMES];
 
 static struct shared_caller found(locations at, struct report_site *paths, size_t total)
@@ -65,7 +65,7 @@ static void most(void **state)
 	assert_int_equal(shared.site_cnt, 4);
 }
 
-/* No library, no wrapper, no main, and nobody who has half of them alone. */
+/* No caller qualifies: libraries, wrappers, main, and functions with half of the paths or less. */
 static void nobody(void **state)
 {
 	locations at = {{&a, &handle, &loop, &start},  {&b, &handle, &loop, &start},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A snapshot outlives what it was made of: reports of it are the same when all that is freed. */
+/* Tests that a snapshot owns its data: reports are the same after the source's data is freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #define SITES 4
 #define PIECES_MAX 32
 
-/* What a source has given to a snapshot, in pieces of malloc. */
+/* Memory that a source lent to a snapshot, each piece from malloc(). */
 struct lender {
 	void *pieces[PIECES_MAX];
 	size_t lens[PIECES_MAX];
@@ -96,7 +96,7 @@ static const struct peak *lend_peak(struct lender *lender, const struct site *si
 	return lend(lender, &peak, sizeof(peak));
 }
 
-/* Two processes, the first of which has two sites, and a site of the kernel. */
+/* Makes a snapshot of two processes, the first one with two sites, and a kernel site. */
 static struct snapshot borrow_snapshot(struct lender *lender)
 {
 	struct process *one = lend_process(lender, 10, "one"),
@@ -166,7 +166,10 @@ static void outlives_source(void **state)
 	snapshot_deinit(&snap);
 }
 
-/* One process stays one, and frames are where readers of recordings look for them. */
+/*
+ * A process shared by several sites is copied once. Frames are in one array, as readers of
+ * recordings expect.
+ */
 static void copies_once(void **state)
 {
 	struct lender lender = {0};
@@ -185,7 +188,7 @@ static void copies_once(void **state)
 	snapshot_deinit(&snap);
 }
 
-/* A peak takes over what a snapshot owns, and a later snapshot has a copy of it. */
+/* A peak takes over the data of a snapshot, and a later snapshot copies it. */
 static void peak_outlives_snapshot(void **state)
 {
 	struct lender lender = {0};

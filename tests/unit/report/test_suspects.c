@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stacks that seem to leak, merged by whom they are of. */
+/* Tests merging leaking stacks into suspects by function. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,14 +33,14 @@ static const struct sym_frame nameless_frame;
 static const struct sym_location nameless = {
 	.module = "/srv/app", .module_offset = 0x1234, .frame_cnt = 1, .frames = &nameless_frame};
 
-/* A path of a function that grows by so much. */
+/* A path of a function, and its growth. */
 struct path {
 	const struct process *process;
 	const struct sym_location *location;
 	double bytes_per_s;
 };
 
-/* What is expected. */
+/* An expected suspect. */
 struct merged {
 	const struct sym_location *location;
 	size_t path_cnt;
@@ -109,7 +109,7 @@ static void workers(void **state)
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
 
-/* What a runtime takes for its objects is judged by process. */
+/* Objects of a runtime are merged only within a process. */
 static void objects(void **state)
 {
 	static const uint64_t frames[] = {0x1000};
@@ -141,7 +141,7 @@ static void objects(void **state)
 	for (size_t i = 0; i < found; i++)
 		assert_int_equal(suspects[i].process_cnt, 1);
 	free(suspects);
-	/* What may yet settle is no suspect. */
+	/* A process that may still be starting up is not a suspect. */
 	shown[1].settling = true;
 	assert_int_equal(suspects_init(shown, LENGTH(shown), &(struct trifle_scale){0}, MOST,
 				       &found, &suspects),
@@ -171,17 +171,17 @@ static void trifles(void **state)
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 	check(NULL, 0, NULL, 0);
-	/* 2 bytes a second are 172,800 a day: to be a thousandth of what is held, or not. */
+	/* 2 bytes per second are 172,800 a day: at least a thousandth of held_bytes, or less. */
 	check_beside(&(struct trifle_scale){.held_bytes = 172800000}, alone, LENGTH(alone),
 		     expected_alone, LENGTH(expected_alone));
 	check_beside(&(struct trifle_scale){.held_bytes = 172801000}, alone, LENGTH(alone), NULL,
 		     0);
-	/* Beside 2 MiB a second that are not traced it is no answer. */
+	/* Negligible beside 2 MiB per second of untraced growth. */
 	check_beside(&(struct trifle_scale){.untraced_per_s = 2 << 20}, alone, LENGTH(alone), NULL,
 		     0);
 }
 
-/* Beside caches that grow, a small kernel suspect is shown only if it is the worst. */
+/* If caches grow, a small kernel suspect is shown only if it is the largest. */
 static void kernel_trifles(void **state)
 {
 	static const struct sym_location *const locations[] = {&load, &save};
@@ -213,7 +213,7 @@ static void kernel_trifles(void **state)
 	}
 }
 
-/* A path of a function that has lost so many bytes, and so many blocks a second. */
+/* A path of a function that has lost bytes: how many, and lost blocks per second. */
 struct lossy_path {
 	const struct process *process;
 	const struct sym_location *location;
@@ -271,7 +271,7 @@ static void losses_of_functions(void **state)
 	assert_int_equal(losses[0].for_ns, 9);
 	assert_ptr_equal(losses[1].site, &shown[0]);
 	assert_int_equal(losses[1].process_cnt, 1);
-	/* Those without a name stay apart; of equal ones the smaller id is the first. */
+	/* Unnamed functions are not merged. Equal losses are ordered by id. */
 	assert_ptr_equal(losses[2].site, &shown[4]);
 	assert_int_equal(losses[2].path_cnt, 1);
 	assert_true(suspect_is_lost(&suspect, losses, found));
@@ -282,7 +282,7 @@ static void losses_of_functions(void **state)
 	free(losses);
 }
 
-/* Functions without a name are one where they are at one place of a file, and nowhere else. */
+/* Unnamed functions are merged if they are at the same offset of the same file. */
 static void losses_without_names(void **state)
 {
 	static const struct lossy_path paths[] = {{&one, &nameless, 10, 0, 0, 0},
@@ -302,7 +302,7 @@ static void losses_without_names(void **state)
 	free(losses);
 }
 
-/* The largest loss, with what hangs from it, is the first; what has lost nothing is not there. */
+/* Ordered by loss, including blocks that hang from lost ones. Sites without a loss are left out. */
 static void losses_in_order(void **state)
 {
 	static const struct lossy_path paths[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shares of CPU time, and when there are none. */
+/* Tests shares of CPU time spent on tracing, and when they are unknown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void shares_are_of_cpu_time(void **state)
 	assert_float_equal(tracing_cost_calls_per_s(&usual), 500, 1e-9);
 }
 
-/* The program's own 250 ms stay, and so do 250 ms of traps. */
+/* Sampling saves all but the traps: 250 ms of the program and 250 ms of traps remain. */
 static void sampling_leaves_traps(void **state)
 {
 	struct tracing_cost cost = usual;

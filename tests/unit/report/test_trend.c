@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Verdicts on programs that are made up: blocks are born and die by chance, and are looked at every
- * few seconds as a run does. The seeds are the same in every run, so that each runs again as it
- * did; others may be given: these and those that follow them build/tests/unit/report/test_trend
- * SEED
+ * Tests verdicts on made-up programs whose blocks are born and die at random, with a snapshot every
+ * few seconds. Seeds are fixed, so that runs are reproducible. To use other seeds, beginning with
+ * SEED, run build/tests/unit/report/test_trend SEED
  */
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +19,7 @@
 
 #define SECOND 1000000000.0
 #define REPLAYS 20
-#define RATE_REPLAYS 60 /* where a share of them counts */
+#define RATE_REPLAYS 60 /* more runs, for tests that allow a share of failures */
 
 static uint64_t first_seed;
 
@@ -61,7 +60,7 @@ static void replay(replay_fn *run, uint64_t cnt)
 	made_program_deinit(&program);
 }
 
-/* 100 bytes each second, beside 50 MB/s of blocks that live for up to some seconds. */
+/* A leak of 100 bytes per second beside 50 MB/s of blocks that live for up to a few seconds. */
 static void run_slow_leak(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -76,7 +75,7 @@ static void run_slow_leak(struct made_program *program, uint64_t seed)
 
 static size_t wrong_rates, missed;
 
-/* The same from one place: what leaks is seen by its age alone. */
+/* The leak and the short-lived blocks come from one site: only their age tells them apart. */
 static void run_hidden_leak(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -90,7 +89,7 @@ static void run_hidden_leak(struct made_program *program, uint64_t seed)
 		missed++;
 		return;
 	}
-	/* How fast it is cannot be told well: a few of the others are older than usual. */
+	/* The rate is less certain: a few short-lived blocks get unusually old. */
 	if (trends[0].low > 100 || trends[0].high < 100) {
 		print_message("seed %llu: from %.0f to %.0f bytes/s, not 100\n",
 			      (unsigned long long)seed, trends[0].low, trends[0].high);
@@ -104,7 +103,7 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 	struct trend trends[MADE_SITES];
 
 	made_leak(program, 0, 0, full_s, 1000, 500);
-	/* and one that goes on replacing the oldest */
+	/* and one that keeps replacing its oldest entries */
 	for (double at = 0; at < 300; at += 0.01)
 		made_block(program, 1, at, full_s * (0.98 + 0.04 * made_uniform(program)), 800);
 	made_program_judge(program, 30, trends);
@@ -117,7 +116,7 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 	does_not("cache that has been replacing for long", seed, &trends[1]);
 }
 
-/* All is freed now and then: once seen, it is no leak. */
+/* All blocks are freed from time to time. After the first time it is no leak. */
 static void run_sawtooth(struct made_program *program, uint64_t seed)
 {
 	double period_s = 15 + 30 * made_uniform(program),
@@ -189,7 +188,7 @@ static void run_two(struct made_program *program, uint64_t seed)
 	free(order);
 }
 
-/* One buffer that is made larger and larger, and remains one. */
+/* A single buffer that keeps growing. */
 static void run_growing_buffer(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -201,8 +200,8 @@ static void run_growing_buffer(struct made_program *program, uint64_t seed)
 }
 
 /*
- * A cache that has been full for long, each entry of which makes room for another, two blocks each;
- * with who leaks beside it, by blocks of another size.
+ * A cache that was full before tracing began, whose entries of two blocks are replaced one by one;
+ * and, if leaks_per_s is not 0, a leak of blocks of another size.
  */
 static void run_full_before(struct made_program *program, bool sized, double leaks_per_s)
 {
@@ -230,7 +229,8 @@ static void run_replaced(struct made_program *program, uint64_t seed)
 	alarms += trend_is_suspect(&trends[0]) || trend_is_suspect(&trends[1]);
 }
 
-/* A few blocks from before are freed, and of small ones there are fewer and fewer: large ones leak.
+/*
+ * A few blocks from before tracing are freed, and small blocks become fewer: the large ones leak.
  */
 static void run_few_earlier(struct made_program *program, uint64_t seed)
 {
@@ -247,7 +247,7 @@ static void run_few_earlier(struct made_program *program, uint64_t seed)
 	leaks("large blocks", seed, &trends[0], 500000);
 }
 
-/* As many or more: only the sizes tell what is not in the place of anything. */
+/* The cache frees as many blocks as leak, or more: only sizes tell the leak apart. */
 static void run_beside_replaced(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -258,10 +258,10 @@ static void run_beside_replaced(struct made_program *program, uint64_t seed)
 	missed += !trend_is_suspect(&trends[2]);
 }
 
-/* Counts verdicts on an arena or vector while it grows, and after that. */
+/* Counts verdicts on an array that grows in ever larger steps, and after its last step. */
 struct widening {
-	double last_s, gap_s;               /* the last step, and how long it took */
-	size_t suspected, waiting, cleared; /* reports */
+	double last_s, gap_s;               /* time of the last step, and the interval before it */
+	size_t suspected, waiting, cleared; /* numbers of reports */
 	size_t waiting_after;
 };
 
@@ -280,7 +280,7 @@ static void watch_widening(void *arg, double at_s, const struct site *sites,
 	ret->cleared += trend->tendency != TENDENCY_UNKNOWN && !trend_is_suspect(trend);
 }
 
-/* Each chunk is larger than the one before by a factor, and lasts longer by that factor. */
+/* Each chunk is larger than the previous one by a factor, and lasts longer by the same factor. */
 static void run_widening(struct made_program *program, uint64_t seed)
 {
 	double factor = made_between(program, 1.3, 2), gap_s = made_between(program, 0.5, 1);
@@ -294,7 +294,7 @@ static void run_widening(struct made_program *program, uint64_t seed)
 	}
 	made_churn(program, 1, 0, 1000, 5, 1, 400);
 	made_program_run(program, 1000, watch_widening, &seen);
-	if (seen.cleared > 1 || seen.waiting_after) /* past reports are few, and may hide a step */
+	if (seen.cleared > 1 || seen.waiting_after) /* history is limited and may lack a step */
 		fail_msg(
 			"widening by %.2f (seed %llu): %zu reports suspect it, %zu wait, %zu clear "
 			"it; %zu wait when it is over",
@@ -302,7 +302,7 @@ static void run_widening(struct made_program *program, uint64_t seed)
 			seen.cleared, seen.waiting_after);
 }
 
-/* A cache that fills up ever more slowly is levelled, and nothing is waited for. */
+/* A cache that fills ever more slowly has levelled off; no further step is expected. */
 static void run_saturating(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -328,9 +328,9 @@ static void hidden_leak(void **state)
 {
 	wrong_rates = missed = 0;
 	replay(run_hidden_leak, RATE_REPLAYS);
-	/* Reports say that they are 95 % sure of the rate's limits. */
+	/* The limits of a rate are reported with 95 % confidence. */
 	assert_true(20 * wrong_rates <= RATE_REPLAYS);
-	/* The others may shrink by chance, as it seems, by more than leaks. */
+	/* Short-lived blocks may by chance shrink by more than what leaks. */
 	assert_true(20 * missed <= RATE_REPLAYS);
 }
 static void levelled(void **state)
@@ -372,7 +372,7 @@ static void beside_replaced(void **state)
 	alarms = missed = 0;
 	replay(run_beside_replaced, RATE_REPLAYS);
 	assert_int_equal(alarms, 0);
-	/* Those are not known yet: what is freed of the cache varies by more than leaks. */
+	/* Misses are allowed: the cache's frees vary by more than what leaks. */
 	assert_true(5 * missed <= RATE_REPLAYS);
 }
 

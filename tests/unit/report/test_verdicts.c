@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How often verdicts are wrong, and how soon they are right: made-up programs, many of each sort.
- * Without arguments it makes a few of each sort, always the same ones: the bars are meant for many,
- * and a few that are drawn anew can miss one by chance. Many, from seeds that differ from run to
- * run and are printed: build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
+ * Measures how often verdicts are wrong and how soon they are right, on many made-up programs of
+ * each sort. Without arguments, runs a few of each sort with fixed seeds: the bars are meant for
+ * many runs, and a few random ones may miss a bar by chance. For many runs with random seeds, which
+ * are printed: build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
  */
 #include <math.h>
 #include <setjmp.h>
@@ -27,25 +27,25 @@
 
 static uint64_t first_seed = 1;
 static size_t seed_cnt = SEEDS;
-static size_t missed; /* bars, of a test: each is tried before it fails */
+static size_t missed; /* missed bars of a test; all are tried before the test fails */
 
-/* What a made-up program is asked for. */
+/* Parameters of a made-up program. */
 struct plan {
 	double until_s;
-	double from_s;    /* innocent: settled from here on; guilty: it begins to leak */
-	uint32_t culprit; /* guilty: the site; no other is */
+	double from_s;    /* innocent: steady from here on; guilty: the leak begins */
+	uint32_t culprit; /* guilty: the only site that leaks */
 };
 
 typedef struct plan make_fn(struct made_program *program, double param);
 
-/* Of one program. */
+/* Results of one program. */
 struct outcome {
 	struct plan plan;
-	size_t filling, filling_wrong; /* reports of an innocent one before it has settled */
+	size_t filling, filling_wrong; /* reports on an innocent program before it is steady */
 	size_t settled, settled_wrong;
-	double first_s; /* guilty: until it is named for the first time; INFINITY: never */
+	double first_s; /* guilty: time until first named; INFINITY if never */
 	size_t after, after_right;
-	size_t others_wrong; /* reports that name somebody else */
+	size_t others_wrong; /* reports that name another site */
 };
 
 static bool is_accused(const struct site *site, const struct growth *growth)
@@ -109,7 +109,7 @@ static void miss(const char *name, double param, double bar, const char *unit)
 	missed++;
 }
 
-/* At most so many percent of settled reports accuse. */
+/* Checks that at most bar percent of the reports on steady programs accuse. */
 static void innocent(const char *name, make_fn *make, double param, double bar)
 {
 	struct made_program program;
@@ -138,13 +138,12 @@ static void innocent(const char *name, make_fn *make, double param, double bar)
 		      sum.settled, percent(sum.settled_wrong, sum.settled), sum.filling,
 		      percent(sum.filling_wrong, sum.filling));
 	print_message(most ? "  worst seed %llu: %zu\n" : "\n", (unsigned long long)worst, most);
-	/* One program has many reports that are much the same: a few such are chance in a sample.
-	 */
+	/* Reports on one program resemble each other: a few wrong ones may be chance. */
 	if (percent(sum.settled_wrong, sum.settled) > bar && sum.settled_wrong > SAMPLE_WRONG)
 		miss(name, param, bar, "%");
 }
 
-/* Half of them are named within so many seconds. */
+/* Checks that half of the leaks are named within bar_s seconds. */
 static void guilty(const char *name, make_fn *make, double param, double bar_s)
 {
 	static double first_s[SEEDS_MAX];
@@ -175,7 +174,7 @@ static void guilty(const char *name, make_fn *make, double param, double bar_s)
 		miss(name, param, bar_s, "s");
 }
 
-/* Steady traffic: from the beginning of tracing, as nothing older is known. */
+/* Steady traffic from the start of tracing. */
 static struct plan make_steady(struct made_program *program, double life_s)
 {
 	made_churn(program, 0, 0, 7 * life_s, made_scale(program, 2, 20), life_s, 500);
@@ -200,14 +199,14 @@ static struct plan make_fixed(struct made_program *program, double life_s)
 	return (struct plan){.until_s = 7 * life_s, .from_s = 1.1 * life_s + 25};
 }
 
-/* Fills, and is full. */
+/* A cache that fills and stays full. */
 static struct plan make_cache(struct made_program *program, double full_s)
 {
 	made_leak(program, 0, 0, full_s, made_scale(program, 2, 1000), 500);
 	return (struct plan){.until_s = 12 * full_s, .from_s = full_s + 25};
 }
 
-/* Fills, and replaces the oldest. */
+/* A cache that fills and then replaces its oldest entries. */
 static struct plan make_lru(struct made_program *program, double full_s)
 {
 	double per_second = made_scale(program, 2, 100);
@@ -217,7 +216,7 @@ static struct plan make_lru(struct made_program *program, double full_s)
 	return (struct plan){.until_s = 12 * full_s, .from_s = full_s + 35};
 }
 
-/* Fills, and then shrinks to a quarter. */
+/* A cache that fills and later shrinks to a quarter. */
 static struct plan make_shrinking(struct made_program *program, double full_s)
 {
 	for (size_t i = 0; i < 300; i++) {
@@ -230,7 +229,7 @@ static struct plan make_shrinking(struct made_program *program, double full_s)
 	return (struct plan){.until_s = 12 * full_s, .from_s = full_s + 25};
 }
 
-/* Loads in some steps, at most four. */
+/* Start-up in at most four steps. */
 static struct plan make_startup(struct made_program *program, double step_s)
 {
 	size_t steps = 1 + (size_t)(4 * made_uniform(program));
@@ -251,7 +250,7 @@ static struct plan make_sawtooth(struct made_program *program, double period_s)
 	return (struct plan){.until_s = 12 * period_s, .from_s = 2 * period_s};
 }
 
-/* Requests in bursts, each with some blocks, which are freed together. */
+/* Bursts of requests. Blocks of a burst are freed together. */
 static struct plan make_bursts(struct made_program *program, double life_s)
 {
 	double gap_s = made_scale(program, 1, life_s);
@@ -266,7 +265,7 @@ static struct plan make_bursts(struct made_program *program, double life_s)
 	return (struct plan){.until_s = 20 * life_s, .from_s = 2 * life_s};
 }
 
-/* Traffic that swells and ebbs. */
+/* Traffic that rises and falls periodically. */
 static struct plan make_waves(struct made_program *program, double period_s)
 {
 	double life_s = made_scale(program, 1, period_s / 10);
@@ -278,7 +277,7 @@ static struct plan make_waves(struct made_program *program, double period_s)
 	return (struct plan){.until_s = 5 * period_s, .from_s = 2 * life_s};
 }
 
-/* What one place loaded is replaced by what another loads: all in all it stays as much. */
+/* Blocks of one site are gradually replaced by those of another; the sum stays constant. */
 static struct plan make_refresh(struct made_program *program, double refresh_s)
 {
 	size_t cnt = (size_t)made_scale(program, 100, 5000);
@@ -300,7 +299,7 @@ static struct plan make_plain_leak(struct made_program *program, double per_seco
 	return (struct plan){.until_s = 300};
 }
 
-/* Behind what was loaded at first. */
+/* A leak after an initial load. */
 static struct plan make_knee(struct made_program *program, double per_second)
 {
 	for (size_t i = 0; i < 10000; i++)
@@ -321,7 +320,7 @@ static struct plan make_late(struct made_program *program, double per_second)
 	return (struct plan){.until_s = from_s + 600, .from_s = from_s};
 }
 
-/* One block in so many of the traffic of a place. life_s as most traffic has it. */
+/* A share of the blocks of one site leaks; the others live for life_s on average. */
 static struct plan share(struct made_program *program, double percent, double life_s)
 {
 	double per_second = 20, until_s = 60 * life_s + 300;
@@ -355,7 +354,7 @@ static struct plan make_steps(struct made_program *program, double period_s)
 	return (struct plan){.until_s = 20 * period_s};
 }
 
-/* A block that is made larger where it is. */
+/* A block that grows in place. */
 static struct plan make_array(struct made_program *program, double bytes_per_s)
 {
 	made_block(program, 0, 1, FOREVER, 1 << 20);
@@ -364,7 +363,7 @@ static struct plan make_array(struct made_program *program, double bytes_per_s)
 	return (struct plan){.until_s = 300};
 }
 
-/* And one that is moved when it is. */
+/* A block that moves as it grows. */
 static struct plan make_moved_array(struct made_program *program, double bytes_per_s)
 {
 	struct plan plan = make_array(program, bytes_per_s);
@@ -373,7 +372,7 @@ static struct plan make_moved_array(struct made_program *program, double bytes_p
 	return plan;
 }
 
-/* Some buffers of any size. */
+/* A few buffers of varying sizes. */
 static struct plan make_buffers(struct made_program *program, double sigma)
 {
 	size_t cnt = 1 + (size_t)(4 * made_uniform(program));

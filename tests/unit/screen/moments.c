@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Snapshots, 5 s apart. */
+/* Snapshots at intervals of 5 s. */
 #include "tests/unit/screen/moments.h"
 
 #include "tests/unit/lib/scenes.h"

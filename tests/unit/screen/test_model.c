@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keys and reports into the model of the live screen, and which rows it lists then. With
- * GOLDEN_UPDATE=1 it writes the recording anew that the cases live.* show.
+ * Tests the model of the live screen: how keys and reports change the listed rows. With
+ * GOLDEN_UPDATE=1, rewrites the recording that the cases live.* show.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static struct shown_report *shown_of(const struct snapshot *snap, const struct g
 	return shown;
 }
 
-/* After so many of the moments. */
+/* Returns the report after the first cnt moments. */
 static struct shown_report *shown_at(size_t cnt)
 {
 	struct growth growth[8] = {0};
@@ -79,7 +79,7 @@ static void type(struct model *model, const char *text)
 		assert_int_equal(press(model, (unsigned char)*text), ASK_NOTHING);
 }
 
-/* The ids of the rows in their order, as digits. */
+/* Checks the ids of the rows, in order, as digits. */
 static void assert_rows(const struct model *model, const char *ids)
 {
 	char text[32] = "";
@@ -112,7 +112,7 @@ static void order(void **state)
 	model_deinit(&model);
 }
 
-/* A row that is chosen stays so wherever it goes; at the head of the list it is the head. */
+/* A selected row stays selected when it moves. At the top of the list, the top stays selected. */
 static void chosen(void **state)
 {
 	struct model model = model_at(5);
@@ -159,7 +159,7 @@ static void filter(void **state)
 	assert_string_equal(model.filter, "LEAK_");
 	press(&model, KEY_IS_ESCAPE);
 	assert_rows(&model, "21435");
-	/* A function further out, and a process. */
+	/* Matches outer functions, and processes. */
 	type(&model, "/main");
 	assert_true(model.row_cnt && model.row_cnt < 5);
 	press(&model, KEY_IS_ESCAPE);
@@ -193,7 +193,7 @@ static void groups(void **state)
 	press(&model, KEY_IS_ESCAPE);
 	assert_null(model.within);
 	assert_string_equal(model_selected(&model)->name, "worker (4712)");
-	/* Threads are not told apart yet. */
+	/* The thread view needs a report split by threads. */
 	assert_int_equal(press(&model, KEY_IS_TAB), ASK_THREADS);
 	assert_int_equal(press(&model, KEY_IS_TAB), ASK_NOTHING);
 	assert_int_equal(model.view, VIEW_MODULE);
@@ -237,7 +237,7 @@ static void marks(void **state)
 	assert_int_equal(model_show(&model, shown_at(8)), 0);
 	assert_rows(&model, "14325");
 	assert_int_equal(model.rows[0]->change, 4 * 30000);
-	assert_int_equal(model.rows[1]->change, 4 * 7000); /* there was none of it */
+	assert_int_equal(model.rows[1]->change, 4 * 7000); /* new since the mark */
 	assert_int_equal(model.rows[3]->change, 0);
 	type(&model, "M");
 	assert_int_equal(model.mark_ns, 0);
@@ -259,7 +259,7 @@ static void pauses(void **state)
 	model_deinit(&model);
 }
 
-/* What a proof has said stays beside later reports. */
+/* Results of a proof remain in later reports. */
 static void proof(void **state)
 {
 	const struct snapshot proved = {
@@ -355,7 +355,7 @@ static void check_model(const struct model *model)
 	assert_true(model->page != PAGE_STACK || model_selected(model));
 }
 
-/* Any keys, at any time. */
+/* Random keys and reports. */
 static void any_keys(void **state)
 {
 	static const char keys[] = "jkgGqsS1234567I/mMpvhoPbwR,.<>{}\t aelm_";
@@ -393,7 +393,7 @@ static double seconds_of(struct model *model, const char *keys)
 	return (double)(clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1e6 / (double)strlen(keys);
 }
 
-/* Says what a key takes; whether that is fast nobody can say of any machine. */
+/* Prints how long keys take. No limit is checked, as it would depend on the machine. */
 static void many_rows(void **state)
 {
 	static struct site sites[MANY];
@@ -429,7 +429,7 @@ static void many_rows(void **state)
 	model_deinit(&model);
 }
 
-/* All of it at once, and no more than is there. */
+/* Reads the whole recording, which must have no further snapshots. */
 static void recording(void **state)
 {
 	struct recorded_moment moment;

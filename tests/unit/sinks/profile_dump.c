@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads a compressed profile back, holds it to the rules by which pprof's CheckValid rejects one,
- * and prints it as text.
+ * Decompresses a profile, checks it by the same rules as pprof's CheckValid, and prints it as text.
  */
 #include "tests/unit/sinks/profile_dump.h"
 #include "tests/unit/lib/golden.h"
@@ -20,7 +19,7 @@
 #include "base/cleanup.h"
 #include "sinks/profile.pb-c.h"
 
-/* A whole gzip file and nothing behind it. */
+/* Decompresses a gzip file. Fails the test if anything follows it. */
 static uint8_t *gunzip(const char *bytes, size_t len, size_t *ret_len)
 {
 	size_t room = 1 << 22;
@@ -62,7 +61,7 @@ static void check_sample(const Pprof__Profile *profile, const Pprof__Sample *sam
 	}
 }
 
-/* Ids are places in the tables here, which makes them unique. */
+/* Checks a profile. Ids are table positions plus 1, so they are unique. */
 static void check_profile(const Pprof__Profile *profile)
 {
 	assert_true(profile->n_string_table > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A report after several snapshots, with the history of each site: for formats that show growth. */
+/* Reports after several snapshots, with the history of each site, for formats that show growth. */
 #include "tests/unit/sinks/story.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What has changed between two moments: sites of two runs, whose code and processes are elsewhere,
- * and of one run. Expected text and JSON are tests/golden/diff/; GOLDEN_UPDATE=1 writes them anew.
+ * Tests comparing snapshots of two runs, whose code and processes have moved, and of one run.
+ * Expected text and JSON are in tests/golden/diff/. GOLDEN_UPDATE=1 rewrites them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 #include "tests/unit/lib/page.h"
 #include "tests/unit/lib/scenes.h"
 
-/* One program, loaded at two places; a library that was built anew, in another folder. */
+/* A program at two load addresses; a library rebuilt and in another folder. */
 #define SERVER .module = "/usr/bin/server", .build_id = "aaaa"
 #define OLD_LIBRARY .module = "/usr/lib/libcache.so.1", .build_id = "b1"
 #define NEW_LIBRARY .module = "/opt/lib/libcache.so.1", .build_id = "b2"
@@ -62,16 +62,16 @@ static struct process second_later = {.image = 2, .pid = 201, .comm = (char *)"s
 
 static struct site before_sites[] = {
 	SITE(1, &server, 100, 10, 0x1010, 0x1030), /* grows */
-	SITE(2, &server, 64, 4, 0x1020, 0x1030),   /* as it was, in another line of the same */
-	SITE(3, &server, 500, 5, 0x2010, 0x1030),  /* shrinks, in another build */
+	SITE(2, &server, 64, 4, 0x1020, 0x1030),   /* unchanged, at another line */
+	SITE(3, &server, 500, 5, 0x2010, 0x1030),  /* shrinks, in another build of the library */
 	SITE(4, &server, 77, 7, 0x2020, 0x1030),   /* gone */
-	SITE(5, &worker, 30, 3, 0x1010, 0x1030),   /* another process's, gone */
+	SITE(5, &worker, 30, 3, 0x1010, 0x1030),   /* of another process, gone */
 	SITE(6, &server, 8, 1, 0x3010, 0x4010, 0x5010),
 };
 static struct site after_sites[] = {
 	SITE(21, &server_later, 64, 4, 0x51020, 0x51030),
 	SITE(22, &server_later, 250, 20, 0x51010, 0x51030),
-	SITE(23, &second_later, 50, 2, 0x51010, 0x51030), /* the same of another of that name */
+	SITE(23, &second_later, 50, 2, 0x51010, 0x51030), /* site 22's stack in another process */
 	SITE(24, &server_later, 400, 6, 0x62018, 0x51030),
 	SITE(25, &server_later, 1000, 1, 0x62020, 0x51030), /* new */
 	SITE(26, &server_later, 8, 2, 0x73010, 0x84010, 0x95010),
@@ -133,7 +133,7 @@ static void orders(void **state)
 	check_order(SORT_GROWTH, by_growth, LENGTH(by_growth));
 }
 
-/* Places are addresses, and processes are ids: nothing of the other run is there. */
+/* Within a run, addresses and process ids are compared: sites of the other run do not match. */
 static void one_run(void **state)
 {
 	const struct options opts = {.top = 2};
@@ -149,7 +149,7 @@ static void one_run(void **state)
 	diff_deinit(&scene.diff);
 }
 
-/* Before its file was read a frame has no build id, and its place in the file is another number. */
+/* Before a frame's file is read, the frame has no build id and another offset. */
 static void named_in_between(void **state)
 {
 	static const struct sym_location unread[] = {
@@ -176,7 +176,10 @@ static void named_in_between(void **state)
 	diff_deinit(&diff);
 }
 
-/* Of a stack that took from several caches the first is known, which another run may not see. */
+/*
+ * If a stack allocates from several caches, only the first one is known, and another run may know
+ * another one.
+ */
 static void other_caches(void **state)
 {
 	const struct options opts = {.top = 2};

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Documents: replaced by another file, written over where none can be made, or left as they were.
- */
+/* Tests replacing documents: by a new file, in place, or not at all. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -35,7 +33,7 @@ static int begin(void **state)
 	return fd < 0;
 }
 
-/* Fails if anything but the document is there. */
+/* Fails if the folder has any file other than the document. */
 static int end(void **state)
 {
 	close(fd);
@@ -75,7 +73,7 @@ static void another_file(void **state)
 	demand("");
 }
 
-/* A name of the same file that no other can be made beside. */
+/* Returns another path of the file, in a folder where no files can be created. */
 static const char *name_in_proc(void)
 {
 	static char name[64];
@@ -84,7 +82,7 @@ static const char *name_in_proc(void)
 	return name;
 }
 
-/* What is open is written over. */
+/* If no new file can be created, the open one is overwritten. */
 static void same_file(void **state)
 {
 	ino_t first = demand("");
@@ -95,7 +93,7 @@ static void same_file(void **state)
 	assert_int_equal(demand("short"), first);
 }
 
-/* What nobody could find is not taken for written. */
+/* Replacing fails if the document's name no longer exists. */
 static void name_is_gone(void **state)
 {
 	assert_int_equal(document_replace("/nonexistent/file", &fd, "lost", 4), -ENOENT);
@@ -108,7 +106,7 @@ static void name_is_gone(void **state)
 	demand("found");
 }
 
-/* Another one by that name, in whose place none can come: a folder. */
+/* The name now belongs to a folder, which cannot be replaced. */
 static void name_is_taken(void **state)
 {
 	assert_int_equal(unlink(path), 0);
@@ -127,7 +125,7 @@ static void limit_size(rlim_t size)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* What does not fit leaves the old one, or nothing if that is gone already. */
+/* On a full disk the old document stays, or an empty one if it had to be overwritten in place. */
 static void no_room(void **state)
 {
 	assert_int_equal(document_replace(path, &fd, "old", 3), 0);
@@ -139,7 +137,7 @@ static void no_room(void **state)
 	limit_size(RLIM_INFINITY);
 }
 
-/* What is appended is there whole or not at all. */
+/* Data is appended in full or not at all. */
 static void no_room_for_more(void **state)
 {
 	assert_int_equal(append_all(fd, "old", 3), 0);

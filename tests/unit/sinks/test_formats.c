@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Formats for other tools: scenes through each sink, compared with tests/golden/, and held to what
- * the tools that read them demand, whatever names a hostile program has. GOLDEN_UPDATE as in
- * test_golden.c.
+ * Tests formats for other tools: prints scenes with each sink, compares them with tests/golden/,
+ * and checks the rules of the tools that read them, also with hostile names. GOLDEN_UPDATE works as
+ * in test_golden.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 #include "tests/unit/lib/scenes.h"
 #include "tests/unit/sinks/profile_dump.h"
 
-/* Names that mean something to a spreadsheet, or to what reads folded stacks. */
+/* Names with a special meaning for spreadsheets and for readers of folded stacks. */
 
 static struct process formula = {.image = 4, .pid = 7, .comm = (char *)"@x;y, \"z\" 7"};
 
@@ -40,7 +40,7 @@ static const struct sym_location tricky_locations[] = {
 				  .inlined = true},
 				 {.symbol = "operator 12", .offset = 32}))},
 	{.addr = 0x55d0c0010030, MAPPED(.module_offset = 0x2030, ONE(.symbol = NULL))},
-	/* Its file is mapped nowhere any more. */
+	/* The file is no longer mapped. */
 	{.addr = 0,
 	 PROGRAM,
 	 .module_offset = 0x40,
@@ -51,7 +51,10 @@ static const uint64_t tricky_stack[] = {0x55d0c0010010, 0x55d0c0010020,
 					0x55d0c0010030 | FRAME_EXACT, FRAME_FILE | 0x40};
 static const uint64_t tricky_leaf[] = {0x55d0c0010020};
 
-/* Four blocks before; of three now one is the same: six were seen, three of these are left. */
+/*
+ * Four blocks before; now three, one of them old. So six were allocated, and three of them are
+ * left.
+ */
 static struct site aged_before[] = {
 	{.id = 1, .bytes = 64, .count = 4, .ages = {.count = {[3] = 4}}, STACK(tricky_leaf)},
 };
@@ -95,7 +98,7 @@ static const struct scene *scene_of(const char *name)
 	return &tricky;
 }
 
-/* Both tables of locations in one. */
+/* Merges both tables of locations. */
 static struct fake_symbols all_symbols(struct sym_location *ret)
 {
 	const size_t cnt = LENGTH(known_locations);
@@ -107,7 +110,7 @@ static struct fake_symbols all_symbols(struct sym_location *ret)
 	return fake_symbols_of(ret, cnt + LENGTH(tricky_locations));
 }
 
-/* What a frame was asked for by is not where it lies. */
+/* Restores addresses that differ from those that were looked up. */
 static void set_addresses(struct sym_location *locations)
 {
 	for (size_t i = LENGTH(known_locations);
@@ -158,7 +161,7 @@ static void for_each_scene(enum output_format format,
 	}
 }
 
-/* A cell of RFC 4180, which no spreadsheet takes for a formula; returns what is behind it. */
+/* Checks a cell by RFC 4180, and that no spreadsheet takes it for a formula. Returns its end. */
 static const char *check_cell(const char *at)
 {
 	if (*at != '"') {
@@ -201,7 +204,7 @@ static void as_csv(void **state)
 	for_each_scene(FORMAT_CSV, check_csv);
 }
 
-/* "a;b;c 5": one number at the end, no empty name. */
+/* Checks a line such as "a;b;c 5": one number at the end, no empty names. */
 static void check_line(const char *line, size_t len)
 {
 	size_t digits = 0;
@@ -257,7 +260,7 @@ static void as_speedscope(void **state)
 	for_each_scene(FORMAT_SPEEDSCOPE, check_speedscope);
 }
 
-/* Nothing is outstanding: each is a document that can be read, and a table has its header. */
+/* Without outstanding blocks every document is still valid, and a table has its header. */
 static void nothing(void **state)
 {
 	const struct scene *empty = scene_of("empty");

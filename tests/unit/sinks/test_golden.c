@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Snapshots through ranking, report and each sink, compared byte by byte with tests/golden/.
- * Run from the root of the source. After a wanted change of a format
+ * Compares snapshots, passed through ranking, report and each sink, byte by byte with
+ * tests/golden/. Run from the root of the source. After an intended change of a format
+ *
  *     GOLDEN_UPDATE=1 build/tests/unit/sinks/test_golden
- * writes the expected files anew; look at the difference before it is committed.
+ *
+ * rewrites the expected files. Check the diff before committing it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +30,7 @@
 #include "tests/unit/lib/past.h"
 #include "tests/unit/lib/scenes.h"
 
-/* A copy that owns what it holds, and is split by thread, like the one of a run. */
+/* Copies a snapshot into one that owns its data, as in a real run. */
 static void copy_snapshot(const struct snapshot *snap, struct snapshot *ret)
 {
 	*ret = *snap;
@@ -139,7 +141,7 @@ static void reports_as_text(void **state)
 	}
 }
 
-/* Its readers are scripts. */
+/* The readers of this format are scripts. */
 static void reports_as_bcc(void **state)
 {
 	for (size_t i = 0; i < scene_cnt; i++) {
@@ -162,7 +164,7 @@ static void reports_as_json(void **state)
 	}
 }
 
-/* Of all scenes a page can be made; test_html.c has more of what is in one. */
+/* Every scene can be shown as a page. For contents of pages see test_html.c. */
 static void reports_as_pages(void **state)
 {
 	for (size_t i = 0; i < scene_cnt; i++) {
@@ -213,7 +215,7 @@ static void events_as_json(void **state)
 	compare("events", "json", text);
 }
 
-/* -tt: with frames, of a cut stack, and without one. */
+/* Prints events with stacks (-tt): complete, truncated, hostile, and none. */
 static char *print_event_stacks(const struct sink *sink)
 {
 	static const struct site sites[] = {
@@ -322,7 +324,7 @@ static void counts_as_json(void **state)
 	compare("counts", "json", text);
 }
 
-/* Every way of losing something has a key of its own, and words. */
+/* Every kind of loss has its own key and texts. */
 static void losses_have_words(void **state)
 {
 	for (size_t i = 0; i < LOSS_CNT; i++) {
@@ -335,7 +337,7 @@ static void losses_have_words(void **state)
 	}
 }
 
-/* The year 1 million, the time before 1970: odd clocks cost the time, not the report. */
+/* Times that a calendar cannot show, such as the year 1 million, do not prevent a report. */
 static void odd_times(void **state)
 {
 	static const int64_t times[] = {0, -1, -1123456789, INT64_MIN, INT64_MAX};
@@ -361,7 +363,9 @@ int main(void)
 		cmocka_unit_test(losses_have_words),    cmocka_unit_test(odd_times),
 	};
 
-	/* Text is in local time, JSON in UTC: an hour apart, so that a mistake shows. */
+	/*
+	 * Text has local time, JSON has UTC. Use a zone that differs by an hour, to detect mix-ups.
+	 */
 	setenv("TZ", "TST-1", 1);
 	tzset();
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files for heaptrack: expected ones, and a reader of our own that follows the story and asks at
- * each moment what every site holds.
+ * Tests files for heaptrack: expected ones, and a reader that computes from the file what each site
+ * holds at each time.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 #define MAX_TRACES 64
 #define MAX_SIZES 100000
 
-/* What a reader knows. Traces are numbered from 1 on, allocations from 0 on. */
+/* State of the reader. Traces are numbered from 1, allocations from 0. */
 struct reader {
 	uint64_t bytes[MAX_TRACES];
 	uint64_t blocks[MAX_TRACES];
@@ -106,7 +106,7 @@ static void read_string(struct reader *reader, char *at)
 	reader->string_cnt++;
 }
 
-/* One line; false: time goes on, to what it says. */
+/* Reads one line. */
 static void read_line(struct reader *reader, char *line)
 {
 	reader->line_cnt++;
@@ -127,7 +127,7 @@ static void read_line(struct reader *reader, char *line)
 	}
 }
 
-/* Up to the end of the moment that begins at so many milliseconds; *text is moved on. */
+/* Reads up to the end of the snapshot at ms, in milliseconds, and advances *text. */
 static void read_moment(struct reader *reader, char **text, uint64_t ms)
 {
 	while (**text) {
@@ -202,7 +202,7 @@ static void each_moment_is_right(void **state)
 	check_moments(text, story, LENGTH(story), 1);
 }
 
-/* Whatever comes and goes, in whatever sizes. */
+/* Random changes of random sizes. */
 static void random_stories(void **state)
 {
 	uint64_t seed = 7;
@@ -235,7 +235,10 @@ static void random_stories(void **state)
 	}
 }
 
-/* A million blocks are not a million lines; the bytes are the same, and so are few blocks. */
+/*
+ * A million blocks need fewer lines: each line stands for several blocks. Bytes, and small counts,
+ * stay exact.
+ */
 static void many_blocks(void **state)
 {
 	struct site sites[2][2] = {

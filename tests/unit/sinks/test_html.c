@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pages: expected ones, without the style and the script, which are the same in all; and that a
- * browser finds in them the JSON that was meant, whatever names are in it.
+ * Tests pages: expected ones, without the style and script that all pages share; and that a browser
+ * finds the right JSON in them, whatever names the JSON contains.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void as_expected(void **state)
 	expect_page("empty", &empty, 1);
 }
 
-/* Names that would end the script, begin another, or open what hides its end. */
+/* Names that could close the script, open another one, or begin a comment that hides its end. */
 static void names_are_no_markup(void **state)
 {
 	static const char *const names[] = {
@@ -66,7 +66,7 @@ static void names_are_no_markup(void **state)
 	}
 }
 
-/* It loads nothing, and makes no markup of names. */
+/* The script loads nothing and never inserts names as markup. */
 static void the_script_is_harmless(void **state)
 {
 	static const char *const never[] = {
@@ -79,11 +79,11 @@ static void the_script_is_harmless(void **state)
 		if (strstr(page, never[i]))
 			fail_msg("the page has %s", never[i]);
 	assert_non_null(strstr(page, "default-src 'none'"));
-	/* The name of SVG is no address that is asked. */
+	/* The XML namespace of SVG is not fetched. */
 	assert_int_equal(count_of(page, "http"), 2);
 }
 
-/* One function that leaks in two processes of one name is one suspect of both. */
+/* A function that leaks in two processes of the same name is one suspect. */
 static void suspects_of_workers(void **state)
 {
 	enum { REPORTS = 12 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The JSON writer, and the checker that other tests trust. */
+/* Tests the JSON writer, and the checker that other tests use. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,10 +81,10 @@ static void strings(void **state)
 		{"\xe2\x80\xae", "\"\\u202e\""},              /* right-to-left override */
 		{"\xe2\x80\xa8", "\"\\u2028\""},              /* ends a line in JavaScript */
 		{"\xf3\xa0\x81\x81", "\"\\udb40\\udc41\""},   /* tag A, U+E0041 */
-		{"a\xff\x62", "\"a\xef\xbf\xbd\x62\""},       /* no UTF-8 at all */
+		{"a\xff\x62", "\"a\xef\xbf\xbd\x62\""},       /* invalid UTF-8 */
 		{"\xc0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\""}, /* overlong */
 		{"\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""}, /* surrogate */
-		{"\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\""},                 /* cut short */
+		{"\xe2\x82", "\"\xef\xbf\xbd\xef\xbf\xbd\""},                 /* truncated */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -96,7 +96,7 @@ static void strings(void **state)
 	}
 }
 
-/* Within a page no string ends the script or begins another; it is the same string. */
+/* In a page, strings are escaped so that none can close the script or open another one. */
 static void strings_in_html(void **state)
 {
 	struct written w;
@@ -109,7 +109,7 @@ static void strings_in_html(void **state)
 	expect(&w, "{\"\\u003c\":\"\\u003c/script>\\\"\\u003c!--\"}");
 }
 
-/* Any two bytes between two others: always valid. */
+/* Any two bytes between two others give valid JSON. */
 static void any_bytes(void **state)
 {
 	for (unsigned int word = 0x0101; word <= 0xffff; word++) {

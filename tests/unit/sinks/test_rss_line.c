@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The line about resident memory: terms, what has changed, and the sentence below it. */
+/* Tests the line about resident memory: its terms, changes, and the sentence below it. */
 #include "sinks/rss_line.h"
 
 #include <setjmp.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What people read of a stack: marked, folded, and without what calls main; and the headline. */
+/*
+ * Tests stacks as shown to people: the blamed frame is marked, frames are folded, callers of main
+ * are left out; and the headline.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,14 +53,17 @@ static const struct stack stacks[] = {
 		     "    … 2 frames of libstdc++.so.6.0.30\n"
 		     "  → make [app]\n"
 		     "    main [app]\n"},
-	/* All of it. */
+	/* With all frames. */
 	{.locations = {OF(MINE, "make"), OF(MINE, "main"), OF(LIBC, "__libc_start_main")},
 	 .cnt = 3,
 	 .all_frames = true,
 	 .expected = "  → make [app]\n"
 		     "    main [app]\n"
 		     "    __libc_start_main [libc.so.6]\n"},
-	/* What was compiled into the program; a single frame is not longer than its fold. */
+	/*
+	 * Library code compiled into the program. A single frame is not folded, as that saves no
+	 * line.
+	 */
 	{.locations = {OF(MINE, "take"), OF(MINE, "std::vector<int>::grow()"),
 		       OF(MINE, "std::vector<int>::push_back(int)"), OF(MINE, "fill"),
 		       OF(MINE, "std::invoke()"), OF(MINE, "thread"), OF(LIBC, "start_thread"),
@@ -69,7 +75,7 @@ static const struct stack stacks[] = {
 		     "  → fill [app]\n"
 		     "    std::invoke [app]\n"
 		     "    thread [app]\n"},
-	/* An interpreter, down to its end; the culprit is inside of it. */
+	/* Frames of an interpreter down to the end of the stack; one of them is blamed. */
 	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"), OF(PYTHON, "c"), OF(PYTHON, "d"),
 		       OF(PYTHON, "e"), OF(PYTHON, "f"), OF(PYTHON, "g"), OF(PYTHON, "h"),
 		       OF(PYTHON, "i"), OF(PYTHON, "j")},
@@ -84,7 +90,7 @@ static const struct stack stacks[] = {
 		     "    f [python3.11]\n"
 		     "    g [python3.11]\n"
 		     "    \x1b[2m… 3 frames of python3.11\x1b[0m\n"},
-	/* Functions of a script, which profilers are told of: the interpreter's are of no news. */
+	/* Functions of a script, as named for profilers; frames of the interpreter are folded. */
 	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"),
 		       OF("[jit]", "py::remember:/srv/app/leaky.py"), OF(PYTHON, "c"),
 		       OF(PYTHON, "d"), OF("[jit]", "JS:*handle file:///srv/app/web.js:12:3"),
@@ -98,7 +104,7 @@ static const struct stack stacks[] = {
 		     "    handle app/web.js:12\n"
 		     "    e [python3.11]\n"
 		     "    stub [jit]\n"},
-	/* Names that are too long to be read. */
+	/* Very long names. */
 	{.locations =
 		 {{.module = MINE,
 		   ONE(.symbol = "Table<" TEN("unsigned int, ") "int>::" TEN("grow_and_") "(int)",
@@ -112,7 +118,7 @@ static const struct stack stacks[] = {
 		     "n.code.gen.code.gen.code.gen.code.gen.c:7\n"
 		     "    main [lib_of_alllib_of_alllib_of_alllib_of_a..."
 		     "ib_of_alllib_of_alllib_of_alllib_of_all]\n"},
-	/* A recursion; its innermost call stands in a line of its own. */
+	/* Recursion. The innermost call, at another line, is not folded. */
 	{.locations = {AT("make", 3), AT("parse", 7), AT("parse", 9), AT("parse", 9),
 		       AT("parse", 9), AT("main", 20), OF(LIBC, "__libc_start_main")},
 	 .cnt = 7,
@@ -120,14 +126,14 @@ static const struct stack stacks[] = {
 		     "    parse app/p.c:7\n"
 		     "    parse app/p.c:9 ×3\n"
 		     "    main app/p.c:20\n"},
-	/* Two calls are no run. */
+	/* Two calls are not folded. */
 	{.locations = {AT("make", 3), AT("parse", 9), AT("parse", 9), AT("main", 20)},
 	 .cnt = 4,
 	 .expected = "  → make app/p.c:3\n"
 		     "    parse app/p.c:9\n"
 		     "    parse app/p.c:9\n"
 		     "    main app/p.c:20\n"},
-	/* All of it, again. */
+	/* With all frames, nothing is folded. */
 	{.locations = {AT("make", 3), AT("parse", 9), AT("parse", 9), AT("parse", 9)},
 	 .cnt = 4,
 	 .all_frames = true,
@@ -135,14 +141,17 @@ static const struct stack stacks[] = {
 		     "    parse app/p.c:9\n"
 		     "    parse app/p.c:9\n"
 		     "    parse app/p.c:9\n"},
-	/* A tree: left and right in no order. */
+	/* Recursion through a tree, alternating between two lines. */
 	{.locations = {AT("make", 3), AT("insert", 5), AT("insert", 6), AT("insert", 5),
 		       AT("insert", 5), AT("insert", 6), AT("main", 20)},
 	 .cnt = 7,
 	 .expected = "  → make app/p.c:3\n"
 		     "    insert app/p.c:5 ×5, at several lines\n"
 		     "    main app/p.c:20\n"},
-	/* Functions that call each other, over the standard library; the last round is cut. */
+	/*
+	 * Functions that call each other through the standard library; the last round is
+	 * incomplete.
+	 */
 	{.locations = {AT("make", 3), AT("term", 5), OF(MINE, "std::visit()"),
 		       OF(MINE, "std::invoke()"), AT("list", 6), AT("term", 5),
 		       OF(MINE, "std::visit()"), OF(MINE, "std::invoke()"), AT("list", 6),
@@ -156,7 +165,7 @@ static const struct stack stacks[] = {
 		     "    … these 4 frames ×3\n"
 		     "    term app/p.c:5\n"
 		     "    main app/p.c:20\n"},
-	/* What is blamed is never hidden; nothing is known of the others but where they are. */
+	/* The blamed frame is never hidden. Frames are known by location only. */
 	{.locations = {OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL),
 		       OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL)},
 	 .cnt = 7,
@@ -199,7 +208,7 @@ static void stacks_are_folded(void **state)
 	}
 }
 
-/* Outer frames that the stack above has, too, are told once, but never those of the culprit. */
+/* Callers shared with the stack above are folded, unless the blamed frame is among them. */
 static void callers_as_above(void **state)
 {
 	static const struct {
@@ -240,7 +249,7 @@ static void callers_as_above(void **state)
 	}
 }
 
-/* All of a stack: whole names for scripts, names that can be read for people. */
+/* With all frames: full names for scripts, short ones for people. */
 static void long_names(void **state)
 {
 	static const char *const expected[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A line about what seems to leak: what is left out of it when it gets too long. */
+/* Tests the line about suspected leaks, and what is left out if it gets too long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,14 +17,14 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A function of a program, the library's that it called, and its caller. */
+/* A function of the program, the library function that it called, and its caller. */
 struct names {
 	const char *function;
-	const char *through; /* NULL: none */
+	const char *through; /* may be NULL */
 	const char *caller;
 	const char *file;
 	size_t path_cnt;
-	const char *expected; /* behind the clock */
+	const char *expected; /* after the time of day */
 };
 
 static char *line_of(const struct names *names, struct chunks chunks)
@@ -114,7 +114,7 @@ static void lines(void **state)
 	}
 }
 
-/* No caller of a function that fills a pool is named. */
+/* The caller of a function that fills a pool is not named. */
 static void chunk_pool(void **state)
 {
 	static const struct names arena = {.function = "arena_alloc",
@@ -128,7 +128,7 @@ static void chunk_pool(void **state)
 			    "60 s (chunks of 64.0 KiB from 40 callers)\n");
 }
 
-/* What a runtime takes block by block grows while its steps are too few to tell. */
+/* Blocks of a runtime grow, while its pool has too few steps for a verdict. */
 static void part_of_a_pool(void **state)
 {
 	static const struct runtime_objects objects = {
@@ -166,12 +166,12 @@ static void part_of_a_pool(void **state)
 		fclose(out);
 		assert_int_equal(strncmp(strchr(text, ' ') + 1, expected[i], strlen(expected[i])),
 				 0);
-		/* The other process's is told by itself. */
+		/* A pool of another process gets its own line. */
 		assert_int_equal(strstr(text, "not known yet") != NULL, i != 0);
 	}
 }
 
-/* No all-clear and no suspect while a program starts. */
+/* While a program starts up, nothing is suspected and no all-clear is given. */
 static void settling(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects"};
@@ -199,7 +199,7 @@ static void settling(void **state)
 	}
 }
 
-/* No all-clear while the next step of growth may still come. */
+/* No all-clear while a further step of growth may come. */
 static void between_steps(void **state)
 {
 	const struct snapshot snap = {0};

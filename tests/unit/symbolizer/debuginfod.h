@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A debuginfod server of the test's own. */
+/* A debuginfod server run by the test. */
 #ifndef TESTS_UNIT_SYMBOLIZER_DEBUGINFOD_H
 #define TESTS_UNIT_SYMBOLIZER_DEBUGINFOD_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* A server on a port of this machine, which has not yet accepted anybody. */
+/* Listens on a local port, accepts no connections yet, and makes clients use the port. */
 int listen_here(void);
 void forget_server(int sock);
 bool has_debuginfod(void);
-/* Answers one request with a file of the folder, once go can be read. */
+/* Starts a process that answers one request with a file of the folder, once go is readable. */
 pid_t serve(int sock, const char *name, int go);
 
 #endif

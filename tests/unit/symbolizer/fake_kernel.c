@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A kernel made of files: what the tests of kernel addresses feed the library with. */
+/* A fake kernel, made of files in a folder, for tests of kernel addresses. */
 #include "tests/unit/symbolizer/fake_kernel.h"
 
 struct kernel_roots fake_roots;
@@ -45,7 +45,7 @@ struct kernel kernel_open(void)
 
 	assert_int_equal(symbolizer__new(&kernel.sym), 0);
 	assert_int_equal(symspace__new_kernel_at(kernel.sym, &fake_roots, &kernel.space), 0);
-	/* Tests change the kernel faster than it does itself. */
+	/* Tests change the kernel's symbols at a higher rate than real kernels do. */
 	kernel.space->kernel->image.pause_ns = 0;
 	return kernel;
 }

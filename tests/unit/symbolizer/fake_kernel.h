@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A kernel made of files: what the tests of kernel addresses feed the library with. */
+/* A fake kernel, made of files in a folder, for tests of kernel addresses. */
 #ifndef TESTS_UNIT_SYMBOLIZER_FAKE_KERNEL_H
 #define TESTS_UNIT_SYMBOLIZER_FAKE_KERNEL_H
 
@@ -11,7 +11,7 @@ extern struct kernel_roots fake_roots;
 
 void kernel_file(const char *name, const void *bytes, size_t len);
 void kernel_text(const char *name, const char *text);
-/* An empty kernel; state is not used. */
+/* Makes an empty kernel. state is unused. */
 int make_kernel(void **state);
 int remove_kernel(void **state);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the tests of the symbolizer share: a folder of their own, files made by the tools of the
- * build, a child process that runs this same program, and a function whose every address is known.
+ * Functions for tests of the symbolizer: a temporary folder, files made by the build tools, a child
+ * process running the same program, and a function whose addresses are known.
  */
 #include "tests/unit/symbolizer/known.h"
 
@@ -18,7 +18,7 @@ int make_folder(void **state)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	/* For all to enter: the helper has no rights. */
+	/* Accessible to all, as the helper has no privileges. */
 	if (asprintf(&folder, "%s/test_symbolizer.XXXXXX", tmp ? tmp : "/tmp") < 0 ||
 	    !mkdtemp(folder))
 		return -1;

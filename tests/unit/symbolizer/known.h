@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the tests of the symbolizer share: a folder of their own, files made by the tools of the
- * build, a child process that runs this same program, and a function whose every address is known.
+ * Functions for tests of the symbolizer: a temporary folder, files made by the build tools, a child
+ * process running the same program, and a function whose addresses are known.
  */
 #ifndef TESTS_UNIT_SYMBOLIZER_KNOWN_H
 #define TESTS_UNIT_SYMBOLIZER_KNOWN_H
@@ -27,7 +27,7 @@
 #include "symbolizer/symbolizer.h"
 #include "tests/unit/lib/process.h"
 
-/* Time for names that must be found. */
+/* Time limit for names that must be found */
 #define BUDGET_MS PATIENCE_MS
 
 static inline int64_t now_ms(void)
@@ -35,23 +35,23 @@ static inline int64_t now_ms(void)
 	return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* Of make_folder. */
+/* The folder of make_folder(). */
 extern char *folder;
 
 int make_folder(void **state);
 int remove_folder(void **state);
-/* A path in the folder; lives until the next but seven. */
+/* Returns a path in the folder. Each of the last eight results is valid. */
 const char *in_folder(const char *name);
-/* Runs a shell command in the folder; $CC, $SELF are set. False when it fails. */
+/* Runs a shell command in the folder with $CC and $SELF set. Returns false on failure. */
 bool run(const char *command);
-/* cmocka's skip() says nothing of why. */
+/* Skips a test and prints why, as cmocka's skip() does not. */
 #define SKIP(why)                                                                                  \
 	do {                                                                                       \
 		print_message("skipped: %s\n", why);                                               \
 		skip();                                                                            \
 	} while (0)
 
-/* A call whose return address, function and line the test knows. */
+/* A call whose return address, function and line are known to the test. */
 struct known {
 	uint64_t addr;
 	unsigned int line;
@@ -66,25 +66,25 @@ struct known {
 uint64_t return_address(void);
 struct known known_function(void);
 /*
- * For a program that is started as "PROGRAM child": writes what it knows of its own addresses to
- * stdout, then waits until stdin is closed.
+ * Runs in a program started as "PROGRAM child": writes its own known addresses to stdout and waits
+ * until stdin is closed.
  */
 int child_main(void);
 
 struct child {
 	pid_t pid;
-	int in; /* to be closed to end it */
+	int in; /* closing it ends the child */
 	struct known known;
 };
 
-/* Runs path as a child. */
+/* Starts path as a child. */
 struct child child_start(const char *path);
 void child_end(struct child *child);
 const struct sym_location *resolve_one(struct symspace *space, uint64_t addr, bool exact,
 				       unsigned int budget_ms);
 bool ends_with(const char *text, const char *end);
 void assert_unnamed(const struct sym_location *loc);
-/* The known call, with or without its line. */
+/* Checks for the known call, with or without its line. */
 void assert_known(const struct sym_location *loc, const struct known *known, bool with_line);
 
 #endif

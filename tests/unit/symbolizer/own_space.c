@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the tests with hostile files and dying helpers share: a symbolizer on this process. */
+/* A symbolizer of this process, for tests with hostile files and with helpers that die. */
 #include "tests/unit/symbolizer/own_space.h"
 
 struct symbolizer *sym;

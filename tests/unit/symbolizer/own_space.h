@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tests with hostile files and dying helpers share: a symbolizer on this process. */
+/* A symbolizer of this process, for tests with hostile files and with helpers that die. */
 #ifndef TESTS_UNIT_SYMBOLIZER_OWN_SPACE_H
 #define TESTS_UNIT_SYMBOLIZER_OWN_SPACE_H
 
@@ -10,7 +10,7 @@ extern struct symspace *space;
 
 int set_up(void **state);
 int tear_down(void **state);
-/* Something else than what the test disturbs is named as ever. */
+/* Checks that names unrelated to the test are still found. */
 void assert_others_named(unsigned int budget_ms);
 void *map_code(const char *path, size_t *len);
 void resolve_many(void *code, size_t len, unsigned int budget_ms);

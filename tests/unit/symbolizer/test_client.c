@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Helpers that die, hang or talk nonsense: names are lost, nothing else. */
+/* Tests helpers that die, hang or reply with garbage: only names are lost. */
 #include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ static void random_answers(void **state)
 	message_deinit(&msg);
 }
 
-/* The helper has no file of ours but its socket, and ends when we do. */
+/* The helper has none of our files but its socket, and ends when we do. */
 static void helper_is_confined(void **state)
 {
 	char path[64], text[64] = "";
@@ -55,11 +55,11 @@ static void helper_is_confined(void **state)
 
 	assert_others_named(BUDGET_MS);
 	snprintf(path, sizeof(path), "/proc/%d/fd/1", (int)sym->client.helper.pid);
-	/* Of a helper that has changed its user only root may see that. */
+	/* After the helper has changed its user, only root may read this link. */
 	if (readlink(path, text, sizeof(text) - 1) > 0)
 		assert_string_equal(text, "/dev/null");
 
-	/* What loses its parents becomes our child, to be waited for. */
+	/* Become the parent of orphaned processes, to wait for them. */
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
 	assert_int_equal(pipe(pipes), 0);
 	pid = fork();
@@ -74,17 +74,17 @@ static void helper_is_confined(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	close(pipes[1]);
 	assert_int_equal(read(pipes[0], &helper, sizeof(helper)), sizeof(helper));
-	/* The other end was the helper's as well. */
+	/* The helper had the other end, too: end of file means it is closed. */
 	assert_int_equal(read(pipes[0], text, 1), 0);
 	close(pipes[0]);
-	/* After its starter. */
+	/* The helper's starter ends first. */
 	do
 		ended = waitpid(-1, NULL, 0);
 	while (ended > 0 && ended != helper);
 	assert_int_equal(ended, helper);
 }
 
-/* Whether some address of mapped code has this name. */
+/* True if an address of the mapped code has this name. */
 static bool finds(void *code, size_t len, const char *name)
 {
 	for (size_t i = 0; i < len; i += 8) {
@@ -97,7 +97,7 @@ static bool finds(void *code, size_t len, const char *name)
 	return false;
 }
 
-/* Killed while it had nothing to do, by somebody: the next one takes over and knows all again. */
+/* The helper is killed while idle: the next one is given all files again. */
 static void killed_while_idle(void **state)
 {
 	pid_t pid = sym->client.helper.pid;
@@ -110,7 +110,10 @@ static void killed_while_idle(void **state)
 	assert_int_not_equal(sym->client.helper.pid, pid);
 }
 
-/* Lets a call begin its work on a busy machine; what hangs takes as long. */
+/*
+ * Time for a call to start its work on a busy machine, in milliseconds; a hanging call takes all of
+ * it
+ */
 #define HANG_BUDGET_MS 2000
 
 static void hangs(void **state)
@@ -131,7 +134,7 @@ static void hangs(void **state)
 	assert_true(now_ms() - before >= HANG_BUDGET_MS - 50);
 	assert_unnamed(loc);
 	assert_true(ends_with(loc->module, "lib.so"));
-	/* It has had its chance: the next call ends it and has time left for all others. */
+	/* The next call ends the hanging helper and has time left for other names. */
 	assert_string_equal(
 		resolve_one(space, (uintptr_t)tear_down, true, BUDGET_MS)->frames[0].symbol,
 		"tear_down");
@@ -141,7 +144,7 @@ static void hangs(void **state)
 	munmap(code, len);
 }
 
-/* Kills a helper that has stopped as soon as something has been sent to it. Does not return. */
+/* Kills a stopped helper as soon as a request was sent to it. Does not return. */
 static void __attribute__((noreturn)) kill_over_request(pid_t pid, int sock)
 {
 	int unread;
@@ -152,7 +155,7 @@ static void __attribute__((noreturn)) kill_over_request(pid_t pid, int sock)
 	_exit(0);
 }
 
-/* Killed over a file, which may be none of its fault: another one tries again, once. */
+/* Killed during a request, which may not be the file's fault: the next helper tries once more. */
 static void killed_at_work(void **state)
 {
 	unsigned int incarnation = sym->client.helper.incarnation;
@@ -176,7 +179,7 @@ static void killed_at_work(void **state)
 	assert_others_named(BUDGET_MS);
 }
 
-/* It was only slow: what it has found meanwhile is there for the next call. */
+/* The helper was only slow: the next call gets the names it has found. */
 static void late_answers(void **state)
 {
 	pid_t pid = sym->client.helper.pid;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Separate debug files: by link, by build id in the process's own root, by debuginfod. */
+/*
+ * Tests separate debug files: by debug link, by build id in the process's root, and from
+ * debuginfod.
+ */
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,7 +14,7 @@
 #include "tests/unit/symbolizer/known.h"
 #include "tests/unit/symbolizer/patient.h"
 
-/* stripped and its debug file whole.debug, from this program. */
+/* Makes stripped and its debug file whole.debug from this program. */
 static bool make_stripped(void)
 {
 	return run("cp \"$SELF\" stripped && objcopy --only-keep-debug stripped whole.debug && "
@@ -54,7 +57,7 @@ static void nothing_to_find(void **state)
 	symbolizer__free(sym);
 }
 
-/* Each place where a link's file may be; and one with the right name and the wrong content. */
+/* Tests both folders for linked files, with a wrong file of the same name in one of them. */
 static void by_debuglink(void **state)
 {
 	static const char *const places[] = {"linked.debug", ".debug/linked.debug"};
@@ -77,7 +80,7 @@ static void by_debuglink(void **state)
 		space = open_space(sym, child.pid);
 		assert_known(resolve_one(space, child.known.addr, false, BUDGET_MS), &child.known,
 			     true);
-		/* The next helper gets the debug file as well. */
+		/* The next helper is given the debug file, too. */
 		kill(sym->client.helper.pid, SIGKILL);
 		loc = resolve_one(space, child.known.addr, true, BUDGET_MS);
 		assert_string_equal(loc->frames[0].symbol, "known_function");
@@ -108,7 +111,7 @@ static void wrong_checksum(void **state)
 	symbolizer__free(sym);
 }
 
-/* The build id as the symbolizer says it; lives until the space is freed. */
+/* Returns the build id as found by the symbolizer; valid until the space is freed. */
 static const char *build_id_of(struct symspace *space, const struct child *child)
 {
 	const char *id = resolve_one(space, child->known.addr, false, BUDGET_MS)->build_id;
@@ -136,7 +139,7 @@ static struct child start_chrooted(void)
 			known.line = 1;
 		if (chroot(root) || chdir("/"))
 			known.line = 1;
-		/* A change of user makes /proc/PID root's. */
+		/* A change of user makes /proc/PID belong to root. */
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 		if (write(out[1], &known, sizeof(known)) == sizeof(known) && read(in[0], out, 1))
 			_exit(1);
@@ -150,7 +153,7 @@ static struct child start_chrooted(void)
 	return child;
 }
 
-/* The debug file lies where the process, and only the process, sees /usr/lib/debug. */
+/* The debug file is in the process's own /usr/lib/debug, invisible to other processes. */
 static void by_build_id_in_its_root(void **state)
 {
 	struct symbolizer *sym = open_symbolizer();
@@ -184,7 +187,7 @@ static void by_build_id_in_its_root(void **state)
 	space = open_space(sym, child.pid);
 	loc = resolve_one(space, child.known.addr, true, BUDGET_MS);
 	assert_string_equal(loc->frames[0].symbol, "in_library");
-	/* In a user namespace of its own it may have mounted anything there. */
+	/* Without root, the process may have mounted anything there in its user namespace. */
 	if (geteuid()) {
 		assert_null(loc->frames[0].file);
 	} else {
@@ -196,7 +199,7 @@ static void by_build_id_in_its_root(void **state)
 	symbolizer__free(sym);
 }
 
-/* Without .symtab: the symbols of .gnu_debugdata, as Fedora has them. */
+/* Without .symtab, symbols come from .gnu_debugdata, as on Fedora. */
 static void by_gnu_debugdata(void **state)
 {
 	struct symbolizer *sym = open_symbolizer();
@@ -217,7 +220,7 @@ static void by_gnu_debugdata(void **state)
 
 static unsigned int fetch_wait_cnt;
 
-/* Counts waits for a server, and ends each of them as a deadline does. */
+/* Counts waits for a server, and ends each one like a deadline would. */
 static void end_wait_for_server(const char *path, int percent)
 {
 	if (!path || percent != -1)
@@ -226,7 +229,7 @@ static void end_wait_for_server(const char *path, int percent)
 	turn_hurry(true);
 }
 
-/* Returns true if a call for a name, which is not found, waited for the server. */
+/* True if resolving an address, which finds no name, waited for the server. */
 static bool waits_for_server(struct symspace *space, uint64_t addr)
 {
 	fetch_wait_cnt = 0;
@@ -255,11 +258,11 @@ static void hanging_server(void **state)
 	space = open_space(sym, child.pid);
 	symbolizer__tell_progress(sym, end_wait_for_server);
 	assert_true(waits_for_server(space, child.known.addr));
-	/* It is not waited for a second time. */
+	/* There is no second wait for a hanging server. */
 	assert_false(waits_for_server(space, child.known.addr));
 	assert_false(waits_for_server(space, child.known.addr + 1));
 	symspace__free(space);
-	/* Nor at the end: the server still hangs. */
+	/* Freeing does not wait for the hanging server either. */
 	symbolizer__free(sym);
 
 	sym = open_symbolizer();
@@ -273,7 +276,7 @@ static void hanging_server(void **state)
 	forget_server(sock);
 }
 
-/* What comes too late for one call is there for another. */
+/* A file that comes too late for one call is used by a later one. */
 static void slow_server(void **state)
 {
 	const struct sym_location *loc;
@@ -309,7 +312,7 @@ static void slow_server(void **state)
 	symspace__free(space);
 	symbolizer__free(sym);
 
-	/* It is in the cache now: found within the first call, with no server. */
+	/* The file is cached now: the first call finds the name without a server. */
 	sym = open_symbolizer();
 	space = open_space(sym, child.pid);
 	loc = resolve_one(space, child.known.addr, false, BUDGET_MS);

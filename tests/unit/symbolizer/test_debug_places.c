@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* symbolizer/debug_file: which files are opened for what a file says of itself, and which never. */
+/* Tests which debug files are opened for a file's links, and which never are. */
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -7,7 +7,7 @@
 #include "tests/unit/lib/rights.h"
 #include "tests/unit/symbolizer/known.h"
 
-/* A module in the folder, of which the file tells what it needs. */
+/* Makes a module in the folder that links to file. */
 static struct module *make_module(enum server_need kind, const char *file)
 {
 	struct file_version version;
@@ -26,7 +26,7 @@ static struct module *make_module(enum server_need kind, const char *file)
 	return module;
 }
 
-/* Whether any of the places has something that would be offered to the helper. NULL: no root. */
+/* True if some file would be passed to the helper. root_path may be NULL. */
 static bool is_offered_in(enum server_need kind, const char *file, const char *root_path)
 {
 	struct module *module = make_module(kind, file);
@@ -67,7 +67,7 @@ static void beside(void **state)
 	}
 }
 
-/* The kinds of files that one may find beside a file, and none of which is for us. */
+/* File types that may be found beside a file and must not be opened. */
 static void not_a_file_of_its_own(void **state)
 {
 	assert_true(run("mkfifo fifo; ln -s /etc/passwd link; mkdir folder; "
@@ -84,7 +84,7 @@ static void not_a_file_of_its_own(void **state)
 	assert_true(run("rm .debug"));
 }
 
-/* Of another owner, and not for all to read. */
+/* A file of another owner that is not readable by all. */
 static void not_of_its_owner(void **state)
 {
 	NEED_ROOT(CAP_CHOWN);
@@ -94,7 +94,7 @@ static void not_of_its_owner(void **state)
 	assert_true(is_offered(NEED_DEBUG, "secret", true));
 }
 
-/* Nor from the folder of debug files. */
+/* Files in the debug folder are checked, too. */
 static void not_of_its_owner_below_folder(void **state)
 {
 	char make[512], root[256];
@@ -110,7 +110,7 @@ static void not_of_its_owner_below_folder(void **state)
 	assert_true(is_offered_in(NEED_DEBUG, "shown", root));
 }
 
-/* A path leads anywhere. */
+/* Links with paths to other folders. */
 static void elsewhere(void **state)
 {
 	char inside[] = "/usr/lib/debug/../../../etc/passwd";

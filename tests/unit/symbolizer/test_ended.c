@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes that end, become others or lose their files while they are looked at. */
+/* Tests processes that end, exec, or lose their files while being symbolized. */
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ static void exited_process(void **state)
 	assert_int_equal(symspace__new(sym, child.pid, &space), -ESRCH);
 }
 
-/* A space belongs to an image: what runs under the pid afterwards is not it. */
+/* A space belongs to one image: after an exec it can no longer be refreshed. */
 static void exec_ends_image(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -60,7 +60,7 @@ static void deleted_program(void **state)
 
 	assert_true(run("cp \"$SELF\" gone"));
 	child = child_start(in_folder("gone"));
-	/* And another file takes its name. */
+	/* Another file takes the name. */
 	assert_true(run("rm gone && cp /bin/sleep gone"));
 	assert_int_equal(symspace__new(sym, child.pid, &space), 0);
 	loc = resolve_one(space, child.known.addr, false, BUDGET_MS);
@@ -70,7 +70,10 @@ static void deleted_program(void **state)
 	symspace__free(space);
 }
 
-/* Closes what no space maps, as if that were so for long. Returns how many files stay open. */
+/*
+ * Closes files that no space maps, as if they had been unmapped for long. Returns the number of
+ * files left open.
+ */
 static size_t close_unmapped(struct symbolizer *sym)
 {
 	size_t open_cnt = 0;
@@ -83,7 +86,7 @@ static size_t close_unmapped(struct symbolizer *sym)
 	return open_cnt;
 }
 
-/* Files that no space maps are closed, here and in the helper, and named again when one does. */
+/* Files that no space maps are closed here and in the helper, and reopened when mapped again. */
 static void closed_when_unmapped(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -111,13 +114,13 @@ static void closed_when_unmapped(void **state)
 
 static void *outlive(void *arg)
 {
-	/* The main thread has ended when this one is the last. */
+	/* Keeps the process alive until stdin is closed. The main thread has ended by then. */
 	char byte;
 
 	_exit(read(STDIN_FILENO, &byte, 1) < 0);
 }
 
-/* The process's own maps file is empty as soon as its first thread has ended. */
+/* /proc/PID/maps is empty once the main thread has ended. */
 static void first_thread_ended(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -189,7 +192,7 @@ static void no_such_process(void **state)
 {
 	struct symspace *space;
 
-	/* A kernel thread has no memory; no process has the largest pid. */
+	/* Pid 2 is a kernel thread, without memory; no process has pid INT_MAX. */
 	assert_int_equal(symspace__new(*state, 2, &space), -ESRCH);
 	assert_int_equal(symspace__new(*state, INT_MAX, &space), -ESRCH);
 }

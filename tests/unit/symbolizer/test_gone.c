@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes that were gone before anybody looked: only their mappings are known. */
+/* Tests processes that ended before they were looked at: only their mappings are known. */
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/sysmacros.h>
@@ -8,7 +8,7 @@
 #include "base/mapped_file.h"
 #include "tests/unit/symbolizer/known.h"
 
-/* A process that ran the file and is gone; its mappings were made just now. */
+/* Runs a file as a child and ends it. Returns the child's mappings, dated now. */
 static struct known run_and_end(const char *path, struct proc_maps *ret)
 {
 	struct child child = child_start(path);
@@ -38,7 +38,7 @@ static void named_from_mappings(void **state)
 	assert_int_equal(symspace__read_maps(space, &(struct proc_maps){0}), -ESRCH);
 	assert_known(resolve_one(space, known.addr, false, BUDGET_MS), &known, true);
 	proc_maps_deinit(&maps);
-	/* Mappings may be told later. */
+	/* Mappings may be added later. */
 	assert_int_equal(symspace__update(space, &maps), 0);
 	assert_known(resolve_one(space, known.addr, false, BUDGET_MS), &known, true);
 	assert_null(resolve_one(space, known.addr + 4096 * 4096ULL, false, 0)->module);
@@ -48,7 +48,7 @@ static void named_from_mappings(void **state)
 	symspace__free(space);
 }
 
-/* A child of a process that nobody can look at any more either. */
+/* A child of a process, neither of which exists any more. */
 static void forked(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -73,7 +73,7 @@ static const struct mapping *find_vdso(const struct proc_maps *maps)
 	return NULL;
 }
 
-/* It has no file, and is the same in all processes. */
+/* The vDSO has no file, and is the same in all processes. */
 static void vdso(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -108,12 +108,12 @@ static void vdso(void **state)
 	proc_maps_deinit(&own_maps);
 }
 
-/* Whatever lies at the path now is not the file that was mapped, even if it says the same. */
+/* A different file at the path must not be used, even if its content is the same. */
 static void another_file_at_the_path(void **state)
 {
 	static const char *const changes[] = {
 		"cp \"$SELF\" new && mv new program",
-		"cat \"$SELF\" >program", /* the same inode */
+		"cat \"$SELF\" >program", /* same inode */
 		"rm program",
 		"rm program && mkfifo program",
 		"rm program && mkdir program",
@@ -129,7 +129,7 @@ static void another_file_at_the_path(void **state)
 
 		assert_true(run("rm -rf program && cp \"$SELF\" program"));
 		known = run_and_end(in_folder("program"), &maps);
-		/* The time that files have goes by ticks. */
+		/* File times have the resolution of the kernel's clock tick. */
 		usleep(20000);
 		assert_true(run(changes[i]));
 		assert_int_equal(symspace__new_ended(sym, &maps, &space), 0);
@@ -141,7 +141,7 @@ static void another_file_at_the_path(void **state)
 	}
 }
 
-/* Fills in what the kernel says of a mapping of the file. */
+/* Returns the kernel's record of a mapping of the file. */
 static bool map_file(const char *path, struct proc_maps *maps, struct mapping *ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -158,7 +158,10 @@ static bool map_file(const char *path, struct proc_maps *maps, struct mapping *r
 	return mapping != NULL;
 }
 
-/* In a mount namespace of its own. 77: there are no overlays here; 1 + line: wrong. */
+/*
+ * Runs in its own mount namespace. Returns 0, 77 if overlayfs is not available, or another number
+ * for a failure.
+ */
 static int look_at_overlay(void)
 {
 	struct proc_maps maps;
@@ -182,7 +185,7 @@ static int look_at_overlay(void)
 	if (fd < 0 || !S_ISREG(st.st_mode))
 		return 3;
 	if (st.st_dev == mapping.file.dev)
-		return 4; /* then this shows nothing */
+		return 4; /* the test would show nothing */
 	mapping.path = in_folder("both/other");
 	if (mapped_file_open(&mapping, &st) >= 0)
 		return 5;

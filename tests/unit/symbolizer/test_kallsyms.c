@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's list of symbols: recorded lines, odd ones, and where each symbol ends. */
+/* Tests parsing of /proc/kallsyms: recorded lines, malformed lines, and ends of symbols. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void owners_deinit(struct owners *owners)
 		free(owners->names[i]);
 }
 
-/* The text in a block of exactly its size and the one byte of room. */
+/* Parses text in a buffer of its exact size plus one byte, to detect reads beyond it. */
 static struct kallsyms parse_bytes(const char *text, size_t len, struct owners *owners)
 {
 	struct kallsyms table;
@@ -122,7 +122,7 @@ static void owners_are_told(void **state)
 	struct kallsyms table = parse_bytes(text, strlen(text), &owners);
 
 	assert_int_equal(owners.cnt, 4);
-	/* Not for each line: there may be hundreds of owners. */
+	/* Asked once per owner: there may be hundreds. */
 	assert_int_equal(owners.asked, 4);
 	assert_int_equal(kallsyms_find(&table, 0xffffffff81000001)->owner, KALLSYMS_CORE);
 	assert_string_equal(owners.names[kallsyms_find(&table, 0xffffffffc0001010)->owner],
@@ -183,7 +183,7 @@ static void hidden_addresses(void **state)
 	kallsyms_deinit(&table);
 }
 
-/* Each line is left out; the good ones before and behind it are not. */
+/* Invalid lines are skipped; valid ones before and after them are read. */
 static void lines_that_are_none(void **state)
 {
 	static const char *const lines[] = {
@@ -240,7 +240,7 @@ static void odd_bytes(void **state)
 	owners_deinit(&owners);
 }
 
-/* Every beginning of a text is one that a read may have given. */
+/* Any prefix of the text may be the result of a read. */
 static void cut_anywhere(void **state)
 {
 	static const char text[] = "ffffffff81000000 T _stext\n"
@@ -316,7 +316,7 @@ static void owner_that_fails(void **state)
 	assert_int_equal(table.cnt, 7);
 }
 
-/* As many as a large kernel has: what is kept is far less than what was read. */
+/* As many symbols as a large kernel has. */
 static void large_table(void **state)
 {
 	const size_t cnt = 200000;

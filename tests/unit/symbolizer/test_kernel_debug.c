@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lines and inlined calls of kernel code: a core that was moved, and modules in sections. */
+/*
+ * Tests lines and inlined calls of kernel code: a relocated core kernel, and modules whose sections
+ * are apart.
+ */
 #include <inttypes.h>
 #include <signal.h>
 
@@ -7,13 +10,13 @@
 #include "tests/unit/symbolizer/fake_kernel.h"
 #include "tests/unit/symbolizer/known.h"
 
-/* How far the running kernel was moved from where its file says. */
+/* Offset of the running kernel from the addresses in its file (KASLR). */
 #define SLIDE ((uint64_t)0x1c000000)
 
 #define TEXT_AT ((uint64_t)0xffffffffc0a01000)
 #define COLD_AT ((uint64_t)0xffffffffc0b40000)
 
-/* A call in a function that is inlined into outer; the lines are set, for the test to know. */
+/* Sources with a call inlined into outer. Line numbers are set for the test. */
 static const char core_source[] =
 	"__attribute__((section(\".text.unlikely\"))) void _stext(void) { __asm__(\"\"); }\n"
 	"void *volatile kept;\n"
@@ -55,7 +58,7 @@ struct function {
 	uint64_t bytes;
 };
 
-/* As the file has it: nm prints value, size, type and name. */
+/* Finds a function in a file by nm, which prints value, size, type and name. */
 static struct function function_in(const char *file, const char *name)
 {
 	struct function function = {0};
@@ -93,7 +96,7 @@ static bool build(void)
 		" .note.gnu.build-id=sys/module/leak/notes/.note.gnu.build-id leak.ko");
 }
 
-/* The files that a running kernel with these two would show. */
+/* Builds the files and the /proc and /sys entries of a kernel that runs them. */
 static bool make_running(void)
 {
 	char *text;
@@ -122,7 +125,7 @@ static bool make_running(void)
 	return true;
 }
 
-/* What is expected of the calls in a function. */
+/* Expected names and lines of calls in a function. */
 struct expected {
 	const char *module;
 	const char *symbol;
@@ -132,7 +135,10 @@ struct expected {
 	unsigned int line;
 };
 
-/* How many of the function's addresses are in the inlined call; all have the function's name. */
+/*
+ * Counts the addresses of a function that belong to the inlined call. All must have the function's
+ * name.
+ */
 static size_t count_inlined(const struct kernel *kernel, const struct function *function,
 			    const struct expected *expected)
 {
@@ -171,7 +177,10 @@ static const struct expected outer = {"kernel", "outer", "mm/inner.h", 105, "mm/
 static const struct expected warm = {"leak", "leak_warm", "leak/inner.h", 305, "leak/leak.c", 409};
 static const struct expected cold = {"leak", "leak_cold", "leak/inner.h", 305, "leak/leak.c", 509};
 
-/* With these commands, which put files where they may be and take them away, lines are found. */
+/*
+ * Runs pairs of commands, which put files in a place and remove them, and checks whether lines are
+ * found.
+ */
 static void try_places(const char *const (*commands)[2], size_t cnt, bool in_core, bool found)
 {
 	for (size_t i = 0; i < cnt; i++) {
@@ -201,7 +210,7 @@ static void core_in_each_place(void **state)
 		 "rm -r tree lib/modules/*/build"},
 		{"mkdir -p usr/lib/debug/boot && cp vmlinux usr/lib/debug/boot/vmlinux-" RELEASE,
 		 "rm -r usr"},
-		/* The one for debuggers, without code. */
+		/* A debug file without code. */
 		{"mkdir -p usr/lib/debug/boot && objcopy --only-keep-debug vmlinux "
 		 "usr/lib/debug/boot/vmlinux-" RELEASE,
 		 "rm -r usr"},
@@ -244,7 +253,7 @@ static void module_in_each_place(void **state)
 		{"mkdir -p lib/modules/" RELEASE "/kernel/a/b &&"
 		 "cp leak.ko lib/modules/" RELEASE "/kernel/a/b",
 		 "rm -r lib/modules/*/kernel"},
-		/* Another module of that name is in the way, and one without DWARF. */
+		/* Files of the same name with another build id, and without DWARF. */
 		{"mkdir -p lib/modules/" RELEASE "/extra lib/modules/" RELEASE "/kernel &&"
 		 "objcopy --strip-debug leak.ko lib/modules/" RELEASE "/kernel/leak.ko &&"
 		 "$CC -nostdlib -r -Wl,--build-id=0x12345678 -o lib/modules/" RELEASE
@@ -272,7 +281,7 @@ static void compressed_module(void **state)
 	try_places(places, 1, false, true);
 }
 
-/* Each section of a module lies on its own. */
+/* Sections of a module are loaded at independent addresses. */
 static void sections_of_a_module(void **state)
 {
 	struct function function;
@@ -287,13 +296,16 @@ static void sections_of_a_module(void **state)
 	function = moved("leak.ko", "leak_warm", TEXT_AT);
 	assert_true(count_inlined(&kernel, &function, &warm) > 0);
 	kernel_close(&kernel);
-	/* The next helper gets the file as well. */
+	/* The next helper is given the file, too. */
 	kernel = kernel_open();
 	resolve_exact(&kernel, function.start);
 	kill(kernel.sym->client.helper.pid, SIGKILL);
 	assert_true(count_inlined(&kernel, &function, &warm) > 0);
 	kernel_close(&kernel);
-	/* Where the sections lie is hidden: no lines, and none of another section's. */
+	/*
+	 * If the address of a section is hidden, no lines are returned, not even of another
+	 * section.
+	 */
 	assert_true(run("echo 0x0 > sys/module/leak/sections/.text"));
 	kernel = kernel_open();
 	assert_int_equal(count_inlined(&kernel, &function, &warm), 0);
@@ -305,7 +317,7 @@ static void sections_of_a_module(void **state)
 	assert_true(run("rm lib/modules/*/leak.ko"));
 }
 
-/* No file is installed; what a server has is the kernel's by its build id, and only then. */
+/* No file is installed. A file from a server is used only if its build id is the kernel's. */
 static void core_from_a_server(void **state)
 {
 	static const struct {
@@ -335,7 +347,7 @@ static void core_from_a_server(void **state)
 	}
 }
 
-/* Without time there is the name; lines come with a later call. */
+/* A call without time returns only the name; lines come with a later call. */
 static void lines_come_later(void **state)
 {
 	struct function function;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Kernel addresses: who has them, where a module ends, what comes and goes, what is hidden. */
+/*
+ * Tests kernel addresses: their owners, ends of modules, loading and unloading, and hidden
+ * addresses.
+ */
 #include "tests/unit/symbolizer/fake_kernel.h"
 
 #define CORE                                                                                       \
@@ -9,7 +12,7 @@
 	"ffffffff81000200 T _etext\n"
 
 static const unsigned char core_notes[] = {
-	4, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 'X', 'e', 'n', 0, 1,    2,    3,    0, /* another one */
+	4, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 'X', 'e', 'n', 0, 1,    2,    3,    0, /* a Xen note */
 	4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xde, 0xad, 0xbe, 0xef,
 };
 
@@ -26,7 +29,7 @@ static void core_functions(void **state)
 	assert_place(loc, "kernel", "second", 0x10);
 	assert_true(loc->module_offset == 0x110);
 	assert_string_equal(loc->build_id, "deadbeef");
-	/* A return address behind a function's last instruction is that function's. */
+	/* A return address right behind a function belongs to that function. */
 	assert_place(resolve_one(kernel.space, 0xffffffff81000100, false, BUDGET_MS), "kernel",
 		     "first", 0x100);
 	assert_place(resolve_exact(&kernel, 0xffffffff81000100), "kernel", "second", 0);
@@ -38,7 +41,7 @@ static void core_functions(void **state)
 	assert_int_equal(unlink(in_folder("sys/kernel/notes")), 0);
 }
 
-/* Notes that end too early, or say that they do not. */
+/* Notes that are truncated, or whose lengths are wrong. */
 static void broken_notes(void **state)
 {
 	unsigned char notes[sizeof(core_notes)];
@@ -74,7 +77,7 @@ static void modules_end(void **state)
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001fff), "leak", "leak_two", 0xfbf);
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc0002000));
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc000a000));
-	/* In a module, but in none of its functions. */
+	/* Inside a module, but outside of its functions. */
 	assert_unnamed(resolve_exact(&kernel, 0xffffffffc0008010));
 	assert_string_equal(resolve_exact(&kernel, 0xffffffffc0008010)->module, "far");
 	assert_true(resolve_exact(&kernel, 0xffffffffc0009010)->module_offset == 0x1010);
@@ -105,7 +108,7 @@ static void odd_module_lists(void **state)
 		kernel_text("proc/modules", lists[i]);
 		kernel = kernel_open();
 		assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "leak", "leak_one", 0x10);
-		/* Nobody says where it ends, but it does. */
+		/* The module's size is unknown, but it does end somewhere. */
 		assert_unnamed(resolve_exact(&kernel, 0xffffffffd0000000));
 		kernel_close(&kernel);
 	}
@@ -130,7 +133,7 @@ static void code_made_at_run_time(void **state)
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc0180000));
 	assert_place(resolve_exact(&kernel, 0xffffffffc0200010), "ftrace", "ftrace_trampoline",
 		     0x10);
-	/* Another program at the same address: who holds the old name keeps it. */
+	/* Another BPF program at the same address: locations returned before keep their names. */
 	{
 		const struct sym_location *old = resolve_exact(&kernel, 0xffffffffc0100090);
 
@@ -192,13 +195,13 @@ static void new_module_is_found(void **state)
 	assert_nothing_there(loc);
 	kernel_text("proc/modules", "leak 4096 0 - Live 0xffffffffc0001000\n");
 	kernel_text("proc/kallsyms", CORE LEAK);
-	/* By a refresh, because the list of modules is another one. */
+	/* A refresh finds the module, because the list of modules has changed. */
 	kernel.space->kernel->image.pause_ns = 1000000 * 1000000ULL;
 	assert_int_equal(symspace__refresh(kernel.space), 0);
 	assert_true(resolve_exact(&kernel, 0xffffffffc0001010) == loc);
 	assert_place(loc, "leak", "leak_one", 0x10);
 	assert_true(resolve_exact(&kernel, 0xffffffff81000010) == before);
-	/* More users do not make it another one. */
+	/* Another number of users does not count as a change of the list. */
 	read_ns = kernel.space->kernel->image.read_ns = 1;
 	kernel_text("proc/modules", "leak 4096 3 a,b,c, Live 0xffffffffc0001000\n");
 	assert_int_equal(symspace__refresh(kernel.space), 0);
@@ -206,7 +209,9 @@ static void new_module_is_found(void **state)
 	kernel_close(&kernel);
 }
 
-/* An address that is not known makes the list be read again, once and not too often. */
+/*
+ * The list is read again for an unknown address, but only once for each address, and not too often.
+ */
 static void unknown_address_reads_again(void **state)
 {
 	struct kernel kernel;
@@ -220,7 +225,7 @@ static void unknown_address_reads_again(void **state)
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc0001010));
 	kernel.space->kernel->image.pause_ns = 0;
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "leak", "leak_one", 0x10);
-	/* This one will never have a name: once the list is younger, it is not asked again. */
+	/* An address that never has a name is not looked up again if the list is newer. */
 	resolve_exact(&kernel, 0xffffffffe0000000);
 	read_ns = kernel.space->kernel->image.read_ns = UINT64_MAX / 2;
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffe0000000));
@@ -242,19 +247,19 @@ static void unloaded_module_keeps_its_names(void **state)
 	assert_int_equal(symspace__refresh(kernel.space), 0);
 	assert_true(resolve_exact(&kernel, 0xffffffffc0001010) == old);
 	assert_place(old, "leak", "leak_one", 0x10);
-	/* Also those that nobody had asked for, and after one more change. */
+	/* Addresses not looked up before are named, too, even after a further change. */
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001110), "leak", "leak_two", 0x10);
 	kernel_text("proc/modules", "new 256 0 - Live 0xffffffffc0001000\n");
 	kernel_text("proc/kallsyms", CORE "ffffffffc0001000 t new_one\t[new]\n");
 	assert_int_equal(symspace__refresh(kernel.space), 0);
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001120), "leak", "leak_two", 0x20);
-	/* What lies there now is something else; who holds the old name keeps it. */
+	/* Another module is there now. Locations returned before keep their names. */
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "new", "new_one", 0x10);
 	assert_place(old, "leak", "leak_one", 0x10);
 	kernel_close(&kernel);
 }
 
-/* The code for a module's start lies apart, and is not listed any more when it has run. */
+/* A module's init code is in a separate place and is no longer listed after it has run. */
 static void start_of_a_module(void **state)
 {
 	struct kernel kernel;
@@ -276,7 +281,7 @@ static void start_of_a_module(void **state)
 	kernel_close(&kernel);
 }
 
-/* The machine's own kernel: its addresses are hidden, or all that it calls a function is found. */
+/* On the running kernel, either addresses are hidden or functions are found. */
 static void this_kernel(void **state)
 {
 	struct symbolizer *sym;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Code made at run time: the map that its compiler writes, which anyone may have written. */
+/* Tests code generated at run time, named by a perf map: a file that anyone may have written. */
 #include "tests/unit/symbolizer/known.h"
 
-/* Counts the lines that are compared with addresses. */
+/* Counts comparisons of lines with addresses. */
 #include "base/addr_ranges.h"
 static const struct range *count_next(const struct range_table *table, uint64_t addr,
 				      const struct range *last);
@@ -56,7 +56,7 @@ static void write_map(const char *mode, const char *text, size_t len)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* One line: the offset in code, the size, the name. */
+/* Appends a line: offset in code, size, name. */
 static void add_line(const char *mode, unsigned int offset, unsigned int size, const char *name)
 {
 	char text[256];
@@ -93,7 +93,7 @@ static void lines_and_growth(void **state)
 	assert_jit(at(0x100), "LazyCompile:*add /src/a b.js:10", 0);
 	assert_jit(at(0x11f), "LazyCompile:*add /src/a b.js:10", 0x1f);
 	assert_unnamed(at(0x120));
-	/* What was unknown is looked up again when the file has grown. */
+	/* An unknown address is looked up again after the file has grown. */
 	add_line("a", 0x120, 0x10, "added");
 	assert_jit(at(0x120), "added", 0);
 }
@@ -105,7 +105,7 @@ static void return_address_behind_the_end(void **state)
 	assert_jit(resolve_one(space, (uintptr_t)code + 0x210, false, BUDGET_MS), "caller", 0x10);
 }
 
-/* Code that was compiled anew lies over the old one. */
+/* Recompiled code replaces older code at the same addresses. */
 static void last_line_counts(void **state)
 {
 	add_line("a", 0x300, 0x100, "old");
@@ -148,7 +148,7 @@ static void bad_lines(void **state)
 	assert_unnamed(at(0x508));
 }
 
-/* Never waited for, never followed, never read without end. */
+/* Files that are not regular are neither waited for nor followed, and large files are not read. */
 static void not_a_regular_file(void **state)
 {
 	uint64_t before_bytes = process_read_bytes();
@@ -176,12 +176,11 @@ static void not_a_regular_file(void **state)
 	assert_unnamed(at(0x603));
 	unlink(map_path);
 	assert_in_range(process_read_bytes() - before_bytes, 0, 1 << 20);
-	/* The names that were read stay. */
+	/* Names read before are kept. */
 	assert_jit(at(0x500), "behind them", 0);
 }
 
-/* Each of the addresses lies in hundreds of thousands of lines, of which a limited number counts.
- */
+/* Each address is in hundreds of thousands of lines; only a limited number is compared. */
 static void many_overlapping_lines(void **state)
 {
 	enum { ADDRESSES = 1000 };
@@ -200,7 +199,7 @@ static void many_overlapping_lines(void **state)
 	assert_in_range(compared_cnt, ADDRESSES, ADDRESSES * OVERLAPS_MAX);
 }
 
-/* A file that is no ELF file holds such code too: memfd, twice mapped. */
+/* Generated code may also be in a file that is not ELF, such as a memfd mapped twice. */
 static void code_in_a_memfd(void **state)
 {
 	int fd = memfd_create("doublemapper", MFD_CLOEXEC);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions that the linker has removed stay in the DWARF, at addresses that may be those of other
- * code: what is there keeps its own lines.
+ * Functions removed by the linker stay in DWARF, at addresses that other code may have. The other
+ * code must keep its own lines.
  */
 #include <dlfcn.h>
 
 #include "tests/unit/symbolizer/known.h"
 
-/* Minimum size of `live` */
+/* Minimum size of `live`, in bytes */
 #define CODE_BYTES 32
 
 /*
- * Two functions of more than a page, which nothing refers to, and two that stay, of which `live`
- * is called: one removed function is in its file, one in another.
+ * Makes two functions larger than a page that nothing refers to, one in the file of `live` and one
+ * in another file, and two that stay.
  */
 static bool make_source(void)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The symbolizer on its own process: functions, inlines, libraries that come and go. */
+/*
+ * Tests the symbolizer on its own process: functions, inlined calls, and libraries that are loaded
+ * and unloaded.
+ */
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
@@ -107,7 +110,7 @@ static noinline_function __attribute__((noreturn, aligned(1))) void ends_in_a_ca
 	never_returns();
 }
 
-/* The return address of a last call lies behind the function, perhaps in the next one. */
+/* The return address of a final call is behind the function, possibly in the next one. */
 static void call_at_the_end(void **state)
 {
 	struct spaces *spaces = *state;
@@ -249,7 +252,10 @@ static void library_loaded_later(void **state)
 	assert_true(ends_with(loc->frames[0].file, "l.c"));
 	assert_true(ends_with(loc->module, "later.so"));
 
-	/* It goes: what was seen, and what is seen first now, is named all the same. */
+	/*
+	 * After the library is unloaded, its addresses are still named, including ones not looked
+	 * up before.
+	 */
 	dlclose(lib);
 	assert_int_equal(symspace__refresh(spaces->self), 0);
 	after = resolve_one(spaces->self, addr, true, BUDGET_MS);
@@ -283,7 +289,7 @@ static uint32_t add_file(struct symbolizer *sym, const char *name)
 	return file;
 }
 
-/* A place in a file has its name whether the file is mapped or not, and the address it had last. */
+/* An offset in a file is named whether the file is mapped or not, with its last known address. */
 static void place_in_file(void **state)
 {
 	struct spaces *spaces = *state;
@@ -320,7 +326,7 @@ static void place_in_file(void **state)
 	assert_true(ends_with(loc->module, "other.so"));
 }
 
-/* Maps the whole of a library in the folder as code, at a place of its own or at "at". */
+/* Maps a library of the folder as executable. at may be NULL. */
 static char *map_library(const char *name, void *at, size_t *len)
 {
 	int fd = open(in_folder(name), O_RDONLY | O_CLOEXEC);
@@ -336,7 +342,7 @@ static char *map_library(const char *name, void *at, size_t *len)
 	return code;
 }
 
-/* Another library where one was before: the newest counts, the old location stays as it is. */
+/* A library at the address of another one: the newest counts, and old locations stay unchanged. */
 static void library_replaced(void **state)
 {
 	struct spaces *spaces = *state;
@@ -379,7 +385,7 @@ int main(void)
 
 	if (make_folder(NULL) || open_self(&state))
 		return 99;
-	/* One symbolizer for all tests, as in a program. */
+	/* All tests share one symbolizer, as in a program. */
 	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
 		tests[i].initial_state = state;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);

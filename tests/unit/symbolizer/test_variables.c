@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of variables: of this process itself, of libraries, and of threads. */
+/* Tests names of variables: of this process, of libraries, and of threads. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -85,10 +85,10 @@ static void statics_of_functions(void **state)
 
 	counted[0]++;
 	assert_non_null(loc->frames[0].symbol);
-	/* Each compiler has a way of its own to tell such variables apart. */
+	/* Compilers append different suffixes to such names. */
 	assert_non_null(strstr(loc->frames[0].symbol, "counted"));
 	assert_int_equal(loc->frames[0].offset, 8);
-	/* The symbol table knows which file it is private to. */
+	/* For local symbols, the symbol table has the name of the source file. */
 	expect_line(loc, "test_variables.c", 0);
 }
 
@@ -97,7 +97,7 @@ static void of_the_c_library(void **state)
 	expect(resolve_data(stdout), "_IO_2_1_stdout_", 0, "libc.so.6");
 }
 
-/* What is a function's is not a variable's, and the other way round. */
+/* A function's address is not a variable's, and vice versa. */
 static void code_is_no_data(void **state)
 {
 	assert_unnamed(resolve_data((void *)(uintptr_t)all_sections));
@@ -149,7 +149,7 @@ static void *in_thread(void *arg)
 	expect(resolve_tls(aligned_of_thread + 255), "aligned_of_thread", 255, "test_variables");
 	zero_of_thread++;
 	expect(resolve_tls(&zero_of_thread), "zero_of_thread", 0, "test_variables");
-	/* Of the C library's own nothing is known. */
+	/* Variables of the C library have no names. */
 	loc = resolve_tls(&errno);
 	assert_null(loc->frames[0].symbol);
 	return NULL;
@@ -211,7 +211,7 @@ static void expect_library(void *lib, const char *hidden)
 	}
 }
 
-/* One library after the other, each another file of the same name. */
+/* Different libraries of the same name, one after another. */
 static void libraries(void **state)
 {
 	static const struct {
@@ -227,7 +227,7 @@ static void libraries(void **state)
 		 "objcopy --only-keep-debug v.so v.debug && strip v.so && "
 		 "objcopy --add-gnu-debuglink=v.debug v.so",
 		 "hidden"},
-		/* The debug file of another build. */
+		/* The debug file is from another build. */
 		{"-g -DOTHER",
 		 "objcopy --only-keep-debug v.so w.debug && "
 		 "sed -i 's/{1}/{5}/' v.c && $CC -O1 -shared -fPIC -Wl,--build-id "
@@ -251,7 +251,7 @@ static void libraries(void **state)
 	}
 }
 
-/* The same file twice in one process: each address belongs to its own. */
+/* A file loaded twice in a process: each address belongs to one of its copies. */
 static void twice(void **state)
 {
 	void *first, *second;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes small ELF files, of x86-64 or aarch64, from call frame information that is written by hand:
- * text, which is a hole, then the information as a section of any name.
+ * Makes small ELF files, for x86-64 or aarch64, from call frame information written by hand. The
+ * text is a hole, followed by the information as a section of any name.
  */
 #include "tests/unit/unwinder/cfi_file.h"
 
@@ -100,7 +100,7 @@ static void cfi_write_headers(const struct cfi_file *file, int fd, uint64_t fram
 	cfi_write(fd, &header, sizeof(header), 0);
 }
 
-/* A .eh_frame_hdr, whose table says that there is nothing; the frames follow it. */
+/* Writes a .eh_frame_hdr with an empty table. The frames follow it. */
 static void cfi_write_segments(const struct cfi_file *file, int fd, uint64_t header)
 {
 	static const unsigned char empty[] = {1, 0x1b, 0x03, 0x3b, 8, 0, 0, 0, 0, 0, 0, 0};

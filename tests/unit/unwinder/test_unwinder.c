@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The helper that builds unwind tables: what it gives, and files that end it. */
+/* Tests the helper that builds unwind tables, and files that end it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* As for somebody who waits no longer. */
+/* Builds a table, and gives up at the deadline. */
 static int build(struct unwinder *unwinder, int fd, uint64_t deadline_ns, struct unwind_table *ret)
 {
 	int err = unwinder__begin(unwinder, fd);
@@ -82,7 +82,7 @@ static void no_table(void **state)
 	same_as_here(state);
 }
 
-/* The next file gets a new helper. */
+/* A failed request ends the helper: the next file gets a new one. */
 static void helper_replaced(void **state)
 {
 	struct unwind_table table;
@@ -94,8 +94,8 @@ static void helper_replaced(void **state)
 }
 
 /*
- * Functions of as many steps as are followed, each of which libdw begins anew: they are left to it,
- * as an expression says where the frame pointer is.
+ * Makes a file with functions of the maximum number of steps. An expression for the frame pointer
+ * leaves them to libdw, which starts from the beginning at each step.
  */
 static int make_slow(void)
 {
@@ -112,7 +112,7 @@ static int make_slow(void)
 	return cfi_file_finish(&file);
 }
 
-/* A file that takes too long is given up, and the next one is built as ever. */
+/* A file that takes too long is given up; the next one is built. */
 static void slow_file(void **state)
 {
 	struct unwind_table table;
@@ -139,7 +139,7 @@ static void *shrink_again_and_again(void *arg)
 	return arg;
 }
 
-/* What is cut off while it is read ends the helper at worst. */
+/* A file that shrinks while it is read at worst ends the helper. */
 static void shrinking_file(void **state)
 {
 	struct shrinking file = {.fd = make_slow()};

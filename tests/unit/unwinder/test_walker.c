@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The helper that walks copies of stacks by libdwfl: this program's own, beside libgcc's walk. */
+/*
+ * Tests the helper that walks copied stacks with libdwfl: compares a walk of this program's stack
+ * with libgcc's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +29,7 @@
 struct own_stack {
 	struct walker *walker;
 	struct unwind_copy copy;
-	uint64_t frames[FRAMES_MAX]; /* from the caller of take_copy on */
+	uint64_t frames[FRAMES_MAX]; /* from the caller of take_copy() outwards */
 	size_t cnt;
 	bool skipped;
 	struct walker_stack walked;
@@ -47,7 +50,7 @@ static void copy_memory(struct unwind_copied_range *range, uint8_t *bytes, uint6
 	close(fd);
 }
 
-/* The context's pc is the return address of getcontext: registers are as a call leaves them. */
+/* The context's pc is getcontext()'s return address, with the registers as after the call. */
 static void copy_registers(const ucontext_t *context, struct unwind_copy *copy)
 {
 #if defined(__x86_64__)
@@ -73,12 +76,12 @@ static uint64_t stack_pointer(const struct unwind_copy *copy)
 	return copy->registers[copy->register_cnt == 32 ? 31 : 7];
 }
 
-/* Its first frame is take_copy itself, at another place. */
+/* Skips the first frame, which is take_copy() at another address. */
 static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
 {
 	struct own_stack *own = arg;
 
-	/* 0 stands for the caller that the outermost function has not. */
+	/* 0 means that the outermost function has no caller. */
 	if (own->skipped && own->cnt < FRAMES_MAX && _Unwind_GetIP(context))
 		own->frames[own->cnt++] = _Unwind_GetIP(context);
 	own->skipped = true;
@@ -147,7 +150,7 @@ static void walk(struct own_stack *own)
 	assert_int_equal(walker__walk(own->walker, SPACE, &own->copy, patience(), &own->walked), 0);
 }
 
-/* From take_copy's caller on, as libgcc finds it. */
+/* True if the walk agrees with libgcc's, from the caller of take_copy() outwards. */
 static bool is_same(const struct own_stack *own)
 {
 	return own->walked.end == WALKER_FINISHED && own->walked.cnt == own->cnt + 1 &&
@@ -164,7 +167,7 @@ static void as_libgcc(void **state)
 	assert_true(is_same(own));
 }
 
-/* The stack word that holds a return address. */
+/* Finds the stack word with a return address. */
 static uint64_t *find_word(struct own_stack *own, uint64_t word)
 {
 	uint64_t *words = (uint64_t *)own->copy.stack_bytes;
@@ -177,7 +180,7 @@ static uint64_t *find_word(struct own_stack *own, uint64_t word)
 	return NULL;
 }
 
-/* Another return address in the copy is another frame. */
+/* A changed return address in the copy changes the walk. */
 static void falsified(void **state)
 {
 	struct own_stack *own = *state;
@@ -190,7 +193,7 @@ static void falsified(void **state)
 	assert_int_equal(own->walked.frames[2], own->frames[0]);
 }
 
-/* A pending return probe has replaced it: what the kernel keeps is taken. */
+/* A pending return probe replaced the return address: the kernel's saved one is used. */
 static void repaired(void **state)
 {
 	struct own_stack *own = *state;
@@ -211,7 +214,7 @@ static void repaired(void **state)
 	assert_true(is_same(own));
 }
 
-/* A stack whose rest was not copied, or cannot be read, is not finished. */
+/* A walk does not finish if the rest of the stack was not copied or is unreadable. */
 static void unreadable(void **state)
 {
 	struct own_stack *own = *state;
@@ -233,7 +236,7 @@ static void unreadable(void **state)
 	assert_true(own->walked.cnt <= 2);
 }
 
-/* Nonsense ends the helper, and is an error, never a walk, until a new one is told of code. */
+/* Invalid input ends the helper. Walks then fail until a new helper has been given the code. */
 static void nonsense(void **state)
 {
 	struct own_stack *own = *state;
@@ -251,7 +254,7 @@ static void nonsense(void **state)
 	assert_true(is_same(own));
 }
 
-/* A space that was closed is gone; so is one that never was. */
+/* Walks in a closed space fail. Closing an unknown space has no effect. */
 static void closed(void **state)
 {
 	struct own_stack *own = *state;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Accounts that a target has made up: what does not fit is not read. */
+/*
+ * Tests reading accounts with invalid contents, which a hostile target can write: nothing invalid
+ * may be accepted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +24,7 @@
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define BYTES ((uint64_t)64 << 20)
 
-/* A small account: a page for each region but the last two. */
+/* Makes a 64 MiB account with one page for each region except the last two. */
 static struct account *make_account(int *ret_fd)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -84,7 +87,9 @@ static void test_layout(void **state)
 	}
 }
 
-/* What could take for ever to read, or nobody may write to, is no agent's. */
+/*
+ * Refuses an account whose event ring would take too long to read, and one that cannot be written.
+ */
 static void test_no_agents_own(void **state)
 {
 	struct account_view view;
@@ -115,7 +120,7 @@ static void test_block(void **state)
 	chunk->base = ACCOUNT_CHUNK_SPAN * 7;
 	chunk->lines[3].cells[2].block = ACCOUNT_CELL(5, 100, 4);
 	chunk->lines[3].cells[2].life = ACCOUNT_LIFE(1ULL, 0, 77ULL);
-	/* Nobody reads what lines say of their spills: each has them from its own. */
+	/* Spill numbers in a chunk are ignored: each spill names its own line. */
 	chunk->spills[9] = UINT32_MAX;
 	seal(fd);
 	assert_int_equal(account_view_init(fd, &view), 0);
@@ -131,7 +136,7 @@ static int keep_addr(void *arg, const struct account_block *block)
 	return 0;
 }
 
-/* The pages that are read are those that were written, however much is said to be in use. */
+/* Only pages that were written are read, even if the account claims to use far more. */
 static void test_spill(void **state)
 {
 	struct account_view view;
@@ -157,7 +162,7 @@ static void test_spill(void **state)
 	munmap(account, BYTES);
 }
 
-/* As they were kept: in order, and each has a kind. */
+/* Out-of-order ranges are ignored, and invalid kinds are replaced. */
 static void test_ranges(void **state)
 {
 	struct account_view view;
@@ -181,7 +186,7 @@ static void test_ranges(void **state)
 	munmap(account, BYTES);
 }
 
-/* A chain of so many frames, the outermost at the first number. */
+/* Adds a chain of cnt frames. The outermost gets frame number first. */
 static void add_frames(struct account *account, uint32_t first, uint32_t cnt, unsigned int end)
 {
 	struct account_frame *frames = region_of(account, ACCOUNT_FRAMES);
@@ -213,14 +218,14 @@ static void test_stack(void **state)
 	assert_int_equal(frames[2], 100);
 	assert_int_equal(account_view_stack(&view, first + 3, frames, 4, &end), 4);
 	assert_int_equal(end, UNWIND_END_COMPLETE);
-	/* More than was asked for, or than is always there. */
+	/* Stacks deeper than the buffer, or than the account's depth, are truncated. */
 	assert_int_equal(account_view_stack(&view, first + 5, frames, 4, &end), 4);
 	assert_int_equal(end, UNWIND_END_TRUNCATED);
 	assert_int_equal(account_view_stack(&view, first + 7, frames, 8, &end), 6);
 	assert_int_equal(end, UNWIND_END_TRUNCATED);
 	assert_int_equal(account_view_stack(&view, ACCOUNT_NO_STACK, frames, 8, &end), 0);
 	assert_int_equal(end, UNWIND_END_UNKNOWN);
-	/* What is not there, in a circle, or beyond the end. */
+	/* Invalid frame numbers: unused, in a cycle, or out of range. */
 	assert_int_equal(account_view_stack(&view, 0, frames, 8, &end), 0);
 	assert_int_equal(account_view_stack(&view, first - 1, frames, 8, &end), 0);
 	assert_int_equal(account_view_stack(&view, UINT32_MAX, frames, 8, &end), 0);
@@ -232,7 +237,7 @@ static void test_stack(void **state)
 	munmap(account, BYTES);
 }
 
-/* Whatever it says: nothing is read outside, and it comes to an end. */
+/* Random contents: nothing outside the account is read, and reading ends. */
 static void test_noise(void **state)
 {
 	uint64_t seed = 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a program says of its samples may be anything: estimates of them are numbers all the same.
- */
+/* Sampling rates come from the target and may be anything; estimates must still be finite. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

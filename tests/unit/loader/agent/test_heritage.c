@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What events say of forks: who may have what, and what a target makes up. */
+/*
+ * Tests how an agent's events about forks are applied, including events that a hostile target makes
+ * up.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +18,7 @@
 #define PARENT 7
 #define CHILD 8
 
-static struct account account; /* all zeros, as is all that it has */
+static struct account account; /* all zeros: an empty account */
 
 static struct account_view view_of(uint64_t forked_ns)
 {
@@ -57,7 +60,7 @@ static void test_mappings_at_fork(void **state)
 	heritage_deinit(&heritage);
 }
 
-/* A block from before the fork that the parent has freed is the child's, until it frees it too. */
+/* A block freed by the parent after the fork stays the child's until the child frees it. */
 static void test_frees(void **state)
 {
 	const uint64_t life = ACCOUNT_LIFE(2ULL, 0, 0ULL), birth_ns = ACCOUNT_LIFE_BIRTH_NS(life);
@@ -77,7 +80,7 @@ static void test_frees(void **state)
 
 	assert_int_equal(inheritance_fork(&inheritance, PARENT, CHILD, birth_ns + 100), 0);
 	apply(&parent, PARENT, &none, &left);
-	apply(&child, PARENT, &none, &freed); /* it was not forked, and has nothing to free */
+	apply(&child, PARENT, &none, &freed); /* not forked: has no inherited blocks */
 	assert_int_equal(heritage_walk_freed(&child, &inheritance), 0);
 	assert_int_equal(inheritance.freed_in_child_cnt, 0);
 	apply(&child, CHILD, &none, &freed);
@@ -91,7 +94,10 @@ static void test_frees(void **state)
 	assert_int_equal(inheritance.blocks[0].birth_ns, birth_ns);
 	assert_int_equal(inheritance.freed_in_child_cnt, 1);
 	assert_int_equal(inheritance.freed_in_child[0].freed_ns, birth_ns + 300);
-	/* Without the child nobody needs it, but who may come yet. */
+	/*
+	 * Without the child, the block is kept only while a child forked at that time may still
+	 * appear.
+	 */
 	inheritance.fork_cnt = 0;
 	assert_int_equal(heritage_walk(&parent, &inheritance, left.time_ns), 0);
 	assert_int_equal(parent.left_cnt, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/kernel/caches: what slab caches say of blocks whose frees were not seen. */
+/* Tests estimates of missed frees from the growth of slab caches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,10 @@ static uint64_t reconcile(const char *before, const char *now, struct cache_user
 	return unseen;
 }
 
-/* 2,689 outstanding though the cache has 1,266 more: so many must be left, whosever they are. */
+/*
+ * 2,689 blocks are outstanding but the cache grew by 1,266 objects: 1,423 frees were missed, at any
+ * of the sites.
+ */
 static void test_grown_by_less(void **state)
 {
 	struct cache_user users[] = {
@@ -72,7 +75,7 @@ static void test_grown_by_less(void **state)
 	assert_int_equal(users[1].unseen_frees, 1423);
 }
 
-/* The whole leak is in the cache. */
+/* The cache grew by more than the blocks of the site. */
 static void test_grown_by_as_much(void **state)
 {
 	struct cache_user user = {
@@ -84,7 +87,7 @@ static void test_grown_by_as_much(void **state)
 	assert_int_equal(user.unseen_frees, 0);
 }
 
-/* What the CPUs may have kept is no proof that frees were missed, and none of a leak. */
+/* Objects cached by CPUs prove neither missed frees nor a leak. */
 static void test_slack(void **state)
 {
 	struct cache_user user = {.cache = "epi", .bytes = 300 * 128, .count = 300, .shown = 300};
@@ -95,8 +98,10 @@ static void test_slack(void **state)
 	assert_int_equal(user.unseen_frees, 300);
 }
 
-/* Objects of before that have gone make the cache smaller: nothing more can be unseen than is
- * shown. */
+/*
+ * Freeing objects older than tracing shrinks the cache. The number of missed frees is limited to
+ * the blocks shown.
+ */
 static void test_shrunk(void **state)
 {
 	struct cache_user user = {
@@ -108,8 +113,7 @@ static void test_shrunk(void **state)
 	assert_int_equal(user.unseen_frees, 2500);
 }
 
-/* Sites with objects of several caches are held against all of kmalloc's, or against all there are.
- */
+/* Sites that use several caches are compared with all kmalloc caches, or with all caches. */
 static void test_several(void **state)
 {
 	static const char before[] = TITLES "kmalloc-64 0 0 64 64" TAIL
@@ -138,7 +142,7 @@ static void test_several(void **state)
 		assert_int_equal(users[i].unseen_frees, users[i].site == 3 ? 6000 : 0);
 }
 
-/* Without a name in slabinfo nothing is said. */
+/* A cache that is not in slabinfo gives no estimate. */
 static void test_unknown(void **state)
 {
 	struct cache_user user = {.cache = "gone", .bytes = 9000, .count = 900, .shown = 900};

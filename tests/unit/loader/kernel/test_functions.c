@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/kernel_functions: on lists of symbols made here, good and odd. */
+/* Tests finding functions in /proc/kallsyms, with valid and malformed lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void test_tracing_frames(void **state)
 
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 5), 3);
 	assert_int_equal(kernel_functions_tracing_frames(&got, plain, 2), 0);
-	/* Nothing would be left: then all of it is shown. */
+	/* If every frame is part of tracing, none is removed. */
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 3), 0);
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 0), 0);
 }
@@ -84,7 +84,7 @@ static void test_odd(void **state)
 	assert_int_equal(got.slab[0].end - got.slab[0].start, 65536);
 }
 
-/* More matches than there is room for. */
+/* More matches than the tables can hold. */
 static void test_many(void **state)
 {
 	char *text = NULL;

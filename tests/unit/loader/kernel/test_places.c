@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * loader/kernel_places: the events' arguments as kernels of several years had them, in BTF made
- * here, and the fields of classic tracepoints.
+ * Tests where the arguments of kernel events are: in BTF as several kernel versions have it, and in
+ * formats of classic tracepoints.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@
 #define NONE MEMLEAK_VALUE_NONE
 
 /*
- * Types by a letter: l long, i int, b bool, v void *, k kmem_cache *, p page *, f function, h head,
- * L list.
+ * Types by letter: l long, i int, b bool, v void *, k struct kmem_cache *, p struct page *, f
+ * function pointer, h struct callback_head *, L struct list_head *.
  */
 struct maker {
 	struct btf *btf;
@@ -86,7 +86,10 @@ static struct memleak_value_places places(const struct maker *maker)
 	return ret;
 }
 
-/* 5.10: sizes in both, no cache; the percpu event has no call site. */
+/*
+ * Linux 5.10: kmalloc and kmem_cache_alloc pass sizes but no cache; the percpu event has no call
+ * site.
+ */
 static void test_old(void **state)
 {
 	struct maker maker = make();
@@ -118,7 +121,7 @@ static void test_old(void **state)
 	btf__free(maker.btf);
 }
 
-/* 6.0: the cache stands before the sizes. */
+/* Linux 6.0: both events pass the cache before the sizes. */
 static void test_between(void **state)
 {
 	struct maker maker = make();
@@ -134,7 +137,10 @@ static void test_between(void **state)
 	btf__free(maker.btf);
 }
 
-/* 6.1 and later: the cache knows the size, kmalloc has none; percpu has a call site. */
+/*
+ * Linux 6.1 and later: kmem_cache_alloc passes a cache instead of sizes, and kmalloc passes no
+ * cache; the percpu event has a call site.
+ */
 static void test_new(void **state)
 {
 	struct maker maker = make();
@@ -154,7 +160,7 @@ static void test_new(void **state)
 	btf__free(maker.btf);
 }
 
-/* A kernel that nobody knows is not guessed at. */
+/* Unknown layouts of arguments are refused. */
 static void test_unknown(void **state)
 {
 	static const struct {
@@ -197,7 +203,7 @@ static void test_rcu(void **state)
 	btf__free(with_object.btf);
 }
 
-/* Once with a list before the array; what nobody knows is not hooked. */
+/* Some kernels pass a list before the array. Functions with an unknown signature are not hooked. */
 static void test_bulk_pages(void **state)
 {
 	static const struct {
@@ -231,7 +237,7 @@ static int add_variable(struct maker *maker, int type, const char *name)
 	return var;
 }
 
-/* The count of interrupts: a variable, a member of one, or nowhere. */
+/* The preemption count may be a per-CPU variable, a member of one, or missing. */
 static void test_preempt_count(void **state)
 {
 	struct maker maker = make();
@@ -280,7 +286,7 @@ static void test_running_kernel(void **state)
 	btf__free(btf);
 }
 
-/* A folder like tracefs's, with every event that is wanted. */
+/* Writes a format file like those of tracefs. */
 static void write_format(const char *folder, const char *event, const char *fields)
 {
 	char path[256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The loader's symbol backend for kernel stacks, over a kernel made of files. */
+/* Tests the symbol backend for kernel stacks on a fake kernel. */
 #include "tests/unit/symbolizer/fake_kernel.h"
 
 #include "base/clock.h"
@@ -8,12 +8,12 @@
 
 #define IN_TIME clock_deadline_ns(BUDGET_MS * 1000000ULL)
 
-/* A backend whose space is that of the made-up kernel, not of the one that runs. */
+/* Opens a backend on the fake kernel instead of the running one. */
 static void open_fake(struct kernel_symbols *symbols, struct symbolizer *symbolizer)
 {
 	struct capture capture;
 
-	/* Where this test has no rights, the running kernel's addresses are hidden. */
+	/* Without root, the running kernel hides its addresses: discard the warning. */
 	capture_begin(&capture, STDERR_FILENO);
 	assert_int_equal(kernel_symbols_init(symbols, symbolizer), 0);
 	free(capture_end(&capture));
@@ -52,7 +52,7 @@ static void kernel_sites_alone(void **state)
 	open_fake(&symbols, symbolizer);
 	assert_int_equal(symbols.backend.prepare(&symbols.backend, all_sites, 3, IN_TIME), 0);
 	assert_place(look_up(&symbols, &sites[1], kernel_frames[0]), "kernel", "second", 0x10);
-	/* Frames are return addresses. */
+	/* Frames are return addresses: this is still the function before that address. */
 	assert_place(look_up(&symbols, &sites[1], kernel_frames[1]), "kernel", "first", 0x100);
 	assert_nothing_there(look_up(&symbols, &sites[1], kernel_frames[2]));
 	assert_null(look_up(&symbols, &sites[0], user_frames[0]));
@@ -63,7 +63,7 @@ static void kernel_sites_alone(void **state)
 	symbolizer__free(symbolizer);
 }
 
-/* Said once, by the report that is the first to lack the names. */
+/* Checks that missing names are explained once, in the first report without them. */
 static void says_why_there_are_no_names(const char *expected)
 {
 	struct kernel_symbols symbols;

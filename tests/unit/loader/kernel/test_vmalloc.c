@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/kernel/vmalloc: what /proc/meminfo says of vmalloc(). */
+/* Tests reading vmalloc usage from /proc/meminfo. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What stood at an address when a stack was walked: known, or not said. */
+/*
+ * Tests which file was mapped at an address when a stack was walked, and that uncertain frames are
+ * marked as unsure.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +25,7 @@
 #define PLACE(file, offset)                                                                        \
 	(MEMLEAK_FRAME_FILE | (uint64_t)(file) << MEMLEAK_FRAME_OFFSET_BITS | (offset))
 
-/* The program, and a file at the library's place; 0: nothing is there. */
+/* Adds a list of mappings: the program, and file at the address of the library if file is not 0. */
 static void add(struct code_history *history, uint32_t unloads, uint32_t file)
 {
 	const struct unwind_mapping mappings[] = {
@@ -37,7 +40,7 @@ static void add(struct code_history *history, uint32_t unloads, uint32_t file)
 	assert_int_equal(code_history_add(history, IMAGE, unloads, mappings, file ? 2 : 1), 0);
 }
 
-/* A stack of the library, called by the program. */
+/* Resolves a stack in which the program calls the library. */
 static struct memleak_stack *settle(const struct code_history *history, uint16_t unloads,
 				    uint16_t known_unloads)
 {
@@ -52,7 +55,7 @@ static struct memleak_stack *settle(const struct code_history *history, uint16_t
 	room.stack.unloads = unloads;
 	room.stack.known_unloads = known_unloads;
 	room.words[1] = LIBRARY + 0x10;
-	/* Where a call was the mapping's last instruction. */
+	/* return address right behind the mapping: the call was its last instruction */
 	room.words[2] = PROGRAM + SIZE;
 	code_history_resolve(history, IMAGE, &room.stack);
 	return &room.stack;
@@ -79,7 +82,7 @@ static void same_time(void **state)
 	code_history_deinit(&history);
 }
 
-/* Between two readings: what both have is known, if only one thing was unloaded. */
+/* A stack between two lists: code in both is known if at most one unload happened between them. */
 static void between(void **state)
 {
 	struct code_history history = {0};
@@ -99,7 +102,7 @@ static void between(void **state)
 	code_history_deinit(&history);
 }
 
-/* Read when an unload had begun: another library came and went before the first one came again. */
+/* The first list was read during an unload: another library may have been mapped in between. */
 static void in_the_midst(void **state)
 {
 	struct code_history history = {0};
@@ -111,7 +114,7 @@ static void in_the_midst(void **state)
 	code_history_deinit(&history);
 }
 
-/* Loaded and unloaded between two readings of which one was at the stack's time. */
+/* The library is in neither list: it was loaded after the first and unloaded before the second. */
 static void never_seen(void **state)
 {
 	struct code_history history = {0};
@@ -124,7 +127,7 @@ static void never_seen(void **state)
 	code_history_deinit(&history);
 }
 
-/* The process ended, or has just begun. */
+/* Stacks before the first list, or after the last one. */
 static void one_side(void **state)
 {
 	struct code_history history = {0};
@@ -137,7 +140,7 @@ static void one_side(void **state)
 	code_history_deinit(&history);
 }
 
-/* Walked by the table of the file that was there before. */
+/* The walk used the unwind table of the previously mapped file. */
 static void mistaken(void **state)
 {
 	struct code_history history = {0};
@@ -149,13 +152,13 @@ static void mistaken(void **state)
 	assert_int_equal(stack->frame_cnt, 1);
 	assert_int_equal(stack->end, UNWIND_END_NO_RULE);
 	assert_true(stack->frames[0] == PLACE(3, 0x10));
-	/* The same file again is no mistake. */
+	/* Loading the same file again makes no difference. */
 	add(&history, 4, 3);
 	assert_frames(settle(&history, 4, 2), PLACE(3, 0x10), PLACE(1, SIZE));
 	code_history_deinit(&history);
 }
 
-/* Stacks keep 16 bits of the count. */
+/* Stacks keep only 16 bits of the unload count. */
 static void wrapped(void **state)
 {
 	struct code_history history = {0};
@@ -168,7 +171,9 @@ static void wrapped(void **state)
 	code_history_deinit(&history);
 }
 
-/* What was interrupted is looked up as it is, and says so afterwards. */
+/*
+ * The address of an interrupted frame is looked up unchanged, and the frame stays marked as exact.
+ */
 static void interrupted(void **state)
 {
 	struct code_history history = {0};
@@ -187,7 +192,7 @@ static void interrupted(void **state)
 	code_history_deinit(&history);
 }
 
-/* The oldest go, so that the memory stays bounded. */
+/* Old lists are dropped to limit memory. */
 static void bounded(void **state)
 {
 	struct code_history history = {0};
@@ -200,7 +205,7 @@ static void bounded(void **state)
 	code_history_deinit(&history);
 }
 
-/* The first frame was met when nothing was known to be there. */
+/* Returns a stack whose first frame was in unknown code when it was walked. */
 static struct memleak_stack *follow(uint64_t addr)
 {
 	static union {

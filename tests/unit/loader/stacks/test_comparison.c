@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Comparing two walks of a stack, and what is said of it: a wrong frame must be seen. */
+/*
+ * Tests comparing two walks of a stack, and the text of the result. Every wrong frame must be
+ * found.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +49,7 @@ static void equal_stacks(void **state)
 		     AGREEMENT_SAME, 4, 4);
 }
 
-/* Whichever frame it is, how ever the walks end. */
+/* A wrong frame is found at any depth and with any reason for the end of the walk. */
 static void falsified_frame(void **state)
 {
 	for (size_t at = 1; at < WALKED_CNT; at++) {
@@ -71,18 +74,18 @@ struct ends {
 	enum agreement_verdict verdict;
 };
 
-/* All frames that both have are equal. */
+/* Common frames are equal; the verdict depends on how the walks ended. */
 static void ends_compared(void **state)
 {
 	static const struct ends ends[] = {
-		/* One says that this was all, the other has more. */
+		/* A walk is complete, but the other one has more frames. */
 		{4, UNWIND_END_COMPLETE, 5, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{4, UNWIND_END_COMPLETE, 5, WALKER_FAILED, AGREEMENT_DIFFERS},
 		{4, UNWIND_END_COMPLETE, 5, WALKER_BEYOND, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_COMPLETE, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_NO_CODE, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_TRUNCATED, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
-		/* One found no way on. */
+		/* A walk failed early: the verdict is that only the other one finished. */
 		{5, UNWIND_END_COMPLETE, 5, WALKER_FAILED, AGREEMENT_ONLY_WALK},
 		{5, UNWIND_END_COMPLETE, 3, WALKER_FAILED, AGREEMENT_ONLY_WALK},
 		{5, UNWIND_END_TRUNCATED, 3, WALKER_FAILED, AGREEMENT_ONLY_WALK},
@@ -92,15 +95,15 @@ static void ends_compared(void **state)
 		{3, UNWIND_END_READ, 5, WALKER_BEYOND, AGREEMENT_ONLY_WALKER},
 		{3, UNWIND_END_NO_CODE, 4, WALKER_FAILED, AGREEMENT_NEITHER},
 		{4, UNWIND_END_NO_CODE, 3, WALKER_FAILED, AGREEMENT_NEITHER},
-		/* More frames than are kept. */
+		/* Walks truncated at the maximum depth. */
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_FINISHED, AGREEMENT_SAME},
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_FAILED, AGREEMENT_SAME},
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_LIMIT, AGREEMENT_SAME},
-		/* The copy was too small. */
+		/* The copied stack was too small. */
 		{5, UNWIND_END_COMPLETE, 3, WALKER_BEYOND, AGREEMENT_BEYOND},
 		{5, UNWIND_END_TRUNCATED, 3, WALKER_BEYOND, AGREEMENT_BEYOND},
 		{5, UNWIND_END_NO_CODE, 3, WALKER_BEYOND, AGREEMENT_BEYOND},
-		/* libdwfl found nothing at all. */
+		/* libdwfl found no frames. */
 		{5, UNWIND_END_COMPLETE, 0, WALKER_FAILED, AGREEMENT_ONLY_WALK},
 	};
 
@@ -133,7 +136,7 @@ static void assert_text(const struct comparison *comparison, const char *want)
 	free(text);
 }
 
-/* The difference is in the line, and where it began. */
+/* The text counts differing frames, and the place where walks begin to differ is recorded. */
 static void difference_said(void **state)
 {
 	struct walker_stack walker = walker_of(WALKED_CNT, WALKER_FINISHED);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/stacks/map_updater: what was put is there, what was removed goes, however fast they come.
- */
+/* Tests that added entries are visible and removed ones disappear, at any rate of changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +15,7 @@
 #include "loader/stacks/map_updater.h"
 #include "tests/unit/lib/process.h"
 
-#define KEYS 12 /* fewer than there may be threads: each new one is started meanwhile */
+#define KEYS 12 /* below the thread limit: threads are started while keys are added */
 #define UPDATERS 40
 
 static int inner_fd = -1, outer_fd = -1;

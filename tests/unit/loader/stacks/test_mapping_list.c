@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of a process's code: what is joined, found again, and left out where there is too much. */
+/* Tests lists of executable mappings: merging, lookup, and the limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define PAGE 0x1000
 #define NO_FILE (-ENOENT)
 
-/* Page number n, of the file with this inode number from the same page on. */
+/* Returns a mapping of page n that maps page n of the file with this inode. */
 static struct mapping page(uint64_t n, uint64_t inode)
 {
 	return (struct mapping){
@@ -78,7 +78,7 @@ static void the_same_mapping_is_found(void **state)
 	mapping_list_deinit(&list);
 }
 
-/* Pages 0, 3, 6, … have no table. */
+/* Mappings without an unwind table are dropped first: pages 0, 3, 6, … */
 static void what_has_no_table_goes_first(void **state)
 {
 	struct mapping_list list;

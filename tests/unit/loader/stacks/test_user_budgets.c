@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests what users may have a helper do for them. */
+/* Tests the limits on a helper's time for each user. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { HOSTILE = 1000, OTHER = 1001 };
 
-/* Whoever has had ten seconds of a helper twice waits; others do not, nor he for ever. */
+/* A user who takes more than the budget must wait; other users need not, and the wait ends. */
 static void one_user(void **state)
 {
 	struct user_budgets budgets = {0};
@@ -30,14 +30,14 @@ static void one_user(void **state)
 	assert_true(user_budgets_tell(&budgets, HOSTILE, BUDGET_PROBES));
 	assert_false(user_budgets_tell(&budgets, HOSTILE, BUDGET_PROBES));
 	assert_false(user_budgets_tell(&budgets, OTHER, BUDGET_TABLES));
-	/* It comes back however often it is asked for. */
+	/* The budget refills even if it is checked often. */
 	for (int i = 0; i < 9; i++)
 		assert_false(user_budgets_left(&budgets, HOSTILE, now_ns += SECOND_NS));
 	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns += 2 * SECOND_NS));
 	user_budgets_deinit(&budgets);
 }
 
-/* Nothing is read of whose memory does not come, for longer each time. */
+/* After a user's memory hung, it is not read for a while, and longer each time. */
 static void hangs(void **state)
 {
 	struct user_budgets budgets = {0};
@@ -55,7 +55,7 @@ static void hangs(void **state)
 	user_budgets_deinit(&budgets);
 }
 
-/* What takes no longer than usual costs nothing. */
+/* Ordinary usage costs no budget. */
 static void usual(void **state)
 {
 	struct user_budgets budgets = {0};
@@ -67,8 +67,8 @@ static void usual(void **state)
 }
 
 /*
- * Beyond what is usual, nobody's files are waited for as long as everybody has waited just now, and
- * files of the user for whom that was as long again.
+ * After an unusually long wait, no files are waited for during the excess time; files of the user
+ * who caused the wait, during twice that time.
  */
 static void rests(void **state)
 {
@@ -87,7 +87,7 @@ static void rests(void **state)
 	user_budgets_deinit(&budgets);
 }
 
-/* Many users of whom each takes little take no more together than one. */
+/* Many users with short waits together cause no more waiting than a single user. */
 static void many_users(void **state)
 {
 	struct user_budgets budgets = {0};

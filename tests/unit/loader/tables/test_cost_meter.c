@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cost of a call by what programs did, and what it comes to between two reports. */
+/* Tests the cost per call, and the tracing cost between two reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static struct cost_meter meter_of(uint64_t trap_ns)
 	return meter;
 }
 
-/* 1,000 calls with 500 returns: 400 ns in programs and 1.5 traps for each. */
+/* 400 ns in BPF programs plus 1.5 traps: 1,000 calls with 500 return probes. */
 static void a_call_costs_traps_and_programs(void **state)
 {
 	struct cost_meter meter = meter_of(600);
@@ -66,7 +66,7 @@ static void costs_are_of_one_interval(void **state)
 	assert_int_equal(cost.cpu_ns, 1);
 }
 
-/* A process that has ended took its CPU time out of the sum. */
+/* CPU time of a process that has ended disappears from the sum. */
 static void less_cpu_time_than_before_is_not_known(void **state)
 {
 	struct cost_meter meter = meter_of(600);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What descendants have, against processes that really copy what they have when they fork. */
+/* Tests the blocks of fork descendants against a model that copies all blocks at each fork. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,19 +15,19 @@
 #define PLACES 12
 #define FREED_MAX 4096
 
-/* What a process has at an address; birth 0: nothing. */
+/* A block at an address; birth_ns is 0 if there is none. */
 struct held {
 	uint64_t birth_ns;
-	uint32_t owner; /* the image that allocated it */
+	uint32_t owner; /* image that allocated the block */
 };
 
 struct model {
 	struct inheritance inheritance;
 	uint64_t now_ns;
-	uint32_t image_cnt; /* those that are or were; the first is 1 */
+	uint32_t image_cnt; /* images so far, including ended ones; the first is number 1 */
 	bool there[IMAGES + 1];
 	struct held held[IMAGES + 1][PLACES];
-	struct held kept[IMAGES + 1][PLACES]; /* own blocks as the table has them after an end */
+	struct held kept[IMAGES + 1][PLACES]; /* own blocks in the table after an end */
 	uint64_t freed_in_child_ns[IMAGES + 1][PLACES];
 	struct inherited_block freed[FREED_MAX];
 	size_t freed_cnt;
@@ -103,7 +103,10 @@ static int give(void *arg, uint32_t descendant, const struct inherited_block *bl
 	return 0;
 }
 
-/* As the tables are read: live blocks, freed ones, what was freed in the child. Some come twice. */
+/*
+ * Adds what a read of the tables yields: live blocks, freed ones and frees by children, some of
+ * them twice.
+ */
 static void add_all(struct model *model)
 {
 	struct inheritance *inheritance = &model->inheritance;
@@ -208,7 +211,7 @@ static void test_random(void **state)
 	}
 }
 
-/* Nobody is left: nothing is kept. */
+/* Forks are forgotten when no descendant is left. */
 static void test_forgotten(void **state)
 {
 	static struct model model;

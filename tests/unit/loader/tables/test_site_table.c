@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sites come and go with their images, and nothing of one walk is left in the next. */
+/* Tests that sites come and go with their processes, and that a walk leaves nothing behind. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/tables/table_sizes: what options fix stays, and the rest fits into the memory. */
+/* Tests table sizes: sizes set by options are kept, and the others fit into memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void shares(void **state)
 	assert_int_equal(table_memory(&given, &none), 7 * MIB);
 }
 
-/* What all entries take, by what the kernel's allocator makes of them. */
+/* Returns the memory used by all entries, as rounded up by the kernel's allocator. */
 static uint64_t bytes_of(const struct table_sizes *sizes)
 {
 	return sizes->blocks * 128ULL + sizes->stacks * 2048ULL + sizes->sites * 192ULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/tables/table_walk on a table of the kernel's: each element once, and what was deleted. */
+/* Tests walks of a BPF map: each element is visited once, and deletions are reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #include "loader/tables/table_walk.h"
 
-/* Several batches. */
+/* Enough for several batches. */
 #define ELEMENTS 40000
 
 struct seen {
@@ -35,7 +35,7 @@ static int meet(void *arg, const void *key, const void *value)
 	return 0;
 }
 
-/* Two of three; of these, somebody else deletes one of five first. */
+/* Elements that the walk deletes, two of three. Every fifth of them is deleted concurrently. */
 static bool is_doomed(uint32_t at)
 {
 	return at % 3 != 0;

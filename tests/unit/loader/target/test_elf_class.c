@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/elf_class: of this program, and of files that are none. */
+/* Tests the class of ELF files: of this program, and of files that are not ELF. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Images of processes from records that are made up: order, overlaps, bounds, what is lost. */
+/* Tests the images of processes, from hand-made records: order, overlaps, limits and losses. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +80,7 @@ static void exit_thread(pid_t pid, pid_t tid)
 	apply((struct map_record){.kind = MAP_RECORD_EXIT, .pid = pid, .tid = tid});
 }
 
-/* "1-3:/a 3-4:" for what is mapped of a process, in pages; "unknown". */
+/* Returns a process's mappings, in pages, such as "1-3:/a 3-4:"; "unknown" if there are none. */
 static const char *maps_at(pid_t pid, uint64_t at_ns)
 {
 	static char text[1 << 20];
@@ -147,7 +147,7 @@ static void later_ones_replace(void **state)
 	assert_string_equal(maps_of(7), "0-100:/f");
 }
 
-/* The same with a page table of the simplest kind, and random mappings. */
+/* Random mappings against a model with one entry for each page. */
 static void random_mappings(void **state)
 {
 	enum { PAGES = 64 };
@@ -193,7 +193,7 @@ static void forks_share_until_one_maps(void **state)
 	assert_string_equal(maps_of(9), "1-2:/a");
 	assert_string_equal(maps_of(10), "1-2:/a 2-3:/b");
 	assert_string_equal(image_comm(image_table_find(&table, 10, IMAGE_NEWEST)), "p7");
-	/* A thread has its process's mappings, and its name is its own. */
+	/* A thread shares its process's mappings, but has its own name. */
 	fork_thread(7, 70);
 	apply((struct map_record){.kind = MAP_RECORD_NAME, .pid = 7, .tid = 70, .comm = "thread"});
 	apply((struct map_record){.kind = MAP_RECORD_NAME, .pid = 8, .tid = 8, .comm = "named"});
@@ -206,7 +206,7 @@ static void parents_that_are_not_known(void **state)
 	fork_process(7, 8);
 	map_pages(8, 1, 1, 1, "/a");
 	assert_string_equal(maps_of(8), "unknown");
-	/* The pid was another process's, which is known still, at its time. */
+	/* A reused pid: the earlier process is still found at its time. */
 	exec_program(9);
 	map_pages(9, 1, 1, 1, "/a");
 	exit_thread(9, 9);
@@ -216,7 +216,7 @@ static void parents_that_are_not_known(void **state)
 	exec_program(9);
 	map_pages(9, 2, 1, 1, "/b");
 	assert_string_equal(maps_of(9), "2-3:/b");
-	/* Not in our pid namespace. */
+	/* Processes outside our pid namespace. */
 	exec_program(0);
 	exec_program(-1);
 	assert_string_equal(maps_of(0), "unknown");
@@ -238,7 +238,7 @@ static void the_last_thread_ends_it(void **state)
 	assert_string_equal(maps_of(7), "1-2:/a");
 	assert_string_equal(maps_at(7, lived_ns), "1-2:/a");
 	assert_string_equal(maps_at(7, now_ns + 1), "unknown");
-	/* An exec leaves one thread. */
+	/* An exec ends all other threads. */
 	exec_program(8);
 	fork_thread(8, 80);
 	fork_thread(8, 81);
@@ -308,7 +308,7 @@ static void lists_are_bounded(void **state)
 	assert_int_equal(maps.mappings[FILES].start, (100 + (100 + FILES) * 2) * PAGE);
 	proc_maps_deinit(&maps);
 	assert_int_equal(table.lost, 0);
-	/* With files only, what comes last is not taken. */
+	/* Once all entries map files, further mappings are dropped and counted as lost. */
 	for (uint64_t i = 0; i < IMAGE_MAPS_MAX - FILES; i++)
 		map_pages(7, 100000 + i * 2, 1, 9, "/file");
 	assert_int_equal(table.lost, 0);
@@ -337,7 +337,7 @@ static void memory_is_bounded(void **state)
 	assert_string_not_equal(maps_of(1), "unknown");
 	assert_string_not_equal(maps_of(100), "unknown");
 	assert_string_equal(maps_of(2), "unknown");
-	/* One that needs more than there is has nothing. */
+	/* A process that needs more than the limit loses its mappings. */
 	for (uint64_t i = 0; i < 400; i++)
 		map_pages(1, 1000 + i, 1, 1, path);
 	assert_true(table.bytes <= table.bytes_max);
@@ -367,7 +367,7 @@ static void after_a_loss_nothing_is_known(void **state)
 	fork_process(7, 9);
 	map_pages(9, 1, 1, 1, "/a");
 	assert_string_equal(maps_of(9), "unknown");
-	/* How many threads it has is not known; its first one counts. */
+	/* The number of threads is unknown: the exit of the main thread ends the process. */
 	fork_thread(8, 80);
 	exit_thread(8, 8);
 	assert_true(has_ended(8));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Mappings of real processes, most of which have ended when they are asked for. Needs root. */
+/*
+ * Tests mappings of real processes, most of which have ended by the time of the query. Needs root.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -28,17 +30,17 @@
 
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))
 
-/* Maximum time between looks at the rings: other programs of the machine fill them as well. */
+/* Maximum time between reads of the rings, in milliseconds: other programs fill them, too. */
 #define LOOK_MS 2
 
 /*
- * Events, and a thread that reads them before there is no room for more: it goes before all others,
- * as a busy machine must not delay it.
+ * Mapping events, and a real-time thread that reads them. A busy machine must not delay the thread,
+ * or the rings would overflow.
  */
 struct watch {
-	struct map_events *events; /* NULL: not allowed */
+	struct map_events *events; /* NULL if not permitted */
 	pthread_t reader;
-	bool reads; /* the thread runs */
+	bool reads; /* true if the thread runs */
 	atomic_bool ends;
 };
 
@@ -54,7 +56,7 @@ static void *read_events(void *arg)
 	return NULL;
 }
 
-/* Starts the thread; without the right to go before all others, it is one among them. */
+/* Starts the reader. Without permission for real-time priority it gets the default priority. */
 static int start_reader(struct watch *watch)
 {
 	const struct sched_param first = {.sched_priority = 1};
@@ -90,7 +92,7 @@ static int open_events(void **state)
 	watch = (struct watch){0};
 	*state = &watch;
 	err = map_events__new(&watch.events);
-	/* libbpf reads the number of CPUs from /sys. */
+	/* libbpf reads the number of CPUs from /sys. Without it, skip the tests. */
 	if (err == -ENOENT && access("/sys/devices/system/cpu/possible", F_OK))
 		return 0;
 	if (err)
@@ -107,7 +109,7 @@ static int close_events(void **state)
 	return 0;
 }
 
-/* Skips the test where there are no events. */
+/* Skips the test if events are not available. */
 static struct watch *watch_of(void **state)
 {
 	struct watch *watch = *state;
@@ -119,7 +121,7 @@ static struct watch *watch_of(void **state)
 	return watch;
 }
 
-/* Ends the thread. Returns the events, of which all so far have been read. */
+/* Stops the reader and reads the remaining events. Returns them. */
 static struct map_events *end_watch(struct watch *watch)
 {
 	end_reader(watch);
@@ -165,9 +167,10 @@ static const struct mapping *find_path(const struct proc_maps *maps, const char 
 }
 
 /*
- * Whoever maps a file first maps all of it as its first segment wants to be, and then its other
- * segments over it or nothing, which is told of code alone. Where that was code, as it is where
- * linkers do not separate code from data, it may be told to the end of all.
+ * Returns the maximum end of a mapping as recorded. The dynamic linker maps the whole file with the
+ * permissions of its first segment, then maps the other segments over that. Only executable
+ * mappings are recorded, so an executable first segment may be recorded with the following data
+ * segments included.
  */
 static uint64_t told_end_max(const struct proc_maps *real, const struct mapping *mapping)
 {
@@ -201,7 +204,7 @@ static void assert_same_code(const struct proc_maps *told, const struct proc_map
 	}
 }
 
-/* What is told of a process that waits is what /proc shows of it. */
+/* The recorded mappings of a sleeping process are those in /proc. */
 static void as_in_proc(void **state)
 {
 	struct watch *watch = watch_of(state);
@@ -236,7 +239,7 @@ static void as_in_proc(void **state)
 	wait_for(pid);
 }
 
-/* Two hundred at once on all CPUs: each is whole when all have ended. */
+/* Starts two hundred processes on all CPUs: all are complete when they have ended. */
 static void many_that_ended(void **state)
 {
 	enum { CNT = 200 };
@@ -246,13 +249,13 @@ static void many_that_ended(void **state)
 	struct map_events *events;
 	pid_t pids[CNT];
 
-	/* Events are read meanwhile: what is told on two CPUs may be seen in any order. */
+	/* Events are read meanwhile: those of two CPUs may arrive in any order. */
 	for (int i = 0; i < CNT; i++)
 		pids[i] = start_true(i % cpu_cnt);
 	for (int i = 0; i < CNT; i++)
 		wait_for(pids[i]);
 	events = end_watch(watch);
-	/* Times are exact but for what passes while they are read. */
+	/* Times are exact up to the time it takes to read them. */
 	ended_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 	for (int i = 0; i < CNT; i++) {
 		const struct mapping *program, *libc;
@@ -265,7 +268,7 @@ static void many_that_ended(void **state)
 		assert_non_null(libc);
 		assert_non_null(find_path(&maps, "/ld-linux"));
 		assert_non_null(find_path(&maps, "[vdso]"));
-		/* And nothing of the test, which it was before. */
+		/* Nothing of the test program is left from before the exec. */
 		assert_null(find_path(&maps, "test_map_events"));
 		assert_true(program->since_ns > began_ns && program->since_ns < ended_ns);
 		assert_true(libc->since_ns > began_ns && libc->since_ns < ended_ns);
@@ -277,7 +280,7 @@ static void many_that_ended(void **state)
 	assert_int_equal(map_events__lost(events), 0);
 }
 
-/* sh executes true: two images, each with its time. */
+/* sh executes true: two images of one process, selected by time. */
 static void image_of_a_time(void **state)
 {
 	struct watch *watch = watch_of(state);
@@ -303,12 +306,15 @@ static void image_of_a_time(void **state)
 	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &maps), 0);
 	assert_non_null(find_path(&maps, "/bin/true"));
 	proc_maps_deinit(&maps);
-	/* Nobody lived then. */
+	/* There was no image at these times. */
 	assert_int_equal(map_events__maps(events, pid, clock_ns(CLOCK_MONOTONIC), &maps), -ENOENT);
 	assert_int_equal(map_events__maps(events, pid, 1, &maps), -ENOENT);
 }
 
-/* Three pages, of which the middle one is of the program's file; says where. */
+/*
+ * Maps three executable pages, the middle one from the program's file, and writes their address to
+ * stdout.
+ */
 static void map_code(void)
 {
 	void *code =
@@ -321,7 +327,7 @@ static void map_code(void)
 		_exit(1);
 }
 
-/* What the child of fork_has_its_parents does: its own child maps more. */
+/* Runs in the child of fork_has_its_parents(): its own child maps more code. */
 static int fork_child(void)
 {
 	uint64_t pid;
@@ -381,7 +387,10 @@ static void fork_has_its_parents(void **state)
 	assert_code_at(&of_parent, parents);
 	assert_code_at(&of_child, parents);
 	assert_code_at(&of_child, childs);
-	/* At most what was there before in both, and has been cut off unsaid. */
+	/*
+	 * The parent has no mapping at the child's address, except possibly one from before the
+	 * fork whose unmapping was not recorded.
+	 */
 	there = proc_maps_find(&of_parent, childs + PAGE);
 	assert_true(!there || there->start < childs);
 	assert_non_null(find_path(&of_child, "/libc.so.6"));
@@ -389,7 +398,7 @@ static void fork_has_its_parents(void **state)
 	proc_maps_deinit(&of_child);
 }
 
-/* A function of a library, in a process that is gone with all that /proc had of it. */
+/* Finds a function of a library in a process that has ended. */
 static void names_of_one_that_ended(void **state)
 {
 	struct watch *watch = watch_of(state);
@@ -424,7 +433,7 @@ static void names_of_one_that_ended(void **state)
 	proc_maps_deinit(&maps);
 }
 
-/* The test itself was there before its events. */
+/* Processes started before the events began, such as this test, are unknown. */
 static void nothing_of_those_before(void **state)
 {
 	struct map_events *events = end_watch(watch_of(state));
@@ -443,8 +452,8 @@ static void nothing_of_those_before(void **state)
 }
 
 /*
- * Fills the ring of the CPU that this runs on: the last records are as short as any, so that none
- * of any sort finds room afterwards.
+ * Fills the ring of the current CPU. The last records are the shortest possible, so that no record
+ * of any kind fits afterwards.
  */
 static void fill_ring(void)
 {
@@ -463,7 +472,10 @@ static void fill_ring(void)
 	assert_int_equal(prctl(PR_SET_NAME, name), 0);
 }
 
-/* Nobody reads: the ring becomes full, which is told, and nothing wrong is said afterwards. */
+/*
+ * Without a reader the ring overflows: the loss is counted, and no wrong mappings are returned
+ * afterwards.
+ */
 static void what_is_lost_is_told(void **state)
 {
 	struct map_events *events = end_watch(watch_of(state));
@@ -481,7 +493,7 @@ static void what_is_lost_is_told(void **state)
 	wait_for(pid);
 	map_events__consume(events);
 	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &maps), -ENOENT);
-	/* The next record says how many were lost. */
+	/* The next record has the number of lost ones. */
 	wait_for(start_true(cpu));
 	map_events__consume(events);
 	assert_true(map_events__lost(events) > 1000);

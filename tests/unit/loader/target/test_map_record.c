@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records of mappings and the ring that they come by, as the kernel writes them and as it does not.
- */
+/* Tests parsing of mapping records and reading of their ring, valid and corrupt. */
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +16,7 @@
 #include "loader/target/map_record.h"
 #include "tests/unit/lib/random.h"
 
-/* A record that is being written. */
+/* A record under construction. */
 struct writer {
 	uint8_t bytes[65536];
 	size_t len;
@@ -39,7 +38,7 @@ static void put64(struct writer *writer, uint64_t value)
 	put(writer, &value, sizeof(value));
 }
 
-/* With its NUL, to a full word. */
+/* Appends text with its NUL, padded to a multiple of 8 bytes. */
 static void put_text(struct writer *writer, const char *text)
 {
 	put(writer, text, strlen(text) + 1);
@@ -174,7 +173,7 @@ static void processes(void **state)
 	assert_int_equal(record.lost, 1000);
 }
 
-/* Nothing is read behind the end, wherever that is. */
+/* Nothing is read beyond the end, for any length. */
 static void odd_lengths(void **state)
 {
 	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
@@ -227,7 +226,7 @@ static void write_bytes(struct fake_ring *fake, const void *bytes, size_t len)
 	fake->control.data_head += len;
 }
 
-/* Records of all lengths go round the ring many times. */
+/* Records of all lengths wrap around the end of the ring many times. */
 static void records_go_over_the_end(void **state)
 {
 	struct event_ring_copy *copy = malloc(sizeof(*copy));
@@ -280,7 +279,7 @@ static void what_is_no_record_is_dropped(void **state)
 		assert_int_equal(broken, i + 1);
 		assert_int_equal(fake->control.data_tail, fake->control.data_head);
 	}
-	/* More than the ring has room for. */
+	/* The head claims more data than the ring can hold. */
 	fake->control.data_head += RING_BYTES + 8;
 	assert_null(event_ring_peek(&fake->ring, copy, &broken));
 	write_mapping(&writer, 0x1000, 0x1000, 1, "/a");

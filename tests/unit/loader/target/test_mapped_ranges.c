@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/ranges: by example, and against a model that keeps an owner for each page. */
+/* Tests ranges by example, and against a model with one owner for each page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,10 @@ static void assert_item(const struct ranges *ranges, size_t i, uint64_t page, ui
 
 static void test_reconcile(void **state)
 {
-	/* Pages 0 and 1, 2 of another protection, 4 of a file, 5 shared, 6 huge, and 9 to 19. */
+	/*
+	 * Pages 0 and 1; 2 is a named mapping; 4 is from a file; 5 is shared; 6 is a huge page; 9
+	 * to 19.
+	 */
 	struct mapping mappings[] = {
 		{.start = BASE, .end = BASE + 2 * PAGE, .path = ""},
 		{.start = BASE + 2 * PAGE, .end = BASE + 3 * PAGE, .path = "[anon:x]"},
@@ -109,7 +112,10 @@ static void assert_kind(const struct ranges *ranges, size_t i, uint32_t kind)
 	assert_int_equal(range_kind(ranges, &ranges->items[i]), kind);
 }
 
-/* Parts of what was reserved get access and lose it; what had it at first is memory in any case. */
+/*
+ * Parts of a reservation become accessible and inaccessible again. A mapping that was accessible
+ * from the start always counts as memory.
+ */
 static void test_reserved(void **state)
 {
 	struct range range = page_range(0, 8, 1);
@@ -143,7 +149,7 @@ static void test_reserved(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* More than the machine has is no memory, until it is cut to less. */
+/* A mapping larger than the machine's memory is a reservation, until it is cut to less. */
 static void test_beyond_memory(void **state)
 {
 	struct range range = page_range(0, 101, 1);
@@ -177,7 +183,7 @@ static void test_front_middle_tail(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* Lengths are kept as asked for, but the kernel unmaps whole pages. */
+/* Lengths stay as requested, but the kernel unmaps whole pages. */
 static void test_odd_length(void **state)
 {
 	struct range range = {BASE, BASE + 5000, 1, 1, 5000, 7, 0, 0, 0, false};
@@ -214,17 +220,17 @@ static void test_failed_unmap(void **state)
 	insert_pages(&ranges, 0, 10, 1);
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 2 * PAGE, 3 * PAGE, false), 0);
 	assert_int_equal(ranges.cnt, 2);
-	/* Another thread's take is no business of this one. */
+	/* Another thread's pending unmap is unaffected. */
 	assert_int_equal(ranges_take(&ranges, 8, BASE + 8 * PAGE, PAGE, false), 0);
 	assert_int_equal(ranges_untake(&ranges, 7), 0);
-	/* One block again, less what the other thread took. */
+	/* Restored as one block, without the part that the other thread unmapped. */
 	assert_int_equal(ranges.cnt, 2);
 	assert_item(&ranges, 0, 0, 8, 1);
 	assert_item(&ranges, 1, 9, 1, 1);
 	ranges_deinit(&ranges);
 }
 
-/* Two pieces that were one mapping and lie side by side again: a call that fails leaves them so. */
+/* Two pieces of one mapping, adjacent again after moves: a failed unmap keeps them separate. */
 static void test_failed_unmap_of_pieces(void **state)
 {
 	struct ranges ranges;
@@ -257,7 +263,7 @@ static void test_moved(void **state)
 	assert_int_equal(ranges.cnt, 1);
 	assert_item(&ranges, 0, 100, 6, 1);
 	assert_int_equal(ranges.items[0].birth_ns, 1);
-	/* Shrunk in place. */
+	/* Shrinks in place. */
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 100 * PAGE, 6 * PAGE, false), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 100 * PAGE, 2 * PAGE, 2), 0);
 	assert_item(&ranges, 0, 100, 2, 1);
@@ -265,7 +271,7 @@ static void test_moved(void **state)
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 100 * PAGE, 2 * PAGE, true), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 200 * PAGE, 2 * PAGE, 2), 0);
 	assert_int_equal(ranges.cnt, 2);
-	/* Something untracked moves over something tracked. */
+	/* An untracked mapping moves over a tracked one. */
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 500 * PAGE, PAGE, false), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 200 * PAGE, PAGE, 2), 0);
 	assert_int_equal(ranges.cnt, 2);
@@ -273,7 +279,10 @@ static void test_moved(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* However it was cut, moved, grown and put back: a sample of it was one of the whole. */
+/*
+ * Pieces keep the size of the original mapping, by which it was sampled, through cutting, moving,
+ * growing and failed unmaps.
+ */
 static void test_pieces_know_the_whole(void **state)
 {
 	struct ranges ranges;
@@ -293,7 +302,7 @@ static void test_pieces_know_the_whole(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* Addresses and lengths come from a target: nothing may wrap around. */
+/* Addresses and lengths come from the target and must not overflow. */
 static void test_absurd(void **state)
 {
 	struct ranges ranges;

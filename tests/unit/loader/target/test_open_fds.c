@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The open descriptors of this process, and of one that has ended. */
+/* Tests reading the open descriptors of this process, and of one that has ended. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -30,7 +30,7 @@ static void own(void **state)
 	bits_deinit(&open);
 }
 
-/* A zombie, which has none, and then nothing at all. */
+/* A zombie has no descriptors; then the process is gone. */
 static void ended(void **state)
 {
 	struct bits open = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Descendants of given processes. */
+/* Tests finding the descendants of processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "loader/target/process_tree.h"
 
-/* Pids start anew at some number: a parent may have a higher one than its child. */
+/* Pids wrap around: a parent's pid may be higher than its child's. */
 static void finds_all_generations(void **state)
 {
 	static const pid_t given[] = {100};

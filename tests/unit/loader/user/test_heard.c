@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is known of a process by other ways is used when its records up to then have come. */
+/* Facts learned from /proc or a pidfd apply only after all earlier records have been read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void ends(void **state)
 	process_table_deinit(&world.set.table);
 }
 
-/* The process has moved what is tracked, and its record has not come. */
+/* The process has moved a tracked mapping, but the record of it is still pending. */
 static void compares(void **state)
 {
 	const struct range range = {.start = PAGE, .end = 2 * PAGE, .placed_ns = 1};

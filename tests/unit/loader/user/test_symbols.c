@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names for many processes, while the helper hangs: all of them share one deadline. */
+/* Names for many processes while the helper hangs: all processes share one deadline. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static pid_t only_child(pid_t pid)
 	return (pid_t)atoi(text);
 }
 
-/* Each process runs this program; each site is in another function of it. */
+/* Makes processes that all run this program, each with one site in another function. */
 static void make_world(struct world *world)
 {
 	const uintptr_t functions[PROCESSES] = {
@@ -79,7 +79,7 @@ static void free_world(struct world *world)
 
 static pid_t helper;
 
-/* Lets the helper go on once the first process has waited for its names. */
+/* Resumes the helper after the wait for the first process's names. */
 static void let_go_on(const char *path, int percent)
 {
 	if (!path)
@@ -108,7 +108,7 @@ static void one_deadline_for_all_processes(void **state)
 	make_world(&world);
 	be_patient(world.symbolizer);
 	symbolizer__tell_progress(world.symbolizer, let_go_on);
-	/* The symbolizer's, whose parent starts helpers. */
+	/* The grandchild is the symbolizer's helper; the child starts helpers. */
 	helper = only_child(only_child(getpid()));
 	symbols = user_symbols_of(&world.set);
 	process_stop(helper);
@@ -117,7 +117,7 @@ static void one_deadline_for_all_processes(void **state)
 						 clock_deadline_ns(WITHIN_MS * 1000000ULL)),
 			 0);
 	assert_true((clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000000 >= WITHIN_MS - 50);
-	/* With time of their own, all but the first would have names: the helper works again. */
+	/* With separate deadlines, all but the first would have names, as the helper runs again. */
 	assert_int_equal(count_named(&world, &symbols), 0);
 	assert_int_equal(
 		symbols.backend.prepare(&symbols.backend, world.all, PROCESSES, patience()), 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How allocator functions begin, in Debian's x86-64 builds of real libraries, and how far from
- * there the first place is that the kernel emulates and that every call reaches as it came in.
+ * The first bytes of allocator functions in Debian's x86-64 builds of real libraries, and the
+ * offset of the best probe place: an instruction that the kernel emulates and that every call
+ * reaches with its arguments unchanged.
  */
 #include "tests/unit/prober/server/prologues.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* prober/server/elf_functions: on libc, on this program, and on files that are broken on purpose.
- */
+/* Tests finding functions in ELF files: libc, this program, and damaged files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,8 +76,8 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * The file offset is the one that the dynamic linker loaded the function from. What stands there in
- * memory says nothing: whoever traces this machine may have put a breakpoint there.
+ * The offset must be the one that the dynamic linker mapped the function from. Its bytes in memory
+ * cannot be compared: a tracer may have put a breakpoint there.
  */
 static void test_libc(void **state)
 {
@@ -143,7 +142,7 @@ static void test_not_elf(void **state)
 	close(fd);
 }
 
-/* Random damage in the parts that are read: an answer or an error, within the file. */
+/* Random damage to headers and tables gives an error or valid results. */
 static void test_damaged(void **state)
 {
 	static const char *const names[] = {"malloc", "free", "hsearch"};
@@ -183,7 +182,7 @@ static void test_damaged(void **state)
 	free(data);
 }
 
-/* The file shrinks while it is open: an error, no signal. */
+/* A file that shrinks while open gives an error, not a signal. */
 static void test_truncated(void **state)
 {
 	static const char *const names[] = {"malloc"};

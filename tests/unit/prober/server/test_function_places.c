@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* prober/server/function_places: on files made for it, and on files that lie. */
+/* Tests finding probe places in files made by hand, and in files with wrong headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,10 @@
 #define COLD_AT 0x300
 #define FILE_SIZE 0x400
 
-/* A file with test; push; pop; ret at FUNCTION_AT, and a jmp to entry+distance at COLD_AT. */
+/*
+ * Makes a file with "test; push; pop; ret" at FUNCTION_AT and, at COLD_AT, a jmp to the entry plus
+ * distance.
+ */
 static int make_file(int distance)
 {
 	static const uint8_t function[] = {0x48, 0x85, 0xff, 0x55, 0x5d, 0xc3};
@@ -72,7 +75,7 @@ static void test_file(void **state)
 	}
 }
 
-/* What symbols and program headers say may all be lies. */
+/* Sizes and offsets in symbols and program headers may be wrong. */
 static void test_lies(void **state)
 {
 	static const uint64_t sizes[] = {0, 2, 7, FILE_SIZE, 1 << 20, UINT64_MAX};
@@ -97,7 +100,7 @@ static void test_lies(void **state)
 	assert_int_equal(place_in_file(fd, in_file), 0);
 }
 
-/* A jump that lies across two of the pieces in which a segment is read. */
+/* Segments are read in pieces. A jump across two pieces must be found. */
 static void test_pieces(void **state)
 {
 	const uint64_t edge = 1 << 20;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* prober/server/function_returns: on functions written for it in this program, and on broken files.
- */
+/* Tests finding the returns of functions, in assembly code below and in damaged files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@
 
 #ifdef __x86_64__
 
-/* named_ is the one that others may go through; each other one's verdict is in the table below. */
+/* Functions may pass through named_function. The expected verdicts are in the table below. */
 __asm__(".pushsection .text\n"
 	".macro function name\n"
 	".globl \\name\n.type \\name, @function\n.balign 16\n\\name:\n"
@@ -110,7 +109,7 @@ static void test_verdicts(void **state)
 	close(fd);
 }
 
-/* Whatever the file says by the time it is read. */
+/* The file may have changed since its symbols were read. */
 static void test_hostile(void **state)
 {
 	int exe = open("/proc/self/exe", O_RDONLY), fd = memfd_create("hostile", 0);

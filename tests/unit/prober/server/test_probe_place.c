@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* loader/probe_place: how real functions begin, and code that is meant to mislead it. */
+/* Tests choosing probe places, in real functions and in misleading code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "prober/server/probe_place.h"
 #include "tests/unit/prober/server/prologues.h"
 
-/* Far from the numbers that instructions hold. */
+/* Address of the code, different from all immediate operands in it. */
 #define ADDRESS 0x12340000
 
 static struct function_code code_of(const uint8_t *bytes, size_t len, unsigned int argument_cnt)
@@ -35,7 +35,7 @@ static uint64_t place_in(const struct function_code *code)
 	struct probe_place place;
 
 	probe_place_find(code, &place);
-	/* It moves for one reason only. */
+	/* A probe moves off the entry only to an emulated instruction. */
 	assert_true(!place.offset || place.emulated);
 	free(place.insn);
 	return place.offset;
@@ -74,10 +74,10 @@ struct bytes {
 			__VA_ARGS__                                                                \
 		}                                                                                  \
 	}
-/* Behind a test of rdi, which is no obstacle. */
+/* Code after "test %rdi,%rdi", which a probe may be moved past. */
 #define AFTER_TEST(...) BYTES(TEST_RDI, __VA_ARGS__, RET)
 
-/* Whatever else is jumped over is not emulated: the call and the jumps lead past the end. */
+/* The kernel emulates these instructions. The call and the jumps have targets past the end. */
 static void test_emulated(void **state)
 {
 	static const struct bytes emulated[] = {
@@ -102,13 +102,16 @@ static void test_emulated(void **state)
 		assert_int_equal(place_of(emulated[i].bytes, emulated[i].len, 1), 3);
 }
 
-/* Encodings that not every kernel emulates, or none; those that are no jump let the push be it. */
+/*
+ * Some kernels do not emulate these encodings, so the probe stays at the entry. Long nops are
+ * skipped to reach a push.
+ */
 static void test_stepped(void **state)
 {
 	static const struct bytes stepped[] = {
 		AFTER_TEST(0x66, 0x50),                   /* push %ax */
 		AFTER_TEST(0x48, 0x50),                   /* push %rax with REX.W */
-		AFTER_TEST(0x40, 0x50),                   /* with an empty REX */
+		AFTER_TEST(0x40, 0x50),                   /* push %rax with an empty REX */
 		AFTER_TEST(0x6a, 0x10),                   /* push $16 */
 		AFTER_TEST(0x68, 0, 1, 0, 0),             /* push $256 */
 		AFTER_TEST(0xff, 0x37),                   /* push (%rdi) */
@@ -118,7 +121,7 @@ static void test_stepped(void **state)
 		AFTER_TEST(0xf2, 0xe9, 0, 1, 0, 0),       /* bnd jmp */
 		AFTER_TEST(0x66, 0xe8, 0, 1),             /* callw, or a call with a prefix */
 		AFTER_TEST(0x2e, 0x74, 0x10),             /* je with a hint */
-		AFTER_TEST(0x3e, 0x74, 0x10),             /* the other hint */
+		AFTER_TEST(0x3e, 0x74, 0x10),             /* je with the other hint */
 		AFTER_TEST(0xe3, 0x10),                   /* jrcxz */
 		AFTER_TEST(0xe2, 0x10),                   /* loop */
 		AFTER_TEST(0xf3, 0x90, 0x66, 0x90, RET),  /* pause, nop of two bytes */
@@ -141,7 +144,7 @@ static void test_stepped(void **state)
 	assert_int_equal(place_of(nops.bytes, nops.len, 1), 3 + 5 + 2);
 }
 
-/* What the probe or the walk of the stack reads is not written on the way. */
+/* A probe is not moved past instructions that change what the probe or the stack walk reads. */
 static void test_writes(void **state)
 {
 	static const struct bytes writes[] = {
@@ -171,7 +174,7 @@ static void test_writes(void **state)
 		assert_int_equal(place_of(writes[i].bytes, writes[i].len, 1), 0);
 }
 
-/* A register is an argument as far as the function has so many. */
+/* A register counts as an argument only if the function has that many arguments. */
 static void test_arguments(void **state)
 {
 	static const struct bytes argument[] = {
@@ -193,7 +196,10 @@ static void test_arguments(void **state)
 	assert_int_equal(place_of(mul.bytes, mul.len, 3), 0);
 }
 
-/* test; push; ...: a branch to the push or into the test would make the probe fire again. */
+/*
+ * After "test; push", a branch to the push or into the test would trigger the probe twice in one
+ * call.
+ */
 static void test_jumped_into(void **state)
 {
 	static const struct bytes jumped_into[] = {
@@ -205,9 +211,11 @@ static void test_jumped_into(void **state)
 		BYTES(TEST_RDI, 0x55, 0x5d, 0xe2, 0xfc, RET),                 /* loop */
 		BYTES(TEST_RDI, 0x55, 0x5d, 0xe3, 0xfc, RET),                 /* jrcxz */
 		BYTES(TEST_RDI, 0x74, 0xfe, RET),                             /* je to itself */
-		BYTES(TEST_RDI, 0x55, 0x5d, 0x2e, 0x75, 0xfb, RET),           /* with a hint */
+		BYTES(TEST_RDI, 0x55, 0x5d, 0x2e, 0x75, 0xfb, RET),           /* jne with a hint */
 	};
-	/* To the entry: a call that begins anew is seen there as well. To what follows: no matter.
+	/*
+	 * A branch to the entry restarts the call, which a probe at the entry would see as well. A
+	 * branch past the push is harmless.
 	 */
 	static const struct bytes elsewhere[] = {
 		BYTES(TEST_RDI, 0x55, 0x5d, 0x75, 0xf9, RET),
@@ -248,17 +256,17 @@ static void test_indirect_jumps(void **state)
 static void test_ends(void **state)
 {
 	static const struct bytes ends[] = {
-		BYTES(TEST_RDI),                         /* nothing follows */
-		BYTES(TEST_RDI, RET, 0x55),              /* it returns before */
+		BYTES(TEST_RDI),                         /* the code ends */
+		BYTES(TEST_RDI, RET, 0x55),              /* returns before the push */
 		BYTES(TEST_RDI, 0x0f, 0x05, 0x55),       /* system call */
 		BYTES(TEST_RDI, 0xcc, 0x55),             /* int3 */
 		BYTES(TEST_RDI, 0x0f, 0x0b, 0x55),       /* ud2 */
 		BYTES(TEST_RDI, 0xf4, 0x55),             /* hlt */
-		BYTES(TEST_RDI, 0x06, 0x55),             /* no instruction */
-		BYTES(TEST_RDI, 0x0f, 0x84, 0, 1),       /* je, cut off */
-		BYTES(TEST_RDI, 0x41),                   /* a prefix alone */
-		BYTES(TEST_RDI, 0x55, 0x06, RET),        /* no instruction, further on */
-		BYTES(TEST_RDI, 0x55, 0x0f, 0x84, 0, 1), /* cut off further on */
+		BYTES(TEST_RDI, 0x06, 0x55),             /* invalid instruction */
+		BYTES(TEST_RDI, 0x0f, 0x84, 0, 1),       /* truncated je */
+		BYTES(TEST_RDI, 0x41),                   /* a prefix only */
+		BYTES(TEST_RDI, 0x55, 0x06, RET),        /* invalid instruction later on */
+		BYTES(TEST_RDI, 0x55, 0x0f, 0x84, 0, 1), /* truncated later on */
 		BYTES(0x06),
 		BYTES(0x48),
 	};
@@ -277,16 +285,16 @@ static void test_conservative(void **state)
 	code.whole = false;
 	assert_int_equal(place_in(&code), 0);
 	code.whole = true;
-	code.room = 4; /* another function begins behind the push */
+	code.room = 4; /* another function begins right after the push */
 	assert_int_equal(place_in(&code), 3);
-	code.room = 3; /* with the push */
+	code.room = 3; /* another function begins at the push */
 	assert_int_equal(place_in(&code), 0);
 	code.room = UINT64_MAX;
 	code.machine = EM_AARCH64;
 	assert_int_equal(place_in(&code), 0);
 }
 
-/* Random bytes, behind a beginning that is none: an answer within them. */
+/* Random bytes after a test instruction: the chosen place lies within the code. */
 static void test_random(void **state)
 {
 	uint8_t bytes[64] = {TEST_RDI};
@@ -323,10 +331,10 @@ static void add_target(void *arg, uint64_t target)
 
 static void test_branches(void **state)
 {
-	static const struct bytes some = BYTES(0xe9, 0xfb, 255, 255, 255,    /* to itself */
-					       0x90, 0x0f, 0x84, 1, 0, 0, 0, /* je over a byte */
-					       0x75, 0xe8, 2, 0, 0, 0,       /* a call in a jne */
-					       0x0f, 0x8f, 0, 0, 0);         /* cut off */
+	static const struct bytes some = BYTES(0xe9, 0xfb, 255, 255, 255,    /* jmp to itself */
+					       0x90, 0x0f, 0x84, 1, 0, 0, 0, /* je past one byte */
+					       0x75, 0xe8, 2, 0, 0, 0, /* a call inside a jne */
+					       0x0f, 0x8f, 0, 0, 0);   /* truncated */
 	struct targets targets = {0};
 
 	probe_place_branches(some.bytes, some.len, 100, add_target, &targets);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names as compilers mangle them, and names that are made to do harm. */
+/* Tests demangling of names from compilers, and of hostile names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void not_mangled(void **state)
 	becomes("_R", "_R");
 }
 
-/* libiberty gives some empty parts as NULL. */
+/* libiberty passes some empty parts as NULL. */
 static void empty_parts(void **state)
 {
 	cleanup_free char *name = demangle("_RNVC0s134_7_RNVCs134_7my");
@@ -46,7 +46,7 @@ static void empty_parts(void **state)
 	assert_non_null(name);
 }
 
-/* Each parameter refers to the one before twice: a text that no memory can hold. */
+/* Each parameter refers twice to the previous one: the full name would not fit into memory. */
 static void endless(void **state)
 {
 	char mangled[512] = "_Z1fIiE1AI1BS_S_E";

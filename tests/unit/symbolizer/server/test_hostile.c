@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files that want to hurt: damaged, cut, endless, with odd names. */
+/* Tests hostile files: damaged, truncated, endless, or with odd names. */
 #include <dlfcn.h>
 
 #include "base/log.h"
@@ -15,7 +15,7 @@ static void write_file(const char *path, const void *data, size_t len)
 	close(fd);
 }
 
-/* Where the headers and the debug sections are, more than anywhere else. */
+/* Damages random bytes, most of them in headers and debug sections. */
 static void damage(unsigned char *data, size_t len, unsigned int round)
 {
 	unsigned int cnt = 1 + rand() % 30;
@@ -55,7 +55,7 @@ static void damaged_files(void **state)
 		assert_int_equal(read(fd, data, st.st_size), st.st_size);
 		close(fd);
 		damage(data, st.st_size, round);
-		/* A new file each time: the library must not know it from the last round. */
+		/* Each round needs a new file, as the symbolizer caches known ones. */
 		unlink(in_folder("bad.so"));
 		write_file(in_folder("bad.so"), data, st.st_size);
 		free(data);
@@ -76,7 +76,7 @@ static void truncated_while_mapped(void **state)
 	if (!build_library("-g"))
 		SKIP("no C compiler");
 	code = map_code(in_folder("lib.so"), &len);
-	/* Opened whole, then cut: the helper reads behind the end. */
+	/* Truncated after it was opened: the helper reads beyond its end. */
 	resolve_many(code, 64, BUDGET_MS);
 	assert_int_equal(truncate(in_folder("lib.so"), 4096), 0);
 	resolve_many(code, len, BUDGET_MS);
@@ -94,7 +94,7 @@ static void odd_symbol_names(void **state)
 		SKIP("no C compiler, no objcopy");
 	lib = dlopen(in_folder("odd.so"), RTLD_NOW);
 	assert_non_null(lib);
-	/* Only .symtab was changed. */
+	/* The name was changed in .symtab only. */
 	addr = dlsym(lib, "out");
 	assert_non_null(addr);
 	assert_int_equal(symspace__new(sym, getpid(), &other), 0);
@@ -105,8 +105,8 @@ static void odd_symbol_names(void **state)
 }
 
 /*
- * A function with 20,000 inlined calls, each with the same 100,000 address ranges: looking into
- * all of them takes minutes.
+ * A function with 20,000 inlined calls, each with the same 100,000 address ranges: reading all of
+ * them takes minutes.
  */
 static const char endless_dwarf[] =
 	".text; .globl slow; .type slow,%function; slow: .Lstart: .skip 64; .Lend: .size slow,64\n"
@@ -119,7 +119,7 @@ static const char endless_dwarf[] =
 	".section .debug_ranges; .rept 100000; .8byte 0x100000,0x100001; .endr; .8byte 0,0\n"
 	".section .note.GNU-stack\n";
 
-/* Ends the wait for names, as a deadline does, once DWARF is what is waited for. */
+/* Ends the wait for names, like a deadline, when only DWARF is left to be read. */
 static void end_wait_for_dwarf(const char *path, int percent)
 {
 	const struct job *job = &sym->client.job;
@@ -128,7 +128,7 @@ static void end_wait_for_dwarf(const char *path, int percent)
 		turn_hurry(true);
 }
 
-/* Returns true if a call for an address in "slow" came to its DWARF, for which it did not wait. */
+/* True if resolving an address in "slow" would have waited for DWARF. */
 static bool waits_for_dwarf(void *slow, unsigned int offset)
 {
 	const struct sym_location *loc;
@@ -148,7 +148,7 @@ static bool waits_for_dwarf(void *slow, unsigned int offset)
 	return waited;
 }
 
-/* Counts lines that say why debug information is not used. */
+/* Counts messages about unused debug information. */
 static void count_note(void *arg, const char *line, size_t len)
 {
 	static const char wanted[] = "endless.so: debug information is not used: the process that "
@@ -159,7 +159,7 @@ static void count_note(void *arg, const char *line, size_t len)
 		!memcmp(line + len - (sizeof(wanted) - 1), wanted, sizeof(wanted) - 1);
 }
 
-/* The symbol is found at once; DWARF is given up, and with it nothing else. */
+/* The symbol is found at once. Only this file's DWARF is given up. */
 static void endless_structures(void **state)
 {
 	void *lib, *addr;
@@ -180,7 +180,7 @@ static void endless_structures(void **state)
 	assert_true(waits_for_dwarf(addr, 3));
 	assert_others_named(BUDGET_MS);
 	assert_int_not_equal(sym->client.helper.pid, pid);
-	/* It is not looked into again, for this name or another one. */
+	/* DWARF is not tried again, for this name or another one. */
 	assert_false(waits_for_dwarf(addr, 3));
 	assert_false(waits_for_dwarf(addr, 5));
 	assert_int_equal(sym->client.job.kind, JOB_NONE);
@@ -189,7 +189,7 @@ static void endless_structures(void **state)
 	dlclose(lib);
 }
 
-/* A name of 300 bytes that stands for petabytes is left as it is. */
+/* A name of 300 bytes that would demangle to petabytes stays mangled. */
 static void endless_name(void **state)
 {
 	char source[1024] = "int out(void) __asm__(\"_Z1fSt4pairIiiE";

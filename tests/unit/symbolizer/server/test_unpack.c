@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sections that are compressed with zstd: unpacked as they were, and refused if they lie. */
+/* Tests decompressing sections (zstd): contents are restored, and wrong headers are refused. */
 #include <gelf.h>
 
 #include "base/cleanup.h"
@@ -8,7 +8,7 @@
 
 #define ZSTD 2
 
-/* plain and zstd, the same library. */
+/* Makes one library as "plain", "zstd" and "zlib". */
 static bool make_files(void)
 {
 	return run("for i in $(seq 100); do echo \"int times_$i(int x) { return x * $i; }\"; "
@@ -50,7 +50,7 @@ static int unpack(const char *name, int *ret)
 	return err;
 }
 
-/* Each section of the plain file is in the copy, as it is. */
+/* Each section of the plain file is in the copy, unchanged. */
 static void sections_are_the_same(void **state)
 {
 	static const char *const names[] = {".debug_info",   ".debug_str",        ".debug_line",
@@ -75,7 +75,7 @@ static void sections_are_the_same(void **state)
 		assert_int_equal(elf64_getshdr(section_of(copy, names[i]))->sh_flags,
 				 elf64_getshdr(section_of(plain, names[i]))->sh_flags);
 		assert_int_equal(got->d_size, expected->d_size);
-		/* Its references into other sections are numbers that strip and objcopy change. */
+		/* Section numbers in .symtab are changed by strip and objcopy. */
 		if (strcmp(names[i], ".symtab"))
 			assert_memory_equal(got->d_buf, expected->d_buf, expected->d_size);
 	}
@@ -96,10 +96,10 @@ static void nothing_to_unpack(void **state)
 	assert_int_equal(unpack("text", &fd), -ENOENT);
 }
 
-/* What a file says of .debug_info, or one byte of what is compressed there, is changed. */
+/* A change to the header of .debug_info, or to one byte of its compressed data. */
 struct lie {
-	Elf64_Chdr header; /* what is 0 stays */
-	size_t flipped;    /* offset of a byte that is changed; 0: none */
+	Elf64_Chdr header; /* ch_type replaces if not 0, ch_size is added */
+	size_t flipped;    /* offset of the byte to invert, 0 for none */
 	int expected;
 };
 
@@ -132,7 +132,7 @@ static void lies(void **state)
 {
 	static const struct lie told[] = {
 		{.header.ch_size = 1, .expected = -EBADMSG},
-		{.header.ch_size = UINT64_MAX, .expected = -EBADMSG}, /* one less */
+		{.header.ch_size = UINT64_MAX, .expected = -EBADMSG}, /* decreases ch_size by one */
 		{.header.ch_size = UNPACKED_BYTES_MAX, .expected = -EFBIG},
 		{.header.ch_size = UINT64_MAX / 2, .expected = -EFBIG},
 		{.header.ch_type = 99, .expected = -EOPNOTSUPP},

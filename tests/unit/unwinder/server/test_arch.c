@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the table builder knows of x86-64 and aarch64, whatever machine this is. */
+/* Tests the table builder's knowledge of x86-64 and aarch64, on any machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static struct cfi_file empty(bool is_arm64)
 	};
 }
 
-/* A function of 0x40 bytes and, somewhere, other code; gives the table. */
+/* Builds the table of a function of 0x40 bytes, with other code at an offset of the text. */
 static struct unwind_table build(struct cfi_file *file, const void *instructions,
 				 size_t instruction_bytes, uint64_t place, const void *code,
 				 size_t code_bytes)
@@ -53,7 +53,10 @@ static const struct unwind_rule no_row = {.cfa = UNWIND_CFA_NO_ROW},
 				outermost = {.cfa = UNWIND_CFA_OUTERMOST},
 				signal_frame = {.cfa = UNWIND_CFA_SIGNAL};
 
-/* Where no description says so, the code that signal handlers return to is known by its bytes. */
+/*
+ * The code to which signal handlers return is recognised by its bytes if no frame information
+ * describes it.
+ */
 static void x86_trampoline(void **state)
 {
 	static const unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -74,27 +77,27 @@ static void x86_trampoline(void **state)
 	unwind_table_deinit(&table);
 }
 
-/* The shapes that aarch64 has; then what does not fit. */
+/* Supported rules of aarch64, then unsupported ones. */
 static void arm64_rules(void **state)
 {
 	static const unsigned char instructions[] = {
 		DW_CFA_advance_loc + 4,
-		0x2d, /* the return address is signed: no matter */
+		0x2d, /* a signed return address makes no difference */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_def_cfa_offset,
 		48,
 		DW_CFA_offset + 29,
 		6,
 		DW_CFA_offset + 30,
-		5, /* a pair */
+		5, /* saved as a pair */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_def_cfa_register,
 		29,
 		DW_CFA_advance_loc + 4,
-		DW_CFA_restore + 29, /* only the return address */
+		DW_CFA_restore + 29, /* return address only */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_offset + 29,
-		1, /* far from each other */
+		1, /* not saved as a pair */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_undefined,
 		29,

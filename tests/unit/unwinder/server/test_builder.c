@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table builder: the C library against libdw's own answers, and damaged files. */
+/* Tests the table builder: libc's table against libdw's answers, and damaged files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 #define SAMPLES 20000
 #define MUTATIONS 400
 
-/* Deterministic, so that a failure can be had again. */
+/* Returns random numbers that are the same in every run. */
 static uint64_t next_random(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
@@ -41,7 +41,7 @@ static int open_libc(void)
 	return open(info.dli_fname, O_RDONLY | O_CLOEXEC);
 }
 
-/* The first executable segment. */
+/* Returns the first executable segment. */
 static GElf_Phdr text_segment(Elf *elf)
 {
 	GElf_Phdr header = {0};
@@ -57,7 +57,7 @@ static GElf_Phdr text_segment(Elf *elf)
 	return header;
 }
 
-/* What the rule says of the CFA, in libdw's words. */
+/* True if a rule's CFA agrees with libdw's. */
 static bool agrees(const struct unwind_arch *arch, struct unwind_rule rule, Dwarf_Frame *frame)
 {
 	Dwarf_Op *ops;
@@ -99,14 +99,14 @@ static void libc_as_libdw_says(void **state)
 		Dwarf_Frame *frame;
 
 		if (dwarf_cfi_addrframe(cfi, text.p_vaddr + at, &frame))
-			continue; /* padding: the row before it may hold on */
+			continue; /* padding: the previous row may extend over it */
 		assert_int_not_equal(rule.cfa, UNWIND_CFA_NO_ROW);
 		assert_true(agrees(arch, rule, frame));
 		known++;
 		plain += rule.cfa == UNWIND_CFA_SP || rule.cfa == UNWIND_CFA_FP;
 		free(frame);
 	}
-	/* Nearly all code is described, by rules of which nearly all fit. */
+	/* Nearly all code has frame information, and nearly all of it fits into rules. */
 	assert_true(known > SAMPLES * 9 / 10);
 	assert_true(plain > known * 95 / 100);
 	dwarf_cfi_end(cfi);
@@ -130,11 +130,11 @@ static void no_table(void **state)
 struct victim {
 	unsigned char *bytes;
 	size_t size;
-	size_t begin; /* of the part to be damaged */
+	size_t begin; /* start of the part to damage */
 	size_t end;
 };
 
-/* This program: its sections hold few things but call frame information. */
+/* Reads this program, whose file is small except for its frame information. */
 static void read_victim(struct victim *victim)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -163,7 +163,7 @@ static void read_victim(struct victim *victim)
 	close(fd);
 }
 
-/* Bytes of the frame information, of the headers, or a shorter file. */
+/* Damages frame information or headers, and sometimes truncates the file. Returns its size. */
 static size_t damage(const struct victim *victim, unsigned char *copy, uint64_t *seed)
 {
 	static const unsigned char words[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x0f, 0x10, 0x16};
@@ -205,7 +205,7 @@ static bool try_damaged(const struct victim *victim, uint64_t *seed)
 	return built;
 }
 
-/* Some tables come out all the same, but none that is not valid, and nothing is hurt. */
+/* A damaged file gives an error or a valid table; both occur. */
 static void damaged_files(void **state)
 {
 	struct victim victim = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table builder and call frame information that is wrong, contradictory or made to do harm. */
+/* Tests the table builder with wrong, contradictory or hostile call frame information. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +19,9 @@
 
 static const char push[] = {DW_CFA_advance_loc + 1, DW_CFA_def_cfa_offset, 16};
 
-/* The rule of each place is the kind that is said; the places end with 0. */
+/* Expected kind of rule at an offset. An array ends with offset 0. */
 struct expected {
-	uint64_t place; /* in the text */
+	uint64_t place; /* offset in the text */
 	enum unwind_cfa cfa;
 };
 
@@ -76,7 +76,7 @@ static void sections(void **state)
 	check(&file, one_function);
 	file.section = ".other";
 	add_one_function(&file);
-	check(&file, one_function); /* by the program header */
+	check(&file, one_function); /* found by its program header */
 }
 
 static void headers(void **state)
@@ -86,7 +86,7 @@ static void headers(void **state)
 	file.by_header = true;
 	add_one_function(&file);
 	check(&file, one_function);
-	/* Section headers that are not there. */
+	/* Section headers beyond the end of the file. */
 	file.by_header = false;
 	file.far_headers = 1ULL << 40;
 	add_one_function(&file);
@@ -96,7 +96,7 @@ static void headers(void **state)
 	check(&file, one_function);
 }
 
-/* An instruction of nobody's: the rows before it are known, and none behind it. */
+/* An unknown instruction: rows before it are known, later ones are not. */
 static void unknown_instruction(void **state)
 {
 	static const char instructions[] = {DW_CFA_advance_loc + 4, DW_CFA_high_user};
@@ -110,7 +110,7 @@ static void unknown_instruction(void **state)
 	check(&file, expected);
 }
 
-/* Two descriptions of the same code that begin at different places contradict each other. */
+/* Descriptions of the same code that begin at different addresses contradict each other. */
 static void overlapping(void **state)
 {
 	static const struct expected expected[] = {
@@ -127,7 +127,7 @@ static void overlapping(void **state)
 	check(&file, expected);
 }
 
-/* What linkers leave of functions that they drop is no contradiction, nor is the same twice. */
+/* Remnants of functions dropped by linkers, and duplicates, are no contradictions. */
 static void dropped_and_doubled(void **state)
 {
 	struct cfi_file file = usual();
@@ -164,7 +164,7 @@ static void outside(void **state)
 	check_fails(&file, -ENOENT);
 }
 
-/* Descriptions that name themselves, each other or nothing in place of their CIE. */
+/* Descriptions that refer to themselves, each other or nothing instead of a CIE. */
 static void cycles(void **state)
 {
 	struct cfi_file file = usual();
@@ -181,8 +181,8 @@ static void cycles(void **state)
 }
 
 /*
- * A step for each byte: what is left to libdw, as an expression about the frame pointer is, it runs
- * from the beginning for each step, so their number has a limit.
+ * A step for each byte. An expression for the frame pointer leaves rules to libdw, which starts
+ * from the beginning at each step, so their number is limited.
  */
 static void many_steps(void **state)
 {
@@ -206,7 +206,7 @@ static void many_steps(void **state)
 	check(&file, expected);
 }
 
-/* Kept states that nobody takes back, and some that nobody has kept. */
+/* States that are remembered but never restored, and restored but never remembered. */
 static void states_kept(void **state)
 {
 	static char instructions[100000];
@@ -222,7 +222,7 @@ static void states_kept(void **state)
 			     {0x10, UNWIND_CFA_UNKNOWN}, {0x50, UNWIND_CFA_NO_ROW}, {0}});
 }
 
-/* Gigabytes of text that only the file's length says are there. */
+/* Gigabytes of text in a sparse file. */
 static void sparse(void **state)
 {
 	struct cfi_file file = usual();
@@ -242,7 +242,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed;
 }
 
-/* Instructions that say a lot in few bytes. */
+/* Adds functions with many different instructions. */
 static void add_functions(struct cfi_file *file)
 {
 	static const unsigned char many[] = {DW_CFA_advance_loc + 1,
@@ -281,7 +281,7 @@ static void add_functions(struct cfi_file *file)
 		cfi_add_fde(file, cie, CFI_TEXT + i * 0x40, 0x40 - i, many, sizeof(many));
 }
 
-/* Changes a few bytes; small numbers, and those at the ends of ranges, more often than others. */
+/* Damages a few bytes, with small numbers and the limits of ranges more likely. */
 static void damage(struct cfi_file *file, uint64_t *seed)
 {
 	static const unsigned char words[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x40, 0x0a, 0x0b,
@@ -298,7 +298,7 @@ static void damage(struct cfi_file *file, uint64_t *seed)
 		file->size = next_random(seed) % file->size;
 }
 
-/* Whatever comes out is a valid table, or an error. */
+/* The result is a valid table or an error. */
 static void damaged(void **state)
 {
 	uint64_t seed = 0x756e77696e64ULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unwind tables: rows written by hand, and a table's layout. */
+/* Tests unwind tables: rows written by hand, and the layout of a table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void rows_in_granules(void **state)
 	assert_int_equal(table.first, 0x1000);
 	assert_int_equal(table.granule_cnt, 4);
 	assert_int_equal(table.index, UNWIND_PAGE_WORDS);
-	/* Each granule begins with a row, made or not: 3, 1, 1 and 2. */
+	/* Each granule begins with its own row, added if necessary: 3, 1, 1 and 2 rows. */
 	assert_int_equal(table.row_cnt, 7);
 	assert_int_equal(unwind_table_find(&table, 0xfff).cfa, UNWIND_CFA_NO_ROW);
 	assert_int_equal(unwind_table_find(&table, 0x100f).cfa, UNWIND_CFA_NO_ROW);
@@ -47,7 +47,7 @@ static void rows_in_granules(void **state)
 	unwind_table_deinit(&table);
 }
 
-/* A row for each byte: more than a granule may have. What is dropped admits to know nothing. */
+/* A row for each byte is more than a granule can hold. Code of dropped rows becomes unknown. */
 static void too_many_rows(void **state)
 {
 	struct unwind_row rows[300];
@@ -65,7 +65,7 @@ static void too_many_rows(void **state)
 	unwind_table_deinit(&table);
 }
 
-/* Rows of one granule stay on one page, whatever came before them. */
+/* All rows of a granule are on one page. */
 static void many_pages(void **state)
 {
 	enum { CNT = 100000 };
@@ -95,7 +95,7 @@ static void too_large(void **state)
 	assert_int_equal(unwind_table_init(rules, RULE_CNT, far, 0, &table), -ENOENT);
 }
 
-/* Every number of a table that comes from elsewhere is looked at. */
+/* Every number in a table from a helper is validated. */
 static void damaged(void **state)
 {
 	static const struct unwind_row rows[] = {{0x1010, 2}, {0x1020, 1}, {0x1350, 0}};
@@ -145,7 +145,7 @@ static void damaged(void **state)
 }
 
 #if defined(__x86_64__)
-/* Never called: what counts is what is said of it. */
+/* Never called: only the frame information is used. */
 asm(".text\n"
     ".globl written_by_hand, hand_pushed, hand_framed, hand_left, hand_drap, hand_end\n"
     ".hidden written_by_hand, hand_pushed, hand_framed, hand_left, hand_drap, hand_end\n"
@@ -226,7 +226,7 @@ static void hand_written_rows(void **state)
 	assert_rule(rule_at(&table, hand_drap), UNWIND_CFA_FP_DEREF, UNWIND_DEREF(-8, 0),
 		    UNWIND_SAVED_FP_REL, 0);
 	assert_rule(rule_at(&table, hand_end), UNWIND_CFA_OUTERMOST, 0, UNWIND_SAVED_NONE, 0);
-	/* Behind the function, and far enough from the next one. */
+	/* Behind the function, where no other one follows soon. */
 	assert_int_equal(rule_at(&table, hand_end + 20).cfa, UNWIND_CFA_NO_ROW);
 	unwind_table_deinit(&table);
 }
