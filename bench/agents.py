@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What it costs if programs keep their account themselves: pairs, threads, many blocks, programs."""
+"""Measures the agent: malloc/free pairs, threads, many blocks, real programs."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ DEPTHS = (4, 15, 40)
 ROUNDS = 20000
 THREADS = (1, 2, 8, 64)
 BLOCKS = (200000, 2000000)
-LONGEST = 60  # seconds of a program
+LONGEST = 60  # maximum run time of a program, in seconds
 UNTRACED, FORWARDS, AGENT, HEAPTRACK = "untraced", "forwards", "agent", "heaptrack"
 SAMPLING = f"agent {' '.join(SAMPLED)}"
 SCRIPT = """
@@ -37,7 +37,7 @@ def preloaded(library, orders=""):
 
 
 def ways(small=True):
-    """{name: what is before a command}"""
+    """Returns {name: command prefix}."""
     library = BUILD / "libmemleak.so"
     found = {UNTRACED: ()}
     if small:
@@ -57,7 +57,7 @@ def start_all(threads, orders):
 
 
 def show(title, columns):
-    """{head: {name: times}}: median, more than untraced, and to it."""
+    """Prints medians, and differences and ratios to untraced. columns: {head: {name: times}}."""
     print(f"{title:28}" + "".join(f"{head:>12}{'more':>8}{'ratio':>7}" for head in columns))
     for name in next(iter(columns.values())):
         print(f"{name:28}" + "".join(
@@ -100,8 +100,8 @@ def replaced(turns):
 
 def run_once(argv, text, folder):
     """
-    Seconds by the clock, and of processors, of it and all that it has started, and its most MB; None:
-    it came to no end.
+    Runs a command. Returns its wall time and CPU time in seconds, with its children, and its peak
+    memory in MB; None if it did not end in time.
     """
     before = time.monotonic()
     with subprocess.Popen([os.fspath(arg) for arg in argv], stdin=subprocess.PIPE, cwd=folder,
@@ -122,7 +122,7 @@ def run_once(argv, text, folder):
 
 
 def show_program(title, times):
-    """{name: [(wall, CPU, MB)]}"""
+    """Prints medians and ratios to untraced. times: {name: [(wall, CPU, MB)]}."""
     print(f"{title:28}" + "".join(f"{head:>12}{'ratio':>7}" for head in ("wall, s", "CPU, s", "MB")))
     for name, rows in times.items():
         print(f"{name:28}" + "".join(
@@ -132,7 +132,7 @@ def show_program(title, times):
 
 
 def rust():
-    """The compiler proper, which rustup's wrapper would only start, and what it shall read."""
+    """Returns the command of the real compiler, not of rustup's wrapper, and its input."""
     path = shutil.which("rustc")
     if not path:
         peers.skip("rustc", "it is not installed")
@@ -177,7 +177,7 @@ def cpu_seconds(pid):
 
 
 class Server:
-    """A server that was started behind a wrapper; pid: its own process."""
+    """A server started by a wrapper. pid is the server's own process."""
 
     def __init__(self, argv, ready):
         self.folder = tempfile.TemporaryDirectory(prefix="memleak-bench-")
@@ -192,7 +192,7 @@ class Server:
         self.pid = int(pathlib.Path(f"{self.folder.name}/pid").read_text(encoding="ascii").split()[0])
 
     def turn(self, argv):
-        """Wall and CPU seconds of its process, and its most MB."""
+        """Runs a client. Returns wall time, and the server's CPU time in seconds and peak MB."""
         wall, cpu = time.monotonic(), cpu_seconds(self.pid)
         subprocess.run([arg.replace("SOCKET", self.socket) for arg in argv], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -222,7 +222,7 @@ def redis(turns):
 
 
 def postgres(turns):
-    """A backend that plans and runs queries alone, in a database of its own."""
+    """Measures a single-user backend that plans and runs queries in a new database."""
     initdb, program = shutil.which("initdb"), shutil.which("postgres")
     if not initdb or not program:
         peers.skip("postgres", "it is not installed")

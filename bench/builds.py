@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What following a build costs and loses: many programs, each of which lives for a moment."""
+"""Measures tracing of a build: time, and losses with many short-lived programs."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ def seconds(argv):
 
 
 def lost_in(output):
-    """Stacks, those of them that were cut, and programs that were not traced from the first on."""
+    """Returns counts: stacks, truncated stacks, programs traced late, and programs not traced."""
     report = json.loads(output.read_text(encoding="utf-8").splitlines()[-1])
     stacks, lost = report["stats"]["user"]["stacks"], report["lost"]
     return stacks["walked"] + stacks["recognised"], lost["unwind"], lost["exec"], lost["processes"]

@@ -2,8 +2,8 @@
 /*
  * calls heap DEPTH ROUNDS | calls messages ROUNDS
  *
- * For each line on stdin: so many calls of malloc DEPTH functions below main, or of msgsnd and
- * msgrcv; then a line with the nanoseconds of processor time that one took.
+ * For each line on stdin, makes ROUNDS calls of malloc, DEPTH functions below main, or of msgsnd
+ * and msgrcv. Then prints the CPU time of one round, in nanoseconds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +22,15 @@ static double now_ns(void)
 {
 	struct timespec now;
 
-	/* What it was not running for is none of its cost. */
+	/* CPU time: excludes time spent waiting for a CPU. */
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* The blocks are freed when the time has been taken. */
+/*
+ * Returns the CPU time of one malloc, in nanoseconds. The blocks are freed outside of the
+ * measurement.
+ */
 static __attribute__((noinline)) double blocks(long rounds)
 {
 	static void *held[ROUNDS_MAX];
@@ -41,7 +44,7 @@ static __attribute__((noinline)) double blocks(long rounds)
 	return ns;
 }
 
-/* The rounds are at the bottom: the way there costs nothing. */
+/* Runs all rounds at the given depth, so that the recursion is not measured. */
 static __attribute__((noinline)) void heap(long depth, long rounds)
 {
 	if (depth > 1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Programs that do nothing: what any tracer at these places must cost. */
+/* Empty BPF programs: the minimum cost of any tracer at the same places. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -12,14 +12,14 @@ int nothing(void *ctx)
 	return 0;
 }
 
-/* Entry and return of a session. */
+/* Runs at the entry and the return of a session. */
 SEC("uprobe")
 int session(void *ctx)
 {
 	return 0;
 }
 
-/* It leaves the return alone. */
+/* Returns 1, which skips the session's program at return. */
 SEC("uprobe")
 int session_entry(void *ctx)
 {

@@ -2,9 +2,10 @@
 /*
  * floor session|multi|perf calls|entries PID FILE MALLOC FREE | floor kernel
  *
- * Empty programs at a file's offsets (hexadecimal): entry and return of malloc, or its entry
- * alone, and the entry of free; or at the kernel's kmalloc and kfree. Says ready, and is there
- * until stdin ends.
+ * Attaches empty BPF programs with the given kind of link. "calls": to entry and return of malloc
+ * and to the entry of free; "entries": to both entries only. MALLOC and FREE are offsets in FILE,
+ * in hexadecimal. "kernel": to the kernel's kmalloc and kfree. Prints "ready", and detaches when
+ * stdin ends.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "loader/probes/multi_link.h"
 
 struct place {
-	const char *kind; /* of link */
+	const char *kind; /* kind of link */
 	const char *path;
 	pid_t pid;
 	uint64_t offset;
@@ -43,7 +44,7 @@ static int attach(const struct place *place, struct bpf_program *program, enum m
 	return multi_link_create(&link);
 }
 
-/* The links end with the process. */
+/* Attaches the programs. The links end with the process. */
 static int attach_user(struct floor_bpf *skel, const char *what, struct place malloc_place,
 		       struct place free_place)
 {
@@ -61,7 +62,7 @@ static int attach_user(struct floor_bpf *skel, const char *what, struct place ma
 	return err < 0 ? err : attach(&free_place, skel->progs.nothing, MULTI_LINK_ENTRY);
 }
 
-/* Only what is attached is loaded: an older kernel has no sessions. */
+/* Loads only the programs to be attached: older kernels have no sessions. */
 static int load(struct floor_bpf *skel, const char *kind)
 {
 	int kernel = !strcmp(kind, "kernel"), is_session = !strcmp(kind, "session");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The floor of all that is preloaded: malloc and free that do nothing but call the next ones. */
+/* malloc and free that only call the next ones: the minimum cost of any preloaded library. */
 #include <dlfcn.h>
 #include <stddef.h>
 
@@ -16,7 +16,7 @@ void *malloc(size_t size)
 	if (!next_malloc)
 		next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
 	block = next_malloc(size);
-	/* As what notes the block afterwards: no jump. */
+	/* Prevents a tail call, as a tracer would record the block here. */
 	__asm__ volatile("" : "+r"(block) : : "memory");
 	return block;
 }

@@ -2,12 +2,14 @@
 /*
  * heaps SHAPE BYTES MIB THREADS
  *
- * A heap of so many MiB, of blocks of so many bytes, whose pointers make a list in the order of
- * addresses ("list"), a list ("shuffled-list"), one whose pointers are to the inside of blocks
- * ("shuffled-inner"), one of blocks full of pointers ("shuffled-dense") or a binary tree
- * ("shuffled-tree") in an order of its own; and so many threads that never sleep. For each line on
- * stdin a line with nanoseconds: "clone": one of these makes a raw clone() of the process; "chase":
- * the list is followed to its end.
+ * Makes a heap of MIB MiB in blocks of BYTES bytes, which hold pointers to each other. SHAPE:
+ * "list": a list in order of addresses; in shuffled order, "shuffled-list": a list,
+ * "shuffled-inner": a list with pointers to the inside of blocks, "shuffled-dense": a list of
+ * blocks full of pointers, "shuffled-tree": a binary tree. Also starts THREADS threads that never
+ * sleep.
+ *
+ * For each line on stdin, prints a time in nanoseconds. "clone": of a raw clone() of the process;
+ * "chase": of following the list to its end.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -30,7 +32,7 @@ struct node {
 };
 
 static struct node *root;
-static size_t inner; /* so far behind a block's begin pointers to it point */
+static size_t inner; /* offset of pointers into blocks */
 
 static double now_ns(void)
 {
@@ -55,7 +57,7 @@ static void shuffle(struct node **nodes, size_t cnt)
 	}
 }
 
-/* Nothing but the blocks themselves keeps pointers to them afterwards. */
+/* Makes the heap. Afterwards, only root and the blocks themselves point to blocks. */
 static void make_heap(const char *shape, size_t bytes, size_t mib)
 {
 	int dense = !strcmp(shape, "shuffled-dense");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a message costs, for which the kernel allocates and frees once."""
+"""Measures kernel tracing: one allocation and one free for each message sent."""
 
 import statistics
 
@@ -9,11 +9,11 @@ from pair import FLOOR, LIBBPF
 from tracers import KernelFloor, Libbpf, Memleak
 
 ROUNDS = 20000
-WINDOWS = 5  # of one turn
+WINDOWS = 5  # measurements in one turn
 
 
 def ways_to(pid):
-    """What starts each tracer; None has none."""
+    """Returns {name: function that starts a tracer, or returns None for no tracer}."""
     ways = {
         "untraced": lambda: None,
         FLOOR: KernelFloor,
@@ -45,7 +45,7 @@ def kernel(turns):
                 told = tracer.stacks("kernel")
     calls.end()
     untraced = times["untraced"]
-    # Differences of one turn may be near nothing: ratios are those of the medians.
+    # Differences within one turn may be close to 0, so use ratios of medians.
     added = {name: [difference(column, untraced)] for name, column in times.items()}
     print(f"{'':26}{'ns':>10}{'added':>10}{'to floor':>10}{'to peer':>10}{'in all':>10}")
     for name, column in times.items():

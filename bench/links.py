@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kinds of link: what calls cost with each, and how long attaching and detaching takes."""
+"""Measures kinds of links: cost of calls, and time to attach and detach."""
 
 import resource
 import statistics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a pair of malloc and free costs if probes are shared: a member, a stranger, and all."""
+"""Measures probes shared by processes: in traced processes, in others, and with all traced."""
 
 import os
 import pathlib
@@ -14,14 +14,14 @@ OTHER = "bench_other"
 
 
 def other_program(program):
-    """A process of another name that has the program's libraries mapped, and does nothing."""
+    """Starts an idle process of another name with the program's libraries mapped."""
     folder = pathlib.Path(program.folder.name)
     shutil.copy("/bin/cat", folder / OTHER)
     return start([folder / OTHER], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                  env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
 
 
-# In turn, since what is shared slows down everybody: each program is alone while it is measured.
+# Measured one after another: shared probes slow down all processes.
 WAYS = {
     "-p PID": lambda pid: Memleak(pid),
     "-f -p PID": lambda pid: Memleak(pid, "-f"),

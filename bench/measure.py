@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs that are measured, each with libraries of its own, and medians of what they took."""
+"""Programs to measure, each with its own copies of libraries, and medians of their times."""
 
 import atexit
 import os
@@ -15,7 +15,7 @@ from lib.libraries import libraries_of, mapped
 from lib.process import ROOT
 
 BUILD = (ROOT / os.environ.get("O", "build/check")).absolute()  # with test knobs
-ALLOCATORS = ("libjemalloc.so.2", "libc.so.6")  # whose malloc it is, if both are there
+ALLOCATORS = ("libjemalloc.so.2", "libc.so.6")  # the first one mapped provides malloc
 
 
 def allocator(pid):
@@ -23,13 +23,13 @@ def allocator(pid):
 
 
 def cpu_ns(pid):
-    """Processor time of a process, all of its threads that still run."""
+    """Returns the CPU time of all live threads of a process, in nanoseconds."""
     times = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(path.read_text(encoding="ascii").split()[0]) for path in times)
 
 
 def start(argv, **others):
-    """A process that does not outlive this one, whatever happens."""
+    """Starts a process that is terminated when this one exits."""
     popen = subprocess.Popen(argv, **others)  # pylint: disable=consider-using-with
     atexit.register(popen.terminate)
     return popen
@@ -37,9 +37,9 @@ def start(argv, **others):
 
 class Program:
     """
-    A process with copies of its allocator's libraries: the kernel asks every tracer of a file's
-    function, whoever's process has called it, and if one of them wants the return, all
-    processes make the way back. So the tracers of several do not meet.
+    A process with its own copies of the allocator's libraries. The kernel runs all probes on a
+    function of a file for each process that maps the file, so tracers of different processes
+    would otherwise slow each other down.
     """
 
     def __init__(self, *argv, **others):
@@ -63,13 +63,13 @@ class Program:
 
 
 def library_paths(program):
-    # A script runs programs that all need the last one.
+    # For a script, return the last one: all programs that it runs use it.
     return ([path for path in libraries_of(program) if os.path.basename(path) in ALLOCATORS] or
             [mapped("self", ALLOCATORS[-1])])
 
 
 class Calls(Program):
-    """One of the bench's own: a line in, a line with nanoseconds out."""
+    """A program of bench/: reads a line, prints a line with nanoseconds."""
 
     def __init__(self, name, *args, wrapper=(), order=""):
         super().__init__(*wrapper, BUILD / "bench" / name, *args)
@@ -79,7 +79,7 @@ class Calls(Program):
     def measure(self, order=None):
         self.popen.stdin.write((self.order if order is None else order) + "\n")
         self.popen.stdin.flush()
-        # A wrapper may say things, too.
+        # Skip output of a wrapper.
         for line in self.popen.stdout:
             if re.fullmatch(r"[0-9.]+\n", line):
                 return float(line)
@@ -90,7 +90,7 @@ class Calls(Program):
 
 
 def difference(xs, ys):
-    """The median of what one took more in the same turn."""
+    """Returns the median of differences within the same turn."""
     return statistics.median(x - y for x, y in zip(xs, ys))
 
 
@@ -99,5 +99,5 @@ def ratio(xs, ys):
 
 
 def show_ratio(times, of):
-    """A cell: how many times of another's, if that one could be measured."""
+    """Returns a table cell with the ratio of times, or "-" if there is none to compare with."""
     return f"{ratio(times, of):10.2f}" if of else f"{'-':>10}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a pair of malloc and free costs with each tracer, and with two threads at once."""
+"""Measures malloc/free pairs with each tracer, and with two threads."""
 
 import statistics
 
@@ -16,7 +16,7 @@ SAMPLED = ("--sample-bytes", "524288")
 
 
 def wrappers():
-    """Those that a program must be started with."""
+    """Returns {name: command prefix} of tracers that must start the program."""
     found = {"heaptrack": peers.installed("heaptrack"), "valgrind": peers.installed("valgrind")}
     options = {"heaptrack": ("-r", "-o", "heaptrack"), "valgrind": ("-q",)}
     return {name: (path, *options[name]) for name, path in found.items() if path}
@@ -32,7 +32,7 @@ def option_sets():
 
 
 class Ways:
-    """The same program with each tracer, all there at once."""
+    """One program for each tracer, all running at the same time."""
 
     def __init__(self, threads):
         self.threads = threads
@@ -57,7 +57,7 @@ class Ways:
 
     def _start(self, wrapper=()):
         program = Calls("pairs", self.threads, wrapper=wrapper)
-        program.measure("pairs 4 1 100")  # it runs, and has its libraries
+        program.measure("pairs 4 1 100")  # wait until its libraries are loaded
         return program
 
     def _trace(self, name, tracer, *options):
@@ -70,13 +70,13 @@ class Ways:
 
 
 def measure(programs, orders, turns):
-    """{order: {name: times}}, in turn."""
+    """Measures all programs in turn. Returns {order: {name: times}}."""
     times = {order: {name: [] for name in programs} for order in orders}
     for turn in range(-1, turns):
         for order, columns in times.items():
             for name, program in programs.items():
                 ns = program.measure(order)
-                if turn >= 0:  # the first ones are to learn the stacks
+                if turn >= 0:  # turn -1 fills the stack caches
                     columns[name].append(ns)
     return times
 

@@ -2,11 +2,12 @@
 /*
  * pairs THREADS
  *
- * For each line "pairs DEPTH PATHS ROUNDS" on stdin: each thread calls malloc and free so many
- * times, DEPTH functions below its own, which it reaches on so many different paths in turn; then
- * a line with the nanoseconds of processor time that one took, the way there included. "hold"
- * instead of "pairs" frees nothing; "replace DEPTH BLOCKS ROUNDS" has so many blocks, of 16 to 255
- * bytes, of which it frees one at random before each malloc (of one thread).
+ * For each line "pairs DEPTH PATHS ROUNDS" on stdin, each thread makes ROUNDS pairs of malloc and
+ * free, DEPTH functions below its start function, on PATHS different call paths in turn. Then
+ * prints the CPU time of one round, in nanoseconds, calls on the path included.
+ *
+ * "hold" instead of "pairs" frees nothing. "replace DEPTH BLOCKS ROUNDS", with one thread, keeps
+ * BLOCKS blocks of 16 to 255 bytes and frees a random one before each malloc.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static double now_ns(void)
 {
 	struct timespec now;
 
-	/* What it was not running for is none of its cost. */
+	/* CPU time: excludes time spent waiting for a CPU. */
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
@@ -67,10 +68,10 @@ static void allocate(void)
 		free(p);
 }
 
-/* What follows a call differs, so that the compiler keeps ten calls. */
+/* Makes the code after each call unique, so that the compiler does not merge the ten calls. */
 #define APART(n) __asm__ volatile("" : : "i"(n) : "memory")
 
-/* The path's four digits tell the way, again and again. */
+/* Calls itself down to depth. The four digits of path choose the calls, repeatedly. */
 static __attribute__((noipa)) void descend(long path, long depth)
 {
 	long next = path % 10 * 1000 + path / 10;

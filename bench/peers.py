@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Other tracers of Debian's: installed by apt, or unpacked if they are of another suite."""
+"""Other tracers in Debian: installed by apt, or unpacked from a package of another suite."""
 
 import functools
 import os
@@ -21,7 +21,7 @@ def skip(name, why):
 
 @functools.lru_cache(maxsize=None)
 def libbpf_memleak():
-    """The command line that begins libbpf-tools' memleak, or None."""
+    """Returns the command prefix of libbpf-tools' memleak, or None if it is not available."""
     folder = BUILD / "bench/peers"
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -38,7 +38,7 @@ def libbpf_memleak():
 
 @functools.lru_cache(maxsize=None)
 def installed(program, package=None):
-    """The path of a program, whose package is installed if need be, or None."""
+    """Returns the path of a program, installing its package if needed, or None."""
     package = package or program
     if shutil.which(program) is None and os.geteuid() == 0 and shutil.which("apt-get"):
         print(f"installing: {package}", file=sys.stderr)

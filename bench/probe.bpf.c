@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the kernel's own walk of a user stack costs: the same probe with it and without. */
+/* A probe with and without a walk of the user stack by the kernel, to measure the walk. */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
 
@@ -16,7 +16,7 @@ struct {
 	__type(value, __u64[FRAMES]);
 } frames SEC(".maps");
 
-/* Frames of the last walk: a bench that walks nothing should be seen. */
+/* Number of frames of the last walk, to detect walks that found nothing. */
 __u64 frame_cnt;
 
 SEC("uprobe")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * probe nothing|get_stack PID LIBC: a program of probe.bpf.c on malloc, until stdin ends; then a
- * line with the number of frames of its last walk.
+ * probe nothing|get_stack PID LIBC: attaches a program of probe.bpf.c to malloc until stdin ends.
+ * Then prints the number of frames of its last walk.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What real programs cost with a tracer: a compiler, an interpreter, a server."""
+"""Measures real programs with each tracer: a compiler, an interpreter, a server."""
 
 import fcntl
 import os
@@ -27,7 +27,7 @@ bool any(const std::string &s)
 	return false;
 }
 """
-# Lists of this length are beyond what python's own allocator serves.
+# Lists of this length are too large for Python's own allocator.
 OBJECTS = """
 import sys
 sys.stdin.read()
@@ -40,7 +40,7 @@ BPFTRACE = "bpftrace"
 
 
 def tracers():
-    """{name: what starts it}."""
+    """Returns {name: function that starts the tracer}."""
     found = {FLOOR: floor, "memleak": Memleak, "memleak -C": lambda pid: Memleak(pid, "-C")}
     if memleak_knows(SAMPLED[0]):
         found["memleak " + " ".join(SAMPLED)] = lambda pid: Memleak(pid, *SAMPLED)
@@ -50,7 +50,7 @@ def tracers():
 
 
 def server_tracers():
-    """libbpf-tools' memleak wants an allocator with mmap, which that of a server is not."""
+    """Like tracers() without libbpf-tools' memleak, which needs an allocator that exports mmap."""
     found = tracers()
     found.pop(LIBBPF, None)
     if peers.installed("bpftrace"):
@@ -59,7 +59,7 @@ def server_tracers():
 
 
 def compiler():
-    """The arguments of C++'s compiler proper, which reads stdin, and what it shall read."""
+    """Returns the command of the C++ compiler proper, which reads stdin, and its input."""
     path = subprocess.run(["g++", "-print-prog-name=cc1plus"], capture_output=True, text=True,
                           check=True).stdout.strip()
     text = subprocess.run(["g++", "-E", "-x", "c++", "-"], input=SOURCE, capture_output=True,
@@ -68,12 +68,12 @@ def compiler():
 
 
 def waiting_bytes(pipe):
-    """How much in a pipe has not been read."""
+    """Returns the number of unread bytes in a pipe."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
 
 
 def run_seconds(argv, text, trace):
-    """Processor time of a program that waits for its stdin, from there on."""
+    """Returns a program's CPU time in seconds, from when it first waits for input."""
     program = Program(*argv)
     program.popen.stdin.write("\n")
     while waiting_bytes(program.popen.stdin):
@@ -111,7 +111,7 @@ def batch(title, argv, text, turns):
 
 
 class Server(Program):
-    """redis-server with a socket in its folder."""
+    """A redis-server that listens on a socket in its folder."""
 
     def __init__(self):
         super().__init__("redis-server", "--port", "0", "--unixsocket", "socket", "--save", "",

@@ -2,11 +2,13 @@
 /*
  * proofs PID
  *
- * For each line on stdin a proof of the process, and a line with these: for how long its threads
- * stood still, ns; processor time of the proof, and time, ns; processor time of reading what the
- * process has written once, ns, and how many bytes that are; by how many bytes the proof made
- * resident memory grow at most; blocks, and how many can be reached. "census": no block is known
- * before; "known": all are that the last proof had found; "stop": no proof, but its first number.
+ * For each line on stdin, makes a proof of the process and prints these numbers: how long its
+ * threads were stopped, ns; CPU time of the proof, ns; duration of the proof, ns; CPU time for
+ * reading once all memory that the process has written to, ns; size of that memory, bytes; peak
+ * growth of resident memory during the proof, bytes; number of blocks; number of reachable blocks.
+ *
+ * "census": no blocks are known in advance; "known": those of the last proof are known; "stop": no
+ * proof, prints only the first number.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -34,7 +36,7 @@ static uint64_t cpu_ns(void)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-/* Of /proc/self/status. */
+/* Returns a size from /proc/self/status, in bytes. */
 static uint64_t memory_bytes(const char *name)
 {
 	char *text = NULL, *at;
@@ -58,7 +60,7 @@ static void reset_peak(void)
 	}
 }
 
-/* All of them known from now on; in no order. */
+/* Makes all blocks known, in random order. */
 static void know(struct heap *heap)
 {
 	for (size_t i = 0; i < heap->block_cnt; i++) {
@@ -94,7 +96,7 @@ static int read_pages(void *arg, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* Anonymous memory, which is what there is to read twice. */
+/* Reads anonymous memory once, to compare with the proof. */
 static int read_once(const struct memory *memory, struct reading *ret)
 {
 	struct reading reading = {.memory = memory, .buf = malloc(READ_BYTES)};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What proofs cost: for how long threads stand still, processor time, and memory."""
+"""Measures proofs: how long threads are stopped, CPU time, and memory."""
 
 import statistics
 import sys
@@ -8,23 +8,23 @@ import peers
 from measure import BUILD, Calls, start
 
 MIB = 512
-# In the order of addresses, and such that the next block may be anywhere.
+# Shapes of heaps, and block sizes: pointers in order of addresses, or shuffled.
 SHAPES = (("list", 100), ("shuffled-tree", 1000), ("shuffled-tree", 100), ("shuffled-list", 100),
           ("shuffled-inner", 100), ("shuffled-dense", 1000))
 CHAINS = ("list", "shuffled-list", "shuffled-inner")
 THREADS = (1, 10, 100)
 LARGE_MIB = 10240
-LARGE_SPARE_MIB = 6144  # what else is needed, with the copy's pages that change
+LARGE_SPARE_MIB = 6144  # further memory needed, including changed pages of the copy
 
 
 def heap(shape, size, mib, threads=0):
     program = Calls("heaps", shape, size, mib, threads)
-    program.measure("chase")  # it is all there
+    program.measure("chase")  # wait until the heap is complete
     return program
 
 
 class Proof:
-    """One line of bench/proofs."""
+    """One output line of bench/proofs."""
 
     def __init__(self, line, chase_ns):
         self.chase_ns = chase_ns

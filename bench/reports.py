@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reports over very many blocks cost the tracer, and whether the program notices them."""
+"""Measures reports over a million blocks: cost of the tracer, and effect on the program."""
 
 import pathlib
 import statistics
@@ -15,8 +15,8 @@ BLOCKS = 1000000
 SITES = 5000
 DEPTH = 13
 INTERVAL = 2  # seconds between reports
-WINDOW = f"pairs {DEPTH} 1 2000"  # some milliseconds
-BUSY = 0.1  # a tracer that uses more of a processor than this is making a report
+WINDOW = f"pairs {DEPTH} 1 2000"  # takes a few milliseconds
+BUSY = 0.1  # share of a CPU above which a tracer is making a report
 IDLE_SECONDS = 2
 
 
@@ -26,7 +26,7 @@ def children_of(pid):
 
 
 class Reports:
-    """Follows the reports that a tracer writes: when they came, and what it had used by then."""
+    """Reads a tracer's reports, and records its CPU time at each report."""
 
     def __init__(self, tracer, sign):
         self.pid = tracer.popen.pid
@@ -44,7 +44,7 @@ class Reports:
                     self.came.notify()
 
     def processes(self):
-        """The tracer and its helpers."""
+        """Returns the pids of the tracer and of its helpers."""
         children = children_of(self.pid)
         return [self.pid, *children, *(pid for child in children for pid in children_of(child))]
 
@@ -52,7 +52,7 @@ class Reports:
         return sum(cpu_ns(pid) for pid in self.processes())
 
     def peak_mib(self):
-        """Of the tracer, and of its helpers, some of whose pages are the same."""
+        """Returns peak MiB of the tracer, and of all helpers; shared pages count repeatedly."""
         texts = [pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
                  for pid in self.processes()]
         sizes = [int(text.split("VmHWM:")[1].split()[0]) / 1024 for text in texts]
@@ -65,7 +65,7 @@ class Reports:
 
 
 def windows(program, reports, cnt):
-    """(seconds, processor time of the tracer, ns of a pair) until so many reports have come."""
+    """Returns [(seconds, CPU seconds of the tracer, ns of a pair)] during cnt reports."""
     first = len(reports.used_ns)
     found = []
     while len(reports.used_ns) < first + cnt:
@@ -76,7 +76,7 @@ def windows(program, reports, cnt):
 
 
 def idle_percent(program, trace):
-    """What a tracer uses of a processor when no report is to be made, while blocks come and go."""
+    """Returns the tracer's CPU usage without reports, in percent, while the program runs pairs."""
     program.tracer = trace(program.pid, NEVER)
     reports_none = Reports(program.tracer, "")
     begin, used = time.monotonic(), reports_none.cpu_ns()
@@ -94,11 +94,11 @@ def row(name, trace, sign, cnt):
     program.tracer = trace(program.pid, INTERVAL)
     reports_made = Reports(program.tracer, sign)
     program.measure(f"hold {DEPTH} {SITES} {BLOCKS}")
-    reports_made.wait(2)  # one that begins when all is there
+    reports_made.wait(2)  # the second one began after all blocks were allocated
     found = windows(program, reports_made, cnt)
     each_ms = (reports_made.used_ns[-1] - reports_made.used_ns[-1 - cnt]) / cnt / 1e6
     peak, helpers = reports_made.peak_mib()
-    program.popen.kill()  # its blocks are of no interest
+    program.popen.kill()  # its blocks are no longer needed
     program.end()
     during = [ns for seconds, used, ns in found if used > BUSY * seconds]
     between = [ns for seconds, used, ns in found if used <= BUSY * seconds]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the stack of a block costs, by its depth."""
+"""Measures the cost of a block's stack, by its depth."""
 
 import statistics
 
@@ -7,7 +7,7 @@ from measure import Calls, difference
 from tracers import Memleak, Probe
 
 DEPTHS = (5, 15, 40, 100)
-# Larger than what is allocated: the probes are there, but no stack and no block is taken.
+# A minimum size above all allocations: probes run, but no stacks or blocks are recorded.
 NO_BLOCKS = ("-z", "1000000")
 
 

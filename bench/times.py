@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How soon things happen: the figures of the cases, each beside the most that it should be."""
+"""Prints the durations measured by cases, each with its upper bar."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ import subprocess
 from lib.process import ROOT
 from measure import BUILD
 
-# Areas and cases that keep figures.
+# Areas and cases that record figures.
 CASES = ("baseline.interval_stays", "churn.new_blocks", "hostile.end_while", "listen_clients.",
          "options.fraction", "process.*allocator", "process.*another_libc", "punctual.",
          "report.intervals", "report.duration", "scale.*million_blocks",
@@ -16,7 +16,7 @@ FIGURE = re.compile(r"^figure (\S+): (.*) (\S+) (\S+), bar (\S+) \S+$")
 
 
 def patterns():
-    """The cases as tests/run takes them: a shell pattern is for the whole name."""
+    """Returns CASES as arguments of tests/run, where shell patterns must match whole names."""
     return [case + "*" if "*" in case else case for case in CASES]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tracers of a process, each of which returns when it traces and ends when it is told to."""
+"""Tracers of a process. Constructors return when tracing has begun; end() stops a tracer."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from measure import BUILD, allocator, start
 NEVER = "100000"  # seconds to the first report
 KINDS = {"uprobe_multi links of sessions": "session", "uprobe_multi links": "multi"}
 
-# What memleak does for one kind of allocation: a block for each address, with its stack.
+# Like memleak for one allocator: records each block by address, with its stack.
 BPFTRACE = """
 BEGIN { printf("ready\\n"); }
 uprobe:LIBC:malloc { @size[tid] = arg0; }
@@ -28,7 +28,7 @@ END { clear(@size); clear(@bytes); clear(@stack); }
 
 class Tracer:
     def __init__(self, argv, ready, talk="stdout", others=subprocess.DEVNULL, cwd=None, **env):
-        """Ready when a line on `talk` begins so; `others` is where the other stream goes."""
+        """Waits for a line on `talk` beginning with `ready`. The other stream goes to `others`."""
         other = "stdout" if talk == "stderr" else "stderr"
         begin = time.monotonic()
         self.popen = start(
@@ -67,17 +67,17 @@ class Memleak(Tracer):
         return found[0] if found else f"{space} stacks: no line about them"
 
     def kind(self):
-        """Of its links, by the name that the floor knows."""
+        """Returns the kind of memleak's links, as an argument of bench/floor."""
         found = re.search(r"probes are held by (.*)", self.notes)
         return KINDS.get(found[1], "perf")
 
     def place(self, function):
-        """Where its probe is: an offset in the file, in hexadecimal."""
+        """Returns the file offset of memleak's probe, in hexadecimal."""
         return re.search(rf": {function} at \S+\+0x([0-9a-f]+), entry", self.notes)[1]
 
 
 class Ended(Tracer):
-    """One of the bench's own, that ends with its stdin."""
+    """A tracer of bench/. It ends when its stdin is closed."""
 
     def __init__(self, *argv):
         super().__init__(argv, "ready", others=None)
@@ -89,7 +89,7 @@ class Ended(Tracer):
 
 
 class Probe(Ended):
-    """One program on malloc, and no more."""
+    """A single BPF program on malloc."""
 
     def __init__(self, program, pid):
         super().__init__(BUILD / "bench/probe", program, pid, mapped(pid, "libc.so.6"))
@@ -101,7 +101,7 @@ class Probe(Ended):
 
 
 class Floor(Ended):
-    """Empty programs where memleak has its own."""
+    """Empty BPF programs at the same places as memleak's."""
 
     def __init__(self, pid, memleak, what):
         super().__init__(BUILD / "bench/floor", memleak.kind(), what, pid, allocator(pid),
@@ -109,7 +109,7 @@ class Floor(Ended):
 
 
 def floor(pid):
-    """The floor of a process on which memleak is not."""
+    """Starts the floor of a process, after memleak has found the places and ended."""
     memleak = Memleak(pid)
     memleak.end()
     return Floor(pid, memleak, "calls")
@@ -121,10 +121,10 @@ class KernelFloor(Ended):
 
 
 class Libbpf(Tracer):
-    """libbpf-tools' memleak, of a process or of the kernel."""
+    """libbpf-tools' memleak, tracing a process or the kernel."""
 
     def __init__(self, pid=None, *options, interval=NEVER):
-        # It knows no long paths.
+        # It does not support long paths.
         folder, name = os.path.split(allocator(pid)) if pid else (None, None)
         target = ("-p", pid, "-O", f"./{name}") if pid else ()
         super().__init__(("stdbuf", "-oL", *peers.libbpf_memleak(), *target, *options, interval),
