@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the inputs that fuzzing the census begins with, in a folder: heaps of small programs, and
- * the arenas that they belong to. Run with "heap", it is such a program.
+ * Makes seed inputs for fuzz_census in a folder: heaps of small programs and the arenas of these
+ * heaps. With the argument "heap" it is such a program.
  */
 #include <setjmp.h>
 #include <stdarg.h>

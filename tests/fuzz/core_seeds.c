@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the inputs that fuzzing core files begins with, in a folder. */
+/* Makes seed inputs for fuzz_core in a folder. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes what is read of an agent's account; `make fuzz` builds and runs it. The first byte of an
- * input tells whether it changes the head as well, the others are words to be written over an
- * account that has one of each: where, and what.
+ * Fuzzes reading of an agent's account; "make fuzz" builds and runs it. Bit 0 of the first byte
+ * allows changes to the account's header, bit 1 enables sampling. The rest of an input are words to
+ * write into an account that has one item of each kind: where, and the value.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct word {
-	uint64_t at; /* region, and place in it */
+	uint64_t at; /* region, and offset in it */
 	uint64_t value;
 };
 
 static const struct options opts = {.stack_depth = MEMLEAK_MAX_STACK_DEPTH, .max_size = UINT64_MAX};
 
-/* With all that an account of any size can have in use. */
+/* Claims the maximum number of items of each kind. */
 static void lay_out(struct account *account)
 {
 	uint64_t at = PAGE;
@@ -51,7 +51,7 @@ static uint64_t bytes_of(const struct account *account)
 	return account->region[ACCOUNT_CHUNKS] + 2 * sizeof(struct account_chunk);
 }
 
-/* Two blocks, one of them spilled, of one stack; an event, and a range. */
+/* Adds two blocks of one stack, one of them spilled; an event and a range. */
 static void fill(char *file, const struct account *layout)
 {
 	struct account_frame *frames = (void *)(file + layout->region[ACCOUNT_FRAMES]);
@@ -77,7 +77,7 @@ static void fill(char *file, const struct account *layout)
 	*range = (struct account_range){.start = 0x20000, .end = 0x30000, .mapped_size = 0x10000};
 }
 
-/* Places are near the begin of a region, or of what the last chunk has behind its lines. */
+/* Writes a word near the start of a region, or near the end of the last chunk, behind its lines. */
 static void write_word(char *file, const struct account *layout, const struct word *word,
 		       bool in_head)
 {
@@ -135,7 +135,7 @@ static struct agent_process *find_process(void *arg, uint32_t image)
 	return image == process->info.image ? process : NULL;
 }
 
-/* What a site has, in all, is what the snapshot says. */
+/* Checks that each site has blocks, and valid numbers. */
 static void check(const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes what memleak reads of the answers of the prober and the unwinder, which a hostile file may
- * have taken over; `make fuzz` builds and runs it. The first byte of an input says whose answer the
- * others are. What is asked is private to the sources, so they are included.
+ * Fuzzes reading the replies of the prober and the unwinder, whose processes a hostile file may
+ * control; "make fuzz" builds and runs it. The first byte of an input selects the kind of reply.
+ * The sources are included, as the reading functions are private to them.
  */
 #include "prober/prober.c"
 #include "unwinder/unwinder.c"
@@ -60,7 +60,7 @@ static void fuzz_variable(struct message *answer)
 	check_status(take_section(&question, answer));
 }
 
-/* So many bytes are the answer, the others the words. */
+/* Uses the first bytes as the reply, and the rest as the words of the table. */
 static void fuzz_table(struct message *answer)
 {
 	const size_t head = 28;

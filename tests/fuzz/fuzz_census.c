@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fuzzes the census of a heap. `make fuzz` builds and runs it. For inputs see census_image.h. */
+/*
+ * Fuzzes the census of a heap; "make fuzz" builds and runs it. For the input format see
+ * census_image.h.
+ */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +13,7 @@
 
 #define PAGE 4096ULL
 
-/* Larger regions cost time, and find nothing that these do not. */
+/* Maximum size of a region, in pages. Larger regions take time and reach no further code. */
 #define PAGES_MAX 64U
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -52,7 +55,7 @@ static int visit_all(const struct memory *memory, const struct mapping *mapping,
 static const struct memory_ops ops = {.read = read_image, .visit_written = visit_all};
 static const char *const paths[IMAGE_KINDS] = {"/lib/libc.so.6", "[heap]", ""};
 
-/* Adds a region behind those that are there; false: it is not behind them. */
+/* Adds a region. Returns false if it does not lie after the previous ones. */
 static bool add_region(struct image *image, const struct image_region *region)
 {
 	struct proc_maps *maps = &image->memory.maps;
@@ -98,7 +101,7 @@ struct seen {
 	struct census_sum sums[CHUNK_OWN + 1];
 };
 
-/* Chunks come in order, do not overlap, and are in memory. */
+/* Checks that chunks come in order, do not overlap and are in mapped memory. */
 static int look(void *arg, const struct chunk *chunk)
 {
 	struct seen *seen = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fuzzes the reader of core files; `make fuzz` builds and runs it. An input is such a file. */
+/* Fuzzes the reader of core files; "make fuzz" builds and runs it. An input is a core file. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "proof/core_build_id.h"
 #include "proof/core_file.h"
 
-/* Of more, the others are as these. */
+/* Maximum number of mappings to check. Others reach no further code. */
 #define MAPPINGS_MAX 256
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,7 +21,7 @@ struct visit {
 	uint64_t end;
 };
 
-/* What is visited lies where it was asked for, in order, and can be read. */
+/* Checks that visited ranges are within the mapping, in order, and readable. */
 static int check_run(void *arg, uint64_t start, uint64_t end)
 {
 	struct visit *visit = arg;
@@ -83,7 +83,7 @@ static void check_notes(const struct core_notes *notes)
 		abort();
 }
 
-/* What is left out is not counted any more. */
+/* Checks that memory left out is no longer counted. */
 static void check_account(struct core_file *core)
 {
 	uint64_t content = 0, absent;

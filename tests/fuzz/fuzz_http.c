@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes what clients send to the server of --listen; `make fuzz` builds and runs it. An input is
- * what one client sends before it waits for the end; libmicrohttpd takes it apart, without a
- * network between. The first byte's lowest bit: behind the head of a request that has somebody
- * else's Host; the next one: the pages are made anew while the client waits.
+ * Fuzzes the HTTP server of --listen; "make fuzz" builds and runs it. An input is what one client
+ * sends before it closes its side; libmicrohttpd parses it, without a network. Bit 0 of the first
+ * byte prepends the header of a request with a foreign Host; bit 1 replaces the pages while the
+ * client waits.
  */
 #include "metrics/web_server.h"
 
@@ -18,18 +18,20 @@
 #include <unistd.h>
 
 /*
- * Not the Host at the end: libmicrohttpd forgets a line that the next one goes on, so that another
- * Host, which no browser sends, would count.
+ * Host is not the last line: libmicrohttpd drops a header line that is continued on the next line,
+ * and would accept another Host after it. Browsers send no second Host.
  */
 #define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
-/* What takes more turns, and one for each byte, never ends: a request is longer than what it takes.
+/*
+ * Maximum turns to serve a request, in addition to one for each of its bytes. More are an endless
+ * loop.
  */
 #define TURNS_MAX 64
 #define STATUS_SIZE sizeof("HTTP/1.1 200 ")
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A name that no file has and no other machine can reach. */
+/* An abstract socket address, unreachable for other machines. */
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static socklen_t address_len;
 
@@ -47,7 +49,7 @@ static struct web_server *make_server(void)
 	return server;
 }
 
-/* As memleak does before the first report. */
+/* Shows the pages that memleak has before the first report. */
 static void show_pages(struct web_server *server)
 {
 	struct own_cost own = {0};
@@ -77,7 +79,7 @@ static void send_bytes(int fd, const void *bytes, size_t len)
 		abort();
 }
 
-/* What it could do without waiting is done. */
+/* True if the server has nothing to do without waiting. */
 static bool is_idle(struct web_server *server)
 {
 	struct pollfd pfd = {.fd = web_server__poll_fd(server), .events = POLLIN};
@@ -86,8 +88,8 @@ static bool is_idle(struct web_server *server)
 }
 
 /*
- * The first bytes of what the client is answered, until it is hung up on, or is to be once its time
- * is over. A server that finds something to do for ever takes all of memleak's time.
+ * Receives the first bytes of the reply, until the server closes the connection or waits for its
+ * timeout. Aborts if the server never becomes idle.
  */
 static void receive(struct web_server *server, int fd, size_t sent, char ret[STATUS_SIZE])
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes what finds functions in files: symbols, relocations, code. `make fuzz` builds and runs it.
- * An input is an ELF file.
+ * Fuzzes finding functions in files: symbols, relocations, code; "make fuzz" builds and runs it. An
+ * input is an ELF file.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A file can ask for any amount of memory; the helper process has a limit, too. */
+/* A file can request any amount of memory; the real helper process is limited, too. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -28,7 +28,7 @@ static const struct wanted_function names[] = {
 	{.name = NULL},
 };
 
-/* The privileged side would not have it. */
+/* Checks for results that the privileged side would refuse. */
 static void check(const struct file_functions *functions)
 {
 	size_t probe_cnt = functions->cnt;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes what memleak itself reads of processes and of those who ask: records of mappings, the
- * dynamic loader's list in a target's memory, /proc/PID/status, the Host of a request; `make fuzz`
- * builds and runs it. The first byte of an input says what the others are. The list is private to
- * its source, so that is included.
+ * Fuzzes what memleak itself parses of processes and of clients: mapping records, the dynamic
+ * linker's list of modules in a target's memory, /proc/PID/status, and the Host of a request; "make
+ * fuzz" builds and runs it. The first byte of an input selects one of them. The source of the list
+ * is included, as its functions are private.
  */
 #include "prober/prober.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What a helper reads for memleak, without the way to it. */
+/* Replaces the prober's read of a target's memory by a direct one. */
 static int read_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t deadline_ns)
 {
 	return pread(mem_fd, buf, len, (off_t)addr) == (ssize_t)len ? 0 : -14;
@@ -25,7 +25,7 @@ static int read_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Records come one behind the other; the kernel rounds their lengths. */
+/* Parses one record. In a ring, records are adjacent, with lengths rounded by the kernel. */
 static void fuzz_records(const uint8_t *data, size_t size)
 {
 	struct map_record record;
@@ -40,7 +40,7 @@ static void fuzz_records(const uint8_t *data, size_t size)
 		abort();
 }
 
-/* The input is the target's memory. */
+/* Reads the list of modules; the input is the target's memory. */
 static void fuzz_list(const uint8_t *data, size_t size)
 {
 	static const struct proc_maps maps;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the reader of recordings and all that its snapshots go through; `make fuzz` builds and
- * runs it. An input that begins like a recording is one. Any other is what chunks hold, each after
- * its length in two bytes: checksums and deflate would keep a fuzzer out.
+ * Fuzzes the reader of recordings and everything that handles its snapshots; "make fuzz" builds and
+ * runs it. An input that begins like a recording is one. Any other is the content of chunks, each
+ * after its length in two bytes, as a fuzzer would not get past checksums and deflate.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A whole file from what its chunks hold. */
+/* Makes a recording from the contents of its chunks. */
 static void make_file(const uint8_t *data, size_t size, struct byte_buffer *file)
 {
 	const struct recording_header header = recording_header_now(~0U);
@@ -120,7 +120,7 @@ static void report_one(FILE *out, struct ranking *ranking, const struct snapshot
 	free(growth);
 }
 
-/* The first snapshot with the last one. */
+/* Compares the first snapshot with the last one. */
 static void compare(FILE *out, const struct byte_buffer *file, bool same_run)
 {
 	struct recording *readers[2] = {open_bytes(file), open_bytes(file)};
@@ -137,7 +137,7 @@ static void compare(FILE *out, const struct byte_buffer *file, bool same_run)
 	for (size_t i = 0; i < 2; i++)
 		sides[i] = (struct diff_side){
 			.name = "x", .snap = &snaps[i], .symbols = recording__symbols(readers[i])};
-	/* After an error nothing is said of the snapshot before. */
+	/* After an error there is no last snapshot. */
 	if (snaps[1].sites && !diff_init(&opts, sides, same_run, &diff)) {
 		diff_write_text(out, &diff);
 		diff_write_json(out, &diff);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the way back through memory of which nobody knows the blocks, and the names of a script's
- * variables. `make fuzz` builds and runs it. An input is a byte of what is so, by bits, and memory
- * from BASE on; the rest of that is zeros.
+ * Fuzzes retracing pointers through memory whose blocks are unknown, and names of a script's
+ * variables; "make fuzz" builds and runs it. An input is a byte with flags IS_*, and memory from
+ * BASE on; the rest of the memory is zeros.
  */
 #include <ctype.h>
 #include <sched.h>
@@ -14,7 +14,7 @@
 #include "proof/retrace.h"
 #include "proof/root_kind.h"
 
-/* Low addresses are short: they are found soon. */
+/* Small addresses have few significant bytes, so that the fuzzer soon finds pointers. */
 #define BASE 0x10000ULL
 #define PAGE 512ULL
 #define END (BASE + 12 * PAGE)
@@ -64,7 +64,7 @@ static int visit_all(const struct memory *memory, const struct mapping *mapping,
 
 static const struct memory_ops ops = {.read = read_image, .visit_written = visit_all};
 
-/* Each way comes to its end, by pointers that are in memory. */
+/* Checks that each path ends and consists of places in mapped memory. */
 static void check_ways(const struct retrace *retrace, const struct image *image)
 {
 	for (size_t i = 0; i < retrace->cnt; i++) {
@@ -92,7 +92,7 @@ static void check_names(const struct image *image)
 	}
 }
 
-/* One worker: threads cost time, and find nothing that one does not. */
+/* Use one worker: more threads take time and reach no further code. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	cpu_set_t set;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes files of suppressions and the comparison with their patterns; `make fuzz` builds and runs
- * it. The first byte of an input says whether the others are a file, a pattern and a text behind a
- * zero, or the name of a function that a suppression is to be made of.
+ * Fuzzes suppression files and matching of their patterns; "make fuzz" builds and runs it. The
+ * first byte of an input selects a kind: a file; a pattern, a zero byte and a text; or a function's
+ * name to make a suppression of.
  */
 #include "options/suppressions.h"
 
@@ -53,7 +53,10 @@ static void fuzz_file(const char *data, size_t size)
 	free(why);
 }
 
-/* Whether text is like pattern, where * are any characters: in time that nobody has. */
+/*
+ * True if text matches pattern, where * stands for any characters. A naive matcher, too slow for
+ * real use.
+ */
 static bool is_like(const char *pattern, const char *end, const char *text)
 {
 	const char *asterisk = NULL, *again = NULL;
@@ -106,7 +109,9 @@ static void fuzz_pattern(const char *data, size_t size)
 		abort();
 }
 
-/* It is found, and a file that it is written into gives it back. */
+/*
+ * Checks that the suppression made for a name matches the name, and can be read back from a file.
+ */
 static void fuzz_name(const char *data, size_t size)
 {
 	cleanup_free char *name = text_of(data, size);

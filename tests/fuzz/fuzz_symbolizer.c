@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes whatever of the symbolizer reads bytes that a target controls; `make fuzz` builds and runs
- * it. The first byte of an input says what the others are. ELF files go through elfutils as well,
- * whose faults are found, too: there the confined helper process is the cure.
+ * Fuzzes the parts of the symbolizer that read data controlled by a target; "make fuzz" builds and
+ * runs it. The first byte of an input selects the kind. ELF files also go through elfutils, so it
+ * finds faults of elfutils as well; in real use a confined helper process contains them.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -127,7 +127,7 @@ static void check_symbols(const struct kallsyms *table)
 	}
 }
 
-/* Two lists, one behind the other, as the kernel would give before and after a change. */
+/* Parses two lists, the halves of the text, as before and after a change in the kernel. */
 static void fuzz_kallsyms(const char *text, size_t len)
 {
 	struct kallsyms tables[2];

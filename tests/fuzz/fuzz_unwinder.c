@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the builder of unwind tables; `make fuzz` builds and runs it. An input that begins like
- * an ELF file is one; any other is call frame information, of .eh_frame or .debug_frame by its
- * first byte. elfutils is fuzzed with it: its faults are found as well, where the helper process
- * is the cure.
+ * Fuzzes the builder of unwind tables; "make fuzz" builds and runs it. An input that begins like an
+ * ELF file is one. Any other is call frame information: bit 0 of its first byte selects
+ * .debug_frame, bit 1 a file without section headers. It finds faults of elfutils as well; in real
+ * use the helper process contains them.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -19,14 +19,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A file can ask for any amount of memory; the helper process has a limit, too. */
+/* A file can request any amount of memory; the real helper process is limited, too. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "allocator_may_return_null=1:max_allocation_size_mb=512";
 }
 
-/* Places in the table, and some beyond it. */
+/* Looks up addresses within the table, and some beyond it. */
 static void find_all(const struct unwind_table *table)
 {
 	uint64_t bytes = (uint64_t)table->granule_cnt * UNWIND_GRANULE_BYTES;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes walks of copied stacks by libdwfl through the C library's call frame information; `make
- * fuzz` builds and runs it. An input is a copy, as much of it as there is. libdwfl's faults are
- * found as well, where the helper process is the cure.
+ * Fuzzes walks of copied stacks by libdwfl with the C library's call frame information; "make fuzz"
+ * builds and runs it. An input is the beginning of a copy. It finds faults of libdwfl as well; in
+ * real use the helper process contains them.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -12,7 +12,7 @@
 
 #include "unwinder/server/walker_space.h"
 
-/* Where inputs that find their way into the code say that it is mapped. */
+/* Address at which libc is mapped */
 #define CODE_START 0x10000000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,7 +40,7 @@ static struct walker_space *make_space(void)
 	return space;
 }
 
-/* What the helper refuses else. */
+/* Limits numbers that the helper would refuse. */
 static void bound(struct unwind_copy *copy)
 {
 	copy->register_cnt %= UNWIND_COPY_REGISTERS + 1;

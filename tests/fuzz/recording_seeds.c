@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the inputs that fuzzing recordings begins with, in a folder: what chunks of random ones
- * hold. */
+/* Makes seed inputs for fuzz_recording in a folder: the contents of chunks of random recordings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
