@@ -95,7 +95,7 @@ def replaced(turns):
         columns[f"{cnt}"] = measure(programs, (order,), turns)[order]
         for program in programs.values():
             program.end()
-    show("one of so many replaced, ns", columns)
+    show("one of N blocks replaced, ns", columns)
 
 
 def run_once(argv, text, folder):

@@ -80,7 +80,7 @@ def cost_rows(shape, size, mib, turns):
 
 
 def show_costs(turns):
-    print("A proof of a process whose blocks have so many bytes, if memleak knows none of them, or "
+    print("A proof of a process, by the size of its blocks, if memleak knows none of them, or "
           "all: processor\ntime, s/GiB; that to reading the memory once, and to the program's own "
           "way along its list; processors\nused; and the peak of memory, by what was read, and "
           "bytes for each block.\n")

@@ -40,7 +40,7 @@ def heap_row(depth, turns, rounds):
 
 
 def stacks(turns):
-    print("A call of malloc so many functions below main, ns: with the probes of memleak; what a "
+    print("A call of malloc N functions below main, ns: with the probes of memleak; what a "
           "walk of the\nstack by the kernel adds, by frame pointers (and the frames it found); what "
           "a block with its whole\nstack adds if memleak walks it, and if memleak recognises it; "
           "and that to the kernel's walk.\n")

@@ -52,7 +52,7 @@ const char *option_format_word(enum output_format format)
 }
 
 const struct option_def option_table[] = {
-	/* What to trace */
+	/* Targets */
 	{"pid", 'p', "PID[,PID...]",
 	 "Trace these running processes. They are never stopped. The name of a process does "
 	 "instead "
@@ -162,7 +162,7 @@ const struct option_def option_table[] = {
 	 "each frame. May be given several times. The report says how much was left out",
 	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE, REPORT_CORE},
 
-	/* What to report */
+	/* Reports */
 	{"top", 'T', "N", "Show N stacks, or N of what --by says (default 10; see --format)",
 	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX, OFFLINE},
 	{"max-records", 0, "N",

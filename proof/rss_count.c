@@ -184,8 +184,7 @@ static enum rss_part part_of(const struct proc_maps *maps, size_t i)
 	return is_guarded(maps, i) ? RSS_STACKS : RSS_MAPPED;
 }
 
-/* What of a mapping is no heap has the mapping's part. A heap that has grown since is other memory.
- */
+/* Counts the bytes of each mapping outside heaps for the mapping's part. */
 static void count_rest(struct count *count)
 {
 	const struct proc_maps *maps = &count->smaps->maps;

@@ -29,7 +29,7 @@ struct section_buffer {
 	uint64_t cnt;
 };
 
-/* What the file contains about a site so far. */
+/* State of a site as the file has it so far. */
 struct recorded_site {
 	uint64_t id;
 	size_t number;

@@ -71,7 +71,7 @@
 #define NSEC_PER_SEC 1e9
 
 /*
- * What a site held at its moments, counting all blocks or only blocks older than a span. All blocks
+ * Values of a site at its moments, counting all blocks or only blocks older than a span. All blocks
  * are judged by their bytes, as one block may grow larger and larger. Blocks older than a span are
  * judged by their number, as a large block that is freed would hide small blocks that stay.
  */

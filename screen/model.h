@@ -25,7 +25,7 @@ enum screen_column {
 
 enum screen_page { PAGE_LIST, PAGE_STACK, PAGE_FACTS, PAGE_HELP };
 
-/* What a key asks the run to do. */
+/* Actions that keys ask the run to take. */
 enum screen_ask {
 	ASK_NOTHING,
 	ASK_QUIT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What one account reports about copies in forked children: blocks freed since a fork, inherited
+ * Reports of one account about copies in forked children: blocks freed since a fork, inherited
  * blocks freed by this process, and mappings at each fork.
  */
 #ifndef LOADER_AGENT_HERITAGE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What tracing costs the traced processes. */
+/* Measures the CPU time that tracing costs the traced processes. */
 #ifndef LOADER_USER_COST_H
 #define LOADER_USER_COST_H
 

@@ -203,7 +203,7 @@ void tracing_start(struct tracing *tracing)
 	process_set_refresh_given(&tracing->set);
 	tracker_start(&tracing->programs.tracker);
 	tracing->programs.ctx.skel->bss->tracking = true;
-	/* What opens from now on is tracked. */
+	/* Descriptors opened from now on are tracked. */
 	descriptors_begin(&tracing->set);
 }
 

@@ -286,7 +286,7 @@ static int find_rooms(struct search *search, bool all)
 	if (!err && all)
 		err = search_tables(search, SHT_SYMTAB, limit_room);
 	/*
-	 * Of several names for one offset, only the last was limited: copy its room to the others.
+	 * Only the last of several names for one offset was limited: copy its room to the others.
 	 */
 	for (size_t i = cnt; i-- > 1;) {
 		const struct elf_function *last = &search->found[search->by_offset[i]];

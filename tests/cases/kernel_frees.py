@@ -133,7 +133,7 @@ def test_flood(t, what):
     levels = []
     for _ in range(3):
         program.go()
-        # Of 34,000 or 40,000 buffers, a few hundred may wait to be freed with others.
+        # A few hundred of 34,000 or 40,000 buffers may wait to be freed with others.
         report = settled(memleak, lambda report: held(report, in_network) <= 1000, "buffers")
         levels.append(held(report, in_network))
     memleak.stop()

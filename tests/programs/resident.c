@@ -61,7 +61,7 @@ static void full(void)
 		take(i, 200 + i % 100);
 }
 
-/* What was freed at the end of the heap stays, as there is no trimming. */
+/* Memory freed at the end of the heap stays there, as trimming is off. */
 static void top(void)
 {
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
