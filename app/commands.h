@@ -8,11 +8,7 @@
 #define EXIT_CANNOT 1
 #define EXIT_USAGE 2
 
-/*
- * memleak [-p PID
- *
- * -- CMD]: traces and prints a report at each interval.
- */
+/* memleak [-p PID | -- CMD]: traces and prints a report at each interval. */
 int trace_command(const struct options *opts);
 
 /* memleak --rss -p PID: prints the use of resident memory; places no probes. */

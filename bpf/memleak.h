@@ -162,8 +162,8 @@ struct memleak_site {
  * Value of the stack table, with the innermost frame first. The key is a 64-bit hash of the frames,
  * never 0.
  *
- * A user stack is *unresolved* if it has frames whose mapping was unknown, or may have changed
- * since it was known. The loader resolves them by the unload counts.
+ * A user stack is *unresolved* if, for some frames, the walk knew no mapping or one that may be out
+ * of date. The loader resolves such frames from its record of what was mapped at each unload count.
  *
  * An unresolved stack may also be *deferred*: a copy of its memory is sent to the loader, which
  * finds the frames when the code is known. The key of a deferred stack is random.

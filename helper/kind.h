@@ -19,8 +19,8 @@ struct helper_kind {
 };
 
 /*
- * Registers a kind with the starter: requests name kinds by their index in the list, which the
- * linker collects from all files.
+ * Adds a kind to the list of kinds, which the linker collects from all files. A request to the
+ * starter identifies a kind by its index in this list.
  */
 #define HELPER_KIND(kind)                                                                          \
 	static const struct helper_kind *const kind##_entry                                        \

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Splits a command into words as a POSIX shell does: blanks separate, quotes and backslashes join.
- * Nothing is expanded, and operators such as
- *
- * and > are ordinary characters.
+ * Nothing is expanded, and operators such as '|' and '>' are ordinary characters.
  */
 #ifndef OPTIONS_SHELL_WORDS_H
 #define OPTIONS_SHELL_WORDS_H

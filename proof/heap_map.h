@@ -71,9 +71,9 @@ static inline uint64_t heap_map_begin(const struct heap_map *map)
 uint64_t heap_link_hash(uint64_t from, uint64_t to);
 
 /*
- * Walks from map->start to the end of the run, of the kind end and at limit; fences may come
- * earlier. Initialise map with start only, and call heap_map_deinit() in any case. Returns -EILSEQ
- * if chunks are inconsistent.
+ * Walks the chunks from map->start to the end of the run. end is the kind of end expected at the
+ * address limit; in the main heap, fences may end the run before it. Initialise map with start
+ * only, and call heap_map_deinit() in any case. Returns -EILSEQ if chunks are inconsistent.
  */
 int heap_map_walk(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		  uint64_t limit);

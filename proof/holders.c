@@ -277,8 +277,10 @@ static int by_growth(const void *left, const void *right, void *arg)
 }
 
 /*
- * Chooses the first SITES_MOST sites in this order. Starts retracing where their chains end in
- * unspecific memory; for scripts, at the block itself, as each object on the way may have a name.
+ * Sorts the sites by order and chooses the first SITES_MOST. For each, adds where retracing is to
+ * start: at the last known block of the chain, if the memory that points to it does not identify an
+ * owner; in a Python process, at the site's own block, as each object on the way up may have a
+ * name.
  */
 static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 			int (*order)(const void *left, const void *right, void *arg))

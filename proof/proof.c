@@ -36,7 +36,8 @@
 struct definite {
 	uint32_t image;
 	bool is_restless;    /* its threads did not sleep long enough, or that is not known yet */
-	unsigned int unseen; /* number of proofs since then without this process */
+	unsigned int unseen; /* number of proofs finished since this process was last proved,
+				including that proof */
 	uint64_t *addrs;     /* addresses of definite blocks, ascending */
 	size_t cnt;
 };

@@ -26,7 +26,8 @@ struct callers {
 	struct growth *growth;
 	size_t cnt, cap;
 	uint32_t *site_of; /* indices of sites of snap, grouped by sum */
-	uint32_t *calls; /* CALLER_CALLS sums for each site of snap, counted from 1; 0 if unused */
+	uint32_t *calls; /* for each site of snap, CALLER_CALLS entries: index in items plus 1, for
+			    each call on its stack, innermost first; unused entries are 0 */
 };
 
 /* Sums up user-space sites, except those in is_left_out, which may be NULL. 0 or -ENOMEM. */

@@ -23,7 +23,8 @@ _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand toget
 struct use {
 	size_t sum;                  /* sum of the function's call if it grows; else SIZE_MAX */
 	size_t calm, growing;        /* number of callers that do not grow, and that grow */
-	uint64_t sizes[LEAST_SIZES]; /* sizes that calm callers ask for */
+	uint64_t sizes[LEAST_SIZES]; /* distinct average block sizes of callers that do not grow, at
+					most LEAST_SIZES */
 	size_t size_cnt;
 	double gained; /* bytes that the sum gained; 0 if it does not grow */
 	double gained_by_growing;

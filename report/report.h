@@ -63,7 +63,7 @@ struct report {
 	uint64_t complete_bytes; /* bytes of the sites with a complete stack */
 	const struct process_summary **summaries; /* sorted rows; NULL if not requested */
 	size_t summary_cnt;
-	size_t largest_total;            /* processes that have a largest block */
+	size_t largest_total;            /* length of the list before it was cut to largest_cnt */
 	double kernel_per_s;             /* growth of kernel sites, including caches, in bytes */
 	const struct report_site *paths; /* the sites that seem to leak, the worst first */
 	size_t path_cnt;

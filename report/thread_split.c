@@ -51,8 +51,9 @@ static size_t run_end(const struct split *split, size_t first)
 }
 
 /*
- * Returns, for each site, the lowest age of the blocks that the last snapshot had, which are the
- * oldest blocks. From malloc; NULL if out of memory.
+ * Returns, for each site, the age of its youngest block that was already in the previous snapshot;
+ * AGE_UNKNOWN if there is none. Only the number of these blocks is known: they are the oldest ones
+ * of the site. From malloc; NULL if out of memory.
  */
 static uint64_t *ages_kept(const struct snapshot *snap)
 {

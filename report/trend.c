@@ -518,7 +518,8 @@ static bool grew_since(const struct site_history *history, size_t since, struct 
 	       change(history, since, whole) + falls * fall >= LEAST_SHARE * gained;
 }
 
-/* True if a whole grew with its part, both in the window and in the recent past. */
+/* True if a whole (site or process) grew along with the given part of its blocks, over the window
+ * as well as in the recent past. */
 static bool grew_with(const struct site_history *history, const struct finding *found,
 		      struct amount whole, struct amount part)
 {

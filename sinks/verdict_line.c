@@ -99,7 +99,8 @@ static const char *manner_of(enum tendency tendency)
 	return "";
 }
 
-/* Functions written one after another. Only the first with a known source has its file and line. */
+/* State while a function and its callers are written in a row. File and line are written only for
+ * the first whose source is known. */
 struct row {
 	FILE *out;
 	unsigned int cnt;

@@ -94,7 +94,8 @@ void module__free(struct module *module);
 /* Closes the files of a module that can be reopened. Its names stay. */
 void module__close(struct module *module);
 
-/* Returns the name of an instruction, adding an empty one if needed. Fails only with -ENOMEM. */
+/* Returns the entry (struct name) for the code at an offset. If there is none yet, adds one that
+ * has not been looked up. Fails only with -ENOMEM. */
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);
 /* Returns the name of a variable, adding an empty one if needed; kind is not NAME_OF_CODE. */
 int module__variable(struct module *module, enum name_kind kind, uint64_t offset, uint64_t anchor,

@@ -276,7 +276,7 @@ __noinline int bulk_pages__is_told(__u64 addr)
 	return 1;
 }
 
-/* left is the number of entries behind this one. */
+/* left: number of array entries after this one; 0 for the last page. */
 __noinline int bulk_pages__record_one(__u64 page, __u64 full, __u64 left, __u64 site_id)
 {
 	__u64 addr = page / bpf_core_type_size(struct page) << kernel_config.page_shift;

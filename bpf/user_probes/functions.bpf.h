@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracks which probed functions end with a jump to another probed function. Only other functions'
- * returns may be left unreported.
+ * Tracks which probed functions end with a tail call, a jump to another probed function. Returns
+ * may go unreported only for functions that do not.
  *
- * A tail call looks like a second call from the same slot, unless the trampoline of an awaited
- * return is there. So the first returns of each function are awaited, and always the returns of a
- * function that was seen to jump.
+ * While a return is awaited, its stack slot holds the address of the return trampoline; without
+ * that, a tail call looks like a second call from the same slot. So the returns of each function
+ * are awaited until FUNCTION_RETURNS of them were seen; once a function was seen to jump, they are
+ * always awaited.
  */
 #ifndef BPF_USER_PROBES_FUNCTIONS_BPF_H
 #define BPF_USER_PROBES_FUNCTIONS_BPF_H

@@ -18,7 +18,8 @@ enum nesting {
 	NESTING_UNSURE,
 };
 
-/* Walks up to the call at slot, or past it. Not static for the same reason as walk_step(). */
+/* Walks outwards until it reaches or passes the call at slot. Stops earlier if the walk ends, or
+ * after NESTED_FRAMES frames. Not static, so that the verifier checks it only once. */
 __noinline int walk_up_to(__u32 entry, __u64 slot)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);

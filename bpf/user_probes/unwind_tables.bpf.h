@@ -12,7 +12,8 @@
 
 /* Bytes of stack read at once: reading 2 KiB costs little more than 8 bytes. */
 #define WINDOW_BYTES 2048
-/* Bytes read below a word that is far from its frame. */
+/* If a word is not within the window that starts at the stack pointer, the window starts this
+ * number of bytes below the word instead. */
 #define WINDOW_LEAD 64
 #define PAGE_BYTES 4096
 

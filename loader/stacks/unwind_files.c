@@ -38,8 +38,9 @@ struct pending_table {
 };
 
 /*
- * Returns the memory limit for tables. A whole distribution's tables take 100 MB, but a tiny sparse
- * file can have a table as large, so they get a share of the memory.
+ * Returns the memory limit for all tables together: an eighth of the physical memory. A limit is
+ * needed because the table of even a tiny sparse file can take 100 MB, as much as the tables of a
+ * whole distribution.
  */
 static uint64_t share_of_memory(void)
 {

@@ -684,7 +684,8 @@ static struct file_id program_file(const struct proc_maps *maps)
 	return first ? first->file : (struct file_id){0};
 }
 
-/* Probes a mapped file. If it had no probes yet, allocations of the ended process were missed. */
+/* Probes a file that the ended process had mapped. If the file had no probes before, that process's
+ * allocations through it were missed. */
 static void look_into(struct attach_state *state, const struct mapping *mapping,
 		      enum function_scope scope)
 {

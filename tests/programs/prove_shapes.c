@@ -461,7 +461,10 @@ MAKER(from_pieces); /* LEAK */
 MAKER(pool_lost);   /* LEAK */
 MAKER(from_lost);   /* LEAK */
 
-/* A pool hands out pieces of one block: of one pool only pieces are held, of another nothing. */
+/*
+ * Two pools, each a single block that is handed out in pieces. The program keeps pointers to pieces
+ * of the first pool, but none to its beginning; it keeps no pointer into the second.
+ */
 SCENE(pool_of_pieces)
 {
 	char *pool = pool_memory(4096);

@@ -476,7 +476,10 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 	makecontext(&current->context, coroutine, 0);
 	swapcontext(&back, &current->context);
 	current = NULL;
-	/* back still holds the arguments of swapcontext. */
+	/*
+	 * swapcontext() saved registers in the variable back, and its arguments with them. Clear
+	 * them: they include a pointer into the block.
+	 */
 	memset(&back, 0, sizeof(back));
 }
 

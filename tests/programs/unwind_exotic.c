@@ -210,9 +210,7 @@ static const struct {
 };
 
 /*
- * unwind_exotic WAY [pieces N
- *
- * file PATH]: maps code before memleak is attached.
+ * unwind_exotic WAY [pieces N | file PATH]: maps code before memleak is attached.
  */
 int main(int argc, char **argv)
 {

@@ -269,8 +269,8 @@ static void callers_of_a_leak(void **state)
 }
 
 /*
- * Adds chunks of one size through a function, by each rule in turn; the first one gets of_first
- * more turns.
+ * Adds chunks of one size that the function innermost allocates. Its callers, the RULE_CNT rules,
+ * take turns; in each round, the first rule gets of_first extra turns.
  */
 static void add_chunks(struct made *made, uint64_t innermost, uint64_t size, size_t of_first)
 {

@@ -258,7 +258,8 @@ static void run_beside_replaced(struct made_program *program, uint64_t seed)
 	missed += !trend_is_suspect(&trends[2]);
 }
 
-/* Counts verdicts on an array that grows in ever larger steps, and after its last step. */
+/* Numbers of reports by verdict on an array that grows in ever larger steps. waiting_after: reports
+ * that still expect a step long after the last one. */
 struct widening {
 	double last_s, gap_s;               /* time of the last step, and the interval before it */
 	size_t suspected, waiting, cleared; /* numbers of reports */
