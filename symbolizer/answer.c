@@ -28,7 +28,7 @@ static struct text get_text(struct message_cursor *cursor)
 	return text;
 }
 
-/* Copies a text; the copy of an empty or missing text is NULL. */
+/* Copies a text. Returns NULL if the text is empty or missing. */
 static int copy_text(struct text text, char **ret)
 {
 	*ret = NULL;
@@ -117,7 +117,7 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		frames[i].line = raw[i].line;
 		frames[i].inlined = i + 1 < cnt;
 	}
-	/* A return address is one byte behind the byte that was looked up. */
+	/* For a return address, the byte before it was looked up: add 1 to the offset. */
 	if (frames[cnt - 1].symbol)
 		frames[cnt - 1].offset = vaddr - start + !exact;
 	*ret = (struct name_answer){vaddr, frames, cnt};

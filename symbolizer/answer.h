@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Parses the server's answers. The server has read hostile files and may send anything: a malformed
- * answer gives -EPROTO, never an invalid memory access.
+ * answer is rejected with -EPROTO and never causes an invalid memory access.
  */
 #ifndef SYMBOLIZER_ANSWER_H
 #define SYMBOLIZER_ANSWER_H
@@ -10,21 +10,21 @@
 #include "symbolizer/module.h"
 
 struct opened_answer {
-	uint32_t status; /* 0, or why the file cannot be used */
-	char *build_id;  /* build id in hex, NULL if there is none; freed by the caller */
+	uint32_t status; /* 0, or an errno that says why the file cannot be used */
+	char *build_id;  /* build id in hex, freed by the caller; NULL if there is none */
 	struct file_need need;
 };
 
 struct name_answer {
 	uint64_t vaddr;
-	/* one allocation that includes all strings; freed by the caller */
+	/* the frames and all their strings in one allocation; freed by the caller */
 	struct sym_frame *frames;
 	size_t frame_cnt;
 };
 
-/* Parses an opened answer; cursor is behind the message type. Returns 0, -EPROTO or -ENOMEM. */
+/* Parses an OPENED answer; cursor is behind the message's type. Returns 0, -EPROTO or -ENOMEM. */
 int answer_read_opened(struct message_cursor *cursor, struct opened_answer *ret);
-/* Parses a name answer; index: position of the expected name in the request. */
+/* Parses a NAME answer. index: position of the expected name in the request. */
 int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		     struct name_answer *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sends requests to the helper that parses files, and handles modules that crash it. */
+/* Sends requests to the helper that parses files, and records which modules made it crash. */
 #include "symbolizer/client.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "symbolizer/answer.h"
 #include "symbolizer/server/server.h"
 
-/* Maximum time without an answer: reading gigabytes of DWARF from a slow disk takes seconds. */
+/* Maximum time without an answer. Reading gigabytes of DWARF from a slow disk takes seconds. */
 #define HANG_NS (10 * 1000000000ULL)
 
 #define FILES_EACH 8
@@ -37,11 +37,11 @@ int client_init(struct client *client)
 
 void client_deinit(struct client *client)
 {
-	/* Kill a helper that is busy without a grace period: its result is not needed any more. */
+	/* Kill a busy helper at once, since its result is no longer needed. */
 	helper_deinit(&client->helper, client->job.kind == JOB_NONE ? HELPER_GRACE_MS : 0);
 }
 
-/* Closes an offered file that did not match or that crashed the helper. */
+/* Closes the offered file, which did not match or made the helper crash. */
 static void drop_offer(struct module *module)
 {
 	if (module->debug_fd == module->offered_fd)
@@ -55,7 +55,7 @@ static void drop_offer(struct module *module)
 	module->offered_path = NULL;
 }
 
-/* Logs once per file why its debug information is not used. */
+/* Logs, once per file, why its debug information is not used. */
 static void note_unused(struct module *module, const char *why)
 {
 	if (!module->unused_noted)
@@ -80,7 +80,10 @@ static int note_unreadable(struct module *module, uint32_t why)
 	return 0;
 }
 
-/* Ends the helper and marks the module, so that no similar job is sent again. */
+/*
+ * Ends the helper and records in the module that this kind of job failed, so that no such job is
+ * sent for the module again.
+ */
 static void give_up(struct client *client)
 {
 	struct job *job = &client->job;
@@ -109,10 +112,12 @@ static int accept_offer(struct module *module, enum server_need kind)
 {
 	int *kept = kind == NEED_DEBUG ? &module->debug_fd : &module->alternate_fd;
 
-	/* Accept each kind of file once: a helper that asks for more is compromised. */
+	/*
+	 * Accept one debug file and one alternate file: a helper that asks for more is compromised.
+	 */
 	if (kind == NEED_NOTHING || (*kept >= 0 && *kept != module->offered_fd))
 		return -EPROTO;
-	/* Count a debug file once, not again when it is sent to a new helper. */
+	/* Count a debug file when it is first accepted, but not when it is sent to a new helper. */
 	if (*kept < 0) {
 		module->generation++;
 		*kept = module->offered_fd;
@@ -210,8 +215,8 @@ static int take_answer(void *arg, struct message *answer)
 }
 
 /*
- * Handles a helper that ended or misbehaved. It may have been killed for reasons unrelated to the
- * module, such as the OOM killer: the first death is not counted.
+ * Handles a helper that ended or misbehaved. When a helper ends over a module for the first time,
+ * the module can still be used: the OOM killer, for example, may have killed the helper.
  */
 static int lose_helper(struct client *client, int err)
 {
@@ -268,8 +273,8 @@ static int wait_job(struct client *client, uint64_t deadline_ns)
 }
 
 /*
- * A large file may take longer than one call allows, a hostile one forever: a helper that is silent
- * for hang_ns is killed, so that other files get their turn.
+ * Kills a helper that has been silent for hang_ns. A large file may take longer than one call may
+ * wait; a hostile file may take forever and must not block other files.
  */
 int client_wait(struct client *client, uint64_t deadline_ns)
 {
@@ -287,7 +292,7 @@ int client_wait(struct client *client, uint64_t deadline_ns)
 	return err == -EIO || err == -EAGAIN ? 0 : err;
 }
 
-/* Begins a job. The helper is idle and the request is small, so sending never blocks for long. */
+/* Begins a job. Sending does not block for long: the helper is idle and the request is small. */
 static int begin(struct client *client, struct message *request, enum job_kind kind,
 		 struct module *module, uint64_t deadline_ns)
 {
@@ -296,7 +301,7 @@ static int begin(struct client *client, struct message *request, enum job_kind k
 
 	request->fd = -1;
 	message_deinit(request);
-	/* The helper ended while idle: killed from outside. */
+	/* The helper was killed from outside while it was idle. */
 	if (err == -EPIPE)
 		return -EAGAIN;
 	if (err)
@@ -319,7 +324,9 @@ static void put_anchors(struct message *request, const struct module *module)
 	}
 }
 
-/* Returns the maximum number of modules per helper, which has several files of each open. */
+/*
+ * Returns the maximum number of modules per helper, since a helper opens several files per module.
+ */
 static size_t most_opened(void)
 {
 	struct rlimit limit;
@@ -332,7 +339,7 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 	struct message request = {.fd = module->fd};
 
 	/*
-	 * The helper keeps its files open until it ends: start a new one when there are too many.
+	 * The helper closes its files only when it ends: start a new helper if there are too many.
 	 */
 	if (client->opened >= most_opened()) {
 		helper_stop(&client->helper, HELPER_GRACE_MS);
@@ -340,7 +347,7 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 	}
 	client->opened++;
 	if (helper_start(&client->helper))
-		return -ETIMEDOUT; /* no process or no memory: retry at the next call */
+		return -ETIMEDOUT; /* memory or processes ran out: retry at the next call */
 	message_put_u32(&request, SERVER_OPEN);
 	message_put_u32(&request, module->id);
 	message_put_string(&request, module->path);

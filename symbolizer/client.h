@@ -3,9 +3,10 @@
  * Client of the helper that parses files (server/protocol.h): sends requests, takes answers, and
  * remembers which module crashed the helper. Knows modules, not processes.
  *
- * All requests return 0 on success. -ETIMEDOUT: the deadline passed; the helper continues, and the
- * next call takes its answers. -EIO: the helper ended or sent an invalid answer; the module has
- * been marked. -EAGAIN: the helper ended, perhaps not because of the module; reopen the module.
+ * All requests return 0 on success or one of these errors:
+ *   -ETIMEDOUT: the deadline passed. The helper continues, and the next call takes its answers.
+ *   -EIO: the helper ended or sent an invalid answer. The module has been marked.
+ *   -EAGAIN: the helper ended, perhaps not because of the module. Open the module again.
  */
 #ifndef SYMBOLIZER_CLIENT_H
 #define SYMBOLIZER_CLIENT_H
@@ -22,47 +23,48 @@ struct job {
 	struct name *names[SERVER_OFFSETS_MAX];
 	size_t cnt;
 	size_t answered;
-	unsigned int generation; /* the module's generation at the time of the request */
+	unsigned int generation; /* module->generation at the time of the request */
 	uint64_t since_ns;       /* time of the request or of the latest answer */
 };
 
 struct client {
 	struct helper helper;
 	size_t opened;  /* number of modules that the helper has open */
-	struct job job; /* the job in progress */
-	size_t named;   /* number of names answered by earlier jobs for the module in progress */
-	size_t wanted;  /* number of names wanted of the module in progress */
+	struct job job; /* job in progress; its kind is JOB_NONE if there is none */
+	size_t named;   /* number of names of the current module that earlier jobs have handled */
+	size_t wanted;  /* total number of names of the current module to look up */
 	sym_progress_fn *tell; /* progress callback; may be NULL */
-	uint64_t hang_ns;      /* silence longer than this (across calls) counts as a hang */
+	/* time, in nanoseconds and over several calls, without an answer that counts as a hang */
+	uint64_t hang_ns;
 };
 
 int client_init(struct client *client);
 void client_deinit(struct client *client);
 
-/* Calls the progress callback while memleak waits for the file at path. */
+/* Calls the progress callback. path: the file for which memleak waits. */
 void client_tell(const struct client *client, const char *path, int percent);
-/* Interval between progress reports, and delay before the first one. */
+/* Interval between progress reports, in nanoseconds, and delay before the first one. */
 #define CLIENT_TELL_NS 250000000ULL
 
 /*
- * Waits for the job that an earlier call left unfinished, or gives it up once it hangs. Returns 0
- * if the helper is ready for requests, or -ETIMEDOUT.
+ * Waits for the job that an earlier call left unfinished; gives the job up if its helper hangs.
+ * Returns 0 if the helper is ready for requests, or -ETIMEDOUT.
  */
 int client_wait(struct client *client, uint64_t deadline_ns);
 
-/* Sends the module's file to the helper. */
+/* Asks the helper to open the module's file. */
 int client_open(struct client *client, struct module *module, uint64_t deadline_ns);
 /*
- * Asks the helper to close the module's files. Returns false if the helper is busy: try again
- * later.
+ * Asks the helper to close the module's files. Returns false if the helper is busy; the caller can
+ * retry later.
  */
 bool client_close(struct client *client, struct module *module);
 /*
- * Offers module->offered_fd as a debug file. Afterwards it has been accepted (module->need has
- * changed) or closed.
+ * Offers the file module->offered_fd to the helper as a debug file. When this function returns 0,
+ * the file has been accepted (module->need has changed) or closed.
  */
 int client_offer(struct client *client, struct module *module, uint64_t deadline_ns);
-/* Asks for at most SERVER_OFFSETS_MAX names. */
+/* Asks the helper for at most SERVER_OFFSETS_MAX names. */
 int client_ask(struct client *client, struct module *module, struct name *const *names, size_t cnt,
 	       enum name_level level, uint64_t deadline_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds candidates for separate debug files, and opens them safely. */
+/* Finds candidates for separate debug files, and opens the candidates safely. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -11,10 +11,10 @@
 #include "base/regular_file.h"
 #include "symbolizer/debug_file.h"
 
-/* The distributions' folder of debug files, which targets cannot write to. */
+/* Folder of the distribution's debug files, which targets cannot write to. */
 #define DEBUG_FOLDER "/usr/lib/debug"
 
-/* Returns the directory of a path, to be freed. */
+/* Returns the directory part of a path; freed by the caller. */
 static char *directory_of(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
@@ -22,7 +22,9 @@ static char *directory_of(const char *path)
 	return slash ? strndup(path, slash - path) : strdup("");
 }
 
-/* Makes the path of an alternate file: relative to the debug file's directory, unless absolute. */
+/*
+ * Makes the path of an alternate file. A relative name is relative to the debug file's directory.
+ */
 static int alternate_place(const struct module *module, char **ret)
 {
 	const char *base = module->debug_path ? module->debug_path : module->path;
@@ -51,7 +53,7 @@ static int link_place(const struct module *module, unsigned int index, char **re
 	return len < 0 ? -ENOMEM : 0;
 }
 
-/* Makes the index-th path in a root: by build id, then by name. */
+/* Makes the path of the index-th candidate: the first by build id, the others by file name. */
 static int place(const struct module *module, unsigned int index, char **ret)
 {
 	const struct file_need *need = &module->need;
@@ -72,11 +74,11 @@ static int place(const struct module *module, unsigned int index, char **ret)
 		return -ENOENT;
 	if (need->kind == NEED_ALTERNATE)
 		return index == 1 ? alternate_place(module, ret) : -ENOENT;
-	/* A debug link is a bare file name: ignore a name with directories, which is malicious. */
+	/* Reject a debug link that contains directories: valid ones are bare file names. */
 	return strchr(need->file, '/') ? -ENOENT : link_place(module, index - 1, ret);
 }
 
-/* Returns the part of the path below the folder of debug files; NULL if it is elsewhere. */
+/* Returns the part of path after the folder of debug files; NULL if path is elsewhere. */
 static const char *below_debug_folder(const char *path)
 {
 	size_t len = strlen(DEBUG_FOLDER "/");
@@ -85,9 +87,9 @@ static const char *below_debug_folder(const char *path)
 }
 
 /*
- * Opens a file that may be sent to the helper. It must be world-readable or have the owner of the
- * module's file, so that naming it in a debug link discloses nothing. The helper checks that it
- * matches.
+ * Opens a file that may be sent to the helper, which checks whether it matches. The file must be
+ * world-readable or have the owner of the module's file, so that a debug link cannot disclose a
+ * file that its author may not read.
  */
 static int open_for_owner(const struct module *module, int root_fd, const char *path,
 			  enum links links, struct stat *st)
@@ -103,10 +105,7 @@ static int open_for_owner(const struct module *module, int root_fd, const char *
 	return -EACCES;
 }
 
-/*
- * Opens a file in the folder of debug files. Links in it may lead anywhere inside the folder, but
- * not outside.
- */
+/* Opens a file in the folder of debug files. Symbolic links cannot lead out of the folder. */
 static int open_below(const struct module *module, int root_fd, const char *path, struct stat *st)
 {
 	int folder_fd = folder_open(root_fd, DEBUG_FOLDER, LINKS_ALL), fd;
@@ -119,9 +118,9 @@ static int open_below(const struct module *module, int root_fd, const char *path
 }
 
 /*
- * Opens a candidate in the process's root, or on the host, where only the folder of debug files is
- * searched: the target could choose any other path. An ended process counts as using the host's
- * root.
+ * Opens a candidate in the process's root or on the host. On the host only the folder of debug
+ * files is searched, since the target chooses the path. Without a root (root_fd is -1, as for an
+ * ended process) only the host is searched.
  */
 static int open_place(const struct module *module, int root_fd, bool in_root, const char *path,
 		      struct stat *st)
@@ -176,7 +175,7 @@ int debug_file_open(const struct module *module, int root_fd, unsigned int index
 	if (err)
 		return err;
 	err = open_place(module, root_fd, in_root, path, &st);
-	/* Skip the module's own file under another name: a file may be its own debug link. */
+	/* Skip the module's own file: a file may name itself as its debug link. */
 	if (err >= 0) {
 		found = file_version_of(&st);
 		if (file_version_equal(&module->version, &found)) {

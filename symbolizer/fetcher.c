@@ -23,16 +23,25 @@
 #include "base/number.h"
 #include "helper/call.h"
 
-/* User id shared by all fetchers and nothing else: files cached by one fetcher serve the next. */
+/*
+ * User id of all fetchers and of no other process: each fetcher can use the cache of the one
+ * before.
+ */
 #define FETCHER_USER 0x6d6d0000U
 #define CACHE_FOLDER "/var/cache/memleak"
 
-/* Time to notice that the download is not wanted any more and to remove partial files. */
+/*
+ * Time, in milliseconds, for the fetcher to notice that its download was cancelled and to remove
+ * partial files.
+ */
 #define GRACE_MS 100
 
 struct debuginfod_client;
 
-/* Functions used from libdebuginfod; not every distribution's elfutils package has its header. */
+/*
+ * Functions of libdebuginfod. Declared here, since not every distribution's elfutils package has
+ * the header.
+ */
 struct client_library {
 	struct debuginfod_client *(*begin)(void);
 	int (*find_debuginfo)(struct debuginfod_client *client, const unsigned char *build_id,
@@ -41,7 +50,7 @@ struct client_library {
 			       int (*fn)(struct debuginfod_client *client, long done, long all));
 };
 
-/* The helper's only socket, for the progress callback, which has no argument of ours. */
+/* The helper's only socket. A global, since the progress callback gets no argument of ours. */
 static int fetch_sock = -1;
 
 static int stop_when_unwanted(struct debuginfod_client *client, long done, long all)
@@ -69,7 +78,7 @@ static struct debuginfod_client *open_client(struct client_library *lib)
 	return client;
 }
 
-/* Downloads a file. A length of 0 means that build_id is hex digits; the sender has checked it. */
+/* Downloads a file. Passing length 0 means that build_id is hex text; the sender has checked it. */
 static int fetch(const struct client_library *lib, struct debuginfod_client *client,
 		 const char *build_id)
 {
@@ -85,7 +94,7 @@ struct fetch_server {
 	struct debuginfod_client *client;
 };
 
-/* Handles a request, which is a build id. The answer is a file descriptor or none. */
+/* Handles a request, which is a build id. The answer has the file's descriptor, if it was found. */
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
@@ -113,7 +122,7 @@ static bool id_from(const char *name, uint32_t *ret)
 	return true;
 }
 
-/* Changes the user, and restores the parent-death signal, which the change clears. */
+/* Changes the user. Restores the parent-death signal, which the kernel then clears. */
 static int become(uid_t uid, gid_t gid)
 {
 	int death_signal = 0;
@@ -125,7 +134,7 @@ static int become(uid_t uid, gid_t gid)
 	return 0;
 }
 
-/* Becomes the user who called sudo, with that user's cache. */
+/* Becomes the user who called sudo, and uses that user's cache. */
 static int become_invoker(uid_t uid, gid_t gid)
 {
 	const struct passwd *user = getpwuid(uid);
@@ -136,8 +145,8 @@ static int become_invoker(uid_t uid, gid_t gid)
 }
 
 /*
- * Opens or creates the cache, below the service's folder or memleak's. Returns an fd or a negative
- * errno.
+ * Opens the cache of downloads, creating it if needed: below $CACHE_DIRECTORY, which systemd sets
+ * for a service, else below CACHE_FOLDER. Returns an fd or a negative errno.
  */
 static int open_cache(void)
 {
@@ -158,8 +167,8 @@ static int open_cache(void)
 }
 
 /*
- * Becomes the fetchers' own user, with a cache that only this user can read or fill. Stays root if
- * root may not change the cache's owner.
+ * Becomes the fetchers' own user, with a cache that only this user can read and write. Stays root
+ * if root may not change the cache's owner.
  */
 static int become_own_user(void)
 {
@@ -190,8 +199,8 @@ static int change_user(void)
 }
 
 /*
- * Gives up all rights beyond those of the user who asked, so that data from servers is never read
- * with more.
+ * Gives up all rights that the calling user does not have, so that a hostile server's data is
+ * parsed without them.
  */
 static int give_up_rights(void)
 {
@@ -239,7 +248,7 @@ void fetcher_deinit(struct fetcher *fetcher)
 	free(fetcher->waiting);
 }
 
-/* Stops waiting for all downloads, since the helper has ended. */
+/* Gives up all pending downloads, since the helper has ended. */
 static void give_up(struct fetcher *fetcher)
 {
 	log_note("debug information is not fetched: the fetcher has ended; it needs libdebuginfod "
@@ -267,11 +276,11 @@ void fetcher_want(struct fetcher *fetcher, struct module *module)
 	} else if (!fetcher->helper.pid) {
 		give_up(fetcher);
 	}
-	/* On other errors the queue of requests is full: this module goes without. */
+	/* Any other error means that the queue of requests is full: do not download this file. */
 	message_deinit(&request);
 }
 
-/* Takes the file of the oldest request: answers come in the order of requests. */
+/* Takes the file of the oldest request, since answers come in the order of requests. */
 static int take_file(void *arg, struct message *answer)
 {
 	struct fetcher *fetcher = arg;

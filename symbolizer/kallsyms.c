@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses /proc/kallsyms in place: names that are kept move to the front of the text. */
+/* Parses /proc/kallsyms in place: the names that are needed later move to the front of the text. */
 #include "symbolizer/kallsyms.h"
 
 #include <errno.h>
@@ -11,10 +11,13 @@
 #include "base/number.h"
 #include "base/order.h"
 
-/* Value of name for a symbol that is not a function and only ends the one before. */
+/*
+ * Value of kernel_symbol.name for a symbol that is no function and only ends the function before
+ * it.
+ */
 #define NO_NAME UINT32_MAX
 
-/* A parsed line; strings with a length are not NUL-terminated. */
+/* A parsed line. Its strings are not NUL-terminated. */
 struct line {
 	uint64_t addr;
 	char type;
@@ -31,13 +34,13 @@ struct parse {
 	size_t line_cnt;
 	kallsyms_owner_fn owner_of;
 	void *arg;
-	/* owner of the latest line that has one, as a cache: an owner's lines are contiguous */
+	/* cache: owner of the latest line that has one, since an owner's lines are contiguous */
 	const char *last_owner;
 	size_t last_owner_len;
 	int last_number;
 };
 
-/* Parses "ffffffff81000000 T _stext" or "ffffffffc0001000 t helper\t[module]". */
+/* Parses a line: "ffffffff81000000 T _stext" or "ffffffffc0001000 t helper\t[module]". */
 static bool split_line(const char *at, const char *end, struct line *ret)
 {
 	struct line line = {0};
@@ -66,7 +69,7 @@ static bool is_text(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* True for mapping symbols ($x, $d.3) and local labels (.L7), which are inside functions. */
+/* True for mapping symbols ($x, $d.3) and local labels (.L7): these lie inside functions. */
 static bool is_mark(const struct line *line)
 {
 	if (line->name_len < 2)
@@ -80,7 +83,7 @@ static bool is_name(const struct line *line, const char *name)
 	return line->name_len == strlen(name) && !memcmp(line->name, name, line->name_len);
 }
 
-/* Notes the marker symbols that give the core kernel's text range. */
+/* Records the marker symbols that give the core kernel's text range. */
 static void note_limits(struct kallsyms *table, const struct line *line)
 {
 	if (line->name[0] != '_')
@@ -108,7 +111,7 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 		number = parse->owner_of(parse->arg, line->owner, line->owner_len);
 	if (number < 0)
 		return number;
-	/* Point to the latest line: older text is overwritten by the names that are kept. */
+	/* Point to the latest line: the text of older lines is overwritten by keep_name(). */
 	parse->last_owner = line->owner;
 	parse->last_owner_len = line->owner_len;
 	parse->last_number = number;
@@ -116,7 +119,7 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 	return 0;
 }
 
-/* Appends a name to the kept names. The destination never lies behind the name in the text. */
+/* Appends a name to the stored names. They never overtake the parsed part of the same buffer. */
 static uint32_t keep_name(struct parse *parse, const struct line *line)
 {
 	size_t at = parse->names_len;
@@ -164,7 +167,7 @@ static int parse_lines(struct parse *parse, size_t len)
 	struct line line;
 	int err = 0;
 
-	/* A last line without a newline was truncated: skip it. */
+	/* Skip a last line without a newline, which was truncated. */
 	while (!err && at < end) {
 		const char *newline = memchr(at, '\n', end - at);
 
@@ -182,7 +185,10 @@ static bool begins_with(const char *name, const char *start)
 	return !strncmp(name, start, strlen(start));
 }
 
-/* Ranks unusual names: marks of the linker script, and symbols that the build adds to functions. */
+/*
+ * Returns how unusual a name is: 0 for usual names, 2 for symbols that the build adds to functions,
+ * 3 for marks of the linker script.
+ */
 static unsigned int oddness(const char *name)
 {
 	static const char *const made[] = {"__pfx_", "__cfi_", "__pi_", "__SCT__", "__SCK__"};
@@ -202,7 +208,7 @@ static unsigned int binding_rank(char type)
 	return type == 'T' ? 0 : type == 'W' || type == 'w' ? 1 : 2;
 }
 
-/* Orders the names of one address: the name that a programmer would use comes first. */
+/* Orders names of one address: first the name that a programmer would use. */
 static int compare_names(const struct kallsyms *table, const struct kernel_symbol *a,
 			 const struct kernel_symbol *b)
 {
@@ -231,7 +237,7 @@ bool kallsyms_in_core(const struct kallsyms *table, uint64_t addr)
 	return is_in(&table->text, addr) || is_in(&table->init_text, addr);
 }
 
-/* Returns the address where a symbol ends at the latest, if no other symbol begins before. */
+/* Returns the highest possible end of a symbol, ignoring the symbol that begins after it. */
 static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbol *symbol)
 {
 	if (symbol->owner != KALLSYMS_CORE)
@@ -241,13 +247,15 @@ static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbo
 	if (is_in(&table->init_text, symbol->start))
 		return table->init_text.end;
 	/*
-	 * Outside the text it is data labelled as code; if the limits are not listed, nothing is
-	 * known.
+	 * A symbol outside the text is data labelled as code: return an empty range. If the limits
+	 * of the text are not listed, return no limit.
 	 */
 	return table->text.end ? symbol->start : UINT64_MAX;
 }
 
-/* Returns the best of the symbols first to last, which have one address. */
+/*
+ * Returns the symbol with the best name of the symbols `first` to `last`, which have one address.
+ */
 static const struct kernel_symbol *best_of(const struct kallsyms *table, size_t first, size_t last)
 {
 	const struct kernel_symbol *best = NULL;
@@ -263,7 +271,10 @@ static const struct kernel_symbol *best_of(const struct kallsyms *table, size_t 
 	return best;
 }
 
-/* Keeps one symbol for each address, computes sizes, and drops symbols that cannot be functions. */
+/*
+ * Keeps one symbol per address, computes the symbols' sizes, and drops symbols that cannot be
+ * functions.
+ */
 static void finish(struct kallsyms *table)
 {
 	size_t kept = 0, last;
@@ -288,7 +299,7 @@ static void finish(struct kallsyms *table)
 	table->cnt = kept;
 }
 
-/* Shrinks the buffers to what is used after parsing. */
+/* Shrinks the buffers to the used size. */
 static void shrink(struct kallsyms *table, size_t names_len)
 {
 	struct kernel_symbol *symbols;
@@ -341,7 +352,7 @@ const struct kernel_symbol *kallsyms_find(const struct kallsyms *table, uint64_t
 	return addr - symbol->start < symbol->bytes ? symbol : NULL;
 }
 
-/* True if no symbol of the table overlaps this one. */
+/* True if no symbol of the table overlaps the given symbol. */
 
 static bool is_free(const struct kallsyms *table, const struct kernel_symbol *symbol)
 {

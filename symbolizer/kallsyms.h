@@ -2,8 +2,8 @@
 /*
  * Parses /proc/kallsyms, the kernel's list of its symbols, for look-up by address. Each line is
  * "address type name", followed by "[owner]" for modules and BPF programs. Sizes are not listed: a
- * symbol ends where the next one begins, or where its owner ends, which only the caller knows. Does
- * not know where the text comes from.
+ * symbol ends where the next one begins, or where its owner's memory ends, which only the caller
+ * knows. Does not open files.
  */
 #ifndef SYMBOLIZER_KALLSYMS_H
 #define SYMBOLIZER_KALLSYMS_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Owner number of symbols without an owner in brackets. */
+/* Owner number of symbols of the core kernel, whose lines have no owner in brackets. */
 #define KALLSYMS_CORE 0
 
 struct kernel_symbol {
@@ -20,11 +20,12 @@ struct kernel_symbol {
 	uint32_t bytes;
 	uint32_t name; /* offset of the name in kallsyms.names */
 	uint32_t owner;
-	char type; /* type letter in kallsyms: t, T, w or W once the table is ready */
+	char type; /* type letter in kallsyms; after kallsyms_init() only t, T, w or W */
 };
 
 /*
- * An address range between two marker symbols of the core kernel; end is 0 if they were not listed.
+ * An address range between two marker symbols of the core kernel; end is 0 if the markers are not
+ * listed.
  */
 struct kernel_range {
 	uint64_t start;
@@ -37,24 +38,27 @@ struct kallsyms {
 	size_t cnt;
 	size_t cap;
 	struct kernel_range text;
-	struct kernel_range init_text; /* freed after boot, but still listed */
-	bool hidden;                   /* the kernel shows all addresses as 0 */
+	struct kernel_range init_text; /* code freed after boot, whose symbols are still listed */
+	bool hidden;                   /* the kernel hides addresses: it shows all as 0 */
 };
 
-/* Returns the owner number for a name (len bytes, not NUL-terminated), or a negative errno. */
+/*
+ * Returns the number of the owner with this name (len bytes, not NUL-terminated), or a negative
+ * errno.
+ */
 typedef int (*kallsyms_owner_fn)(void *arg, const char *name, size_t len);
 
 /*
- * Parses len bytes of text, which must have room for one more byte; takes over text even on
- * failure. Invalid lines are skipped. Fails only with -ENOMEM or an error of owner_of().
+ * Parses `len` bytes of `text`, and skips invalid lines. Takes over `text`, even on failure; its
+ * buffer must have room for one more byte. Fails only with -ENOMEM or an error of owner_of().
  */
 int kallsyms_init(struct kallsyms *table, char *text, size_t len, kallsyms_owner_fn owner_of,
 		  void *arg);
 void kallsyms_deinit(struct kallsyms *table);
 
 /*
- * Adds the symbols of another table for which keep() returns true, where this table has none. On
- * -ENOMEM nothing was added.
+ * Adds those symbols of the table `from` for which keep() returns true and that overlap no symbol
+ * of `table`. On -ENOMEM nothing was added.
  */
 int kallsyms_keep(struct kallsyms *table, const struct kallsyms *from,
 		  bool (*keep)(void *arg, const struct kernel_symbol *symbol), void *arg);

@@ -12,13 +12,13 @@
 #include "symbolizer/kernel_debug.h"
 
 /*
- * Maximum anchors of a module; all must fit into one request. A module has only a few code
- * sections.
+ * Maximum anchors (struct file_anchor) of a module; all must fit into one request. A module has
+ * only a few code sections.
  */
 #define ANCHORS_MAX 128
 #define ANCHOR_NAME_MAX 128
 
-/* Installed paths of vmlinux: the parts before and after the kernel release. */
+/* Paths where vmlinux is installed: the parts before and after the kernel release. */
 static const char *const core_places[][2] = {
 	{"/usr/lib/debug/boot/vmlinux-", ""},
 	{"/usr/lib/debug/boot/vmlinux-", ".debug"},
@@ -30,7 +30,7 @@ static const char *const core_places[][2] = {
 
 static const char *const module_trees[] = {"/usr/lib/debug/lib/modules/", "/lib/modules/"};
 
-/* Adds a path to the places. Takes over path. */
+/* Adds a path to file->places. Takes over path. */
 static int add_place(struct module *file, char *path)
 {
 	if (array_reserve(&file->places, &file->place_cap, file->place_cnt + 1)) {
@@ -69,7 +69,7 @@ static int add_core_places(const struct kernel_roots *roots, const char *release
 	return err;
 }
 
-/* True if, for example, file_name is "nf-conntrack.ko.xz" and module is "nf_conntrack". */
+/* True if a file contains a module, such as "nf-conntrack.ko.xz" for "nf_conntrack". */
 static bool is_file_of(const char *file_name, const char *module)
 {
 	for (; *module; module++, file_name++)
@@ -79,8 +79,8 @@ static bool is_file_of(const char *file_name, const char *module)
 }
 
 /*
- * Adds all files of a module below tree. Does not follow links in it: "build" leads to the kernel's
- * sources.
+ * Adds the paths of all files of a module below `tree`. Does not follow symbolic links: the link
+ * "build" leads to the kernel's sources.
  */
 static int search_tree(char *tree, const char *module, struct module *file)
 {
@@ -150,7 +150,7 @@ static int add_section(const struct kernel_roots *roots, const char *dir, const 
 	return addr ? add_anchor(file, name, addr) : 0;
 }
 
-/* Adds anchors for a module's code sections, whose names all contain "text". */
+/* Adds anchors (addresses) of a module's code sections, whose names all contain "text". */
 static int add_sections(const struct kernel_roots *roots, const char *module, struct module *file)
 {
 	char *path = NULL, *full = NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds files with DWARF for a part of the running kernel: the paths where distributions install
- * them, and the addresses of their sections. Whether a file has the right build id is checked by
- * the server.
+ * Finds files with DWARF for the core kernel or one of its modules: the paths where distributions
+ * install them, and the addresses of their sections. The server checks the files' build ids.
  */
 #ifndef SYMBOLIZER_KERNEL_DEBUG_H
 #define SYMBOLIZER_KERNEL_DEBUG_H
@@ -11,8 +10,8 @@
 #include "symbolizer/module.h"
 
 /*
- * Fills file->places and file->anchors for a part with a build id. Unreadable files are skipped.
- * Fails with -ENOMEM.
+ * Fills file->places and file->anchors for a kernel part with a build id. Skips unreadable files.
+ * Fails only with -ENOMEM.
  */
 int kernel_debug_find(const struct kernel_roots *roots, const struct kernel_part *part,
 		      bool is_core, struct module *file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the kernel's symbols and their owners. */
+/* Reads the kernel's symbols, and finds out which module owns each. */
 #include "symbolizer/kernel_image.h"
 
 #include <errno.h>
@@ -10,12 +10,12 @@
 #include "base/clock.h"
 
 /*
- * Maximum size of a function whose owner's end is unknown. Otherwise the last function before a gap
- * would extend across the gap.
+ * Maximum size of a function whose owner has no known end. Without this limit, the last function
+ * before a gap would extend across the gap.
  */
 #define ENDLESS_BYTES (64 * 1024)
 
-/* Minimum interval between reads of the symbols. One read takes 10 to 100 ms. */
+/* Minimum interval between reads of the symbols, in nanoseconds. One read takes 10 to 100 ms. */
 #define PAUSE_NS 1000000000ULL
 
 static int add_part(struct kernel_image *image, const char *name, size_t name_len,
@@ -47,7 +47,7 @@ static bool is_same_id(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Adds a loaded module, or marks it as still loaded. Takes over build_id. */
+/* Adds a loaded module to the parts, or marks its part as still loaded. Takes over build_id. */
 static int take_module(struct kernel_image *image, const struct loaded_module *module,
 		       char *build_id)
 {
@@ -101,7 +101,10 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
 	return hash;
 }
 
-/* Hashes what identifies the loaded modules: names and addresses, but not their use counts. */
+/*
+ * Hashes the names and addresses of the loaded modules, but not their use counts, which change
+ * often.
+ */
 static uint64_t hash_modules(const char *at, size_t len)
 {
 	const char *end = at + len;
@@ -117,8 +120,8 @@ static uint64_t hash_modules(const char *at, size_t len)
 }
 
 /*
- * Returns the number of an owner in kallsyms, which is a module or a name without an entry in
- * /proc/modules.
+ * Returns the number of the owner with this name in kallsyms: a loaded module, or other code that
+ * is not listed in /proc/modules.
  */
 static int part_of(void *arg, const char *name, size_t len)
 {
@@ -128,7 +131,7 @@ static int part_of(void *arg, const char *name, size_t len)
 	struct kernel_part *part;
 	int err;
 
-	/* The kernel's run-time code is listed as "[__builtin__ftrace]", for example. */
+	/* The kernel's own run-time code has an owner such as "[__builtin__ftrace]". */
 	if (len >= sizeof(builtin) && !memcmp(name, builtin, sizeof(builtin) - 1)) {
 		name += sizeof(builtin) - 1;
 		len -= sizeof(builtin) - 1;
@@ -150,7 +153,7 @@ static int part_of(void *arg, const char *name, size_t len)
 	return err ? err : (int)image->part_cnt - 1;
 }
 
-/* Returns the part that contains addr; used when no symbol contains it. */
+/* Returns the kernel part that contains addr. Used when no symbol contains addr. */
 static struct kernel_part *part_at(const struct kernel_image *image, uint64_t addr)
 {
 	if (kallsyms_in_core(&image->table, addr))
@@ -180,8 +183,9 @@ static int read_modules(struct kernel_image *image)
 }
 
 /*
- * Returns where a symbol's code ends at the latest: at its module's end, unless it is in the
- * module's separate init memory.
+ * Returns the highest possible end of a symbol: the end of its module, if the symbol is inside the
+ * module's range; else ENDLESS_BYTES after the symbol's start, as in a module's separate init
+ * memory.
  */
 static uint64_t end_of(const struct kernel_part *part, const struct kernel_symbol *symbol)
 {
@@ -206,8 +210,8 @@ static void cut_symbols(const struct kernel_image *image, struct kallsyms *table
 }
 
 /*
- * True if a symbol that is not listed any more is kept: code of unloaded modules and init code stay
- * named until something else occupies their addresses.
+ * True if a symbol that is no longer listed must be kept. Code of unloaded modules and init code
+ * keep their names until other code occupies their addresses.
  */
 static bool is_kept(void *arg, const struct kernel_symbol *symbol)
 {
@@ -230,7 +234,7 @@ static int read_symbols(struct kernel_image *image)
 	if (err)
 		return err;
 	cut_symbols(image, &table);
-	/* On -ENOMEM go on without the old names. */
+	/* On -ENOMEM go on without the symbols that are no longer listed. */
 	if (!table.hidden)
 		kallsyms_keep(&table, &image->table, is_kept, image);
 	kallsyms_deinit(&image->table);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The running kernel's symbols and their owners: the core kernel, modules and BPF programs. Both
- * change at run time.
+ * The running kernel's symbols and their owners: the core kernel, modules and BPF programs. Symbols
+ * and owners change at run time.
  */
 #ifndef SYMBOLIZER_KERNEL_IMAGE_H
 #define SYMBOLIZER_KERNEL_IMAGE_H
@@ -16,8 +16,8 @@
 struct module;
 
 /*
- * An owner of symbols: the core kernel, a module, or a name in brackets in kallsyms. Never freed
- * before the image.
+ * An owner of symbols: the core kernel, a module, or other code with a name in brackets in
+ * kallsyms. Freed only with the whole image.
  */
 struct kernel_part {
 	char *name;
@@ -25,7 +25,7 @@ struct kernel_part {
 	uint64_t end;        /* end address; 0 if unknown */
 	char *build_id;      /* build id in hex; NULL if unknown */
 	bool gone;           /* unloaded, or reloaded at another address */
-	bool searched;       /* the file with its DWARF has been looked for */
+	bool searched;       /* its file with DWARF has been looked for */
 	struct module *file; /* file with its DWARF; NULL if none was found */
 };
 
@@ -37,9 +37,9 @@ struct kernel_image {
 	size_t part_cnt;
 	size_t part_cap;
 	uint64_t modules_hash; /* hash of the loaded modules */
-	uint64_t read_ns;      /* time when the table was read */
+	uint64_t read_ns;      /* time of the latest read of the table */
 	uint64_t pause_ns; /* minimum interval between reads of the table, since one read is slow */
-	/* 0; -EPERM if the kernel hides its addresses; else why reading kallsyms failed */
+	/* 0; -EPERM if the kernel hides its addresses; other errors of reading kallsyms */
 	int error;
 };
 
@@ -48,19 +48,20 @@ struct kernel_place {
 	struct kernel_part *part; /* owner of the address; NULL if unknown */
 	/* function name, NULL if unknown; valid until the table is read again */
 	const char *symbol;
-	uint64_t start; /* start address of the function */
+	uint64_t start; /* start address of that function */
 };
 
 /*
- * Reads the kernel's symbols. If they cannot be read, ret->error says why. Fails only with -ENOMEM.
+ * Reads the kernel's symbols. If they cannot be read, sets ret->error and returns 0. Fails only
+ * with -ENOMEM.
  */
 int kernel_image_init(const struct kernel_roots *roots, struct kernel_image *ret);
 void kernel_image_deinit(struct kernel_image *image);
 
-/* Reads all symbols again. On -ENOMEM the image stays usable. */
+/* Reads all symbols again. After -ENOMEM the image is still usable. */
 int kernel_image_read(struct kernel_image *image);
 
-/* True if modules were loaded or unloaded since the table was read. */
+/* True if modules were loaded or unloaded since the symbols were read. */
 bool kernel_image_is_stale(const struct kernel_image *image);
 
 struct kernel_place kernel_image_find(const struct kernel_image *image, uint64_t addr);

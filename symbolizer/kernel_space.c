@@ -11,8 +11,8 @@
 #include "symbolizer/server/demangle.h"
 
 /*
- * True if a location still has the part and function found before. A vanished part counts as
- * unchanged.
+ * True if `place` has the kernel part and function that the location has already. A place without a
+ * part counts as unchanged: the location keeps what was known of it.
  */
 static bool is_same(const struct location *loc, const struct kernel_place *place)
 {
@@ -24,7 +24,7 @@ static bool is_same(const struct location *loc, const struct kernel_place *place
 	       (loc->own_symbol && loc->own.offset == loc->pub.addr - place->start);
 }
 
-/* Creates a kernel part's module and looks for its debug file, once per part. */
+/* Creates the module of a kernel part and looks for its debug file, once per part. */
 static int open_part(struct kernel_space *space, struct kernel_part *part)
 {
 	const struct file_version none = {0};
@@ -96,7 +96,7 @@ static int find_location(struct kernel_space *space, const struct sym_query *que
 		place = kernel_image_find(&space->image,
 					  query->exact ? query->addr : query->addr - 1);
 		/*
-		 * Fill in a location that had no part; replace one that named another part or
+		 * Fill in a location that had no kernel part. Replace one that has another part or
 		 * function.
 		 */
 		if (!loc || (loc->part && !is_same(loc, &place)))
@@ -121,7 +121,7 @@ static int find_locations(struct kernel_space *space, const struct sym_query *qu
 	return err;
 }
 
-/* Factor on the interval between reads while symbols cannot be read, since that rarely changes. */
+/* Factor by which the interval between reads is longer while the symbols cannot be read. */
 #define HIDDEN_PAUSES 60
 
 static bool may_read(const struct kernel_image *image)
@@ -137,7 +137,7 @@ static int read_again(struct kernel_space *space)
 	return kernel_image_read(&space->image);
 }
 
-/* True if an address has no name and was first queried after the symbols were read. */
+/* True if a location has no name and was first queried after the latest read of the symbols. */
 static bool is_unresolved(const struct kernel_image *image, const struct location *loc)
 {
 	return !loc->own_symbol && loc->since_ns >= image->read_ns;
@@ -158,8 +158,8 @@ int kernel_space_find(struct kernel_space *space, const struct sym_query *querie
 }
 
 /*
- * Publishes inlined calls and lines from DWARF. The function keeps its kallsyms name, so it is
- * named alike with and without a debug file. If kallsyms has no function there, DWARF is not used.
+ * Publishes inlined calls and lines from DWARF. The function keeps its name from kallsyms, which is
+ * the same with and without a debug file. If kallsyms has no function there, DWARF is not used.
  */
 int kernel_space_publish(struct location *loc)
 {
@@ -185,8 +185,8 @@ int kernel_space_publish(struct location *loc)
 }
 
 /*
- * True if a location is in code generated at run time, which may belong to another function by now.
- * Only reading kallsyms again shows that.
+ * True if a location is in code generated at run time. Other code may be there by now, which only
+ * another read of kallsyms would show.
  */
 static bool has_made_code(const struct kernel_space *space)
 {

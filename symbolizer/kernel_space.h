@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's code: functions from /proc/kallsyms, lines from debug files. */
+/* Finds the kernel's code: functions in /proc/kallsyms, lines in debug files. */
 #ifndef SYMBOLIZER_KERNEL_SPACE_H
 #define SYMBOLIZER_KERNEL_SPACE_H
 
@@ -15,10 +15,12 @@ struct kernel_space {
 
 /* Reads the kernel's symbols again if modules seem to have changed. Fails with -ENOMEM. */
 int kernel_space_refresh(struct kernel_space *space);
-/* Returns the locations for queries. Reads the kernel's symbols again if an address is unknown. */
+/*
+ * Returns the locations for cnt queries. Reads the kernel's symbols again if an address is unknown.
+ */
 int kernel_space_find(struct kernel_space *space, const struct sym_query *queries, size_t cnt,
 		      struct location **ret);
-/* Copies what the file's DWARF says to the location. Fails with -ENOMEM. */
+/* Copies the function, inlined calls and lines found so far to the location. Fails with -ENOMEM. */
 int kernel_space_publish(struct location *loc);
 
 void kernel_space_deinit(struct kernel_space *space);

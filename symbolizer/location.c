@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps a space's locations, keyed by address or file offset. */
+/* Keeps the locations of a space, keyed by address or file offset. */
 #include "symbolizer/location.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* Process addresses never have the highest bit set; queries by file do. */
+/* Marks keys of queries by file. Addresses of processes never have the highest bit set. */
 static uint64_t key_of(const struct sym_query *query)
 {
 	if (query->kind == SYM_TLS)
@@ -42,7 +42,7 @@ int locations_add(struct locations *locations, const struct sym_query *query, st
 	loc->exact = query->exact || query->kind != SYM_CODE;
 	loc->since_ns = clock_ns(CLOCK_MONOTONIC);
 	/*
-	 * A return address is that of the next instruction, which may belong to another function.
+	 * Look up the byte before a return address: the address itself may be in another function.
 	 */
 	loc->pc = loc->exact ? query->addr : query->addr - 1;
 	if (hash_map_set(&locations->newest[map_of(query)], key_of(query), loc)) {

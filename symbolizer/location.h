@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Addresses looked up in a space, with what is known of each. A location that was returned to the
+ * Addresses that were looked up in a space, with the results. A location that was returned to the
  * caller stays valid; if something else is mapped at its address later, a new location replaces it.
  */
 #ifndef SYMBOLIZER_LOCATION_H
@@ -16,31 +16,33 @@
 struct location {
 	struct sym_location pub;
 	enum sym_kind kind;
-	uint64_t pc; /* address of the instruction or byte that is looked up */
+	uint64_t pc; /* address of the instruction or byte to look up */
 	bool exact;
 	unsigned int generation; /* generation of the space at the time of the lookup */
-	/* region at the address; NULL if there was none, or for the kernel's space */
+	/* region that contains the address; NULL if there was none, or in the kernel's space */
 	struct region *region;
-	struct region *code; /* for data: a code region of its file; NULL if there is none */
-	/* kernel part at the address; NULL if there was none, or for a process's space */
+	/* for data: a code region of the variable's file; NULL if there is none */
+	struct region *code;
+	/* kernel part that contains the address; NULL if there was none, or in a process's space */
 	const struct kernel_part *part;
-	struct module *module; /* the file to search for names; NULL if there is none */
-	struct name *name;     /* the name in that file; NULL if there is no file */
-	struct sym_frame own;  /* the only frame until a name is found */
-	char *own_symbol;      /* symbol from a JIT map or from kallsyms */
-	/* frames from DWARF plus the function in own; NULL if there are none */
+	struct module *module; /* file in which the name is searched; NULL if there is none */
+	struct name *name;     /* entry for the address in that file; NULL if there is no file */
+	struct sym_frame own;  /* the only frame as long as no name is found */
+	char *own_symbol;      /* name of the function, from a JIT map or from kallsyms */
+	/* frames from DWARF, with the function from `own`; NULL if there are none */
 	struct sym_frame *kernel_frames;
-	const struct sym_frame *published; /* the name's frames that kernel_frames was built from */
-	uint64_t since_ns;                 /* time of the first query */
+	/* value of name->frames from which kernel_frames was built */
+	const struct sym_frame *published;
+	uint64_t since_ns; /* time of the first query */
 };
 
 struct locations {
-	/* newest locations: of code at [exact], of data and TLS at [1 + kind] */
+	/* newest location of each address: code at index `exact`, data and TLS at 1 + kind */
 	struct hash_map newest[1 + SYM_KIND_CNT];
-	struct location **all; /* all locations, including replaced ones */
+	struct location **all; /* all locations, including those that were replaced */
 	size_t cnt;
 	size_t cap;
-	unsigned int generation; /* number of times the space was read */
+	unsigned int generation; /* number of times the mappings or kernel symbols were read */
 };
 
 /* Returns the newest location for a query; NULL if there is none yet. */

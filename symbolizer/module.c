@@ -67,7 +67,7 @@ void module__free(struct module *module)
 	if (!module)
 		return;
 	close_file(module->fd);
-	/* The offered file may be one that was accepted before: close it only once. */
+	/* Close the offered file only once: it may also be an accepted one. */
 	if (module->offered_fd != module->debug_fd && module->offered_fd != module->alternate_fd)
 		close_file(module->offered_fd);
 	close_file(module->fetched_fd);
@@ -149,7 +149,7 @@ void module__want_nothing(struct module *module)
 int module__set_frames(struct module *module, struct name *name, struct sym_frame *block,
 		       size_t frame_cnt)
 {
-	/* Keep older blocks: locations returned to callers point into them. */
+	/* Keep older memory blocks: locations returned to callers point into them. */
 	if (array_reserve(&module->blocks, &module->block_cap, module->block_cnt + 1))
 		return -ENOMEM;
 	module->blocks[module->block_cnt++] = block;

@@ -9,7 +9,7 @@
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
-/* Maximum attempts per call to reopen a module after its helper was killed. */
+/* Maximum attempts per call to use a module after its helper ended. */
 #define TRIES_MAX 3
 
 struct run {
@@ -33,14 +33,14 @@ static bool is_open(const struct run *run, const struct module *module)
 	return run->client->helper.pid && module->incarnation == run->client->helper.incarnation;
 }
 
-/* Sends a debug file that an earlier helper accepted to a new helper. */
+/* Sends a debug file that was accepted by an earlier helper to the present helper. */
 static int offer_again(struct run *run, struct module *module, enum server_need kind, int fd)
 {
 	if (module->need.kind != kind || fd < 0)
 		return 0;
 	/*
-	 * Drop a candidate that the earlier helper had not checked, and search again from the
-	 * start.
+	 * Drop the candidate that the earlier helper was still checking, and begin the search
+	 * again.
 	 */
 	if (module->offered_fd >= 0 && module->offered_fd != fd) {
 		close(module->offered_fd);
@@ -52,7 +52,7 @@ static int offer_again(struct run *run, struct module *module, enum server_need 
 	return client_offer(run->client, module, run->deadline_ns);
 }
 
-/* Gets the next file to offer: a downloaded file, else one from the usual places. */
+/* Sets offered_fd to the next file to offer: a downloaded file, else one from the usual places. */
 static int next_file(const struct run *run, struct module *module)
 {
 	if (module->offered_fd >= 0)
@@ -80,7 +80,7 @@ static int offer_files(struct run *run, struct module *module)
 		if (err)
 			return err;
 	}
-	/* Do not ask servers for the vdso. */
+	/* Do not ask debuginfod servers for the vdso. */
 	if (module->need.kind != NEED_NOTHING && module->need.build_id && module->path[0] != '[' &&
 	    !module->fetch_tried) {
 		module->fetch_tried = true;
@@ -109,7 +109,9 @@ static int open_once(struct run *run, struct module *module)
 	return err;
 }
 
-/* True if an error ends the run: out of time or memory. Other errors concern one module only. */
+/*
+ * True if an error ends the whole run: no time or memory is left. Other errors concern one module.
+ */
 static bool is_final(int err)
 {
 	return err == -ETIMEDOUT || err == -ENOMEM;
@@ -129,14 +131,17 @@ static int open_module(struct run *run, struct module *module)
 	return err;
 }
 
-/* True if a name is below level, or was found before a debug file was added. */
+/* True if a name was not yet looked up at this level, or only before a debug file was added. */
 static bool is_wanted(const struct module *module, const struct name *name, enum name_level level)
 {
 	return name->level < level ||
 	       (name->level == level && name->generation != module->generation);
 }
 
-/* Asks for the listed names that are below level, at most SERVER_OFFSETS_MAX per request. */
+/*
+ * Requests the names on the todo list that are wanted at this level, in batches of at most
+ * SERVER_OFFSETS_MAX.
+ */
 static int ask(struct run *run, struct module *module, enum name_level level)
 {
 	struct name *names[SERVER_OFFSETS_MAX];
@@ -175,7 +180,7 @@ static int name_module(struct run *run, struct module *module, enum name_level l
 	return is_final(err) ? err : 0;
 }
 
-/* Waits for one module's downloads; after the debug file, its alternate file may follow. */
+/* Waits for the downloads of one module: its debug file, and then perhaps an alternate file. */
 static int await_fetch(struct run *run, struct module *module)
 {
 	int err = 0;
@@ -196,8 +201,8 @@ static int await_fetch(struct run *run, struct module *module)
 }
 
 /*
- * Waits for downloads, once per file: a server that does not answer must not delay every report.
- * Later calls only check whether the file has arrived.
+ * Waits for downloads, but only once for each file, so that a server that does not answer does not
+ * delay every report. Later calls only check whether the file has arrived.
  */
 static int await_fetches(struct run *run, struct module *const *modules, size_t cnt)
 {
@@ -205,7 +210,10 @@ static int await_fetches(struct run *run, struct module *const *modules, size_t 
 
 	for (size_t i = 0; !err && i < cnt; i++)
 		err = await_fetch(run, modules[i]);
-	/* Answers come in request order, so files of other modules may have arrived meanwhile. */
+	/*
+	 * Files of other modules may have arrived during these waits, since answers come in request
+	 * order.
+	 */
 	for (size_t i = 0; !err && i < cnt; i++)
 		if (modules[i]->fetched_fd >= 0)
 			err = name_module(run, modules[i], NAME_FULL);

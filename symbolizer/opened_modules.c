@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds files among the open ones, and closes files when too many are open. */
+/* Finds a file among the opened ones, and closes files when too many are open. */
 #include "symbolizer/opened_modules.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* Maximum open files: most are needed only once, when they are sent to the helper. */
+/* Maximum open files. Most files are needed only once, when they are sent to the helper. */
 #define OPEN_MAX_FILES 64
-/* Fraction (1/N) of RLIMIT_NOFILE used for open files. */
+/* Divisor: RLIMIT_NOFILE divided by this is the maximum number of open files */
 #define OPEN_SHARE 8
 
 static size_t most_open(void)
@@ -31,14 +31,14 @@ static struct module *longest_unused(const struct opened_modules *list)
 	for (size_t i = 0; i < list->cnt; i++) {
 		struct module *module = list->items[i];
 
-		/* Files of the kernel have used = 0 and stay open. */
+		/* Skip files of the kernel, whose `used` is 0: they stay open. */
 		if (module->fd >= 0 && module->used && (!oldest || module->used < oldest->used))
 			oldest = module;
 	}
 	return oldest;
 }
 
-/* Counts a newly opened file, and closes the least recently used ones above the limit. */
+/* Counts a file that was opened. If too many are open, closes the least recently used ones. */
 static void note_open(struct opened_modules *list, struct module *module)
 {
 	size_t most = most_open();
@@ -64,7 +64,7 @@ void opened_modules_close_unmapped(struct opened_modules *list, uint64_t since_n
 		struct module *module = list->items[i];
 		bool open = module->fd >= 0;
 
-		/* Files of the kernel have used = 0 and stay open. */
+		/* Skip files of the kernel, whose `used` is 0: they stay open. */
 		if (!module->used || module->mapped_ns >= since_ns ||
 		    (!open && !module->incarnation) || !release(arg, module))
 			continue;

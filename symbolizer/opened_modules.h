@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All files that the symbolizer has opened, each once, no matter how many processes map it. Only a
- * limited number stay open: the most recently used.
+ * All files that the symbolizer has opened, each once even if several processes map it. Only a
+ * limited number stay open: the most recently used ones.
  */
 #ifndef SYMBOLIZER_OPENED_MODULES_H
 #define SYMBOLIZER_OPENED_MODULES_H
@@ -17,23 +17,23 @@ struct opened_modules {
 };
 
 /*
- * Returns the module of a file, adding it if needed. Takes over fd, which is closed if the module
+ * Returns the module of a file, and adds it if needed. Takes over fd, which is closed if the module
  * is already open. path: the file's path as the process sees it. Fails only with -ENOMEM.
  */
 int opened_modules_get(struct opened_modules *list, int fd, const struct file_version *version,
 		       const char *path, struct module **ret);
 
 /*
- * Adds and takes over the module of a kernel part, which is not a mapped file. Fails with -ENOMEM.
+ * Adds the module of a kernel part, which is no mapped file, and takes it over. Fails with -ENOMEM.
  */
 int opened_modules_add(struct opened_modules *list, struct module *module);
 
-/* Gives a closed module a new fd, which is taken over. */
+/* Gives a closed module the new descriptor fd. Takes over fd. */
 void opened_modules_reopen(struct opened_modules *list, struct module *module, int fd);
 
 /*
- * Closes files that no space has mapped since since_ns, except those for which release() returns
- * false. An open file would keep its file system from being unmounted.
+ * Closes files that no space has mapped since since_ns, so that their file systems can be
+ * unmounted. Files for which release() returns false stay open.
  */
 void opened_modules_close_unmapped(struct opened_modules *list, uint64_t since_ns,
 				   bool (*release)(void *arg, struct module *module), void *arg);

@@ -12,10 +12,10 @@
 
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
 #define LINES_MAX (2 * 1024 * 1024)
-/* Maximum overlapping lines checked per address; compilers reuse addresses less often than this. */
+/* Maximum overlapping lines checked per address. JIT compilers reuse an address less often. */
 #define OVERLAPS_MAX 4096
 
-/* Parses a hex number, with or without 0x, and skips the spaces after it. */
+/* Parses a hex number, with or without 0x, and skips spaces after the number. */
 static bool take_hex(const char **at, const char *end, uint64_t *ret)
 {
 	const char *p = *at, *digits;
@@ -54,7 +54,7 @@ int perf_map_parse(struct perf_map *map, const char *text, size_t len)
 	if (!map->text)
 		return -ENOMEM;
 	memcpy(map->text, text, len);
-	/* Terminate the last line, which may have been written only in part. */
+	/* The last line may have been written only in part: terminate it. */
 	map->text[len] = '\n';
 	end = map->text + len;
 	for (const char *at = map->text; !err && at < end && lines < LINES_MAX; lines++) {

@@ -14,27 +14,30 @@
 
 struct perf_map {
 	char *text;
-	struct range_table code;  /* value: offset in text where the name begins */
-	struct file_version file; /* the file that was read */
+	/* ranges of functions; value: offset in text where the name begins */
+	struct range_table code;
+	struct file_version file; /* version of the file when it was read */
 };
 
 struct perf_symbol {
 	uint64_t start;
-	const char *name; /* ends at the newline; valid until the map is read again */
+	const char *name; /* name, which ends at a newline; valid until the map is read again */
 	size_t name_len;
 };
 
 /*
- * Reads the file if it has changed since the last read. It must be owned by uid, the process's
- * user, or by root. Returns 0 if there is a map, with *changed true if it is new; a negative errno
- * if there is none.
+ * Reads the file if it has changed since the last read. The file must be owned by root or by uid,
+ * the process's user. Returns 0 if there is a map, with *changed true if the file was read now;
+ * returns a negative errno if there is no map.
  */
 int perf_map_read(struct perf_map *map, int root_fd, const char *path, uid_t uid, bool *changed);
 
-/* Parses len bytes of text. Invalid lines are skipped. Fails only with -ENOMEM. */
+/* Parses `len` bytes of `text`. Skips invalid lines. Fails only with -ENOMEM. */
 int perf_map_parse(struct perf_map *map, const char *text, size_t len);
 
-/* Finds the symbol at addr; of overlapping lines, the last one wins. Returns 0 or -ENOENT. */
+/*
+ * Finds the symbol at addr. If several lines contain addr, the last one wins. Returns 0 or -ENOENT.
+ */
 int perf_map_find(const struct perf_map *map, uint64_t addr, struct perf_symbol *ret);
 
 void perf_map_deinit(struct perf_map *map);

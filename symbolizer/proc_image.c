@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a process's /proc files and the files that it maps. */
+/* Opens the /proc files of a process, and the files that the process maps. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +16,12 @@
 #include "base/vdso.h"
 #include "symbolizer/proc_image.h"
 
-/* Inode number given to the vdso's copy, with device 0, which no real file has. */
+/* Inode number given to copies of the vdso, with device 0, which no real file has. */
 #define VDSO_INODE 1
 
 /*
- * Reads the uid and makes the path of the JIT map, which has the pid in the process's own
- * namespace: the last one in NSpid.
+ * Reads the process's uid and makes the path of its JIT map. The path contains the pid in the
+ * process's own namespace, which is the last number in NSpid.
  */
 static int read_status(struct proc_image *image, pid_t pid)
 {
@@ -34,7 +34,7 @@ static int read_status(struct proc_image *image, pid_t pid)
 		pids = proc_status_field(status, "NSpid");
 		uids = proc_status_field(status, "Uid");
 	}
-	/* The next line begins with a letter, which ends the list. */
+	/* The line after the list begins with a letter, which ends the list. */
 	while (pids) {
 		char *end;
 		long value = strtol(pids, &end, 10);
@@ -61,7 +61,7 @@ static bool is_foreign(int proc_fd)
 	       !is_same_file(&its, &own);
 }
 
-/* Opens the files in the /proc directory of a process or thread. Takes over proc_fd. */
+/* Opens the files in proc_fd, the /proc directory of a process or thread. Takes over proc_fd. */
 static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
 {
 	struct proc_image image = {
@@ -91,8 +91,8 @@ static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
 }
 
 /*
- * Opens the files of any live thread: after the main thread has ended, the process's directory has
- * no maps.
+ * Opens the /proc files of any live thread: the process's own directory shows no maps if its main
+ * thread has ended.
  */
 static int open_thread(int proc_fd, pid_t pid, struct proc_image *ret)
 {
@@ -167,7 +167,10 @@ int proc_image_maps(const struct proc_image *image, struct proc_maps *ret)
 	return 0;
 }
 
-/* Copies memleak's own vdso, which all processes share: needs no right to read their memory. */
+/*
+ * Copies memleak's own vdso, since all processes have the same one. Reading another process's copy
+ * would need the right to read its memory.
+ */
 static int copy_vdso(const struct region *region, struct file_version *ret)
 {
 	struct stat st;
@@ -184,8 +187,8 @@ static int copy_vdso(const struct region *region, struct file_version *ret)
 }
 
 /*
- * Returns fd if it is the region's file; otherwise closes it and returns -ENOENT. Passes errors
- * through.
+ * Returns fd if it is the file that the region maps; otherwise closes fd and returns -ENOENT. If fd
+ * is a negative errno, returns it unchanged.
  */
 static int checked(const struct region *region, int fd, const struct stat *st)
 {
@@ -216,10 +219,10 @@ static int open_file(const struct proc_image *image, const struct region *region
 
 	if (image->proc_fd < 0)
 		return open_ended(region, st);
-	/* Try map_files first: it always shows the mapped file, but needs privileges. */
+	/* Try map_files first: it always leads to the mapped file, but needs privileges. */
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)start,
 		 (unsigned long long)end);
-	/* Check the file, since another one may be mapped there by now. */
+	/* Check the file, since another file may be mapped there by now. */
 	fd = checked(region, regular_file_open(image->proc_fd, -1, name, LINKS_ALL, st), st);
 	if (fd == -EREMOTE)
 		return fd;
@@ -231,7 +234,8 @@ static int open_file(const struct proc_image *image, const struct region *region
 		fd = checked(region, regular_file_open(image->proc_fd, -1, "exe", LINKS_ALL, st),
 			     st);
 	/*
-	 * After the process has called chroot, maps still shows the path from memleak's own root.
+	 * Try the path in memleak's own root: maps shows such a path for a file that the process
+	 * mapped before it called chroot().
 	 */
 	if (fd < 0 && region->path[0] == '/')
 		fd = checked(region, regular_file_open_known(-1, region->path, LINKS_ALL, st), st);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files below /proc/PID of one process image, opened while it lived: they stay those of this image
- * even if the pid is reused or the process calls exec.
+ * Files below /proc/PID of one process image. Opened while the process lives, they belong to this
+ * image even if the pid is reused or the process calls exec.
  */
 #ifndef SYMBOLIZER_PROC_IMAGE_H
 #define SYMBOLIZER_PROC_IMAGE_H
@@ -18,16 +18,17 @@ struct proc_image {
 	/* directory /proc/PID or /proc/PID/task/TID; -1 if the process had ended before */
 	int proc_fd;
 	int maps_fd;
-	int root_fd;  /* O_PATH; -1 if access is denied */
-	bool foreign; /* in another user namespace, where anything may be mounted below the root */
-	uid_t uid;    /* effective uid of the process */
+	int root_fd; /* descriptor of the root directory (O_PATH); -1 if access is denied */
+	/* the process is in another user namespace, where anything may be mounted below its root */
+	bool foreign;
+	uid_t uid; /* effective uid of the process */
 	struct program_name program;
-	char *jit_path; /* path of a possible JIT map, relative to the root */
+	char *jit_path; /* path where the process's JIT map would be, relative to the root */
 };
 
 /*
- * Opens the /proc files of a process. Returns -ESRCH if it does not exist or has no memory any
- * more.
+ * Opens the /proc files of a process. Returns -ESRCH if the process does not exist or has no memory
+ * any more.
  */
 int proc_image_init(pid_t pid, struct proc_image *ret);
 /* Initialises an image for a process that ended before its /proc files could be opened. */
@@ -39,9 +40,9 @@ int proc_image_maps(const struct proc_image *image, struct proc_maps *ret);
 
 /*
  * Opens a mapping's file, even if it was deleted or is in another mount namespace. Returns an fd or
- * a negative errno. The vdso is copied into a file, whose version has a fixed inode number. For an
- * ended process, opens the mapping's path if that is still the mapped file, and uses memleak's own
- * vdso.
+ * a negative errno. For an ended process, opens the mapping's path if that is still the mapped
+ * file. For the vdso, returns a file with a copy of memleak's own vdso, whose version has a fixed
+ * inode number.
  */
 int proc_image_open(const struct proc_image *image, const struct region *region,
 		    struct file_version *ret);

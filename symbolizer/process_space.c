@@ -20,8 +20,7 @@ static int open_region(void *arg, struct region *region)
 	if (fd == -ENOMEM)
 		return fd;
 	/*
-	 * Go on without a file that cannot be opened: its frames have no names and are marked
-	 * unread.
+	 * Go on without a file that cannot be opened: its frames get no names, and `unread` is set.
 	 */
 	if (fd < 0)
 		return 0;
@@ -49,8 +48,8 @@ int process_space_refresh(struct process_space *space)
 }
 
 /*
- * True if the region is JIT code: it has no file, or a file that is not ELF (memfd, shared memory),
- * or a deleted file that could not be opened to check.
+ * True if the region is JIT code: it has no file, or its file is not ELF (memfd, shared memory), or
+ * its file was deleted and could not be opened to check.
  */
 static bool is_jit(const struct region *region)
 {
@@ -68,7 +67,7 @@ static const char *module_name(const struct region *region)
 	return *region->path ? region->path : "[anon]";
 }
 
-/* Sets the file that a location is in, and the name that the program was started by. */
+/* Sets the location's module, and the name by which the program was started. */
 static void set_module(const struct process_space *space, struct location *loc, const char *module)
 {
 	const struct program_name *program = &space->image.program;
@@ -82,7 +81,7 @@ static struct sym_mapping mapping_of(const struct region *region)
 	return (struct sym_mapping){region->start, region->end, region->offset};
 }
 
-/* Fills in a location from the region that its address was last mapped in. */
+/* Fills in a location from `region`, the present or latest region at its address. */
 static int place(struct process_space *space, struct location *loc, struct region *region)
 {
 	loc->generation = space->locations.generation;
@@ -104,7 +103,7 @@ static int place(struct process_space *space, struct location *loc, struct regio
 			    &loc->name);
 }
 
-/* True if region maps the address to the file offset where the location was found. */
+/* True if the region still maps the location's address to the file offset that was looked up. */
 static bool is_still_there(const struct location *loc, const struct region *region)
 {
 	if (!region || loc->region == region)
@@ -114,8 +113,8 @@ static bool is_still_there(const struct location *loc, const struct region *regi
 }
 
 /*
- * Fills in a location for a file offset: its name depends on the file only, its address on the
- * mapping.
+ * Fills in a location for a query by file offset. The location's name depends only on the file; its
+ * address is where a region maps the offset.
  */
 static int place_in_file(struct process_space *space, const struct sym_query *query,
 			 struct module *module, struct location *loc)
@@ -168,7 +167,7 @@ static int find_address(struct process_space *space, const struct sym_query *que
 	region = regions_find(&space->regions, query->exact ? query->addr : query->addr - 1);
 	if (loc && is_still_there(loc, region)) {
 		*ret = loc;
-		/* A file that could not be opened earlier may be open now. */
+		/* The file could not be opened at the first query, but may be open by now. */
 		if (!loc->name && region)
 			return place(space, loc, region);
 		loc->generation = space->locations.generation;
@@ -181,7 +180,10 @@ static int find_address(struct process_space *space, const struct sym_query *que
 	return err;
 }
 
-/* Fills in a location of data. A variable is found by its distance from the code of its file. */
+/*
+ * Fills in a location of data. A variable is found by the distance between its address and the code
+ * of its file.
+ */
 static int place_variable(struct process_space *space, const struct sym_query *query,
 			  struct region *region, struct location *loc)
 {
@@ -285,8 +287,8 @@ void process_space_publish(struct location *loc)
 	const struct name *name = loc->name;
 
 	/*
-	 * Keep the region's own name for memory behind the file's data, such as a heap, and for
-	 * unnamed data.
+	 * Keep the region's own name, such as [heap], if the address is behind the file's data or
+	 * has no name.
 	 */
 	if (loc->code && (!name || !name->vaddr))
 		return;
@@ -301,7 +303,7 @@ void process_space_publish(struct location *loc)
 	loc->pub.frame_cnt = name->frame_cnt;
 }
 
-/* Opens the module's path in memleak's own root, for a file that no process maps any more. */
+/* Opens the module's path in memleak's own root. Used for a file that no process maps any more. */
 static int open_by_path(const struct module *module, struct file_version *ret)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares the program's file with files that have other names in its folder. */
+/* Checks whether a process's comm or first argument is another name of its program's file. */
 #include "symbolizer/program_name.h"
 
 #include <fcntl.h>
@@ -28,7 +28,10 @@ static char *read_exe(int proc_fd)
 	return path;
 }
 
-/* Returns the text of a file up to a byte of end, from malloc; NULL: it cannot be read. */
+/*
+ * Returns the text of a file up to the first byte that is in `end`, from malloc(); NULL if the file
+ * cannot be read.
+ */
 static char *read_text(int proc_fd, const char *file, const char *end)
 {
 	cleanup_close int fd = openat(proc_fd, file, O_RDONLY | O_CLOEXEC);
@@ -52,7 +55,10 @@ static bool is_exe(int proc_fd, int root_fd, const char *path)
 	return fd >= 0 && is_same_file(&exe, &other);
 }
 
-/* Takes a name for the program if it is another one of the program's file. */
+/*
+ * Sets ret->name to the last part of `name`, if that is another name of the program's file in the
+ * file's own folder.
+ */
 static void try_name(int proc_fd, int root_fd, const char *name, struct program_name *ret)
 {
 	const char *file = path_name(ret->path);
@@ -78,7 +84,10 @@ void program_name_init(int proc_fd, int root_fd, struct program_name *ret)
 		return;
 	comm = read_text(proc_fd, "comm", "\n");
 	arg = read_text(proc_fd, "cmdline", " ");
-	/* A name of 15 bytes may be cut; the file's own name is no other. */
+	/*
+	 * If the first argument is the file's own name, ignore comm: it is that name, perhaps cut
+	 * to 15 bytes.
+	 */
 	if (!arg || strcmp(path_name(arg), path_name(ret->path)) != 0) {
 		try_name(proc_fd, root_fd, arg, ret);
 		try_name(proc_fd, root_fd, comm, ret);

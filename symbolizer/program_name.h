@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The name by which a program was started, where its file has several. */
+/* Finds the name by which a program was started, if its file has several names. */
 #ifndef SYMBOLIZER_PROGRAM_NAME_H
 #define SYMBOLIZER_PROGRAM_NAME_H
 
-/* For people only; empty if the program was started by the name of its file. */
+/* Only for display. All NULL if the program was started by the name of its file. */
 struct program_name {
-	char *path; /* of the file, as mappings have it */
+	char *path; /* path of the program's file, as in mappings */
 	char *name;
 };
 
 /*
- * Reads it from the directory /proc/PID: the name of the process, or what it was called with, if
- * that is a link to the same file in the file's folder. No file system is asked for it, only what
- * the kernel has in memory. A name that cannot be found out is none.
+ * Finds the name by which a process was started. proc_fd: its directory /proc/PID. Tries the first
+ * argument and the process's comm; a name counts if the program's folder has a file or link of that
+ * name which leads to the program's file. Uses only paths that the kernel has cached, so that it
+ * never waits for a file system. Leaves *ret empty if there is no such name.
  */
 void program_name_init(int proc_fd, int root_fd, struct program_name *ret);
 void program_name_deinit(struct program_name *name);

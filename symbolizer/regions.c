@@ -11,17 +11,17 @@
 #include "base/bisect.h"
 
 /*
- * Maximum former regions kept for later queries: a program that keeps mapping and unmapping code
- * must not fill memleak's memory.
+ * Maximum former regions kept for later queries, so that a program that keeps mapping and unmapping
+ * code cannot fill memleak's memory.
  */
 #define GONE_MAX 8192
 
 #define RECENT_PATHS 64
 
-/* Maximum mappings of one file that are searched; dynamic linkers create fewer. */
+/* Maximum mappings of one file that are searched. Dynamic linkers create fewer. */
 #define PIECES_MAX 32
 
-/* A reference-counted path: a process may map one file tens of thousands of times. */
+/* A path with a reference count, since a process may map one file tens of thousands of times. */
 struct shared_path {
 	size_t users;
 	char text[];
@@ -64,7 +64,7 @@ static void region_free(struct region *region)
 	free(region);
 }
 
-/* A cache of recently made paths, keyed by the address of the mapping's path text. */
+/* A cache of recently created paths, keyed by the address of struct mapping's path. */
 struct recent_paths {
 	const char *texts[RECENT_PATHS];
 	char *paths[RECENT_PATHS];
@@ -121,14 +121,17 @@ static struct region *region_copy(const struct region *from)
 	return region;
 }
 
-/* Compares no paths: a renamed or deleted file is still the same mapping. */
+/*
+ * True if a region is unchanged. Does not compare paths: renaming or deleting the file changes only
+ * the path.
+ */
 static bool is_same(const struct region *region, const struct mapping *m)
 {
 	return region->start == m->start && region->end == m->end && region->offset == m->offset &&
 	       file_id_equal(&region->file, &m->file) && region->executable == m->executable;
 }
 
-/* Frees the oldest former regions that no location uses. */
+/* Frees the oldest former regions above the limit that no location uses. */
 static void trim_gone(struct regions *regions)
 {
 	size_t excess = regions->gone_cnt > GONE_MAX ? regions->gone_cnt - GONE_MAX : 0;
@@ -148,7 +151,8 @@ static void trim_gone(struct regions *regions)
 }
 
 /*
- * Moves a vanished region to the former ones, if it has code or a location uses it; else frees it.
+ * Moves a vanished region to the list of former regions if it has a module or a location uses it;
+ * otherwise frees it.
  */
 static void retire(struct regions *regions, struct region *region)
 {
@@ -159,8 +163,8 @@ static void retire(struct regions *regions, struct region *region)
 }
 
 /*
- * Returns the old region for this mapping, or NULL. at: position in the old list, which only
- * advances.
+ * Returns the old region of a mapping, or NULL. at: position in the list of old regions, which is
+ * sorted like the mappings.
  */
 static struct region *take_old(struct regions *regions, size_t *at, const struct mapping *m)
 {
@@ -172,14 +176,14 @@ static struct region *take_old(struct regions *regions, size_t *at, const struct
 	return region && is_same(region, m) ? region : NULL;
 }
 
-/* True if region maps the same file as the region before it. */
+/* True if `region` maps the same file as `before`, and that file was opened. */
 static bool is_piece(const struct region *before, const struct region *region)
 {
 	return before && before->module && region->file.ino &&
 	       file_id_equal(&before->file, &region->file);
 }
 
-/* Builds the new list. Unchanged regions are shared with the old list. */
+/* Builds the new list of present regions. Unchanged regions are taken from the old list. */
 static int build(struct regions *regions, const struct proc_maps *maps, struct region **live,
 		 int (*opened)(void *arg, struct region *region), void *arg)
 {
@@ -197,8 +201,8 @@ static int build(struct regions *regions, const struct proc_maps *maps, struct r
 		if (!live[i]->executable)
 			continue;
 		/*
-		 * Share the module of the region before: opening a file for each of its mappings is
-		 * expensive.
+		 * Share the module of an earlier region of this file: opening the file for each
+		 * mapping is expensive.
 		 */
 		if (!live[i]->module && is_piece(before, live[i]))
 			live[i]->module = before->module;
@@ -277,7 +281,7 @@ static bool ends_before(const void *arg, size_t at)
 	return search->regions->live[at]->end <= search->addr;
 }
 
-/* Returns the index of the first present region that ends behind addr. */
+/* Returns the index of the first present region that ends above addr. */
 static size_t live_from(const struct regions *regions, uint64_t addr)
 {
 	return bisect(regions->live_cnt, ends_before, &(struct search){regions, addr});
@@ -297,8 +301,8 @@ static bool is_of(const struct region *region, const struct file_id *file)
 }
 
 /*
- * Returns the index of the first mapping of the file that the region at an index belongs to. The
- * file's zero-filled memory is anonymous and directly follows its data.
+ * Returns the index of a file's first mapping. at: index of any region of the file, including its
+ * zero-filled memory, which is anonymous and directly follows its data.
  */
 static size_t first_of_file(const struct regions *regions, size_t at)
 {
@@ -325,7 +329,7 @@ struct region *regions_find_code(const struct regions *regions, const struct reg
 	for (size_t i = first; file.ino && i < regions->live_cnt && i < first + PIECES_MAX; i++) {
 		struct region *code = regions->live[i];
 
-		/* Another file, or another mapping of this file. */
+		/* Stop at another file, or where this file is mapped once more. */
 		if (!is_of(code, &file) || (i > first && !code->offset))
 			break;
 		if (code->executable && code->module)
@@ -343,7 +347,8 @@ struct region *regions_find(const struct regions *regions, uint64_t addr)
 	struct region *live = regions_find_live(regions, addr);
 
 	/*
-	 * Prefer former code to present data at this address: the query may be older than the data.
+	 * Prefer former code to data that is now at this address: the query may be older than the
+	 * data.
 	 */
 	if (live && live->executable)
 		return live;

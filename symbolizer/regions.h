@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Present and former mappings of one process image. Knows modules only as something that a region
- * can point to.
+ * Present and former mappings of one process image. Stores a pointer to a module for each region,
+ * but does not use modules.
  */
 #ifndef SYMBOLIZER_REGIONS_H
 #define SYMBOLIZER_REGIONS_H
@@ -23,9 +23,10 @@ struct region {
 	uint64_t beside_end;
 	bool executable;
 	bool deleted;
-	bool kept; /* a location points here: freed only with all regions */
+	/* a location points to this region, which must stay until all regions are freed */
+	bool kept;
 	char *path;
-	/* module of the file; NULL if there is none, or it could not be opened */
+	/* module of the file; NULL if there is no file or it could not be opened */
 	struct module *module;
 };
 
@@ -38,14 +39,14 @@ struct regions {
 };
 
 /*
- * Makes maps the present mappings. Unchanged mappings keep their region; vanished ones move to
- * gone. opened() is called for each executable region without a module and may set one. Fails only
- * with -ENOMEM, and then changes nothing.
+ * Replaces the present regions by those in `maps`. The region of an unchanged mapping is kept;
+ * regions of vanished mappings move to `gone`. opened() is called for each executable region
+ * without a module and may set its module. Fails only with -ENOMEM, and then changes nothing.
  */
 int regions_update(struct regions *regions, const struct proc_maps *maps,
 		   int (*opened)(void *arg, struct region *region), void *arg);
 
-/* Copies the present regions with their modules. Fails with -ENOMEM. */
+/* Copies the present regions of `from`, with their modules. Fails with -ENOMEM. */
 int regions_copy(const struct regions *from, struct regions *ret);
 
 /* Returns the newest region, present or former, that contains addr; NULL if there is none. */
@@ -55,8 +56,9 @@ struct region *regions_find(const struct regions *regions, uint64_t addr);
 struct region *regions_find_live(const struct regions *regions, uint64_t addr);
 
 /*
- * Returns the code region that the loader mapped together with a present region of the same file.
- * Works for the zero-filled memory behind the file's data as well. NULL if there is none.
+ * Returns the code region that the loader mapped together with the present region `region`, from
+ * one file. `region` may also be the zero-filled memory behind the file's data. NULL if there is
+ * none.
  */
 struct region *regions_find_code(const struct regions *regions, const struct region *region);
 
@@ -67,7 +69,7 @@ struct region *regions_find_place(const struct regions *regions, const struct mo
 /* Returns a region of the module, present or former; NULL if there is none. */
 struct region *regions_find_module(const struct regions *regions, const struct module *module);
 
-/* Records now_ns as the time at which the modules of all present and former regions were mapped. */
+/* Sets mapped_ns to now_ns in the modules of all present and former regions. */
 void regions_note_mapped(const struct regions *regions, uint64_t now_ns);
 
 void regions_deinit(struct regions *regions);

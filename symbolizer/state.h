@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The structs behind the library's opaque types; for its own functions and tests only. */
+/* The structs behind the library's opaque types. Only for the library itself and for tests. */
 #ifndef SYMBOLIZER_STATE_H
 #define SYMBOLIZER_STATE_H
 
@@ -13,8 +13,9 @@ struct symbolizer {
 	struct client client;
 	struct fetcher fetcher;
 	struct opened_modules modules;
-	struct symspace *spaces; /* spaces of processes, including kept ones */
-	bool keeps;              /* freed spaces move to kept until the caller needs them no more */
+	struct symspace *spaces; /* spaces of processes, including freed ones that are kept */
+	/* freed spaces move to the list `kept`, until the caller needs them no longer */
+	bool keeps;
 	struct symspace *kept;
 };
 
@@ -26,7 +27,7 @@ struct symspace {
 	struct symspace *other; /* next space in symbolizer.spaces */
 };
 
-/* Like symspace__new_kernel(), but reads the kernel's files below other roots. */
+/* Like symspace__new_kernel(), but reads the kernel's files from other folders. */
 int symspace__new_kernel_at(struct symbolizer *sym, const struct kernel_roots *roots,
 			    struct symspace **ret);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The symbolizer's public functions: looks up addresses in the spaces of processes and of the
- * kernel.
+ * Implements the symbolizer's public functions: looks up addresses in the spaces of processes and
+ * of the kernel.
  */
 #include "symbolizer/symbolizer.h"
 
@@ -14,7 +14,7 @@
 #include "symbolizer/naming.h"
 #include "symbolizer/state.h"
 
-/* Time that an unmapped file stays open, for programs that are soon run again. */
+/* Time that a file stays open after it was unmapped, for programs that are soon run again. */
 #define UNMAPPED_NS 5000000000ULL
 
 int symbolizer__new(struct symbolizer **ret)
@@ -71,7 +71,7 @@ int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint3
 	return err;
 }
 
-/* Adds a process's space without mappings. */
+/* Adds the space of a process, without mappings. */
 static struct symspace *new_space(struct symbolizer *sym)
 {
 	struct symspace *space = calloc(1, sizeof(*space));
@@ -215,7 +215,7 @@ void symbolizer__close_unmapped(struct symbolizer *sym)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	/* An interrupted caller is still using the files. */
+	/* Close nothing while a caller that was interrupted may still use the files. */
 	if (sym->keeps)
 		return;
 	for (const struct symspace *space = sym->spaces; space; space = space->other)
@@ -259,7 +259,8 @@ bool symspace__maps_system(const struct symspace *space, dev_t dev)
 }
 
 /*
- * Puts the locations' names on their modules' todo lists, and returns each of these modules once.
+ * Puts the locations' names on the todo lists of their modules, and returns these modules, each
+ * once.
  */
 static int collect(struct location **locs, size_t cnt, struct module **modules, size_t *ret_cnt)
 {

@@ -2,11 +2,12 @@
 /*
  * libsymbolizer: maps code addresses to frames and data addresses to variables.
  *
- * A *symbolizer* owns the opened files and a helper process that parses them: a target's ELF and
- * DWARF are hostile input, so a crash, a hang or a file truncated during a read costs names, never
- * the caller. A *symspace* is the address space of one process image: which file is or was mapped
- * where. Recently used files stay open while a space has, or had, them mapped, so that code of
- * ended processes and closed libraries can still be named; other files are reopened when needed.
+ * A *symbolizer* owns the opened files and a helper process that parses them. A target's ELF and
+ * DWARF are hostile input: if the helper crashes or hangs, or a file is truncated during a read,
+ * only names are lost. A *symspace* is the address space of one process image: it records which
+ * file is or was mapped where. Recently used files stay open while a space maps or has mapped them,
+ * so that code of ended processes and closed libraries can still be named; other files are reopened
+ * when needed.
  *
  * Knows nothing of BPF, blocks or reports; never prints. Not thread-safe. Functions return 0 or a
  * negative errno unless stated otherwise.
@@ -23,54 +24,54 @@ struct symbolizer;
 struct symspace;
 
 /*
- * Creates a symbolizer and starts its helper process. Call early, while the caller's memory is
- * small. Debug files are downloaded only if DEBUGINFOD_URLS is set.
+ * Creates a symbolizer and starts its helper process, which inherits the caller's memory: call
+ * early, while that is small. Debug files are downloaded only if DEBUGINFOD_URLS is set.
  */
 int symbolizer__new(struct symbolizer **ret);
-/* Frees the symbolizer. All its symspaces must have been freed before. */
+/* Frees the symbolizer. The caller must have freed all its symspaces before. */
 void symbolizer__free(struct symbolizer *sym);
 
 /*
- * While keep is true, freed spaces and their locations stay valid: for callers that may be
- * interrupted by another task while they wait for names. keep = false frees them.
+ * After a call with keep = true, freed spaces and their locations stay valid until a call with
+ * false. For callers that another task may interrupt while they wait for names.
  */
 void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
 
 /*
- * Closes files that no space has mapped for a few seconds, so that file systems of ended processes
- * can be unmounted. Call periodically. Names already found are kept; a closed file is reopened when
- * needed, if it can still be found.
+ * Closes files that no space has mapped for a few seconds, so that the file systems of ended
+ * processes can be unmounted. Call periodically. Names already found are kept. A closed file is
+ * reopened when needed, if it can still be found.
  */
 void symbolizer__close_unmapped(struct symbolizer *sym);
 
-/* Sets the callback that shows what later calls wait for; may be NULL. */
+/* Sets the progress callback, which later calls use while they wait for a file; may be NULL. */
 void symbolizer__tell_progress(struct symbolizer *sym, sym_progress_fn *tell);
 
 /*
- * Returns a number for an open file, for queries by file offset, which do not depend on mappings.
- * The caller keeps fd. path: the file's path as a process sees it. A file that was added before
- * keeps its number.
+ * Returns a number for an open file, for queries by file offset, which need no mapping. The caller
+ * keeps fd. path: the file's path as a process sees it. A file that was added before keeps its
+ * number.
  */
 int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint32_t *ret);
 
 /*
- * Adds a space for the process's present image and opens the files that it maps executable. Reads
- * comm, paths and files through /proc/PID, so other mount namespaces work. Returns -ESRCH if there
- * is no such process, or it has no memory (a zombie or kernel thread). Uses three descriptors, plus
- * one for each file that no other space has open.
+ * Adds a space for the process's present image and opens all files that the process maps as code.
+ * Reads comm, paths and files through /proc/PID, so that other mount namespaces work. Returns
+ * -ESRCH if there is no such process, or it has no memory (a zombie or kernel thread). Uses three
+ * descriptors, plus one for each file that no other space has open.
  */
 int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
 /*
- * Adds a space for an ended process whose mappings the caller knows. Opens the files at the
- * mappings' paths in memleak's own root, if they are still the mapped files. symspace__refresh()
- * returns -ESRCH; symspace__update() works. Uses one descriptor for each file that no other space
- * has open. Fails only with -ENOMEM.
+ * Adds a space for an ended process whose mappings the caller knows. Opens the mapped files by path
+ * in memleak's own root, if they are still the same files. symspace__refresh() returns -ESRCH;
+ * symspace__update() works. Uses one descriptor for each file that no other space has open. Fails
+ * only with -ENOMEM.
  */
 int symspace__new_ended(struct symbolizer *sym, const struct proc_maps *maps,
 			struct symspace **ret);
 /*
- * Adds a space for an ended process forked from parent, with a copy of the parent's present
- * mappings.
+ * Adds a space for an ended process that was forked from `parent`, with a copy of the parent's
+ * present mappings.
  */
 int symspace__new_forked(const struct symspace *parent, struct symspace **ret);
 /*
@@ -84,37 +85,37 @@ int symspace__new_kernel(struct symbolizer *sym, struct symspace **ret);
 void symspace__free(struct symspace *space);
 
 /*
- * Returns why the kernel's space has no names: -EPERM if addresses are hidden from the caller
- * (kernel.kptr_restrict, CAP_SYSLOG), another errno if reading /proc/kallsyms failed, 0 if there
- * are names or the space is a process's.
+ * Returns why the kernel's space has no names: -EPERM if its addresses are hidden from the caller
+ * (kernel.kptr_restrict, CAP_SYSLOG), or another errno if /proc/kallsyms could not be read. Returns
+ * 0 if there are names, or for a process's space.
  */
 int symspace__kernel_error(const struct symspace *space);
 
 /*
- * Reads the process's mappings again. Former mappings are kept for addresses seen before. Returns
- * -ESRCH if the image is gone, by exit or exec; the space stays usable. For the kernel's space:
- * reads modules and BPF programs again if they seem to have changed; lookups of unknown addresses
- * do this, too.
+ * Reads the process's mappings again. Former mappings are kept for later queries of their
+ * addresses. Returns -ESRCH if the image is gone (exit or exec); the space stays usable. For the
+ * kernel's space: reads modules and BPF programs again if they seem to have changed, as lookups of
+ * unknown addresses also do.
  */
 int symspace__refresh(struct symspace *space);
 /*
- * A refresh in two steps: read_maps reads the mappings, which the caller frees with
- * proc_maps_deinit(), and update applies them to the space. Lets the caller use the mappings that
- * the space has.
+ * symspace__refresh() in two steps, so that the caller can use the new mappings itself.
+ * symspace__read_maps() reads the mappings, which the caller frees with proc_maps_deinit();
+ * symspace__update() applies them to the space.
  */
 int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
 int symspace__update(struct symspace *space, const struct proc_maps *maps);
 
-/* True if, at the last read, the process had code mapped from the file system dev. */
+/* True if, at the last read, the process had a file of the file system `dev` mapped as code. */
 bool symspace__maps_system(const struct symspace *space, dev_t dev);
 
 /*
- * Looks up cnt addresses of code or data. On success ret[i], for queries[i], is never NULL; an
- * unnamed address has one frame with symbol NULL. Known addresses come from a cache. Addresses not
- * named by deadline_ns (CLOCK_MONOTONIC; 0 means do not wait) return what is known, and are tried
- * again at the next query. Fails only with -ENOMEM. For data, a location has one frame; its module
- * is the variable's file, even if no variable was found, or the kind of memory ("[heap]",
- * "[anon]").
+ * Looks up cnt addresses of code or data. On success ret[i] is the location of queries[i], never
+ * NULL; an unnamed address has one frame with symbol NULL. Known addresses come from a cache. An
+ * address that has no name by deadline_ns (CLOCK_MONOTONIC; 0: do not wait) gets what is known so
+ * far, and is looked up again at the next query. Fails only with -ENOMEM. For data, a location has
+ * one frame, and its module is the variable's file, even if no variable was found, or the kind of
+ * memory ("[heap]", "[anon]").
  */
 int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
 		      uint64_t deadline_ns, const struct sym_location **ret);

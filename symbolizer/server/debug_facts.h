@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads an ELF file's build id and its references to separate debug files. Runs in the helper. */
+/* Reads an ELF file's build id and the names of its separate debug files. Runs in the helper. */
 #ifndef SYMBOLIZER_SERVER_DEBUG_FACTS_H
 #define SYMBOLIZER_SERVER_DEBUG_FACTS_H
 
@@ -16,13 +16,13 @@ struct debug_facts {
 	char *alternate_id;   /* build id in .gnu_debugaltlink, in hex */
 };
 
-/* Reads an ELF file's facts. Fails only with -ENOMEM. */
+/* Reads the build id and links of an ELF file. Fails only with -ENOMEM. */
 int debug_facts_init(Elf *elf, struct debug_facts *ret);
 void debug_facts_deinit(struct debug_facts *facts);
 
 /*
- * Converts a build id to hex, in memory from malloc(). Returns NULL if len is 0 or above
- * BUILD_ID_BYTES_MAX, or if memory is short.
+ * Converts a build id to hex, in memory from malloc(). Returns NULL if the build id is empty or
+ * longer than BUILD_ID_BYTES_MAX, or if memory is short.
  */
 char *build_id_hex(const void *id, size_t len);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Demangles with libiberty. Mangled names can refer to their own parts repeatedly, so a few hundred
- * bytes may expand to more than fits into memory: the output is collected piece by piece, and
- * demangling is aborted when it gets too long.
+ * Demangles with libiberty. A mangled name can repeat its own parts by reference, so that a few
+ * hundred bytes may expand to more than fits into memory. So the output is collected piece by
+ * piece, and demangling is aborted when the output gets too long.
  */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -28,14 +28,14 @@ static void append(const char *part, size_t len, void *arg)
 	if (out->len + len > MESSAGE_STRING_BYTES ||
 	    array_reserve(&out->text, &out->cap, out->len + len + 1))
 		longjmp(out->too_much, 1);
-	if (len) /* an empty part may be NULL */
+	if (len) /* Skip an empty piece, whose text may be NULL. */
 		memcpy(out->text + out->len, part, len);
 	out->len += len;
 }
 
 /*
- * Demangles a name. Aborting by longjmp() leaks nothing, since demanglers allocate on the stack
- * only.
+ * Demangles a name. Leaving the demangler by longjmp() leaks nothing, since demanglers allocate on
+ * the stack only.
  */
 static bool demangle_to(const char *name, struct output *out)
 {

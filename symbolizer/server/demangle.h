@@ -4,8 +4,8 @@
 #define SYMBOLIZER_SERVER_DEMANGLE_H
 
 /*
- * Returns an allocated copy, demangled if name is mangled and the result is not too long, else
- * unchanged. NULL if memory is short.
+ * Returns the demangled name, or a copy of `name` if it is not mangled or the result would be too
+ * long. Freed by the caller. NULL if memory is short.
  */
 char *demangle(const char *name);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Indexes DWARF by address in two levels: units once per file, functions and lines once per queried
- * unit. libdw walks a unit's whole tree for each address, and finds no unit without .debug_aranges
- * (clang, rustc). Functions removed by the linker are skipped, since their addresses may overlap
- * other code.
+ * Indexes DWARF by address: units once per file; functions and lines once per queried unit. libdw's
+ * own look-up walks a whole unit for each address, and finds no unit without .debug_aranges (clang,
+ * rustc). Functions removed by the linker are skipped, since their addresses may overlap other
+ * code.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -16,12 +16,14 @@
 #include "symbolizer/server/dwarf_index.h"
 #include "symbolizer/server/line_table.h"
 
-/* Maximum depth of the DIE tree, since each level is a recursive call; real programs have less. */
+/*
+ * Maximum depth of the DIE tree. Each level is a recursive call; real programs have fewer levels.
+ */
 #define DEPTH_MAX 128
 
-/* The functions of one unit, as ranges whose values are DIE offsets. */
+/* One unit's functions and lines. Values of `functions` are offsets of DIEs. */
 struct unit {
-	/* the root DIE whose children are the functions: the split unit's, if there is one */
+	/* root DIE whose children are the functions; with split DWARF, that of the split unit */
 	Dwarf_Die tree;
 	struct range_table functions;
 	struct range_table lines; /* line ranges; values as in line_table.h */
@@ -29,11 +31,13 @@ struct unit {
 
 struct dwarf_index {
 	Dwarf *dwarf;
-	struct range_table code;   /* code sections; empty for relocatable files */
-	struct range_table listed; /* units by .debug_aranges; value: offset of the unit's DIE */
-	bool scanned;              /* True if units has been filled. */
-	struct range_table units;  /* units by the ranges in their own DIEs; values as in listed */
-	struct hash_map by_unit;   /* struct unit, keyed by the offset of its DIE */
+	struct range_table code; /* code sections; empty for relocatable files */
+	/* units listed in .debug_aranges; value: offset of the unit's DIE */
+	struct range_table listed;
+	bool scanned; /* `units` has been filled */
+	/* units by the ranges in their own DIEs; value: offset of the unit's DIE */
+	struct range_table units;
+	struct hash_map by_unit; /* struct unit, keyed by the offset of its DIE */
 };
 
 static int add_code(struct dwarf_index *index)
@@ -117,7 +121,7 @@ void dwarf_index__free(struct dwarf_index *index)
 	free(index);
 }
 
-/* Adds the address ranges of a DIE. */
+/* Adds the address ranges of a DIE to a table. */
 static int add_ranges(const struct dwarf_index *index, struct range_table *table, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
@@ -166,7 +170,7 @@ static int find_unit(struct dwarf_index *index, uint64_t pc, Dwarf_Die *ret)
 	return find_in(index, &index->units, pc, ret) ? 0 : -ENOENT;
 }
 
-/* True if functions may be below this DIE. Skips types, which are most of a unit. */
+/* True if functions may be below this DIE. False for types, which are most of a unit's DIEs. */
 static bool may_hold_functions(Dwarf_Die *die)
 {
 	switch (dwarf_tag(die)) {
@@ -198,7 +202,10 @@ static int add_functions(const struct dwarf_index *index, struct range_table *ta
 	int err = 0;
 
 	while (!err && !more && (const char *)die.addr > before) {
-		/* A sibling reference that points backwards would loop forever. */
+		/*
+		 * Reject a sibling reference that points backwards: following it would loop
+		 * forever.
+		 */
 		before = die.addr;
 		if (dwarf_tag(&die) == DW_TAG_subprogram)
 			err = add_ranges(index, table, &die);
@@ -209,7 +216,7 @@ static int add_functions(const struct dwarf_index *index, struct range_table *ta
 	return err;
 }
 
-/* Reads the unit's lines. If the table is damaged, the lines before the damage are used. */
+/* Reads the unit's lines. If its line table is damaged, uses the lines before the damage. */
 static int make_lines(const struct dwarf_index *index, Dwarf_Die *die, struct unit *unit)
 {
 	int err = line_table_read(index->dwarf, die, &index->code, &unit->lines);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the compilation unit, function and line of an address, with or without .debug_aranges.
- * Addresses are those in the DWARF, without bias.
+ * Addresses are as in the DWARF, with no load bias added.
  */
 #ifndef SYMBOLIZER_SERVER_DWARF_INDEX_H
 #define SYMBOLIZER_SERVER_DWARF_INDEX_H
@@ -12,8 +12,8 @@
 struct dwarf_index;
 
 struct dwarf_function {
-	Dwarf_Die unit;     /* the unit that file numbers refer to */
-	Dwarf_Die function; /* the concrete subprogram; addr is NULL if unknown */
+	Dwarf_Die unit;     /* DIE of the unit; file numbers are indexes into its file table */
+	Dwarf_Die function; /* DIE of the concrete subprogram; its addr is NULL if unknown */
 	const char *file;   /* source file at the address; NULL if unknown */
 	uint32_t line;      /* line number; 0 if unknown */
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens each module in a Dwfl of its own, at the addresses in its file, so that a malformed module
- * cannot affect others.
+ * Opens each module in a Dwfl of its own, so that a malformed module cannot affect others.
+ * Addresses are those in the module's file.
  */
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ static int dup_file(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* Never finds a file: it was passed when the module was reported. */
+/* libdwfl callback that finds no file: the file has been passed to dwfl_report_elf(). */
 static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		       char **file_name, Elf **elf)
 {
@@ -30,9 +30,9 @@ static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwar
 }
 
 /*
- * Returns a copy of the debug file's or alternate file's fd. libdwfl passes name and CRC of
- * .gnu_debuglink, or no name, to find the debug file; a name without CRC to find the alternate
- * file.
+ * libdwfl callback that returns a copy of the debug file's or the alternate file's fd. libdwfl
+ * passes name and CRC of .gnu_debuglink, or no name, if it looks for the debug file; it passes a
+ * name without CRC if it looks for the alternate file.
  */
 static int find_debug(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		      const char *file_name, const char *debuglink_file, GElf_Word debuglink_crc,
@@ -62,7 +62,7 @@ static void set_need(struct elf_object *obj, enum server_need kind, const char *
 		.file = file ? strdup(file) : NULL,
 		.crc = crc,
 	};
-	/* Without memory for the strings, go on without the file. */
+	/* If there is no memory for the strings, go on without the debug file. */
 	if (!obj->need.build_id && !obj->need.file)
 		obj->need.kind = NEED_NOTHING;
 }
@@ -178,7 +178,7 @@ int elf_object__new_absent(const char *build_id, const char *name, struct elf_ob
 	return 0;
 }
 
-/* Frees everything built from the present files. */
+/* Frees libdwfl's data and all indexes, which were built from the present files. */
 static void unload(struct elf_object *obj)
 {
 	dwarf_index__free(obj->dwarf);
@@ -237,7 +237,10 @@ int elf_object__add_anchor(struct elf_object *obj, const char *name, uint64_t ad
 	return 0;
 }
 
-/* True if this is the needed file: by build id, or by checksum if no build id is known. */
+/*
+ * True if a file is the needed one: it has the needed build id, or the needed checksum if no build
+ * id is known.
+ */
 static bool is_needed(const struct file_need *need, int fd, const struct debug_facts *facts)
 {
 	uint32_t crc;
@@ -306,7 +309,8 @@ static void resolve_sections(struct elf_object *obj, Elf *elf, GElf_Addr bias)
 }
 
 /*
- * Resolves symbol anchors: each covers everything from the symbol to the end of the address space.
+ * Resolves anchors that are symbols. Each covers the addresses from its symbol to the end of the
+ * address space.
  */
 static void resolve_symbols(struct elf_object *obj)
 {
@@ -326,7 +330,7 @@ static void resolve_symbols(struct elf_object *obj)
 	}
 }
 
-/* Looks up all anchors in obj->mod, which is open. */
+/* Finds all anchors in obj->mod, which is open. */
 static void resolve_anchors(struct elf_object *obj)
 {
 	GElf_Addr bias;
@@ -344,8 +348,8 @@ static void resolve_anchors(struct elf_object *obj)
 }
 
 /*
- * Opens the files in libdwfl, at base 0, so that addresses are those in the file, even for ET_DYN.
- * Files with anchors use another base, since a relocatable file's first section must not be at 0,
+ * Opens the files in libdwfl at base 0, so that libdwfl's addresses are those in the file, even for
+ * ET_DYN. Files with anchors get another base: a relocatable file's first section must not be at 0,
  * which libdwfl takes for "not loaded".
  */
 static void open_dwfl(struct elf_object *obj)
@@ -357,7 +361,7 @@ static void open_dwfl(struct elf_object *obj)
 	obj->dwfl = dwfl_begin(&callbacks);
 	if (!obj->dwfl || fd < 0)
 		goto err;
-	/* Rewind: compressed files are read from the current position. */
+	/* Rewind the file: libelf reads compressed files from the current position. */
 	lseek(fd, 0, SEEK_SET);
 	dwfl_report_begin(obj->dwfl);
 	obj->mod = dwfl_report_elf(obj->dwfl, obj->name, obj->name, fd, base, true);
@@ -390,7 +394,7 @@ static enum server_unreadable unreadable_by(int err)
 	}
 }
 
-/* Replaces a file whose debug sections elfutils cannot unpack by an unpacked copy. */
+/* If elfutils cannot unpack the debug sections of a file, replaces the file by an unpacked copy. */
 static void unpack(struct elf_object *obj, int *fd)
 {
 	int copy, err = *fd < 0 ? -ENOENT : unpack_file(*fd, &obj->unpacked_bytes, &copy);
@@ -414,7 +418,7 @@ static void unpack_files(struct elf_object *obj)
 	unpack(obj, &obj->alternate_fd);
 }
 
-/* Loads DWARF, which may take long. */
+/* Loads DWARF, which may take seconds. */
 static void load_dwarf(struct elf_object *obj, enum name_kind kind)
 {
 	Dwarf_Addr bias;
@@ -444,7 +448,9 @@ void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_lev
 		load_dwarf(obj, kind);
 }
 
-/* Converts a load address by the anchors; returns 0 if no anchor covers it. */
+/*
+ * Converts a load address to libdwfl's address, by the anchors. Returns 0 if no anchor covers it.
+ */
 static uint64_t translate(const struct elf_object *obj, uint64_t addr)
 {
 	for (size_t i = 0; i < obj->anchor_cnt; i++) {
@@ -462,7 +468,7 @@ uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset)
 
 	if (obj->anchor_cnt)
 		return translate(obj, offset);
-	/* Mappings are whole pages: bytes just before and behind a segment are mapped with it. */
+	/* Round to whole pages: a mapping also has bytes just before and behind its segment. */
 	for (size_t i = 0; i < obj->segment_cnt; i++) {
 		const struct segment *seg = &obj->segments[i];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ELF file with its separate debug files, opened by libdwfl. Runs in the helper: the file may
- * be malicious and at worst ends this process.
+ * One ELF file with its separate debug files, opened by libdwfl. Runs in the helper, since a
+ * malicious file may end the process that reads it.
  */
 #ifndef SYMBOLIZER_SERVER_ELF_OBJECT_H
 #define SYMBOLIZER_SERVER_ELF_OBJECT_H
@@ -26,7 +26,7 @@ struct segment {
 /* The PT_TLS segment: the initial thread-local data, of which each thread has a copy. */
 struct thread_part {
 	uint64_t vaddr;
-	uint64_t bytes; /* size of the block; 0 if there is none */
+	uint64_t bytes; /* size of the segment in memory; 0 if the file has none */
 	uint64_t align;
 };
 
@@ -38,7 +38,7 @@ struct anchor {
 	char *name;
 	uint64_t addr;  /* address at which the kernel loaded it */
 	uint64_t vaddr; /* address that libdwfl assigns to it */
-	uint64_t bytes; /* size; 0 if it was not found in the file */
+	uint64_t bytes; /* size in bytes; 0 if it was not found in the file */
 };
 
 struct elf_object {
@@ -55,15 +55,18 @@ struct elf_object {
 	size_t anchor_cnt;
 	size_t anchor_cap;
 	struct file_need need;
-	/* Created on first use, and again after a debug file was added. */
+	/*
+	 * The following fields are created on first use, and created anew after a debug file was
+	 * added.
+	 */
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
 	struct symbol_table *symbols[NAME_KIND_CNT];
 	struct dwarf_index *dwarf;
 	struct variable_index *variables;
 	bool no_dwarf;
-	bool has_dwarf; /* one of the files has DWARF, readable or not */
-	bool unpacked;  /* compressed sections were looked for since the last file was added */
+	bool has_dwarf; /* one of the files has DWARF, whether it can be read or not */
+	bool unpacked;  /* compressed sections were looked for after the latest file was added */
 	uint64_t unpacked_bytes; /* size of the unpacked copies of these files */
 	enum server_unreadable unreadable;
 };
@@ -73,26 +76,27 @@ struct elf_object {
  * file.
  */
 int elf_object__new(int fd, const char *name, struct elf_object **ret);
-/* Creates an object whose only file will be a debug file with this build id. */
+/* Creates an object without an ELF file, for a debug file with this build id. */
 int elf_object__new_absent(const char *build_id, const char *name, struct elf_object **ret);
 int elf_object__add_anchor(struct elf_object *obj, const char *name, uint64_t addr);
 void elf_object__free(struct elf_object *obj);
 
 /*
- * Offers a file for obj->need; takes over fd. Returns 0 if it is used, and need is updated, or
- * -ENOENT if it is not the needed file.
+ * Offers a file that may be obj->need; takes over fd. If it is the needed file, uses it, updates
+ * obj->need and returns 0. Otherwise returns -ENOENT.
  */
 int elf_object__add_debug(struct elf_object *obj, int fd);
 
 /*
- * Loads symbols and DWARF as far as level needs for names of a kind. If memory is short or the file
- * is damaged, less is loaded.
+ * Loads the symbols, and the DWARF if `level` needs it, for names of this kind. Loads less if
+ * memory is short or the file is damaged.
  */
 void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_level level);
 
 /*
- * Returns the ELF virtual address of a file offset; the offset itself if no segment has it. With
- * anchors, converts a load address to libdwfl's address; 0 if no anchor covers it.
+ * Converts a file offset to an ELF virtual address; returns the offset itself if it is in no
+ * segment. If the object has anchors, converts a load address to libdwfl's address instead; returns
+ * 0 if no anchor covers it.
  */
 uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset);
 

@@ -19,7 +19,8 @@ struct program {
 	int8_t line_base;
 	uint8_t line_range;
 	uint8_t opcode_base;
-	const uint8_t *operand_cnts; /* operand counts of the standard opcodes, from opcode 1 on */
+	/* number of operands of each standard opcode, from opcode 1 on */
+	const uint8_t *operand_cnts;
 };
 
 struct row {
@@ -29,9 +30,9 @@ struct row {
 };
 
 struct sequence {
-	struct row row;  /* the registers of the line number state machine */
+	struct row row;  /* current row: registers of the line number state machine */
 	struct row last; /* the row before the current one */
-	/* begun: last is valid; is_live: the code was not removed by the linker */
+	/* begun: `last` is valid; is_live: the linker has not removed this code */
 	bool begun, is_live;
 };
 
@@ -71,7 +72,7 @@ static uint64_t get_leb128(struct reader *in, bool is_signed)
 	return value;
 }
 
-/* Returns the next `bytes` bytes of in as a reader, and moves in behind them. */
+/* Returns a reader of the next `bytes` bytes of `in`, and advances `in` to the byte after them. */
 static struct reader part_of(struct reader *in, uint64_t bytes)
 {
 	struct reader part = *in;
@@ -108,7 +109,7 @@ static bool read_header(struct reader *section, struct program *ret)
 	       header.end - header.at >= ret->opcode_base - 1;
 }
 
-/* Adds the range from the last row to this one, with the last row's file and line. */
+/* Adds the range from the last row's address to this row's, with file and line of the last row. */
 static int add_row(struct sequence *seq, const struct range_table *code, struct range_table *table)
 {
 	uint64_t value = seq->last.file << 32 | (uint32_t)seq->last.line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a compilation unit's line table. libdw's own reader also has rows of functions that the
- * linker removed: these begin at 0 or a similar tombstone address and may overlap real code.
+ * Reads a compilation unit's line table. libdw's own reader also returns rows of functions that the
+ * linker removed: these begin at 0 or at another invalid address, and may overlap real code.
  */
 #ifndef SYMBOLIZER_SERVER_LINE_TABLE_H
 #define SYMBOLIZER_SERVER_LINE_TABLE_H
@@ -11,17 +11,23 @@
 
 #include "base/addr_ranges.h"
 
-/* True if addr is in one of the code sections, or, if code is empty (unknown), not 0. */
+/*
+ * True if addr is in a code section. If `code` is empty (sections unknown), true unless addr is 0.
+ */
 bool code_is_live(const struct range_table *code, uint64_t addr);
 
 /*
- * Adds a range for each row of live code to *ret; the caller calls range_table_finish(). Returns 0,
- * -ENOMEM, or -EBADMSG if the rest of the table is unreadable.
+ * Adds a range to *ret for each row of code that the linker has not removed; afterwards the caller
+ * calls range_table_finish(). Returns 0, -ENOMEM, or -EBADMSG if the rest of the table is
+ * unreadable.
  */
 int line_table_read(Dwarf *dwarf, Dwarf_Die *unit, const struct range_table *code,
 		    struct range_table *ret);
 
-/* Returns the file number in the unit from a range's value. line_table_line() returns the line. */
+/*
+ * Extracts the file number (an index in the unit) from a range's value; line_table_line() extracts
+ * the line.
+ */
 static inline uint32_t line_table_file(uint64_t value)
 {
 	return (uint32_t)(value >> 32);

@@ -8,16 +8,16 @@
 #include "symbolizer/server/name_writer.h"
 #include "symbolizer/server/thread_block.h"
 
-/* A function and the calls inlined into it, outermost first. */
+/* A function and the calls inlined at an address of it, outermost first. */
 struct inlines {
 	Dwarf_Die dies[SERVER_FRAMES_MAX];
 	size_t cnt;
 };
 
-/* Maximum nesting of blocks; real programs have less. */
+/* Maximum nesting of blocks. Real programs have fewer levels. */
 #define STEPS_MAX 512
 
-/* Finds parent's child DIE that contains pc and may contain inlined calls. */
+/* Finds the child DIE of `parent` that contains pc and may contain inlined calls. */
 static bool enter_child(Dwarf_Die *parent, uint64_t pc, Dwarf_Die *ret)
 {
 	const char *before = parent->addr;
@@ -71,7 +71,7 @@ static void put_name(struct message *msg, const char *name)
 	free(readable);
 }
 
-/* Writes a symbol's name without its version, as in fgetpos@@GLIBC_2.2.5. */
+/* Writes the name of a symbol. Cuts off its version: "fgetpos" for fgetpos@@GLIBC_2.2.5. */
 static void put_symbol(struct message *msg, const char *name)
 {
 	const char *version = name ? strchr(name, '@') : NULL;
@@ -81,7 +81,7 @@ static void put_symbol(struct message *msg, const char *name)
 	free(bare);
 }
 
-/* Writes file and line of an inlined call in the function around it. */
+/* Writes the file and line of an inlined call, which are those of the calling function's code. */
 static void put_call_site(struct message *msg, Dwarf_Die *die)
 {
 	Dwarf_Word file = 0, line = 0;
@@ -155,14 +155,16 @@ void name_write(struct elf_object *obj, uint64_t offset, enum name_level level, 
 		put_line(msg, &found);
 }
 
-/* Returns the ELF virtual address of a variable, or 0 if it is not in the file. */
+/* Returns the ELF virtual address of a variable, or 0 if the variable is not in the file. */
 static uint64_t variable_vaddr(const struct elf_object *obj, enum name_kind kind, uint64_t offset,
 			       uint64_t anchor)
 {
 	const struct thread_part *part = &obj->thread_part;
 	uint64_t vaddr;
 
-	/* Kernel files are not loaded at the addresses that they state. */
+	/*
+	 * The addresses of variables in kernel files are unknown: see struct anchor.
+	 */
 	if (obj->anchor_cnt)
 		return 0;
 	if (kind == NAME_OF_TLS) {
@@ -183,7 +185,7 @@ static void find_declaration(const struct elf_object *obj, enum name_kind kind, 
 			     ret);
 }
 
-/* Takes a variable's name and size from the symbol table, its declaration from DWARF. */
+/* Finds the name and size of a variable in the symbol table, and its declaration in DWARF. */
 void variable_write(struct elf_object *obj, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		    enum name_level level, struct message *msg)
 {

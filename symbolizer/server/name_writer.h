@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes the name of one address of an ELF object as a NAME message. Runs in the helper. */
+/* Writes the name of an address in an ELF object as a NAME message. Runs in the helper. */
 #ifndef SYMBOLIZER_SERVER_NAME_WRITER_H
 #define SYMBOLIZER_SERVER_NAME_WRITER_H
 
 #include "helper/message.h"
 #include "symbolizer/server/elf_object.h"
 
-/* Appends vaddr, start, frame count and frames to the message. */
+/* Appends an address's vaddr, start, frame count and frames to the NAME message. */
 void name_write(struct elf_object *obj, uint64_t offset, enum name_level level,
 		struct message *msg);
 
 /*
- * Appends a variable's vaddr, start and declaration. kind is not NAME_OF_CODE; offset and anchor
- * are as in protocol.h.
+ * Appends a variable's vaddr, start and declaration to the NAME message. kind is not NAME_OF_CODE;
+ * offset and anchor are as in protocol.h.
  */
 void variable_write(struct elf_object *obj, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		    enum name_level level, struct message *msg);

@@ -11,16 +11,17 @@
  *                                                NAMES_DONE unreadable
  *   NAME  index, vaddr, start, frame count, per frame: symbol, file, line
  *
- * OPEN without fd sends the build id of a file that has no mapped file: its debug file is needed.
- * Offsets are file offsets of instructions, or load addresses if the file has anchors; vaddr is the
- * ELF virtual address, start that of the function (vaddr if unknown). Frames are innermost first;
- * all but the last are inlined. need is a kind, a build id, a file name and a checksum: the
- * separate debug file that the object could use.
+ * An OPEN without a file is for a module of which only a debug file is of use: "build id" tells
+ * which. An "offset" is the file offset of an instruction, or a load address if the file has
+ * anchors. "vaddr" is the ELF virtual address of the instruction, and "start" that of its function
+ * ("vaddr" if unknown). Frames are innermost first; all but the last are inlined. "need" describes
+ * a separate debug file that the module could use: its kind, build id, file name and checksum.
  *
- * For variables, anchor is the file offset of an instruction; offset minus anchor is the variable's
- * distance from it in memory, even where the file has no content. For thread-local variables,
- * offset is the distance from the thread pointer. The answer has one frame, with the declaration's
- * file and line; vaddr is 0 if the address is not in the file's memory.
+ * For variables, "anchor" is the file offset of an instruction; "offset" minus "anchor" is the
+ * variable's distance from that instruction in memory, even where the file has no content. For
+ * thread-local variables, "offset" is the distance from the thread pointer. The answer has one
+ * frame, with file and line of the declaration; "vaddr" is 0 if the address is not in the file's
+ * memory.
  */
 #ifndef SYMBOLIZER_SERVER_PROTOCOL_H
 #define SYMBOLIZER_SERVER_PROTOCOL_H
@@ -39,13 +40,13 @@ enum server_message {
 
 enum name_kind { NAME_OF_CODE, NAME_OF_DATA, NAME_OF_TLS, NAME_KIND_CNT };
 
-/* Level of detail wanted: symbol tables are read fast, DWARF may take long. */
+/* Level of detail of names. Symbol tables are read fast; DWARF may take seconds. */
 enum name_level { NAME_NONE, NAME_SYMBOL, NAME_FULL };
 
 enum server_need {
 	NEED_NOTHING,
-	NEED_DEBUG,     /* a file with the DWARF and symbols that this file lacks */
-	NEED_ALTERNATE, /* the file that dwz moved common parts to */
+	NEED_DEBUG,     /* a file with the DWARF and symbols that the module's file lacks */
+	NEED_ALTERNATE, /* the file to which dwz moved DWARF that several files share */
 };
 
 /* Reasons why a file's DWARF cannot be used. */
@@ -59,8 +60,8 @@ enum server_unreadable {
 };
 
 /*
- * The debug file that is needed: by build id (hex) if known, else by name and CRC. With
- * NEED_NOTHING all strings are NULL.
+ * A debug file that the module needs: identified by build id (hex) if known, else by name and CRC.
+ * With NEED_NOTHING all strings are NULL.
  */
 struct file_need {
 	enum server_need kind;
@@ -69,7 +70,7 @@ struct file_need {
 	uint32_t crc;
 };
 
-/* Limits of an answer, enforced by the library. */
+/* Limits of an answer, checked by the library. */
 #define SERVER_OFFSETS_MAX 1024
 #define SERVER_FRAMES_MAX 64
 #define BUILD_ID_BYTES_MAX 64

@@ -14,7 +14,7 @@
 
 struct server {
 	int sock;
-	struct elf_object **objects; /* indexed by id; NULL if not open */
+	struct elf_object **objects; /* objects, indexed by the module's id; NULL if not open */
 	size_t cnt, cap;
 };
 
@@ -165,7 +165,7 @@ void symbolizer_server_main(int sock)
 {
 	struct server server = {.sock = sock};
 
-	/* Stop elfutils from downloading files: this process must not wait for a network. */
+	/* Stop elfutils from downloading files, since this process must not wait for a network. */
 	unsetenv("DEBUGINFOD_URLS");
 	elf_version(EV_CURRENT);
 	helper_serve(sock, handle, &server);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds symbols by address. libdwfl's look-up walks the whole table each time, which is too slow
+ * Finds symbols by address. libdwfl's own look-up walks the whole table for each address: too slow
  * for a thousand addresses in a library with a million symbols.
  */
 #include <errno.h>
@@ -21,11 +21,11 @@ struct entry {
 
 struct symbol_table {
 	enum name_kind kind;
-	const char *file; /* source file of the local symbols being added */
+	const char *file; /* source file of the local symbols that are being added */
 	struct entry *entries;
 	size_t cnt;
-	struct range_table sized;  /* value: index of the entry */
-	struct range_table labels; /* symbols without a size: these end with their section */
+	struct range_table sized;  /* symbols with a size; value: index of the entry */
+	struct range_table labels; /* symbols without a size, each up to the end of its section */
 	struct range_table sections;
 };
 
@@ -75,7 +75,7 @@ static bool is_variable(const GElf_Sym *sym, GElf_Word shndx, const char *name, 
 	       GELF_ST_TYPE(sym->st_info) == type;
 }
 
-/* Tracks STT_FILE symbols: each names the source file of the local symbols after it. */
+/* Handles STT_FILE symbols: each names the source file of the local symbols that follow it. */
 static void note_file(struct symbol_table *table, const GElf_Sym *sym, const char *name)
 {
 	if (GELF_ST_TYPE(sym->st_info) == STT_FILE)
@@ -119,7 +119,7 @@ static int add_symbol(struct symbol_table *table, Dwfl_Module *mod, int i)
 	if (table->kind != NAME_OF_CODE || !is_code(&sym, shndx, name))
 		return 0;
 	section = range_table_next(&table->sections, addr, NULL);
-	/* Skip data. In a file without section headers, data cannot be recognised. */
+	/* Skip data. In a file without section headers, data symbols cannot be recognised. */
 	if (!section && table->sections.cnt)
 		return 0;
 	table->entries[table->cnt] = (struct entry){
@@ -176,7 +176,7 @@ static int binding_rank(unsigned char binding)
 	return binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0;
 }
 
-/* True if a is the name that a programmer would use: malloc, not __libc_malloc. */
+/* True if `a` is the name that a programmer would use: malloc rather than __libc_malloc. */
 static bool is_better(const struct entry *a, const struct entry *b)
 {
 	size_t a_bars = strspn(a->name, "_"), b_bars = strspn(b->name, "_");
@@ -216,8 +216,8 @@ int symbol_table__find(const struct symbol_table *table, uint64_t addr, struct s
 	if (!found) {
 		found = find_in(table, &table->labels, addr);
 		/*
-		 * A label names the code up to the next sized symbol, not the code behind that
-		 * symbol.
+		 * A symbol without a size ends where the next sized symbol begins. It does not name
+		 * code behind the sized symbol.
 		 */
 		if (found && found->start < range_table_max_end(&table->sized, addr))
 			found = NULL;

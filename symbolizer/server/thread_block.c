@@ -7,7 +7,10 @@
 
 #include <elf.h>
 
-/* Size of the header at the thread pointer on aarch64, before the program's block. */
+/*
+ * Size of the header on aarch64, in bytes. It is at the thread pointer, and the program's block
+ * follows it.
+ */
 #define HEAD_BYTES 16
 
 static uint64_t round_up(uint64_t value, uint64_t align)
@@ -22,7 +25,7 @@ uint64_t thread_block_offset(const struct thread_part *part, unsigned int machin
 
 	if (!align)
 		align = 1;
-	/* The block's address and its p_vaddr are equal modulo the alignment. */
+	/* The alignment makes the block's address and p_vaddr equal modulo `align`. */
 	first = -part->vaddr & (align - 1);
 	if (machine == EM_X86_64) {
 		offset = part->bytes > first ? part->bytes - first : 0;

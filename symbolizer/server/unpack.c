@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies a file section by section; unpacked sections are appended behind the original file's end.
+ * Copies a file section by section. Unpacked sections are placed behind the end of the original
+ * file.
  */
 #include "symbolizer/server/unpack.h"
 
@@ -21,18 +22,18 @@
 #define COMPRESSED_BY_ZSTD 2
 #define ALIGNMENT 16
 
-/* Size of all open copies, in bytes */
+/* Total size of all open copies, in bytes */
 static uint64_t copied_bytes;
 
 struct copy {
 	Elf *elf;
 	int fd;
-	uint64_t bytes; /* offset at which the next unpacked section is written */
+	uint64_t bytes; /* file offset where the next unpacked section will be written */
 	Elf64_Shdr *headers;
 	size_t header_cnt;
 };
 
-/* Returns the section's bytes as stored in the file. */
+/* Returns the bytes of a section as stored in the file, without decompression. */
 static Elf_Data *raw_data(Elf_Scn *scn)
 {
 	Elf_Data *data = elf_rawdata(scn, NULL);
@@ -56,8 +57,8 @@ static bool compression_of(Elf_Scn *scn, Elf64_Chdr *ret)
 }
 
 /*
- * Returns 0 if a section has to be unpacked here, -ENOENT if none has, or -EOPNOTSUPP if it is
- * compressed in an unknown way.
+ * Returns 0 if the file has a section that must be unpacked here, -ENOENT if it has none, or
+ * -EOPNOTSUPP if a section is compressed in an unknown way.
  */
 static int find_compressed(Elf *elf)
 {
@@ -67,7 +68,7 @@ static int find_compressed(Elf *elf)
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!compression_of(scn, &compressed) || compressed.ch_type == ELFCOMPRESS_ZLIB)
 			continue;
-		/* Newer elfutils can unpack zstd, if built with it. */
+		/* Newer elfutils can unpack zstd, if it was built with zstd. */
 		if (elf_compress(scn, 0, 0) >= 0)
 			return -ENOENT;
 		return compressed.ch_type == COMPRESSED_BY_ZSTD ? 0 : -EOPNOTSUPP;
@@ -84,7 +85,7 @@ static int write_at(const struct copy *copy, uint64_t offset, const void *bytes,
 	return write_all(copy->fd, bytes, len);
 }
 
-/* Unpacks zstd frames until the input ends; fails if they do not hold exactly `bytes` bytes. */
+/* Unpacks all zstd frames of the input. Fails unless the result is exactly `bytes` bytes. */
 static int unpack_frames(const struct copy *copy, ZSTD_DCtx *context, ZSTD_inBuffer *in,
 			 uint64_t bytes)
 {
@@ -129,7 +130,7 @@ static int unpack_section(struct copy *copy, Elf_Scn *scn, const Elf64_Chdr *com
 	return err;
 }
 
-/* True if a section is copied. Code is not needed for names. */
+/* True if a section must be copied. Code is left out, since names do not depend on it. */
 static bool is_copied(const Elf64_Shdr *header)
 {
 	return header->sh_type != SHT_NOBITS && header->sh_type != SHT_NULL &&
@@ -185,7 +186,7 @@ static int copy_file(struct copy *copy)
 			      copy->header_cnt * sizeof(*copy->headers));
 }
 
-/* True if the file has this processor's byte order, as files of all local processes do. */
+/* True if the file has the byte order of this machine, as files of local processes do. */
 static bool is_native(Elf *elf)
 {
 	const Elf64_Ehdr *header = elf_kind(elf) == ELF_K_ELF ? elf64_getehdr(elf) : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Scans all units once, since DWARF has no table of variables by address. Skips functions and
- * types.
+ * Scans all units once, since DWARF has no table of variables by address. Skips the DIEs of
+ * functions and types.
  */
 #include <dwarf.h>
 #include <errno.h>
@@ -14,13 +14,14 @@
 /* Maximum nesting of namespaces. */
 #define DEPTH_MAX 16
 /*
- * Maximum DIEs read, about half a second's work. In larger files some variables get no declaration.
+ * Maximum DIEs read, which takes about half a second. In larger files, declarations of some
+ * variables are not found.
  */
 #define DIES_MAX (4 << 20)
 
 struct variable_index {
 	Dwarf *dwarf;
-	/* one byte per variable; value: offset of its DIE */
+	/* a range of one byte at the start of each variable; value: offset of the variable's DIE */
 	struct range_table variables[NAME_KIND_CNT];
 	size_t die_cnt;
 };
@@ -30,7 +31,7 @@ static bool is_thread_address(unsigned int op)
 	return op == DW_OP_form_tls_address || op == DW_OP_GNU_push_tls_address;
 }
 
-/* Reads an operand, which may be an index into the address table of DWARF 5, as clang emits. */
+/* Reads an operand. It may be an index into DWARF 5's address table, which clang uses. */
 static bool read_operand(Dwarf_Attribute *attr, const Dwarf_Op *op, Dwarf_Word *ret)
 {
 	Dwarf_Attribute entry;
@@ -127,8 +128,8 @@ void variable_index__free(struct variable_index *index)
 }
 
 /*
- * Returns a variable's source file. File number 0 is valid since DWARF 5, but libdw takes it for
- * none.
+ * Returns a variable's source file. Also handles file number 0, which is valid since DWARF 5, but
+ * which libdw rejects.
  */
 static const char *file_of(Dwarf_Die *die)
 {

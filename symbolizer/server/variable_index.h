@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds where variables are declared, from DWARF: global variables and those in namespaces, but not
- * those in functions. Addresses are those in the DWARF, without bias.
+ * Finds declarations of variables in DWARF: of global variables and those in namespaces, but not
+ * those in functions. Addresses are as in the DWARF, with no load bias added.
  */
 #ifndef SYMBOLIZER_SERVER_VARIABLE_INDEX_H
 #define SYMBOLIZER_SERVER_VARIABLE_INDEX_H
@@ -22,8 +22,8 @@ int variable_index__new(Dwarf *dwarf, struct variable_index **ret);
 void variable_index__free(struct variable_index *index);
 
 /*
- * Finds the declaration of the variable that begins at start; for a thread-local variable, start is
- * its offset in the thread's block. Returns 0, or -ENOENT with *ret unchanged.
+ * Finds the declaration of the variable that begins at address `start`. For a thread-local
+ * variable, `start` is its offset in the thread's block. Returns 0, or -ENOENT with *ret unchanged.
  */
 int variable_index__find(const struct variable_index *index, enum name_kind kind, uint64_t start,
 			 struct declaration *ret);
