@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A sorted table of overlapping address ranges. */
+/* Implements a sorted table of address ranges, which may overlap. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,8 +9,8 @@
 #include "base/order.h"
 
 /*
- * Maximum ranges examined per search. Real tables nest a few levels; this bounds the time for
- * hostile ones.
+ * Maximum ranges examined per search. In real tables a few ranges contain an address; the limit
+ * bounds the time for hostile tables.
  */
 #define STEPS_MAX 4096
 

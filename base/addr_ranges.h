@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table of address ranges, which may overlap, each with a value: first filled, then sorted once,
- * then searched. Searches take bounded time even for ranges from hostile files.
+ * A table of address ranges, each with a value. Ranges may overlap. The table is first filled, then
+ * sorted once, then searched. A search takes bounded time even if the ranges come from hostile
+ * files.
  */
 #ifndef BASE_ADDR_RANGES_H
 #define BASE_ADDR_RANGES_H
@@ -16,8 +17,9 @@ struct range {
 };
 
 struct range_table {
-	struct range *ranges; /* sorted by start, then longest first, then in the order added */
-	uint64_t *max_end;    /* highest end of the ranges up to each index */
+	/* sorted by start, then by length (longest first), then in the order added */
+	struct range *ranges;
+	uint64_t *max_end; /* max_end[i]: highest end of ranges[0] to ranges[i] */
 	size_t cnt;
 	size_t cap;
 };
@@ -29,14 +31,14 @@ int range_table_add(struct range_table *table, uint64_t start, uint64_t end, uin
 int range_table_finish(struct range_table *table);
 
 /*
- * Returns the ranges that contain addr one by one, innermost first (latest start, then shortest,
- * then last added). last: NULL for the first call, then the previous result. Returns NULL at the
- * end.
+ * Returns the next range that contains addr, innermost first: the range with the latest start, then
+ * the shortest, then the last added. last: result of the previous call, NULL for the first. Returns
+ * NULL if there is no further range.
  */
 const struct range *range_table_next(const struct range_table *table, uint64_t addr,
 				     const struct range *last);
 
-/* Returns the highest end of all ranges that start at or below addr; 0 if there are none. */
+/* Returns the highest end of the ranges that start at or below addr; 0 if there are none. */
 uint64_t range_table_max_end(const struct range_table *table, uint64_t addr);
 
 void range_table_deinit(struct range_table *table);

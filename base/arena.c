@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A list of separate malloc() pieces, so that memory checkers detect overruns of each piece. */
+/*
+ * Keeps each piece in its own malloc() block, so that memory checkers detect overruns of a piece.
+ */
 #include "base/arena.h"
 
 #include <stdlib.h>

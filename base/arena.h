@@ -11,9 +11,9 @@ struct arena {
 
 /* Allocates an uninitialised piece, aligned for any type; NULL if memory is short. */
 void *arena_take(struct arena *arena, size_t len);
-/* Allocates a piece with a copy of bytes; NULL if memory is short. */
+/* Allocates a piece with a copy of `len` bytes; NULL if memory is short. */
 void *arena_copy(struct arena *arena, const void *bytes, size_t len);
-/* Moves all pieces of another arena into this one. Their addresses do not change. */
+/* Moves all pieces of the arena `from` into `arena`. Their addresses do not change. */
 void arena_join(struct arena *arena, struct arena *from);
 void arena_deinit(struct arena *arena);
 

@@ -11,7 +11,7 @@
  */
 #define array_reserve(items, cap, wanted) array_room((items), (cap), (wanted), sizeof(**(items)))
 
-/* Grows an array. items: address of the pointer to the first item, of any type. */
+/* Implements array_reserve(). items: address of the pointer to the first item, of any type. */
 int array_grow(void *items, size_t *cap, size_t wanted, size_t item_bytes);
 
 static inline int array_room(void *items, size_t *cap, size_t wanted, size_t item_bytes)
@@ -19,9 +19,9 @@ static inline int array_room(void *items, size_t *cap, size_t wanted, size_t ite
 	return wanted <= *cap ? 0 : array_grow(items, cap, wanted, item_bytes);
 }
 
-/* Moves items from index `at` on up by one, in an array that has room. */
+/* Moves the items from index `at` to the end up by one place. The array must have room for it. */
 #define array_open(items, cnt, at) array_shift((items), (cnt), (at), sizeof(*(items)))
-/* Removes the item at an index, keeping the order of the others, and decrements *cnt. */
+/* Removes the item at an index, keeps the order of the remaining items, and decrements *cnt. */
 #define array_remove(items, cnt, at) array_unshift((items), (cnt), (at), sizeof(*(items)))
 
 void array_shift(void *items, size_t cnt, size_t at, size_t item_bytes);

@@ -10,7 +10,7 @@
 
 /*
  * Returns the index of the first item for which is_below() is false, or cnt if there is none.
- * is_below() must be true for all items before it and false for all after.
+ * is_below() must be true for all items before that index and false for all later items.
  */
 static inline size_t bisect(size_t cnt, bool (*is_below)(const void *arg, size_t at),
 			    const void *arg)
@@ -28,7 +28,10 @@ static inline size_t bisect(size_t cnt, bool (*is_below)(const void *arg, size_t
 	return low;
 }
 
-/* Implements the macros below, which pass offset and size (4 or 8 bytes) of the key. */
+/*
+ * Implements the macros below, which pass the offset and size (4 or 8 bytes) of the field to
+ * compare.
+ */
 static inline size_t bisect_keys(const void *items, size_t cnt, size_t item_bytes, size_t key_at,
 				 size_t key_bytes, uint64_t key, bool upto)
 {
@@ -55,19 +58,19 @@ static inline size_t bisect_keys(const void *items, size_t cnt, size_t item_byte
 }
 
 /*
- * Returns how many of cnt items have a `field` below key, which is the index of an item with that
- * key, if there is one.
+ * Returns the number of items whose `field` is below key. It is also the index of the first item
+ * with this key, if there is one.
  */
 #define bisect_below(items, cnt, field, key)                                                       \
 	bisect_keys((items), (cnt), sizeof(*(items)), offsetof(__typeof__(*(items)), field),       \
 		    sizeof((items)->field), (key), false)
 
-/* Returns how many of cnt items have a `field` that is at most key. */
+/* Returns the number of items whose `field` is at most key. */
 #define bisect_upto(items, cnt, field, key)                                                        \
 	bisect_keys((items), (cnt), sizeof(*(items)), offsetof(__typeof__(*(items)), field),       \
 		    sizeof((items)->field), (key), true)
 
-/* Returns how many of cnt numbers are below number. */
+/* Returns how many of the numbers in an array are below `number`. */
 #define bisect_numbers(numbers, cnt, number)                                                       \
 	bisect_keys((numbers), (cnt), sizeof(*(numbers)), 0, sizeof(*(numbers)), (number), false)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps a bit for each number up to the largest. */
+/* Implements the set as an array of words, which grows with the largest number. */
 #include "base/bits.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A set of small numbers, one bit each; all zeros: empty. */
+/* A set of small numbers, with one bit for each. A zeroed set is valid and empty. */
 #ifndef BASE_BITS_H
 #define BASE_BITS_H
 
@@ -12,14 +12,14 @@ struct bits {
 	size_t cap; /* words */
 };
 
-/* 0 or -ENOMEM. */
+/* Adds a number to the set. Returns 0 or -ENOMEM. */
 int bits_add(struct bits *bits, size_t number);
 bool bits_has(const struct bits *bits, size_t number);
-/* Empties the set, and keeps its memory. */
+/* Empties the set, but keeps its memory for later numbers. */
 void bits_clear(struct bits *bits);
 void bits_deinit(struct bits *bits);
 
-/* The first number that is not below from; SIZE_MAX: there is none. */
+/* Returns the smallest number in the set that is at least `from`; SIZE_MAX if there is none. */
 size_t bits_next(const struct bits *bits, size_t from);
 
 #endif

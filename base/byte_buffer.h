@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes and reads numbers and byte strings in the format of recordings: LEB128 numbers, signed
- * ones zigzag-encoded. Both writer and reader remember failures, so that callers need to check only
- * once, at the end.
+ * ones zigzag-encoded. Writer and reader both remember failures, so that callers need to check only
+ * once, after the last call.
  */
 #ifndef BASE_BYTE_BUFFER_H
 #define BASE_BYTE_BUFFER_H
@@ -15,13 +15,16 @@ struct byte_buffer {
 	uint8_t *bytes;
 	size_t len;
 	size_t cap;
-	bool failed; /* memory ran out */
+	bool failed; /* a write failed, since memory was short */
 };
 
 void bytes_put(struct byte_buffer *to, const void *bytes, size_t len);
 void bytes_put_number(struct byte_buffer *to, uint64_t number);
 void bytes_put_signed(struct byte_buffer *to, int64_t number);
-/* Writes the words in now that differ from before, as differences. */
+/*
+ * Writes only the words that differ between the arrays `before` and `now` (cnt words each): for
+ * each, the number of unchanged words before it and the difference.
+ */
 void bytes_put_changes(struct byte_buffer *to, const uint64_t *before, const uint64_t *now,
 		       size_t cnt);
 
@@ -29,17 +32,17 @@ void bytes_put_changes(struct byte_buffer *to, const uint64_t *before, const uin
 struct byte_reader {
 	const uint8_t *at;
 	const uint8_t *end;
-	bool failed; /* the input is truncated or invalid */
+	bool failed; /* a read failed, since the input is truncated or invalid */
 };
 
 const void *bytes_take(struct byte_reader *from, size_t len);
 uint64_t bytes_take_number(struct byte_reader *from);
 int64_t bytes_take_signed(struct byte_reader *from);
-/* Reads a number; fails if it is not below limit. */
+/* Reads a number; fails unless the number is below limit. */
 uint64_t bytes_take_below(struct byte_reader *from, uint64_t limit);
 /*
- * Reads a count of items; fails if the remaining bytes are too few for items of at least item_bytes
- * each.
+ * Reads a count of items. Fails if the remaining input is too short for this number of items of at
+ * least item_bytes each.
  */
 size_t bytes_take_cnt(struct byte_reader *from, size_t item_bytes);
 void bytes_take_changes(struct byte_reader *from, uint64_t *words, size_t cnt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Uses system calls directly, which avoids a dependency on libcap. */
+/* Uses the system calls directly, to avoid a dependency on libcap. */
 #include "base/capabilities.h"
 
 #include <errno.h>

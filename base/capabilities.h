@@ -17,13 +17,13 @@ struct capability_sets {
 /* Reads the thread's capabilities. Returns 0 or a negative errno. */
 int capabilities_read(struct capability_sets *ret);
 /*
- * Sets the thread's capabilities, and clears inheritable ones, which also clears ambient ones.
- * Returns 0 or a negative errno.
+ * Sets the thread's capabilities. Clears the inheritable capabilities, whereby the kernel also
+ * clears the ambient ones. Returns 0 or a negative errno.
  */
 int capabilities_set(uint64_t effective, uint64_t permitted);
 /*
- * Limits the bounding set to these capabilities: programs executed later get no others. Without
- * CAP_SETPCAP nothing changes.
+ * Limits the bounding set to these capabilities: programs executed later can get no others. Does
+ * nothing without CAP_SETPCAP.
  */
 void capabilities_bound(uint64_t kept);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cleanup attributes for local variables: free, close and fclose. */
+/*
+ * Cleanup attributes for local variables, which call free(), close() or fclose() at the end of
+ * scope.
+ */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Determines the offset of the time namespace's clock from the kernel's own. */
+/* Finds the offset between the time namespace's CLOCK_MONOTONIC and the kernel's own. */
 #include "base/clock.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 int64_t clock_ahead_ns;
 
 /*
- * True if /proc/self/timens_offsets applies to this process: it shows the offsets for children,
- * which may be in another namespace.
+ * True if /proc/self/timens_offsets applies to this process. The file shows the offsets for child
+ * processes, which may be in another time namespace.
  */
 static int offsets_are_own(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads clocks in nanoseconds. After clock_settle(), CLOCK_MONOTONIC means the kernel's own clock,
- * which BPF programs and perf events use; in a time namespace, system calls use a shifted clock.
+ * Reads clocks in nanoseconds. In a time namespace, system calls use a shifted CLOCK_MONOTONIC, but
+ * BPF programs and perf events use the kernel's own. After clock_settle(), the functions here also
+ * use the kernel's own.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -9,10 +10,10 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Offset of the time namespace's CLOCK_MONOTONIC from the kernel's own. */
+/* Offset, in nanoseconds, of the time namespace's CLOCK_MONOTONIC from the kernel's own. */
 extern int64_t clock_ahead_ns;
 
-/* Sets clock_ahead_ns. Call before other threads and confined processes are started. */
+/* Sets clock_ahead_ns. Call before starting other threads or confined processes. */
 void clock_settle(void);
 
 static inline uint64_t clock_ns(clockid_t id)
@@ -25,7 +26,7 @@ static inline uint64_t clock_ns(clockid_t id)
 	return id == CLOCK_MONOTONIC ? ns - (uint64_t)clock_ahead_ns : ns;
 }
 
-/* Converts a time of CLOCK_MONOTONIC to the form that system calls use. */
+/* Converts a time by the kernel's own CLOCK_MONOTONIC to the time that system calls use. */
 static inline struct timespec clock_timespec(uint64_t monotonic_ns)
 {
 	uint64_t ns = monotonic_ns + (uint64_t)clock_ahead_ns;
@@ -33,7 +34,7 @@ static inline struct timespec clock_timespec(uint64_t monotonic_ns)
 	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 }
 
-/* Returns the deadline that is within_ns from now, by CLOCK_MONOTONIC. */
+/* Returns the time by CLOCK_MONOTONIC that is within_ns after now. */
 static inline uint64_t clock_deadline_ns(uint64_t within_ns)
 {
 	return clock_ns(CLOCK_MONOTONIC) + within_ns;
@@ -48,7 +49,7 @@ static inline unsigned int clock_left_ms(uint64_t deadline_ns)
 	return left_ms < UINT32_MAX ? (unsigned int)left_ms : UINT32_MAX;
 }
 
-/* Converts a time of CLOCK_MONOTONIC to CLOCK_REALTIME. */
+/* Converts a time by CLOCK_MONOTONIC to CLOCK_REALTIME. */
 static inline int64_t clock_wall_of(uint64_t monotonic_ns)
 {
 	return (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) + monotonic_ns);

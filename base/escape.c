@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Decodes strict UTF-8, and knows which characters are unsafe to print. */
+/* Decodes UTF-8 strictly, and tells safe characters from unsafe ones. */
 #include "base/escape.h"
 
 #include <stdlib.h>
@@ -33,7 +33,10 @@ bool is_plain_character(uint32_t character)
 	return true;
 }
 
-/* Returns the length given by a first byte, and its bits of the character; 0 if it is invalid. */
+/*
+ * Returns the length of a UTF-8 character, given its first byte, and the bits of the character in
+ * that byte; returns 0 if the byte is invalid.
+ */
 static size_t utf8_first(unsigned char byte, uint32_t *bits)
 {
 	if (byte < 0x80) {
@@ -87,7 +90,10 @@ size_t ascii_run(const char *bytes, size_t len, const char *except)
 	return cnt;
 }
 
-/* Writes at least one byte from the start of bytes; returns how many were used. */
+/*
+ * Writes a first part of `bytes`, of at least one byte, escaped if unsafe. Returns the part's
+ * length.
+ */
 static size_t write_some(FILE *out, const char *bytes, size_t len)
 {
 	uint32_t character;

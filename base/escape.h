@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Escapes text for terminals, since names come from hostile programs. Knows UTF-8, but nothing of
- * reports.
- */
+/* Escapes text for terminals, since names come from hostile programs. */
 #ifndef BASE_ESCAPE_H
 #define BASE_ESCAPE_H
 
@@ -12,9 +9,9 @@
 #include <stdio.h>
 
 /*
- * Decodes the UTF-8 character at bytes and returns its length, 1 to 4; 0 if it is invalid: a stray
- * or missing continuation byte, an overlong form, a surrogate, or above U+10FFFF. len is at least
- * 1.
+ * Decodes the UTF-8 character at `bytes` and returns its length, 1 to 4. Returns 0 if it is
+ * invalid: a stray or missing continuation byte, an overlong form, a surrogate, or above U+10FFFF.
+ * len is at least 1.
  */
 size_t utf8_decode(const char *bytes, size_t len, uint32_t *ret);
 
@@ -24,10 +21,13 @@ size_t utf8_decode(const char *bytes, size_t len, uint32_t *ret);
  */
 bool is_plain_character(uint32_t character);
 
-/* Returns how many bytes at the start are printable ASCII and not in except. */
+/*
+ * Returns the length of the run of printable ASCII characters, excluding those in `except`, with
+ * which `bytes` begins.
+ */
 size_t ascii_run(const char *bytes, size_t len, const char *except);
 
-/* Writes bytes as UTF-8; each byte of unsafe characters and invalid UTF-8 is written as \xNN. */
+/* Writes bytes as UTF-8. Unsafe characters and invalid UTF-8 are written as \xNN, byte by byte. */
 void escape_write(FILE *out, const char *bytes, size_t len);
 void escape_puts(FILE *out, const char *text);
 /* Returns the escaped text, from malloc(); NULL if memory is short. */

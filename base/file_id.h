@@ -20,13 +20,13 @@
 #include <time.h>
 
 struct file_id {
-	uint64_t ino; /* inode number; 0 if there is no file */
+	uint64_t ino; /* inode number; 0 stands for no file */
 	dev_t dev;
 };
 
 /*
- * A file's state when it was read; overwriting the file changes it. The change time is ignored, as
- * renaming or deleting the file changes it.
+ * Identifies the contents of a file at one time: overwriting the file gives another version. The
+ * change time (ctime) is left out, since renaming or deleting the file changes it.
  */
 struct file_version {
 	struct file_id id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hashes sequences of words. Site ids are made with this function and with a copy of it in the BPF
- * programs, so it must never change.
+ * Hashes sequences of words. The BPF programs have a copy of this function, and ids of allocation
+ * sites are its results, so the function must never change.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

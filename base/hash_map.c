@@ -7,7 +7,7 @@
 
 #define FIRST_SLOTS 64
 
-/* Hashes a number with the finalizer of MurmurHash3. */
+/* Hashes a number by the last step (finalizer) of MurmurHash3. */
 uint64_t hash_u64(uint64_t number)
 {
 	number ^= number >> 33;
@@ -17,7 +17,7 @@ uint64_t hash_u64(uint64_t number)
 	return number ^ number >> 33;
 }
 
-/* Returns the slot that has the key, or the free slot where the key would be put. */
+/* Returns the slot that has the key, or the free slot where the key can be put. */
 static struct hash_map_slot *find_slot(const struct hash_map *map, uint64_t key)
 {
 	size_t mask = map->slot_cnt - 1, at = hash_u64(key) & mask;
@@ -66,7 +66,7 @@ int hash_map_set(struct hash_map *map, uint64_t key, void *value)
 	return 0;
 }
 
-/* Moves later slots up into the freed one, since a gap would end searches too early. */
+/* Moves later entries into the freed slot, since searches end at a free slot. */
 void *hash_map_remove(struct hash_map *map, uint64_t key)
 {
 	struct hash_map_slot *hole = map->slot_cnt ? find_slot(map, key) : NULL;

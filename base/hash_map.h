@@ -10,11 +10,11 @@
 
 struct hash_map_slot {
 	uint64_t key;
-	void *value; /* NULL if the slot is free */
+	void *value; /* value of the key; NULL if the slot is free */
 };
 
 struct hash_map {
-	struct hash_map_slot *slots; /* unsorted; slot_cnt is a power of two, or 0 */
+	struct hash_map_slot *slots; /* slots in hash order; slot_cnt is a power of two, or 0 */
 	size_t slot_cnt;
 	size_t cnt;
 };
@@ -31,7 +31,10 @@ int hash_map_set(struct hash_map *map, uint64_t key, void *value);
 /* Removes a key and returns its value; NULL if the key was not in the map. */
 void *hash_map_remove(struct hash_map *map, uint64_t key);
 
-/* Returns the next used slot after slot, or the first if slot is NULL; NULL at the end. */
+/*
+ * Iterates over the used slots: returns the one after `slot`, or the first one if slot is NULL;
+ * returns NULL at the end.
+ */
 const struct hash_map_slot *hash_map_next(const struct hash_map *map,
 					  const struct hash_map_slot *slot);
 

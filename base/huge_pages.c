@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Minimum size, in bytes, for which huge pages are worthwhile. */
+/* Minimum size of memory, in bytes, for which huge pages are worthwhile. */
 #define LARGE_BYTES (4UL << 20)
 
 void huge_pages_use(void *start, size_t bytes)
@@ -15,7 +15,7 @@ void huge_pages_use(void *start, size_t bytes)
 	uintptr_t begin = ((uintptr_t)start + page_mask) & ~page_mask;
 	uintptr_t end = ((uintptr_t)start + bytes) & ~page_mask;
 
-	/* Ignore errors: huge pages are only an optimisation. */
+	/* Ignore errors, since huge pages are only an optimisation. */
 	if (start && bytes >= LARGE_BYTES)
 		madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }

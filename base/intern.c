@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps byte strings in a map by hash; strings with equal hashes form a list. */
+/* Keeps the strings in a map by hash; strings with the same hash form a linked list. */
 #include "base/intern.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/hash.h"
 
 struct interned {
-	struct interned *next; /* next string with this hash */
+	struct interned *next; /* next string with an equal hash */
 	uint64_t number;
 	size_t len;
 	uint8_t bytes[];

@@ -9,14 +9,14 @@
 
 #include "base/hash_map.h"
 
-/* A zeroed struct is a valid empty table. */
+/* A table of strings. A zeroed struct is a valid empty table. */
 struct intern {
 	struct hash_map strings; /* lists of strings with equal hashes, keyed by hash */
 	size_t cnt;
 };
 
 /*
- * Returns the string's number, adding the string if needed, with *fresh true if it was added. If
+ * Returns the number of a string, and adds the string if needed; *fresh is true if it was added. If
  * memory is short, returns 0 with *fresh false.
  */
 uint64_t intern_get(struct intern *table, const void *bytes, size_t len, bool *fresh);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes each log line to stderr in one call, so that lines of several processes never mix. */
+/* Writes each log line to stderr by one call, so that lines of several processes do not mix. */
 #include "base/log.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void write_stderr(const char *bytes, size_t len)
 	}
 }
 
-/* Makes one line: escapes newlines in text, except those at its end, which are dropped. */
+/* Makes one line of `text`: drops newlines at its end and escapes all other newlines. */
 static int make_line(const char *text, char **ret, size_t *len)
 {
 	size_t text_len = strlen(text);

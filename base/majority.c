@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts few numbers at once; a number without a counter takes one from each of the others. */
+/*
+ * Implements the algorithm of Misra and Gries (1982): a number that finds no free counter
+ * decrements all counters.
+ */
 #include "base/majority.h"
 
 void majority_add(struct majority *majority, uint32_t number)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares open files with the numbers that maps show. */
+/* Compares the inode and device numbers of open files with those in /proc/PID/maps. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ int mapped_file_id(int fd, struct file_id *ret)
 	size_t len = (size_t)sysconf(_SC_PAGESIZE);
 	const struct mapping *own;
 	struct proc_maps maps;
-	/* Map the file shared, since uprobes are not inserted into shared mappings. */
+	/* Map the file as shared, since the kernel inserts no uprobes into shared mappings. */
 	void *at = mmap(NULL, len, PROT_NONE, MAP_SHARED, fd, 0);
 	int err;
 
@@ -45,8 +45,8 @@ bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown)
 }
 
 /*
- * True if an open file is the mapped one. Compares devices too: the path may lead to another
- * device.
+ * True if an open file is the mapped one. Also compares device numbers, since the path may lead to
+ * another device.
  */
 static bool is_still_there(const struct mapping *mapping, int fd, const struct stat *st)
 {

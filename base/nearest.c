@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Computes the distance of words by dynamic programming, keeping three rows of the table. */
+/*
+ * Computes the distance between words by dynamic programming, with three rows of the table in
+ * memory.
+ */
 #include "base/nearest.h"
 
 #include <string.h>

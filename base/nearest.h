@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the known word that was most likely meant by a mistyped one. */
+/* Suggests, for a mistyped word, the known word that was probably meant. */
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 
@@ -7,25 +7,29 @@
 #include <stddef.h>
 
 /*
- * A search over words. A word is near if at most a third of the letters are missing, added, changed
- * or swapped with the next letter (optimal string alignment distance).
+ * A search for the known word that is nearest to a mistyped one. Words are near if at most a third
+ * of the letters are missing, added, changed or swapped with the next letter (optimal string
+ * alignment distance).
  */
 struct nearest {
 	const char *word;
 	size_t len;
 	/*
-	 * distances below this are near; the distance of the nearest word so far, once there is one
+	 * exclusive limit on the distance of later words: at first that of near words, then the
+	 * distance of the nearest word so far
 	 */
 	size_t least;
 };
 
-/* Begins a search. word: len bytes, which must stay valid. */
+/* Begins a search for `word` of len bytes, which must stay valid. */
 struct nearest nearest_begin(const char *word, size_t len);
 
-/* True if this word is nearer than all words before it. */
+/* True if `other` is near, and nearer than all words before it. */
 bool nearest_is(struct nearest *nearest, const char *other);
 
-/* Returns the nearest of cnt words; NULL if none is near. NULL entries are skipped. */
+/*
+ * Returns the word of `words` that is nearest to `word`; NULL if none is near. Skips NULL entries.
+ */
 const char *nearest_word(const char *word, size_t len, const char *const *words, size_t cnt);
 
 #endif

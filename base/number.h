@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parses unsigned numbers digit by digit: strtoul() also accepts signs, blanks and prefixes. Knows
- * nothing of units.
+ * Parses unsigned numbers digit by digit, since strtoul() also accepts signs, blanks and prefixes.
+ * Does not parse units.
  */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
@@ -27,18 +27,22 @@ static inline bool is_digit(char c)
 }
 
 /*
- * Parses digits at *at, up to end, or up to a NUL if end is NULL, and advances *at. base is at most
- * 16. Returns 0, -EINVAL if there is no digit, or -ERANGE above 64 bits, with *at advanced.
+ * Parses the digits at *at, up to `end` or to a NUL if `end` is NULL, and advances *at behind them.
+ * base is at most 16. Returns 0, -EINVAL if there is no digit, or -ERANGE if the number has more
+ * than 64 bits.
  */
 int number_take(const char **at, const char *end, unsigned int base, uint64_t *ret);
 
 /*
- * Parses seconds with an optional decimal point: "5", "0.5", ".5", "5.". *ret_unit_ns: value of one
- * unit in the last digit. Returns 0, -EINVAL if there is no digit, or -ERANGE.
+ * Parses seconds with an optional decimal point: "5", "0.5", ".5", "5.". *ret_unit_ns: nanoseconds
+ * that 1 in the last digit stands for. Returns 0, -EINVAL if there is no digit, or -ERANGE.
  */
 int number_take_seconds(const char **at, uint64_t *ret_ns, uint64_t *ret_unit_ns);
 
-/* Parses all of text as a decimal number from min to max. Returns 0, -EINVAL or -ERANGE. */
+/*
+ * Parses a decimal number from min to max, which must be the whole text. Returns 0, -EINVAL or
+ * -ERANGE.
+ */
 int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 
 #endif

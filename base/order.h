@@ -3,7 +3,10 @@
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
 
-/* Returns -1 if a is below b, 0 if equal, 1 if above. Join with ?: to compare several fields. */
+/*
+ * Returns -1 if a is below b, 0 if they are equal, 1 if a is above b. Join results with ?: to
+ * compare several fields.
+ */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a path part by part, and rejects symbolic links placed by other users. */
+/* Opens a path part by part, and rejects symbolic links that other users have placed in it. */
 #include "base/output_file.h"
 
 #include <errno.h>
@@ -18,12 +18,12 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 
-/* Maximum symbolic links followed, as in the kernel. */
+/* Maximum symbolic links followed per path, as in the kernel. */
 #define LINKS_MAX 40
 
 #define FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
 
-/* Reads an id that sudo has set in the environment; UINT32_MAX if there is none. */
+/* Reads a user or group id that sudo has set in the environment; UINT32_MAX if it is not set. */
 static uint32_t sudo_id(const char *name)
 {
 	const char *text = getenv(name);
@@ -39,10 +39,10 @@ static bool may_be_trusted(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == sudo_id("SUDO_UID");
 }
 
-/* State of a path walk. */
+/* State while a path is opened part by part. */
 struct walk {
-	int folder_fd; /* AT_FDCWD for the working directory */
-	char *rest;    /* the remaining path, relative to the folder */
+	int folder_fd; /* folder reached so far; AT_FDCWD for the working directory */
+	char *rest;    /* the remaining path, relative to folder_fd */
 	int links;     /* number of symbolic links followed so far */
 };
 
@@ -68,7 +68,7 @@ static int make(const struct walk *walk, const char *name)
 
 	if (fd < 0)
 		return -errno;
-	/* If root may not change the owner here, the file stays root's. */
+	/* Ignore errors: if root may not change the owner here, root owns the file. */
 	if (user != UINT32_MAX && group != UINT32_MAX) {
 		int err = fchown(fd, user, group);
 
@@ -77,7 +77,7 @@ static int make(const struct walk *walk, const char *name)
 	return fd;
 }
 
-/* True for a link below /proc that refers to an open file or folder instead of a path. */
+/* True for a symbolic link below /proc that refers to an open file or folder, not to a path. */
 static bool is_magic(int link_fd, const char *target)
 {
 	struct statfs system;
@@ -86,7 +86,7 @@ static bool is_magic(int link_fd, const char *target)
 	       (*target == '/' || strchr(target, ':'));
 }
 
-/* Replaces a link by its target. behind: the path after the link's name. */
+/* Replaces a symbolic link by its target in the remaining path. behind: the path after the link. */
 static int substitute(struct walk *walk, const char *target, const char *behind)
 {
 	char *rest;
@@ -101,8 +101,8 @@ static int substitute(struct walk *walk, const char *target, const char *behind)
 }
 
 /*
- * Follows a link if its owner is trusted. Returns 1 for a magic link, which must be opened as it
- * is.
+ * Follows a symbolic link if its owner is trusted. Returns 1, and does not follow it, if the kernel
+ * must open it (see is_magic()).
  */
 static int follow(struct walk *walk, int link_fd, const struct stat *st, const char *behind)
 {
@@ -118,7 +118,10 @@ static int follow(struct walk *walk, int link_fd, const struct stat *st, const c
 	return is_magic(link_fd, target) ? 1 : substitute(walk, target, behind);
 }
 
-/* Enters the folder name, which is not the last part of the path, or follows the link name. */
+/*
+ * Handles a part of the path that is not the last one: opens the folder `name`, or follows the
+ * symbolic link `name`.
+ */
 static int step(struct walk *walk, const char *name, const char *behind)
 {
 	int fd = openat(walk->folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -146,7 +149,7 @@ static int step(struct walk *walk, const char *name, const char *behind)
 	return 0;
 }
 
-/* Opens the file of an O_PATH descriptor. */
+/* Opens the file to which an O_PATH descriptor refers. */
 static int open_again(int path_fd)
 {
 	char path[32];
@@ -157,7 +160,10 @@ static int open_again(int path_fd)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens the last part of the path. Returns -EAGAIN if it was a link, which has been followed. */
+/*
+ * Opens the last part of the path. Returns -EAGAIN if it was a symbolic link, which is now replaced
+ * by its target.
+ */
 static int open_last(struct walk *walk, const char *name)
 {
 	cleanup_close int path_fd = -1;
@@ -176,11 +182,11 @@ static int open_last(struct walk *walk, const char *name)
 		fd = openat(walk->folder_fd, name, FLAGS);
 		return fd < 0 ? -errno : fd;
 	}
-	/* Reject another user's pipe: opening it could block. */
+	/* Reject a pipe of another user, since opening it could block. */
 	return S_ISCHR(st.st_mode) || may_be_trusted(&st) ? open_again(path_fd) : -EACCES;
 }
 
-/* Cuts off the first part of a path. Returns the remaining path without leading slashes. */
+/* Cuts off the first part of a path. Returns the path after it, without leading slashes. */
 static char *cut_part(char *path)
 {
 	char *behind = strchrnul(path, '/');
@@ -190,7 +196,7 @@ static char *cut_part(char *path)
 	return behind;
 }
 
-/* Opens the file, or returns -EAGAIN after a step towards it. */
+/* Opens the file if only the last part of the path is left; else handles a part (-EAGAIN). */
 static int walk_on(struct walk *walk)
 {
 	char *behind;
@@ -217,8 +223,8 @@ static int walk_on(struct walk *walk)
 }
 
 /*
- * Opens a path part by part, following links itself, so that the link that was checked is the one
- * that is followed.
+ * Opens a path part by part. Follows symbolic links itself, so that no other user can replace a
+ * link after it was checked.
  */
 static int open_by_parts(const char *path)
 {
@@ -234,8 +240,8 @@ static int open_by_parts(const char *path)
 }
 
 /*
- * Only root needs these checks: for other users the kernel applies its own rules for links in
- * world-writable folders.
+ * Only root needs these checks: for other users, the kernel protects links in world-writable
+ * folders.
  */
 int output_file_open(const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens output files named by the user. memleak may have more rights than other users, who must not
- * be able to redirect output to another file.
+ * Opens output files that the user names on the command line. memleak may have more rights than
+ * other users, who must not be able to redirect its output to another file.
  */
 #ifndef BASE_OUTPUT_FILE_H
 #define BASE_OUTPUT_FILE_H
@@ -14,7 +14,7 @@
  */
 int output_file_open(const char *path);
 
-/* Returns the message for an error of output_file_open(). */
+/* Returns the error message for an error of output_file_open(). */
 const char *output_file_error(int err);
 
 #endif

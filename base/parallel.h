@@ -5,13 +5,17 @@
 
 #include <stddef.h>
 
-/* Returns the number of workers for computing: the processors this process may use, at most 16. */
+/*
+ * Returns the number of threads for computing: the processors that this process may use, at most
+ * 16.
+ */
 size_t parallel_worker_cnt(void);
 
 /*
- * Calls work() for each number below worker_cnt (at most 64), in one thread per number, the first
- * of which is the calling thread, and waits for all. If a thread cannot be started, the calling
- * thread does its work. More workers than processors are useful if they wait.
+ * Calls work() once for each number below worker_cnt (at most 64), each in its own thread, and
+ * waits for all calls. The calling thread makes the call for number 0, and the calls of threads
+ * that cannot be started. If the calls wait, worker_cnt may usefully exceed the number of
+ * processors.
  */
 void parallel_run(size_t worker_cnt, void (*work)(void *arg, size_t worker), void *arg);
 

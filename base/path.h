@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions on paths as text. */
+/* Functions on paths that only use the path's text. */
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 

@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 
-/* Size of a read; larger than most files. */
+/* Size of one read, in bytes; larger than most files. */
 #define READ_BYTES 4096
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
@@ -71,13 +71,16 @@ int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg)
 	return err;
 }
 
-/* Check for memory, as two ended processes compare equal, having none. */
+/* Check that the process has memory: two ended processes compare equal, since neither has any. */
 bool proc_share_memory(pid_t pid, pid_t other)
 {
 	return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0 && proc_shows_memory(pid);
 }
 
-/* True for files to be read through the main thread: its name (comm), and all threads (task/). */
+/*
+ * True for files that are read in the main thread's folder, even after its end: the process's name
+ * (comm) and its threads (task/).
+ */
 static bool is_main_thread_s(const char *name)
 {
 	return !strcmp(name, "comm") || !strncmp(name, "task/", strlen("task/"));
@@ -141,7 +144,8 @@ static char *read_comm(pid_t pid, const char *name)
 		free(comm);
 		return NULL;
 	}
-	comm[len - 1] = '\0'; /* the kernel's newline; other newlines belong to the name */
+	/* drop the final newline, which the kernel appends; other newlines are part of the name */
+	comm[len - 1] = '\0';
 	return comm;
 }
 
@@ -164,7 +168,10 @@ uint64_t proc_cpu_ns(pid_t pid)
 	uint64_t ticks[4];
 	const char *at;
 
-	/* The name stands in parentheses and may hold some; no other field does. */
+	/*
+	 * Search for the last ")": the name stands in parentheses, and only the name may contain
+	 * more.
+	 */
 	if (proc_read(pid, "stat", &stat) || !(at = strrchr(stat, ')')) ||
 	    sscanf(at + 1,
 		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64 " %" SCNu64
@@ -175,7 +182,7 @@ uint64_t proc_cpu_ns(pid_t pid)
 	       (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* The name's line cannot fake a field: the kernel escapes newlines in it. */
+/* A process cannot fake a field by its name: the kernel escapes newlines in the name. */
 const char *proc_status_field(const char *status, const char *field)
 {
 	size_t len = strlen(field);

@@ -15,14 +15,14 @@
 bool proc_shows_memory(pid_t tid);
 
 /*
- * Returns a thread whose /proc files show the process's memory: the main thread, or another one if
- * it has ended. Returns pid if there is none.
+ * Returns a thread whose /proc files show the process's memory: the main thread, or another thread
+ * if the main thread has ended. Returns pid if there is none.
  */
 pid_t proc_living_thread(pid_t pid);
 
 /*
- * Calls visit() for each process until it returns non-zero. Returns that value, 0, or a negative
- * errno.
+ * Calls visit() for each process until a call returns non-zero. Returns that value, 0 if there was
+ * none, or a negative errno.
  */
 int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg);
 
@@ -33,9 +33,9 @@ bool proc_share_memory(pid_t pid, pid_t other);
 int proc_open(pid_t pid, const char *name, int flags);
 
 /*
- * Reads an open file from its beginning to its end into memory from malloc(), and appends a NUL. If
- * the process ends meanwhile, the text ends early. ret_len may be NULL. Returns 0 or a negative
- * errno.
+ * Reads an open file from beginning to end into memory from malloc(), and appends a NUL. If the
+ * process ends during the read, the text is incomplete. ret_len may be NULL. Returns 0 or a
+ * negative errno.
  */
 int proc_read_fd(int fd, char **ret, size_t *ret_len);
 
@@ -46,8 +46,8 @@ int proc_read_fd(int fd, char **ret, size_t *ret_len);
 int proc_read(pid_t pid, const char *name, char **ret);
 
 /*
- * Returns the CPU time that a process has used, and its ended children that it has waited for, in
- * ns; 0 if it cannot be read.
+ * Returns the CPU time, in ns, that a process and its children have used; a child counts once the
+ * process has waited for it. Returns 0 if the time cannot be read.
  */
 uint64_t proc_cpu_ns(pid_t pid);
 
@@ -56,11 +56,11 @@ char *proc_comm(pid_t pid);
 char *proc_thread_comm(pid_t pid, pid_t tid);
 
 /*
- * Finds the value of a field in the text of a status file: the text after "FIELD:" and blanks, not
- * cut at the newline. Returns NULL if there is no such field.
+ * Finds a field in the text of a status file. Returns its value: the rest of the text after
+ * "FIELD:" and blanks, which continues beyond the newline. Returns NULL if there is no such field.
  */
 const char *proc_status_field(const char *status, const char *field);
-/* Returns a field's first number; -1 if there is none. */
+/* Returns the first number in the value of a field; -1 if there is none. */
 long proc_status_number(const char *status, const char *field);
 
 #endif

@@ -16,22 +16,26 @@
 #include "base/proc_maps.h"
 
 /*
- * Size of a read. Longer than any line: a path has at most 4 KB, each byte of which may take four.
+ * Size of one read, in bytes. Longer than any line: a path has at most 4 KB, and each byte of it
+ * may be escaped as four.
  */
 #define PIECE_BYTES (64 << 10)
 
-/* Costs for proc_maps_rest_ns(): reading and processing takes about a sixteenth of these times. */
+/*
+ * Values for proc_maps_rest_ns(): the interval is about 16 times as long as reading and
+ * processing takes.
+ */
 #define FEW_LINES 1024
 #define REST_NS_PER_LINE 16000
 #define REST_NS_PER_BYTE 150
 
-/* The unparsed part of a line. */
+/* The part of a line that is still to be parsed. */
 struct line {
 	const char *at;
 	const char *end;
 };
 
-/* Parses a number and the character `then`, which may be missing at the end of the line. */
+/* Parses a number and the character `then`, which is optional at the end of the line. */
 static bool take_number(struct line *line, unsigned int base, char then, uint64_t *ret)
 {
 	uint64_t value;
@@ -59,8 +63,8 @@ static bool take_permissions(struct line *line, struct mapping *m)
 }
 
 /*
- * Copies a path and replaces \012 by a newline. The kernel escapes only newlines, not backslashes,
- * so a file really named "a\012b" gets a wrong path.
+ * Copies a path and replaces \012 by a newline. The kernel escapes newlines only, not backslashes,
+ * so the copy is wrong if a file's name really contains the text \012.
  */
 static size_t copy_path(char *to, const char *from, size_t len)
 {
@@ -86,7 +90,8 @@ static void parse_path(const struct line *line, char *store, struct mapping *m)
 	size_t len;
 
 	/*
-	 * Skip the kernel's padding; no path begins with a blank, since file paths begin with '/'.
+	 * Skip the kernel's padding. A path does not begin with a blank, since paths of files begin
+	 * with '/'.
 	 */
 	while (from < line->end && *from == ' ')
 		from++;
@@ -98,7 +103,7 @@ static void parse_path(const struct line *line, char *store, struct mapping *m)
 	m->path = store;
 }
 
-/* Parses 55d0c0a3e000-55d0c0a60000 r-xp 00002000 fe:01 1835044      /usr/bin/cat */
+/* Parses a line: 55d0c0a3e000-55d0c0a60000 r-xp 00002000 fe:01 1835044 /usr/bin/cat */
 static bool parse_line(struct line line, char *store, struct mapping *ret)
 {
 	struct mapping m = {0};
@@ -117,25 +122,28 @@ static bool parse_line(struct line line, char *store, struct mapping *ret)
 	return true;
 }
 
-/* Size of a cache of recent paths, so that equal paths of nearby mappings are stored once. */
+/* Size of the cache of recent paths, by which nearby mappings with the same path share one copy. */
 #define RECENT_PATHS 256
 #define HASHED_BYTES 64
 
-/* Value of an unused entry in the cache of recent paths. */
+/* Marks an unused entry in the cache of recent paths. */
 #define NO_PATH SIZE_MAX
 
-/* Maps while they are being read. The path store may move until the end. */
+/*
+ * Mappings while they are being read. Paths are stored as offsets, since path_store may move when
+ * it grows.
+ */
 struct reading {
 	struct proc_maps maps;
 	size_t cap;
-	size_t *paths; /* per mapping: offset of its path in the store */
+	size_t *paths; /* per mapping: offset of its path in maps.path_store */
 	size_t paths_cap;
 	size_t store_len;
 	size_t store_cap;
-	size_t recent[RECENT_PATHS]; /* offsets of recent paths in the store, by hash */
+	size_t recent[RECENT_PATHS]; /* per hash: offset in maps.path_store of a recent path */
 	uint64_t last_end;
-	off_t at;   /* offset in the maps file */
-	char *path; /* the current line's path */
+	off_t at;   /* offset of the next read in the maps file */
+	char *path; /* buffer for the current line's path */
 	size_t path_cap;
 };
 
@@ -144,14 +152,14 @@ static int begin_reading(struct reading *reading)
 	*reading = (struct reading){.maps.whole = true};
 	for (size_t i = 0; i < RECENT_PATHS; i++)
 		reading->recent[i] = NO_PATH;
-	/* Store "" first, at offset 0, for mappings whose path is dropped. */
+	/* Store "" first, at offset 0, for mappings whose own path does not fit into the store. */
 	if (array_reserve(&reading->maps.path_store, &reading->store_cap, 1))
 		return -ENOMEM;
 	reading->maps.path_store[reading->store_len++] = '\0';
 	return 0;
 }
 
-/* Hashes a path by its last bytes, which differ more than the first. */
+/* Hashes the last bytes of a path, which differ more than the first. */
 static size_t hash_path(const char *path, size_t len)
 {
 	uint64_t hash = len;
@@ -161,7 +169,10 @@ static size_t hash_path(const char *path, size_t len)
 	return (hash >> 32) % RECENT_PATHS;
 }
 
-/* Stores a path. *ret: its offset; 0, the offset of "", if the store is full. */
+/*
+ * Stores a path and sets *ret to its offset. If the store is full, sets *ret to 0, the offset of
+ * "".
+ */
 static int store_path(struct reading *reading, const char *path, size_t *ret)
 {
 	size_t len = strlen(path) + 1, *recent = &reading->recent[hash_path(path, len)];
@@ -203,7 +214,9 @@ static int read_line(struct reading *reading, const char *at, const char *end)
 	return 0;
 }
 
-/* True for anonymous memory. Huge pages of hugetlbfs are shown as a deleted file. */
+/*
+ * True for anonymous memory, including huge pages of hugetlbfs, which maps shows as a deleted file.
+ */
 static bool is_anonymous(const struct mapping *m)
 {
 	if (m->file.ino)
@@ -211,7 +224,9 @@ static bool is_anonymous(const struct mapping *m)
 	return !*m->path || !strncmp(m->path, "[anon:", 6);
 }
 
-/* Returns the index behind the run of adjacent anonymous mappings that begins at index at. */
+/*
+ * Returns the end (exclusive) of the run of adjacent anonymous mappings that begins at index `at`.
+ */
 static size_t anonymous_end(const struct proc_maps *maps, size_t at)
 {
 	size_t end = at;
@@ -222,7 +237,10 @@ static size_t anonymous_end(const struct proc_maps *maps, size_t at)
 	return end;
 }
 
-/* True if exactly `bytes` bytes of the file are not mapped between two of its mappings. */
+/*
+ * True if both mappings map one file, and between them exactly `bytes` bytes of the file are
+ * missing.
+ */
 static bool misses(const struct mapping *before, const struct mapping *behind, uint64_t bytes)
 {
 	uint64_t end = before->offset + (before->end - before->start);
@@ -231,7 +249,10 @@ static bool misses(const struct mapping *before, const struct mapping *behind, u
 	       behind->offset > end && behind->offset - end == bytes;
 }
 
-/* Treats executable anonymous memory between two mappings of a file as the missing part of it. */
+/*
+ * Treats executable anonymous memory between two mappings of a file as the missing part of the
+ * file.
+ */
 static void note_moved(struct proc_maps *maps, size_t at, size_t end)
 {
 	const struct mapping *before = &maps->mappings[at - 1];
@@ -275,7 +296,7 @@ static int end_reading(struct reading *reading, int err, struct proc_maps *ret)
 		maps->mappings[i].path = maps->path_store + reading->paths[i];
 	free(reading->paths);
 	find_moved(maps);
-	/* Allocate a list even if there are no mappings. */
+	/* Allocate `mappings` even if there are none. */
 	if (!err && array_reserve(&maps->mappings, &reading->cap, maps->cnt + 1))
 		err = -ENOMEM;
 	if (err) {
@@ -286,7 +307,7 @@ static int end_reading(struct reading *reading, int err, struct proc_maps *ret)
 	return 0;
 }
 
-/* Parses complete lines. *ret: number of bytes parsed. */
+/* Parses the complete lines in text. *ret: number of bytes parsed. */
 static int read_lines(struct reading *reading, const char *text, size_t len, size_t *ret)
 {
 	const char *at = text, *newline;
@@ -318,7 +339,7 @@ static bool is_too_much(const struct proc_maps *maps)
 	return maps->cnt >= PROC_MAPS_LINES_MAX || maps->text_bytes >= PROC_MAPS_BYTES_MAX;
 }
 
-/* Reads the file piece by piece; an incomplete last line is moved to the front of the piece. */
+/* Reads the file piece by piece. Moves an incomplete last line to the front of the buffer. */
 static int read_pieces(int fd, struct reading *reading, char *piece, size_t size)
 {
 	size_t len = 0, done;
@@ -327,7 +348,7 @@ static int read_pieces(int fd, struct reading *reading, char *piece, size_t size
 
 	do {
 		got = pread(fd, piece + len, size - len, reading->at);
-		/* ESRCH: the image ended during the read; keep what was read. */
+		/* -ESRCH: the image ended during the read. Keep what was read before. */
 		if (got < 0 && errno != EINTR && errno != ESRCH)
 			return -errno;
 		if (got > 0) {
@@ -337,7 +358,7 @@ static int read_pieces(int fd, struct reading *reading, char *piece, size_t size
 			memmove(piece, piece + done, len - done);
 			len -= done;
 		}
-		/* A piece without a newline cannot be a valid line. */
+		/* A whole buffer without a newline cannot be a valid line. */
 		reading->maps.cut = len == size || is_too_much(&reading->maps);
 		if (reading->maps.cut) {
 			reading->maps.whole = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parses /proc/PID/maps into plain data. Opens only the maps file, none of the mapped files. */
+/* Parses /proc/PID/maps into plain data. Opens only the maps file, but not the mapped files. */
 #ifndef BASE_PROC_MAPS_H
 #define BASE_PROC_MAPS_H
 
@@ -12,26 +12,30 @@
 
 struct mapping {
 	uint64_t start;
-	uint64_t end;        /* end address, exclusive */
-	uint64_t offset;     /* file offset of start, in bytes; 0 for anonymous memory */
-	struct file_id file; /* numbers as in maps: see struct file_id */
+	uint64_t end;    /* end address, exclusive */
+	uint64_t offset; /* file offset of start, in bytes; 0 for anonymous memory */
+	/* inode and device numbers as in maps, which may differ from stat(): see file_id.h */
+	struct file_id file;
 	bool readable;
 	bool writable;
 	bool executable;
 	bool shared;
 	/*
-	 * The kernel appended " (deleted)", which is removed from path. Also set for a file whose
-	 * name really ends so: the text is ambiguous.
+	 * The kernel shows " (deleted)" after the path, which is removed from `path`. Also true for
+	 * a file whose name really ends in " (deleted)": the two cannot be told apart.
 	 */
 	bool deleted;
-	/* Unescaped path as the process sees it; "[heap]", "[anon:x]" ...; "" if there is none. */
+	/*
+	 * Unescaped path as the process sees it, or "[heap]", "[anon:x]" etc.; "" if there is none.
+	 */
 	const char *path;
-	/* time of the mmap() by CLOCK_REALTIME; 0 if unknown, as when read from /proc */
+	/* time of the mmap() by CLOCK_REALTIME; 0 if unknown, as for mappings read from /proc */
 	int64_t since_ns;
 	/*
-	 * Executable anonymous memory may replace a part of a file, as in programs that move their
-	 * code to huge pages. Then file, offset and path are those of the replaced part, and this
-	 * is the range of a neighbouring mapping of the file. Otherwise 0, 0.
+	 * Programs that move their code to huge pages replace a part of a file's mapping by
+	 * anonymous memory. For this memory, `file`, `offset` and `path` are those of the replaced
+	 * part, and beside_start and beside_end are the address range of a neighbouring mapping of
+	 * the file. For all other mappings both are 0.
 	 */
 	uint64_t beside_start;
 	uint64_t beside_end;
@@ -46,16 +50,19 @@ static inline bool mapping_is_moved(const struct mapping *mapping)
 struct proc_maps {
 	struct mapping *mappings; /* sorted by address, not overlapping */
 	size_t cnt;
-	char *path_store; /* memory that the paths point into; mappings may share a path */
+	char *path_store; /* memory with all paths; several mappings may share a path */
 	size_t text_bytes;
-	/* No line is missing: none was skipped, and the image still existed after the last read. */
+	/*
+	 * No line is missing: each one was valid, and the image still existed after the last read.
+	 */
 	bool whole;
-	bool cut; /* the limits PROC_MAPS_LINES_MAX or PROC_MAPS_BYTES_MAX were exceeded */
+	bool cut; /* reading stopped at PROC_MAPS_LINES_MAX or PROC_MAPS_BYTES_MAX */
 };
 
 /*
- * Limits on reading a process's mappings, since the kernel takes a second for 100 MB of text. Paths
- * beyond PROC_MAPS_PATH_BYTES_MAX bytes of distinct paths are replaced by "".
+ * Limits on reading a process's mappings, since the kernel takes a second to make 100 MB of text.
+ * When distinct paths exceed PROC_MAPS_PATH_BYTES_MAX bytes in all, further paths are replaced by
+ * "".
  */
 #define PROC_MAPS_LINES_MAX (1 << 18)
 #define PROC_MAPS_BYTES_MAX (16 << 20)
@@ -65,26 +72,26 @@ struct proc_maps {
 	for (const struct mapping *m = (maps)->mappings; m < (maps)->mappings + (maps)->cnt; m++)
 
 /*
- * Parses text, which needs no final NUL. Skips lines that are invalid or out of order. Fails only
- * with -ENOMEM. The caller frees ret with proc_maps_deinit().
+ * Parses `text`, which needs no final NUL. Skips lines that are invalid or out of order. Fails only
+ * with -ENOMEM. The caller frees *ret with proc_maps_deinit().
  */
 int proc_maps_parse(const char *text, size_t len, struct proc_maps *ret);
 
 /*
- * Reads a process's mappings. Ended processes, zombies and kernel threads have none, which is not
- * an error. Fails with -ENOMEM or an error of open() or read() (-ENOENT, -ESRCH, -EACCES ...).
+ * Reads a process's mappings. Ended processes, zombies and kernel threads have no mappings, which
+ * is no error. Fails with -ENOMEM or an error of open() or read() (-ENOENT, -ESRCH, -EACCES ...).
  */
 int proc_maps_read(pid_t pid, struct proc_maps *ret);
 
 /*
- * Reads an open maps file from its beginning. The file belongs to the image it was opened for: it
- * is empty after an exec or the process's end.
+ * Reads an open maps file from its beginning. The file belongs to the process image for which it
+ * was opened: after an exec or the process's end it is empty.
  */
 int proc_maps_read_fd(int fd, struct proc_maps *ret);
 
 /*
- * Minimum interval, in nanoseconds, before these maps should be read again, to limit the processor
- * time: one to two seconds for 60,000 mappings, 0 for usual processes.
+ * Returns the minimum interval, in nanoseconds, before the process's mappings should be read again,
+ * to save processor time: 0 for usual processes, one to two seconds for 60,000 mappings.
  */
 uint64_t proc_maps_rest_ns(const struct proc_maps *maps);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Repeats interrupted and short reads. */
+/* Repeats reads that were interrupted or returned less than requested. */
 #include "base/read_at.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads at a file offset, with retries after interruptions and short reads. */
+/* Reads from a file offset. Retries interrupted and short reads. */
 #ifndef BASE_READ_AT_H
 #define BASE_READ_AT_H
 
@@ -8,7 +8,8 @@
 #include <sys/types.h>
 
 /*
- * Returns the number of bytes read, less than len only at the end of the file, or a negative errno.
+ * Reads len bytes at a file offset. Returns the number of bytes read, which is less than len only
+ * at the end of the file, or a negative errno.
  */
 ssize_t read_at(int fd, void *buf, size_t len, uint64_t offset);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens files with O_PATH first, so that their type is known before they are opened for reading. */
+/*
+ * Opens files with O_PATH first, so that the type of a file is known before it is opened for
+ * reading.
+ */
 #include "base/regular_file.h"
 
 #include <errno.h>
@@ -12,7 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Maximum attempts of a cached path walk. */
+/* Maximum attempts to find a path in the kernel's path cache. */
 #define TRIES 3
 
 static bool (*refused)(int path_fd);
@@ -22,7 +25,7 @@ void regular_file_refuse(bool (*is_refused)(int path_fd))
 	refused = is_refused;
 }
 
-/* True for the kernel's virtual file systems, where a read may have side effects or block. */
+/* True for virtual file systems of the kernel, where a read may block or have side effects. */
 static bool is_made_up(int fd)
 {
 	static const unsigned int types[] = {
@@ -56,8 +59,8 @@ static struct open_how path_how(int root_fd, int flags, enum links links)
 }
 
 /*
- * Opens a path with O_PATH. If openat2() is unavailable (a container's filter), fails for paths
- * below a root, since links could lead out.
+ * Opens a path with O_PATH. If a container's filter forbids openat2(), paths below a root cannot be
+ * opened, since a symbolic link could lead out of the root.
  */
 static int open_path(int dir_fd, int root_fd, const char *path, int flags, enum links links)
 {
@@ -96,7 +99,7 @@ int regular_file_open(int dir_fd, int root_fd, const char *path, enum links link
 }
 
 /*
- * EAGAIN may also mean a concurrent rename, so try again. Kernels before 5.12 reject
+ * Try again after EAGAIN, which may be due to a concurrent rename. Kernels before 5.12 reject
  * RESOLVE_CACHED.
  */
 int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens regular files with names from a target. All files of targets must be opened by these
+ * Opens regular files whose names come from a target. All files of targets must be opened by these
  * functions.
  */
 #ifndef BASE_REGULAR_FILE_H
@@ -9,37 +9,38 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Symbolic links that are followed. */
+/* Says which symbolic links are followed. */
 enum links {
 	LINKS_ALL,
-	LINKS_BEFORE, /* in the folders of the path, but not as the file itself */
-	LINKS_NONE,   /* no links, neither in folders nor as the file */
+	LINKS_BEFORE, /* links in the folders of the path, but not as its last part */
+	LINKS_NONE,   /* no links in any part of the path */
 };
 
 /*
- * Opens path for reading: below root_fd (links cannot lead out) unless that is -1, else relative to
- * dir_fd. Opens only regular files on real file systems: opening a device or pipe, or reading a
- * file of /proc, /sys etc., may have side effects. Returns an fd or a negative errno; -ENOEXEC if
- * it is not such a file.
+ * Opens a file for reading. path is below root_fd, which symbolic links cannot leave; if root_fd is
+ * -1, path is relative to dir_fd. Opens only regular files on real file systems, since opening a
+ * device or pipe, or reading a file of /proc or /sys, may have side effects. Returns an fd or a
+ * negative errno; -ENOEXEC if it is another kind of file.
  */
 int regular_file_open(int dir_fd, int root_fd, const char *path, enum links links, struct stat *st);
 
 /*
- * Sets a filter: files for which is_refused() is true are refused with -EREMOTE. It is called with
- * an O_PATH descriptor and must not access the file's file system.
+ * Sets a filter: files for which is_refused() returns true are not opened (-EREMOTE). is_refused()
+ * gets an O_PATH descriptor and must not access the file's file system.
  */
 void regular_file_refuse(bool (*is_refused)(int path_fd));
 
-/* Opens the file of an O_PATH descriptor for reading. path_fd stays open. */
+/* Opens a file for reading, given its O_PATH descriptor path_fd, which stays open. */
 int regular_file_reopen(int path_fd, struct stat *st);
 
 /*
  * Like regular_file_open() for an absolute path, but uses only the kernel's path cache, which has
- * paths of mapped files: never waits for a file system. Returns -ENOENT if the path is not cached.
+ * the paths of mapped files, so that it never waits for a file system. Returns -ENOENT if the path
+ * is not cached.
  */
 int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st);
 
-/* Opens a folder with O_PATH; root_fd and links as in regular_file_open(). */
+/* Opens a folder with O_PATH; root_fd and `links` are as in regular_file_open(). */
 int folder_open(int root_fd, const char *path, enum links links);
 
 #endif

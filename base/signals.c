@@ -16,7 +16,8 @@ static bool is_ignored(int sig)
 }
 
 /*
- * Adds termination signals. Skips SIGHUP if it is ignored (nohup), since signalfd would deliver it.
+ * Adds the termination signals to a set. Leaves out SIGHUP if it is ignored (nohup), since a
+ * signalfd would deliver it all the same.
  */
 static void add_end_signals(sigset_t *set)
 {
@@ -37,8 +38,8 @@ int signals_hold_requests(void)
 	sigset_t set;
 
 	/*
-	 * Shell scripts start background jobs with SIGINT ignored, but kill -INT should end
-	 * memleak.
+	 * Stop ignoring SIGINT: shell scripts start background jobs with SIGINT ignored, but a
+	 * SIGINT that the user sends should end memleak.
 	 */
 	signal(SIGINT, SIG_DFL);
 	sigemptyset(&set);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Receives requests as signals. The signals are blocked and read from a descriptor, so that
- * requests made before tracing begins are not lost.
+ * Receives requests to memleak as signals. The signals are blocked and read from a descriptor, so
+ * that requests made before tracing begins are not lost.
  */
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
@@ -10,24 +10,30 @@
 
 enum request {
 	REQUEST_NONE,
-	REQUEST_END,      /* SIGINT, SIGTERM, and SIGHUP unless ignored at the start */
+	/* SIGINT, SIGTERM, or SIGHUP (unless it was ignored at the start): end memleak */
+	REQUEST_END,
 	REQUEST_REPORT,   /* SIGUSR1: make a report now */
 	REQUEST_BASELINE, /* SIGUSR2: begin a new baseline */
 };
 
 /* Blocks SIGUSR1 and SIGUSR2, and stops ignoring SIGINT. Must be called first. */
 int signals_hold_requests(void);
-/* Also blocks termination signals, which until then end memleak at once. */
+/* Also blocks termination signals; before this call they end memleak at once. */
 int signals_hold_all(void);
-/* Unblocks termination signals, so that they end memleak at once during a long final report. */
+/*
+ * Unblocks termination signals, so that they end memleak at once while it makes a long final
+ * report.
+ */
 void signals_release_end(void);
-/* Discards pending termination signals, which are being handled, and unblocks later ones. */
+/*
+ * Discards pending termination signals, which memleak is handling already, and unblocks later ones.
+ */
 void signals_renew_end(void);
 
-/* True if a termination signal is pending and was not read. */
+/* True if a termination signal is pending and has not been read from the descriptor. */
 bool signals_end_pending(void);
 
-/* Returns a descriptor to read requests from, or a negative errno. */
+/* Returns a descriptor from which requests are read, or a negative errno. */
 int signals_open(void);
 enum request signals_read(int fd);
 

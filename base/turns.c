@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A ticket lock that is released while its owner waits in poll(). */
+/* Implements the lock by tickets. A thread that owns it can release it while it waits in poll(). */
 #include "base/turns.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Maximum time until a waiting thread notices turn_hurry(), in milliseconds. */
+/* Maximum time, in milliseconds, until a waiting thread notices a call of turn_hurry(). */
 #define SLICE_MS 50
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
-static uint64_t asked, served; /* tickets taken, and tickets served */
+/* number of tickets taken, and number of the ticket that owns the lock */
+static uint64_t asked, served;
 static atomic_bool hurried;
 static _Thread_local bool shares;
 

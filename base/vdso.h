@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The vdso: the library that the kernel maps into every process, and which has no path. */
+/* The vdso: a library that the kernel maps into every process. It has no path. */
 #ifndef BASE_VDSO_H
 #define BASE_VDSO_H
 

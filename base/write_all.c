@@ -12,7 +12,9 @@
 #include "base/signals.h"
 #include "base/turns.h"
 
-/* Interval, in milliseconds, at which a termination signal is checked while a reader is stalled. */
+/*
+ * Interval, in milliseconds, at which a write to a stalled reader checks for a termination signal.
+ */
 #define PATIENCE_MS 1000
 
 static int wait_for_reader(int fd)
@@ -26,8 +28,9 @@ static int wait_for_reader(int fd)
 }
 
 /*
- * Writes as much as possible without blocking. Ready pipes and terminals accept at least PIPE_BUF
- * bytes; files and sockets get all bytes at once, which may have to be one message or line.
+ * Writes as many bytes as a ready descriptor accepts without blocking: at most PIPE_BUF to pipes
+ * and terminals. Files and sockets get all bytes in one call, since the bytes may be one message or
+ * line.
  */
 static ssize_t write_some(int fd, mode_t mode, const char *bytes, size_t len)
 {
@@ -50,7 +53,7 @@ int write_all(int fd, const char *bytes, size_t len)
 
 		if (err)
 			return err;
-		/* Another process may have made the descriptor non-blocking. */
+		/* Another process may have set O_NONBLOCK on the descriptor. */
 		if (written < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (written < 0)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes to files, pipes, terminals and sockets. If a reader is stalled and a termination signal is
- * pending, functions return -ECANCELED. All errors are negative errnos.
+ * pending, these functions return -ECANCELED. All errors are negative errnos.
  */
 #ifndef BASE_WRITE_ALL_H
 #define BASE_WRITE_ALL_H
 
 #include <stddef.h>
 
-/* Writes all bytes, waiting if the descriptor is slow or non-blocking. */
+/* Writes all bytes. Waits if the descriptor is slow or non-blocking. */
 int write_all(int fd, const char *bytes, size_t len);
 
-/* Like write_all(), but restores a regular file's size on failure, such as a full disk. */
+/* Like write_all(), but on failure, such as a full disk, restores the size of a regular file. */
 int append_all(int fd, const void *bytes, size_t len);
 
 #endif
