@@ -15,14 +15,15 @@
 #include "unwinder/server/server.h"
 
 /*
- * Niceness of the helper. Stacks of a newly executed program are cut off until its table is built,
- * which takes about 50 ms of work and competes with the program for the processor.
+ * Niceness of the helper. Until the table of a newly executed program is built, stacks of the
+ * program are cut off. Building takes about 50 ms of processor time, for which the helper competes
+ * with the program.
  */
 #define NICENESS (-10)
 
 #define SEND_NS 1000000000ULL
 /*
- * Longest wait of a call from the main loop, in nanoseconds; calls before tracing begins wait
+ * Maximum wait, in nanoseconds, of a call from the main loop. Calls before tracing begins wait
  * longer.
  */
 #define TURN_NS 1000000000ULL
@@ -37,8 +38,8 @@ HELPER_KIND(unwinder_kind);
 
 struct unwinder {
 	struct helper helper;
-	int fd;     /* the file whose table is requested; -1 if there is none */
-	bool again; /* a helper has already ended over this file */
+	int fd;     /* descriptor of the file whose table is requested; -1 if there is none */
+	bool again; /* the request was sent again, since a helper ended over this file */
 };
 
 int unwinder__new(struct unwinder **ret)
@@ -71,7 +72,7 @@ void unwinder__free(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	/* Kill a helper that is busy without a grace period: its result is not needed any more. */
+	/* Kill a busy helper at once, since its result is no longer needed. */
 	helper_deinit(&unwinder->helper, unwinder->fd < 0 ? HELPER_GRACE_MS : 0);
 	end_work(unwinder);
 	free(unwinder);
@@ -83,8 +84,8 @@ struct helper *unwinder__helper(struct unwinder *unwinder)
 }
 
 /*
- * Copies the table's words. Accepts memory files only (only those have seals): reading other files
- * may block or have side effects.
+ * Copies the table's words from a file. Accepts memory files only, recognised by their seals:
+ * reading other files may block or have side effects.
  */
 static int read_words(int fd, struct unwind_table *table)
 {
@@ -112,7 +113,7 @@ static int read_words(int fd, struct unwind_table *table)
 }
 
 struct table_answer {
-	int status; /* 0, or why there is no table */
+	int status; /* 0, or an errno that says why there is no table */
 	struct unwind_table table;
 };
 
@@ -141,7 +142,7 @@ static int take_table(void *arg, struct message *answer)
 		unwind_table_deinit(&table);
 	else
 		ret->table = table;
-	/* Running out of our own memory is not the helper's fault: do not end it. */
+	/* Do not end the helper if it is memleak that ran out of memory. */
 	ret->status = err;
 	return err == -ENOMEM ? 0 : err;
 }
@@ -152,13 +153,16 @@ static int send_file(struct unwinder *unwinder)
 	int err;
 
 	message_put_u32(&request, UNWIND_TABLE);
-	/* The helper is idle, so its socket is empty and sending does not block. */
+	/* Sending does not block: the helper is idle, so that its socket is empty. */
 	err = helper_send(&unwinder->helper, &request, clock_deadline_ns(SEND_NS));
 	message_deinit(&request);
 	return err;
 }
 
-/* Sends the file once more: the helper may have ended for another reason. */
+/*
+ * Sends the request again, once per file: the helper may have ended for a reason unrelated to the
+ * file.
+ */
 static int send_again(struct unwinder *unwinder)
 {
 	if (unwinder->again)
@@ -189,8 +193,8 @@ int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwin
 	int err;
 
 	/*
-	 * Short waits are not interrupted when memleak is to end, since the last stacks need
-	 * tables, too.
+	 * Do not interrupt a short wait when memleak is about to end: the last stacks also need
+	 * tables.
 	 */
 	if (deadline_ns <= clock_deadline_ns(TURN_NS))
 		take = helper_take;

@@ -11,7 +11,10 @@
 #include "unwinder/server/protocol.h"
 #include "unwinder/unwinder.h"
 
-/* Maximum time to send a close request: the helper is idle, so its socket is empty. */
+/*
+ * Maximum time, in nanoseconds, to send a close request. The helper is idle, so that its socket is
+ * empty.
+ */
 #define CLOSE_NS 100000000ULL
 
 struct walker {
@@ -47,7 +50,7 @@ void walker__free(struct walker *walker)
 	free(walker);
 }
 
-/* Ends the helper on any error, since it may still be working on the request. */
+/* Ends the helper after any error, since it may still be working on the request. */
 static int check(struct walker *walker, int err)
 {
 	if (err)
@@ -63,7 +66,7 @@ static struct message *begin(struct walker *walker, uint32_t kind, uint32_t spac
 	return &walker->request;
 }
 
-/* Sends the request. Fails if the helper has ended, since a new one has no spaces. */
+/* Sends the request. Fails if the helper has ended, since a new helper has no spaces. */
 static int send_request(struct walker *walker, uint64_t deadline_ns)
 {
 	if (!walker->helper->pid)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks copies of stacks with libdwfl, to compare or complete walks of the BPF programs. Runs in a
- * helper process without rights, since files and stacks are hostile input. Knows nothing of BPF
+ * Walks copies of stacks with libdwfl, to check or complete the walks made by BPF programs. Runs in
+ * a helper process without rights, since files and stacks are hostile input. Knows nothing of BPF
  * programs and processes; never prints.
  */
 #ifndef UNWINDER_WALKER_H
@@ -11,21 +11,21 @@
 
 struct walker;
 
-/* Starts the helper. Returns 0 or a negative errno. */
+/* Creates a walker and starts its helper. Returns 0 or a negative errno. */
 int walker__new(struct walker **ret);
 void walker__free(struct walker *walker);
 
 /*
- * The functions below return 0 or a negative errno. After an error the helper is gone, with all
- * spaces, and the next walker__open() starts a new one. Errors: -EPIPE (the helper ended),
- * -ETIMEDOUT, -EPROTO (invalid answer), -ENOMEM.
+ * The functions below return 0 or one of these errors: -EPIPE (the helper ended), -ETIMEDOUT,
+ * -EPROTO (invalid answer), -ENOMEM. After an error the helper has been ended and all spaces are
+ * lost; the next walker__open() starts a new helper.
  */
 
 /*
- * Creates an empty space, for the code of one process. An open space with this number is replaced.
+ * Creates an empty space, for the code of one process. Replaces an open space that has this number.
  */
 int walker__open(struct walker *walker, uint32_t space, uint64_t deadline_ns);
-/* Adds an open file that the process has mapped as code. */
+/* Adds to a space a file that its process has mapped as code. The caller keeps fd. */
 int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct walker_code *code,
 		     uint64_t deadline_ns);
 void walker__close(struct walker *walker, uint32_t space);

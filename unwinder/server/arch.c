@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table builder's descriptions of x86-64 and aarch64. */
+/* Describes x86-64 and aarch64 for the table builder. */
 #include "unwinder/server/arch.h"
 
 #include <dwarf.h>
@@ -10,7 +10,7 @@ static bool fits(int64_t offset)
 	return offset >= INT16_MIN && offset <= INT16_MAX;
 }
 
-/* Offset of the saved stack pointer from the stack pointer in a signal trampoline, in bytes. */
+/* Distance, in bytes, from the stack pointer in a signal trampoline to the saved stack pointer. */
 #define X86_SIGNAL_SP 160
 
 static bool x86_is_signal(const struct unwind_rule *rule)
@@ -20,8 +20,8 @@ static bool x86_is_signal(const struct unwind_rule *rule)
 
 /*
  * True for the CFA expression of PLT entries: breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl,
- * plus. The CFA is 8 higher from byte N of an entry on, after its push: N is 11, or another number
- * in entries with bnd or endbr64.
+ * plus. In a PLT entry, the push instruction moves the stack by 8, so that the CFA is 8 higher from
+ * byte N of the entry on. N is 11, or another number in entries with bnd or endbr64.
  */
 static bool x86_is_plt(const Dwarf_Op *ops, size_t cnt, int32_t *threshold)
 {
@@ -94,12 +94,12 @@ static bool arm64_saved(const struct unwind_place *fp, const struct unwind_place
 }
 
 /*
- * mov $15, %rax; syscall. musl has no call frame information for it. Return addresses are looked up
- * one byte before it.
+ * mov $15, %rax; syscall. musl has no call frame information for this code. Return addresses are
+ * looked up by the byte before them, which is outside the code.
  */
 static const unsigned char x86_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
-/* mov x8, #139; svc #0, preceded by a nop. The vdso has no call frame information for it. */
+/* mov x8, #139; svc #0, preceded by a nop. The vdso has no call frame information for this code. */
 static const unsigned char arm64_sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
 
 static const struct unwind_arch arches[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything in the table builder that depends on the architecture: the file's, not memleak's.
- * Tables for any known machine can be built anywhere.
+ * All parts of the table builder that depend on the architecture, which is that of the file, not
+ * memleak's. Tables for any known machine can be built on any machine.
  */
 #ifndef UNWINDER_SERVER_ARCH_H
 #define UNWINDER_SERVER_ARCH_H
@@ -13,7 +13,7 @@
 
 #include "bpf/unwind.h"
 
-/* Where a caller's register is saved. */
+/* The place where the caller's value of a register is saved. */
 struct unwind_place {
 	enum {
 		PLACE_SAME,      /* the register still has the caller's value */
@@ -27,32 +27,35 @@ struct unwind_place {
 
 struct unwind_arch {
 	unsigned int machine; /* e_machine of the ELF header */
-	/* DWARF register numbers */
+	/* DWARF numbers of the stack pointer, frame pointer and return address registers */
 	unsigned int sp;
 	unsigned int fp;
 	unsigned int ra;
-	/* Default place of the return address; PLACE_OTHER if CIEs always state it. */
+	/*
+	 * Place of the return address at a function's start; PLACE_OTHER if CIEs always state it.
+	 */
 	struct unwind_place ra_at_first;
 	/*
-	 * Code that signal handlers return to; not every C library has call frame information for
-	 * it.
+	 * Machine code to which signal handlers return. Not every C library has call frame
+	 * information for it.
 	 */
 	const unsigned char *sigreturn;
 	size_t sigreturn_bytes;
-	size_t sigreturn_lead; /* bytes before the code that belong to it */
+	size_t sigreturn_lead; /* number of bytes before the code to which its rule also applies */
 	bool has_plt;          /* PLT entries have a CFA expression */
-	/* True if a CFA expression is that of a PLT. */
+	/* True if a CFA expression is that of PLT entries. */
 	bool (*is_plt)(const Dwarf_Op *ops, size_t cnt, int32_t *threshold);
-	/* True if this rule of a signal frame matches the kernel's frame layout. */
+	/* True if a rule read from a signal frame matches the kernel's frame layout. */
 	bool (*is_signal)(const struct unwind_rule *rule);
 	/*
-	 * Sets rule->saved from the places of frame pointer and return address; false if none fits.
+	 * Sets rule->saved for the given places of frame pointer and return address. Returns false
+	 * if no value of rule->saved describes them.
 	 */
 	bool (*saved)(const struct unwind_place *fp, const struct unwind_place *ra,
 		      struct unwind_rule *rule);
 };
 
-/* Returns NULL if the machine is not supported. */
+/* Returns the description of a machine (e_machine); NULL if it is not supported. */
 const struct unwind_arch *unwind_arch_find(unsigned int machine);
 
 #endif

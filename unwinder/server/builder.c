@@ -22,14 +22,14 @@ struct code {
 };
 
 /*
- * Maximum rows of a function read by libdw, which runs all instructions up to each row. Bounds the
- * time for long functions; assembly in video codecs has 7,000 rows.
+ * Maximum rows per function that are read by libdw. For each row, libdw runs all instructions up to
+ * it; the limit bounds the time for long functions. Assembly in video codecs has 7,000 rows.
  */
 #define FUNCTION_ROWS_MAX 16384
 
 /*
- * Maximum size, in bytes, of a code segment that is searched for a signal trampoline. In larger
- * static programs it is not found.
+ * Maximum size, in bytes, of a code segment that is searched for a signal trampoline. Trampolines
+ * in larger segments, as of large static programs, are not found.
  */
 #define TRAMPOLINE_CODE_MAX (4U << 20)
 
@@ -39,7 +39,7 @@ struct builder {
 	struct code *codes;
 	size_t code_cnt;
 	Dwarf_CFI *eh_cfi;
-	Dwarf *dwarf; /* DWARF reader, for .debug_frame only; owns debug_cfi */
+	Dwarf *dwarf; /* DWARF reader for .debug_frame only; owns debug_cfi */
 	Dwarf_CFI *debug_cfi;
 	struct rule_set rules;
 	struct unwind_row *rows;
@@ -57,10 +57,7 @@ static int add_row(struct builder *builder, uint64_t offset, uint32_t rule)
 	return 0;
 }
 
-/*
- * Finds executable segments inside the file. Others are skipped, as nothing is mapped from beyond
- * its end.
- */
+/* Finds the executable segments that are inside the file. Skips others, which cannot be mapped. */
 static int find_code(struct builder *builder)
 {
 	size_t cnt, size = builder->image.size;
@@ -98,8 +95,8 @@ static uint64_t code_offset(const struct code *code, uint64_t addr)
 }
 
 /*
- * Adds the row at an address; *end is where the row stops to apply. Returns -ENODATA if libdw finds
- * no row.
+ * Adds the row for an address; *end is the first address at which the row no longer applies.
+ * Returns -ENODATA if libdw finds no row.
  */
 static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *code, uint64_t at,
 		    uint64_t *end)
@@ -122,8 +119,8 @@ static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *
 }
 
 /*
- * Adds a function's rows up to end with libdw. Code that libdw cannot read gets rule UNKNOWN, since
- * it may not even use a frame pointer.
+ * Adds a function's rows up to `end`, read by libdw. Code that libdw cannot read gets rule UNKNOWN,
+ * since the code may not even use a frame pointer.
  */
 static int add_slowly(struct builder *builder, const struct code *code, const struct fde *fde,
 		      uint64_t end)
@@ -171,8 +168,9 @@ static int add_function(struct builder *builder, const struct code *code,
 }
 
 /*
- * Finds overlapping FDEs. The FDE at `first` is the only valid one up to *alone; from there to
- * *together several contradict each other. Returns the next index. Linkers create no such files.
+ * Finds FDEs that overlap the one at index `first`; linkers create no such FDEs. Up to *alone, only
+ * the FDE at `first` applies; from *alone to *together, several FDEs contradict each other. Returns
+ * the index of the next FDE after all these.
  */
 static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *alone,
 			   uint64_t *together)
@@ -181,7 +179,7 @@ static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *
 	size_t next = first + 1;
 
 	*alone = *together = fde->end;
-	/* Skip FDEs with this start: duplicates, or the other section's description. */
+	/* Skip FDEs with the same start: duplicates, or the description in the other section. */
 	while (next < list->cnt && list->items[next].start == fde->start)
 		next++;
 	for (; next < list->cnt && list->items[next].start < *together; next++) {
@@ -208,8 +206,8 @@ static uint64_t before(uint64_t addr, const struct code *code)
 }
 
 /*
- * Adds the rows of all functions, sorted by address. Gaps and padding between functions get NO_ROW,
- * so that a return to a function's first byte can be recognised.
+ * Adds the rows of all functions, sorted by address. Gaps and padding between functions get rule
+ * NO_ROW, so that a return to a function's first byte can be recognised.
  */
 static int add_functions(struct builder *builder, const struct fde_list *list)
 {
@@ -249,7 +247,10 @@ static bool is_described(const struct fde_list *list, uint64_t addr)
 	return false;
 }
 
-/* Adds a row for the signal trampoline if it has no FDE (vdso, musl), found by its machine code. */
+/*
+ * Finds the signal trampoline by its machine code, and adds a row for it if it has no FDE (vdso,
+ * musl).
+ */
 static int add_sigreturn(struct builder *builder, const struct fde_list *list,
 			 const struct code *code)
 {
@@ -278,12 +279,12 @@ static int by_offset(const void *a, const void *b)
 {
 	const struct unwind_row *x = a, *y = b;
 
-	/* At equal offsets, NO_ROW sorts last. */
+	/* NO_ROW sorts behind other rules at the same offset. */
 	return ORDER(x->offset, y->offset) ?: ORDER(y->rule, x->rule);
 }
 
 /*
- * Sorts rows and drops duplicates. Segments need not be sorted by offset, and overlap in hostile
+ * Sorts the rows and drops duplicates. Segments may be in any order, and may overlap in hostile
  * files.
  */
 static void sort_rows(struct builder *builder)
@@ -299,7 +300,7 @@ static void sort_rows(struct builder *builder)
 	for (size_t i = 0; i < builder->row_cnt; i++) {
 		if (kept && rows[kept - 1].offset == rows[i].offset)
 			continue;
-		/* Drop a row with the rule of the row before. */
+		/* Drop a row if the row before it has the same rule. */
 		if (kept && rows[kept - 1].rule == rows[i].rule && i + 1 < builder->row_cnt)
 			continue;
 		rows[kept++] = rows[i];
@@ -307,7 +308,9 @@ static void sort_rows(struct builder *builder)
 	builder->row_cnt = kept;
 }
 
-/* Opens libdw's readers. A reader may be NULL; code described there gets rule UNKNOWN. */
+/*
+ * Opens libdw's readers. Where a reader is NULL, code described in its section gets rule UNKNOWN.
+ */
 static void open_cfi(struct builder *builder, const struct fde_list *list)
 {
 	bool has_debug = false;
@@ -330,7 +333,7 @@ static int add_rows(struct builder *builder)
 		open_cfi(builder, &list);
 		err = add_functions(builder, &list);
 	}
-	/* The signal trampoline may be the file's only row. */
+	/* Go on if the file has no FDEs: the signal trampoline may be its only row. */
 	for (size_t i = 0; (!err || err == -ENOENT) && i < builder->code_cnt; i++)
 		err = add_sigreturn(builder, &list, &builder->codes[i]);
 	fde_list_deinit(&list);

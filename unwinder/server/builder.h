@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds an ELF file's unwind table. The file is hostile: it may be malformed or huge, or shrink
- * while it is read, which kills the reading process. So this runs in a helper process (server.c),
- * and in tests.
+ * Builds an ELF file's unwind table. The file is hostile: it may be malformed or huge, or it may
+ * shrink while it is read, which kills the reading process. So this code runs in a helper process
+ * (server.c), and in tests.
  */
 #ifndef UNWINDER_SERVER_BUILDER_H
 #define UNWINDER_SERVER_BUILDER_H

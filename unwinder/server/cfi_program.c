@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs call frame instructions, the common subset that compilers emit. */
+/* Runs call frame instructions: only the common ones, which compilers emit. */
 #include "unwinder/server/cfi_program.h"
 
 #include <dwarf.h>
@@ -8,17 +8,20 @@
 #include <errno.h>
 #include <string.h>
 
-/* Maximum nesting of DW_CFA_remember_state; compilers need one. */
+/* Maximum nesting of DW_CFA_remember_state. Compilers use one level. */
 #define REMEMBERED_MAX 16
 
-/* The two high bits of a byte, if not 0, are an instruction whose operand is the other six bits. */
+/*
+ * If the two high bits of a byte are not 0, they are an instruction with the other six bits as its
+ * operand.
+ */
 #define PRIMARY(byte) ((byte)&0xc0)
 #define OPERAND(byte) ((byte)&0x3f)
 
 struct state {
 	uint64_t cfa_reg;
 	int64_t cfa_off;
-	/* CFA rule from an expression; NO_ROW if the CFA is cfa_reg + cfa_off */
+	/* CFA rule that was read from an expression; NO_ROW if the CFA is cfa_reg + cfa_off */
 	struct unwind_rule cfa;
 	struct unwind_place fp;
 	struct unwind_place ra;
@@ -29,12 +32,13 @@ struct program {
 	const Dwarf_CIE *cie;
 	const uint8_t *at;
 	const uint8_t *end;
-	bool bad;       /* found an instruction that is not supported here */
-	bool is_signal; /* describes the kernel's signal frame */
+	bool bad;       /* an instruction was invalid or is not supported here */
+	bool is_signal; /* the program describes the kernel's signal frame */
 	uint64_t addr;
 	uint64_t next_addr;
 	struct state state;
-	struct state first; /* state after the CIE's instructions */
+	/* state after the CIE's instructions, to which DW_CFA_restore returns */
+	struct state first;
 	struct state remembered[REMEMBERED_MAX];
 	size_t remembered_cnt;
 };
@@ -103,7 +107,7 @@ static void restore_place(struct program *program, uint64_t reg)
 		program->state.ra = program->first.ra;
 }
 
-/* Reads the register plus offset that an expression begins with. */
+/* Reads the first part of an expression, a register plus offset. */
 static bool read_base(struct program *program, uint64_t *reg, int64_t *offset)
 {
 	uint8_t atom = (uint8_t)read_fixed(program, 1);
@@ -118,7 +122,7 @@ static bool read_base(struct program *program, uint64_t *reg, int64_t *offset)
 	return !program->bad;
 }
 
-/* Reads the CFA expression of a PLT: see arch.c. */
+/* Reads the CFA expression of PLT entries, which is shown in arch.c. */
 static bool read_plt(struct program *program, int32_t *threshold)
 {
 	static const uint8_t begin[] = {DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and};
@@ -153,7 +157,7 @@ static bool read_deref(struct program *program, struct unwind_rule *rule)
 	return true;
 }
 
-/* Runs read() on the next expression, limited to the expression's length. */
+/* Calls read() for the next expression, with program->end set to the expression's end. */
 static bool within_expression(struct program *program,
 			      bool (*read)(struct program *program, void *arg), void *arg)
 {
@@ -192,7 +196,9 @@ static void run_cfa_expression(struct program *program)
 	program->state.cfa = rule;
 }
 
-/* Reads a place at the frame pointer plus an offset, as in functions that align their stack. */
+/*
+ * Reads an expression of the form frame pointer + offset, as in functions that align their stack.
+ */
 static bool read_place(struct program *program, void *arg)
 {
 	struct unwind_place *place = arg;
@@ -209,7 +215,8 @@ static bool skip(struct program *program, void *arg)
 }
 
 /*
- * Reads a register's expression. Unsupported ones are left to libdw, unless the register is unused.
+ * Reads the expression of a register. Leaves unsupported ones to libdw, unless the register is not
+ * needed.
  */
 static void run_expression(struct program *program, uint64_t reg, bool is_value)
 {
@@ -329,8 +336,8 @@ static void run_extended(struct program *program, uint8_t instruction)
 		break;
 	case DW_CFA_GNU_window_save:
 		/*
-		 * On aarch64, toggles whether return addresses are signed. Their place is
-		 * unchanged, and readers strip the signature.
+		 * On aarch64: switches the signing of return addresses on or off. Rules do not
+		 * depend on it: the place is the same, and stack walks strip the signature.
 		 */
 		program->bad |= program->arch->machine != EM_AARCH64;
 		break;
@@ -381,7 +388,7 @@ static struct unwind_rule rule_of(const struct program *program)
 	return arch->saved(&state->fp, &state->ra, &rule) ? rule : unknown;
 }
 
-/* Runs the CIE's instructions, which must not advance the address. */
+/* Runs the CIE's instructions. Fails if they advance the address, which is not allowed. */
 static bool run_cie(struct program *program)
 {
 	program->at = program->cie->initial_instructions;

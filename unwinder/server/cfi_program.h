@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Computes a function's rules by running its call frame instructions once. libdw runs them from the
- * start and allocates a frame for each row, which takes more than ten times as long, and is used
- * for rare instructions only. Reads hostile bytes.
+ * start for each row, and allocates a frame each time. This takes more than ten times as long, so
+ * libdw is used for rare instructions only. Reads hostile bytes.
  */
 #ifndef UNWINDER_SERVER_CFI_PROGRAM_H
 #define UNWINDER_SERVER_CFI_PROGRAM_H
@@ -11,8 +11,8 @@
 #include "unwinder/server/fde_list.h"
 
 /*
- * Calls row() for each address from which a new rule applies, in order, up to before end. Returns
- * 0, an error of row(), or -ENOTSUP if there are unsupported instructions: discard the rows and use
+ * Calls row() in order for each address below `end` from which a new rule applies. Returns 0, an
+ * error of row(), or -ENOTSUP if an instruction is not supported: then discard the rows and use
  * libdw.
  */
 int cfi_program_run(const struct unwind_arch *arch, const Dwarf_CIE *cie, const struct fde *fde,

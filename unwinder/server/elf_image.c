@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Size of .eh_frame_hdr before its first pointer, and of that pointer. */
+/* Size of .eh_frame_hdr before its first pointer, and size of that pointer, in bytes. */
 #define HEADER_BYTES 4
 #define HEADER_POINTER 4
 
@@ -30,7 +30,7 @@ static int map_file(int fd, struct elf_image *image)
 	return 0;
 }
 
-/* Makes a range writable. Only pages that are written use memory. */
+/* Makes a range of the image writable. Memory is used only for pages that are written. */
 static bool make_writable(const struct elf_image *image, uint64_t offset, size_t len)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -69,8 +69,8 @@ static bool header_segment(Elf *elf, GElf_Phdr *ret)
 }
 
 /*
- * Overwrites the encodings in .eh_frame_hdr, so that libdw finds no search table and reads
- * .eh_frame itself.
+ * Overwrites the encodings in .eh_frame_hdr by "omitted", so that libdw finds no search table there
+ * and reads .eh_frame itself.
  */
 static void hide_search_table(const struct elf_image *image, uint64_t offset, bool keep_pointer)
 {
@@ -81,7 +81,10 @@ static void hide_search_table(const struct elf_image *image, uint64_t offset, bo
 	    !make_writable(image, offset, HEADER_BYTES))
 		return;
 	bytes = (uint8_t *)image->bytes + offset;
-	/* If .eh_frame has a section, the pointer is unused but must have a readable encoding. */
+	/*
+	 * If .eh_frame has a section, libdw does not use the pointer, but requires a known encoding
+	 * for it.
+	 */
 	if (!keep_pointer)
 		memcpy(bytes, start, sizeof(start));
 	bytes[2] = DW_EH_PE_omit;
@@ -100,8 +103,8 @@ static void hide_sections(const struct elf_image *image)
 }
 
 /*
- * Makes section headers writable, since libelf changes the headers of sections that it
- * decompresses. They are usually at the file's end.
+ * Makes the section headers writable, since libelf changes the header of a section that it
+ * decompresses. The headers are usually at the file's end.
  */
 static int make_headers_writable(const struct elf_image *image)
 {
@@ -127,8 +130,8 @@ static int open_elf(struct elf_image *image)
 }
 
 /*
- * Hides .eh_frame_hdr. Like libdw, uses the .eh_frame section if there is one, else the program
- * header.
+ * Hides the search table in .eh_frame_hdr. Like libdw, uses the sections if the file has an
+ * .eh_frame section, else the program headers.
  */
 static int hide(struct elf_image *image)
 {

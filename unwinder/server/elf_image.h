@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF file in memory, prepared for libdw. libdw prefers .eh_frame_hdr, which may be wrong where
- * .eh_frame is right, and ignores program headers if there are section headers, even useless ones.
- * Both are hidden from libdw.
+ * An ELF file in memory, prepared for libdw. libdw prefers the search table in .eh_frame_hdr, which
+ * may be wrong where .eh_frame is right. It also ignores program headers if there are section
+ * headers, even useless ones. Here the search table and useless section headers are hidden from
+ * libdw.
  */
 #ifndef UNWINDER_SERVER_ELF_IMAGE_H
 #define UNWINDER_SERVER_ELF_IMAGE_H
@@ -12,13 +13,13 @@
 
 struct elf_image {
 	Elf *elf;
-	char *bytes; /* private mapping; changed pages are copies */
+	char *bytes; /* private mapping of the file; pages that were changed are copies */
 	size_t size;
 };
 
 /*
- * Maps a file. Returns 0, -ENOEXEC (not a little-endian 64-bit ELF file) or -ENOMEM. The caller may
- * close fd afterwards.
+ * Maps a file into memory. Returns 0, -ENOEXEC (not a little-endian 64-bit ELF file) or -ENOMEM.
+ * The caller may close fd afterwards.
  */
 int elf_image_init(int fd, struct elf_image *ret);
 void elf_image_deinit(struct elf_image *image);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists a file's FDEs. libdw iterates over the entries but does not decode their addresses, whose
- * encoding is in the entry's CIE.
+ * Lists a file's FDEs. libdw iterates over them, but does not decode their addresses: the encoding
+ * of an FDE's addresses is stored in its CIE.
  */
 #include "unwinder/server/fde_list.h"
 
@@ -15,14 +15,14 @@
 #include "base/array.h"
 #include "base/order.h"
 
-/* Mask of the bits of a pointer encoding that give the size of a number. */
+/* Mask of the bits of a pointer encoding that give the number's size */
 #define LENGTH_FORMAT 0x07
 
 /* An .eh_frame or .debug_frame section in memory. */
 struct cfi_section {
 	const unsigned char *ident;
 	Elf_Data *data;
-	uint64_t addr; /* ELF address of the data */
+	uint64_t addr; /* ELF address at which the data begins */
 	bool is_eh;
 };
 
@@ -61,7 +61,7 @@ static size_t encoded_bytes(uint8_t encoding)
 	}
 }
 
-/* Decodes the pointer at `at`, whose ELF address is addr. */
+/* Decodes the encoded pointer at `at`. addr: ELF address of `at`. */
 static bool decode_pointer(const uint8_t *at, const uint8_t *end, uint8_t encoding, uint64_t addr,
 			   uint64_t *ret)
 {
@@ -90,9 +90,9 @@ static bool decode_pointer(const uint8_t *at, const uint8_t *end, uint8_t encodi
 }
 
 /*
- * Reads the encoding of addresses from a CIE's augmentation: 'z', then letters in any order, each
- * with its data: L has one byte, P one byte and a pointer, R the byte wanted here; S, B and G
- * (aarch64) have none.
+ * Reads the encoding of addresses from a CIE's augmentation. This is 'z' and further letters in any
+ * order, each with its own data: R has one byte, which is the encoding; L has one byte; P has one
+ * byte and a pointer; S, B and G (aarch64) have none.
  */
 static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 {
@@ -150,7 +150,8 @@ static int add_cie(const struct cfi_section *section, Dwarf_Off cie_offset, stru
 }
 
 /*
- * Finds an entry's instructions, which follow its addresses and, with 'z', the augmentation data.
+ * Finds an FDE's instructions, which follow its addresses and, if the augmentation has a 'z', the
+ * augmentation data.
  */
 static bool read_program(const Dwarf_CIE *cie, const Dwarf_FDE *entry, const uint8_t *at,
 			 struct fde *ret)
@@ -174,8 +175,8 @@ static bool read_program(const Dwarf_CIE *cie, const Dwarf_FDE *entry, const uin
 }
 
 /*
- * Reads an entry's start and length, which has the start's size but is not relative. Linkers leave
- * FDEs of dropped functions at address 0: these are rejected.
+ * Reads an FDE's start and its length, which is encoded in the size of the start but is not
+ * relative. Rejects FDEs at address 0, which linkers leave for functions that they dropped.
  */
 static bool read_place(const struct cfi_section *section, const Dwarf_CIE *cie,
 		       const Dwarf_FDE *entry, uint8_t encoding, struct fde *ret)
@@ -250,7 +251,10 @@ static bool find_section(Elf *elf, const char *wanted, struct cfi_section *secti
 	return false;
 }
 
-/* Converts an address to a file offset, and returns how many bytes of its segment follow. */
+/*
+ * Converts an ELF address to a file offset, and returns the number of bytes from there to the end
+ * of the segment.
+ */
 static bool locate(Elf *elf, uint64_t addr, uint64_t *offset, uint64_t *rest)
 {
 	size_t cnt;
@@ -271,8 +275,8 @@ static bool locate(Elf *elf, uint64_t addr, uint64_t *offset, uint64_t *rest)
 }
 
 /*
- * Finds .eh_frame in a file without sections: PT_GNU_EH_FRAME points to it, and a terminator ends
- * it.
+ * Finds .eh_frame in a file without section headers, by PT_GNU_EH_FRAME. .eh_frame ends with a
+ * terminator.
  */
 static bool find_by_header(Elf *elf, struct cfi_section *section)
 {

@@ -7,18 +7,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An FDE: the ELF addresses from start to before end, and their frame instructions. */
+/*
+ * An FDE: its call frame instructions are for the ELF addresses from `start` to `end` (exclusive).
+ */
 struct fde {
 	uint64_t start;
 	uint64_t end;
-	bool is_debug;          /* described in .debug_frame, not in .eh_frame */
-	uint32_t cie;           /* index of its CIE in fde_list.cies */
-	const uint8_t *program; /* its instructions, inside the file's data */
+	bool is_debug;          /* the FDE is in .debug_frame, not in .eh_frame */
+	uint32_t cie;           /* index of the FDE's CIE in fde_list.cies */
+	const uint8_t *program; /* instructions of this FDE, in the memory of the file */
 	const uint8_t *program_end;
 };
 
 struct fde_list {
-	/* sorted by start; for equal starts, .eh_frame first, then the longest */
+	/*
+	 * sorted by start; FDEs with equal start: those of .eh_frame first, then the longest first
+	 */
 	struct fde *items;
 	size_t cnt;
 	size_t cap;
@@ -28,10 +32,10 @@ struct fde_list {
 };
 
 /*
- * Reads the list from .eh_frame, found by its section or, without sections, by the program header,
- * and from .debug_frame: code compiled without .eh_frame may be described there, even if startup
- * files provide an .eh_frame. Compressed sections are decompressed in place. Unreadable entries are
- * skipped. Returns 0, -ENOENT if the list is empty, or -ENOMEM.
+ * Reads the FDEs of .eh_frame, found by section or, without sections, by program header, and those
+ * of .debug_frame: code compiled without .eh_frame may be described there, even in a file whose
+ * startup code has .eh_frame. Decompresses sections in place. Skips unreadable FDEs. Returns 0,
+ * -ENOENT if there are none, or -ENOMEM.
  */
 int fde_list_init(Elf *elf, struct fde_list *ret);
 void fde_list_deinit(struct fde_list *list);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Slots of the hash table: a power of two, twice the maximum number of rules. */
+/* Size of the hash table: a power of two, twice the maximum number of rules. */
 #define SLOTS (2U * UNWIND_RULES_MAX)
 
 /* Reads a register plus an offset: breg0 to breg31, or bregx. */
@@ -87,8 +87,8 @@ static bool read_cfa(const struct unwind_arch *arch, Dwarf_Frame *frame, struct 
 }
 
 /*
- * Reads where a caller's register is saved. libdw returns one of these descriptions:
- * - none, with ops NULL for "same value" or not NULL for "undefined"
+ * Reads the place where a caller's register is saved. libdw returns one of these descriptions:
+ * - no operations: ops is NULL for "same value", not NULL for "undefined"
  * - DW_OP_call_frame_cfa, perhaps with an addition (read as signed): a slot of the frame
  * - a register and an offset, perhaps after an unused CFA: a slot relative to the frame pointer, in
  *   functions that align their stack

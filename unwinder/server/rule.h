@@ -11,17 +11,20 @@ struct unwind_rule unwind_rule_read(const struct unwind_arch *arch, Dwarf_Frame 
 struct rule_set {
 	struct unwind_rule *rules;
 	uint32_t cnt;
-	uint32_t *slots; /* open addressing; 0 if empty, else rule number + 1 */
+	uint32_t *slots; /* hash table with open addressing; 0 if empty, else a rule's number + 1 */
 };
 
 /*
- * Creates a set with rules 0 (NO_ROW) and 1 (UNKNOWN). Returns 0 or -ENOMEM; call rule_set_deinit()
- * in either case.
+ * Creates a set that contains rules 0 (NO_ROW) and 1 (UNKNOWN). Returns 0 or -ENOMEM. The caller
+ * calls rule_set_deinit() in both cases.
  */
 int rule_set_init(struct rule_set *set);
 void rule_set_deinit(struct rule_set *set);
 
-/* Returns the number of a rule, adding it if it is new. Returns 1 (UNKNOWN) if the set is full. */
+/*
+ * Returns the number of a rule, and adds the rule if it is new. Returns 1 (UNKNOWN) if the set is
+ * full.
+ */
 uint32_t rule_set_add(struct rule_set *set, struct unwind_rule rule);
 
 #endif

@@ -18,20 +18,23 @@ static uint64_t pages_for(uint64_t words)
 	return (words + UNWIND_PAGE_WORDS - 1) / UNWIND_PAGE_WORDS;
 }
 
-/* State while rows are placed granule by granule. If words is NULL, rows are only counted. */
+/*
+ * State of the layout, which goes through the code granule by granule (see bpf/unwind.h). If words
+ * is NULL, rows are only counted.
+ */
 struct layout {
 	const struct unwind_row *rows;
 	size_t row_cnt;
 	uint32_t *words;
 	uint32_t index;
-	uint64_t first; /* number of the first granule */
+	uint64_t first; /* number of the table's first granule */
 	uint64_t position;
 	uint32_t placed;
 };
 
 /*
- * Places the rows of one granule, beginning at row *at. The rule in force at the granule's start
- * comes first. Surplus rows are replaced by rule UNKNOWN.
+ * Lays out the rows of one granule; *at is the index of its first row. The granule begins with the
+ * row in force at its start. If it has too many rows, the last one gets rule UNKNOWN.
  */
 static void place_granule(struct layout *layout, uint64_t granule, size_t *at)
 {
@@ -82,9 +85,7 @@ int unwind_table_init(const struct unwind_rule *rules, uint32_t rule_cnt,
 	layout.first = granule_of(rows[0].offset);
 	granule_cnt = granule_of(rows[row_cnt - 1].offset) - layout.first + 1;
 	layout.index = (uint32_t)(pages_for(2ULL * rule_cnt) * UNWIND_PAGE_WORDS);
-	/*
-	 * Every granule has at least one row, so an index of more than half the table cannot fit.
-	 */
+	/* Reject an index of more than half the table: each granule also needs at least one row. */
 	if (rule_cnt > UNWIND_RULES_MAX || granule_cnt > UNWIND_TABLE_WORDS_MAX / 2)
 		return -E2BIG;
 	row_page = layout.index / UNWIND_PAGE_WORDS + pages_for(granule_cnt);

@@ -16,9 +16,9 @@
 #define UNWIND_RULE_NO_ROW 0U
 #define UNWIND_RULE_UNKNOWN 1U
 
-/* A rule that applies from offset to the next row's offset. */
+/* A rule that applies from this row's offset up to the next row's offset. */
 struct unwind_row {
-	uint64_t offset; /* file offset of the first instruction */
+	uint64_t offset; /* file offset of the first instruction to which the rule applies */
 	uint32_t rule;
 };
 
@@ -26,16 +26,16 @@ struct unwind_table {
 	uint32_t *words; /* array of page_cnt * UNWIND_PAGE_WORDS words */
 	uint32_t page_cnt;
 	uint32_t rule_cnt;
-	uint32_t index; /* position of the index in words */
+	uint32_t index; /* position in `words` of the index */
 	uint32_t granule_cnt;
 	uint64_t first; /* file offset of the first granule */
 	uint32_t row_cnt;
 };
 
 /*
- * Lays out rows, which must be sorted by offset, with no duplicate offsets. The last row should
- * have rule NO_ROW, to end the covered code. Returns 0, -ENOENT if there are no rows, -E2BIG or
- * -ENOMEM.
+ * Lays out rows as a table. The rows must be sorted by offset, with no duplicate offsets. The last
+ * row should have rule NO_ROW, which ends the described code. Returns 0, -ENOENT if there are no
+ * rows, -E2BIG or -ENOMEM.
  */
 int unwind_table_init(const struct unwind_rule *rules, uint32_t rule_cnt,
 		      const struct unwind_row *rows, size_t row_cnt, struct unwind_table *ret);
@@ -44,7 +44,7 @@ void unwind_table_deinit(struct unwind_table *table);
 /* True if all numbers in the table are in range. An invalid table must not be used. */
 bool unwind_table_valid(const struct unwind_table *table);
 
-/* Returns the rule for the instruction at offset, found as in the BPF program. */
+/* Returns the rule for the instruction at a file offset, searching like the BPF program. */
 struct unwind_rule unwind_table_find(const struct unwind_table *table, uint64_t offset);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lets libdwfl read copied memory. */
+/* Implements the callbacks by which libdwfl reads copied memory. */
 #include "unwinder/server/walker_space.h"
 
 #include <elfutils/libdwfl.h>
@@ -12,13 +12,16 @@
 #include "base/array.h"
 #include "base/file_id.h"
 
-/* Pid passed to libdwfl, which requires one but does not use it. */
+/* Pid passed to libdwfl. libdwfl requires a pid but does not use it. */
 #define SOME_PID 1
 
-/* Maximum distance of a read above a full copy, in bytes, that still counts as the copy's stack. */
+/*
+ * Maximum distance, in bytes, from the start of a full copy to an address above its end that still
+ * counts as part of the copied stack.
+ */
 #define STACK_BYTES_MAX (1ULL << 30)
 
-/* The smallest page size, which mappings are aligned to. */
+/* Smallest page size of any machine; mappings are aligned to it. */
 #define PAGE_BYTES 4096
 
 struct added_file {
@@ -28,21 +31,24 @@ struct added_file {
 
 struct walker_space {
 	Dwfl *dwfl;
-	bool complete; /* no files can be added any more */
+	bool complete; /* a walk has begun: no files can be added any more */
 	bool attached;
 	struct added_file *files;
 	size_t file_cnt;
 	size_t file_cap;
 
-	/* Fields set during a walk. */
+	/* The following fields are set for each walk. */
 	const struct unwind_copy *copy;
 	struct walker_stack *stack;
 	bool unread; /* a read of memory failed since the last frame */
-	bool beyond; /* a read beyond the copied memory failed since the last frame */
+	bool beyond; /* a read just above the copied memory failed since the last frame */
 	bool limit;
 };
 
-/* Never finds a file: files are added open, and debug files are not searched for. */
+/*
+ * libdwfl callback that finds no file: open files are added by walker_space__add(), and debug files
+ * are not needed.
+ */
 static int find_no_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 		       char **path, Elf **elf)
 {
@@ -109,8 +115,8 @@ static bool find_address(Elf *elf, uint64_t offset, uint64_t *ret)
 }
 
 /*
- * Computes the load bias. False if the file is not a program or library, or code is not the
- * loader's mapping: programs may map their own code again.
+ * Computes the load bias of a file. Returns false if the file is no program or library, or if the
+ * mapping was not made by the loader: a program may map its own code once more.
  */
 static bool find_bias(Elf *elf, const struct walker_code *code, uint64_t *ret)
 {
@@ -127,7 +133,9 @@ static bool find_bias(Elf *elf, const struct walker_code *code, uint64_t *ret)
 	return !code->headers || !find_address(elf, 0, &headers) || code->headers - headers == *ret;
 }
 
-/* True if the file was not yet added with this bias: a file often has several code mappings. */
+/*
+ * True if the file was not yet added with this load bias. A file often has several code mappings.
+ */
 static bool is_new(struct walker_space *space, int fd, uint64_t bias)
 {
 	struct file_id id;
@@ -160,7 +168,7 @@ void walker_space__add(struct walker_space *space, int fd, const struct walker_c
 		close(fd);
 }
 
-/* True if the piece with this byte was copied. */
+/* True if the byte at this offset of the range was copied. */
 static bool is_present(const struct unwind_copied_range *range, uint64_t at)
 {
 	uint64_t piece = at / UNWIND_COPY_PIECE;
@@ -181,8 +189,8 @@ static bool read_range(const struct unwind_copied_range *range, const uint8_t *b
 }
 
 /*
- * Returns the original return address of a word that a return probe has replaced: that of the
- * innermost active call at or above addr.
+ * Returns the original value of the word at addr, which a return probe has replaced. It is the
+ * return address of the innermost active call whose slot is at or above addr.
  */
 static uint64_t return_address(const struct unwind_copy *copy, uint64_t addr, uint64_t word)
 {
@@ -192,7 +200,9 @@ static uint64_t return_address(const struct unwind_copy *copy, uint64_t addr, ui
 	return word;
 }
 
-/* True if the address is above a copy that was filled to its end: the stack may continue there. */
+/*
+ * True if addr is just above a range that was copied up to its end: the stack may continue there.
+ */
 static bool lies_beyond(const struct unwind_copied_range *range, uint64_t addr)
 {
 	uint64_t at = addr - range->start;
@@ -220,8 +230,8 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 }
 
 /*
- * libdwfl takes the first pc for that of an interrupted instruction, but it is a return address:
- * pass pc - 1, which libdwfl looks up for all other frames.
+ * Pass pc - 1 to libdwfl: the first pc is a return address, but libdwfl takes it for that of an
+ * interrupted instruction. For all other frames, libdwfl subtracts 1 itself.
  */
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
@@ -262,14 +272,17 @@ static int keep_frame(Dwfl_Frame *frame, void *arg)
 		space->limit = true;
 		return DWARF_CB_ABORT;
 	}
-	/* Undo the pc - 1 in set_registers(). */
+	/* Undo the subtraction in set_registers(). */
 	stack->frames[stack->cnt] = stack->cnt ? pc : pc + 1;
 	stack->cnt++;
 	space->unread = space->beyond = false;
 	return DWARF_CB_OK;
 }
 
-/* Attaches to the fake process. All files must be known, as libdwfl takes the machine from them. */
+/*
+ * Attaches libdwfl to a process that does not exist. All files must have been added, since libdwfl
+ * finds out the machine from them.
+ */
 static bool attach(struct walker_space *space)
 {
 	if (!space->complete) {
@@ -298,7 +311,7 @@ void walker_space__walk(struct walker_space *space, const struct unwind_copy *co
 		ret->end = WALKER_LIMIT;
 	else if (space->beyond)
 		ret->end = WALKER_BEYOND;
-	/* libdwfl treats an unreadable return address as the end of the stack. */
+	/* Check `unread`: libdwfl takes an unreadable return address for the end of the stack. */
 	else if (!err && !space->unread)
 		ret->end = WALKER_FINISHED;
 }

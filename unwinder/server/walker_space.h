@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks copied stacks with libdwfl. Files and stacks are hostile, alone and in combination, so this
- * runs in a helper process (server.c), and in tests.
+ * Walks copied stacks with libdwfl. Files and stacks are hostile, each alone and both in
+ * combination, so this code runs in a helper process (server.c), and in tests.
  */
 #ifndef UNWINDER_SERVER_WALKER_SPACE_H
 #define UNWINDER_SERVER_WALKER_SPACE_H
 
 #include "unwinder/server/walker_stack.h"
 
-/* The files that one process has mapped as code. */
+/* The files that a process has mapped as code. */
 struct walker_space;
 
 /* Creates an empty space. Returns 0 or -ENOMEM. */
@@ -17,7 +17,7 @@ void walker_space__free(struct walker_space *space);
 
 /*
  * Adds a file that the process has mapped as code. Must be called before the first walk. Takes over
- * fd. Files that are not ELF are ignored.
+ * fd. Ignores files that are not ELF.
  */
 void walker_space__add(struct walker_space *space, int fd, const struct walker_code *code);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares two walks of a stack. */
+/* Compares libdwfl's walk of a stack with another walk. */
 #include "unwinder/server/walker_stack.h"
 
 /* Returns the verdict on two walks whose common frames are equal. */
@@ -9,7 +9,7 @@ static enum agreement_verdict compare_ends(size_t cnt, enum unwind_end end,
 	bool finished = walker->end == WALKER_FINISHED;
 	bool out_of_reach = walker->end == WALKER_BEYOND || walker->end == WALKER_LIMIT;
 
-	/* A walk claims to be complete, but the other has more frames. */
+	/* One walk was complete, but the other walk has more frames. */
 	if ((end == UNWIND_END_COMPLETE && walker->cnt > cnt) || (finished && cnt > walker->cnt))
 		return AGREEMENT_DIFFERS;
 	if (end == UNWIND_END_COMPLETE) {
@@ -17,7 +17,7 @@ static enum agreement_verdict compare_ends(size_t cnt, enum unwind_end end,
 			return AGREEMENT_SAME;
 		return out_of_reach ? AGREEMENT_BEYOND : AGREEMENT_ONLY_WALK;
 	}
-	/* A truncated walk that agrees with libdwfl so far is correct. */
+	/* A truncated walk is correct if libdwfl's walk begins with all its frames. */
 	if (end == UNWIND_END_TRUNCATED && walker->cnt >= cnt)
 		return AGREEMENT_SAME;
 	if (end == UNWIND_END_TRUNCATED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A stack walked by libdwfl, and its comparison with another walk of this stack. */
+/* A stack walked by libdwfl, and its comparison with another walk of the stack. */
 #ifndef UNWINDER_SERVER_WALKER_STACK_H
 #define UNWINDER_SERVER_WALKER_STACK_H
 
@@ -9,7 +9,7 @@
 
 #include "bpf/unwind.h"
 
-/* Maximum frames of a walk: more than the other walks keep. */
+/* Maximum frames of libdwfl's walk: more than other walks keep. */
 #define WALKER_FRAMES_MAX 640
 
 enum walker_end {
@@ -23,12 +23,15 @@ enum walker_end {
 /* A file mapping that contains code. */
 struct walker_code {
 	uint64_t start;
-	uint64_t offset; /* file offset mapped at start */
-	/* address of the nearest lower mapping of the file's beginning; 0 if unknown */
+	uint64_t offset; /* file offset that is mapped at start */
+	/* address of the nearest mapping below that maps the file's beginning; 0 if unknown */
 	uint64_t headers;
 };
 
-/* The frames of a walk, innermost first. Return addresses are unchanged. */
+/*
+ * The frames of a walk by libdwfl, innermost first. Return addresses are stored as they are, with
+ * nothing subtracted.
+ */
 struct walker_stack {
 	uint64_t frames[WALKER_FRAMES_MAX];
 	size_t cnt;
@@ -47,11 +50,12 @@ enum agreement_verdict {
 
 struct agreement {
 	enum agreement_verdict verdict;
-	size_t compared; /* frames compared, without the first, which is given */
-	size_t last;     /* if not SAME: index of the last equal frame */
+	/* number of frames compared, not counting the first, which both walks were given */
+	size_t compared;
+	size_t last; /* index of the last frame up to which both walks are equal */
 };
 
-/* Compares a walk of at least one frame, which ended with `end`, with libdwfl's. */
+/* Compares a walk of at least one frame, which ended with `end`, with libdwfl's walk. */
 struct agreement agreement_find(const uint64_t *frames, size_t cnt, enum unwind_end end,
 				const struct walker_stack *walker);
 
