@@ -14,7 +14,7 @@
 #include "prober/server/protocol.h"
 #include "prober/server/server.h"
 
-/* Maximum length of a disassembled instruction; disassemblers write less. */
+/* Maximum length of an instruction's disassembly. Disassemblers write less. */
 #define INSN_TEXT_MAX 200
 
 static const struct helper_kind prober_kind = {
@@ -25,8 +25,8 @@ static const struct helper_kind prober_kind = {
 HELPER_KIND(prober_kind);
 
 /*
- * A second helper for reads of memory: these may block forever, which must not delay requests about
- * files.
+ * A second helper, for reads of memory. Such a read may block forever, and must not delay requests
+ * about files.
  */
 static const struct helper_kind reader_kind = {
 	.name = "memory reader",
@@ -38,7 +38,10 @@ HELPER_KIND(reader_kind);
 static struct helper helper = HELPER_INIT(&prober_kind);
 static struct helper reader = HELPER_INIT(&reader_kind);
 
-/* Interval, in nanoseconds, at which a memory reader that waits for a processor is checked. */
+/*
+ * Interval, in nanoseconds, at which memleak checks whether a memory reader still waits for a
+ * processor.
+ */
 #define STARVED_NS 50000000ULL
 
 struct question {
@@ -51,10 +54,10 @@ struct question {
 	const char *name;
 	uint64_t addr;
 	size_t len;
-	/* deadline extended for a helper that is only waiting for a processor */
+	/* deadline if the helper is only waiting for a processor */
 	uint64_t latest_ns;
-	/* Fields set from the answer. */
-	uint64_t size; /* file size, to check offsets in the answer */
+	/* The following fields are set from the answer. */
+	uint64_t size; /* size of the file, by which offsets in the answer are checked */
 	int status;
 	uint64_t value;
 	struct file_functions functions;
@@ -63,8 +66,8 @@ struct question {
 };
 
 /*
- * Waits for an answer. After the deadline, a memory reader that is runnable gets more time: it is
- * waiting for a processor on a busy machine, not for memory.
+ * Waits for an answer. A memory reader that is runnable at the deadline gets more time: on a busy
+ * machine it may be waiting for a processor, not for memory.
  */
 static int wait_answer(struct question *question, uint64_t deadline_ns)
 {
@@ -104,7 +107,7 @@ static int ask(struct question *question, uint64_t deadline_ns)
 	if (deadline_ns > question->latest_ns)
 		deadline_ns = question->latest_ns;
 	err = ask_once(question, deadline_ns);
-	/* The helper may have ended for a reason unrelated to this file: retry once. */
+	/* Retry once: the helper may have ended for a reason unrelated to this file. */
 	if (err == -EPIPE)
 		err = ask_once(question, deadline_ns);
 	return err == -EPIPE ? -EIO : err;
@@ -133,7 +136,10 @@ static bool is_name(const struct question *question, size_t name)
 	return name < question->wanted->cnt && question->wanted->items[name].name;
 }
 
-/* Reads an instruction's text, which will be shown: printable and not too long. */
+/*
+ * Reads the text of an instruction. Rejects text that is too long or not printable, since it is
+ * shown to users.
+ */
 static int get_insn(struct message_cursor *cursor, char **ret)
 {
 	size_t len;
@@ -169,7 +175,10 @@ static int get_returns(const struct question *question, struct message_cursor *c
 	return 0;
 }
 
-/* True if the probe's place is within the file. Whether it makes sense is the file's own risk. */
+/*
+ * True if the place of the probe is inside the file. A wrong place inside the file harms only
+ * processes that run the file.
+ */
 static bool is_in_file(const struct question *question, const struct found_function *function)
 {
 	return function->offset < question->size && function->place.offset < FUNCTION_BYTES_MAX &&
@@ -238,7 +247,7 @@ static int take_functions(void *arg, struct message *answer)
 		file_functions_deinit(&functions);
 	else
 		question->functions = functions;
-	/* Running out of our own memory is not the helper's fault: do not end it. */
+	/* Do not end the helper if it is memleak that ran out of memory. */
 	question->status = err;
 	return err == -ENOMEM ? 0 : err;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads single instructions and relocations of an ELF file. */
+/* Reads single instructions of an ELF file, and its relocations. */
 #include "prober/server/code_file.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #define INSN_MAX 15
 
 /*
- * Maximum relocations read per file, and maximum imports among them. Bounds the time for hostile
- * files.
+ * Maximum relocations read per file, and maximum imports found in them. Both bound the time for
+ * hostile files.
  */
 #define RELOCATIONS_MAX (8 << 20)
 #define IMPORTS_MAX (1 << 20)
@@ -33,7 +33,7 @@ bool code_file_select(struct code_file *code, uint64_t segment_offset)
 	return false;
 }
 
-/* True for relocations that store a symbol's plain address. */
+/* True for types of relocation that store the plain address of a symbol. */
 static bool is_import(const GElf_Rela *rela)
 {
 	uint64_t type = GELF_R_TYPE(rela->r_info);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF file's code by address: single instructions, and calls through the import table that the
- * dynamic loader fills in. Supports x86-64 only. The file is hostile: reads are bounded.
+ * The code of an ELF file, read by address: single instructions, and calls through the import table
+ * that the dynamic loader fills in. Supports x86-64 only. The file is hostile: reads are bounded.
  */
 #ifndef PROBER_SERVER_CODE_FILE_H
 #define PROBER_SERVER_CODE_FILE_H
@@ -11,50 +11,56 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A word of memory that the dynamic loader sets to the address of a symbol. */
+/* A word of memory in which the dynamic loader stores the address of a symbol. */
 struct code_import {
 	uint64_t slot;
 	uint32_t symbol;
-	uint32_t table; /* section index of the symbol table */
+	uint32_t table; /* index of the section with the symbol table */
 };
 
 struct code_file {
 	int fd;
 	Elf *elf;
 	csh handle;
-	cs_insn *insn; /* the latest instruction read by code_file_read() */
+	cs_insn *insn; /* latest instruction that code_file_read() has read */
 	GElf_Phdr segment;
 	struct code_import *imports; /* imports sorted by slot */
 	size_t import_cnt;
 	size_t import_cap;
-	uint64_t followed; /* instructions followed so far, for function_returns */
+	/* number of instructions followed so far in this file; used by function_returns.c */
+	uint64_t followed;
 };
 
-/* Opens a file's code. Returns 0 or a negative errno. */
+/* Opens a file to read its code. Returns 0 or a negative errno. */
 int code_file_init(struct code_file *code, int fd);
 void code_file_deinit(struct code_file *code);
 
-/* Selects the executable segment at this file offset; false if there is none. */
+/*
+ * Selects the executable segment that begins at this file offset. Returns false if there is none.
+ */
 bool code_file_select(struct code_file *code, uint64_t segment_offset);
 
 uint64_t code_file_address(const struct code_file *code, uint64_t offset);
 uint64_t code_file_offset(const struct code_file *code, uint64_t addr);
 
-/* Reads the instruction at addr into code->insn; false if there is none. */
+/*
+ * Reads the instruction at addr into code->insn. Returns false if no instruction can be read there.
+ */
 bool code_file_read(struct code_file *code, uint64_t addr);
 
-/* Returns the target of a direct jump or call; false if it is indirect. */
+/* Sets *ret to the target of a direct jump or call. Returns false for other instructions. */
 bool code_insn_target(const cs_insn *insn, uint64_t *ret);
 
 /*
- * Returns the address of the word that an indirect jump or call reads its target from; false if
- * that is not at a fixed address.
+ * Sets *ret to the address of the word that contains the target of an indirect jump or call.
+ * Returns false for other instructions, or if the word's address is not fixed.
  */
 bool code_insn_slot(const cs_insn *insn, uint64_t *ret);
 
 /*
- * Finds the symbol whose address the dynamic loader stores at slot: its name, valid while the file
- * is open, and its address in this file, or 0 if it is not defined here.
+ * Finds the symbol whose address the dynamic loader stores in the word at address `slot`. Sets
+ * *name, which is valid while the file is open, and *addr, which is the symbol's address in this
+ * file, or 0 if another file defines it.
  */
 bool code_file_imported(struct code_file *code, uint64_t slot, const char **name, uint64_t *addr);
 

@@ -14,10 +14,10 @@
 #define SEGMENTS_MAX 64
 #define NONE SIZE_MAX
 
-/* The definitions found of one name. */
+/* The definitions found for one wanted name. */
 struct definitions {
 	size_t cnt;
-	size_t last; /* index in search->found of the newest definition; NONE if there is none */
+	size_t last; /* index in search->found of the latest definition; NONE if there is none */
 };
 
 struct search {
@@ -25,21 +25,24 @@ struct search {
 	const struct wanted_functions *wanted;
 	GElf_Phdr segments[SEGMENTS_MAX];
 	size_t segment_cnt;
-	/* indexes of names, sorted by name, for fast look-up: files have many symbols */
+	/*
+	 * indexes of wanted names, sorted by name for fast look-up, since files have many symbols
+	 */
 	size_t *order;
 	size_t order_cnt;
-	struct definitions *definitions; /* definitions, indexed like the wanted names */
+	struct definitions *definitions; /* definitions found, indexed like the wanted names */
 	struct elf_function *found;
-	size_t *before; /* per found function: index of the previous one with this name, or NONE */
+	/* for each item of `found`: index of the previous one with its name, or NONE */
+	size_t *before;
 	size_t found_cnt;
 	size_t found_cap;
 	size_t before_cap;
 	uint64_t left;
-	size_t *by_offset; /* indexes into found, sorted by offset */
+	size_t *by_offset; /* indexes into `found`, sorted by file offset */
 	const char *variable;
-	uint64_t value; /* ELF address of the variable */
+	uint64_t value; /* ELF address of the wanted variable */
 	struct nearest nearest;
-	char *near; /* the nearest name so far */
+	char *near; /* name of the nearest function so far */
 };
 
 static void read_segments(struct search *search)
@@ -59,8 +62,8 @@ static void read_segments(struct search *search)
 }
 
 /*
- * Converts an address to a file offset, which uprobes need, by the executable segment that contains
- * it.
+ * Converts an address to the file offset that a uprobe needs, using the executable segment that
+ * contains the address.
  */
 static bool locate(const struct search *search, uint64_t vaddr, struct elf_function *ret)
 {
@@ -145,7 +148,8 @@ static bool find_name(const struct search *search, const char *name, size_t *ret
 }
 
 /*
- * True if the function is in the wanted scope: a module's private functions serve that module only.
+ * True if a function is in the wanted scope. A function that is private to a module is called only
+ * by that module.
  */
 static bool is_meant(const struct search *search, const struct elf_function *function)
 {
@@ -179,7 +183,7 @@ static int match_name(struct search *search, const GElf_Shdr *shdr, const GElf_S
 	return name ? match_symbol(search, name, sym, shdr->sh_type == SHT_DYNSYM) : 0;
 }
 
-/* Returns the number of found functions before the offset. */
+/* Returns the number of found functions with a lower offset than the given one. */
 static size_t count_before(const struct search *search, uint64_t offset)
 {
 	size_t low = 0, high = search->found_cnt;
@@ -196,7 +200,8 @@ static size_t count_before(const struct search *search, uint64_t offset)
 }
 
 /*
- * Limits the room of the nearest function before a symbol, since code may be entered at any symbol.
+ * Ends the room of the nearest function before a symbol at that symbol, since code may be entered
+ * at any symbol.
  */
 static int limit_room(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
@@ -240,7 +245,7 @@ static int search_table(struct search *search, Elf_Scn *section, const GElf_Shdr
 	return 0;
 }
 
-/* Visits the symbols of the first table of this type; valid files have one. */
+/* Visits the symbols of the first symbol table of this type. Valid files have only one. */
 static int search_tables(struct search *search, uint32_t type, symbol_visitor visit)
 {
 	Elf_Scn *section = NULL;
@@ -286,7 +291,8 @@ static int find_rooms(struct search *search, bool all)
 	if (!err && all)
 		err = search_tables(search, SHT_SYMTAB, limit_room);
 	/*
-	 * Only the last of several names for one offset was limited: copy its room to the others.
+	 * If several found functions have one offset, only the last one's room was limited: copy
+	 * that room to the others.
 	 */
 	for (size_t i = cnt; i-- > 1;) {
 		const struct elf_function *last = &search->found[search->by_offset[i]];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Combines what is known of functions: symbols, returns and probe places. */
+/* Combines the facts about functions: symbols, return instructions and probe places. */
 #include "prober/server/file_functions.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ static void free_function(struct found_function *function)
 	free(function->returns);
 }
 
-/* Drops functions until the file needs at most FILE_PROBES_MAX probes. */
+/* Drops each function whose probes would exceed the file's limit of FILE_PROBES_MAX. */
 static void limit(struct file_functions *functions)
 {
 	size_t kept = 0, probe_cnt = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Collects all facts about the wanted functions of one file. */
+/* Finds the wanted functions of one file, with all that is needed to probe them. */
 #ifndef PROBER_SERVER_FILE_FUNCTIONS_H
 #define PROBER_SERVER_FILE_FUNCTIONS_H
 
@@ -8,13 +8,13 @@
 struct file_functions {
 	struct found_function *items; /* functions found, exported ones first */
 	size_t cnt;
-	uint64_t left; /* definitions above the limits of a file */
+	uint64_t left; /* number of definitions left out because of the limits per file */
 };
 
 /*
- * Finds the wanted functions in the file, with returns and probe places. machine: e_machine of
- * acceptable files. Returns 0, -ENOEXEC (not an ELF file for this machine) or another negative
- * errno.
+ * Finds the wanted functions in the file, with their return instructions and probe places. machine:
+ * required e_machine of the file. Returns 0, -ENOEXEC (not an ELF file for this machine) or another
+ * negative errno.
  */
 int file_functions_init(int fd, uint16_t machine, const struct wanted_functions *wanted,
 			struct file_functions *ret);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Wanted and found functions of an ELF file, as plain data for both sides of the socket. */
+/*
+ * Wanted functions, and functions found in an ELF file, as plain data that memleak and the helper
+ * exchange.
+ */
 #ifndef PROBER_SERVER_FUNCTION_H
 #define PROBER_SERVER_FUNCTION_H
 
@@ -7,56 +10,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits per file. Files worth tracing stay below them; surplus functions are counted. */
-#define DEFINITIONS_MAX 64   /* maximum definitions with one name */
-#define FILE_PROBES_MAX 4096 /* maximum probes, on entries and returns */
+/*
+ * Limits per file. Files worth tracing stay below them. Functions above the limits are left out,
+ * but counted.
+ */
+#define DEFINITIONS_MAX 64   /* maximum definitions of one name */
+#define FILE_PROBES_MAX 4096 /* maximum probes, counting those on entries and on returns */
 #define FUNCTION_RETURNS_MAX 128
-#define FUNCTION_BYTES_MAX (64 << 10) /* maximum distance of a probe from the function's entry */
+/* maximum distance, in bytes, of a probe from the function's entry */
+#define FUNCTION_BYTES_MAX (64 << 10)
 
-/* The scope in which definitions are searched. */
+/* The functions among which definitions are searched. */
 enum function_scope {
-	SCOPE_EXPORTED, /* only functions visible to other modules */
-	SCOPE_GLOBAL,   /* only functions visible to other files of the module */
+	SCOPE_EXPORTED, /* only exported functions: other modules may call them */
+	SCOPE_GLOBAL,   /* only functions that are not static: other source files may call them */
 	SCOPE_ALL,      /* all functions, including static ones */
 };
 
 struct wanted_function {
-	const char *name;          /* NULL for an unused slot */
+	const char *name;          /* name of the function; NULL for an unused slot */
 	unsigned int argument_cnt; /* number of arguments that the probe reads */
-	bool everywhere;           /* found in any scope, as only one allocator uses this name */
-	bool followed;             /* find where it returns, or which function it passes calls to */
+	bool everywhere; /* search all functions, since only one allocator uses this name */
+	/* find its return instructions, or the wanted function to which it passes calls */
+	bool followed;
 };
 
 struct wanted_functions {
 	const struct wanted_function *items; /* wanted functions; names are unique */
 	size_t cnt;
 	enum function_scope scope;
-	bool through;  /* find functions that pass every call to another wanted function */
-	bool at_entry; /* place all probes on first instructions */
+	bool through;  /* find functions that pass every call on to another wanted function */
+	bool at_entry; /* place all probes on the first instruction of functions */
 };
 
-/* The instruction that a probe is placed on. */
+/* The instruction on which a probe is placed. */
 struct probe_place {
-	uint64_t offset; /* distance from the function's entry */
-	bool emulated;   /* the kernel emulates it, in every version that has these probes */
-	char *insn;      /* disassembly, from malloc(); NULL if unknown */
+	uint64_t offset; /* distance, in bytes, from the function's entry */
+	/* the kernel emulates the instruction, in all versions that have such probes */
+	bool emulated;
+	char *insn; /* disassembly, from malloc(); NULL if unknown */
 };
 
 enum function_verdict {
-	FUNCTION_RETURNS, /* all return instructions were found */
-	FUNCTION_THROUGH, /* every call that returns has passed through another wanted function */
-	FUNCTION_UNKNOWN, /* some code could not be followed, or following was not requested */
+	FUNCTION_RETURNS, /* all return instructions of the function were found */
+	/* every call that returns has called another wanted function, `through` */
+	FUNCTION_THROUGH,
+	/* some code could not be followed, or the function was not to be followed */
+	FUNCTION_UNKNOWN,
 };
 
 struct found_function {
-	size_t name;     /* index into the wanted functions */
-	uint64_t offset; /* file offset for a uprobe */
-	bool exported;   /* in the dynamic symbol table: other modules may call it */
+	size_t name;     /* index in the list of wanted functions */
+	uint64_t offset; /* file offset of the entry, for a uprobe */
+	bool exported;   /* in the dynamic symbol table, so that other modules may call it */
 	struct probe_place place;
 	enum function_verdict verdict;
-	size_t through;    /* with FUNCTION_THROUGH: index of the function that calls pass */
-	bool jumps_there;  /* the function only jumps to the function `through` */
-	uint64_t *returns; /* file offsets, from malloc(); with FUNCTION_RETURNS only */
+	size_t through;    /* with FUNCTION_THROUGH: index of the wanted function that is called */
+	bool jumps_there;  /* the function does nothing but jump to the function `through` */
+	uint64_t *returns; /* file offsets of returns, from malloc(); with FUNCTION_RETURNS only */
 	size_t return_cnt;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the code of functions, and searches the file for jumps into them. */
+/* Reads the code of functions, and searches the whole file for jumps into this code. */
 #include "prober/server/function_places.h"
 
 #include <stdlib.h>
@@ -8,18 +8,22 @@
 
 #include "base/cleanup.h"
 
-/* Bytes read of a function that is large or of unknown size; its probe stays at the entry. */
+/*
+ * Number of bytes read of a function that is large or of unknown size. The probe of such a function
+ * stays at the entry.
+ */
 #define FUNCTION_START 64
 
 /*
- * Maximum functions per file whose probes are moved, to bound the time. Allocators have fewer
- * versions of their functions.
+ * Maximum functions per file whose probes are moved from the entry, to bound the time. Allocators
+ * define fewer functions.
  */
 #define FUNCTION_CNT_MAX 256
 
 #define CHUNK (1 << 20)
 /*
- * Maximum code searched for jumps, in bytes: about that of the largest programs, which takes 0.1 s.
+ * Maximum size of code searched for jumps, in bytes. The largest programs have about as much, which
+ * takes 0.1 s.
  */
 #define SCAN_MAX (256 << 20)
 
@@ -30,11 +34,12 @@ struct search {
 	const unsigned int *argument_cnts;
 	size_t cnt;
 	struct probe_place *places;
-	bool *entered; /* a jump leads between the entry and the place */
+	/* per function: a jump leads behind the entry, up to the place of the probe */
+	bool *entered;
 	uint64_t scanned;
 };
 
-/* Reads up to size bytes; returns the number read. */
+/* Reads up to `size` bytes; returns the number of bytes read. */
 static size_t read_at(int fd, uint64_t offset, uint8_t *bytes, size_t size)
 {
 	size_t len = 0;
@@ -88,9 +93,9 @@ static void note_target(void *arg, uint64_t target)
 }
 
 /*
- * Searches a segment for jumps behind functions' entries: a function's cold part may be anywhere,
- * without a symbol in stripped files, and jumps back. Anything that looks like a jump counts. False
- * if the segment cannot be read.
+ * Searches a segment for jumps into functions behind their entries. A function's cold part, which
+ * jumps back, may be anywhere, and has no symbol in stripped files. So all bytes that may be a jump
+ * count. Returns false if the segment cannot be read.
  */
 static bool scan_segment(struct search *search, uint64_t offset, uint64_t size)
 {
@@ -108,14 +113,17 @@ static bool scan_segment(struct search *search, uint64_t offset, uint64_t size)
 		probe_place_branches(bytes, len, offset + at, note_target, search);
 		if (len < CHUNK)
 			return true;
-		/* A branch that crosses the end of the chunk is read again in the next chunk. */
+		/*
+		 * Begin the next chunk before the end of this one, where a branch may be cut off.
+		 */
 		at += len - (PROBE_PLACE_BRANCH_MAX - 1);
 	}
 	return true;
 }
 
 /*
- * Returns a function with a moved probe whose segment was not searched yet; NULL if there is none.
+ * Returns a function whose probe was moved and whose segment was not yet searched; NULL if there is
+ * none.
  */
 static const struct elf_function *next_segment(const struct search *search, const bool *scanned)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Follows a function's code to its return instructions, in two passes: the first stops at calls of
- * other named functions, to see if every path passes one; the second continues after them.
+ * Follows a function's code to its return instructions, in two passes. The first pass stops at
+ * calls of other named functions, to find out if every path calls one. The second pass continues
+ * after such calls.
  */
 #include "prober/server/function_returns.h"
 
@@ -12,13 +13,13 @@
 
 #include "base/array.h"
 
-/* Maximum instructions followed per function. An allocator's slow path has some hundreds. */
+/* Maximum instructions followed per function. An allocator's slow path has a few hundred. */
 #define FOLLOWED_MAX 20000
-/* Maximum instructions followed in all functions of a file. */
+/* Maximum instructions followed per file, over all its functions. */
 #define FILE_FOLLOWED_MAX 1000000
 #define NO_NAME SIZE_MAX
 
-/* Functions that never return: the bytes after a call to one may not be code. */
+/* Functions that never return: bytes after a call of such a function may not be code. */
 static const char *const tail_calls[] = {
 	"__cxa_throw",
 	"__cxa_rethrow",
@@ -38,17 +39,17 @@ struct walk {
 	struct code_file *code;
 	const struct named_functions *named;
 	uint64_t entry;
-	bool past_named; /* continue after calls of named functions */
-	void *seen;      /* tree of the addresses of instructions */
+	bool past_named; /* second pass: continue after calls of named functions */
+	void *seen;      /* tree of the addresses of followed instructions */
 	size_t seen_cnt;
-	uint64_t *todo; /* addresses of code still to follow */
+	uint64_t *todo; /* addresses from which code is still to be followed */
 	size_t todo_cnt;
 	size_t todo_cap;
 	uint64_t *returns;
 	size_t return_cnt;
 	size_t return_cap;
-	size_t through; /* the named function that paths pass; NO_NAME if there is none */
-	bool tables;    /* reads something that may be a jump table */
+	size_t through; /* index of the named function that paths call; NO_NAME if there is none */
+	bool tables;    /* an instruction reads from what may be a jump table */
 	int err;
 	bool unknown;
 };
@@ -64,7 +65,10 @@ static void keep_node(void *node)
 {
 }
 
-/* Records an address; returns true if it is new. Sets walk->unknown at the limit. */
+/*
+ * Records the address of an instruction; returns true if it is new. Sets walk->unknown at the
+ * limit.
+ */
 static bool note_seen(struct walk *walk, uint64_t addr)
 {
 	void *key = (void *)(uintptr_t)addr;
@@ -107,11 +111,12 @@ static size_t named_as(const struct walk *walk, const char *name)
 	return NO_NAME;
 }
 
-/* The target of a branch. A branch to a PLT stub goes where the stub jumps to. */
+/* The target of a branch. If a branch leads to a PLT stub, the target is that of the stub. */
 struct destination {
-	uint64_t addr;    /* target address; 0 if in another file, or unknown */
-	const char *name; /* name of the imported symbol; NULL if not imported */
-	size_t known;     /* index of a named function; NO_NAME if it is none */
+	uint64_t addr;    /* address of the target; 0 if it is in another file, or unknown */
+	const char *name; /* name of the symbol, if it is imported; else NULL */
+	/* index of the target in the named functions; NO_NAME if it is none of them */
+	size_t known;
 };
 
 static bool find_import(struct walk *walk, uint64_t slot, struct destination *ret)
@@ -135,7 +140,7 @@ static bool find_stub(struct walk *walk, uint64_t addr, struct destination *ret)
 	       find_import(walk, slot, ret);
 }
 
-/* Finds a branch's target; false if unknown. Overwrites code->insn. */
+/* Finds the target of a branch; returns false if it is unknown. Overwrites code->insn. */
 static bool find_destination(struct walk *walk, struct destination *ret)
 {
 	uint64_t target;
@@ -159,7 +164,7 @@ static bool never_returns(const struct destination *to)
 	return false;
 }
 
-/* Follows a call. Returns true if the code after the call is reachable. */
+/* Follows a call. Returns true if execution may continue after the call. */
 static bool follow_call(struct walk *walk)
 {
 	struct destination to;
@@ -175,7 +180,7 @@ static bool follow_call(struct walk *walk)
 	return true;
 }
 
-/* Follows a jump. An indirect jump counts as a tail call, unless it may use a jump table. */
+/* Follows a jump. An indirect jump is taken for a tail call, unless it may use a jump table. */
 static void follow_jump(struct walk *walk)
 {
 	const cs_x86_op *op = &walk->code->insn->detail->x86.operands[0];
@@ -216,7 +221,7 @@ static void note_return(struct walk *walk, uint64_t addr)
 		     code_file_offset(walk->code, addr), &walk->err);
 }
 
-/* Follows one instruction. Returns true if execution continues at the next one. */
+/* Follows one instruction. Returns true if execution may continue at the next instruction. */
 static bool follow(struct walk *walk, uint64_t addr)
 {
 	const cs_insn *insn = walk->code->insn;
@@ -267,7 +272,10 @@ static void walk_code(struct walk *walk)
 	walk->todo_cnt = 0;
 }
 
-/* Returns the named function that the first instruction jumps to; NO_NAME if it does not. */
+/*
+ * If a function's first instruction is a jump to a named function, returns the index of that;
+ * otherwise NO_NAME.
+ */
 static size_t jumps_to(struct walk *walk)
 {
 	struct destination to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the first instruction of a function that the kernel emulates under a probe. */
+/* Finds the first instruction of a function that the kernel emulates when it is probed. */
 #include "prober/server/probe_place.h"
 
 #include <capstone.h>
@@ -9,14 +9,14 @@
 #include <string.h>
 
 /*
- * True if the kernel emulates this x86-64 instruction under a uprobe. In arch/x86/kernel/uprobes.c
+ * True if the kernel emulates this x86-64 instruction under a uprobe. In arch/x86/kernel/uprobes.c,
  * branch_setup_xol_ops() accepts relative jmp, jcc, call and the one-byte nop; push_setup_xol_ops()
  * accepts push of a 64-bit register with no prefix or exactly REX.B. These encodings are the same
  * in all kernels from Linux 5.4 to those of 2026.
  *
- * Not accepted here: other nops, which only new kernels emulate (the five-byte nop by turning it
- * into a call, whose return address is written below the stack pointer); branches with a prefix (66
- * is refused by the kernel); endbr64.
+ * This function does not accept other nops, which only new kernels emulate (they replace the
+ * five-byte nop by a call, which writes its return address below the stack pointer), branches with
+ * a prefix (the kernel refuses prefix 66), and endbr64.
  */
 static bool is_emulated(const uint8_t *insn, size_t len)
 {
@@ -38,8 +38,8 @@ static bool is_emulated(const uint8_t *insn, size_t len)
 #define NO_ARGUMENT 7
 
 /*
- * The registers that the System V ABI lets a function overwrite, with the number of the argument
- * that each carries. Other registers are 0: the caller needs their values, and stack walks start
+ * For each register that the System V ABI lets a function overwrite: the number of the argument in
+ * it, or NO_ARGUMENT. For other registers 0: the caller needs their values, and stack walks start
  * from them.
  */
 static const uint8_t argument_of[X86_REG_ENDING] = {
@@ -90,9 +90,9 @@ static bool may_write(unsigned int reg, unsigned int argument_cnt)
 }
 
 /*
- * True if a probe may be placed after this instruction: it continues at the next one and writes no
- * memory, where the return address is, and no register that the probe reads. A list of instructions
- * known to be harmless.
+ * True if the probe may be placed behind this instruction. Only accepts instructions known to be
+ * harmless: execution continues at the next instruction, and the instruction writes neither memory
+ * (the stack has the return address) nor a register that the probe reads.
  */
 static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 {
@@ -136,8 +136,8 @@ static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 }
 
 /*
- * True if this is a direct branch into (from, to]. Its only operand is the target. A push of a
- * constant matches as well, which is harmless.
+ * True if this is a direct branch to an address above `from` and at most `to`. Only checks that the
+ * sole operand is such a constant, so that a push of a constant may match, too, which is harmless.
  */
 static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 {
@@ -147,17 +147,17 @@ static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 	       (uint64_t)x86->operands[0].imm > from && (uint64_t)x86->operands[0].imm <= to;
 }
 
-/* Signs of indirect jumps in a function. */
+/* Evidence of indirect jumps in a function. */
 struct jumps {
 	bool indirect;
-	bool indexed; /* certainly uses a jump table */
-	bool table;   /* reads something that may be a jump table */
+	bool indexed; /* a jump certainly uses a jump table */
+	bool table;   /* an instruction reads from what may be a jump table */
 };
 
 /*
- * Notes indirect jumps and possible jump tables. A jump by a register is a tail call or uses a jump
- * table, whose targets are unknown. A table holds 32-bit distances, or addresses in programs linked
- * to a fixed address.
+ * Records indirect jumps and reads of possible jump tables. An indirect jump is either a tail call
+ * or uses a jump table, whose targets are unknown. A jump table contains 32-bit distances, or
+ * addresses in programs linked to a fixed address.
  */
 static void note_jumps(const cs_insn *insn, struct jumps *jumps)
 {
@@ -179,7 +179,10 @@ static void note_jumps(const cs_insn *insn, struct jumps *jumps)
 	}
 }
 
-/* True if the function's own code may jump to a place behind the entry, up to `place`. */
+/*
+ * True if the function's own code may jump to an instruction behind the entry, up to offset
+ * `place`.
+ */
 static bool is_jumped_into(csh handle, cs_insn *insn, const struct function_code *code,
 			   uint64_t place)
 {
@@ -207,7 +210,10 @@ static char *insn_text(const cs_insn *insn)
 	return text;
 }
 
-/* Finds the first emulated instruction, and leaves it in insn. */
+/*
+ * Finds the first instruction that the kernel emulates. Sets *ret to its offset and `insn` to the
+ * instruction.
+ */
 static bool find_emulated(csh handle, cs_insn *insn, const struct function_code *code,
 			  uint64_t *ret)
 {
@@ -258,7 +264,7 @@ static void choose_place(const struct function_code *code, bool move, struct pro
 	csh handle;
 
 	*ret = (struct probe_place){0};
-	/* On other machines no place is known to be cheaper than the entry. */
+	/* On other machines, no place is known to be cheaper than the entry. */
 	if (code->machine != EM_X86_64 || cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK)
 		return;
 	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);

@@ -22,7 +22,7 @@ enum prober_request {
 	PROBER_MEMORY
 };
 
-/* Maximum bytes of memory per request. */
+/* Maximum bytes of memory that one request may read. */
 #define PROBER_MEMORY_MAX 4096
 
 #endif

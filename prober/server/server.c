@@ -12,7 +12,7 @@
 #include "prober/server/file_functions.h"
 #include "prober/server/protocol.h"
 
-/* Maximum names in a request; real requests have fewer. */
+/* Maximum names in a request. Real requests have fewer. */
 #define NAMES_MAX 65536
 
 static char *get_copy(struct message_cursor *cursor)
@@ -114,7 +114,7 @@ static int handle_name(uint32_t kind, struct message_cursor *cursor, int fd, str
 	return 0;
 }
 
-/* Reads a process's memory. If the read blocks forever, the client ends this process. */
+/* Reads a process's memory. If the read blocks forever, memleak ends this helper. */
 static int handle_memory(struct message_cursor *cursor, int fd, struct message *reply)
 {
 	uint64_t addr = message_get_u64(cursor);
