@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sends requests to a helper, and serves requests in a helper. */
+/* Sends requests to a helper; in a helper, serves requests. */
 #include "helper/call.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/signals.h"
 
-/* Interval at which a termination signal is checked, in nanoseconds. */
+/* Interval, in nanoseconds, at which memleak checks for a termination signal. */
 #define SLICE_NS (50 * 1000000ULL)
 
 int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns)

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends requests to a helper process and receives answers, on both sides. A helper that ends or
- * sends an invalid answer costs that answer and nothing else: the next request starts a new one.
- * Knows nothing of the requests' content.
+ * Both sides of the connection between memleak and a helper: sends requests and receives answers;
+ * serves requests in the helper. If a helper ends or sends an invalid answer, only that answer is
+ * lost: the next request starts a new helper. Does not parse the contents of requests.
  */
 #ifndef HELPER_CALL_H
 #define HELPER_CALL_H
 
 #include "helper/helper.h"
 
-/* Parses an answer; may take its fd. Returns 0, -EPROTO or -ENOMEM. */
+/* Parses an answer; may take the fd out of it. Returns 0, -EPROTO or -ENOMEM. */
 typedef int (*helper_take_fn)(void *arg, struct message *answer);
 
 /*
- * Sends a request and empties it; starts the helper if needed. The request's fd stays the caller's.
- * Returns -EPIPE if the helper had ended, -ETIMEDOUT if its socket stayed full.
+ * Sends a request, starting the helper if needed, and empties the message. The request's fd stays
+ * the caller's. Returns -EPIPE if the helper had ended, or -ETIMEDOUT if its socket stayed full.
  */
 int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns);
 
 /*
- * Waits for an answer. After -ETIMEDOUT the helper continues, and a later call may receive the
- * answer. After any other error, which is -EPIPE (the helper ended) or an error of take(), the
- * helper has been ended.
+ * Waits for an answer and passes it to take(). After -ETIMEDOUT the helper continues, and a later
+ * call may receive the answer. After any other error (-EPIPE if the helper ended, or an error of
+ * take()), the helper has been ended.
  */
 int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take, void *arg);
 
 /*
- * Like helper_take(), but returns -EINTR within 50 ms of a termination signal; the helper keeps
- * running.
+ * Like helper_take(), but returns -EINTR within 50 ms after a termination signal; the helper
+ * continues.
  */
 int helper_take_unless_ended(struct helper *helper, uint64_t deadline_ns, helper_take_fn take,
 			     void *arg);
@@ -40,15 +40,17 @@ int helper_call(struct helper *helper, struct message *request, uint64_t deadlin
 		helper_take_fn take, void *arg);
 
 /*
- * Handles a request; may take its fd, and may send answers itself. A non-empty reply is sent
- * afterwards. An error ends the helper.
+ * Handles a request; may take the fd out of it, and may send answers itself. If `reply` is not
+ * empty afterwards, it is sent. An error ends the helper.
  */
 typedef int (*helper_handle_fn)(void *arg, struct message *request, struct message *reply);
 
-/* Handles requests until the socket is closed or handle() fails. Runs in the helper. */
+/*
+ * Handles requests until the socket is closed or handle() returns an error. Called in the helper.
+ */
 void helper_serve(int sock, helper_handle_fn handle, void *arg);
 
-/* Sends an answer and empties it. */
+/* Sends an answer, and empties the message. */
 int helper_reply(int sock, struct message *reply);
 
 #endif

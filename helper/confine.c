@@ -2,8 +2,8 @@
 /*
  * Confines a process by several layers: no capabilities (capabilities(7)), its own user and
  * namespaces, a Landlock domain that allows nothing (landlock(7)), and a system call filter
- * (seccomp(2)). Layers that the kernel or a container does not permit are skipped, except the first
- * and the last.
+ * (seccomp(2)). Dropping capabilities and the filter are required; other layers are skipped if the
+ * kernel or a container does not permit them.
  */
 #include "helper/confine.h"
 
@@ -31,13 +31,13 @@
 #include "base/capabilities.h"
 
 /*
- * Limit on private memory and on files, in bytes: hostile input may request any amount, such as by
- * the stated size of a compressed section.
+ * Limit, in bytes, on private memory and on the size of files: hostile input may request any
+ * amount, for example by the stated size of a compressed section.
  */
 #define MEMORY_BYTES (1UL << 30)
 /*
- * First of 2^22 user ids. Each helper uses its own, by pid, so that helpers cannot signal each
- * other.
+ * First of 2^22 user ids for helpers. Each helper uses its own (this id plus its pid), so that
+ * helpers cannot signal each other.
  */
 #define FIRST_USER 0x6d000000U
 
@@ -54,7 +54,7 @@ static void set_limit(int resource, rlim_t value)
 	setrlimit(resource, &limit);
 }
 
-/* Limits resources, and lets the OOM killer choose the helper first. */
+/* Sets resource limits, and makes the OOM killer choose the helper before other processes. */
 static void limit_resources(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -77,8 +77,8 @@ static void limit_resources(void)
 
 /*
  * Enters empty namespaces (network, mounts etc.), and changes the root to a folder in /proc that
- * only lists open files and cannot be written to. Without capabilities tries a new user namespace,
- * if the kernel permits it.
+ * only lists open files and cannot be written to. If the process lacks the capabilities for this,
+ * tries it in a new user namespace.
  */
 static void leave_namespaces(void)
 {
@@ -100,9 +100,9 @@ static int keep_effective(void)
 }
 
 /*
- * Changes to the helper's own user; in a user namespace without that user id, stays root without
- * capabilities. Keeps capabilities for the next steps. Restores the dumpable flag, by which the
- * user owns /proc/self, and the parent-death signal, which the change clears.
+ * Changes to the helper's own user; stays root, but without capabilities, in a user namespace that
+ * lacks this user id. Keeps the capabilities that the next steps need. The change clears the
+ * parent-death signal and the dumpable flag, which makes the user own /proc/self: restores both.
  */
 static void change_user(void)
 {
@@ -118,7 +118,7 @@ static void change_user(void)
 	prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0);
 }
 
-/* Prevents executed programs from regaining capabilities. Needs CAP_SETPCAP. */
+/* Prevents executed programs from regaining capabilities. This step itself needs CAP_SETPCAP. */
 static void lock_capabilities(void)
 {
 	capabilities_bound(0);
@@ -151,7 +151,8 @@ static int drop_capabilities(void)
 }
 
 /*
- * The ruleset attributes of Landlock version 6; headers of older distributions lack the last two.
+ * The ruleset attributes of Landlock version 6. Headers of older distributions lack the last two
+ * members.
  */
 struct landlock_attributes {
 	uint64_t handled_access_fs;
@@ -162,12 +163,15 @@ struct landlock_attributes {
 #define NET_BIND_AND_CONNECT 3ULL
 #define SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS 3ULL
 
-/* Denies all access to files, TCP ports and other processes that the kernel's Landlock supports. */
+/*
+ * Denies all access to files, TCP ports and other processes that the kernel's version of Landlock
+ * can deny.
+ */
 static void enter_landlock(void)
 {
 	long version =
 		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	/* Number of file access rights in each version, by version number. */
+	/* Number of file access rights of each Landlock version, indexed by version. */
 	static const int rights[] = {0, 13, 14, 15, 15, 16};
 	const long last = sizeof(rights) / sizeof(*rights) - 1;
 	struct landlock_attributes attr = {0};
@@ -186,8 +190,8 @@ static void enter_landlock(void)
 }
 
 /*
- * System calls allowed with any arguments: for memory, time and open files. Other calls fail with
- * EPERM, so that libraries which try to open a file go on without it.
+ * System calls allowed with any arguments: for memory, time and open files. Calls that are not
+ * allowed fail with EPERM, so that a library that tries to open a file goes on without it.
  */
 static const int allowed_calls[] = {
 	SCMP_SYS(read),
@@ -233,7 +237,7 @@ struct rule {
 	int call;
 	struct {
 		unsigned int index;
-		uint64_t mask; /* mask of the bits to compare; 0 to allow any value */
+		uint64_t mask; /* bits to compare with `value`; 0 to allow any argument */
 		uint64_t value;
 	} args[2];
 };
@@ -241,9 +245,14 @@ struct rule {
 static const struct rule allowed_arguments[] = {
 	/* Refuse MSG_FASTOPEN, which would connect the socket. */
 	{SCMP_SYS(sendmsg), {{2, MSG_FASTOPEN, 0}}},
-	/* The C library's fstat(). With a path it would only show whether a file exists. */
+	/*
+	 * Allow the C library's fstat(). With a path, this call would only show whether a file
+	 * exists.
+	 */
 	{SCMP_SYS(newfstatat), {{3, UINT64_MAX, AT_EMPTY_PATH}}},
-	/* Other fcntl() commands send signals, or lock files of other processes. */
+	/*
+	 * Allow only these fcntl() commands: others send signals, or lock files of other processes.
+	 */
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_DUPFD_CLOEXEC}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GETFD}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_SETFD}}},
@@ -251,14 +260,14 @@ static const struct rule allowed_arguments[] = {
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GET_SEALS}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_ADD_SEALS}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_SETFL}, {2, O_ASYNC, 0}}},
-	/* No executable memory, and no hugetlbfs pages. */
+	/* Allow neither executable memory nor hugetlbfs pages. */
 	{SCMP_SYS(mmap), {{2, PROT_EXEC, 0}, {3, MAP_HUGETLB, 0}}},
 	{SCMP_SYS(mprotect), {{2, PROT_EXEC, 0}}},
 	{SCMP_SYS(memfd_create), {{1, MFD_HUGETLB, 0}}},
 };
 
 /*
- * System calls for a server that accepts connections. None of them creates or connects other
+ * System calls for a helper that accepts connections. None of them creates or connects other
  * sockets.
  */
 static const int serving_calls[] = {
@@ -272,7 +281,7 @@ static const int serving_calls[] = {
 static const struct rule serving_arguments[] = {
 	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_NODELAY}}},
 	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_CORK}}},
-	/* Sending without an address reaches only the connected client. */
+	/* Without an address, sendto() reaches only the connected client. */
 	{SCMP_SYS(sendto), {{3, MSG_FASTOPEN, 0}, {4, UINT64_MAX, 0}}},
 };
 
@@ -291,7 +300,7 @@ static int add_rule(scmp_filter_ctx filter, const struct rule *rule)
 
 static int add_rules(scmp_filter_ctx filter, bool serves)
 {
-	/* abort() sends a signal to its own process. */
+	/* Allow abort(), which sends a signal to its own process. */
 	const struct rule own_signals = {SCMP_SYS(tgkill), {{0, UINT32_MAX, (uint64_t)getpid()}}};
 	int err = add_rule(filter, &own_signals);
 
@@ -330,7 +339,7 @@ int confine(bool serves)
 	err = drop_capabilities();
 	if (err)
 		return err;
-	/* The sanitizer's leak check reads and traces its own process. */
+	/* Allow the sanitizer's leak check to read and trace its own process. */
 	if (HELPER_SANITIZED)
 		return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : 0;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Permanently removes a process's rights. */
+/* Takes all rights from a process, permanently. */
 #ifndef HELPER_CONFINE_H
 #define HELPER_CONFINE_H
 
 #include <stdbool.h>
 
-/* Set in builds with AddressSanitizer, which needs some exceptions. */
+/* 1 in builds with AddressSanitizer, which needs some exceptions; else 0. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HELPER_SANITIZED 1
 #elif defined(__has_feature)
@@ -20,9 +20,9 @@
 /*
  * Confines the calling process: no capabilities, its own user if permitted, limited memory, and no
  * way to open files, reach the network or other processes, or execute programs. It can use only
- * files that are open or sent to it. serves: it may also accept connections on a listening socket
- * and answer them. On failure returns a negative errno: the process still has some rights and must
- * end.
+ * files that it has open or receives. serves: if true, it may also accept connections on a
+ * listening socket and answer them. On failure returns a negative errno: the process still has some
+ * rights and must end.
  */
 int confine(bool serves);
 

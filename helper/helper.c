@@ -40,7 +40,10 @@ int helper_start(struct helper *helper)
 	return 0;
 }
 
-/* True if the helper ends in time. It has no children that could keep its socket open. */
+/*
+ * True if the helper closes its end of the socket, and so has ended, within within_ms. It has no
+ * children that could keep the socket open.
+ */
 static bool has_ended(int sock, unsigned int within_ms)
 {
 	uint64_t deadline_ns = clock_deadline_ns((uint64_t)within_ms * 1000000);
@@ -106,7 +109,7 @@ void helper_stop(struct helper *helper, unsigned int grace_ms)
 	shutdown(helper->sock, SHUT_WR);
 	to_kill = !grace_ms || !has_ended(helper->sock, grace_ms);
 	close(helper->sock);
-	/* Read the CPU time before the process is reaped. */
+	/* Read the CPU time before reaping the process: afterwards it is lost. */
 	forget(helper);
 	status = starter_wait(helper->pid, to_kill);
 	if (status < 0)
@@ -114,7 +117,7 @@ void helper_stop(struct helper *helper, unsigned int grace_ms)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == STARTER_NOT_CONFINED)
 		log_error("the %s cannot give up its rights here, so it does not run",
 			  helper->kind->name);
-	/* A sanitizer found an error in the helper: fail here, so that tests notice. */
+	/* If a sanitizer found an error in the helper, fail here, so that tests notice. */
 	if (HELPER_SANITIZED && grace_ms && WIFEXITED(status) && WEXITSTATUS(status))
 		abort();
 	helper->pid = 0;

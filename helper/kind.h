@@ -6,21 +6,23 @@
 enum helper_rights {
 	HELPER_KEEPS_RIGHTS,
 	HELPER_DROPS_RIGHTS, /* confined as in confine.h */
-	HELPER_SERVES,       /* confined, but may accept connections on a socket that it is sent */
+	/* confined, but may accept connections on a listening socket that it receives */
+	HELPER_SERVES,
 };
 
-/* A constant, shared by all helpers of this kind. */
+/* A kind of helper: a constant that all helpers of the kind share. */
 struct helper_kind {
-	const char *name; /* process name; at most 15 bytes are shown */
+	const char *name; /* process name, of which the kernel shows at most 15 bytes */
 	enum helper_rights rights;
-	void (*prepare)(void); /* called before rights are dropped; NULL if not needed */
+	/* called in the helper before it drops its rights; NULL if not needed */
+	void (*prepare)(void);
 	void (*work)(int sock);
-	int niceness; /* negative for higher priority, where permitted */
+	int niceness; /* niceness of the process; a negative one is used only where permitted */
 };
 
 /*
- * Adds a kind to the list of kinds, which the linker collects from all files. A request to the
- * starter identifies a kind by its index in this list.
+ * Adds a kind to the list of kinds, which the linker collects from all object files. Requests to
+ * the starter identify a kind by its index in this list.
  */
 #define HELPER_KIND(kind)                                                                          \
 	static const struct helper_kind *const kind##_entry                                        \

@@ -14,7 +14,7 @@
 
 #define STRING_NULL UINT32_MAX
 
-/* First byte of each packet. */
+/* Value of the first byte of a packet. */
 enum { PACKET_LAST, PACKET_MORE };
 
 void message_deinit(struct message *msg)

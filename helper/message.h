@@ -20,24 +20,27 @@
 /* Value of deadline_ns (CLOCK_MONOTONIC) for no deadline. */
 #define MESSAGE_FOREVER UINT64_MAX
 
-/* A message that is being written or received. A zeroed message with fd -1 is valid and empty. */
+/*
+ * A message that is being written or received. A message of zeros, but with fd -1, is valid and
+ * empty.
+ */
 struct message {
 	unsigned char *data;
 	size_t len;
 	size_t cap;
-	int fd;      /* sent or received; -1 if there is none */
-	bool failed; /* out of memory while writing */
+	int fd;      /* fd to send, or fd that was received; -1 if there is none */
+	bool failed; /* memory ran out while the message was written */
 };
 
 void message_deinit(struct message *msg);
-/* Empties the message for reuse, and closes its fd, if there is one. */
+/* Empties a message for reuse. Closes its fd, if there is one. */
 void message_reset(struct message *msg);
 
 void message_put_u32(struct message *msg, uint32_t value);
 void message_put_u64(struct message *msg, uint64_t value);
-/* Writes bytes whose length the receiver knows. */
+/* Writes `len` bytes. The length is not sent: the receiver knows it. */
 void message_put_bytes(struct message *msg, const void *data, size_t len);
-/* Writes a string; NULL is distinct from "". */
+/* Writes a string. NULL is received as NULL, not as "". */
 void message_put_string(struct message *msg, const char *text);
 
 struct message_cursor {
@@ -49,22 +52,23 @@ struct message_cursor {
 struct message_cursor message_read(const struct message *msg);
 uint32_t message_get_u32(struct message_cursor *cursor);
 uint64_t message_get_u64(struct message_cursor *cursor);
-/* Reads len bytes; NULL if the message has fewer. */
+/* Reads len bytes. Returns NULL if the rest of the message is shorter. */
 const void *message_get_bytes(struct message_cursor *cursor, size_t len);
 /*
- * Reads a string of *len bytes, not NUL-terminated. Returns NULL if the string is NULL or
- * cursor->bad.
+ * Reads a string and sets *len; the string is not NUL-terminated. Returns NULL if the sender wrote
+ * NULL, or if the message is invalid (cursor->bad).
  */
 const char *message_get_string(struct message_cursor *cursor, size_t *len);
 
 /*
- * Sends a message; its fd stays open here. Returns -ETIMEDOUT, or -EPIPE if the other side is gone.
+ * Sends a message. Its fd stays open in this process. Returns -ETIMEDOUT, or -EPIPE if the other
+ * side is gone.
  */
 int message_send(int sock, const struct message *msg, uint64_t deadline_ns);
 /*
- * Receives a message into msg, which must have been reset. After -ETIMEDOUT a call with this msg
- * continues the message. Returns -EPIPE if the other side is gone, -EPROTO for invalid packets, or
- * -ENOMEM.
+ * Receives a message into msg, which must have been reset. After -ETIMEDOUT, another call with the
+ * same msg receives the rest of the message. Returns -EPIPE if the other side is gone, -EPROTO for
+ * invalid packets, or -ENOMEM.
  */
 int message_receive(int sock, struct message *msg, uint64_t deadline_ns);
 

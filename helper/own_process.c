@@ -18,7 +18,7 @@ static void close_from(unsigned int first)
 	struct rlimit limit;
 	int max = 1 << 16;
 
-	/* Use the system call: older C libraries have no close_range(). */
+	/* Call the system call directly: older C libraries have no close_range(). */
 	if (!syscall(SYS_close_range, first, ~0U, 0))
 		return;
 	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < 1UL << 20)
@@ -28,8 +28,8 @@ static void close_from(unsigned int first)
 }
 
 /*
- * Moves the files to high descriptors first: they may be on 0 to 3 if the parent has closed its
- * own.
+ * Moves the files to high descriptors first. Their descriptors may be among 0 to 3, if the parent
+ * itself has closed its standard files.
  */
 void own_process_keep_files(const int *files, size_t cnt)
 {

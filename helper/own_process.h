@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 /*
- * Ignores signals from the terminal and memleak's request signals, which are for the parent, and
- * resets all others to their defaults.
+ * Ignores signals from the terminal and requests to memleak (base/signals.h), both of which are
+ * meant for the parent. Resets all other signals to their defaults.
  */
 void own_process_reset_signals(void);
 
 /*
- * Moves these open files, at most 8, to descriptors 3, 4 ... with O_CLOEXEC. Descriptors 0 to 2
- * become /dev/null; all others are closed.
+ * Moves the given open files, at most 8, to descriptors 3, 4 and so on, with O_CLOEXEC. Opens
+ * /dev/null as descriptors 0 to 2, and closes all others.
  */
 void own_process_keep_files(const int *files, size_t cnt);
 

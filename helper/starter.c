@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Both sides of the starter: memleak sends requests; the starter forks, kills and waits. */
+/*
+ * Both sides of the starter: memleak sends requests; the starter process forks, kills and reaps
+ * helpers.
+ */
 #include "helper/starter.h"
 
 #include <errno.h>
@@ -23,14 +26,15 @@
 #include "helper/own_process.h"
 
 #if HELPER_SANITIZED
-/* Called in the helper, since _exit() skips the sanitizer's own check. */
+/* Runs the sanitizer's leak check in the helper, since _exit() skips it. */
 void __lsan_do_leak_check(void);
 static bool forked_by_main;
 #endif
 
 /*
- * Capabilities needed to confine a helper: to change its user, folder owners, namespaces and root,
- * and to drop the rest. Ending a helper, which then runs as another user, needs CAP_KILL.
+ * Capabilities that the starter keeps. Confining a helper needs those to change its user, the
+ * owners of folders, namespaces and the root, and to drop the rest. Ending a helper, which then
+ * runs as another user, needs CAP_KILL.
  */
 #define CONFINING                                                                                  \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETPCAP) |               \
@@ -38,27 +42,27 @@ static bool forked_by_main;
 	 CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_CHOWN))
 
 /*
- * Maximum time the starter waits for a killed process, and for one that has closed its socket, to
- * end. The kernel may take longer, if a file system does not respond; the starter then stops
- * waiting.
+ * Maximum time, in nanoseconds, that the starter waits for a process to end that it has killed, or
+ * that has closed its socket. If a file system does not respond, the kernel may take longer; the
+ * starter then goes on.
  */
 #define KILLED_NS 200000000ULL
 #define ENDING_NS 2000000000ULL
 #define STUCK_MAX 64
-/* Maximum time to wait for an answer of the starter. */
+/* Maximum time, in nanoseconds, to wait for the starter's answer. */
 #define WAIT_NS 5000000000ULL
 
 enum request { REQUEST_FORK, REQUEST_WAIT };
 
-/* Defined by the linker: the list of HELPER_KIND() entries. */
+/* Defined by the linker: start and end of the list of HELPER_KIND() entries. */
 extern const struct helper_kind *const __start_helper_kinds[];
 extern const struct helper_kind *const __stop_helper_kinds[];
 
-static pid_t stuck[STUCK_MAX]; /* children that did not end in time; unused entries are 0 */
+static pid_t stuck[STUCK_MAX]; /* pids of children that did not end in time; unused entries are 0 */
 
 static struct {
-	pid_t pid;  /* pid of the starter; 0 if never started */
-	pid_t user; /* pid of the process that started it */
+	pid_t pid;  /* pid of the starter; 0 if no starter was started */
+	pid_t user; /* pid of the process that started the starter */
 	int sock;   /* socket to the starter; -1 if the starter is gone */
 } starter;
 
@@ -69,7 +73,7 @@ static int keep_only(int sock)
 	return 3;
 }
 
-/* Raises the limit on open files: each module takes a few, and there may be hundreds. */
+/* Raises the limit on open files, since a helper may need a few for each of hundreds of modules. */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -97,8 +101,9 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 		kind->work(sock);
 #if HELPER_SANITIZED
 	/*
-	 * Other helpers load network libraries, which do leak. In a child forked by another thread
-	 * than the main one, memory referenced only by the main thread's stack appears leaked.
+	 * Check for leaks only here: other kinds of helper load network libraries, which do leak.
+	 * In a child forked by a thread other than the main one, memory that only the main thread's
+	 * stack refers to appears leaked.
 	 */
 	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)
 		__lsan_do_leak_check();
@@ -111,7 +116,7 @@ static size_t count_kinds(void)
 	return (size_t)(__stop_helper_kinds - __start_helper_kinds);
 }
 
-/* Returns the kind's index, or the number of kinds if it is not registered. */
+/* Returns the index of a kind, or the number of kinds if this kind is not registered. */
 static size_t kind_index(const struct helper_kind *kind)
 {
 	size_t index = 0;
@@ -133,7 +138,7 @@ static int fork_helper(uint64_t index, int sock)
 	return pid < 0 ? -errno : pid;
 }
 
-/* Reaps children that did not end in time but have ended since. */
+/* Reaps children that had not ended in time but have ended by now. */
 static void reap_stuck(void)
 {
 	for (size_t i = 0; i < STUCK_MAX; i++)
@@ -142,7 +147,7 @@ static void reap_stuck(void)
 }
 
 /*
- * Remembers a child that did not end in time. If the list is full, it stays a zombie until the
+ * Records a child that did not end in time. If the list is full, the child stays a zombie until the
  * starter ends.
  */
 static void leave_stuck(pid_t pid)
@@ -155,7 +160,7 @@ static void leave_stuck(pid_t pid)
 	}
 }
 
-/* True if pid is an unreaped child, so that no other process can have this pid. */
+/* True if pid is a child that was not reaped yet. Until then no other process can have this pid. */
 static bool is_child(pid_t pid)
 {
 	siginfo_t info;
@@ -164,8 +169,8 @@ static bool is_child(pid_t pid)
 }
 
 /*
- * Waits for a child, killing it first if to_kill. Returns -1 if it is no child or did not end in
- * time.
+ * Waits for a child to end, and reaps it. If to_kill, kills it first. Returns the status as in
+ * wait(2); -1 if pid is no child or did not end in time.
  */
 static int wait_for(pid_t pid, bool to_kill)
 {
@@ -185,7 +190,7 @@ static int wait_for(pid_t pid, bool to_kill)
 	return got == pid ? status : -1;
 }
 
-/* Handles one request. Returns -EPROTO if it is invalid. */
+/* Handles one request. Returns -EPROTO if the request is invalid. */
 static int answer(struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
@@ -239,7 +244,7 @@ static void __attribute__((noreturn)) run_starter(pid_t parent, int sock)
 	_exit(0);
 }
 
-/* Ends the starter. Running helpers end with it. */
+/* Ends the starter, whereby running helpers end, too. */
 static void end(void)
 {
 	if (starter.user != getpid() || starter.sock < 0)
@@ -286,7 +291,7 @@ static int start(void)
 	return 0;
 }
 
-/* Ends the starter after it failed. No helper can be started any more. */
+/* Ends the starter after it failed. From then on no helper can be started. */
 static void lose(int err)
 {
 	log_error("the process that starts helpers is gone (%s): from now on new code has no names "
@@ -296,8 +301,8 @@ static void lose(int err)
 }
 
 /*
- * Waits for an answer without releasing the turn lock: no other thread may send a request
- * meanwhile.
+ * Waits for an answer. Does not release the turn lock (base/turns.h), so that no other thread can
+ * send a request meanwhile.
  */
 static int wait_for_answer(uint64_t deadline_ns)
 {
@@ -311,7 +316,7 @@ static int wait_for_answer(uint64_t deadline_ns)
 }
 
 /*
- * Sends a request and receives the answer in *ret. fd stays the caller's. Returns 0 or a negative
+ * Sends a request and receives the answer in *ret. The caller keeps fd. Returns 0 or a negative
  * errno.
  */
 static int ask(enum request wanted, uint64_t what, bool to_kill, int fd, int *ret)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The starter: a child of memleak that starts and ends helpers, and alone keeps the capabilities
- * needed for that. Its memory, which helpers inherit, is that of memleak before anything of a
- * target was read. Started with the first helper; ends with memleak. Not thread-safe.
+ * The starter: a child process of memleak that starts and ends helpers, and the only process that
+ * keeps the capabilities needed for this. Helpers inherit its memory, which is a copy of memleak's
+ * before it read any data of a target. Started with the first helper; ends with memleak. Not
+ * thread-safe.
  */
 #ifndef HELPER_STARTER_H
 #define HELPER_STARTER_H
@@ -12,29 +13,30 @@
 
 #include "helper/kind.h"
 
-/* Exit status of a helper that could not drop its rights. */
+/* Exit status of a helper that failed to drop its rights. */
 #define STARTER_NOT_CONFINED 3
 
-/* Returns the starter's pid, starting it if needed, or a negative errno. */
+/* Returns the starter's pid or a negative errno. Starts the starter if needed. */
 pid_t starter_pid(void);
 
-/* True if the starter has ended, so that no helper can be started any more. */
+/* True if the starter has ended. Then no helper can be started any more. */
 bool starter_is_gone(void);
 
 /*
- * Starts a helper at the other end of sock, which is closed here. Returns its pid or a negative
- * errno.
+ * Starts a helper and passes it `sock`, its end of a socket pair, which is closed here. Returns the
+ * helper's pid or a negative errno.
  */
 pid_t starter_fork(const struct helper_kind *kind, int sock);
 
 /*
- * Waits for a helper that has ended, or kills it first. Until then its pid is not reused. Returns
- * the status as in wait(2); -1 if unknown.
+ * Waits for a helper to end, and reaps it. If to_kill, kills it first. Until this call, its pid is
+ * not reused. Returns the status as in wait(2); -1 if unknown.
  */
 int starter_wait(pid_t pid, bool to_kill);
 
 /*
- * Ends the starter. The next helper starts a new one with the memory and environment of that time.
+ * Ends the starter. The next helper is started by a new starter, with the memory and environment
+ * that memleak has then.
  */
 void starter_end(void);
 
