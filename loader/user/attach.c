@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Chooses and places the probes of a process. Probes every definition of an allocator function, in
- * the dynamic loader's lookup order: the first definition serves most of the process, but libraries
- * opened with RTLD_DEEPBIND or dlmopen() call another one.
+ * the dynamic loader's lookup order. Most of the process calls the first definition, but libraries
+ * opened with RTLD_DEEPBIND or dlmopen() may call another one.
  */
 #include "loader/user/attach.h"
 
@@ -26,16 +26,16 @@
 #include "loader/user/attach_state.h"
 #include "prober/prober.h"
 
-/* Maximum time to search for the function name that was probably meant. */
+/* Maximum time to search for a similar function name, which a message suggests. */
 #define NEAREST_NS 1000000000ULL
 
 /*
- * Kind of functions to probe in a module: with -O, heap functions and mapping functions come from
- * different files.
+ * Kind of functions to probe in a module. With -O, heap functions are probed in one file and
+ * mapping functions in other files.
  */
 enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
 
-/* True if a function is searched for in this part. */
+/* True if the function belongs to this part. */
 static bool wanted(const struct attach_state *state, size_t function, enum module_part part)
 {
 	bool maps = shape_maps(allocator_functions[function].shape);
@@ -46,10 +46,10 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 }
 
 /*
- * Returns the file whose definition of a function is probed instead of the module's, or NULL. Calls
- * left out by a filter or by sampling leave no mark on the thread, so a call of another allocator
- * inside such a call would be counted by mistake. Hence only the first definition is probed. Files
- * opened by name always use their own.
+ * Returns the file whose definition of a function is probed instead of the module's definition, or
+ * NULL. If a filter or sampling leaves out calls, only the first definition is probed: a call that
+ * is left out does not mark its thread, so a nested call of another allocator would be counted by
+ * mistake. Files loaded by name always use their own definition.
  */
 static const char *first_file(struct attach_state *state, const struct module *module,
 			      const struct found_function *function)
@@ -65,7 +65,10 @@ static const char *first_file(struct attach_state *state, const struct module *m
 		       : NULL;
 }
 
-/* Picks the wanted functions from those found, in the order of the table: inner functions last. */
+/*
+ * Picks the wanted functions from the functions found, in the order of the table, which has inner
+ * functions last.
+ */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
 			       enum module_part part, const struct file_functions *found,
 			       struct found_function *ret)
@@ -92,7 +95,7 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 	return chosen;
 }
 
-/* Logs errors that the file itself may have caused. */
+/* Logs an error if the file itself may have caused it. */
 static void say_failed(struct attach_state *state, const struct module *module, int err)
 {
 	if (err != -EIO && err != -ETIMEDOUT && err != -EPROTO)
@@ -110,8 +113,8 @@ static void say_too_late(const struct attach_state *state)
 }
 
 /*
- * Returns 0 also for a file that cannot be read or has no such functions; fails if memory or time
- * run out.
+ * Searches a file for functions. Also returns 0 if the file cannot be read or has none of them.
+ * Fails only if memory or time runs out.
  */
 static int search_file(struct attach_state *state, const struct module *module,
 		       const struct wanted_functions *wanted, struct file_functions *ret)
@@ -186,8 +189,8 @@ static bool probes_at_entry(void)
 }
 
 /*
- * Probes all allocator functions of one module. If a module defines names that only one allocator
- * uses, this allocator is linked into the module, as in programs written in Rust.
+ * Probes all allocator functions of one module. A module that defines names used by only one
+ * allocator contains that allocator, as programs written in Rust do.
  */
 static void attach_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope, enum module_part part)
@@ -214,7 +217,10 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	file_functions_deinit(&found);
 }
 
-/* Exceptions may leave C++ functions; C functions do not throw as a rule. */
+/*
+ * Returns the family of a pool function. An exception may leave a C++ function, but normally not a
+ * C function.
+ */
 static enum allocator_family family_of(const struct pool_function *pool)
 {
 	bool frees = pool->shape == MEMLEAK_SHAPE_FREE || pool->shape == MEMLEAK_SHAPE_HEAP_FREE;
@@ -254,7 +260,7 @@ static void attach_pools(struct attach_state *state, const struct module *module
 	file_functions_deinit(&found);
 }
 
-/* Probes pool functions first and allocators last: pools call allocators inside. */
+/* Probes pool functions before allocator functions, because pool functions call allocators. */
 static void search_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope)
 {
@@ -281,7 +287,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	}
 	state->later = true;
 	search_module(state, module, scope);
-	/* The next process that maps the file tries again. */
+	/* Do not add the file to the pool: the next process that maps it searches it again. */
 	if (state->err == -ENOMEM || state->too_late || state->held)
 		return;
 	err = probe_pool_add(state->ctx->pool, module->fd, state->heap_found != found_before);
@@ -289,7 +295,9 @@ static void attach_once(struct attach_state *state, const struct module *module,
 		state->err = err;
 }
 
-/* Logs, once per process, that a file cannot be read: it may define allocator functions. */
+/*
+ * Logs, once per process, that a file cannot be read, although it may define allocator functions.
+ */
 static void say_unread(struct attach_state *state, const struct module_list *list)
 {
 	struct user_process *process = state->process;
@@ -341,8 +349,7 @@ static int attach_object(struct attach_state *state)
 }
 
 /*
- * Probes _Unwind_RaiseException, where all exceptions begin. A module may have its own copy built
- * in.
+ * Probes _Unwind_RaiseException(), which raises all exceptions. A module may contain its own copy.
  */
 static void attach_raise(struct attach_state *state, const struct module *module)
 {
@@ -412,7 +419,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 				 list->items[list->hook_module].fd, &hook, 1);
 }
 
-/* Returns how many probed heap functions of the file lie in this part of it. */
+/* Returns the number of probed heap functions of the file whose code is in the moved part. */
 static size_t probed_in(const struct probe_set *set, const struct file_id *file,
 			const struct moved_code *part)
 {
@@ -441,7 +448,10 @@ static void say_moved(struct attach_state *state, const struct module *module, s
 	process->told_moved = true;
 }
 
-/* Probes belong to files: code that was moved to anonymous memory never hits them. */
+/*
+ * Counts and logs probed functions whose code was moved to anonymous memory: probes are set in
+ * files, so they never fire there.
+ */
 static void check_moved(struct attach_state *state, const struct module_list *list)
 {
 	for (size_t i = 0; i < list->moved_cnt; i++) {
@@ -458,7 +468,7 @@ static void check_moved(struct attach_state *state, const struct module_list *li
 	}
 }
 
-/* True if all probed heap functions are in moved code, where probes do not fire. */
+/* True if the code of all probed heap functions was moved to memory where probes do not fire. */
 static bool is_out_of_reach(const struct attach_state *state)
 {
 	size_t cnt = 0;
@@ -482,14 +492,16 @@ static int attach_result(const struct attach_state *state)
 	}
 	if (state->heap_found || opts->fds)
 		return 0;
-	/* Many processes have no allocator. */
+	/* Log nothing: many of the processes found by a filter have no allocator. */
 	if (state->process->found)
 		return -ENOENT;
 	if (state->err == -ESRCH) {
 		log_error("process %d ended while probes were being placed in it", pid);
 		return -ESRCH;
 	}
-	/* The last report is still made. */
+	/*
+	 * Not an error: a termination signal stopped the search, and the last report is still made.
+	 */
 	if (state->err == -EINTR) {
 		log_note("no probe was placed in process %d before the end", pid);
 		return 0;
@@ -498,7 +510,7 @@ static int attach_result(const struct attach_state *state)
 		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
 		return state->err;
 	}
-	/* Without a dynamic loader the program is static: it was searched, and has no symbols. */
+	/* Without r_debug the program is static. Its file was searched, so it has no symbols. */
 	if (!state->process->r_debug && !state->process->told_unread && !opts->object &&
 	    !opts->symbols_prefix) {
 		log_error("process %d is linked statically, and its functions have no names: trace "
@@ -514,7 +526,10 @@ static int attach_result(const struct attach_state *state)
 	return -ENOENT;
 }
 
-/* Stores what is needed to notice unloaded libraries: r_debug, and the files that always stay. */
+/*
+ * Stores what is needed to detect unloads: the address of r_debug, and the files that are never
+ * unloaded.
+ */
 static void note_loader(struct user_process *process, const struct module_list *list)
 {
 	struct file_id *permanent =
@@ -559,7 +574,10 @@ static bool is_probed(const struct probe_set *set, const struct pool_function *p
 	return false;
 }
 
-/* Returns the most similar function name in all files, to be freed, or NULL. */
+/*
+ * Returns the function name in all files that is most similar to the given name, or NULL. The
+ * caller frees it.
+ */
 static char *nearest_function(const struct module_list *list, const char *name)
 {
 	struct nearest nearest = nearest_begin(name, strlen(name));
@@ -660,8 +678,8 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	/*
-	 * A different allocator than before the exec, or the first probes of several processes at
-	 * once.
+	 * Allocations were missed: the new program has another allocator than the program before
+	 * the exec, or one of its files got its first shared probes after the program had started.
 	 */
 	if (process->after_exec && (state.placed || state.deferred))
 		user_process__count_gap(process);
@@ -672,7 +690,7 @@ out:
 	return err;
 }
 
-/* Returns the program file: exec maps it before the dynamic loader. */
+/* Returns the program file, which exec maps before the dynamic loader. */
 static struct file_id program_file(const struct proc_maps *maps)
 {
 	const struct mapping *first = NULL;
@@ -684,8 +702,10 @@ static struct file_id program_file(const struct proc_maps *maps)
 	return first ? first->file : (struct file_id){0};
 }
 
-/* Probes a file that the ended process had mapped. If the file had no probes before, that process's
- * allocations through it were missed. */
+/*
+ * Probes a file that an ended process had mapped. If the file had no probes before, allocations of
+ * the ended process were missed.
+ */
 static void look_into(struct attach_state *state, const struct mapping *mapping,
 		      enum function_scope scope)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds and probes the allocator functions of a process. Does not know when a process is searched
+ * Finds and probes the allocator functions of a process. Does not decide when a process is searched
  * again, or what happens to its probes later.
  */
 #ifndef LOADER_USER_ATTACH_H
@@ -9,16 +9,16 @@
 #include "loader/user/process.h"
 
 /*
- * Probes the allocator functions of all files that the process maps now, except those that are
- * probed already. Returns 0, -EAGAIN if the process is still loading libraries (those found so far
- * are probed), or another negative errno after logging the failure. -ENOENT if there is no
- * allocator function.
+ * Probes the allocator functions of all files that the process maps now and that are not probed
+ * yet. Returns 0, -EAGAIN if the process is still loading libraries (the libraries loaded so far
+ * are probed), -ENOENT if there is no allocator function, or another negative errno after logging
+ * the failure.
  */
 int attach_process(const struct user_context *ctx, struct user_process *process);
 
 /*
- * Probes files that the process has mapped since it was attached. They were loaded by name, so all
- * of their functions are probed, also those that another file defines first.
+ * Probes files that the process has mapped since it was attached. These files were loaded by name
+ * (dlopen), so all of their functions are probed, even if another file defines a function first.
  */
 void attach_later(const struct user_context *ctx, struct user_process *process);
 

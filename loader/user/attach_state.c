@@ -18,15 +18,16 @@
 #include "loader/target/arch.h"
 
 /*
- * Maximum time to search one file, and all files of a process (normally milliseconds): longer
- * before tracing begins, as a disk may be slow; shorter later, when reports wait.
+ * Maximum time to search one file, and all files of a process. A search normally takes
+ * milliseconds. The limits are longer before tracing begins, as a disk may be slow, and shorter
+ * later, as a search delays reports.
  */
 #define FIRST_FILE_NS (5 * 1000000000ULL)
 #define FIRST_NS (20 * 1000000000ULL)
 #define FILE_NS 1000000000ULL
 #define LATER_NS 1200000000ULL
 
-/* Minimum delay before files of a user's processes are searched again. */
+/* Delay before postponed files of a process are searched again. */
 #define HELD_NS 100000000ULL
 
 static void search_names_deinit(struct search_names *names)
@@ -47,7 +48,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 		const struct allocator_function *function = &allocator_functions[i];
 		enum allocator_family family = function->family;
 
-		/* With a given prefix, only functions of that allocator are searched for. */
+		/* With -S, search only functions of the allocator that has the prefix. */
 		if (prefix && family != ALLOCATOR_C && family != ALLOCATOR_MAPS)
 			continue;
 		if (asprintf(&names->names[i], "%s%s",
@@ -68,7 +69,7 @@ static uid_t uid_of(pid_t pid)
 						 : (uid_t)proc_status_number(status, "Uid");
 }
 
-/* Time spent on slow files is charged to the user that owns the process. */
+/* Returns the budgets to which slow files are charged, by the user that owns the process. */
 static struct user_budgets *budgets_of(const struct user_context *ctx)
 {
 	return &ctx->unwind->files.budgets;
@@ -98,10 +99,7 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 	return search_names_init(&state->names, ctx->opts->symbols_prefix);
 }
 
-/*
- * True if probes came late. A program that has just been executed is counted as an exec gap
- * instead.
- */
+/* True if probes came late. Does not count a program that is already counted as an exec gap. */
 static bool is_late(const struct attach_state *state)
 {
 	bool found = state->placed || state->deferred;
@@ -149,7 +147,7 @@ int attach_modules(struct attach_state *state, struct module_list *ret)
 	return 0;
 }
 
-/* Logs where a probe is and what it costs, in columns. */
+/* Logs the place and the cost of a probe, in columns. */
 static void say_placed(pid_t pid, const struct module *module, const struct probe *probe,
 		       const struct probe_place *place)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks once a second whether the traced cgroup still exists or was created again. */
+/* Checks once per second whether the traced cgroup was removed or created again. */
 #include "loader/user/cgroup_watch.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include "base/log.h"
 
 /*
- * Interval between checks, in seconds. The programs notice a new cgroup at the same path at once;
- * polling finds other cases.
+ * Interval between checks, in seconds. The BPF programs notice at once if a cgroup is created at
+ * the same path. The checks find cgroups created elsewhere.
  */
 #define LOOK_S 1
 
@@ -33,7 +33,10 @@ void cgroup_watch_deinit(struct cgroup_watch *watch)
 		close(watch->fd);
 }
 
-/* Also adds processes that joined before the programs knew the new cgroup's id. */
+/*
+ * Passes the id of the new cgroup to the BPF programs, and adds the processes that joined the
+ * cgroup before the programs knew its id.
+ */
 static void renew(struct process_set *set)
 {
 	size_t cnt;

@@ -12,12 +12,12 @@ struct cgroup_watch {
 };
 
 /*
- * Does nothing unless the filter names a cgroup. Returns 0 or a negative errno; call deinit either
- * way.
+ * Starts the timer if the filter names a cgroup. Returns 0 or a negative errno; call
+ * cgroup_watch_deinit() either way.
  */
 int cgroup_watch_init(struct cgroup_watch *watch, struct process_set *set);
 void cgroup_watch_deinit(struct cgroup_watch *watch);
-/* If the timer has fired: checks whether the cgroup was created again. */
+/* Checks whether the cgroup was created again, if the timer has fired. */
 void cgroup_watch_check(struct cgroup_watch *watch);
 
 #endif

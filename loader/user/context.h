@@ -22,7 +22,7 @@ struct user_context {
 	struct stack_copies *copies;
 	struct map_events *map_events; /* NULL unless processes are found by a filter */
 	struct probe_pool *pool;       /* NULL if each process has its own probes */
-	uint64_t deadline_ns;          /* when the current report or turn must end */
+	uint64_t deadline_ns;          /* deadline of the current report or turn */
 };
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes CPU times of traced processes, and has the cost of calls measured. */
+/* Sums the CPU times of traced processes and the costs of their calls. */
 #include "loader/user/cost.h"
 
 #include "base/proc.h"
 #include "loader/tables/tracker_stats.h"
 
-/* Returns the CPU time of all processes; 0: not known, as one has ended. */
+/* Returns the total CPU time of all processes; 0 if a process has ended, as its time is unknown. */
 static uint64_t cpu_ns(const struct process_set *set)
 {
 	uint64_t sum_ns = 0;
@@ -20,7 +20,7 @@ static uint64_t cpu_ns(const struct process_set *set)
 	return sum_ns;
 }
 
-/* True if more than a tenth of the calls are of functions whose probes are single-stepped. */
+/* True if more than a tenth of the calls go to functions whose probes the kernel single-steps. */
 static bool is_stepped(const struct process_set *set, const struct stats *stats)
 {
 	uint64_t calls = 0;
@@ -34,8 +34,8 @@ static bool is_stepped(const struct process_set *set, const struct stats *stats)
 }
 
 /*
- * Returns the sums since tracing began. With sampling, every call takes the trap at its entry;
- * those that may move a block also take one at their return.
+ * Returns the sums since tracing began. With sampling, each call costs a trap at its entry.
+ * realloc() and reallocarray() also cost a trap at the return.
  */
 static struct tracing_cost sums_of(const struct process_set *set, const struct stats *stats,
 				   uint64_t elapsed_ns)

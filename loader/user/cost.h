@@ -6,7 +6,7 @@
 #include "loader/user/process_set.h"
 
 void user_cost_begin(struct process_set *set);
-/* Fills the snapshot's cost. */
+/* Sets the cost of tracing in the snapshot. */
 void user_cost_read(struct process_set *set, struct snapshot *snap);
 
 #endif

@@ -28,7 +28,7 @@
 #include "report/counts.h"
 #include "report/snapshot_own.h"
 
-/* Maximum number of rows (cgroups or processes); the rest is counted in one row. */
+/* Maximum number of rows (cgroups or processes). All further cgroups or processes share one row. */
 #define ROWS_MAX 10240
 /* Inode number of the root cgroup of each hierarchy. */
 #define HIERARCHY_ROOT 1
@@ -81,7 +81,7 @@ static int choose_shapes(struct user_bpf *skel, struct probe_programs *programs)
 	return err;
 }
 
-/* True if the mount shows the whole hierarchy; in a cgroup namespace it does not. */
+/* True if the mount shows the whole hierarchy. In a cgroup namespace, it shows only a part. */
 static bool is_whole(const char *mount)
 {
 	struct stat st;
@@ -89,7 +89,7 @@ static bool is_whole(const char *mount)
 	return mount && !stat(mount, &st) && st.st_ino == HIERARCHY_ROOT;
 }
 
-/* Selects the hierarchy whose cgroup ids are used. */
+/* Selects the hierarchy whose cgroup ids are the keys of rows. */
 static int choose_hierarchy(struct count_source *count, struct memleak_config *config)
 {
 	bool unified;
@@ -195,7 +195,7 @@ static struct count_row *add_row(struct count_source *count, uint64_t key)
 	return row;
 }
 
-/* Drops rows of processes and cgroups that had ended before their last read. */
+/* Deletes rows of processes and cgroups that had already ended when the rows were last read. */
 static void drop_ended(struct count_source *count, int fd)
 {
 	struct counts *counts = &count->counts;
@@ -214,7 +214,10 @@ static void drop_ended(struct count_source *count, int fd)
 	counts->cnt = kept;
 }
 
-/* Updates the name, as a running process may have changed it. */
+/*
+ * Sets the name of a process's row to its current name, which may have changed. met: the name to
+ * use if the process has ended.
+ */
 static void name_process(struct count_row *row, const char *met)
 {
 	char *comm = proc_comm((pid_t)row->key);
@@ -273,7 +276,10 @@ static bool is_cgroup_gone(const struct count_source *count, const struct count_
 	return stat(path, &st) ? errno == ENOENT : st.st_ino != row->key;
 }
 
-/* row is the row of the last report, or NULL if it is new. */
+/*
+ * True if the process or cgroup with this key has ended. row: its row in the last report; NULL if
+ * it is new.
+ */
 static bool has_ended(const struct count_source *count, const struct count_row *row, uint64_t key)
 {
 	if (key == COUNT_OTHERS)
@@ -303,7 +309,10 @@ static int read_rows(struct count_source *count, int fd, struct memleak_count *v
 		if (!row)
 			return -ENOMEM;
 		read_row(count, row, values, cpus);
-		/* A cgroup that was renamed only looks gone. */
+		/*
+		 * A renamed cgroup looks as if it had been removed, but new calls are counted for
+		 * it.
+		 */
 		row->ended = ended && (count->counts.by == COUNT_BY_PROCESS || !row->calls);
 	}
 	if (count->counts.cnt)
@@ -321,7 +330,9 @@ static int name_cgroup(void *arg, uint64_t id, const char *path)
 	return 0;
 }
 
-/* Reads the names of cgroups if there are new ones; known names are kept after removal. */
+/*
+ * Reads the names of cgroups if there are new cgroups. Cgroups that were removed keep their names.
+ */
 static void name_cgroups(struct count_source *count)
 {
 	struct counts *counts = &count->counts;
@@ -413,7 +424,7 @@ static int count_source__maintain(struct source *base, const struct snapshot *sn
 	return 0;
 }
 
-/* Counts have no age, so there is no baseline. */
+/* Does nothing: counts have no age, so there is no baseline. */
 static uint64_t count_source__set_baseline(struct source *base, uint64_t now_ns)
 {
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares the descriptors that are tracked with /proc/PID/fd. */
+/* Compares tracked descriptors with /proc/PID/fd. */
 #include "loader/user/descriptors.h"
 
 #include <bpf/bpf.h>
@@ -11,7 +11,10 @@
 #include "bpf/user_probes/user.skel.h"
 #include "loader/target/open_fds.h"
 
-/* Maximum time from the beginning of a close() to when /proc does not list the descriptor. */
+/*
+ * Maximum time from the start of a close() until /proc no longer lists the descriptor, in
+ * nanoseconds.
+ */
 #define CLOSING_NS 10000000ULL
 
 void descriptors_begin(struct process_set *set)
@@ -36,7 +39,7 @@ void descriptors_read(struct process_set *set)
 		bits_clear(&fds->tracked);
 		fds->closed_unseen = 0;
 		fds->are_closed = process->ended && !all_ended;
-		/* A process that is about to end has none. */
+		/* A process that is exiting has no open descriptors: not an error. */
 		fds->is_unread = err && err != -ENOENT && err != -ESRCH;
 		fds->read_ns = err ? 0 : now_ns;
 	}
@@ -50,7 +53,7 @@ bool descriptors_are_gone(void *arg, const struct memleak_block_key *key,
 
 	if (!process || process->fds.are_closed || !process->fds.read_ns)
 		return process && process->fds.are_closed;
-	/* Without memory for it, the descriptor counts as missed. */
+	/* If memory runs out here, the descriptor counts as missed. */
 	if (bits_has(&process->fds.open, fd))
 		bits_add(&process->fds.tracked, fd);
 	else if (block->birth_ns < process->fds.read_ns)
@@ -58,7 +61,7 @@ bool descriptors_are_gone(void *arg, const struct memleak_block_key *key,
 	return block->birth_ns < process->fds.read_ns && !bits_has(&process->fds.open, fd);
 }
 
-/* Returns when a traced call last closed the descriptor; 0: none did, or that was long ago. */
+/* Returns the time when a traced call last closed the descriptor; 0 if no recent close is known. */
 static uint64_t closed_ns(const struct process_set *set, const struct user_process *process,
 			  size_t fd)
 {
@@ -79,7 +82,10 @@ static void count_untracked(const struct process_set *set, const struct user_pro
 
 	if (!at_ns && bits_has(&process->fds.older, fd))
 		facts->older++;
-	/* A number that was closed just now may be in use again, and tracked soon. */
+	/*
+	 * Skip a number that was closed just now: it may already be in use again, and not yet
+	 * tracked.
+	 */
 	else if (at_ns + CLOSING_NS < process->fds.read_ns)
 		facts->missed++;
 }

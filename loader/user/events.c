@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "loader/tables/event_stack.h"
 
-/* Resolves as much of the stack as can be known now. */
+/* Resolves the frames of an event's stack, as far as the code is known by now. */
 static void resolve(struct process_set *set, struct user_process *process,
 		    const struct memleak_event *event, struct memleak_stack *stack)
 {
@@ -21,7 +21,7 @@ static void resolve(struct process_set *set, struct user_process *process,
 	process_set_resolve(set, event->image, stack);
 }
 
-/* Finds the stack of an event; an unknown stack has no frames. */
+/* Finds the stack of an event. If the stack is unknown, it has no frames. */
 static int find_stack(struct user_symbols *symbols, struct user_process *process,
 		      const struct memleak_event *event, struct event_stack *ret)
 {

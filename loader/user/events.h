@@ -8,12 +8,11 @@
 
 struct user_events {
 	struct user_symbols *symbols;
-	const struct event_listener *listener; /* NULL outside of dispatch and settle */
+	const struct event_listener *listener; /* NULL except during dispatch and settle */
 };
 
 /*
- * Passes an event to the listener. arg is a struct user_events; process is NULL if its image is
- * gone.
+ * Passes an event to the listener. arg: a struct user_events. process: NULL if its image is gone.
  */
 void user_events_tell(void *arg, struct user_process *process, const struct memleak_event *event);
 

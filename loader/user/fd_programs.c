@@ -11,7 +11,7 @@
 #include "bpf/user_probes/user.skel.h"
 #include "loader/target/fd_calls.h"
 
-/* Descriptors of which it is known when they were closed. */
+/* Maximum closed descriptors whose time of closing is kept. */
 #define CLOSED_MAX 16384
 
 int fd_programs_prepare(const struct options *opts, struct user_bpf *skel)

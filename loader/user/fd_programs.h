@@ -13,9 +13,12 @@ struct fd_programs {
 	struct bpf_link *leave;
 };
 
-/* Sets the programs and maps up; before load. 0 or a negative errno. */
+/* Configures the programs and maps before they are loaded. Returns 0 or a negative errno. */
 int fd_programs_prepare(const struct options *opts, struct user_bpf *skel);
-/* Attaches the programs, after load. 0 or a negative errno, and it has said what failed. */
+/*
+ * Attaches the programs after they were loaded. Returns 0, or a negative errno after logging the
+ * failure.
+ */
 int fd_programs_attach(struct fd_programs *programs, const struct user_bpf *skel);
 void fd_programs_detach(struct fd_programs *programs);
 

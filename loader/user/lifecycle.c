@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Attaches the programs that record how processes come and go. */
+/* Attaches the BPF programs that record starts and ends of processes. */
 #include "loader/user/lifecycle.h"
 
 #include <bpf/libbpf.h>

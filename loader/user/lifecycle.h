@@ -10,7 +10,7 @@ struct bpf_link;
 struct bpf_program;
 struct user_bpf;
 
-/* Two programs for each event: exec, fork, exit, and with cgroups also moves and mkdir. */
+/* Maximum links: two for each of the events exec, fork, exit, cgroup move and cgroup creation. */
 #define LIFECYCLE_LINKS 10
 
 struct lifecycle {
@@ -18,9 +18,12 @@ struct lifecycle {
 	size_t cnt;
 };
 
-/* Returns 0, or a negative errno after logging the failure; call lifecycle_deinit() either way. */
+/*
+ * Attaches the programs. Returns 0, or a negative errno after logging the failure; call
+ * lifecycle_deinit() either way.
+ */
 int lifecycle_init(struct lifecycle *lifecycle, const struct user_bpf *skel, bool by_cgroup);
-/* True if the program is the second one of its event. */
+/* True if the program is the second of the two programs of its event. */
 bool lifecycle_is_second(const struct bpf_program *program);
 void lifecycle_deinit(struct lifecycle *lifecycle);
 

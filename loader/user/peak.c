@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --peak: copies the tables when the BPF programs say that a copy is due. */
+/* --peak: copies the tables when the BPF programs report that a copy is due. */
 #include "loader/user/peak.h"
 
 #include "base/clock.h"
@@ -25,7 +25,10 @@ static uint64_t mapped_bytes(const struct process_set *set)
 	return bytes;
 }
 
-/* Adds to the programs' total what they do not see: mappings and purged blocks. */
+/*
+ * Adjusts the programs' total by bytes that they do not count: mappings are added, purged blocks
+ * are subtracted.
+ */
 static void add_unseen(struct user_peak *peak)
 {
 	volatile struct memleak_peak_watch *watch = watch_of(peak);
@@ -61,7 +64,7 @@ static int take(struct user_peak *peak)
 	deferred_stacks_go_on(&peak->set->programs->copies.deferred);
 	watch->limit = peak_copies_keep(&peak->copies, &snap, begin_ns, watch->highest);
 	watch->told = 0;
-	/* The programs may send no further record, so check again soon. */
+	/* The total may be above the limit already: check again soon, as no record may follow. */
 	if ((int64_t)watch->total >= (int64_t)watch->limit)
 		process_set_retry_soon(peak->set);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --peak: copies of the outstanding blocks at the moment when most bytes were outstanding. */
+/* --peak: keeps a copy of the outstanding blocks from the time when most bytes were outstanding. */
 #ifndef LOADER_USER_PEAK_H
 #define LOADER_USER_PEAK_H
 
@@ -16,8 +16,8 @@ struct user_peak {
 /* Takes a copy if one is due. Returns 0 or a negative errno. */
 int user_peak_watch(struct user_peak *peak);
 /*
- * Takes a copy before a report if more bytes are outstanding than ever. Returns 0 or a negative
- * errno.
+ * Takes a copy before a report if more bytes are outstanding than ever before. Returns 0 or a
+ * negative errno.
  */
 int user_peak_report(struct user_peak *peak);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds probed files that no process maps any more. */
+/* Finds probed files that no process maps any longer. */
 #include "loader/user/pool_sweep.h"
 
 #include <errno.h>
@@ -13,14 +13,18 @@
 #include "loader/target/modules.h"
 
 /*
- * Interval of rounds, and number of rounds that probes stay unused. A program that is started again
- * soon should find its probes in place: allocations made before they are placed again are missed.
- * Several rounds also cover processes whose mappings could not be read in one of them.
+ * Interval between sweep rounds in milliseconds, and number of rounds after which unused probes are
+ * removed. A program that is soon started again should find its probes in place, since it would run
+ * unprobed until they are placed again. Several rounds are needed because the mappings of a process
+ * may be unreadable in one round.
  */
 #define ROUND_MS 300000
 #define ROUNDS 3
 
-/* Time for which probes stay in a file system once no process maps any of its files. */
+/*
+ * Time after which probes are removed from a file system if no process maps any file on it, in
+ * nanoseconds.
+ */
 #define SYSTEM_NS 5000000000ULL
 
 static uint64_t round_ns(void)
@@ -30,13 +34,18 @@ static uint64_t round_ns(void)
 	return (forced ? strtoull(forced, NULL, 10) : ROUND_MS) * 1000000;
 }
 
-/* True for errors that mean that the process or file is gone or is no ELF file. */
+/*
+ * True for errors that mean that the process or file is gone, or that the file is not an ELF file.
+ */
 static bool is_gone(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -ENOEXEC;
 }
 
-/* Marks all files that a process maps as used. On a negative errno the process may map more. */
+/*
+ * Marks all files that a process maps as used. If a negative errno is returned, some of them may
+ * not be marked.
+ */
 static int find_mapped(struct probe_pool *pool, pid_t pid)
 {
 	struct proc_maps maps;
@@ -91,8 +100,8 @@ void pool_sweep_run(struct pool_sweep *sweep, struct process_set *set)
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	/*
-	 * Removing probes held by other kinds of links takes 0.1 s each, which delays new
-	 * processes.
+	 * With other kinds of links, removing each probe takes 0.1 s, which would delay the probing
+	 * of new processes.
 	 */
 	if (!set->programs->ctx.pool || (kind != LINK_SESSION && kind != LINK_MULTI))
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Removes shared probes from files that no traced process maps any more. */
+/* Removes shared probes from files that no traced process maps any longer. */
 #ifndef LOADER_USER_POOL_SWEEP_H
 #define LOADER_USER_POOL_SWEEP_H
 

@@ -29,10 +29,10 @@
 #include "loader/target/modules.h"
 #include "loader/target/open_fds.h"
 
-/* Minimum interval between reads of maps that only reconcile mappings. */
+/* Minimum interval between reads of maps that only reconcile mappings, in nanoseconds. */
 #define COMPARE_EVERY_NS 1000000000ULL
 
-/* Maximum rest time that a report ignores. */
+/* Maximum rest_ns that is ignored before a report. */
 #define REST_SETTLE_NS 250000000ULL
 
 static char *read_comm(pid_t pid)
@@ -93,7 +93,10 @@ static int check_class(pid_t pid, bool found)
 					  : "");
 		return path_fd;
 	}
-	/* Other files of the process may be readable; the search reports the program file. */
+	/*
+	 * Go on, as other files of the process may be readable. The search logs the unreadable
+	 * file.
+	 */
 	if (fd < 0)
 		return 0;
 	if (elf_class(fd) == ELFCLASS32) {
@@ -172,8 +175,8 @@ static char *told_comm(const struct user_context *ctx, pid_t pid, uint64_t since
 }
 
 /*
- * Opens the address space of an ended process. If it was forked before events were recorded, its
- * parent's mappings are used.
+ * Opens the address space of an ended process. If the kernel's records do not contain the process's
+ * mappings, its parent's mappings are used.
  */
 static int open_ended_space(const struct user_context *ctx, struct user_process *process,
 			    const struct user_process *parent)
@@ -374,18 +377,18 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	struct walker_subject walker;
 	struct proc_maps maps;
 
-	/* The mappings of an ended process do not change any more. */
+	/* The mappings of an ended process no longer change: read them once. */
 	if (process->ended && (!process->found || process->told))
 		return;
 	process->told = process->ended;
 	process->read_ns = clock_ns(CLOCK_MONOTONIC);
 	proc_maps_deinit(&process->maps);
 	subject.unloads = unloads(ctx, process);
-	/* Reads mappings of this image, whatever the process runs now. */
+	/* Read the mappings of this image, even if the process runs another image by now. */
 	if (user_process__maps(ctx, process, &maps))
 		return;
 	process->rest_ns = proc_maps_rest_ns(&maps);
-	/* Older complete mappings are more useful than a part of the new ones. */
+	/* Keep the complete older mappings instead of an incomplete newer list. */
 	if (maps.cut && unwind_spaces_generation(ctx->unwind, process->info.pid)) {
 		say_cut(process);
 		proc_maps_deinit(&maps);
@@ -399,7 +402,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	}
 	if (ctx->opts->trace)
 		note_functions(ctx, process, &maps);
-	/* A process found by a filter is not read for each report. */
+	/* Mappings of processes found by a filter are not compared with ranges. */
 	if (!process->found && process->ranges.cnt)
 		process->maps = maps;
 	else
@@ -433,7 +436,7 @@ void user_process__compare_mappings(struct user_process *process, uint64_t heard
 	if (!process->maps.cnt || process->read_ns > heard_ns)
 		return;
 	process->compared_ns = process->read_ns;
-	/* Blocks that an ended process had at its end stay outstanding. */
+	/* Skip incomplete mappings. Blocks of a process that has ended stay outstanding. */
 	if (process->maps.whole &&
 	    ranges_reconcile(&process->ranges, &process->maps, process->read_ns))
 		process->mappings_lost++;
@@ -453,7 +456,7 @@ void user_process__count_late(struct user_process *process)
 }
 
 /*
- * Places the probes again after exec by another thread than the leader. Normally the libraries of
+ * Attaches the probes again after exec by a thread other than the leader. Normally the libraries of
  * the new program are not loaded yet. If they are, allocations may have been missed.
  */
 static void rebind_probes(const struct user_context *ctx, struct user_process *process)

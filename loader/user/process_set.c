@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds processes, follows them through fork, exec and exit, and drops data of those that have
- * ended.
+ * Finds processes, follows them through fork, exec and exit, and drops the data of ended processes.
  */
 #include "loader/user/process_set.h"
 
@@ -21,18 +20,21 @@
 #include "loader/target/map_events.h"
 #include "loader/user/attach.h"
 
-/* Delay before a process that is still loading its libraries is examined again, in nanoseconds. */
+/* Delay before a process that is still loading its libraries is searched again, in nanoseconds. */
 #define RETRY_NS 5000000L
-/* Delay before a process with postponed files is examined again, in nanoseconds. */
+/* Delay before a process with postponed files is searched again, in nanoseconds. */
 #define HELD_RETRY_NS 100000000L
-/* Timed attach retries; after that, only when the loader hook fires. */
+/*
+ * Maximum attach retries by timer. After that, a process is retried only when its loader hook
+ * fires.
+ */
 #define RETRIES_MAX 400
-/* Maximum attach retries before tracing begins without waiting longer. */
+/* Maximum attach retries of each process before tracing begins. */
 #define START_RETRIES 100
 /*
- * A purge walks over all blocks, so it usually waits for a report. It is run earlier if ended
- * images hold 1/PURGE_PART of the block table, or if there are PURGE_AT of them, as each also has
- * sites.
+ * A purge walks over all blocks, so it normally runs only at a report. It runs earlier if ended
+ * images hold 1/PURGE_PART of the block table, or if PURGE_AT images have ended, since sites also
+ * use memory.
  */
 #define PURGE_PART 8
 #define PURGE_AT 1024
@@ -117,9 +119,8 @@ void process_set_retry_soon(struct process_set *set)
 }
 
 /*
- * True if the process need not be examined now. If it waits for an unwind table, the helper's
- * socket wakes the loop when the table is ready; if it has very many mappings, it is read less
- * often.
+ * True if the process should not be read now: its mappings were read too recently, or it waits for
+ * an unwind table. When the table is ready, the helper's socket wakes the loop.
  */
 static bool is_waiting(struct process_set *set, const struct user_process *process)
 {
@@ -131,12 +132,12 @@ static bool is_waiting(struct process_set *set, const struct user_process *proce
 	}
 	if (!process->waits || !unwind_files_busy(files))
 		return false;
-	/* The descriptor may be watched already. */
+	/* This fails if the descriptor is already watched, which is harmless. */
 	process_set_watch(set, unwinder__poll_fd(files->unwinder), NULL);
 	return true;
 }
 
-/* Reads the process again; if time runs out, the next turn continues. */
+/* Reads the mappings of the process. If time runs out, they are read again in the next turn. */
 static void refresh(struct process_set *set, struct user_process *process)
 {
 	if (user_process__rests(process, true))
@@ -147,7 +148,10 @@ static void refresh(struct process_set *set, struct user_process *process)
 		process_set_retry_soon(set);
 }
 
-/* True if files of the process are postponed; then arms the timer for the next attempt. */
+/*
+ * True if the search for postponed files of the process is not due yet. Also starts the retry timer
+ * for that search, unless the timer is running.
+ */
 static bool is_held(struct process_set *set, const struct user_process *process)
 {
 	struct itimerspec armed = {0}, later = {.it_value = {.tv_nsec = HELD_RETRY_NS}};
@@ -168,14 +172,17 @@ static void retry_process(struct process_set *set, struct user_process *process)
 	if (process->held_ns)
 		process->tries = 0;
 	is_held(set, process);
-	/* Libraries that were unloaded before the hook was probed were not noticed. */
+	/*
+	 * Libraries may have been unloaded unnoticed before the hook was probed: read the mappings.
+	 */
 	if (!is_waiting(set, process))
 		refresh(set, process);
 }
 
 /*
- * Searches processes that are not attached yet; failures are handled at the next event of the
- * process. Begins where the last turn ran out of time, so that all processes are reached.
+ * Searches processes that are not attached yet. Failures are handled at the next event of the
+ * process. Begins with the process at which the last turn ran out of time, so that no process is
+ * left out for good.
  */
 static void retry(struct process_set *set)
 {
@@ -222,7 +229,8 @@ static uint32_t number(struct process_set *set)
 }
 
 /*
- * Takes ownership of a process that becomes or already is a target. Returns 0 or a negative errno.
+ * Adds a process that is a target or becomes one, and takes ownership of it. Returns 0 or a
+ * negative errno.
  */
 static int add(struct process_set *set, struct user_process *process)
 {
@@ -234,13 +242,16 @@ static int add(struct process_set *set, struct user_process *process)
 	}
 	quotas_begin(&set->programs->tracker.quotas, process->info.image);
 	user_process__begin_fds(&set->programs->ctx, process);
-	/* The end record of an ended process says what it has unloaded. */
+	/* An ended process is read when its end record, which has its unload count, arrives. */
 	if (!process->gone_ns)
 		refresh(set, process);
 	return process->pidfd < 0 ? 0 : process_set_watch(set, process->pidfd, process);
 }
 
-/* Attaches to a process; if it is still loading its libraries, waits for them. */
+/*
+ * Attaches to a process. If the process is still loading its libraries, waits a limited time for
+ * them.
+ */
 static int attach_given(struct process_set *set, struct user_process *process)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_NS};
@@ -263,7 +274,7 @@ static int targets_fd(const struct process_set *set)
 	return bpf_map__fd(set->programs->ctx.skel->maps.targets);
 }
 
-/* True if the pid is a target with this image; the pid may have been reused. */
+/* True if the pid is a target and runs this image. The pid may belong to a new process. */
 static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
 {
 	struct memleak_target target;
@@ -273,8 +284,8 @@ static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
 }
 
 /*
- * Makes a target of a process that runs in the memory of another target (vfork); its allocations
- * belong to the owner of the memory.
+ * Makes a target of a process that runs in the memory of another target, its owner (vfork). Its
+ * allocations belong to the owner.
  */
 static bool add_borrower(struct process_set *set, pid_t pid, pid_t owner)
 {
@@ -289,15 +300,18 @@ static bool add_borrower(struct process_set *set, pid_t pid, pid_t owner)
 	if (set->programs->ctx.skel->rodata->config.bound)
 		target.binding = MEMLEAK_BORROWED;
 	bpf_map_update_elem(targets_fd(set), &key, &target, BPF_NOEXIST);
-	/* A process that ended or ran exec before it became a target sends no record. */
+	/*
+	 * If the process ended or ran exec before it became a target, no record reports that: check
+	 * again.
+	 */
 	if (!proc_share_memory(proc_living_thread(owner), pid) && is_target(set, pid, target.image))
 		bpf_map_delete_elem(targets_fd(set), &key);
 	return true;
 }
 
 /*
- * Probes calls of the borrower of the memory. Does nothing for --count, whose probes stay bound to
- * the process.
+ * Attaches probes for borrower, which runs in the memory of the process. Does nothing with --count,
+ * whose probes stay bound to the process.
  */
 static void lend(struct process_set *set, struct user_process *process, pid_t borrower)
 {
@@ -336,7 +350,9 @@ static int find_borrower(void *arg, pid_t pid)
 	return 0;
 }
 
-/* True if the pid is a target in the memory of another given process. */
+/*
+ * True if the pid is already a target because it runs in the memory of another process given by -p.
+ */
 static bool is_borrower(const struct process_set *set, pid_t pid)
 {
 	struct memleak_target target;
@@ -369,17 +385,17 @@ int process_set_give(struct process_set *set, pid_t pid)
 	return err ? err : proc_visit(find_borrower, &lender);
 }
 
-/* Marks an image as ended: the next purge deletes its data. */
+/* Marks an image as ended, so that the next purge deletes its data. */
 static void drop(struct process_set *set, uint32_t image)
 {
 	if (image_set_has(&set->gone, image))
 		return;
-	/* If memory for the list runs out, the data of the image is never deleted. */
+	/* If memory runs out here, the data of the image is never deleted. */
 	image_set_add(&set->gone, image);
 	set->gone_blocks += tracker_held(&set->programs->tracker, image);
 }
 
-/* Purges if enough data has piled up, as the next report may be far away. */
+/* Purges if ended images have much data, as the next report may be far away. */
 static void purge_if_due(struct process_set *set)
 {
 	uint32_t most = set->programs->ctx.skel->rodata->config.max_allocs;
@@ -388,7 +404,7 @@ static void purge_if_due(struct process_set *set)
 		process_set_purge(set);
 }
 
-/* Adds the losses of the process to the totals before freeing it. */
+/* Frees the process at an index, and adds its losses to the totals. */
 static void forget_process(struct process_set *set, size_t at)
 {
 	const struct user_process *process = set->table.items[at];
@@ -400,7 +416,7 @@ static void forget_process(struct process_set *set, size_t at)
 	process_table_remove(&set->table, at);
 }
 
-/* Removes an ended process by its index. */
+/* Removes the process at an index, which has ended. */
 static void remove_process(struct process_set *set, size_t at)
 {
 	pid_t pid = set->table.items[at]->info.pid;
@@ -414,7 +430,7 @@ static void remove_process(struct process_set *set, size_t at)
 		map_events__forget(set->programs->ctx.map_events, pid);
 }
 
-/* Counts a process that is not traced, unless it has ended or is a kernel thread. */
+/* Counts a process that could not be opened, unless it has ended or is a kernel thread. */
 static void count_skipped(struct process_set *set, int err)
 {
 	if (err == -ENOEXEC) {
@@ -425,7 +441,10 @@ static void count_skipped(struct process_set *set, int err)
 	}
 }
 
-/* Does nothing if the programs found the process first: then they send a record. */
+/*
+ * Adds a process that was found in /proc. Does nothing if the BPF programs found it first: they
+ * have sent a record of it.
+ */
 static void add_member(struct process_set *set, const struct member *member)
 {
 	struct memleak_target target = {.image = number(set)}, known;
@@ -458,7 +477,7 @@ static void add_member(struct process_set *set, const struct member *member)
 		process_set_retry_soon(set);
 }
 
-/* Adds memleak's own processes first, so that their children are recognised as memleak's own. */
+/* Adds memleak's own processes first, so that their children are never traced. */
 static size_t add_members(struct process_set *set, const struct member *members, size_t cnt)
 {
 	size_t added = 0;
@@ -486,8 +505,8 @@ int process_set_find(struct process_set *set, size_t *ret)
 }
 
 /*
- * Repeats the search, as a descendant may have forked a child before it became a target; later
- * children are reported by the programs.
+ * Searches until no new process is found: a descendant may fork before it becomes a target. The BPF
+ * programs report children that are forked later.
  */
 int process_set_find_children(struct process_set *set, const pid_t *pids, size_t pid_cnt)
 {
@@ -506,7 +525,7 @@ int process_set_find_children(struct process_set *set, const pid_t *pids, size_t
 	return err;
 }
 
-/* Logs which of the processes found are not traced, or only in part. */
+/* Logs how many of the found processes are not traced, or only partly traced. */
 static void describe_skipped(const struct process_set *set)
 {
 	size_t unread_cnt = 0, moved_cnt = 0;
@@ -555,7 +574,7 @@ void process_set_describe(const struct process_set *set)
 	describe_skipped(set);
 }
 
-/* Do not apply records of a dead process to a new one with the same pid. */
+/* Ends the earlier process with this pid, which now belongs to a new process. */
 static void end_others(struct process_set *set, pid_t pid)
 {
 	struct user_process *process = process_table_find_pid(&set->table, pid);
@@ -565,9 +584,9 @@ static void end_others(struct process_set *set, pid_t pid)
 }
 
 /*
- * Opens the process of a record. If it has ended, or ends while it is being read, it is opened from
- * recorded events. A process that could not be read during an exec is opened from events as well,
- * but stays watched.
+ * Opens the process that a record reports. If the process has ended, or ends while it is being
+ * read, it is opened from the kernel's records of its mappings. A process that could not be read
+ * during an exec is opened from these records, too, but its pidfd is watched.
  */
 static int open_process(const struct process_set *set, const struct memleak_record *record,
 			uint32_t image, const struct user_process *parent,
@@ -591,7 +610,8 @@ static int open_process(const struct process_set *set, const struct memleak_reco
 }
 
 /*
- * A process that ended before its cgroup could be read has that of its parent, or its previous one.
+ * If the process ended before its cgroup could be read, sets its cgroup to the given one, which is
+ * its parent's or its own before the exec.
  */
 static void keep_cgroup(struct user_process *process, const char *cgroup)
 {
@@ -600,8 +620,8 @@ static void keep_cgroup(struct user_process *process, const char *cgroup)
 }
 
 /*
- * Gives up on a process that cannot be opened: its allocations are lost. A 32-bit program has no
- * probes, so nothing is lost.
+ * Stops tracing a process that cannot be opened, and counts it as lost. A 32-bit program has no
+ * probes, so it is not counted.
  */
 static void miss_process(struct process_set *set, const struct memleak_record *record,
 			 uint32_t image, int err)
@@ -638,7 +658,7 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 	process->base = base;
 	if (parent)
 		process->r_debug = parent->r_debug;
-	/* An unknown parent's mappings are unknown, too. */
+	/* If the parent is unknown, its mappings are unknown: count them as lost. */
 	if (descendant && (!parent || ranges_inherit(&process->ranges, &parent->ranges, base)))
 		process->mappings_lost++;
 	process->after_exec = !base;
@@ -649,8 +669,9 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 }
 
 /*
- * Reads the mappings of a process that ended before they were first read. A process given by -p
- * stays until its pidfd says that it has ended, as the kernel may still free its memory.
+ * Handles an end record. If the process was found by a filter and never attached, reads its
+ * mappings. A process given by -p ends only when its pidfd reports the end, as the kernel may still
+ * be freeing its memory.
  */
 void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads)
 {
@@ -664,8 +685,8 @@ void process_set_end(struct process_set *set, struct user_process *process, uint
 }
 
 /*
- * The end record may be lost, or the kernel skipped the program that sends it. Earlier records of
- * the process are applied first.
+ * End records may be missing: they can be lost, or the kernel skips the program that sends them.
+ * Earlier records of a process are applied before it is ended.
  */
 void process_set_end_gone(struct process_set *set)
 {
@@ -699,7 +720,7 @@ void process_set_leave(struct process_set *set, struct user_process *process)
 	}
 }
 
-/* Opens a process again after exec. process is NULL if it was not known. */
+/* Opens a process again after exec. process: its state before the exec, NULL if it was unknown. */
 static void replace(struct process_set *set, struct user_process *process,
 		    const struct memleak_record *record)
 {
@@ -720,14 +741,14 @@ void process_set_exec(struct process_set *set, const struct memleak_record *reco
 	const struct memleak_target_filter *rule = &set->filter.rule;
 	struct user_process *process = process_set_process(set, record->image);
 	/*
-	 * Probes are bound to the task that was the leader; if another thread calls exec, it takes
-	 * over the leader's place.
+	 * If a thread other than the leader calls exec, that thread becomes the leader. Probes are
+	 * bound to the task of the old leader, so they must be attached again.
 	 */
 	bool reattach = record->len;
 
 	drop(set, record->image);
 	purge_if_due(set);
-	/* The record belongs to an ended process whose pid was reused. */
+	/* The record is about an earlier process whose pid was reused. */
 	if (!process && !rule->join && !rule->follow)
 		return;
 	if (!process || process->found) {
@@ -759,7 +780,7 @@ int process_set_find_descendants(struct process_set *set)
 	return inheritance_update(&set->programs->descendants.inheritance, is_there, set);
 }
 
-/* Drops mappings of ended images, except those that children may still use. */
+/* Drops code mappings of ended images, except images whose children may still use them. */
 static void drop_mappings(struct process_set *set)
 {
 	struct image_set kept = {0};
@@ -776,7 +797,7 @@ static void drop_mappings(struct process_set *set)
 	set->mapped = kept;
 }
 
-/* Blocks of an ended image are kept while descendants may inherit them. */
+/* Keeps the blocks of ended images that descendants may inherit. */
 void process_set_purge(struct process_set *set)
 {
 	struct image_set kept = {0}, purged = {0};
@@ -802,7 +823,7 @@ void process_set_purge(struct process_set *set)
 	set->purge_at = 2 * kept.cnt + PURGE_AT;
 }
 
-/* True if all processes had ended when the last report began: it was the final one. */
+/* True if all processes had ended when the last report began, so that no further report follows. */
 static bool all_settled(const struct process_set *set)
 {
 	if (set->filter.rule.join)
@@ -838,8 +859,8 @@ static void refresh_changed(struct process_set *set, struct user_process *proces
 }
 
 /*
- * Reads each changed process once, however many records said that it changed. Begins where the last
- * turn ran out of time, so that all processes are reached.
+ * Reads each changed process once, even if several records reported changes. Begins with the
+ * process at which the last turn ran out of time, so that no process is left out for good.
  */
 void process_set_refresh_changed(struct process_set *set)
 {
@@ -857,7 +878,9 @@ void process_set_refresh_changed(struct process_set *set)
 			break;
 		}
 		refresh_changed(set, process);
-		/* A process that is not attached may have mapped files meanwhile. */
+		/*
+		 * If the process is not attached, it may have mapped files since the last search.
+		 */
 		again |= !is_held(set, process) && !process->attached;
 	}
 	if (again)
@@ -865,8 +888,8 @@ void process_set_refresh_changed(struct process_set *set)
 }
 
 /*
- * Records normally report changes, so a process for which there is no time is left to the next
- * report.
+ * If time runs out, the remaining processes are read before the next report. This loses little,
+ * since records normally report changes.
  */
 void process_set_refresh_given(struct process_set *set)
 {
@@ -924,6 +947,6 @@ void process_set_settle_stacks(struct process_set *set)
 {
 	stack_copies_drain(&set->programs->copies);
 	process_set_finish_stacks(set, SIZE_MAX);
-	/* After stacks that need these mappings were made, and before anything is symbolized. */
+	/* Read the mappings after the last stack was recorded and before frames are symbolized. */
 	process_set_refresh_given(set);
 }

@@ -8,7 +8,10 @@
 
 #define SLOTS_MIN 64
 
-/* The number of slots is a power of two, at least half of them empty. */
+/*
+ * Returns the first slot to try for an image. The number of slots is a power of two, and at least
+ * half of the slots are empty.
+ */
 static size_t slot_of(const struct process_table *table, uint32_t image)
 {
 	return (image * 0x9e3779b1U) & (table->slot_cnt - 1);

@@ -8,12 +8,12 @@
 struct process_table {
 	struct user_process **items; /* owned */
 	size_t cnt;
-	struct user_process **slots; /* hash table of items by image; may be out of date */
+	struct user_process **slots; /* hash table of items by image; stale if changed */
 	size_t slot_cnt;
 	bool changed;
 };
 
-/* Takes ownership of the process. On -ENOMEM the caller keeps it. */
+/* Takes ownership of the process. If -ENOMEM is returned, the caller still owns it. */
 int process_table_add(struct process_table *table, struct user_process *process);
 /* Frees the process at an index; the last process moves to this index. */
 void process_table_remove(struct process_table *table, size_t at);

@@ -24,12 +24,10 @@
 #include "loader/user/fd_programs.h"
 #include "loader/user/lifecycle.h"
 
-/* Maximum number of images that have ended and whose records are not applied yet. */
+/* Maximum ended images whose records are still pending. */
 #define EXECS_AT_ONCE 1024
 
-/*
- * Maximum number of processes that run in the memory of others, between vfork and exec or longer.
- */
+/* Maximum processes that run in the memory of other processes, as between vfork and exec. */
 #define BORROWERS_AT_ONCE 1024
 
 static uint32_t stacks_to_compare(void)
@@ -40,8 +38,8 @@ static uint32_t stacks_to_compare(void)
 }
 
 /*
- * Returns the size of the ring for stack copies. Most deferred stacks, thousands of them, come when
- * a program starts.
+ * Returns the size of the ring for stack copies, in bytes. Starting a program can defer thousands
+ * of stacks at once.
  */
 static uint32_t copies_bytes(const struct user_context *ctx)
 {
@@ -55,7 +53,8 @@ static uint32_t copies_bytes(const struct user_context *ctx)
 }
 
 /*
- * True if forked children inherit the blocks of their parents; with -C single blocks are not known.
+ * True if forked children inherit the blocks of their parents. With -C, single blocks are not
+ * recorded, so none can be inherited.
  */
 static bool inherits(const struct options *opts)
 {
@@ -89,7 +88,7 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = stacks_to_compare();
-	/* Stacks to be compared must stay addresses. */
+	/* The comparison of stacks needs frames that are addresses. */
 	config->find_vma = features->find_vma && !config->verify_unwind;
 	config->peak = opts->peak;
 	err |= fd_programs_prepare(opts, skel);
@@ -99,8 +98,8 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 }
 
 /*
- * Selects the programs that this kind of link needs. Tail-called programs must have the same attach
- * type.
+ * Selects the programs for this kind of link. Programs called by tail calls must have the same
+ * attach type.
  */
 static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 {
@@ -135,7 +134,10 @@ static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 	return err;
 }
 
-/* Uses one program for all entries, or one for each call shape if probes have no cookies. */
+/*
+ * Selects the programs for entry probes: one program, or without cookies one program for each call
+ * shape.
+ */
 static int choose_links(struct user_context *ctx)
 {
 	static const char *const names[] = {
@@ -231,8 +233,8 @@ static int start_unwinding(struct user_programs *programs)
 }
 
 /*
- * Starts receiving copies of stacks that are walked in user space: deferred stacks, and stacks to
- * be compared.
+ * Starts receiving copies of stacks that user space walks: deferred stacks, and stacks for the
+ * comparison.
  */
 static int start_copies(struct user_programs *programs)
 {
@@ -249,13 +251,13 @@ static int start_copies(struct user_programs *programs)
 	err = stack_copies_init(copies, bpf_map__fd(skel->maps.stack_copies));
 	if (err)
 		log_error("cannot receive copies of stacks: %s", strerror(-err));
-	/* Without unwind tables no stack is deferred. */
+	/* Without unwind tables, no stack is deferred. */
 	else if (opts->unwind != MEMLEAK_UNWIND_FP)
 		deferred_stacks_start(&copies->deferred);
 	return err;
 }
 
-/* Passes the target filter to the programs. Returns the maximum number of targets. */
+/* Passes the target filter to the BPF programs. Returns the maximum number of targets. */
 static size_t choose_targets(const struct user_context *ctx, const struct target_filter *filter,
 			     size_t process_cnt)
 {
@@ -305,7 +307,8 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 	if (!err)
 		err = user_bpf__load(ctx->skel);
 	/*
-	 * The command runs other programs; load now what would otherwise delay their first probes.
+	 * The command may run other programs. Load the entry program now, since loading it later
+	 * would delay the first probes in those programs.
 	 */
 	if (!err && ctx->opts->command && ctx->programs.kind == LINK_SESSION)
 		entry_programs__get(ctx->programs.entries);

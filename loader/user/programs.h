@@ -16,7 +16,7 @@
 #include "loader/user/context.h"
 
 struct user_programs {
-	struct user_context ctx; /* has pointers into this struct */
+	struct user_context ctx; /* has pointers to other fields of this struct */
 	struct unwind_spaces unwind;
 	struct stack_copies copies;
 	struct probe_pool pool; /* used if probes are shared */
@@ -25,21 +25,27 @@ struct user_programs {
 	struct cost_meter cost;
 };
 
-/* Loads nothing yet. Returns 0, or a negative errno after logging it; call deinit either way. */
+/*
+ * Initialises the struct without loading programs. Returns 0, or a negative errno after logging it;
+ * call user_programs_deinit() either way.
+ */
 int user_programs_init(struct user_programs *programs, const struct options *opts,
 		       struct symbolizer *symbolizer);
 
 /*
- * Loads the programs for process_cnt processes, or for all that match the filter. choose() may
- * select other programs than those that track blocks; it is called before loading and may be NULL.
- * The caller sets the tracker's owner, resolve and arg. Returns 0, or a negative errno after
- * logging it.
+ * Loads the BPF programs, with tables for process_cnt processes or for all processes that match the
+ * filter. choose() is called before loading and may select other programs than the ones that track
+ * blocks; it may be NULL. The caller must set the fields owner, resolve and arg of the tracker.
+ * Returns 0, or a negative errno after logging it.
  */
 int user_programs_load(struct user_programs *programs, const struct target_filter *filter,
 		       size_t process_cnt, int (*choose)(void *arg, struct user_context *ctx),
 		       void *arg);
 
-/* Shutdown in two steps: detach stops all probes, deinit frees everything. */
+/*
+ * Shutdown has two steps: user_programs_detach() removes all probes, user_programs_deinit() frees
+ * everything.
+ */
 void user_programs_detach(struct user_programs *programs);
 void user_programs_deinit(struct user_programs *programs);
 

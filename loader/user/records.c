@@ -12,7 +12,8 @@
 #include "base/log.h"
 
 /*
- * Mappings are kept in a list; if memory for it runs out, this counts as a loss, like a full ring.
+ * Adds the mapping to the list of the process. If memory runs out, the mapping counts as lost, like
+ * a record lost from a full ring.
  */
 static void handle_mapping(struct user_process *process, const struct memleak_record *record)
 {
@@ -58,9 +59,9 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	struct user_process *process;
 
 	switch (record->type) {
-	case MEMLEAK_REC_BLOCKS: /* handled once all records are read */
+	case MEMLEAK_REC_BLOCKS: /* handled after all records are read */
 	case MEMLEAK_REC_PEAK:
-		return; /* the total is checked anyway */
+		return; /* the peak is checked in each turn */
 	case MEMLEAK_REC_EXEC:
 		process_set_exec(set, record);
 		return;
@@ -103,15 +104,15 @@ static unsigned long position(const unsigned long *at)
 	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
-/* True if all records that were there at the beginning have been read. */
+/* True if all records that the ring contained when reading began have been read. */
 static bool is_read(const struct records *records)
 {
 	return (long)(position(records->read_to) - records->until) >= 0;
 }
 
 /*
- * Stops (-EAGAIN) at records that came since the beginning, as new ones may come faster than they
- * are applied.
+ * Applies a record. Stops (-EAGAIN) at records written after reading began, as new records may
+ * arrive faster than they are applied.
  */
 static int handle_record(void *arg, void *data, size_t len)
 {
@@ -134,8 +135,8 @@ static int consume(struct ring_buffer *ring)
 }
 
 /*
- * Stops (-EAGAIN) at events that came since the beginning, as new ones may come faster than they
- * are handled, and at the deadline, as symbolizing may be slow.
+ * Passes on an event. Stops (-EAGAIN) at events written after reading began, as new events may
+ * arrive faster than they are handled. Also stops at the deadline, as symbolizing may be slow.
  */
 static int handle_event(void *arg, void *data, size_t len)
 {
@@ -144,7 +145,9 @@ static int handle_event(void *arg, void *data, size_t len)
 
 	if (len < sizeof(*event))
 		return 0;
-	/* The event's process may have begun after the records were read. */
+	/*
+	 * The event's process may have started after the records were read: read new records first.
+	 */
 	if (event->time_ns > records->begun_ns) {
 		records->until = position(records->written_to);
 		consume(records->ring);
@@ -158,8 +161,8 @@ static int handle_event(void *arg, void *data, size_t len)
 }
 
 /*
- * The kernel maps both positions before the data, a page each; libbpf has functions for them only
- * since 1.3.
+ * Maps the read and write positions of the ring. The kernel maps them before the data, each in its
+ * own page. libbpf has functions for them only since 1.3.
  */
 static int map_positions(struct records *records, int fd)
 {
@@ -202,7 +205,7 @@ void records_deinit(struct records *records)
 	records->read_to = NULL;
 }
 
-/* Marks all processes as changed if the programs could not send a record of a change. */
+/* Marks all processes as changed if a record of a change was lost. */
 static void find_hints(struct process_set *set)
 {
 	uint32_t *lost = &set->programs->ctx.skel->bss->hint_lost;
@@ -226,7 +229,7 @@ int records_catch_up(struct records *records)
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	records->until = position(records->written_to);
 	err = consume(records->ring);
-	/* Changed processes are read in the next turn. */
+	/* Changed processes are read in the next turn: set the timer. */
 	if (position(records->read_to) != before)
 		process_set_retry_soon(records->set);
 	return err;
@@ -241,7 +244,10 @@ int records_consume(struct records *records, bool all)
 	find_hints(records->set);
 	records->until = position(records->written_to);
 	err = consume(records->ring);
-	/* A program that is interrupted while writing a record blocks the records after it. */
+	/*
+	 * Records may remain unread: a BPF program that was interrupted while writing a record
+	 * blocks all records after it.
+	 */
 	if (is_read(records))
 		records->set->programs->descendants.heard_ns = records->begun_ns;
 	if (!err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the ring buffers: applies records of mappings and of process lifecycle, and passes on the
- * events of -t.
+ * Reads the ring buffers. Applies records of mappings and of starts and ends of processes, and
+ * passes on the events of -t.
  */
 #ifndef LOADER_USER_RECORDS_H
 #define LOADER_USER_RECORDS_H
@@ -12,29 +12,32 @@ struct records {
 	struct process_set *set;
 	struct ring_buffer *ring;
 	struct ring_buffer *events;
-	/* Receives events; NULL if none are wanted. process is NULL if its image is gone. */
+	/* Receives events; NULL if none are wanted. process: NULL if its image is gone. */
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
-	bool all;            /* pass on all events, regardless of the deadline */
-	uint64_t begun_ns;   /* when the current reading began */
-	unsigned long until; /* write position of the record ring at begun_ns */
-	/* Read and write position of the record ring, in pages mapped from the kernel. */
+	bool all;            /* pass on all events, even after the deadline */
+	uint64_t begun_ns;   /* time when the current reading began */
+	unsigned long until; /* write position of the record ring when the reading began */
+	/* Read and write positions of the record ring, in pages that the kernel shares. */
 	unsigned long *read_to;
 	unsigned long *written_to;
 };
 
-/* records->set must be set. Returns 0 or a negative errno; call records_deinit() either way. */
+/*
+ * Opens the rings. The caller has initialised records->set. Returns 0 or a negative errno; call
+ * records_deinit() either way.
+ */
 int records_init(struct records *records);
 void records_deinit(struct records *records);
 /*
- * Reads what is in the rings at the time of the call; unless all is set, events only until the
- * deadline. Returns 0 or a negative errno.
+ * Reads the records and events that were in the rings at the time of the call. Events are read
+ * until the deadline. all: read all events, even after the deadline. Returns 0 or a negative errno.
  */
 int records_consume(struct records *records, bool all);
 
 /*
- * Like records_consume(), but reads only records, no events. Afterwards begun_ns is the time until
- * which all records have been applied.
+ * Like records_consume(), but does not read events. Afterwards, all records until begun_ns have
+ * been applied.
  */
 int records_catch_up(struct records *records);
 

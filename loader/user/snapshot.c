@@ -49,7 +49,8 @@ static int walk_mappings(struct tracker_walk *walk, const struct user_process *p
 }
 
 /*
- * Reads the sums while programs update them, so a block may be in one sum and not yet in another.
+ * Reads the sums of a process. BPF programs update them at the same time, so a block may be in one
+ * sum and not yet in another one.
  */
 static void fill_summary(const struct memleak_summary *sums, struct process_summary *ret)
 {
@@ -72,7 +73,7 @@ static int take_summaries(const struct process_set *set, struct snapshot *snap)
 		const struct process *process = &set->table.items[i]->info;
 		struct memleak_summary sums = {0};
 
-		/* A process that has not called an allocator has no entry. */
+		/* A process without allocator calls has no entry. */
 		if (bpf_map_lookup_elem(set->programs->tracker.summaries_fd, &process->image,
 					&sums) &&
 		    errno != ENOENT)
@@ -152,7 +153,7 @@ int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct pea
 	snap.peak = peak;
 	for (size_t i = 0; !err && i < set->table.cnt; i++)
 		err = walk_mappings(&walk, set->table.items[i]);
-	/* For blocks allocated since the source was settled. */
+	/* Finish the stacks of blocks that were allocated after the source was settled. */
 	process_set_settle_stacks(set);
 	if (!err && tracker->walker.opts->summary)
 		err = take_summaries(set, &snap);

@@ -6,9 +6,9 @@
 #include "loader/user/process_set.h"
 
 /*
- * Reads all outstanding blocks at t0_ns; the mapping records must have been applied up to t0_ns.
- * Changes only cached stacks and code. The snapshot copies peak, which may be NULL. Returns 0 or a
- * negative errno.
+ * Reads all outstanding blocks at t0_ns. All records of mappings until t0_ns must have been
+ * applied. peak: copied into the snapshot; may be NULL. Changes nothing in the set except cached
+ * stacks and code. Returns 0 or a negative errno.
  */
 int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct peak *peak,
 		       struct snapshot *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The user source: what traced processes have outstanding, its peak, and the events of -t. */
+/* The user source: outstanding memory of traced processes, its peak, and the events of -t. */
 #include "loader/user/source.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static int user_source__read(struct source *base, const struct read_request *req
 	set->programs->ctx.deadline_ns = request->deadline_ns;
 	set->programs->tracker.walker.heaps_before_ns = request->heaps_before_ns;
 	err = with_peak ? user_peak_report(&source->peak) : 0;
-	/* Blocks and mappings must be of the same moment. */
+	/* Blocks and mappings must be read as of the same time. */
 	if (!err)
 		err = records_catch_up(&source->tracing.records);
 	if (!err)
@@ -94,7 +94,7 @@ static int user_source__read(struct source *base, const struct read_request *req
 	if (!err)
 		user_cost_read(set, ret);
 	tracker_forget_pictures(&set->programs->tracker);
-	/* Processes may be removed before the report is made; their symbols are still needed. */
+	/* The report needs symbols of processes that may be removed before it is made. */
 	if (!err)
 		user_symbols_keep(&source->symbols, true);
 	return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Symbolizes frames by file and offset, or by the mappings of their process. */
+/* Symbolizes frames, which are offsets in files or addresses in their process. */
 #include "loader/user/symbols.h"
 
 #include <errno.h>
@@ -34,7 +34,10 @@ static struct sym_query query_of(const struct process_set *set, uint64_t frame)
 	return query;
 }
 
-/* Returns the space of a site's process; NULL if the process is gone and its space was not kept. */
+/*
+ * Returns the symbol space of a site's process; NULL if the process is gone and its symbol space
+ * was not kept.
+ */
 static struct symspace *own_space(struct user_symbols *symbols, const struct site *site)
 {
 	uint32_t image = site->process->image;
@@ -42,15 +45,15 @@ static struct symspace *own_space(struct user_symbols *symbols, const struct sit
 
 	if (!process)
 		return hash_map_get(&symbols->kept, image);
-	/* If this runs out of memory, the space is not kept. */
+	/* If memory runs out here, the symbol space is not kept. */
 	if (symbols->keeps)
 		hash_map_set(&symbols->kept, image, process->space);
 	return process->space;
 }
 
 /*
- * Returns the space that names a site's frames: that of its process, or else the shared one for
- * offsets in files. NULL if there is none or memory runs out.
+ * Returns the symbol space for a site's frames: the space of its process, or else the shared space
+ * for offsets in files. NULL if there is none or if memory runs out.
  */
 static struct symspace *space_of(struct user_symbols *symbols, const struct site *site)
 {
@@ -73,7 +76,7 @@ static bool can_name(const struct user_symbols *symbols, const struct symspace *
 	return MEMLEAK_FRAME_IN_FILE(frame) || space != symbols->files;
 }
 
-/* A site and its space; the process may be removed while names are waited for. */
+/* A site and its symbol space. The process may be removed before its frames are named. */
 struct named_site {
 	struct symspace *space;
 	const struct site *site;
@@ -85,7 +88,7 @@ static int by_space(const void *a, const void *b)
 		     (uintptr_t)((const struct named_site *)b)->space);
 }
 
-/* Resolves all frames of the sites of one space at once. */
+/* Resolves all frames of the sites that have the same symbol space. */
 static int prepare_space(const struct user_symbols *symbols, const struct named_site *sites,
 			 size_t cnt, uint64_t deadline_ns)
 {

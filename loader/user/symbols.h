@@ -10,17 +10,16 @@
 struct user_symbols {
 	struct symbol_backend backend;
 	struct process_set *set;
-	struct symspace
-		*files;       /* belongs to no process, names offsets in files; NULL until needed */
-	bool keeps;           /* a report is being made: keep the spaces in kept */
-	struct hash_map kept; /* by image, the spaces that were used for this report */
+	struct symspace *files; /* symbol space for offsets in files; NULL until needed */
+	bool keeps;             /* a report is being made: symbol spaces must be kept */
+	struct hash_map kept;   /* symbol spaces used for this report, by image */
 };
 
 struct user_symbols user_symbols_of(struct process_set *set);
 void user_symbols_deinit(struct user_symbols *symbols);
 /*
- * While a report is being made, keeps the spaces of processes that end, so that their sites can
- * still be named.
+ * keep: true while a report is being made. Symbol spaces of processes that end are then kept, so
+ * that their sites can still be named.
  */
 void user_symbols_keep(struct user_symbols *symbols, bool keep);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts together the parts of the user space sources and runs each of them once per turn. */
+/* Combines the parts of the user space sources and runs each part once per turn. */
 #include "loader/user/tracing.h"
 
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include "loader/target/map_events.h"
 #include "loader/user/descriptors.h"
 
-/* Maximum deferred stacks per process finished in one turn: new code is more urgent. */
+/* Maximum deferred stacks finished per process and turn, as reading new code is more urgent. */
 #define STACKS_AT_ONCE 32
 
-/* Raises the limit of open files, as each traced process takes a few. */
+/* Raises the limit of open files, since each traced process needs several descriptors. */
 static void allow_files(void)
 {
 	struct rlimit limit;
@@ -52,7 +52,7 @@ static int load(struct tracing *tracing, const struct tracing_request *request)
 				  request->arg);
 }
 
-/* Adds all descriptors that wake the loop. */
+/* Watches all descriptors that wake the loop. */
 static int watch_all(struct tracing *tracing)
 {
 	struct process_set *set = &tracing->set;
@@ -83,9 +83,9 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 				     set->filter.rule.by_cgroup);
 	if (!err && request->opts->fds)
 		err = fd_programs_attach(&tracing->fd_programs, tracing->programs.ctx.skel);
-	/* Loading may take seconds; the time for files begins after it. */
+	/* Loading may take seconds: start the time limit for files only now. */
 	tracing->programs.ctx.deadline_ns = clock_deadline_ns(request->start_ns);
-	/* On a termination signal, does not wait until all processes are opened. */
+	/* Stop on a termination signal, even if some processes are not opened yet. */
 	for (size_t i = 0; !err && i < request->pid_cnt && !signals_end_pending(); i++)
 		err = process_set_give(set, request->pids[i]);
 	if (!err && set->filter.rule.follow && request->pid_cnt)
@@ -95,7 +95,10 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 	return err;
 }
 
-/* Detaches all probes at once; without memory for the list, each process detaches its own later. */
+/*
+ * Detaches the probes of all processes at once. If memory runs out, the probes of each process are
+ * detached later, one process after another.
+ */
 static void detach_all(struct tracing *tracing)
 {
 	struct process_table *table = &tracing->set.table;
@@ -121,7 +124,7 @@ void tracing_deinit(struct tracing *tracing)
 	user_programs_deinit(&tracing->programs);
 }
 
-/* Returns the pids that were given, to be freed. */
+/* Returns the pids given by -p. The caller frees them. */
 static pid_t *given_pids(const struct process_table *table, size_t *ret_cnt)
 {
 	pid_t *pids = calloc(table->cnt + 1, sizeof(*pids));
@@ -133,7 +136,9 @@ static pid_t *given_pids(const struct process_table *table, size_t *ret_cnt)
 	return pids;
 }
 
-/* Logs how many descendants of the given processes are running, and whether they are traced. */
+/*
+ * Logs how many descendants of the processes given by -p are running, and whether they are traced.
+ */
 static void describe_descendants(const struct process_set *set)
 {
 	cleanup_free struct member *members = NULL;
@@ -154,7 +159,7 @@ static void describe_descendants(const struct process_set *set)
 		 cnt == 1 ? "it" : "them");
 }
 
-/* True if no earlier probe of the list is in the same file. */
+/* True if the probe is the first probe of a heap function in its file. */
 static bool is_first_of_file(const struct probe_set *set, const struct probe *probe)
 {
 	for (const struct probe *other = set->items; other < probe; other++)
@@ -203,7 +208,7 @@ void tracing_start(struct tracing *tracing)
 	process_set_refresh_given(&tracing->set);
 	tracker_start(&tracing->programs.tracker);
 	tracing->programs.ctx.skel->bss->tracking = true;
-	/* Descriptors opened from now on are tracked. */
+	/* Read open descriptors now: descriptors opened later are tracked. */
 	descriptors_begin(&tracing->set);
 }
 
@@ -233,7 +238,10 @@ static int take_in(struct tracing *tracing, bool all, uint64_t deadline_ns)
 	block_tables_grow(&programs->tracker.blocks, &programs->tracker.recent);
 	process_set_end_gone(set);
 	process_set_finish_stacks(set, STACKS_AT_ONCE);
-	/* A process that runs exec sends its record before its first stack. */
+	/*
+	 * An image may be unknown until all records are read: the record of an exec precedes the
+	 * first stack of the new image.
+	 */
 	if (records_are_read(&tracing->records))
 		deferred_stacks_drop(&programs->copies.deferred, is_image, set);
 	if (programs->copies.deferred.waiting_cnt)
@@ -254,14 +262,17 @@ int tracing_settle(struct tracing *tracing, uint64_t deadline_ns)
 		return err;
 	process_set_settle_stacks(&tracing->set);
 	process_set_read_mappings(&tracing->set);
-	/* The kernel moves a mapping only after the record of the move was sent. */
+	/*
+	 * Read records after mappings: the record of a move is sent before the kernel moves the
+	 * mapping.
+	 */
 	err = records_consume(&tracing->records, true);
 	process_set_compare_mappings(&tracing->set);
 	process_set_settle_ended(&tracing->set);
 	return err;
 }
 
-/* Explains an empty report. */
+/* Logs a possible reason if a report is empty. */
 static void say_silent(struct tracing *tracing, uint64_t calls)
 {
 	if (calls != tracing->reported_calls)

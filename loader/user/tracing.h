@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts together what all sources of user space need: programs, processes, records. Does not know
+ * Combines the parts that all user space sources need: programs, processes, records. Does not know
  * what is tracked or reported.
  */
 #ifndef LOADER_USER_TRACING_H
@@ -17,23 +17,23 @@ struct tracing_request {
 	struct symbolizer *symbolizer;
 	const pid_t *pids;
 	size_t pid_cnt;
-	/* Selects other programs to load than those that track blocks; may be NULL. */
+	/* Selects other programs to load than the ones that track blocks; may be NULL. */
 	int (*choose)(void *arg, struct user_context *ctx);
 	void *arg;
-	uint64_t start_ns; /* maximum time to read files of targets, counted from when the programs
-			      are loaded */
+	/* Time limit for reading files of targets, counted from the end of loading the programs. */
+	uint64_t start_ns;
 };
 
 struct tracing {
 	struct user_programs programs;
 	struct process_set set;
-	struct records records; /* event and arg may be set at any time */
+	struct records records; /* its event and arg may be set at any time */
 	struct lifecycle lifecycle;
 	struct fd_programs fd_programs;
 	struct cgroup_watch cgroup;
 	struct pool_sweep sweep;
 	uint64_t reported_calls;
-	bool told_silent; /* logged that no calls were seen since */
+	bool told_silent; /* logged that reported_calls has not changed */
 };
 
 /*
@@ -45,7 +45,7 @@ void tracing_deinit(struct tracing *tracing);
 
 /* Logs what is traced. */
 void tracing_describe(const struct tracing *tracing);
-/* Makes the programs begin to record. */
+/* Makes the BPF programs begin to record. */
 void tracing_start(struct tracing *tracing);
 int tracing_poll_fd(const struct tracing *tracing);
 /* Handles some of the pending records and events. Returns 0 or a negative errno. */
@@ -56,8 +56,8 @@ int tracing_dispatch(struct tracing *tracing, uint64_t deadline_ns);
  */
 int tracing_settle(struct tracing *tracing, uint64_t deadline_ns);
 /*
- * Frees processes that have ended, with all of their data, and removes unused probes. Logs a note
- * if calls, the number seen since tracing began, has not changed since the last report.
+ * Frees processes that have ended, with all of their data, and removes unused probes. calls: number
+ * of calls since tracing began. Logs a note once if it has not changed since the last report.
  */
 void tracing_maintain(struct tracing *tracing, uint64_t calls);
 
