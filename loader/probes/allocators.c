@@ -23,7 +23,9 @@
 		name, MEMLEAK_SHAPE_##shape, ALLOCATOR_THROWING                                    \
 	}
 
-/* jemalloc's functions as programs and language runtimes rename them. */
+/*
+ * jemalloc's functions, with the prefix that a program or a language runtime adds to their names.
+ */
 #define JEMALLOC(prefix)                                                                           \
 	OWN(prefix "malloc", SIZE), OWN(prefix "calloc", COUNT_SIZE),                              \
 		OWN(prefix "realloc", REALLOC), OWN(prefix "posix_memalign", POSIX_MEMALIGN),      \
@@ -38,8 +40,9 @@
 		OWN(prefix "sdallocx", FREE)
 
 /*
- * Functions that others call internally come last. While probes are attached one by one, a call of
- * an outer function without a probe must not look like a call of its inner function.
+ * Inner functions, which other allocator functions call, come last. Probes are attached one by one
+ * in this order: if the inner function were probed first, a call of the outer function would look
+ * like a call of the inner one.
  */
 const struct allocator_function allocator_functions[] = {
 	C("malloc", SIZE),
@@ -140,11 +143,11 @@ const struct allocator_function allocator_functions[] = {
 	OWN("mi_strndup", STRING),
 	OWN("mi_realpath", PATH),
 
-	/* All other allocating functions of sanitizers call malloc. */
+	/* All other interceptors that allocate call malloc(). */
 	OWN("__interceptor_strdup", STRING),
 	OWN("__interceptor___strdup", STRING),
 
-	/* The size is the first argument; other arguments are ignored. */
+	/* In operator new, the first argument is the size; its other arguments are ignored. */
 	THROWING("_Znwm", SIZE),
 	THROWING("_ZnwmSt11align_val_t", SIZE),
 	OPERATOR("_ZnwmRKSt9nothrow_t", SIZE),
@@ -222,7 +225,7 @@ unsigned int shape_argument_cnt(enum memleak_shape shape)
 	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
 		return 4;
 	default:
-		return 6; /* all arguments in registers */
+		return 6; /* arguments passed in registers */
 	}
 }
 

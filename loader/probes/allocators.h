@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions that allocate and free memory, and the shape of a call to each. CONTRIBUTING.md
- * lists what to change for a new function or shape.
+ * Table of the functions that allocate and free memory, each with the shape of its calls.
+ * CONTRIBUTING.md lists what to change for a new function or shape.
  */
 #ifndef LOADER_PROBES_ALLOCATORS_H
 #define LOADER_PROBES_ALLOCATORS_H
@@ -13,10 +13,10 @@
 
 enum allocator_family {
 	ALLOCATOR_C,        /* functions of C libraries; -S adds a prefix to their names */
-	ALLOCATOR_MAPS,     /* mmap and related functions, which belong to no allocator */
-	ALLOCATOR_OWN,      /* one allocator's functions with its own names */
+	ALLOCATOR_MAPS,     /* mmap() and related functions */
+	ALLOCATOR_OWN,      /* functions with names that only one allocator uses */
 	ALLOCATOR_OPERATOR, /* C++ operators that allocate or free */
-	ALLOCATOR_THROWING, /* C++ operators that may throw */
+	ALLOCATOR_THROWING, /* C++ operators that may throw an exception */
 };
 
 struct allocator_function {
@@ -28,19 +28,25 @@ struct allocator_function {
 extern const struct allocator_function allocator_functions[];
 extern const size_t allocator_function_cnt;
 
-/* True for functions that map memory. They take no prefix, and -O does not replace them. */
+/*
+ * True for functions that map memory. -S does not change their names, and -O does not change the
+ * files in which they are probed.
+ */
 bool shape_maps(enum memleak_shape shape);
 
 /* True for functions that allocate or free heap memory. */
 bool shape_is_of_heap(enum memleak_shape shape);
 
-/* Returns how many arguments the entry program reads; see bpf/user_probes. */
+/* Returns the number of arguments that the entry program reads; see bpf/user_probes. */
 unsigned int shape_argument_cnt(enum memleak_shape shape);
 
-/* True for operator new and delete; most call malloc and free, and need no probe. */
+/*
+ * True for operator new and operator delete. Most of these operators only call malloc() or free(),
+ * and need no probe of their own.
+ */
 bool allocator_is_operator(const struct allocator_function *function);
 
-/* True if the result of a call is needed: false only for functions that free. */
+/* True if probes need the result of a call. Only functions that free have no such result. */
 bool shape_returns(enum memleak_shape shape);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the inode behind a file of an overlay by mapping the file and asking the kernel. */
+/*
+ * Finds the inode behind a file on an overlay: maps the file and asks the kernel which inode is
+ * mapped.
+ */
 #include "loader/probes/backing_inode.h"
 
 #include <bpf/bpf.h>
@@ -17,10 +20,12 @@
 #include "bpf/user_probes/backing_inode.skel.h"
 #include "loader/probes/skeleton.h"
 
-/* Maximum tries: the kernel fails with -EBUSY while another of our threads changes mappings. */
+/*
+ * Maximum attempts. The kernel fails with -EBUSY while another thread of memleak changes mappings.
+ */
 #define TRIES 1000
 
-/* Bits of a device's minor number in the kernel. */
+/* Number of bits in the minor number of a device, in the kernel's format. */
 #define KERNEL_MINOR_BITS 20
 
 static bool is_on_overlay(int fd)
@@ -31,8 +36,8 @@ static bool is_on_overlay(int fd)
 }
 
 /*
- * Returns the BPF program, loaded once for the first file on an overlay. NULL if the kernel cannot
- * run it (before 5.17).
+ * Returns the BPF program, which is loaded at the first call. NULL if the kernel cannot run it
+ * (before 5.17).
  */
 static struct backing_inode_bpf *program(void)
 {
@@ -86,13 +91,13 @@ int backing_inode(int fd, struct file_id *ret)
 	*ret = file_id_of(&st);
 	if (!is_on_overlay(fd))
 		return 0;
-	/* MAP_SHARED, since probes are not inserted into shared mappings. */
+	/* Use MAP_SHARED because the kernel inserts no probes into shared mappings. */
 	at = mmap(NULL, len, PROT_NONE, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		return -errno;
 	told = ask_program(at, ret);
 	munmap(at, len);
-	/* Kernels without bpf_find_vma() show the backing inode in /proc/PID/maps. */
+	/* Without bpf_find_vma(), the kernel shows the backing inode in /proc/PID/maps. */
 	if (!told)
 		mapped_file_id(fd, ret);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads a second BPF object for entry links, next to the object for session links. */
+/* Loads a second BPF object for entry links. The main object has the programs for session links. */
 #include "loader/probes/entry_programs.h"
 
 #include <string.h>
@@ -33,7 +33,10 @@ void entry_programs__free(struct entry_programs *programs)
 	free(programs);
 }
 
-/* Shares the maps: both objects come from one file, so their maps have the same order. */
+/*
+ * Makes the second object use the maps of the first. Both objects come from the same BPF source, so
+ * their maps have the same order.
+ */
 static int share_maps(struct user_bpf *from, struct user_bpf *to)
 {
 	struct bpf_map *shared = NULL, *map;

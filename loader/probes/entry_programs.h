@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * BPF programs for links of entries alone, used when session links hold all other probes. Few
- * processes need them, so they are loaded with the first such probe, into an object that shares all
- * maps with the main one.
+ * BPF programs for entry links, which probe only the entries of functions. They are needed next to
+ * session links, but only in few processes. They are loaded when the first entry link is needed,
+ * into a second BPF object that uses the maps of the main object.
  */
 #ifndef LOADER_PROBES_ENTRY_PROGRAMS_H
 #define LOADER_PROBES_ENTRY_PROGRAMS_H
@@ -12,18 +12,22 @@
 struct entry_programs;
 struct user_bpf;
 
-/* Prepares the programs. shared must be loaded and outlive them; its maps are used. */
+/*
+ * Prepares the programs without loading them. shared: the main object, which must be loaded and
+ * must outlive the programs.
+ */
 struct entry_programs *entry_programs__new(struct user_bpf *shared);
 void entry_programs__free(struct entry_programs *programs);
 
 /*
- * Returns the entry program, and loads it if needed. NULL after logging that it cannot be loaded.
+ * Returns the entry program, which is loaded at the first call. NULL if it cannot be loaded, which
+ * is logged.
  */
 struct bpf_program *entry_programs__get(struct entry_programs *programs);
 
 /*
- * Fills the tail-call table of programs whose links are not sessions. enter: the program that
- * continues an entry found not to be nested. Returns 0 or a negative errno.
+ * Fills the tail-call table for links other than session links. enter: the program that goes on
+ * after an entry if the call is not nested. Returns 0 or a negative errno.
  */
 int entry_programs_put_tail_calls(const struct user_bpf *skel, const struct bpf_program *enter);
 

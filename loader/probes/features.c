@@ -25,8 +25,8 @@ void features_probe(struct features *ret)
 	ret->find_vma = has_helper(BPF_FUNC_find_vma);
 	/*
 	 * Hash tables that allocate entries on demand are safe in tracing programs since the BPF
-	 * memory allocator (commit fba1a1c6c912, "bpf: Convert hash map to bpf_mem_alloc"), which
-	 * cannot be detected. The user ring buffer is in the same release.
+	 * memory allocator (commit fba1a1c6c912, "bpf: Convert hash map to bpf_mem_alloc"). That
+	 * commit cannot be detected, so the user ring buffer of the same release is tested instead.
 	 */
 	ret->hash_on_demand = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_USER_RINGBUF, NULL) == 1;
 }

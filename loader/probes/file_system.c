@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks the file system of a file by a BPF program, as fstatfs() would query FUSE servers. */
+/* Finds the file system of a file with a BPF program. fstatfs() would wait for a FUSE server. */
 #include "loader/probes/file_system.h"
 
 #include <bpf/bpf.h>
@@ -24,7 +24,7 @@ static bool is_served(int path_fd)
 	       skel->bss->served;
 }
 
-/* The program stays loaded. */
+/* Loads the program, which stays loaded until memleak ends. */
 void file_system_refuse_served(void)
 {
 	int err;

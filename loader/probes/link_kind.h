@@ -8,16 +8,16 @@
 #include "loader/probes/features.h"
 
 enum link_kind {
-	LINK_SESSION, /* one link for entries and returns of a file, one for entries alone */
-	LINK_MULTI,   /* one link for the entries, one for the returns */
+	LINK_SESSION, /* session links for entry and return, and entry links for entries only */
+	LINK_MULTI,   /* a link for the entries and another link for the returns */
 	LINK_PERF,    /* a perf event for each probe, with a cookie */
-	LINK_SHAPE,   /* a perf event for each probe, without cookie: each shape has its program */
+	LINK_SHAPE,   /* a perf event for each probe, without cookies: one program per shape */
 };
 
 /* Returns the best kind that the kernel supports. */
 enum link_kind link_kind_choose(const struct features *features);
 
-/* True if that is a kind with perf events: uprobes by perf need CAP_SYS_ADMIN. */
+/* True if the best kind uses perf events. Uprobes by perf events need CAP_SYS_ADMIN. */
 bool link_kind_needs_admin(void);
 
 #endif

@@ -25,7 +25,7 @@
 
 #define MULTI_RETURN 1U /* BPF_F_UPROBE_MULTI_RETURN */
 
-/* The part of union bpf_attr that BPF_LINK_CREATE reads; older headers lack it. */
+/* The part of union bpf_attr that BPF_LINK_CREATE reads. Older kernel headers lack it. */
 struct link_create_attr {
 	__u32 prog_fd;
 	__u32 target_fd;
@@ -63,13 +63,16 @@ int multi_link_create(const struct multi_link *link)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Number of calls in a trial. */
+/* Number of calls of the probed function in a trial. */
 #define TRIED_CALLS 512
 
 #define CACHE_BYTES (256 << 10)
 #define CACHE_LINE_BYTES 64
 
-/* Function that the trial probes, at an instruction that kernels emulate. */
+/*
+ * Function that a trial probes. Kernels emulate the instruction at its probe, so it is not
+ * single-stepped.
+ */
 static void __attribute__((noinline)) tried_function(void)
 {
 	__asm__ volatile("nop");
@@ -82,7 +85,10 @@ static int compare_ns(const void *a, const void *b)
 	return *left < *right ? -1 : *left > *right;
 }
 
-/* Sets the usual time of a call, in ns. Programs use the CPU's caches between two calls. */
+/*
+ * Calls the function repeatedly, and sets *arg to the usual time of a call, in nanoseconds. Between
+ * calls it writes to memory, as traced programs do, to displace the contents of the CPU cache.
+ */
 static void *run_tried_function(void *arg)
 {
 	static volatile char memory[CACHE_BYTES];
@@ -116,8 +122,8 @@ static bool find_tried_function(uint64_t *offset)
 }
 
 /*
- * Loads a program that counts its runs in the only element of an array. With session links it
- * returns 0 on the first run and 1 later; other links require 0.
+ * Loads a program that counts its runs in the only element of an array. With session links, the
+ * program returns 0 on its first run and 1 on later runs. Other links require 0.
  */
 static int load_counting_program(int map_fd, enum multi_link_when when)
 {
@@ -161,7 +167,7 @@ static int create_counter(void)
 			      1, NULL);
 }
 
-/* Returns how often the program ran in TRIED_CALLS calls; negative if that cannot be tested. */
+/* Returns the number of runs of the program in TRIED_CALLS calls; negative if the trial failed. */
 static int64_t try_link(enum multi_link_when when, uint64_t *ret_ns)
 {
 	cleanup_close int map_fd = -1, prog_fd = -1, link_fd = -1;
@@ -189,7 +195,7 @@ static int64_t try_link(enum multi_link_when when, uint64_t *ret_ns)
 	return bpf_map_lookup_elem(map_fd, &key, &hits) ? -1 : (int64_t)hits;
 }
 
-/* uretprobe(2) on x86-64; no other machine has a system call with this number. */
+/* The number of uretprobe(2) on x86-64; on other machines no system call has this number. */
 #define RETURN_PROBE_CALL 335
 
 static void call_under_filter(int start_fd)
@@ -251,7 +257,7 @@ bool return_probes_pass_seccomp(void)
 	cleanup_close int map_fd = -1, prog_fd = -1;
 	uint64_t trap_ns;
 
-	/* Kernels without multi links are older than uretprobe(2). */
+	/* Without multi links, the kernel is older than uretprobe(2). */
 	if (!multi_link_supported(&trap_ns))
 		return true;
 	map_fd = create_counter();
@@ -266,7 +272,10 @@ bool multi_link_supported(uint64_t *ret_trap_ns)
 	return try_link(MULTI_LINK_ENTRY, ret_trap_ns) == TRIED_CALLS;
 }
 
-/* The program runs at the entry and return of the first call, and at the entries of the others. */
+/*
+ * In the trial, the program runs at the entry and return of the first call, but only at the entry
+ * of later calls.
+ */
 bool session_link_supported(uint64_t *ret_trap_ns)
 {
 	return try_link(MULTI_LINK_SESSION, ret_trap_ns) == TRIED_CALLS + 1;

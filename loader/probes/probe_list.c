@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses which functions of a file are probed, and where. */
+/* Chooses the functions of a file to probe, and the instructions for their probes. */
 #include "loader/probes/probe_list.h"
 
 #include <errno.h>
@@ -65,8 +65,9 @@ static int add_returns(struct choice *choice, const struct found_function *funct
 }
 
 /*
- * False if the operator does all its work through another probed function. A delete needs a probe
- * unless it jumps to a probed function: if it calls one, it may pass another address.
+ * False if the operator needs no probe because a probed function does all of its work. operator
+ * delete needs a probe unless it jumps to a probed function: if it calls one, it may pass another
+ * address.
  */
 static bool needs_probe(const struct choice *choice, const struct found_function *function)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probes for one file's functions: the functions that need a probe, the instructions to probe,
- * and how results are obtained.
+ * The probes for the functions of one file: which functions need a probe, which instructions are
+ * probed, and how the results of calls are read.
  */
 #ifndef LOADER_PROBES_PROBE_LIST_H
 #define LOADER_PROBES_PROBE_LIST_H
@@ -14,25 +14,26 @@
 struct left_function {
 	const char *name;
 	enum function_verdict verdict;
-	const char *through; /* for FUNCTION_THROUGH: the other function that every call reaches */
+	const char *through; /* with FUNCTION_THROUGH: function that all calls reach */
 };
 
 struct probe_list {
 	struct probe *items;        /* probes on return instructions come first */
-	struct probe_place *places; /* with descriptions for messages */
+	struct probe_place *places; /* place of each probe, described for messages */
 	size_t cnt;
 	size_t cap;
 	size_t place_cap;
 	struct left_function *left;
 	size_t left_cnt;
 	size_t left_cap;
-	bool throws; /* a function may be left by an exception */
+	bool throws; /* a probed function may be left by an exception */
 };
 
 /*
- * Builds the probes for the functions that were found. Their names are indexes into functions and
- * wanted. Functions that do all their work through another one get no probe. entries: no return
- * probes. Deinit the list even on failure. Returns 0 or a negative errno.
+ * Builds the probes for the functions in chosen. The name of a chosen function is its index in
+ * functions and in wanted. A function that does all of its work through another probed function
+ * gets no probe. entries: build no return probes. Deinit the list even on failure. Returns 0 or a
+ * negative errno.
  */
 int probe_list_init(const struct allocator_function *functions,
 		    const struct wanted_functions *wanted, const struct found_function *chosen,

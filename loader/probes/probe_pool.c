@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Remembers the files that were searched for allocator functions. */
+/* Keeps a list of the files that were searched for allocator functions. */
 #include "loader/probes/probe_pool.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "loader/probes/backing_inode.h"
 
-/* Identifies a file, including its change time: inode numbers are reused. */
+/* Identifies a file. Includes the change time, as inode numbers are reused. */
 static int identify(int fd, struct pool_file *ret)
 {
 	struct stat st;
@@ -104,7 +104,10 @@ void probe_pool_note_systems(struct probe_pool *pool, uint64_t now_ns,
 	}
 }
 
-/* True if the file is in use under any change time: its probes are shared. */
+/*
+ * True if the file is in use. Entries that differ only in change time share their probes, so each
+ * of them counts.
+ */
 static bool is_used(const struct probe_pool *pool, const struct pool_file *file,
 		    unsigned int rounds, uint64_t since_ns)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Refuses to probe Go programs, and processes that a kernel bug with seccomp would kill. */
+/* Rejects Go programs, and processes with a seccomp filter that a kernel bug would kill. */
 #include "loader/probes/probe_safety.h"
 
 #include <dirent.h>

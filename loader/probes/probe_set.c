@@ -19,7 +19,7 @@ struct probe_link {
 	int fd;                /* for LINK_SESSION and LINK_MULTI */
 	struct bpf_link *perf; /* for LINK_PERF and LINK_SHAPE; NULL if fd is used */
 	bool lent;
-	struct file_id file; /* file that the link probes */
+	struct file_id file; /* file that contains the probes of the link */
 };
 
 struct probe_file {
@@ -32,7 +32,7 @@ struct attachment {
 	const struct probe_programs *programs;
 	pid_t pid;
 	uint32_t binding;
-	const char *path; /* /proc/self/fd path: names the open file even if replaced */
+	const char *path; /* path in /proc/self/fd: names the open file itself */
 	struct file_id file;
 	struct probe *probes;
 	size_t cnt;
@@ -99,7 +99,10 @@ static int attach_perf(struct attachment *to, const struct probe *probe, bool at
 	return err;
 }
 
-/* Attaches returns first: a call that its entry has marked must not return unseen. */
+/*
+ * Attaches the return probe of a function before its entry probe: the entry marks a call, and the
+ * return of a marked call must not be missed.
+ */
 static void attach_all_perf(struct attachment *to)
 {
 	for (size_t i = 0; i < to->cnt; i++) {
@@ -129,8 +132,8 @@ static struct bpf_program *multi_program(const struct attachment *to, enum multi
 }
 
 /*
- * True for probes that need an entry link. A session link makes the kernel intercept returns in all
- * processes, such as children, not just the bound one.
+ * True if the probe needs an entry link instead of a session link. With a session link, the kernel
+ * intercepts returns not only in the bound process but in all processes, such as children.
  */
 static bool needs_entry_link(const struct probe *probe)
 {
@@ -219,7 +222,7 @@ static void lend_links(struct attachment *to)
 	attach_links(to);
 }
 
-/* Keeps the file open for rebinding. */
+/* Keeps the file open, as it is needed when the probes are bound again. */
 static int keep_file(struct probe_set *set, int fd, const struct file_id *id)
 {
 	int kept;
@@ -236,13 +239,15 @@ static int keep_file(struct probe_set *set, int fd, const struct file_id *id)
 	return 0;
 }
 
-/* Marks probes whose place is already probed, in the set or earlier in the list. */
+/* Marks probes at places that are already probed, by the set or by an earlier probe of the list. */
 static int check_places(struct attachment *to, int fd)
 {
 	struct probe_set *set = to->set;
 	int err = backing_inode(fd, &to->file);
 
-	/* Probes shared by all processes are never rebound. */
+	/*
+	 * Probes shared by all processes are never bound again, so their files need not stay open.
+	 */
 	if (!err && to->binding != MEMLEAK_ANY_BINDING)
 		err = keep_file(set, fd, &to->file);
 	if (err)
@@ -260,7 +265,7 @@ static int check_places(struct attachment *to, int fd)
 	return 0;
 }
 
-/* Removes probes that could not be attached. Returns the first error but -EEXIST. */
+/* Removes probes that could not be attached. Returns the first error other than -EEXIST. */
 static int drop_failed(struct attachment *to, size_t old_cnt)
 {
 	int first = 0;
@@ -277,7 +282,7 @@ static int drop_failed(struct attachment *to, size_t old_cnt)
 	return first;
 }
 
-/* Returns the path of an open descriptor, to be freed; NULL if out of memory. */
+/* Returns a path for an open descriptor; NULL if memory runs out. The caller frees it. */
 static char *path_of(int fd)
 {
 	char *path;
@@ -315,7 +320,7 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 	return drop_failed(&to, old_cnt);
 }
 
-/* Returns copies of one file's probes, to be freed; NULL if out of memory. */
+/* Returns copies of the probes of one file; NULL if memory runs out. The caller frees them. */
 static struct probe *probes_of(const struct probe_set *set, const struct probe_file *file,
 			       size_t *cnt)
 {
@@ -388,7 +393,10 @@ int probe_set_rebind(struct probe_set *set, const struct probe_programs *program
 	return first;
 }
 
-/* Destroys the links of one file, or all lent links if file is NULL. Returns their number. */
+/*
+ * Destroys the links of one file. If file is NULL, destroys the links added by probe_set_lend()
+ * instead. Returns the number of destroyed links.
+ */
 static size_t drop_links(struct probe_set *set, const struct file_id *file)
 {
 	size_t kept = 0, gone;
@@ -426,7 +434,7 @@ size_t probe_set_drop(struct probe_set *set, const struct file_id *file)
 struct detaching {
 	struct probe_set *const *sets;
 	size_t set_cnt;
-	atomic_size_t next; /* index among the links of all sets */
+	atomic_size_t next; /* number of the next link to destroy, counted over all sets */
 };
 
 static void detach_links(void *arg, size_t worker)

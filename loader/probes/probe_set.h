@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probes on one process, or on all processes: attached by file and offset, each place once, and
- * detached together. The kind of link is chosen when the BPF programs are loaded. Knows nothing of
- * what the programs do.
+ * The probes for one process, or for all processes. A probe is identified by its file and offset,
+ * and no place is probed twice. All probes are detached together. The kind of link is chosen when
+ * the BPF programs are loaded. Does not know what the programs do.
  */
 #ifndef LOADER_PROBES_PROBE_SET_H
 #define LOADER_PROBES_PROBE_SET_H
@@ -21,27 +21,30 @@ struct entry_programs;
 
 struct probe_programs {
 	enum link_kind kind;
-	struct entry_programs *entries;                /* LINK_SESSION: for entry links */
-	struct bpf_program *session;                   /* LINK_SESSION */
-	struct bpf_program *any;                       /* reads the shape from the cookie */
+	struct entry_programs *entries; /* with LINK_SESSION: programs for entry links */
+	struct bpf_program *session;    /* LINK_SESSION */
+	struct bpf_program *any;        /* reads the call shape from the cookie */
 	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_SHAPE */
 	struct bpf_program *ret;
 };
 
-/* True if links can be bound to one process. They leave out processes that borrow its memory. */
+/*
+ * True if links can be bound to one process. A bound link does not probe other processes that run
+ * in the memory of the process.
+ */
 static inline bool probe_programs_bound(const struct probe_programs *programs)
 {
 	return programs->kind == LINK_SESSION || programs->kind == LINK_MULTI;
 }
 
-/* A function that is or will be probed. */
+/* One place that is probed or is to be probed. */
 struct probe {
-	const char *function; /* valid as long as the options */
+	const char *function; /* name of the function; valid as long as the options */
 	enum memleak_shape shape;
-	uint64_t offset; /* in the file */
-	bool at_return;  /* a return probe takes its result */
-	bool throws;     /* probes of MEMLEAK_SHAPE_RETURN take its result */
-	int err;         /* result of attaching: 0, -EEXIST (probed already: an alias) or another */
+	uint64_t offset; /* offset in the file */
+	bool at_return;  /* the result of a call is read by a return probe */
+	bool throws;     /* the result of a call is read by probes of MEMLEAK_SHAPE_RETURN */
+	int err; /* result of attaching: 0, -EEXIST if the place is already probed, or another */
 	struct file_id file;
 };
 
@@ -50,11 +53,11 @@ struct probe_file;
 
 struct probe_set {
 	uint32_t binding; /* see MEMLEAK_COOKIE */
-	bool lent;        /* processes that borrow the process's memory are probed, too */
+	bool lent;        /* processes that run in the process's memory are also probed */
 	struct probe *items;
 	size_t cnt;
 	size_t cap;
-	struct probe_file *files; /* files with probes of one process, kept open */
+	struct probe_file *files; /* files of the probes, kept open if bound to one process */
 	size_t file_cnt;
 	size_t file_cap;
 	struct probe_link *links;
@@ -63,35 +66,37 @@ struct probe_set {
 };
 
 /*
- * Probes functions in the file open as fd, in process pid, or in all processes if pid is 0. Sets
- * err of each probe. Returns 0 or the first error but -EEXIST.
+ * Probes functions in the file open as fd. pid: the process to probe; 0 for all processes. Sets err
+ * in each probe. Returns 0 or the first error other than -EEXIST.
  */
 int probe_set_attach(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     int fd, struct probe *probes, size_t cnt);
 
 /*
- * Attaches all probes again after process pid has executed a program in another thread than its
- * first: probes are bound to the first thread, which that thread replaces. *old receives the old
- * probes, which the caller detaches later, since that is slow. Returns 0 or the first error; the
- * remaining probes are attached nevertheless.
+ * Attaches all probes again after a thread of the process other than its first has executed a
+ * program: that thread replaces the first thread, to which the probes are bound. *old is set to the
+ * old probes. Detaching them is slow, so the caller does it later. Returns 0 or the first error;
+ * the other probes are attached even after an error.
  */
 int probe_set_rebind(struct probe_set *set, const struct probe_programs *programs, pid_t pid,
 		     struct probe_set *old);
 
 /*
- * Attaches present and future probes also for processes that borrow this process's memory: by links
- * to all processes, whose calls the programs filter. Returns 0 or the first error.
+ * Attaches present and future probes also for other processes that run in this process's memory.
+ * Their links fire in all processes, and the BPF programs filter the calls. Returns 0 or the first
+ * error.
  */
 int probe_set_lend(struct probe_set *set, const struct probe_programs *programs);
-/* Removes the lent links: the memory is no longer shared. */
+/* Removes the links added by probe_set_lend(), when the memory is no longer shared. */
 void probe_set_end_lending(struct probe_set *set);
 
 /*
- * Removes the probes of one file from a set for all processes. Returns the number of links removed.
+ * Removes the probes of one file from a set that applies to all processes. Returns the number of
+ * links removed.
  */
 size_t probe_set_drop(struct probe_set *set, const struct file_id *file);
 
-/* Detaches several sets in parallel, since each link waits for the kernel. */
+/* Detaches several sets. Uses threads, as detaching a link waits for the kernel. */
 void probe_sets_detach(struct probe_set *const *sets, size_t cnt);
 void probe_set_detach(struct probe_set *set);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Unpacks BPF objects and removes instructions that older kernels reject. */
+/* Unpacks BPF objects, and removes instructions that older kernels reject. */
 #include "loader/probes/skeleton.h"
 
 #include <bpf/bpf.h>
@@ -12,11 +12,12 @@
 #include "base/cleanup.h"
 #include "loader/probes/features.h"
 
-/* Added to zlib's window size for data in gzip format. */
+/* Value added to zlib's window size to select the gzip format. */
 #define GZIP_FORMAT 16
 
 /*
- * True for atomic operations that return the old value. On kernels without them it is never used.
+ * True for atomic operations that return the old value. On kernels that lack these operations,
+ * programs never reach them.
  */
 static bool returns_old_value(const struct bpf_insn *insn)
 {
@@ -37,7 +38,10 @@ static void replace_exchanges(struct bpf_insn *insns, size_t cnt)
 	}
 }
 
-/* Replaces the instructions in an object. The object was built with memleak, so it is trusted. */
+/*
+ * Replaces atomic exchanges in a BPF object. The object is part of memleak, so its headers are not
+ * checked.
+ */
 static void replace_in_object(char *data)
 {
 	const Elf64_Ehdr *header = (const Elf64_Ehdr *)data;
@@ -49,7 +53,7 @@ static void replace_in_object(char *data)
 					  sections[i].sh_size / sizeof(struct bpf_insn));
 }
 
-/* Returns the unpacked size from the last four bytes of gzip data, in little-endian order. */
+/* Returns the unpacked size, which gzip stores in the last four bytes in little-endian order. */
 static size_t unpacked_size(const unsigned char *packed, size_t size)
 {
 	const unsigned char *last = packed + size - 4;

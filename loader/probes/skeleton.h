@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens the BPF objects embedded in memleak for the running kernel. The build compresses each
- * object with gzip, between the symbols NAME_gz and NAME_gz_end. Skeletons from bpftool describe
- * their maps and programs. Does not know what the objects are for.
+ * Opens the BPF objects that are embedded in memleak. The build compresses each object with gzip
+ * and places it between the symbols NAME_gz and NAME_gz_end. Skeletons from bpftool describe the
+ * maps and programs of the objects. Does not know the purpose of an object.
  */
 #ifndef LOADER_PROBES_SKELETON_H
 #define LOADER_PROBES_SKELETON_H
@@ -14,9 +14,9 @@
 #include "bpf/memleak.h"
 
 /*
- * Like bpf_object__open_skeleton(), for a packed object. Removes instructions that the kernel does
- * not know, see features_have_exchange(); the programs never reach them on such kernels. Returns 0
- * or a negative errno.
+ * Like bpf_object__open_skeleton(), but for a compressed object. Removes instructions that the
+ * running kernel does not know (see features_have_exchange()); programs never reach them on such a
+ * kernel. Returns 0 or a negative errno.
  */
 int skeleton_open(struct bpf_object_skeleton *skeleton, const unsigned char *packed, size_t size);
 
@@ -37,10 +37,7 @@ int skeleton_open(struct bpf_object_skeleton *skeleton, const unsigned char *pac
 		skel_;                                                                             \
 	})
 
-/*
- * Puts programs into a tail-call table, without those that were not loaded. Returns 0 or a negative
- * errno.
- */
+/* Puts all loaded programs into a tail-call table. Returns 0 or a negative errno. */
 int skeleton_put_tail_calls(const struct bpf_map *map,
 			    const struct bpf_program *const programs[MEMLEAK_TAIL_CNT]);
 
