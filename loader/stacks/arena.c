@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes unwind tables into kernel arrays, and compares tables with their contents. */
+/* Writes unwind tables to kernel arrays, and compares tables with the contents of these arrays. */
 #include "loader/stacks/arena.h"
 
 #include <bpf/bpf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Arenas: kernel arrays of pages that hold the unwind tables for the BPF programs. */
+/* Arenas: kernel arrays whose elements are pages of unwind tables, which BPF programs read. */
 #ifndef LOADER_STACKS_ARENA_H
 #define LOADER_STACKS_ARENA_H
 
@@ -18,15 +18,15 @@ struct unwind_arena {
 };
 
 /*
- * Creates an arena of page_cnt pages, which cannot grow later. The caller closes its fd. Returns 0
- * or a negative errno.
+ * Creates an arena of page_cnt pages, which cannot grow. The caller closes its fd. Returns 0 or a
+ * negative errno.
  */
 int unwind_arena_init(uint32_t number, uint32_t page_cnt, struct unwind_arena *ret);
 
-/* Appends a table, which must fit. Returns 0 or a negative errno. */
+/* Appends a table; the arena must have room for it. Returns 0 or a negative errno. */
 int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table);
 
-/* True if the pages of the arena fd, from page on, are equal to the table. */
+/* True if the arena contains a copy of the table that begins at the given page. */
 bool unwind_arena_holds(int fd, uint32_t page, const struct unwind_table *table);
 
 #endif

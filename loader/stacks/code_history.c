@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the code mappings of each image over time, and resolves old stacks by them. */
+/*
+ * Keeps lists of the code mappings that each image had over time, and resolves old stacks by these
+ * lists.
+ */
 #include "loader/stacks/code_history.h"
 
 #include <errno.h>
@@ -10,7 +13,7 @@
 #include "base/array.h"
 #include "base/bisect.h"
 
-/* Maximum mappings and lists kept: limits memory when programs unload libraries all the time. */
+/* Maximum mappings and lists kept. They limit memory if programs unload libraries all the time. */
 #define MAPPINGS_MAX (1U << 18)
 #define LISTS_MAX 4096
 
@@ -32,7 +35,7 @@ static void remove_list(struct code_history *history, size_t at)
 }
 
 /*
- * Removes the list with this image and unload count: the newer list contains all of its mappings.
+ * Removes the list of this image with this unload count. A newer list contains all of its mappings.
  */
 static void remove_same_time(struct code_history *history, uint32_t image, uint32_t unloads)
 {
@@ -80,7 +83,8 @@ static const struct unwind_mapping *find_mapping(const struct code_list *list, u
 }
 
 /*
- * An image's lists around an unload count, of which stacks keep 16 bits; NULL if there is no list.
+ * The lists of an image before, at and after an unload count; NULL where there is no list. Stacks
+ * contain only 16 bits of the unload count.
  */
 struct neighbours {
 	const struct code_list *before;
@@ -110,16 +114,16 @@ static struct neighbours find_neighbours(const struct code_history *history, uin
 }
 
 /*
- * True if at most one unload happened between the two lists. Each unload raises the count twice,
- * when it begins and when it ends. A difference of 3 is enough for other code to have come and
- * gone: the end of the first unload, and all of a second one.
+ * True if at most one unload happened between the lists before and after. An unload increments the
+ * count when it begins and when it ends. A difference of 3 can be the end of one unload and all of
+ * a second unload; other code may have been loaded between the two.
  */
 static bool is_one_unload(const struct neighbours *lists)
 {
 	return lists->after->unloads - lists->before->unloads < 3;
 }
 
-/* The code at an address; mapping is NULL if no known code was there. */
+/* The code at an address. mapping is NULL if no known code was at the address. */
 struct code_place {
 	const struct unwind_mapping *mapping;
 	bool unsure;
@@ -133,13 +137,19 @@ static struct code_place find_place(const struct neighbours *lists, uint64_t add
 		return (struct code_place){.mapping = mapping};
 	before = find_mapping(lists->before, addr);
 	after = find_mapping(lists->after, addr);
-	/* No list is older, so nothing had been unloaded when the stack was walked. */
+	/* Without an older list, nothing had been unloaded when the stack was walked. */
 	if (after && !lists->same && !lists->before)
 		return (struct code_place){.mapping = after};
-	/* An equal to_frame means the same file at the same address, or no file in both. */
+	/*
+	 * If to_frame is equal in both mappings, they map the same file at the same address, or
+	 * neither maps a file.
+	 */
 	if (before && after && before->to_frame == after->to_frame && is_one_unload(lists))
 		return (struct code_place){.mapping = before};
-	/* The code may have been unloaded in between, so it may have been anything. */
+	/*
+	 * Code may have been unloaded between the two lists, so any code may have been at the
+	 * address.
+	 */
 	return (struct code_place){.unsure = lists->before || lists->after};
 }
 
@@ -149,11 +159,11 @@ static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_
 			  a->index == b->index && a->arena == b->arena && a->page == b->page);
 }
 
-/* The lists used to resolve a stack. */
+/* The lists that are used to resolve one stack. */
 struct reading {
 	struct neighbours lists;
 	const struct code_list
-		*known; /* mappings that the walk used, if they were of another unload count */
+		*known; /* mappings that the walk used; NULL if they are lists.same */
 };
 
 static struct reading begin_reading(const struct code_history *history, uint32_t image,
@@ -172,9 +182,9 @@ static uint64_t code_address(uint64_t frame)
 }
 
 /*
- * True if the frames beyond this one are unreliable; *ret is then the end of the stack. Either a
- * frame pointer was followed in code that may not keep one, or the code was unwound by the rules of
- * other code.
+ * True if the frames after this one are unreliable; *ret is then the reason why the stack ends
+ * here. Either the walk followed a frame pointer in code that may have none, or it used the unwind
+ * rules of other code.
  */
 static bool misled(const struct reading *reading, const struct code_place *place, uint64_t frame,
 		   enum unwind_end *ret)
@@ -201,7 +211,7 @@ bool code_history_resolve(const struct code_history *history, uint32_t image,
 		enum unwind_end end;
 
 		if (MEMLEAK_FRAME_IN_FILE(frame))
-			continue; /* resolved by the walk: its mapping is permanent */
+			continue; /* already resolved by the walk: its mapping never changes */
 		stack->frames[i] &= ~MEMLEAK_FRAME_UNKNOWN;
 		place = find_place(&reading.lists, code_address(frame));
 		if (place.mapping)

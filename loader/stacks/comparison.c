@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares copied stacks with libdwfl's walks and counts the results. */
+/* Compares copied stacks with libdwfl's walks, and counts the results. */
 #include "loader/stacks/comparison.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ void comparison_deinit(struct comparison *comparison)
 	*comparison = (struct comparison){0};
 }
 
-/* Returns an address as file and offset; the caller frees it. */
+/* Returns the file and offset of an address as text. The caller frees it. */
 static char *describe(const struct proc_maps *maps, uint64_t addr)
 {
 	const struct mapping *mapping = proc_maps_find(maps, addr);

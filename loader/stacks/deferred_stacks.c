@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps copies of deferred stacks until their code is known, then completes the stacks. */
+/*
+ * Keeps copies of deferred stacks until the code in them is known, and then completes the stacks.
+ */
 #include "loader/stacks/deferred_stacks.h"
 
 #include <bpf/bpf.h>
@@ -15,8 +17,8 @@
 #include "base/log.h"
 
 /*
- * Copies that the programs may send although libdwfl cannot improve the stack: after a new file
- * with a table, and after each report.
+ * Number of copies that the programs may send even if libdwfl completes none of them: USELESS_MAX
+ * after a file gets an unwind table, USELESS_LATER after each report.
  */
 #define USELESS_MAX 4096
 #define USELESS_LATER 64
@@ -24,7 +26,7 @@
 /* Maximum memory for pending copies. */
 #define WAITING_BYTES_MAX (64U << 20)
 
-/* A pending copy. The stack table holds the stack as the programs walked it. */
+/* A pending copy of a stack's memory. The stack table has the frames that the programs found. */
 struct deferred_stack {
 	size_t len;
 	struct memleak_stack_copy copy; /* only the first len bytes are allocated */
@@ -101,7 +103,10 @@ void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak
 		deferred->cut++;
 }
 
-/* Replaces the frames by libdwfl's. Keeps the mark of frames whose address is exact. */
+/*
+ * Replaces the frames of a stack by libdwfl's frames. Frames that were marked as exact keep the
+ * mark.
+ */
 static void take_frames(struct memleak_stack *stack, uint32_t depth,
 			const struct walker_stack *walker)
 {
@@ -120,7 +125,10 @@ static void take_frames(struct memleak_stack *stack, uint32_t depth,
 	stack->known_unloads = stack->unloads;
 }
 
-/* Returns false if libdwfl does not know the code or does not reach the end of the stack. */
+/*
+ * Walks the stack with libdwfl. Returns false if libdwfl does not know the code or does not reach
+ * the end of the stack.
+ */
 static bool walk_again(struct deferred_stacks *deferred, const struct walker_subject *subject,
 		       const struct deferred_stack *waiting, struct memleak_stack *stack)
 {
@@ -130,7 +138,7 @@ static bool walk_again(struct deferred_stacks *deferred, const struct walker_sub
 
 	if (!whole || walker_spaces_add(deferred->walker, subject))
 		return false;
-	/* An unload since the walk may have changed the mappings. */
+	/* If libraries were unloaded after the walk, the mappings may have changed. */
 	if ((uint16_t)subject->unloads != stack->unloads)
 		return false;
 	memcpy(whole, &waiting->copy, waiting->len);
@@ -153,7 +161,7 @@ static void finish(struct deferred_stacks *deferred, const struct walker_subject
 	bool misled;
 
 	if (!stack || bpf_map_lookup_elem(deferred->stacks->fd, &id, stack))
-		return; /* its image is gone, or the stack table was full */
+		return; /* the image is gone, or the stack table was full */
 	misled = code_history_misled(&deferred->spaces->history, waiting->copy.image, stack);
 	if (misled && walk_again(deferred, subject, waiting, stack)) {
 		deferred->finished++;
@@ -180,7 +188,7 @@ void deferred_stacks_finish(struct deferred_stacks *deferred, const struct walke
 		deferred->file_cnt = deferred->spaces->files.table_cnt;
 		allow(deferred, USELESS_MAX);
 	}
-	/* Backwards, because remove_at() moves the last copy into the gap. */
+	/* Go backwards, because remove_at() moves the last copy into the gap. */
 	for (size_t i = deferred->waiting_cnt; i-- > 0 && most && clock_left_ms(deadline_ns);) {
 		if (deferred->waiting[i]->copy.image != image)
 			continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Deferred stacks (struct memleak_stack): stacks through code that the programs did not know yet,
- * such as a library that was just loaded. When the code is known, libdwfl walks the copy that was
- * sent along, and its result replaces the programs' stack.
+ * Deferred stacks (see struct memleak_stack) contain code that the programs did not know, such as a
+ * library that was just loaded. The programs send a copy of the stack's memory along. When the code
+ * is known, libdwfl walks this copy, and the result replaces the programs' stack.
  */
 #ifndef LOADER_STACKS_DEFERRED_STACKS_H
 #define LOADER_STACKS_DEFERRED_STACKS_H
@@ -20,29 +20,35 @@ struct deferred_stacks {
 	size_t waiting_cnt;
 	size_t waiting_cap;
 	size_t waiting_bytes;
-	size_t file_cnt; /* number of files with tables at the last check */
+	size_t file_cnt; /* number of files with unwind tables at the last check */
 	uint64_t taken;
-	uint64_t finished; /* stacks that libdwfl walked to their end */
-	uint64_t cut;      /* stacks that neither walk brought to their end */
+	uint64_t finished; /* stacks that libdwfl walked to the end */
+	uint64_t cut;      /* stacks of which neither walk reached the end */
 };
 
-/* Allows the programs to send stacks. The fields above waiting must be set. */
+/* Allows the programs to send stacks. All fields before waiting must be set. */
 void deferred_stacks_start(struct deferred_stacks *deferred);
-/* Allows a few more copies, once per report, even if earlier copies were of no use. */
+/*
+ * Allows the programs to send a few more copies, even if libdwfl completed none of the earlier
+ * copies. Call once per report.
+ */
 void deferred_stacks_go_on(struct deferred_stacks *deferred);
 void deferred_stacks_deinit(struct deferred_stacks *deferred);
 
-/* Adds a copy of a deferred stack, of len bytes. */
+/* Keeps a copy of a deferred stack. len: length of the copy in bytes. */
 void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak_stack_copy *copy,
 			  size_t len);
 
 bool deferred_stacks_is_waiting(const struct deferred_stacks *deferred, uint32_t image);
 
-/* Finishes at most most pending stacks of image, whose process has had its mappings read again. */
+/*
+ * Finishes pending stacks of an image. most: their maximum number. The mappings of the process must
+ * have been read again since the stacks were walked.
+ */
 void deferred_stacks_finish(struct deferred_stacks *deferred, const struct walker_subject *subject,
 			    uint32_t image, size_t most, uint64_t deadline_ns);
 
-/* Drops pending stacks of images that is_known() rejects. */
+/* Drops the pending stacks of all images for which is_known() returns false. */
 void deferred_stacks_drop(struct deferred_stacks *deferred,
 			  bool (*is_known)(void *arg, uint32_t image), void *arg);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads that update maps of maps. map_updater__put() waits until the programs see the map;
+ * Threads that update maps of maps. map_updater__put() waits until the BPF programs see the map;
  * map_updater__remove() does not wait.
  */
 #include "loader/stacks/map_updater.h"
@@ -19,12 +19,12 @@
 #include "base/array.h"
 
 /*
- * Maximum concurrent updates, each of which waits 10 to 100 ms in the kernel: several hundred
- * programs may start per second. Threads are started on demand.
+ * Maximum threads. Each update waits 10 to 100 ms in the kernel, and several hundred programs may
+ * start per second. Threads are started on demand.
  */
 #define THREADS 32
 
-/* Keys of maps to be removed. */
+/* List of keys to be removed from a map of maps. */
 struct keys {
 	uint32_t *items;
 	size_t cnt;
@@ -40,13 +40,13 @@ struct map_updater {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool ends;
-	/* The update handed to a thread. Its caller waits until the map shows it. */
+	/* The update that was handed to a thread. The caller of map_updater__put() waits for it. */
 	bool waiting;
 	int maps_fd;
 	uint32_t key;
 	int map_fd;
 	int err;
-	/* Pending removals; only one thread at a time processes them. */
+	/* Pending removals. Only one thread at a time processes them. */
 	int removed_fd;
 	struct keys removed;
 	struct keys removing;
@@ -64,7 +64,10 @@ static void update(struct map_updater *map_updater)
 	pthread_mutex_unlock(&map_updater->lock);
 	err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
 	pthread_mutex_lock(&map_updater->lock);
-	/* A failed update never shows in the map, so its caller still waits: report the error. */
+	/*
+	 * Report the error: the caller waits for the map to appear, which it does not after a
+	 * failure.
+	 */
 	if (err)
 		map_updater->err = err;
 	map_updater->idle_cnt++;
@@ -72,8 +75,8 @@ static void update(struct map_updater *map_updater)
 }
 
 /*
- * The grace period is waited for once per batch, on older kernels once per key. Kernels without
- * batch operations remove keys one by one.
+ * Removes keys in a batch, which waits for one grace period (on older kernels, one per key).
+ * Kernels without batch operations remove keys one by one.
  */
 static void remove_keys(int maps_fd, const struct keys *keys)
 {
@@ -86,8 +89,8 @@ static void remove_keys(int maps_fd, const struct keys *keys)
 			cnt = 0;
 		i += cnt;
 		/*
-		 * The first key not removed is missing, or batches are not supported: remove it
-		 * alone.
+		 * The batch stops at a missing key, or fails if the kernel has no batches. Remove
+		 * the next key on its own.
 		 */
 		bpf_map_delete_elem(maps_fd, &keys->items[i++]);
 	}
@@ -131,8 +134,8 @@ static void *run(void *arg)
 }
 
 /*
- * Starts a thread with all signals blocked: the main thread handles them. Waits until the thread
- * runs, since a fork while it starts could copy a lock that it holds.
+ * Starts a thread with all signals blocked, since the main thread handles signals. Waits until the
+ * thread runs: a starting thread may hold a lock, and a fork would copy the locked lock.
  */
 static int start_thread(struct map_updater *map_updater)
 {
@@ -171,8 +174,8 @@ int map_updater__new(struct map_updater **ret)
 }
 
 /*
- * Joins a thread and waits until the kernel has removed its task, which leak checkers would find
- * otherwise.
+ * Joins a thread. Also waits until the kernel has removed the thread's task, which leak checkers
+ * would otherwise report.
  */
 static void join(pthread_t thread, pid_t tid)
 {
@@ -235,7 +238,10 @@ int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key,
 		return -errno;
 	pthread_mutex_lock(&map_updater->lock);
 	err = hand_over(map_updater, maps_fd, key, map_fd);
-	/* The thread needs some microseconds, and the kernel does not notify of the update. */
+	/*
+	 * Poll, since the kernel does not notify of the update. The thread needs only microseconds
+	 * for it.
+	 */
 	while (!err && !is_seen(maps_fd, key, info.id)) {
 		pthread_mutex_unlock(&map_updater->lock);
 		sched_yield();
@@ -246,7 +252,7 @@ int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key,
 	return err;
 }
 
-/* Ignores a missing key: it would cost the whole batch another grace period. */
+/* Ignores a key that is not in the map, since it would cost the batch another grace period. */
 void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t key)
 {
 	struct keys *removed = &map_updater->removed;
@@ -257,8 +263,8 @@ void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t 
 	pthread_mutex_lock(&map_updater->lock);
 	map_updater->removed_fd = maps_fd;
 	/*
-	 * If memory runs out, the entry stays and takes up room. find_thread() drops the lock, so
-	 * removed may change meanwhile.
+	 * If memory runs out, the key stays in the map. Use removed only after find_thread(), which
+	 * unlocks the lock for some time.
 	 */
 	if (!find_thread(map_updater) &&
 	    !array_reserve(&removed->items, &removed->cap, removed->cnt + 1))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts maps into maps of maps. Programs see the new map at once, but the kernel blocks the caller
- * for more than 10 ms, until no program can use the old map. Hence the threads.
+ * Puts maps into maps of maps. BPF programs see a new map at once, but the kernel blocks the
+ * calling thread for more than 10 ms, until no program uses the old map. The updates are therefore
+ * made by other threads.
  */
 #ifndef LOADER_STACKS_MAP_UPDATER_H
 #define LOADER_STACKS_MAP_UPDATER_H
@@ -10,14 +11,20 @@
 
 struct map_updater;
 
-/* Returns 0 or a negative errno. */
+/* Creates an updater; threads are started on demand. Returns 0 or a negative errno. */
 int map_updater__new(struct map_updater **ret);
 void map_updater__free(struct map_updater *map_updater);
 
-/* Puts a map under key. Returns 0 when the programs see it, or a negative errno. */
+/*
+ * Puts a map into the map of maps under the key. Returns 0 as soon as programs see it, or a
+ * negative errno.
+ */
 int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key, int map_fd);
 
-/* Removes the map under key later. All removals must use the same map of maps. */
+/*
+ * Removes the map under the key later, without waiting. All removals must be from the same map of
+ * maps.
+ */
 void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t key);
 
 #endif

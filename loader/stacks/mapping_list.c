@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of a process's code mappings. */
+/* Lists of the code mappings of a process. */
 #include "loader/stacks/mapping_list.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 int mapping_list_init(struct mapping_list *ret, size_t room)
 {
-	/* One spare item: calloc(0) may return NULL. */
+	/* Allocate one spare item, since calloc(0) may return NULL. */
 	*ret = (struct mapping_list){
 		.items = calloc(room + 1, sizeof(*ret->items)),
 		.sources = calloc(room + 1, sizeof(*ret->sources)),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code mappings of a process by address, as the programs see them, and the file of each. Knows
- * files only by index, and no tables.
+ * The code mappings of a process as the BPF programs see them, sorted by address, and the file of
+ * each mapping. Knows files only by their index, and knows no unwind tables.
  */
 #ifndef LOADER_STACKS_MAPPING_LIST_H
 #define LOADER_STACKS_MAPPING_LIST_H
@@ -14,7 +14,7 @@
 #include "base/proc_maps.h"
 #include "bpf/unwind.h"
 
-/* The file behind a mapping. */
+/* The part of a file that a mapping maps. */
 struct mapping_source {
 	struct file_id id;
 	uint64_t offset;
@@ -23,35 +23,35 @@ struct mapping_source {
 
 struct mapping_list {
 	struct unwind_mapping *items;
-	struct mapping_source *sources; /* one for each item */
+	struct mapping_source *sources; /* one source for each item */
 	size_t cnt;
 };
 
 /*
- * Initialises an empty list with room for room mappings. Returns 0 or -ENOMEM; deinit it in both
- * cases.
+ * Initialises an empty list. room: maximum number of mappings. Returns 0 or -ENOMEM; call
+ * mapping_list_deinit() either way.
  */
 int mapping_list_init(struct mapping_list *ret, size_t room);
 void mapping_list_deinit(struct mapping_list *list);
 
 /*
- * Appends a mapping; there must be room. Adjacent mappings without a file are merged. The base is
- * the address at which offset 0 of the file would be.
+ * Appends a mapping; the list must have room. Adjacent mappings without a file are merged. The base
+ * of an item is the address at which offset 0 of its file would be mapped.
  */
 void mapping_list_add(struct mapping_list *list, const struct mapping *mapping, ssize_t file);
 
 /*
- * Returns the file of an identical mapping in the list; negative if it has none, -ENOENT if the
- * mapping is not listed.
+ * Finds an identical mapping in the list and returns the index of its file. Negative if the mapping
+ * has no file; -ENOENT if the list has no such mapping.
  */
 ssize_t mapping_list_file(const struct mapping_list *list, const struct mapping *mapping);
 
-/* True if the programs would see no difference between the lists. */
+/* True if the lists are equal for the BPF programs. */
 bool mapping_list_equal(const struct mapping_list *a, const struct mapping_list *b);
 
 /*
- * Reduces the list to at most most mappings. Mappings without a table are dropped first, from the
- * highest address down.
+ * Drops mappings until the list has at most the given number of them. Mappings without an unwind
+ * table are dropped first, from the highest address down.
  */
 void mapping_list_limit(struct mapping_list *list, size_t most);
 

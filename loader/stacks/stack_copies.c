@@ -5,12 +5,15 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-/* Maximum copies compared per call: comparing is slow. */
+/* Maximum copies compared per call of stack_copies_consume(), since comparing is slow. */
 #define BATCH 16
-/* Batches that are enough to empty a full ring. */
+/* Number of batches that is enough to empty a full ring. */
 #define RING_BATCHES 64
 
-/* Returns a negative number to stop the ring after this copy. Deferred stacks are only stored. */
+/*
+ * Stores a copy of a deferred stack, or compares another copy. Returns a negative number to stop
+ * reading the ring after this copy.
+ */
 static int handle_copy(void *arg, void *data, size_t len)
 {
 	const struct memleak_stack_copy *copy = data;
@@ -72,6 +75,6 @@ void stack_copies_refresh(struct stack_copies *copies, const struct walker_subje
 	if (!copies->comparison.wanted || walker_spaces_find(&copies->walker, subject->generation))
 		return;
 	walker_spaces_add(&copies->walker, subject);
-	/* Drain now, while the mappings used by the copies in the ring are still known. */
+	/* Process the copies in the ring while the mappings that they need are still known. */
 	stack_copies_drain(copies);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the stack copies that the programs send, to defer them or compare them. */
+/*
+ * Reads the copies of stacks that the BPF programs send, and stores deferred stacks or compares
+ * stacks.
+ */
 #ifndef LOADER_STACKS_STACK_COPIES_H
 #define LOADER_STACKS_STACK_COPIES_H
 
@@ -15,23 +18,23 @@ struct stack_copies {
 };
 
 /*
- * Opens the ring. The caller has set the fields of deferred except walker, and the number of stacks
- * to compare. Returns 0 or a negative errno.
+ * Opens the ring. The caller has set comparison.wanted and all fields of deferred except walker.
+ * Returns 0 or a negative errno.
  */
 int stack_copies_init(struct stack_copies *copies, int ring_fd);
 void stack_copies_deinit(struct stack_copies *copies);
 
-/* Processes the remaining copies and logs the comparison, after the last stack was sent. */
+/* Processes the remaining copies and logs the comparison. Call when no more stacks are sent. */
 void stack_copies_finish(struct stack_copies *copies);
 
-/* Returns a descriptor that is readable when there are copies. */
+/* Returns a descriptor that is readable when the ring has copies. */
 int stack_copies_poll_fd(const struct stack_copies *copies);
-/* Processes a few copies. True if there may be more. */
+/* Processes a few copies. True if the ring may have more copies. */
 bool stack_copies_consume(struct stack_copies *copies);
 /* Processes all copies in the ring. */
 void stack_copies_drain(struct stack_copies *copies);
 
-/* Adds the process's new mappings for stacks walked from now on. */
+/* Adds new mappings of the process, which are used for stacks walked from now on. */
 void stack_copies_refresh(struct stack_copies *copies, const struct walker_subject *subject);
 
 #endif

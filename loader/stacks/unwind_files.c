@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Builds unwind tables and publishes them to the programs. */
+/* Builds unwind tables and makes them available to the BPF programs. */
 #include "loader/stacks/unwind_files.h"
 
 #include <bpf/bpf.h>
@@ -20,16 +20,16 @@
 #include "loader/stacks/map_updater.h"
 #include "loader/target/elf_class.h"
 
-/* Bits of a device's minor number in the kernel. */
+/* Number of bits in the minor number of a device, in the kernel's format. */
 #define KERNEL_MINOR_BITS 20
 
-/* Spare pages in a new arena for later tables: one megabyte. */
+/* Number of spare pages in a new arena for later tables: one megabyte. */
 #define SPARE_PAGES 256
 
-/* Maximum files without a table that are named in messages. */
+/* Maximum messages that name a file without a table. */
 #define TOLD_MAX 20
 
-/* Maximum time to build a table; a file that takes longer has none. */
+/* Maximum time to build a table, in nanoseconds. A file that takes longer gets no table. */
 #define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
 
 struct pending_table {
@@ -38,9 +38,9 @@ struct pending_table {
 };
 
 /*
- * Returns the memory limit for all tables together: an eighth of the physical memory. A limit is
- * needed because the table of even a tiny sparse file can take 100 MB, as much as the tables of a
- * whole distribution.
+ * Returns the memory limit for all tables: an eighth of the physical memory. Without a limit, the
+ * table of a tiny sparse file could take 100 MB, which is as much as the tables of a whole
+ * distribution.
  */
 static uint64_t share_of_memory(void)
 {
@@ -119,7 +119,7 @@ static void add_item(struct unwind_files *files, const struct file_version *vers
 	};
 }
 
-/* Logs that a file has no table; only the first TOLD_MAX files are named. */
+/* Logs that a file has no table. Only the first TOLD_MAX files are named. */
 static void tell(struct unwind_files *files, const char *name, const char *why)
 {
 	if (files->told_cnt++ < TOLD_MAX)
@@ -144,7 +144,7 @@ static bool tables_equal(const struct unwind_table *a, const struct unwind_table
 	       !memcmp(a->words, b->words, (size_t)a->page_cnt * UNWIND_PAGE_BYTES);
 }
 
-/* Returns a pending file with an equal table. */
+/* Returns the index of a file with an equal table that is pending; -1 if there is none. */
 static ssize_t find_pending_twin(const struct unwind_files *files, const struct unwind_table *table)
 {
 	for (size_t i = 0; i < files->pending_cnt; i++)
@@ -153,7 +153,7 @@ static ssize_t find_pending_twin(const struct unwind_files *files, const struct 
 	return -1;
 }
 
-/* Returns a placed file with an equal table. */
+/* Returns a file with an equal table that is in an arena; NULL if there is none. */
 static const struct unwind_file *find_placed_twin(const struct unwind_files *files, uint64_t hash,
 						  const struct unwind_table *table)
 {
@@ -180,7 +180,7 @@ static void copy_place(struct unwind_file *to, const struct unwind_file *from)
 	to->hash = from->hash;
 }
 
-/* Keeps the newest file's table as pending, unless another file has an equal one. */
+/* Keeps the table of the newest file as pending, unless another file has an equal table. */
 static int keep(struct unwind_files *files, struct unwind_table *table)
 {
 	struct unwind_file *file = &files->items[files->cnt - 1];
@@ -224,8 +224,8 @@ static const char *reason_of(int err)
 }
 
 /*
- * Registers the newest file with the symbolizer, so that its frames become file and offset. Skips
- * the vdso, which has no path, and files that JITs write code to, whose code changes.
+ * Registers the newest file with the symbolizer, so that addresses in it become frames with file
+ * and offset. Skips the vdso, which has no path, and files into which JIT compilers write code.
  */
 static void register_symbols(struct unwind_files *files, int fd, const char *name)
 {
@@ -246,7 +246,10 @@ static void add_opened(struct unwind_files *files, int fd, const struct file_ver
 		files->items[files->cnt - 1].backing.ino = 0;
 }
 
-/* Waits for the table being built. A file without a usable table is not tried again. */
+/*
+ * Waits until the current table is built. If the file has no usable table, building is not tried
+ * again.
+ */
 static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 {
 	struct table_job *job = &files->job;
@@ -270,7 +273,7 @@ static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 	add_opened(files, job->fd, &job->version, job->name);
 	if (!err)
 		err = keep(files, table);
-	/* Not an ELF file, or built without frame information: not worth a note. */
+	/* The file is not an ELF file, or has no frame information: log only with -v. */
 	if (err == -ENOEXEC || err == -ENOENT)
 		log_verbose("%s has no unwind information", job->name);
 	else if (err)
@@ -306,7 +309,7 @@ static int build(struct unwind_files *files, int fd, const struct file_version *
 {
 	int err = files->job.running ? finish_job(files, deadline_ns) : 0;
 
-	/* The job that just finished was for this file. */
+	/* The job that has just finished was for this file. */
 	if (!err && find(files, version) >= 0)
 		return 0;
 	if (!err && !user_budgets_left(&files->budgets, uid, clock_ns(CLOCK_MONOTONIC)))
@@ -353,7 +356,10 @@ bool unwind_files_busy(const struct unwind_files *files)
 	return files->job.running;
 }
 
-/* Keyed by the mapping's file id; size -1 cannot match an opened file. */
+/*
+ * Identifies the file by its id in the mapping. The size -1 differs from the size of every opened
+ * file.
+ */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
 				    int err)
 {
@@ -391,7 +397,7 @@ ssize_t unwind_files_add_vdso(struct unwind_files *files, uint64_t deadline_ns)
 	return added;
 }
 
-/* Records where the file's table was placed. */
+/* Stores where the file's table is in the arenas. */
 static void note_place(struct unwind_files *files, struct unwind_file *file,
 		       const struct unwind_table *table)
 {
@@ -406,7 +412,7 @@ static void note_place(struct unwind_files *files, struct unwind_file *file,
 	files->table_cnt++;
 }
 
-/* Copies the placement of shared tables to the files that share them. */
+/* Copies the place of each shared table to all files that share the table. */
 static void note_twins(struct unwind_files *files)
 {
 	for (size_t i = 0; i < files->cnt; i++) {
@@ -418,7 +424,10 @@ static void note_twins(struct unwind_files *files)
 	}
 }
 
-/* Adds spare pages, so that libraries loaded one by one do not each need an arena. */
+/*
+ * Creates a new arena unless the newest has room. Adds spare pages, so that libraries loaded one by
+ * one do not each get an arena.
+ */
 static int make_room(struct unwind_files *files, uint64_t page_cnt)
 {
 	struct unwind_arena arena;
@@ -443,7 +452,7 @@ static int make_room(struct unwind_files *files, uint64_t page_cnt)
 	return 0;
 }
 
-/* Drops a table that found no room, and its hash, so that no file shares it. */
+/* Drops a table for which there was no room. Clears its hash, so that no other file shares it. */
 static void forget(struct unwind_files *files, struct unwind_file *file,
 		   const struct unwind_table *table, int err)
 {
@@ -461,7 +470,7 @@ uint64_t unwind_file_frame(size_t file)
 	return MEMLEAK_FRAME_FILE | (uint64_t)file << MEMLEAK_FRAME_OFFSET_BITS;
 }
 
-/* Publishes a file; an older file under the same key is replaced. */
+/* Passes a file's table to the BPF programs. An older file with the same key is replaced. */
 static void tell_programs(const struct unwind_files *files, size_t at)
 {
 	const struct unwind_file *file = &files->items[at];
@@ -482,7 +491,10 @@ static void tell_programs(const struct unwind_files *files, size_t at)
 		.page = file->page,
 	};
 
-	/* If the map is full, the program finds no table, as with kernels that cannot be asked. */
+	/*
+	 * If the map is full, the file has no table for programs that look up mappings in the
+	 * kernel.
+	 */
 	if (key.ino)
 		bpf_map_update_elem(files->files_fd, &key, &table, BPF_ANY);
 }

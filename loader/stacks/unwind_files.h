@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwind tables of files, in arenas that the programs read. Each file gets one table, kept
- * until memleak ends. Files with identical tables (copies of a library in containers) share one.
- * Build ids would not do: anybody can give a file the build id of another. Knows nothing of
- * processes.
+ * The unwind tables of files, in arenas that the BPF programs read. Each file gets one table, which
+ * is kept until memleak ends. Files with equal tables, such as copies of a library in containers,
+ * share one table. Build ids cannot identify equal files, since anybody can give a file the build
+ * id of another file. Knows nothing of processes.
  */
 #ifndef LOADER_STACKS_UNWIND_FILES_H
 #define LOADER_STACKS_UNWIND_FILES_H
@@ -18,22 +18,22 @@
 #include "symbolizer/symbolizer.h"
 #include "unwinder/unwinder.h"
 
-/* Where a file's table is; granule_cnt is 0 if there is none. */
+/* A file and the place of its unwind table. granule_cnt is 0 if the file has no table. */
 struct unwind_file {
 	struct file_version version;
-	struct file_id backing; /* as the kernel sees it; ino is 0 if unknown */
-	uint64_t first;         /* offset of the first granule in the file */
+	struct file_id backing; /* id of the file in the kernel; ino is 0 if unknown */
+	uint64_t first;         /* offset of the table's first granule in the file */
 	uint32_t granule_cnt;
 	uint32_t index;
 	uint32_t arena;
 	uint32_t page;
 	uint32_t page_cnt;
-	uint64_t hash;    /* hash of the table */
-	ssize_t twin;     /* pending file with an equal table; negative if there is none */
-	uint32_t symbols; /* the symbolizer's number; 0 if frames in the file stay addresses */
+	uint64_t hash; /* hash of the table */
+	ssize_t twin;  /* index of a file with an equal table that is pending; negative if none */
+	uint32_t symbols; /* number of the file in the symbolizer; 0 if its frames stay addresses */
 };
 
-/* The file whose table is being built, and the user to charge. */
+/* The file whose table is being built, and the user to whom the time is charged. */
 struct table_job {
 	bool running;
 	struct file_version version;
@@ -45,27 +45,31 @@ struct table_job {
 
 struct unwind_files {
 	int arenas_fd;
-	int files_fd;       /* map of files, for programs that ask the kernel for mappings */
+	int files_fd;       /* map of files, for programs that look up mappings in the kernel */
 	size_t told_by_now; /* number of files put into files_fd */
 	struct map_updater *map_updater;
 	struct symbolizer *symbolizer;
-	struct unwinder *unwinder; /* NULL if no tables are wanted */
+	struct unwinder *unwinder; /* NULL if no unwind tables are wanted */
 	struct table_job job;
-	int vdso_fd; /* copy of the vdso until its table is built; -1 if there is none */
+	int vdso_fd; /* copy of the vdso until its table is built; -1 if there is no copy */
 	struct user_budgets budgets;
 	struct unwind_file *items;
 	size_t cnt;
 	size_t cap;
-	struct pending_table *pending; /* built, but in no arena yet */
+	struct pending_table *pending; /* tables that are built, but not in an arena yet */
 	size_t pending_cnt;
 	size_t pending_cap;
-	struct unwind_arena arena; /* the newest one */
-	int *arena_fds; /* all arenas: opening one again by its id would need CAP_SYS_ADMIN */
+	struct unwind_arena arena; /* the newest arena */
+	/*
+	 * Descriptors of all arenas. They stay open, as opening an arena by its id needs
+	 * CAP_SYS_ADMIN.
+	 */
+	int *arena_fds;
 	uint32_t arena_cnt;
 	size_t arena_fd_cap;
 	uint64_t bytes_max;
 	bool told_full;
-	uint32_t told_cnt; /* files reported to have no table */
+	uint32_t told_cnt; /* number of files without a table, whether named in messages or not */
 
 	uint64_t bytes;
 
@@ -82,32 +86,32 @@ int unwind_files_init(struct unwind_files *files, int arenas_fd, int files_fd,
 void unwind_files_deinit(struct unwind_files *files);
 
 /*
- * Returns the index of an open file and has its table built if the file is new. Only the file's
- * version is valid before unwind_files_place(). name is for messages, uid owns the process. Returns
- * -ETIMEDOUT if the user's budget is used up, -EAGAIN if the table is not ready by deadline_ns, or
- * another negative errno.
+ * Returns the index of an open file. If the file is new, has its table built. Before
+ * unwind_files_place(), only the version of the file is valid. name: for messages. uid: owner of
+ * the process. Returns -ETIMEDOUT if the user's budget is used up, -EAGAIN if the table is not
+ * ready by deadline_ns, or another negative errno.
  */
 ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uid_t uid,
 			 uint64_t deadline_ns);
 
-/* Adds the table being built if it is ready. */
+/* Adds the table that is being built, if it is ready. */
 void unwind_files_poll(struct unwind_files *files);
-/* True while a table is being built; new files have to wait. */
+/* True while a table is being built. New files have to wait until it is ready. */
 bool unwind_files_busy(const struct unwind_files *files);
 
-/* Returns the index of a file that cannot be opened because of err; it has no table. */
+/* Returns the index of a file that could not be opened. err: the error. The file has no table. */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
 				    int err);
 
 /* Returns the index of the vdso. */
 ssize_t unwind_files_add_vdso(struct unwind_files *files, uint64_t deadline_ns);
 
-/* Returns the frame at offset 0 of a file. */
+/* Returns the frame that stands for offset 0 of a file. */
 uint64_t unwind_file_frame(size_t file);
 
 /*
- * Puts new tables into an arena and publishes the files to the programs. Files whose tables do not
- * fit have none.
+ * Puts new tables into an arena and passes their files to the BPF programs. A file whose table does
+ * not fit has no table.
  */
 void unwind_files_place(struct unwind_files *files);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists the code mappings of processes and publishes them to the programs. */
+/* Lists the code mappings of processes and passes the lists to the BPF programs. */
 #include "loader/stacks/unwind_spaces.h"
 
 #include <bpf/bpf.h>
@@ -18,7 +18,10 @@
 #include "loader/stacks/mapping_list.h"
 #include "loader/target/modules.h"
 
-/* Mapping that return probes return to; not code of the caller, so a walk must not see it. */
+/*
+ * Name of the mapping to which probed functions return. It is not code of the program, so stack
+ * walks must not see it.
+ */
 #define RETURN_PROBES "[uprobes]"
 
 struct told_space {
@@ -59,7 +62,10 @@ void unwind_spaces_deinit(struct unwind_spaces *spaces)
 	*spaces = (struct unwind_spaces){0};
 }
 
-/* False if the mapping is gone or belongs to a device: no loss. */
+/*
+ * True if the error means that stacks may be cut. False if the mapping is gone or belongs to a
+ * device.
+ */
 static bool is_loss(int err)
 {
 	return err != -ENOENT && err != -ESRCH && err != -ENOEXEC;
@@ -77,7 +83,10 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct told_space *space,
 	if (!mapping->file.ino)
 		return -ENOENT;
 	fd = process_open_mapping(space->pid, mapping);
-	/* Mappings from records may outlive the process, so open the file by path. */
+	/*
+	 * The mapping is from a kernel record, and the process may have ended: open the file by its
+	 * path.
+	 */
 	if (fd < 0 && mapping->since_ns)
 		fd = mapped_file_open(mapping, &st);
 	if (fd < 0)
@@ -102,8 +111,8 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 }
 
 /*
- * Returns the file of a mapping that was already listed. The file is the same even if its
- * modification time has changed, so it need not be opened.
+ * Returns the file of a mapping that was in the last list. Its modification time may have changed,
+ * but it is still the same file, so it need not be opened.
  */
 static ssize_t known_file(const struct told_space *space, const struct unwind_subject *subject,
 			  const struct mapping *mapping)
@@ -113,7 +122,10 @@ static ssize_t known_file(const struct told_space *space, const struct unwind_su
 	return mapping_list_file(&space->list, mapping);
 }
 
-/* Excludes the kernel's half, where [vsyscall] is: it never allocates. */
+/*
+ * True for code of the program. Excludes [vsyscall], which is in the kernel's half of the address
+ * space and never allocates.
+ */
 static bool is_code(const struct mapping *mapping)
 {
 	return mapping->executable && mapping->end <= INT64_MAX &&
@@ -138,7 +150,8 @@ static int list_mappings(struct unwind_spaces *spaces, struct told_space *space,
 		if (known >= 0)
 			file = known;
 		/*
-		 * Adjacent mappings are often of one file; opening it for each would cost the most.
+		 * Adjacent mappings often map the same file. Open it only once, since opening takes
+		 * most of the time.
 		 */
 		else if (!same_file(before, mapping))
 			file = find_file(spaces, space, mapping, subject->deadline_ns);
@@ -150,8 +163,8 @@ static int list_mappings(struct unwind_spaces *spaces, struct told_space *space,
 }
 
 /*
- * Returns what to add to an address in the mapping to get a frame in the file; 0 if the frame stays
- * an address.
+ * Returns the number that turns an address in the mapping into a frame of the file when it is
+ * added; 0 if the frame stays an address.
  */
 static uint64_t frame_distance(const struct unwind_mapping *mapping, size_t number)
 {
@@ -192,7 +205,8 @@ static void add_tables(const struct unwind_files *files, const struct unwind_sub
 }
 
 /*
- * Limits the list to what the programs take. Stacks through dropped mappings are cut and counted.
+ * Drops mappings beyond the maximum for the BPF programs. Stacks that contain code of dropped
+ * mappings are cut, and the cuts are counted.
  */
 static void drop_mappings(struct told_space *space, struct mapping_list *list)
 {
@@ -207,7 +221,7 @@ static void drop_mappings(struct told_space *space, struct mapping_list *list)
 	space->told_many = true;
 }
 
-/* Returns -1 if the process has ended. */
+/* Returns the user of the process; -1 if the process has ended. */
 static uid_t uid_of(pid_t pid)
 {
 	cleanup_free char *status = NULL;
@@ -230,7 +244,10 @@ static struct told_space *space_of(struct unwind_spaces *spaces, pid_t pid)
 	return &spaces->items[spaces->cnt++];
 }
 
-/* Publishes a new array, filled before the programs can see it. */
+/*
+ * Passes the list to the BPF programs as a new array. The array is filled before programs can see
+ * it.
+ */
 static int publish(struct unwind_spaces *spaces, const struct unwind_subject *subject,
 		   const struct mapping_list *list)
 {
@@ -263,8 +280,9 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
 }
 
 /*
- * Publishes the list only if it changed, since each change empties the programs' caches. Processes
- * that have ended are not published: no program walks their stacks.
+ * Passes the list to the BPF programs if it has changed. An unchanged list is not passed again, as
+ * that would empty the programs' caches. Nor is the list of an ended process, since no program
+ * walks its stacks.
  */
 static int publish_change(struct unwind_spaces *spaces, struct told_space *space,
 			  const struct unwind_subject *subject, struct mapping_list *list)
@@ -275,7 +293,7 @@ static int publish_change(struct unwind_spaces *spaces, struct told_space *space
 		return 0;
 	err = code_history_add(&spaces->history, subject->image, subject->unloads, list->items,
 			       list->cnt);
-	/* Skip 0, which caches use for "no generation". */
+	/* Skip generation 0, which means "none" in the programs' caches. */
 	if (!++spaces->generation)
 		spaces->generation = 1;
 	if (!err && !subject->ended)
@@ -321,7 +339,10 @@ static int refresh(struct unwind_spaces *spaces, const struct unwind_subject *su
 	*finished = !space || !space->unfinished;
 	if (err || !list->cnt)
 		return err;
-	/* Files were opened by address: after an unload they may be the wrong ones. */
+	/*
+	 * The files were opened by the addresses of mappings. If code was unloaded meanwhile, they
+	 * may be the wrong files.
+	 */
 	if (!subject->ended && unwind_spaces_unloads(spaces, subject->pid) != subject->unloads)
 		return 0;
 	add_tables(&spaces->files, subject, list);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Publishes to the programs where each process has code, and the unwind table for it. */
+/*
+ * Passes to the BPF programs the code mappings of each process, with the unwind tables of the
+ * mappings.
+ */
 #ifndef LOADER_STACKS_UNWIND_SPACES_H
 #define LOADER_STACKS_UNWIND_SPACES_H
 
@@ -16,7 +19,7 @@ struct unwind_spaces {
 	int targets_fd;
 	volatile uint32_t *stamp;
 	uint32_t generation;
-	struct told_space *items; /* one per process */
+	struct told_space *items; /* one item per process */
 	size_t cnt;
 	size_t cap;
 	struct code_history history;
@@ -27,45 +30,49 @@ struct unwind_spaces_fds {
 	int files;
 	int spaces;
 	int targets;
-	volatile uint32_t *stamp; /* raised when something new is published */
+	volatile uint32_t *stamp; /* incremented when a process's mappings change */
 };
 
-/* A process whose mappings are to be published. */
+/* A process whose mappings are passed to the programs. */
 struct unwind_subject {
 	pid_t pid;
 	uint32_t image;
-	uint32_t unloads;                /* the target's unload count before reading maps */
+	uint32_t unloads;                /* the target's unload count before maps was read */
 	bool ended;                      /* the process has ended; its mappings no longer change */
 	uint64_t r_debug;                /* address of r_debug, as in struct unwind_space */
-	const struct file_id *permanent; /* files that it never unloads */
+	const struct file_id *permanent; /* files that the process never unloads */
 	size_t permanent_cnt;
-	uint64_t deadline_ns; /* deadline for reading its files */
+	uint64_t deadline_ns; /* deadline for reading the process's files */
 };
 
-/* tables: whether to build unwind tables; otherwise only code mappings are published. */
+/*
+ * Initialises an empty set. tables: true to build unwind tables; false for code mappings only.
+ * Returns 0 or a negative errno.
+ */
 int unwind_spaces_init(struct unwind_spaces *spaces, const struct unwind_spaces_fds *fds,
 		       struct symbolizer *symbolizer, bool tables);
 void unwind_spaces_deinit(struct unwind_spaces *spaces);
 
-/* Returns the process's unload count; 0 if it is not a target yet. */
+/* Returns the unload count of the process; 0 if the process is not a target yet. */
 uint32_t unwind_spaces_unloads(const struct unwind_spaces *spaces, pid_t pid);
 
 /*
- * Publishes the process's current mappings and builds tables of new files. Publishes nothing if it
- * has unloaded code meanwhile: a record of that will follow. Returns false if the deadline passed
- * before all files were read; call again for the rest.
+ * Passes the process's current mappings to the BPF programs, and builds unwind tables of new files.
+ * If the process has unloaded code since the mappings were read, it passes nothing, since a record
+ * of the unload will follow. Returns false if the deadline passed before all files were read; then
+ * call again.
  */
 bool unwind_spaces_refresh(struct unwind_spaces *spaces, const struct unwind_subject *subject,
 			   const struct proc_maps *proc);
 
-/* Forgets a process that has ended. The programs keep the mappings of its image. */
+/* Forgets a process that has ended. The BPF programs keep the mappings of its image. */
 void unwind_spaces_forget(struct unwind_spaces *spaces, pid_t pid);
-/* Drops the mappings of an image that are no longer needed. */
+/* Drops the mappings of an image, when they are no longer needed. */
 void unwind_spaces_drop(struct unwind_spaces *spaces, uint32_t image);
 
-/* Returns the generation of the process's published mappings; 0 if there are none. */
+/* Returns the generation of the process's mappings in the programs; 0 if the programs have none. */
 uint32_t unwind_spaces_generation(const struct unwind_spaces *spaces, pid_t pid);
-/* Returns the uid of the process; -1 if unknown. */
+/* Returns the user of the process; -1 if unknown. */
 uid_t unwind_spaces_uid(const struct unwind_spaces *spaces, pid_t pid);
 
 #endif

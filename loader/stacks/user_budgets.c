@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Charges slow work to users. The charge for a helper's time decays at a tenth of real time. */
+/* Charges slow work to users. Charges for the time of a helper decay at a tenth of real time. */
 #include "loader/stacks/user_budgets.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
 
-/* Budget per user: twice what one file that never ends can cost (HANG_NS of unwind_files.c). */
+/*
+ * Budget of a user, in nanoseconds: twice the cost of one file that the helper never finishes
+ * (HANG_NS in unwind_files.c).
+ */
 #define BUDGET_NS 20000000000ULL
 #define SHARE 10
 
-/* Minimum time of work that is charged, in nanoseconds. */
+/* Minimum duration of work that is charged, in nanoseconds. */
 #define USUAL_NS 1000000000ULL
-/* Maximum wait that is usual; above it, user_budgets_rests() is true. */
+/* Maximum waiting time before user_budgets_rests() is true, in nanoseconds. */
 #define USUAL_WAIT_NS 200000000ULL
-/* Minimum wait that is recorded per user, in nanoseconds. */
+/* Minimum duration of a wait that is charged to a user, in nanoseconds. */
 #define LITTLE_WAIT_NS 5000000ULL
-/* The total waiting time decays in real time, a user's own at half that speed. */
+/*
+ * The waiting time of all users decays in real time. The waiting time of one user decays at real
+ * time divided by REST_SHARE.
+ */
 #define REST_SHARE 2
 
 #define HANG_NS 10000000000ULL
@@ -33,7 +39,7 @@ static uint64_t less(uint64_t ns, uint64_t by_ns)
 	return ns > by_ns ? ns - by_ns : 0;
 }
 
-/* Returns the user's budget, decayed until now; NULL if nothing was charged. */
+/* Returns the budget of a user, decayed until now; NULL if nothing was charged to the user. */
 static struct user_budget *find(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 {
 	for (size_t i = 0; i < budgets->cnt; i++) {
@@ -69,7 +75,7 @@ void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_
 		budget->spent_ns += taken_ns;
 }
 
-/* Returns the waiting time caused by all users, decayed until now. */
+/* Returns the waiting time of all users, decayed until now. */
 static uint64_t waited(struct user_budgets *budgets, uint64_t now_ns)
 {
 	uint64_t past_ns = less(now_ns, budgets->waited_at_ns);
@@ -81,7 +87,7 @@ static uint64_t waited(struct user_budgets *budgets, uint64_t now_ns)
 
 void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns, uint64_t now_ns)
 {
-	/* Waiting time does not decay during the wait. */
+	/* Decay only until the beginning of the wait. */
 	struct user_budget *budget =
 		taken_ns < LITTLE_WAIT_NS ? NULL : find_or_add(budgets, uid, now_ns - taken_ns);
 

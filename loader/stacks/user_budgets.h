@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Limits how long files and stacks of each user's processes may occupy a helper: a user with slow
- * files delays only that user's processes. Also limits the total time spent waiting for files.
- * Knows nothing of helpers.
+ * Limits the time that files and stacks of a user's processes may occupy a helper, so that a user
+ * with slow files delays only that user's processes. Also limits the total time spent waiting for
+ * files. Knows nothing of the helpers.
  */
 #ifndef LOADER_STACKS_USER_BUDGETS_H
 #define LOADER_STACKS_USER_BUDGETS_H
@@ -12,16 +12,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Work that a user's budget can stop. */
+/* Kinds of work that stop when a user's budget is used up. */
 enum budget_work { BUDGET_TABLES, BUDGET_PROBES, BUDGET_MEMORY, BUDGET_WORK_CNT };
 
 struct user_budget {
 	uid_t uid;
 	bool told[BUDGET_WORK_CNT];
 	uint64_t spent_ns;
-	uint64_t waited_ns; /* waiting time that the user's files caused */
+	uint64_t waited_ns; /* time spent waiting for this user's files */
 	uint64_t paid_ns;   /* when spent_ns and waited_ns were last decayed */
-	uint64_t hangs_ns;  /* end of the pause after a hang */
+	uint64_t hangs_ns;  /* end of the pause that follows a hang */
 	unsigned int hang_cnt;
 };
 
@@ -29,30 +29,34 @@ struct user_budgets {
 	struct user_budget *items;
 	size_t cnt;
 	size_t cap;
-	uint64_t waited_ns; /* waiting time caused by files of all users */
+	uint64_t waited_ns; /* time spent waiting for files of all users */
 	uint64_t waited_at_ns;
 };
 
 void user_budgets_deinit(struct user_budgets *budgets);
 
-/* Charges taken_ns, ending now (CLOCK_MONOTONIC), to the owner of a process. */
+/*
+ * Charges work of taken_ns that has just ended to the owner of a process. now_ns: CLOCK_MONOTONIC.
+ */
 void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			uint64_t now_ns);
 /*
- * Charges a wait that just ended to a user and to the total. user_budgets_rests() is then true for
- * everybody for as long as the wait exceeded the usual time, and for this user for twice as long.
+ * Charges a wait of taken_ns that has just ended to a user and to the total. If the wait was longer
+ * than usual, user_budgets_rests() is then true for all users for as long as the excess time, and
+ * for this user for twice as long.
  */
 void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns, uint64_t now_ns);
 bool user_budgets_rests(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 /* True if the user has budget left. */
 bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 /*
- * Notes that memory of a user's process could not be read in time and may block a helper for good.
- * Pauses reads of this user's memory for ten seconds, and for twice as long each time.
+ * Notes that memory of the user's process could not be read in time. Since a read may block a
+ * helper forever, reads of this user's memory are paused for ten seconds, and for twice as long
+ * after each further hang.
  */
 void user_budgets_hang(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 bool user_budgets_hangs(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
-/* Returns true once for each user and kind of work. */
+/* True at the first call for each user and kind of work: log the message only then. */
 bool user_budgets_tell(struct user_budgets *budgets, uid_t uid, enum budget_work work);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sends code mappings of processes to libdwfl's helper. */
+/* Sends the code mappings of processes to libdwfl's helper. */
 #include "loader/stacks/walker_spaces.h"
 
 #include <errno.h>
@@ -15,12 +15,15 @@
 #include "base/vdso.h"
 #include "loader/target/modules.h"
 
-/* Maximum old lists of mappings kept per process, for stack copies still on their way. */
+/*
+ * Maximum lists of mappings kept per process. Older lists are needed for stack copies that are
+ * still in the ring.
+ */
 #define OLD_SPACES 4
 
 /*
- * Maximum time for a walk, or for sending a process's mappings: the first walk through a file reads
- * its tables. A failure is charged to the user with FAILURE_NS.
+ * Maximum time for a walk, or for sending a process's mappings. The first walk through a file is
+ * slow, as it reads the file's tables. A failure costs the user FAILURE_NS of the budget.
  */
 #define WALK_NS 1000000000ULL
 #define FAILURE_NS 10000000000ULL
@@ -35,12 +38,12 @@ void walker_spaces_deinit(struct walker_spaces *spaces)
 }
 
 /*
- * Drops all mappings, since the helper is gone, and charges the user for it. Other processes are
- * sent again when one of their stacks is to be walked.
+ * Drops all mappings, since the helper is gone, and charges the user for the failure. The mappings
+ * of other processes are sent again when one of their stacks is to be walked.
  */
 static int fail(struct walker_spaces *spaces, uid_t uid, int err)
 {
-	/* On EPIPE the helper may have ended over an earlier process: charge less. */
+	/* After -EPIPE, charge less: the helper may have ended because of an earlier process. */
 	uint64_t cost_ns = err == -EPIPE ? FAILURE_NS / 10 : FAILURE_NS;
 
 	user_budgets_spend(spaces->budgets, uid, cost_ns, clock_ns(CLOCK_MONOTONIC));
@@ -64,7 +67,10 @@ const struct walker_code_space *walker_spaces_find(const struct walker_spaces *s
 	return NULL;
 }
 
-/* Returns where the start of the same file is mapped, at or below the code. */
+/*
+ * Returns the address at which the start of the code's file is mapped, at or below the code; 0 if
+ * it is not mapped there.
+ */
 static uint64_t find_headers(const struct proc_maps *maps, const struct mapping *code)
 {
 	for (const struct mapping *m = code; m >= maps->mappings; m--)
@@ -95,7 +101,7 @@ static int send_mapping(struct walker_spaces *spaces, const struct walker_code_s
 	return walker__add_code(spaces->walker, space->generation, fd, &code, deadline_ns);
 }
 
-/* Drops the mappings of a process except the last few lists. */
+/* Drops the lists of mappings of a process, except the newest few. */
 static void drop_old(struct walker_spaces *spaces, pid_t pid, size_t few)
 {
 	size_t kept = 0, cnt = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The code mappings that libdwfl's helper has, by generation (struct unwind_space). The helper is
- * started on first use.
+ * The code mappings that libdwfl's helper has, by generation (see struct unwind_space). The helper
+ * is started when it is first used.
  */
 #ifndef LOADER_STACKS_WALKER_SPACES_H
 #define LOADER_STACKS_WALKER_SPACES_H
@@ -10,14 +10,15 @@
 #include "loader/stacks/user_budgets.h"
 #include "unwinder/walker.h"
 
-/* A process whose mappings the helper needs. */
+/* A process whose mappings are to be sent to the helper. */
 struct walker_subject {
 	pid_t pid;
 	uid_t uid;
 	uint32_t generation;
-	uint32_t unloads; /* unload count, as in struct memleak_target */
+	uint32_t unloads; /* unload count of the process; see struct memleak_target */
 	/*
-	 * Reads the process's mappings. Returns 0, or a negative errno if they are no longer known.
+	 * Reads the process's mappings. Returns 0, or a negative errno if the mappings are no
+	 * longer known.
 	 */
 	int (*read_maps)(const void *arg, struct proc_maps *ret);
 	const void *arg;
@@ -34,7 +35,7 @@ struct walker_code_space {
 struct walker_spaces {
 	struct walker *walker;
 	struct user_budgets *budgets;
-	bool failed;                     /* the helper failed before, and that was logged */
+	bool failed;                     /* a failure of the helper was logged */
 	struct walker_code_space *items; /* oldest first */
 	size_t cnt;
 	size_t cap;
@@ -43,22 +44,25 @@ struct walker_spaces {
 void walker_spaces_deinit(struct walker_spaces *spaces);
 
 /*
- * Sends the process's mappings to the helper, unless it has this generation, and drops old ones.
- * Adds nothing if the mappings are unknown. Returns 0, or a negative errno if its stacks cannot be
- * walked.
+ * Sends the process's mappings to the helper, unless it has this generation, and drops old mappings
+ * of the process. Sends nothing if the mappings are unknown. Returns 0, or a negative errno if the
+ * process's stacks cannot be walked.
  */
 int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject *subject);
 
-/* Drops all mappings of a process that has ended, once no copy of its stacks is on its way. */
+/*
+ * Drops all mappings of a process that has ended. Call when the ring contains no more copies of its
+ * stacks.
+ */
 void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid);
 
-/* Returns NULL if the helper does not have that generation. */
+/* Returns the mappings with this generation; NULL if the helper does not have them. */
 const struct walker_code_space *walker_spaces_find(const struct walker_spaces *spaces,
 						   uint32_t generation);
 
 /*
- * Walks a copied stack. Returns 0, or a negative errno if it was not walked; the helper may then
- * have lost all mappings.
+ * Walks a copied stack. Returns 0, or a negative errno if the stack was not walked. After an error,
+ * the helper may have lost all mappings.
  */
 int walker_spaces_walk(struct walker_spaces *spaces, const struct walker_code_space *space,
 		       const struct unwind_copy *copy, struct walker_stack *ret);
