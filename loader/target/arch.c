@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Registers, breakpoints and ELF machine of each architecture. */
+/* Registers, breakpoints and ELF machine number of each architecture. */
 #include "loader/target/arch.h"
 
 #include <elf.h>
@@ -52,7 +52,9 @@ int arch_set_pc(pid_t tid, uint64_t pc)
 }
 
 #ifdef __x86_64__
-/* Sets debug register 0 to addr and enables it for execution in this thread. */
+/*
+ * Sets debug register 0 to addr, so that the thread traps when it executes the instruction there.
+ */
 int arch_trap_before(pid_t tid, uint64_t addr)
 {
 	size_t registers = offsetof(struct user, u_debugreg);

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 
-/* Minimum digits of a container id to identify it. */
+/* Minimum number of digits that identify a container. */
 #define ID_BYTES_MIN 12
 #define HIERARCHIES_MAX 32
 /* Maximum matching cgroups listed in an error. */
@@ -24,7 +24,7 @@
 
 struct hierarchy {
 	char *mount;
-	char *controller; /* "" if there is none; NULL for version 2 */
+	char *controller; /* one of its controllers; "" if it has none; NULL for version 2 */
 };
 
 struct hierarchies {
@@ -32,7 +32,10 @@ struct hierarchies {
 	size_t cnt;
 };
 
-/* Controllers that identify a version 1 hierarchy; the first one it has is used. */
+/*
+ * Controllers that identify a hierarchy of version 1. A hierarchy is identified by its first
+ * controller in this list.
+ */
 static const char *const controllers[] = {"memory", "cpu",     "cpuacct", "pids",
 					  "blkio",  "devices", "freezer", "cpuset"};
 
@@ -52,7 +55,10 @@ static void hierarchies_deinit(struct hierarchies *list)
 	}
 }
 
-/* Sorts version 2 first, then the memory hierarchy of version 1. */
+/*
+ * Returns the rank for sorting: first version 2, then the memory hierarchy of version 1, then all
+ * others.
+ */
 static int rank(const struct hierarchy *hierarchy)
 {
 	if (!hierarchy->controller)
@@ -104,7 +110,7 @@ static bool is_below(const char *path, const char *mount)
 	return !strncmp(path, mount, len) && (!path[len] || path[len] == '/');
 }
 
-/* Takes name as the path of a cgroup directory. */
+/* Looks for a cgroup by the path of its directory. */
 static int find_directory(const struct hierarchies *list, const char *name,
 			  struct cgroup_place *ret)
 {
@@ -132,7 +138,8 @@ static int find_inside(const struct hierarchy *hierarchy, const char *name,
 }
 
 /*
- * True if the directory belongs to the container. conmon's own cgroup has the id in its name, too.
+ * True if the directory is the cgroup of the container. The cgroup of conmon, which monitors the
+ * container, has the same id in its name and is excluded.
  */
 static bool has_container(const char *directory, const char *id)
 {
@@ -166,7 +173,7 @@ static int add_path(char **paths, const char *path)
 	return 0;
 }
 
-/* Finds the only directory with this name. */
+/* Looks for a directory with this name. It must be the only one. */
 static int find_named(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret)
 {
 	char *const roots[] = {hierarchy->mount, NULL};
@@ -196,7 +203,7 @@ static int find_named(const struct hierarchy *hierarchy, const char *name, struc
 
 typedef int find_fn(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret);
 
-/* Searches the hierarchies in order. -ENOTSUP is returned only if no other error occurred. */
+/* Searches the hierarchies in order. Returns -ENOTSUP only if no other error occurred. */
 static int find_in_all(const struct hierarchies *list, const char *name, find_fn *find,
 		       struct cgroup_place *ret)
 {
@@ -249,7 +256,7 @@ static int visit_file(const char *directory, const char *name, int (*visit)(void
 		return -ENOMEM;
 	file = fopen(path, "re");
 	while (file && !err && fscanf(file, "%d", &pid) == 1)
-		err = pid > 0 ? visit(arg, pid) : 0; /* 0 for a process of another pid namespace */
+		err = pid > 0 ? visit(arg, pid) : 0; /* 0: in another pid namespace */
 	return err;
 }
 
@@ -324,8 +331,8 @@ static bool has_memory(const char *names, size_t len)
 }
 
 /*
- * Returns the path if the line is of version 2 or of the memory controller, else NULL. Sets *memory
- * if it is of the memory controller.
+ * Returns the path in a line of /proc/PID/cgroup if the line is for version 2 or for the memory
+ * controller, else NULL. Sets *memory if the line is for the memory controller.
  */
 static char *path_of(char *line, bool *memory)
 {

@@ -10,35 +10,42 @@
 
 struct cgroup_place {
 	char *path;       /* path of the directory */
-	uint64_t id;      /* the kernel's id of the cgroup */
+	uint64_t id;      /* id of the cgroup in the kernel */
 	char *controller; /* controller of a version 1 hierarchy; NULL for version 2 */
 };
 
 /*
  * Finds a cgroup. name is the path of a directory, a path within a hierarchy (as in
  * /proc/PID/cgroup), or the last part of a path, such as a systemd unit or a container id of at
- * least 12 digits. Returns -ENOENT if there is none, -ENOTUNIQ if there are several (ret->path
- * lists them; deinit ret), -ENOTSUP if the hierarchy has no controller, or another negative errno.
+ * least 12 digits. Returns 0, -ENOENT if there is no such cgroup, -ENOTUNIQ if there are several
+ * (ret->path then lists them, and ret must be deinitialised), -ENOTSUP if the hierarchy has no
+ * controller, or another negative errno.
  */
 int cgroup_find(const char *name, struct cgroup_place *ret);
 void cgroup_place_deinit(struct cgroup_place *place);
 
-/* Calls visit for each process in the cgroup and its descendants, until visit returns non-zero. */
+/*
+ * Calls visit() for each process in the cgroup and its descendants, until visit() returns non-zero.
+ */
 int cgroup_visit(const char *path, int (*visit)(void *arg, pid_t pid), void *arg);
 
 /*
- * Returns the mount point of the hierarchy that accounts for memory: the version 1 memory hierarchy
- * if there is one, else version 2. NULL if there is neither. The caller frees it.
+ * Returns the mount point of the hierarchy that accounts for memory: the memory hierarchy of
+ * version 1 if it exists, else version 2. NULL if neither is mounted. The caller frees the path.
+ * *unified is true for version 2.
  */
 char *cgroup_memory_mount(bool *unified);
 
-/* Calls visit for each cgroup below a mount, with its id and its path relative to the mount. */
+/*
+ * Calls visit() for each cgroup below a mount point, with the cgroup's id and its path relative to
+ * the mount point.
+ */
 int cgroup_visit_all(const char *mount, int (*visit)(void *arg, uint64_t id, const char *path),
 		     void *arg);
 
 /*
- * Returns the cgroup of a process in the hierarchy of cgroup_memory_mount(), as seen from the
- * caller's cgroup namespace. NULL if unknown. The caller frees it.
+ * Returns the cgroup of a process in the hierarchy of cgroup_memory_mount(), as a path in the
+ * caller's cgroup namespace. NULL if unknown. The caller frees the path.
  */
 char *cgroup_of_process(pid_t pid);
 

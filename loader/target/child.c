@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Starts a process under ptrace and stops it before its first constructor. The dynamic loader
- * calls the hook _dl_debug_state when the list of libraries is complete (glibc and musl do): a
- * debug register, or a breakpoint, traps there after mapping and relocation, before any code of a
- * library runs.
+ * Starts a process under ptrace and stops it before its first constructor. The dynamic loaders of
+ * glibc and musl call a hook, _dl_debug_state(), when all libraries are mapped and relocated and
+ * before any code of a library runs. A debug register or a breakpoint makes the process trap in
+ * this hook.
  */
 #include "loader/target/child.h"
 
@@ -31,12 +31,12 @@
 
 #define LOADER_HOOK "_dl_debug_state"
 
-/* Delay before a message says that memleak waits for the command to end. */
+/* Delay before a message that memleak is waiting for the command to end, in milliseconds. */
 #define NOTE_AFTER_MS 1000
 
 /*
- * Like execvp(), but a file of unknown format is an error, not a script for sh. Returns only on
- * failure, with errno set.
+ * Like execvp(), but does not run a file of unknown format as a script. Returns only on failure,
+ * with errno set.
  */
 static void exec_by_path(char **argv)
 {
@@ -80,7 +80,10 @@ static void leave_terminal(void)
 			dup2(null, fd);
 }
 
-/* Runs in the new process. Sends errno through the pipe on failure; exec closes the pipe. */
+/*
+ * Runs in the new process. On failure, sends errno through the pipe. On success, exec closes the
+ * pipe.
+ */
 static void __attribute__((noreturn))
 run_command(char **argv, const struct passwd *user, bool hold, bool quiet, int error_pipe)
 {
@@ -135,7 +138,10 @@ static int fork_command(char **argv, const struct passwd *user, bool hold, bool 
 	if (stop < 0)
 		return stop;
 	child->held = true;
-	/* If memleak is killed now, the process must not continue with a breakpoint in it. */
+	/*
+	 * From now on, if memleak is killed, kill the process, too: it may have a breakpoint in its
+	 * code.
+	 */
 	ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
 	return 0;
 }
@@ -153,8 +159,8 @@ static const struct mapping *find_offset(const struct proc_maps *maps, const str
 }
 
 /*
- * Finds the hook in the dynamic loader. False for static programs, which may contain the function
- * but never call it; they are recognised by their main.
+ * Finds the offset of the hook in the dynamic loader's file. Returns false for static programs:
+ * they may contain the function, but never call it. A static program is recognised by its main().
  */
 static bool find_hook_offset(int fd, uint64_t *ret)
 {
@@ -172,7 +178,7 @@ static bool find_hook_offset(int fd, uint64_t *ret)
 	return is_loader;
 }
 
-/* Finds the address of the hook in the dynamic loader that was just mapped. */
+/* Finds the address of the hook. The dynamic loader has just been mapped. */
 static bool find_hook(const struct child *child, const struct proc_maps *maps, uint64_t base,
 		      uint64_t *ret)
 {
@@ -197,7 +203,7 @@ static int poke(pid_t pid, uint64_t addr, uint64_t word)
 	return ptrace(PTRACE_POKETEXT, pid, (void *)addr, (void *)word) ? -errno : 0;
 }
 
-/* Continues the stopped process until the trap, and delivers other signals to it. */
+/* Continues the stopped process until it traps, and delivers other signals to it. */
 static int run_to_trap(struct child *child, uint64_t pc_then)
 {
 	int sig = 0;
@@ -228,8 +234,8 @@ static bool libraries_complete(pid_t pid)
 }
 
 /*
- * Uses a debug register, which leaves the code unchanged: a breakpoint written there could be
- * mistaken for another tracer's probe.
+ * Runs to the hook by means of a debug register. It leaves the code unchanged, while another tracer
+ * could mistake a breakpoint in the code for its own.
  */
 static int run_to_watched_hook(struct child *child, uint64_t hook)
 {
@@ -242,8 +248,8 @@ static int run_to_watched_hook(struct child *child, uint64_t hook)
 }
 
 /*
- * Uses a breakpoint instruction. If another tracer's breakpoint is there already, the two could not
- * be told apart, so the process is not run.
+ * Runs to the hook by means of a breakpoint. If another tracer has already set a breakpoint there,
+ * the traps of the two cannot be distinguished, so the process is not run.
  */
 static int run_to_breakpoint(struct child *child, uint64_t hook)
 {
@@ -280,7 +286,7 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
 }
 
 /*
- * Runs to the hook's second call: the first one is when loading begins, the second when all
+ * Runs to the second call of the hook. The first call is when loading begins, the second when all
  * libraries are loaded.
  */
 static int run_to_hook(struct child *child, uint64_t hook)
@@ -299,7 +305,7 @@ static int hold_before_constructors(struct child *child)
 
 	process_auxv(child->pid, AT_BASE, &base);
 	loader = base;
-	/* No AT_BASE: a static program, or the dynamic loader itself run as the program. */
+	/* Without AT_BASE, the program is static, or it is the dynamic loader itself. */
 	if (!base && !process_auxv(child->pid, AT_PHDR, &loader))
 		return 0;
 	err = proc_maps_read(child->pid, &maps);
@@ -308,7 +314,7 @@ static int hold_before_constructors(struct child *child)
 	found = find_hook(child, &maps, loader, &hook);
 	proc_maps_deinit(&maps);
 	if (!found && !base)
-		return 0; /* static program: everything is mapped already */
+		return 0; /* a static program, which has no libraries to map */
 	if (!found) {
 		log_note("the dynamic loader has no %s: allocations before main may be missed",
 			 LOADER_HOOK);
@@ -317,7 +323,7 @@ static int hold_before_constructors(struct child *child)
 	return run_to_hook(child, hook);
 }
 
-/* Logs which user the command runs as: under sudo, root is rarely what is wanted. */
+/* Logs the user that the command runs as. With sudo, it runs as root, which is rarely wanted. */
 static void say_whose(const char *command, const struct passwd *user)
 {
 	const char *invoker = getenv("SUDO_USER");
@@ -378,7 +384,10 @@ void child_go_on(const struct child *child)
 	kill(child->pid, SIGCONT);
 }
 
-/* Waits for the command to end, and says so if it takes long: it may ignore SIGTERM. */
+/*
+ * Waits for the command to end. The command may ignore SIGTERM, so a message is logged if this
+ * takes long.
+ */
 static void end_command(struct child *child)
 {
 	cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process started by memleak (-c, -- CMD) and held until its probes are attached: after the
- * dynamic loader has mapped the libraries, before any constructor runs.
+ * A process that memleak starts (-c, -- CMD). It is held until its probes are attached: the dynamic
+ * loader has mapped its libraries, but no constructor has run.
  */
 #ifndef LOADER_TARGET_CHILD_H
 #define LOADER_TARGET_CHILD_H
@@ -13,29 +13,30 @@ struct child {
 	pid_t pid;
 	bool held;
 	bool reaped;
-	int status; /* from waitpid(), once reaped */
+	int status; /* status from waitpid() if reaped */
 };
 
 /*
- * Starts argv[0], searched in PATH, as the given user (NULL: memleak's own), and holds it before
- * its constructors if hold. quiet: replaces the terminal, which memleak draws on, by /dev/null.
- * Returns 0; -ECHILD if it ended before it could be traced (child_finish() returns its exit code);
- * or another negative errno after logging the failure, with no process left.
+ * Starts argv[0], which is searched in PATH. user: the user to run as; NULL for memleak's own.
+ * hold: hold the process before its constructors. quiet: give it /dev/null instead of the terminal,
+ * on which memleak draws. Returns 0; -ECHILD if the process ended before it could be traced
+ * (child_finish() returns its exit code); or another negative errno after logging the failure, with
+ * no process left.
  */
 int child_start(char **argv, const char *user, bool hold, bool quiet, struct child *ret);
 
-/* Lets a held process run. */
+/* Continues a held process. */
 void child_release(struct child *child);
 /*
- * Detaches from the held process and leaves it stopped, so that another tracer can attach before it
- * runs; child_go_on() then continues it.
+ * Detaches from a held process but leaves it stopped, so that another tracer can attach to it.
+ * child_go_on() continues it later.
  */
 void child_hand_over(struct child *child);
 void child_go_on(const struct child *child);
 
 /*
- * Sends SIGTERM and waits for the process. Returns its exit code as a shell shows it: 128+signal if
- * killed.
+ * Sends SIGTERM to the process and waits for its end. Returns its exit code as shells report it:
+ * 128 plus the signal number if it was killed.
  */
 int child_finish(struct child *child);
 

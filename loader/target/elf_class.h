@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the class of an ELF file: the only part of a target's file that memleak parses itself. */
+/*
+ * Reads the class of an ELF file. This is the only data in targets' files that memleak parses in
+ * its own process.
+ */
 #ifndef LOADER_TARGET_ELF_CLASS_H
 #define LOADER_TARGET_ELF_CLASS_H
 
-/* Returns ELFCLASS32 or ELFCLASS64, or a negative errno if it is no ELF file. */
+/* Returns ELFCLASS32 or ELFCLASS64, or a negative errno if the file is not an ELF file. */
 int elf_class(int fd);
 
 #endif

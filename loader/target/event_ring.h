@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ring buffer in which the kernel writes records of a perf event. Knows nothing of their
- * contents.
+ * The ring buffer to which the kernel writes the records of a perf event. Knows nothing of the
+ * contents of records.
  */
 #ifndef LOADER_TARGET_EVENT_RING_H
 #define LOADER_TARGET_EVENT_RING_H
@@ -16,19 +16,20 @@ struct event_ring {
 	size_t data_bytes; /* a power of two */
 };
 
-/* Buffer for a record that wraps around the end of the ring. */
+/* Buffer for the copy of a record that wraps around the end of the ring. */
 struct event_ring_copy {
 	_Alignas(8) uint8_t bytes[UINT16_MAX];
 };
 
 /*
- * Returns the next record, in the ring or in copy, valid until it is skipped; NULL if there is
- * none. A malformed record is dropped with everything after it, and *broken is incremented.
+ * Returns the next record, which is valid until it is skipped; NULL if there is none. A record that
+ * wraps around is returned in copy. A malformed record is dropped with all records after it, and
+ * *broken is incremented.
  */
 const struct perf_event_header *event_ring_peek(const struct event_ring *ring,
 						struct event_ring_copy *copy, uint64_t *broken);
 
-/* Releases bytes of the ring to the kernel. */
+/* Returns the space of the next records to the kernel. bytes: their total size. */
 void event_ring_skip(const struct event_ring *ring, size_t bytes);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists the system calls that return descriptors. ioctl() returns some for a few of its commands,
- * and is left out, as recvmmsg() is: reports count what they open as missed.
+ * Lists the system calls that return descriptors. ioctl() and recvmmsg() are left out, although
+ * some of their calls open descriptors: reports count these descriptors as missed.
  */
 #include "loader/target/fd_calls.h"
 
@@ -34,7 +34,7 @@ void fd_calls_fill(uint8_t ret[MEMLEAK_SYSCALLS])
 		[SYS_pipe2] = MEMLEAK_FD_PAIR_IN_1ST,
 		[SYS_socketpair] = MEMLEAK_FD_PAIR_IN_4TH,
 		[SYS_recvmsg] = MEMLEAK_FD_MESSAGE,
-/* Older calls, which new architectures do not have. */
+/* Older system calls, which new architectures do not have. */
 #ifdef SYS_open
 		[SYS_open] = MEMLEAK_FD_NEW,
 		[SYS_creat] = MEMLEAK_FD_NEW,
@@ -45,7 +45,10 @@ void fd_calls_fill(uint8_t ret[MEMLEAK_SYSCALLS])
 		[SYS_signalfd] = MEMLEAK_FD_SIGNAL,
 		[SYS_pipe] = MEMLEAK_FD_PAIR_IN_1ST,
 #endif
-		/* Newer calls have one number everywhere, which old headers do not know. */
+		/*
+		 * Newer system calls, which have the same number on all architectures. Old headers
+		 * do not define them.
+		 */
 		[425] = MEMLEAK_FD_NEW,         /* io_uring_setup */
 		[428] = MEMLEAK_FD_NEW,         /* open_tree */
 		[430] = MEMLEAK_FD_NEW,         /* fsopen */

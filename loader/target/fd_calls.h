@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The system calls that open and close descriptors, by their numbers on this architecture. */
+/*
+ * The system calls that open and close descriptors, listed by their numbers on this architecture.
+ */
 #ifndef LOADER_TARGET_FD_CALLS_H
 #define LOADER_TARGET_FD_CALLS_H
 
@@ -7,7 +9,7 @@
 
 #include "bpf/descriptors.h"
 
-/* Fills a table with the enum memleak_fd_call of each system call. */
+/* Fills the table of all system calls with a value of enum memleak_fd_call for each number. */
 void fd_calls_fill(uint8_t ret[MEMLEAK_SYSCALLS]);
 
 #endif

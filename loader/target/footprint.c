@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the footprint from /proc/PID/status, and counts open descriptors. */
+/* Reads the footprint of a process from /proc/PID/status, and counts its open descriptors. */
 #include "loader/target/footprint.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 
-/* Maximum descriptors counted one by one. */
+/* Maximum entries of /proc/PID/fd that are counted. */
 #define DESCRIPTORS_MAX 65536
 
 static uint64_t status_bytes(const char *status, const char *field)
@@ -30,10 +30,10 @@ static uint64_t count_entries(const char *path)
 	while (cnt < DESCRIPTORS_MAX && readdir(dir))
 		cnt++;
 	closedir(dir);
-	return cnt > 2 ? cnt - 2 : 0; /* without "." and ".." */
+	return cnt > 2 ? cnt - 2 : 0; /* subtracts "." and ".." */
 }
 
-/* Returns the number of descriptors. Since Linux 6.2 it is the size of the directory. */
+/* Returns the number of open descriptors. Since Linux 6.2, it is the size of the directory. */
 static uint64_t count_descriptors(pid_t pid)
 {
 	char path[32];

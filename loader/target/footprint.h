@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads the footprint of a process from /proc files that do not take its mmap lock. */
+/*
+ * Reads the footprint of a process (memory, threads, descriptors) from files in /proc, without
+ * taking the mmap lock of the process.
+ */
 #ifndef LOADER_TARGET_FOOTPRINT_H
 #define LOADER_TARGET_FOOTPRINT_H
 

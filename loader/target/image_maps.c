@@ -11,9 +11,9 @@
 
 struct image_maps {
 	size_t *bytes;
-	size_t own_bytes; /* bytes that this list has added to *bytes */
+	size_t own_bytes; /* memory of this list, which is included in *bytes */
 	size_t users;
-	struct mapping *items; /* by address; each item owns its path */
+	struct mapping *items; /* sorted by address; each item owns its path */
 	size_t cnt;
 	size_t cap;
 };
@@ -60,7 +60,7 @@ void image_maps__free(struct image_maps *maps)
 	free(maps);
 }
 
-/* Inserts a mapping at an index and copies its path; there must be room. */
+/* Inserts a mapping at an index and copies its path. The list must have room. */
 static int insert(struct image_maps *maps, size_t at, const struct mapping *mapping,
 		  const char *path, size_t path_len)
 {
@@ -118,13 +118,16 @@ static void cut_front(struct mapping *mapping, uint64_t addr)
 	mapping->start = addr;
 }
 
-/* Returns the index of the first mapping that ends beyond addr. */
+/* Returns the index of the first mapping that ends after addr. */
 static size_t find(const struct image_maps *maps, uint64_t addr)
 {
 	return bisect_upto(maps->items, maps->cnt, end, addr);
 }
 
-/* Removes what overlaps [start, end). Sets ret to the index where a mapping at start belongs. */
+/*
+ * Removes all parts of mappings in [start, end). Sets *ret to the index at which a mapping that
+ * begins at start is to be inserted.
+ */
 static int clear(struct image_maps *maps, uint64_t start, uint64_t end, size_t *ret)
 {
 	size_t at = find(maps, start);
@@ -171,7 +174,7 @@ int image_maps__add(struct image_maps **maps, const struct mapping *mapping, con
 	size_t at;
 	int err = own_copy(maps);
 
-	/* Cutting a mapping in two adds one item, the new mapping another. */
+	/* Reserve two items: one for the new mapping, one in case an old mapping is cut in two. */
 	if (!err)
 		err = array_reserve(&(*maps)->items, &(*maps)->cap, (*maps)->cnt + 2);
 	if (!err)

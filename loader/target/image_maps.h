@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists of an image's executable mappings by address, built in the order of their creation.
- * Unmapping is not reported, so a mapping stays until another one replaces it. Forked images share
- * a list until one of them maps something. Knows nothing of processes.
+ * Lists of the executable mappings of an image, sorted by address. Mappings are added in the order
+ * of their creation. Since unmapping is not reported, a mapping stays in the list until another
+ * mapping replaces it. A forked image shares the list of its parent until one of them maps
+ * something. Knows nothing of processes.
  */
 #ifndef LOADER_TARGET_IMAGE_MAPS_H
 #define LOADER_TARGET_IMAGE_MAPS_H
@@ -12,28 +13,33 @@
 #include "base/proc_maps.h"
 
 /*
- * Maximum mappings in a list: limits memory when a process makes and removes code all the time. The
- * oldest mapping without a file is dropped first; if all have files, a new one is rejected.
+ * Maximum mappings in a list. Limits memory if a process creates and removes code all the time. In
+ * a full list, the oldest mapping without a file is dropped; if all mappings have files, the new
+ * mapping is rejected.
  */
 #define IMAGE_MAPS_MAX 2048
 
 struct image_maps;
 
 /*
- * Creates an empty list with one user. Its size in bytes is added to *bytes. Returns 0 or -ENOMEM.
+ * Creates an empty list with one user. *bytes is the total memory of all lists; the list adds its
+ * own. Returns 0 or -ENOMEM.
  */
 int image_maps__new(size_t *bytes, struct image_maps **ret);
 struct image_maps *image_maps__share(struct image_maps *maps);
 void image_maps__free(struct image_maps *maps);
 
 /*
- * Adds a mapping, whose path has path_len bytes, and removes what it overlaps. *maps becomes a copy
- * if the list is shared. Returns 0, -ENOSPC if the list is full, or -ENOMEM.
+ * Adds a mapping, and removes all parts of mappings that it overlaps. path need not end with NUL;
+ * path_len is its length. If the list is shared, it is copied first, and *maps is set to the copy.
+ * Returns 0, -ENOSPC if the list is full, or -ENOMEM.
  */
 int image_maps__add(struct image_maps **maps, const struct mapping *mapping, const char *path,
 		    size_t path_len);
 
-/* Copies the list into ret, which proc_maps_deinit() releases. Returns 0 or -ENOMEM. */
+/*
+ * Copies the list to *ret. The caller frees the copy with proc_maps_deinit(). Returns 0 or -ENOMEM.
+ */
 int image_maps__copy(const struct image_maps *maps, struct proc_maps *ret);
 
 #endif

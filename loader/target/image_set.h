@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A set of images by their numbers. */
+/* A set of image numbers. */
 #ifndef LOADER_TARGET_IMAGE_SET_H
 #define LOADER_TARGET_IMAGE_SET_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tracks images of processes by applying the kernel's records. */
+/* Tracks the images of processes by the kernel's records. */
 #include "loader/target/image_table.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@ struct image {
 	uint32_t thread_cnt;
 	uint64_t began_ns;
 	uint64_t ended_ns;
-	struct image_maps *maps; /* NULL if unknown */
+	struct image_maps *maps; /* NULL if the mappings are unknown */
 	char comm[MAP_RECORD_COMM_BYTES];
-	struct image *older; /* next older image in the bucket */
+	struct image *older; /* next older image in the hash bucket */
 	TAILQ_ENTRY(image) in_ended;
 };
 
@@ -69,8 +69,8 @@ static void end(struct image_table *table, struct image *image, uint64_t time_ns
 }
 
 /*
- * Drops ended images until memory suffices. If it does not, drops the mappings of image used, which
- * count as lost.
+ * Drops ended images until memory is below its limit. If that is not enough, drops the mappings of
+ * one image, used, and counts them as lost.
  */
 static void make_room(struct image_table *table, struct image *used)
 {
@@ -85,7 +85,7 @@ static void make_room(struct image_table *table, struct image *used)
 	table->lost++;
 }
 
-/* Begins a new image of a process and ends the image before it. */
+/* Ends the current image of a process and begins a new one. */
 static struct image *begin(struct image_table *table, const struct map_record *record,
 			   struct image_maps *maps)
 {
@@ -127,7 +127,10 @@ static void apply_fork(struct image_table *table, const struct map_record *recor
 {
 	struct image *parent = newest(table, record->parent), *image;
 
-	/* A parent that ended earlier: records were lost, and another process has its pid. */
+	/*
+	 * If the parent has already ended, records were lost, and its pid belongs to another
+	 * process now.
+	 */
 	if (parent && parent->ended_ns)
 		parent = NULL;
 	if (record->pid == record->parent) {
@@ -135,7 +138,10 @@ static void apply_fork(struct image_table *table, const struct map_record *recor
 			parent->thread_cnt++;
 		return;
 	}
-	/* A parent from before tracing is unknown, but the child becomes an image. */
+	/*
+	 * If the parent is unknown, as it is from before tracing, the child gets an image without
+	 * mappings.
+	 */
 	image = begin(table, record, parent ? image_maps__share(parent->maps) : NULL);
 	if (image && parent)
 		memcpy(image->comm, parent->comm, sizeof(image->comm));
@@ -147,7 +153,7 @@ static void apply_exit(struct image_table *table, const struct map_record *recor
 
 	if (!image || image->ended_ns)
 		return;
-	/* Threads of an unknown process were not counted. */
+	/* The count is 0 if the process is from before tracing, as its threads were not counted. */
 	if (image->thread_cnt > 0)
 		image->thread_cnt--;
 	if (!image->thread_cnt || (!image->maps && record->tid == record->pid))
@@ -183,10 +189,10 @@ void image_table_apply(struct image_table *table, const struct map_record *recor
 {
 	const struct image *image = newest(table, record->pid);
 
-	/* Pid 0 is a process outside our pid namespace, -1 one without a pid. */
+	/* Pid 0 is a process outside our pid namespace, and pid -1 is a process without a pid. */
 	if (record->pid <= 0)
 		return;
-	/* A record from before the image began belongs to the previous image. */
+	/* A record from before the image began belongs to an earlier image. */
 	if (image && record->time_ns < image->began_ns)
 		return;
 	switch (record->kind) {

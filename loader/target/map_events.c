@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a perf event for mappings on each CPU, and reads all records in order of time. */
+/*
+ * Opens a perf event for mappings on each CPU, and applies the records of all CPUs in order of
+ * time.
+ */
 #include "loader/target/map_events.h"
 
 #include <bpf/libbpf.h>
@@ -16,14 +19,14 @@
 #include "loader/target/map_record.h"
 
 /*
- * Maximum ring size per CPU: what may be locked without privilege. A program start takes about 1
- * KiB.
+ * Maximum ring size per CPU: the size that may be locked without privilege. Starting a program
+ * writes about 1 KiB of records.
  */
 #define RING_BYTES_MAX ((size_t)512 << 10)
-/* Maximum ring size of all CPUs together. */
+/* Maximum total size of the rings of all CPUs. */
 #define RINGS_BYTES_MAX ((size_t)64 << 20)
 
-/* Maximum memory for mappings of all processes: enough for a hundred thousand programs. */
+/* Maximum memory for the mappings of all images: enough for a hundred thousand programs. */
 #define IMAGES_BYTES_MAX ((size_t)128 << 20)
 
 #define NO_TIME UINT64_MAX
@@ -126,7 +129,7 @@ static int open_rings(struct map_events *events)
 		events->ring_bytes /= 2;
 	for (int cpu = 0; !err && cpu < cpu_cnt; cpu++) {
 		err = open_ring(events, cpu);
-		/* an offline CPU */
+		/* the CPU is offline */
 		if (err == -ENODEV)
 			err = 0;
 	}
@@ -171,7 +174,7 @@ int map_events__poll_fd(const struct map_events *events)
 	return events->epoll_fd;
 }
 
-/* Removes events of CPUs that went offline from epoll: they would stay readable forever. */
+/* Removes the events of CPUs that went offline from epoll, as they would stay readable forever. */
 static void drop_hung_up(struct map_events *events)
 {
 	struct epoll_event ready[16];
@@ -222,8 +225,8 @@ static struct cpu_ring *earliest(struct map_events *events)
 void map_events__consume(struct map_events *events)
 {
 	/*
-	 * Stop at the current time: a ring that has been looked at may get an earlier record than
-	 * one that another ring gets now.
+	 * Apply only records until now: after one ring has been checked, it may get a record that
+	 * is older than a record that another ring gets later.
 	 */
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t to_wall_ns = clock_ns(CLOCK_REALTIME) - until_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Executable mappings of processes, from the kernel's records of their creation: known even if the
- * process ends before memleak can look at it. Pids are of the caller's namespace. Needs
- * CAP_PERFMON.
+ * Executable mappings of processes, from the kernel's records of mmap(). They are known even if the
+ * process has ended before memleak can read its mappings. Pids are pids in the caller's namespace.
+ * Needs CAP_PERFMON.
  */
 #ifndef LOADER_TARGET_MAP_EVENTS_H
 #define LOADER_TARGET_MAP_EVENTS_H
@@ -19,30 +19,33 @@ struct map_events;
 int map_events__new(struct map_events **ret);
 void map_events__free(struct map_events *events);
 
-/* Returns a descriptor that is readable when a ring fills up. Consume before asking for maps. */
+/*
+ * Returns a descriptor that is readable when a ring is filling up. Call map_events__consume()
+ * before map_events__maps().
+ */
 int map_events__poll_fd(const struct map_events *events);
-/* Applies all records written before the call. */
+/* Applies all records that were written before the call. */
 void map_events__consume(struct map_events *events);
 
 /*
- * Returns the executable mappings of the image that the process ran at a time of CLOCK_MONOTONIC,
- * or IMAGE_NEWEST: all that it, or the parent that it was forked from, has made since exec, with
- * their times (since_ns). Returns -ENOENT if they are unknown, because the program was executed
- * before the events were opened or records were lost; or -ENOMEM.
+ * Returns the executable mappings of the image that the process ran at at_ns (CLOCK_MONOTONIC, or
+ * IMAGE_NEWEST). They include mappings that its parent made before the fork, and each has its time
+ * in since_ns. Returns 0; -ENOENT if they are unknown, because exec was called before the events
+ * were opened or because records were lost; or -ENOMEM.
  */
 int map_events__maps(const struct map_events *events, pid_t pid, uint64_t at_ns,
 		     struct proc_maps *ret);
 
 /*
- * Returns the name of the image at that time; NULL if unknown. Valid until the next consume or
- * forget.
+ * Returns the name of the image that the process ran at at_ns; NULL if unknown. Valid until
+ * map_events__consume() or map_events__forget() is called.
  */
 const char *map_events__comm(const struct map_events *events, pid_t pid, uint64_t at_ns);
 
-/* Drops the ended images of this pid. */
+/* Drops the ended images of the process with this pid. */
 void map_events__forget(struct map_events *events, pid_t pid);
 
-/* Returns the number of lost records, and of images and mappings for which there was no room. */
+/* Returns the number of lost records, and of images and mappings that found no room. */
 uint64_t map_events__lost(const struct map_events *events);
 
 #endif

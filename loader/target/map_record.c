@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 
-/* End of each record, in the order of the sample format. */
+/* The fields at the end of each record, in the order of the sample format. */
 struct trailer {
 	uint32_t pid;
 	uint32_t tid;
@@ -46,7 +46,7 @@ struct lost_body {
 	uint64_t cnt;
 };
 
-/* The unread bytes of a record between its header and its trailer. */
+/* The part of a record that is not parsed yet, without the trailer. */
 struct rest {
 	const char *at;
 	size_t len;
@@ -97,7 +97,7 @@ static bool parse_mapping(struct rest *rest, struct map_record *ret)
 	ret->pid = (pid_t)body.pid;
 	ret->tid = (pid_t)body.tid;
 	mapping->start = body.addr;
-	/* The kernel reports an offset for anonymous memory that /proc does not show. */
+	/* Anonymous memory has an offset in the record, but not in /proc. */
 	mapping->offset = body.inode ? body.offset : 0;
 	mapping->file = (struct file_id){body.inode, makedev(body.dev_major, body.dev_minor)};
 	mapping->readable = body.prot & PROT_READ;

@@ -14,9 +14,10 @@ struct taken {
 	pid_t tid;
 	uint64_t addr;
 	uint64_t len;
-	bool copied; /* the pieces are also still in the list */
+	bool copied; /* the list still contains the pieces */
 	/*
-	 * True if the first piece's block continues before it, or the last piece's block after it.
+	 * rest_before: a part of the first piece's block, before the piece, was not taken.
+	 * rest_behind: a part of the last piece's block, after the piece, was not taken.
 	 */
 	bool rest_before;
 	bool rest_behind;
@@ -44,8 +45,8 @@ void ranges_deinit(struct ranges *ranges)
 }
 
 /*
- * Returns the end of the pages that [addr, addr + len) touches. Saturates, as lengths come from a
- * target.
+ * Returns the end of the last page that [addr, addr + len) touches. addr and len come from a target
+ * and may overflow: then returns UINT64_MAX.
  */
 static uint64_t page_end(const struct ranges *ranges, uint64_t addr, uint64_t len)
 {
@@ -56,7 +57,7 @@ static uint64_t page_end(const struct ranges *ranges, uint64_t addr, uint64_t le
 	return (end + mask) & ~mask;
 }
 
-/* Returns the index of the first range that ends beyond addr. */
+/* Returns the index of the first range that ends after addr. */
 static size_t first_beyond(const struct ranges *ranges, uint64_t addr)
 {
 	return bisect_upto(ranges->items, ranges->cnt, end, addr);
@@ -67,7 +68,7 @@ static int reserve(struct ranges *ranges, size_t more)
 	return array_reserve(&ranges->items, &ranges->cap, ranges->cnt + more);
 }
 
-/* Replaces items[at, at + old_cnt) by new_cnt others; memory must be reserved. */
+/* Replaces old_cnt items from index at by new_cnt other items. Memory must be reserved. */
 static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
 		   size_t new_cnt)
 {
@@ -87,7 +88,7 @@ static struct range clip(struct range range, uint64_t start, uint64_t end)
 	return range;
 }
 
-/* Returns the index of the first range that starts at or beyond end. */
+/* Returns the index of the first range that starts at end or after it. */
 static size_t first_from(const struct ranges *ranges, size_t at, uint64_t end)
 {
 	while (at < ranges->cnt && ranges->items[at].start < end)
@@ -95,7 +96,7 @@ static size_t first_from(const struct ranges *ranges, size_t at, uint64_t end)
 	return at;
 }
 
-/* Copies the parts of ranges within [start, end) as pieces. */
+/* Copies the parts of ranges in [start, end) to taken->pieces. */
 static int copy_pieces(const struct ranges *ranges, uint64_t start, uint64_t end,
 		       struct taken *taken)
 {
@@ -113,7 +114,7 @@ static int copy_pieces(const struct ranges *ranges, uint64_t start, uint64_t end
 	return 0;
 }
 
-/* Removes [start, end). */
+/* Removes the parts of ranges in [start, end). */
 static int cut(struct ranges *ranges, uint64_t start, uint64_t end)
 {
 	size_t at = first_beyond(ranges, start), last = first_from(ranges, at, end), rest_cnt = 0;
@@ -224,7 +225,10 @@ static bool same_block(const struct range *a, const struct range *b)
 	return same_call(a, b) && a->kind == b->kind;
 }
 
-/* Puts a taken piece back, and merges it with the parts of its block that were not taken. */
+/*
+ * Puts a taken piece back into the list, and merges it with adjacent parts of its block that were
+ * not taken.
+ */
 static int put_back(struct ranges *ranges, const struct taken *taken, size_t i)
 {
 	const struct range *piece = &taken->pieces[i];
@@ -279,8 +283,8 @@ int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, u
 }
 
 /*
- * True for private memory without a file; anonymous huge pages have one that is internal to the
- * kernel.
+ * True for private memory without a file. Anonymous huge pages have a file, which is internal to
+ * the kernel.
  */
 static bool is_anonymous(const struct mapping *mapping)
 {
@@ -296,8 +300,8 @@ static bool is_accessible(const struct mapping *mapping)
 }
 
 /*
- * Adds the parts of a range that are still mapped. goes_on: the range continues the previous one.
- * *at: the first mapping that may overlap the range.
+ * Adds the parts of a range that are still mapped to a new list, left. goes_on: the range continues
+ * the previous range. *at: index of the first mapping that may overlap the range.
  */
 static int add_left(struct ranges *left, const struct range *range, bool goes_on,
 		    const struct proc_maps *maps, size_t *at)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the memory limits of a process's cgroup and its ancestors. */
+/* Reads the memory limits of a process's cgroup and of the ancestors of that cgroup. */
 #include "loader/target/memory_limit.h"
 
 #include <inttypes.h>
@@ -12,7 +12,10 @@
 #include "base/cleanup.h"
 #include "loader/target/cgroups.h"
 
-/* Reads the number in a file, or after name at the start of a line. False if there is none. */
+/*
+ * Reads a number from a file: its first number if name is NULL, else the number after name at the
+ * start of a line. False if there is no number.
+ */
 static bool read_number(const char *directory, const char *file, const char *name, uint64_t *ret)
 {
 	cleanup_free char *path = NULL, *line = NULL;
@@ -34,7 +37,7 @@ static void take_limit(const char *directory, bool unified, struct memory_limit 
 {
 	uint64_t limit, used = 0, cache = 0, left;
 
-	/* The file contains "max" if there is no limit. */
+	/* Without a limit, the file contains "max". */
 	if (!read_number(directory, unified ? "memory.max" : "memory.limit_in_bytes", NULL,
 			 &limit) ||
 	    limit >= ret->machine)
@@ -72,7 +75,7 @@ struct memory_limit memory_limit_of(pid_t pid)
 		path = NULL;
 		return limit;
 	}
-	/* In a container, the name may not exist below the mount; its ancestors may. */
+	/* In a container, the path may not exist below the mount point, but its ancestors may. */
 	root = strlen(mount);
 	while (strlen(path) >= root) {
 		char *last = strrchr(path, '/');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory available to a process: the machine's total, and what its memory cgroup still allows.
- * Knows nothing of what the memory is for.
+ * The memory available to a process: the machine's total, and what the limit of its memory cgroup
+ * leaves. Does not know the purpose of the memory.
  */
 #ifndef LOADER_TARGET_MEMORY_LIMIT_H
 #define LOADER_TARGET_MEMORY_LIMIT_H
@@ -11,11 +11,15 @@
 
 struct memory_limit {
 	uint64_t machine;
-	uint64_t cgroup_limit; /* limit of the cgroup with the least left; UINT64_MAX for none */
-	uint64_t cgroup_left;  /* free in that cgroup, with reclaimable page cache */
+	/*
+	 * Limit of the cgroup that leaves the least memory, which is the process's own or an
+	 * ancestor; UINT64_MAX if there is no limit.
+	 */
+	uint64_t cgroup_limit;
+	uint64_t cgroup_left; /* memory left in that cgroup, including reclaimable page cache */
 };
 
-/* Reads the limits of this process. Unreadable limits are ignored. */
+/* Reads the limits of this process. Limits that cannot be read are ignored. */
 struct memory_limit memory_limit_read(void);
 struct memory_limit memory_limit_of(pid_t pid);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads a process's modules in lookup order from its dynamic loader's list: auxiliary vector,
- * program headers, dynamic section, r_debug, link_map. This is the debugger interface of <link.h>,
- * which glibc and musl share, read through /proc/PID/mem.
+ * Reads the modules of a process in lookup order from the list of its dynamic loader. Follows the
+ * auxiliary vector, program headers, dynamic section, r_debug and link_map, which are the debugger
+ * interface of <link.h> in both glibc and musl. Reads memory through /proc/PID/mem.
  */
 #include "loader/target/modules.h"
 
@@ -24,7 +24,7 @@
 #include "loader/target/arch.h"
 #include "prober/prober.h"
 
-/* Maximum libraries read: a hostile list may be endless. */
+/* Maximum libraries read, since a hostile process may have an endless list. */
 #define MAX_LINK_MAPS 16384
 #define MAX_PHDRS 512
 #define MAX_DYNAMIC 4096
@@ -34,8 +34,8 @@ struct reader {
 	int mem;
 	const struct proc_maps *maps;
 	struct module_list *list;
-	uint64_t patience_ns; /* maximum time for all reads together */
-	/* The piece read last, which often contains the next data, too. */
+	uint64_t patience_ns; /* maximum time for all reads, in total */
+	/* The piece of memory that was read last. It often contains the next data, too. */
 	uint64_t piece_addr;
 	size_t piece_len;
 	uint8_t piece[PROBER_MEMORY_MAX];
@@ -59,7 +59,7 @@ static bool read_piece(struct reader *reader, uint64_t addr)
 	return true;
 }
 
-/* Reads in pieces of PROBER_MEMORY_MAX, so that none crosses a page. */
+/* Reads memory of the process in pieces of PROBER_MEMORY_MAX bytes. No piece crosses a page. */
 static bool read_target(struct reader *reader, uint64_t addr, void *buf, size_t len)
 {
 	uint8_t *to = buf;
@@ -94,7 +94,7 @@ bool process_auxv(pid_t pid, uint64_t type, uint64_t *ret)
 	return false;
 }
 
-/* Finds the program's dynamic section. PT_PHDR gives the load bias. */
+/* Finds the dynamic section of the program. PT_PHDR gives the load bias. */
 static bool find_dynamic(struct reader *reader, uint64_t *ret)
 {
 	uint64_t phdr, phnum, bias = 0, dynamic = 0;
@@ -165,7 +165,9 @@ static bool read_own_r_debug(struct reader *reader, int fd, uint64_t deadline_ns
 	       read_r_debug(reader, addr, ret);
 }
 
-/* True for a static program: it may have the loader's variables, but nothing fills them in. */
+/*
+ * True for a static program. It may contain the dynamic loader's variables, but they are never set.
+ */
 static bool has_main(int fd, uint64_t deadline_ns)
 {
 	static const struct wanted_function main_function = {.name = "main"};
@@ -185,8 +187,9 @@ static bool has_main(int fd, uint64_t deadline_ns)
 }
 
 /*
- * Finds r_debug if the dynamic loader was run as the program, with another program as its argument.
- * It has no DT_DEBUG, but variables. Its list begins with the actual program.
+ * Finds r_debug if the dynamic loader itself was run, with a program as its argument. The dynamic
+ * loader has no DT_DEBUG, but its own variables are found by name. The list in r_debug begins with
+ * the program.
  */
 static bool find_own_r_debug(struct reader *reader, uint64_t patience_ns, struct r_debug *ret)
 {
@@ -225,7 +228,7 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 	fd = regular_file_reopen(path_fd, &st);
 	if (fd < 0)
 		return fd;
-	/* Another file may be mapped there by now. */
+	/* Check the file, since another file may be mapped at this address by now. */
 	if (mapped_file_is(fd, &st, &mapping->file))
 		return fd;
 	close(fd);
@@ -233,8 +236,7 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 }
 
 /*
- * Records the first file that may not be read. Mappings that are gone and files that are not
- * regular do not count.
+ * Notes the first unreadable file. Ignores mappings that are gone and files that are not regular.
  */
 static void note_unread(struct module_list *list, const struct mapping *mapping, int err)
 {
@@ -246,7 +248,10 @@ static void note_unread(struct module_list *list, const struct mapping *mapping,
 	list->unread_err = err;
 }
 
-/* Opens the mapped file and adds it unless it is listed. Returns its index or a negative errno. */
+/*
+ * Opens the mapped file and adds it to the list, unless the list has it. Returns its index or a
+ * negative errno.
+ */
 static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
 {
 	struct module_list *list = reader->list;
@@ -287,7 +292,10 @@ static const struct mapping *mapping_at(const struct reader *reader, uint64_t ad
 	return mapping && mapping->file.ino ? mapping : NULL;
 }
 
-/* Adds the modules of the loader's list, each found by the address of its dynamic section. */
+/*
+ * Adds the modules in the dynamic loader's list. Each module is found by the address of its dynamic
+ * section.
+ */
 static void add_linked(struct reader *reader, const struct r_debug *debug)
 {
 	uint64_t next = (uint64_t)debug->r_map;
@@ -315,7 +323,7 @@ static void add_hook(struct reader *reader, uint64_t addr)
 	reader->list->hook_offset = addr - mapping->start + mapping->offset;
 }
 
-/* Adds the program: the file that contains the program headers. */
+/* Adds the program, which is the file that contains the program headers. */
 static void add_program(struct reader *reader)
 {
 	const struct mapping *mapping;
@@ -335,7 +343,10 @@ static void add_rest(struct reader *reader)
 	for_each_mapping (mapping, reader->maps) {
 		if (!mapping->executable || !mapping->file.ino)
 			continue;
-		/* Skip further pieces of the same file: opening each would cost the most. */
+		/*
+		 * Skip further mappings of the same file, since opening the file takes most of the
+		 * time.
+		 */
 		if (!before || !file_id_equal(&before->file, &mapping->file))
 			add_module(reader, mapping);
 		before = mapping;
@@ -391,8 +402,8 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 		linked_cnt = list.cnt;
 		add_hook(&reader, debug.r_brk);
 		/*
-		 * The dynamic loader comes last among the needed libraries; libraries from dlopen()
-		 * follow.
+		 * The dynamic loader is the last of the libraries loaded at startup. Libraries from
+		 * dlopen() come after it.
 		 */
 		if (list.hook_module >= 0 && (size_t)list.hook_module < linked_cnt)
 			list.permanent_cnt = (size_t)list.hook_module + 1;

@@ -11,9 +11,9 @@
 #include "base/clock.h"
 #include "base/proc.h"
 
-/* Highest number that is kept, which takes 2 MiB. */
+/* Maximum descriptor number that is kept. A set with this number takes 2 MiB. */
 #define FD_MAX (1L << 24)
-/* Entries between two looks at the clock. */
+/* Number of entries that are read between two checks of the deadline. */
 #define ENTRIES_AT_ONCE 1024
 
 static int read_entries(DIR *dir, uint64_t deadline_ns, struct bits *ret)

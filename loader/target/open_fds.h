@@ -8,8 +8,9 @@
 #include "base/bits.h"
 
 /*
- * Reads the numbers into a set, which is emptied first. 0 or a negative errno: -ENOENT if none are
- * open, as in a process that ends; -ETIMEDOUT after deadline_ns of CLOCK_MONOTONIC.
+ * Reads the numbers of the open descriptors to *ret, which is emptied first. Returns 0; -ENOENT if
+ * none are open, as in a process that is ending; -ETIMEDOUT after deadline_ns (CLOCK_MONOTONIC); or
+ * another negative errno.
  */
 int open_fds_read(pid_t pid, uint64_t deadline_ns, struct bits *ret);
 

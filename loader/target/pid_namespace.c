@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Identifies the pid namespace that memleak runs in. */
+/* Identifies the pid namespace of memleak. */
 #include "loader/target/pid_namespace.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* PROC_PID_INIT_INO: a stable number that no user header defines. */
+/* PROC_PID_INIT_INO of the kernel, a stable number that no user header defines. */
 #define INITIAL_NAMESPACE 0xeffffffcU
 
 uint32_t pid_namespace_own(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Maps a copy of the C library's code over the code in use. Copies the file, since the code in
- * memory may contain breakpoints of others.
+ * Maps a copy of the C library's file over the library's code. The code in memory is not copied,
+ * since it may contain breakpoints of other tracers.
  */
 #include "loader/target/private_libc.h"
 
@@ -18,7 +18,7 @@
 #include "base/proc_maps.h"
 #include "loader/target/modules.h"
 
-/* Copies a file to memory. Returns a descriptor or a negative errno. */
+/* Copies a file to an in-memory file. Returns a descriptor of the copy or a negative errno. */
 static int copy_file(int fd)
 {
 	int copy_fd = memfd_create(PRIVATE_LIBC_NAME, MFD_CLOEXEC);
@@ -37,7 +37,10 @@ static int copy_file(int fd)
 	return -EIO;
 }
 
-/* Replaces the mapping in one step: the calling code is replaced by identical bytes. */
+/*
+ * Replaces the mapping by a mapping of the copy in one step: this replaces the code that is
+ * running, by the same bytes.
+ */
 static int replace(const struct mapping *mapping, int fd)
 {
 	cleanup_close int copy_fd = copy_file(fd);

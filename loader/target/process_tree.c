@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds descendants by marking children of marked processes until none is left. */
+/* Finds descendants: marks the children of marked processes until no new process is marked. */
 #include "loader/target/process_tree.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static bool is_given(pid_t pid, const pid_t *pids, size_t pid_cnt)
 	return false;
 }
 
-/* True if the list contains the process and it is marked. */
+/* True if the process is in the list and is marked. */
 static bool is_marked(const struct member *members, const bool *marks, size_t cnt, pid_t pid)
 {
 	size_t at = bisect_below(members, cnt, pid, pid);
@@ -32,7 +32,10 @@ static bool is_marked(const struct member *members, const bool *marks, size_t cn
 	return at < cnt && members[at].pid == pid && marks[at];
 }
 
-/* Marks children of marked processes. Returns the number of newly marked processes. */
+/*
+ * Marks the children of marked processes. Returns the number of processes that are marked for the
+ * first time.
+ */
 static size_t mark_children(const struct member *members, bool *marks, size_t cnt)
 {
 	size_t marked = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the descendants of given processes in a list, by parent pids alone. */
+/* Finds the descendants of given processes in a list of processes, by their parent pids. */
 #ifndef LOADER_TARGET_PROCESS_TREE_H
 #define LOADER_TARGET_PROCESS_TREE_H
 
@@ -14,8 +14,9 @@ struct member {
 };
 
 /*
- * Keeps the descendants of the given processes, without the given ones, sorted by pid. A process
- * whose parent has ended was reparented and is not found. Returns 0 or -ENOMEM.
+ * Removes all processes from the list except descendants of the given processes. The given
+ * processes themselves are removed, too. Sorts the list by pid. A descendant whose parent has ended
+ * is not found, since it has another parent now. Returns 0 or -ENOMEM.
  */
 int process_tree_keep_descendants(struct member *members, size_t *cnt, const pid_t *pids,
 				  size_t pid_cnt);

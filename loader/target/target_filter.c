@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists running processes that match, and sets up the rule for the programs. */
+/* Lists the running processes that match, and prepares the rule for the BPF programs. */
 #include "loader/target/target_filter.h"
 
 #include <bpf/btf.h>
@@ -91,7 +91,7 @@ static bool is_same_hierarchy(const struct cgroup_place *a, const struct cgroup_
 	       (!a->controller || !strcmp(a->controller, b->controller));
 }
 
-/* Searches by name, since a restarted unit may be in another slice. */
+/* Searches the cgroup by name, since a restarted unit may be in another slice. */
 static int find_anew(struct target_filter *target_filter)
 {
 	struct cgroup_place place;
@@ -119,7 +119,7 @@ int target_filter_renew_cgroup(struct target_filter *target_filter)
 	return 1;
 }
 
-/* Leaves the parent empty for the root of a mount, which is never recreated. */
+/* If the cgroup is the root of a mount, no parent is set, as the root is never recreated. */
 void target_filter_tell_cgroup(const struct target_filter *target_filter,
 			       struct memleak_cgroup *ret)
 {
@@ -141,7 +141,7 @@ int target_filter_init(struct target_filter *target_filter, const struct options
 	target_filter->rule.follow = opts->follow;
 	if (opts->comm) {
 		target_filter->rule.by_comm = true;
-		/* The kernel truncates names to this length. */
+		/* The kernel truncates process names to this length. */
 		strncpy((char *)target_filter->rule.comm, opts->comm, MEMLEAK_COMM_SIZE - 1);
 	}
 	return opts->cgroup ? init_cgroup(target_filter, opts->cgroup) : 0;
@@ -180,7 +180,7 @@ static int add_pid(void *arg, pid_t pid)
 	return 0;
 }
 
-/* Passes the items to the caller, or logs the error and frees them. */
+/* Passes the list of processes to the caller. If err is set, logs it and frees the list. */
 static int give_list(struct member_list *list, int err, struct member **ret, size_t *cnt)
 {
 	if (err) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Selects processes to trace by rule instead of pid: all, by name, or by cgroup. This file finds
- * running processes; BPF programs (bpf/user_probes/target_filter.bpf.h) find processes that start
- * later.
+ * Selects processes to trace by a rule instead of their pids: all processes, by name, or by cgroup.
+ * This file finds processes that are running; BPF programs (bpf/user_probes/target_filter.bpf.h)
+ * find processes that start later.
  */
 #ifndef LOADER_TARGET_TARGET_FILTER_H
 #define LOADER_TARGET_TARGET_FILTER_H
@@ -13,28 +13,30 @@
 #include "options/options.h"
 
 struct target_filter {
-	struct memleak_target_filter rule; /* for the BPF programs */
+	struct memleak_target_filter rule; /* rule for the BPF programs */
 	const char *comm;                  /* NULL for any name */
-	const char *cgroup_name;           /* as given on the command line; NULL for any cgroup */
-	struct cgroup_place cgroup;        /* its last known location */
+	const char *cgroup_name;           /* name from the command line; NULL for any cgroup */
+	struct cgroup_place cgroup;        /* last known place of the cgroup */
 };
 
-/* Finds the cgroup if one is given. Returns 0, or a negative errno after logging the failure. */
+/*
+ * Finds the cgroup if options name one. Returns 0, or a negative errno after logging the failure.
+ */
 int target_filter_init(struct target_filter *target_filter, const struct options *opts);
 void target_filter_deinit(struct target_filter *target_filter);
 
 /*
- * Checks whether the cgroup was recreated, here or elsewhere. Returns 1 if it was, 0 if not,
- * -ENOENT if it is gone.
+ * Checks whether the cgroup was recreated, at the same path or elsewhere. Returns 1 if it was
+ * recreated, 0 if it still exists, -ENOENT if it is gone.
  */
 int target_filter_renew_cgroup(struct target_filter *target_filter);
-/* Fills in the cgroup data for the BPF programs. */
+/* Fills in the data of the cgroup for the BPF programs. */
 void target_filter_tell_cgroup(const struct target_filter *target_filter,
 			       struct memleak_cgroup *ret);
 
 /*
- * Lists the processes that match now; some may be gone soon. The caller frees *ret. Returns 0 or a
- * negative errno.
+ * Lists the running processes that match; some of them may end soon. The caller frees *ret. Returns
+ * 0 or a negative errno.
  */
 int target_filter_find(const struct target_filter *target_filter, struct member **ret, size_t *cnt);
 
@@ -45,7 +47,10 @@ int target_filter_find(const struct target_filter *target_filter, struct member 
 int target_filter_find_descendants(const pid_t *pids, size_t pid_cnt, struct member **ret,
 				   size_t *cnt);
 
-/* Finds the running kernel's number of a controller, which depends on its configuration. */
+/*
+ * Finds the number of a controller in the running kernel, which depends on the kernel's
+ * configuration.
+ */
 int target_filter_find_subsys(const char *controller, uint32_t *ret);
 
 #endif
