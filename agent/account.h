@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The account: shared memory that the agent writes in a program and memleak reads. It is sparse,
- * always consistent, and valid after the program has ended. Reading it stops no thread.
+ * The account: shared memory in which the agent, a library inside the traced program, records
+ * blocks, and which memleak reads. It is sparse, always consistent, and valid after the program has
+ * ended. Reading the account does not stop any thread.
  *
- * Blocks are stored in *cells* by address. A *line* of four cells covers 256 bytes of addresses,
- * which is enough in most programs; a full line gets *spills* of eleven more cells. Lines are in
- * *chunks*, created when their addresses are first used. A cell is two words: the first is 0 if the
- * cell is empty, the second is 0 while the cell is being written.
+ * Each block is stored in a *cell*, found by the block's address. A *line* of four cells covers 256
+ * bytes of addresses, which is enough in most programs; a full line gets *spills* of eleven more
+ * cells. Lines are in *chunks*, created when their addresses are first used. A cell is two words:
+ * the first is 0 if the cell is empty, the second is 0 while the cell is being written.
  *
  * Stacks are paths in one *call tree*, shared by all threads. A stack is identified by the number
  * of its innermost frame, whose parent is the frame of its caller. Frames never change, and common
  * parts of stacks are stored once.
  *
- * Sizes are in bytes, times are CLOCK_MONOTONIC. The account belongs to the target, so readers must
- * not trust it.
+ * Sizes are in bytes, times are CLOCK_MONOTONIC. The traced program can write anything into its
+ * account, so readers must not trust it.
  */
 #ifndef AGENT_ACCOUNT_H
 #define AGENT_ACCOUNT_H
@@ -28,21 +29,25 @@
 
 #define ACCOUNT_FILTER_BYTES (1U << 16)
 
-/* Lowest descriptor number for an account that memleak has not received from the program. */
+/*
+ * Lowest descriptor number that the agent uses for its account, unless it has sent the descriptor
+ * to memleak.
+ */
 #define ACCOUNT_FD 1000
 
-/* Environment variable with memleak's orders to the agent. */
+/* Environment variable by which memleak passes options to the agent. */
 #define ACCOUNT_ENV "MEMLEAK_AGENT"
 
 enum account_region {
-	ACCOUNT_THREADS,   /* struct account_thread, by thread number - 1 */
-	ACCOUNT_MODULES,   /* struct account_module, by module number */
-	ACCOUNT_TEXT,      /* paths of modules, each NUL-terminated */
-	ACCOUNT_DIRECTORY, /* chunk number + 1, by address / ACCOUNT_CHUNK_SPAN */
-	ACCOUNT_FILTER,    /* number of kept blocks, by hash of their addresses */
-	ACCOUNT_EVENTS,    /* struct account_event, by index modulo capacity */
-	ACCOUNT_TRACE,     /* struct account_traced, by index modulo capacity */
-	/* struct account_range: mappings that result from the events read so far */
+	ACCOUNT_THREADS, /* struct account_thread, by thread number - 1 */
+	ACCOUNT_MODULES, /* struct account_module, by module number */
+	ACCOUNT_TEXT,    /* paths of modules, each NUL-terminated */
+	/* chunk number + 1, 0 if there is none, by address / ACCOUNT_CHUNK_SPAN */
+	ACCOUNT_DIRECTORY,
+	ACCOUNT_FILTER, /* number of kept blocks, by hash of their addresses */
+	ACCOUNT_EVENTS, /* struct account_event, by index modulo capacity */
+	ACCOUNT_TRACE,  /* struct account_traced, by index modulo capacity */
+	/* struct account_range: mappings after all events that memleak has read */
 	ACCOUNT_RANGES,
 	ACCOUNT_FRAMES, /* struct account_frame, by frame number */
 	ACCOUNT_SPILLS, /* struct account_spill, by spill number */
@@ -50,7 +55,7 @@ enum account_region {
 	ACCOUNT_REGION_CNT,
 };
 
-/* Indexes into lost: what could not be recorded. */
+/* Indexes into account.lost, which counts data that could not be recorded. */
 enum account_lost {
 	ACCOUNT_LOST_CELLS,     /* blocks dropped because there was no cell */
 	ACCOUNT_LOST_STACKS,    /* blocks kept without a stack, for lack of room for frames */
@@ -79,25 +84,31 @@ enum account_call {
 	ACCOUNT_CALL_FREE = ACCOUNT_CALL_CNT, /* used in struct account_traced only */
 };
 
-/* Bits of ways. Once set they stay set, except for ACCOUNT_TRACES and ACCOUNT_TRACES_STACKS. */
-#define ACCOUNT_SAMPLES 1U   /* only samples of blocks are kept */
-#define ACCOUNT_FILTERS 2U   /* all kept blocks are in the filter */
-#define ACCOUNT_ADDS_UP 4U   /* totals are maintained in struct account_sums */
-#define ACCOUNT_FORKED 8U    /* children have copies of blocks older than the last fork */
-#define ACCOUNT_INHERITS 16U /* the account of a child that has copies of its parent's blocks */
-#define ACCOUNT_COUNTS 32U   /* requested bytes and frees are counted */
-#define ACCOUNT_TRACES 64U   /* each allocation and free is traced */
+/*
+ * Bits of account.ways. A bit that is set stays set, except for ACCOUNT_TRACES and
+ * ACCOUNT_TRACES_STACKS.
+ */
+#define ACCOUNT_SAMPLES 1U         /* only samples of blocks are kept */
+#define ACCOUNT_FILTERS 2U         /* ACCOUNT_FILTER counts all kept blocks */
+#define ACCOUNT_ADDS_UP 4U         /* totals are maintained in struct account_sums */
+#define ACCOUNT_FORKED 8U          /* children have copies of blocks older than the last fork */
+#define ACCOUNT_INHERITS 16U       /* this is a child with copies of its parent's blocks */
+#define ACCOUNT_COUNTS 32U         /* requested bytes and number of frees are counted */
+#define ACCOUNT_TRACES 64U         /* each allocation and free is traced */
 #define ACCOUNT_TRACES_STACKS 128U /* frees are traced with their stacks */
 
-/* Sums over blocks, in bytes, written by all threads. peak and highest only increase. */
+/*
+ * Sums over all blocks, in bytes, written by all threads. The fields peak and highest never
+ * decrease.
+ */
 struct account_sums {
 	__s64 outstanding;
 	__s64 peak;    /* maximum of outstanding */
 	__s64 highest; /* maximum of outstanding + mapped */
 	__s64 mapped;  /* mapped bytes, written by memleak */
 	/*
-	 * Outstanding bytes from before sums were enabled, written by memleak; included in
-	 * outstanding.
+	 * Bytes that were outstanding when sums were enabled, written by memleak. The field
+	 * outstanding includes them.
 	 */
 	__s64 before;
 	__u64 reserved[3];
@@ -110,22 +121,26 @@ struct account_sums {
 struct account {
 	__u64 magic;
 	__u64 bytes;
-	__u64 region[ACCOUNT_REGION_CNT]; /* offset of each region, which ends at the next one */
+	/* offset of each region; a region ends where the next one begins */
+	__u64 region[ACCOUNT_REGION_CNT];
 	__u64 end;
 	/*
-	 * Read by each call, so not in a cache line with fields that are written more often than
-	 * when a thread starts.
+	 * Each allocator call reads the following fields. Their cache line has no field that is
+	 * written more often than once per thread.
 	 */
 	__u32 pid __attribute__((aligned(64)));
 	__u32 page_size;
 	__u32 epoch; /* current epoch, incremented by memleak and by forks */
-	__u32 ways;  /* ACCOUNT_SAMPLES and other bits, set by the agent and by memleak */
-	/* Entries in use, here and below: never less than what has been written. */
-	__u32 thread_cnt;
-	__u32 depth; /* number of frames that truncated stacks have at least */
+	__u32 ways;  /* bits such as ACCOUNT_SAMPLES, set by the agent and by memleak */
 	/*
-	 * Set before ways. Mean bytes per sample; if sample_rate is not 0, one in sample_rate
-	 * blocks is sampled instead.
+	 * The fields thread_cnt, module_cnt, chunk_cnt etc.: number of entries in use, increased
+	 * before an entry is written.
+	 */
+	__u32 thread_cnt;
+	__u32 depth; /* minimum number of frames kept of a truncated stack */
+	/*
+	 * Both sampling fields are set before the bit in ways. sample_bytes: mean bytes per sample.
+	 * If sample_rate is not 0, one in sample_rate blocks is sampled instead.
 	 */
 	__u64 sample_bytes;
 	__u64 sample_rate;
@@ -138,25 +153,28 @@ struct account {
 	__u64 stack_cnt; /* number of distinct stacks */
 	__u64 event_cnt;
 	/*
-	 * Number of events that memleak has read. Their results are in ranges, and their entries
-	 * may be reused.
+	 * Number of events that memleak has read. The mappings that result from them are in
+	 * ACCOUNT_RANGES, so the events may be overwritten.
 	 */
 	__u64 event_read;
 	__u64 range_cnt;
 	__u64 lost[ACCOUNT_LOST_CNT];
-	struct account_sums sums; /* totals, maintained with ACCOUNT_ADDS_UP */
-	/* Calls from before sums were enabled, written by memleak. */
+	struct account_sums sums; /* totals, maintained if ACCOUNT_ADDS_UP is set */
+	/* Number of calls when sums were enabled, written by memleak. */
 	__u64 calls_before[ACCOUNT_CALL_CNT];
 	__u64 traced_cnt;
-	/* Number of traced events that memleak has read; their entries may be reused. */
+	/* Number of traced events that memleak has read; these may be overwritten. */
 	__u64 traced_read;
-	__u64 epoch_ns[ACCOUNT_EPOCHS]; /* start of each of the last epochs */
+	__u64 epoch_ns[ACCOUNT_EPOCHS]; /* start times of the last ACCOUNT_EPOCHS epochs */
 	__u64 last_fork_ns;
-	/* For a child: pid and start of the parent's account, and time of the fork. */
+	/*
+	 * In a forked child: when the parent's account began. With parent_pid, it identifies that
+	 * account.
+	 */
 	__u64 parent_began_ns;
-	__u64 forked_ns; /* time of the fork, 0 if nothing is inherited */
+	__u64 forked_ns; /* in a forked child: time of the fork; 0 if no blocks are inherited */
 	__u32 parent_pid;
-	__u32 is_bypassed; /* the program calls another malloc() than the agent's */
+	__u32 is_bypassed; /* the program does not call the agent's malloc() */
 };
 
 #define ACCOUNT_CACHE_LINE 64U
@@ -170,13 +188,13 @@ struct account_thread {
 	__u32 tid;
 	__u32 reserved;
 	__u64 calls[ACCOUNT_CALL_CNT];
-	__u64 earlier_frees;           /* frees of blocks that are in no cell */
-	__u64 failed;                  /* calls that failed */
-	__u64 asked[ACCOUNT_CALL_CNT]; /* requested bytes, with ACCOUNT_COUNTS */
-	__u64 frees;                   /* number of frees, with ACCOUNT_COUNTS or ACCOUNT_ADDS_UP */
-	/* The following fields need ACCOUNT_ADDS_UP. */
+	__u64 earlier_frees;           /* number of frees of blocks in no cell */
+	__u64 failed;                  /* number of failed calls */
+	__u64 asked[ACCOUNT_CALL_CNT]; /* requested bytes, if ACCOUNT_COUNTS is set */
+	__u64 frees;                   /* number, if ACCOUNT_COUNTS or ACCOUNT_ADDS_UP is set */
+	/* The following fields are maintained if ACCOUNT_ADDS_UP is set. */
 	__u64 allocated; /* allocated bytes */
-	__u64 largest;   /* largest call, in bytes */
+	__u64 largest;   /* largest allocation, in bytes */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct account_thread) % ACCOUNT_CACHE_LINE == 0,
@@ -184,7 +202,10 @@ _Static_assert(sizeof(struct account_thread) % ACCOUNT_CACHE_LINE == 0,
 
 #define ACCOUNT_MODULES_MAX (1U << 16)
 
-/* An executable mapping as first seen. Its number is not reused after it is unmapped. */
+/*
+ * An executable mapping as it was first seen. Module numbers are not reused, even if the code is
+ * unmapped.
+ */
 struct account_module {
 	__u64 start;
 	__u64 end;
@@ -198,25 +219,34 @@ struct account_module {
 };
 
 struct account_frame {
-	__u64 frame; /* frame as in bpf/memleak.h, with module numbers as file numbers */
-	/* Number of the caller's frame, which is smaller than this one's, or how the stack ends. */
+	__u64 frame; /* frame as in bpf/memleak.h, with a module number instead of a file number */
+	/*
+	 * Number of the caller's frame, always smaller than this frame's number. In an outermost
+	 * frame: ACCOUNT_STACK_END().
+	 */
 	__u32 parent;
 	/*
-	 * Frames with the same parent form a binary trie by hash: first is the root of this frame's
-	 * children, next are the branches below this frame among its siblings.
+	 * Frames with the same parent form a binary trie by hash: first is the root of the trie of
+	 * this frame's children; next has this frame's two branches in the trie of its siblings.
 	 */
 	__u32 first;
 	__u32 next[2];
 };
 
 #define ACCOUNT_STACK_BITS 24
-/* Parent of an outermost frame: how the walk ended, an enum unwind_end. */
+/*
+ * Value of parent in an outermost frame; the argument end is an enum unwind_end: why the walk
+ * ended.
+ */
 #define ACCOUNT_STACK_END(end) (1U + (end))
 #define ACCOUNT_STACK_ENDS ACCOUNT_STACK_END(UNWIND_END_CNT)
 /* Stack number of blocks whose stack is unknown. */
 #define ACCOUNT_NO_STACK ACCOUNT_STACK_END(UNWIND_END_UNKNOWN)
 
-/* First word of a cell. */
+/*
+ * First word of a cell, account_cell.block: the block's position in its line, its size, and its
+ * stack number.
+ */
 #define ACCOUNT_SIZE_BITS 35
 #define ACCOUNT_SIZE_MAX ((1ULL << ACCOUNT_SIZE_BITS) - 1)
 #define ACCOUNT_CELL(stack, size, position)                                                        \
@@ -226,15 +256,15 @@ struct account_frame {
 #define ACCOUNT_CELL_POSITION(word) ((__u32)((word) >> 59))
 
 /*
- * Second word of a cell: birth in units of 2^22 ns, sample bit, epoch, thread number. The birth has
- * the resolution of the kernel's tick. memleak and each fork begin a new epoch, which orders births
- * within one tick.
+ * Second word of a cell, account_cell.life: time of the block's allocation (birth) in units of 2^22
+ * ns, sample bit, epoch, and thread number. Births have the resolution of the kernel's tick. An
+ * epoch begins at each fork and whenever memleak asks for one; epochs order births within one tick.
  */
 #define ACCOUNT_THREAD_BITS 20
 #define ACCOUNT_SAMPLE_SHIFT (ACCOUNT_THREAD_BITS + ACCOUNT_EPOCH_BITS)
 #define ACCOUNT_BIRTH_SHIFT (ACCOUNT_SAMPLE_SHIFT + 1)
 #define ACCOUNT_BIRTH_NS_SHIFT 22
-#define ACCOUNT_TICK_NS 15000000ULL /* maximum error of births, which are too early */
+#define ACCOUNT_TICK_NS 15000000ULL /* maximum time by which a birth is too early */
 #define ACCOUNT_BIRTH(time_ns) ((time_ns) >> ACCOUNT_BIRTH_NS_SHIFT)
 #define ACCOUNT_LIFE(birth, epoch, thread)                                                         \
 	((birth) << ACCOUNT_BIRTH_SHIFT | (__u64)ACCOUNT_EPOCH(epoch) << ACCOUNT_THREAD_BITS |     \
@@ -251,9 +281,9 @@ struct account_cell {
 
 #define ACCOUNT_LINE_CELLS 4U
 #define ACCOUNT_LINE_SPAN 256U
-#define ACCOUNT_POSITION_SPAN 8U /* minimum distance between blocks of any allocator */
+#define ACCOUNT_POSITION_SPAN 8U /* minimum distance between block addresses */
 #define ACCOUNT_SPILL_CELLS 11U
-#define ACCOUNT_SPILLS_MAX 3U /* maximum spills per line: enough for a cell at each position */
+#define ACCOUNT_SPILLS_MAX 3U /* maximum spills per line: then each position has a cell */
 
 struct account_line {
 	struct account_cell cells[ACCOUNT_LINE_CELLS];
@@ -261,11 +291,11 @@ struct account_line {
 
 struct account_spill {
 	struct account_cell cells[ACCOUNT_SPILL_CELLS];
-	__u32 next; /* spill number + 1, 0 if there is none */
+	__u32 next; /* number of the line's next spill + 1, 0 if there is none */
 	__u32 reserved;
 	/*
-	 * Line number, set before the first block. An address here would count as a pointer in a
-	 * proof.
+	 * Number of the line that this spill extends, set before the first block. Not stored as an
+	 * address, as that would count as a pointer in a proof.
 	 */
 	__u64 line;
 } __attribute__((aligned(64)));
@@ -277,14 +307,15 @@ struct account_spill {
 
 struct account_chunk {
 	struct account_line lines[ACCOUNT_CHUNK_LINES];
-	__u32 spills[ACCOUNT_CHUNK_LINES]; /* spill number + 1, 0 if there is none */
-	__u64 base;                        /* first address covered by the chunk */
+	/* by line: number of its first spill + 1, 0 if it has none */
+	__u32 spills[ACCOUNT_CHUNK_LINES];
+	__u64 base; /* first address covered by the chunk */
 	__u64 reserved[511];
 };
 
 /*
- * Types with the meaning of the records of the same name in bpf/memleak.h, and types for inherited
- * blocks.
+ * Event types. Those from ACCOUNT_EVENT_MAP to ACCOUNT_EVENT_MOVE have the meaning of the records
+ * of the same name in bpf/memleak.h; the last three are about blocks that forked children inherit.
  */
 enum account_event_type {
 	ACCOUNT_EVENT_MAP = 1,
@@ -292,19 +323,25 @@ enum account_event_type {
 	ACCOUNT_EVENT_UNTAKE,
 	ACCOUNT_EVENT_GONE,
 	ACCOUNT_EVENT_MOVE,
-	ACCOUNT_EVENT_FORK, /* a fork at time_ns */
-	/* Free of a block that a child may have, too: len, stack and flags contain its cell. */
+	ACCOUNT_EVENT_FORK, /* this process forks at time_ns */
+	/*
+	 * This process frees a block that a child may have inherited. The fields len, stack and
+	 * flags contain the block's cell.
+	 */
 	ACCOUNT_EVENT_LEFT,
-	/* Free of an address in no cell: a child may have freed an inherited block. */
+	/*
+	 * This process frees an address that is in no cell, which may be a block inherited from its
+	 * parent.
+	 */
 	ACCOUNT_EVENT_FREED,
 };
 
 #define ACCOUNT_MAP_NO_ACCESS 1U /* mapped with PROT_NONE */
 #define ACCOUNT_MAP_STACK 2U     /* mapped with MAP_STACK */
-#define ACCOUNT_MAP_SAMPLE 4U    /* the mapping is a sample */
+#define ACCOUNT_MAP_SAMPLE 4U    /* the mapping was chosen as a sample */
 
 struct account_event {
-	__u64 number; /* index + 1 once the event is complete */
+	__u64 number; /* event index + 1, set once the event is complete */
 	__u32 type;
 	__u32 thread;
 	__u64 time_ns;
@@ -319,7 +356,7 @@ struct account_event {
 
 /* A traced allocation or free. */
 struct account_traced {
-	__u64 number; /* index + 1 once the entry is complete */
+	__u64 number; /* entry index + 1, set once the entry is complete */
 	__u64 time_ns;
 	__u64 addr;
 	__u64 size;
@@ -331,11 +368,14 @@ struct account_traced {
 
 #define ACCOUNT_RANGE_SAMPLE (1ULL << 32)
 
-/* A mapping, kept for a memleak that attaches later: struct range of loader/target. */
+/*
+ * A mapping, stored for a memleak process that attaches later. The fields are those of struct range
+ * in loader/target.
+ */
 struct account_range {
 	__u64 start;
 	__u64 end;
-	__u64 stack; /* stack number and ACCOUNT_RANGE_SAMPLE */
+	__u64 stack; /* stack number, and ACCOUNT_RANGE_SAMPLE for a sample */
 	__u64 birth_ns;
 	__u64 mapped_size;
 	__u64 placed_ns;
@@ -346,8 +386,8 @@ struct account_range {
 };
 
 /*
- * Returns the maximum size of a region, in bytes. Readers read no more. The last two regions may be
- * smaller.
+ * Returns the maximum size of a region, in bytes. Readers ignore anything beyond it. Accounts may
+ * have smaller regions of the last two types.
  */
 static inline __u64 account_region_most(enum account_region which)
 {

@@ -16,8 +16,8 @@
 #include "agent/account.h"
 
 /*
- * Registers of the caller, passed by the stubs in entry.S: return address, and stack and frame
- * pointers after the return.
+ * Registers of the caller, passed by the stubs in entry.S: the return address, and the values of
+ * the stack and frame pointers after the return.
  */
 struct caller {
 	uint64_t ra;
@@ -25,7 +25,10 @@ struct caller {
 	uint64_t fp;
 };
 
-/* In its own page, which is wiped in forked children. */
+/*
+ * Pointers into this process's account. The struct has a page of its own, which the kernel wipes in
+ * forked children.
+ */
 struct gate {
 	struct account *account; /* NULL while the gate is closed */
 	struct account_thread *threads;
@@ -43,24 +46,27 @@ struct memo;
 
 /* Data of one thread, zero before its first call. */
 struct thread {
-	uint32_t number; /* number in the account, 0 if none yet */
+	uint32_t number; /* thread number in the account, 0 if it has none yet */
 	uint32_t reserved;
-	struct account *account; /* account in which the thread has this number */
+	struct account *account; /* the account that the field number refers to */
 	struct account_thread *counts;
-	struct memo *memo; /* NULL if there is no memory for one */
-	/* Range of the thread's own stack that is known to be readable, and remains so. */
+	struct memo *memo; /* remembered stacks, NULL if there is no memory */
+	/* Range of the thread's own stack that is known to be readable, and which stays mapped. */
 	uint64_t low;
 	uint64_t high;
-	/* Pages of another stack, which may be unmapped while this thread runs on its own. */
+	/*
+	 * Readable pages of another stack, e.g. a coroutine's, which may be unmapped while the
+	 * thread runs on its own stack.
+	 */
 	uint64_t foreign_low;
 	uint64_t foreign_high;
-	uint64_t countdown; /* bytes to the next sample; 0: not drawn yet */
+	uint64_t countdown; /* bytes until the next sample; 0 if not drawn yet */
 	uint64_t random;
 };
 
 extern __thread struct thread self __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
-/* For reads of other functions' memory, which ASan must not check in tests. */
+/* Disables ASan in functions that read the stack frames of other functions. */
 #if defined(__SANITIZE_ADDRESS__)
 #define NOT_SANITIZED __attribute__((no_sanitize("address"), noinline))
 #else
@@ -97,13 +103,15 @@ static inline void lose(struct account *account, enum account_lost what)
 	__atomic_fetch_add(&account->lost[what], 1, __ATOMIC_RELAXED);
 }
 
-/* Begins an account, if memleak's orders ask for one. True if the gate is open now. */
+/*
+ * Begins an account, if memleak has requested one in the environment. True if the gate is open now.
+ */
 bool agent_begin(void);
 
 /* Adds the calling thread to the account. False if there are too many threads. */
 bool thread_begin(struct account *account);
 
-/* Gives the calling thread a memo, if there is memory. */
+/* Allocates the calling thread's memo (its remembered stacks), if there is memory. */
 void thread_begin_memo(void);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forwards calls to the next allocator in symbol order, and keeps the account. C++ operators that
- * call malloc() are counted there; other operators are counted like C functions.
+ * Forwards calls to the next allocator in symbol order, and records their calls in the account. If
+ * C++ operators call malloc(), only that call is counted; otherwise operators are counted like C
+ * functions.
  */
 #include "agent/allocators.h"
 
@@ -21,7 +22,7 @@
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-/* One for each interposed function, in the order of names. */
+/* The interposed functions, in the order of names[]. */
 enum function {
 	MALLOC,
 	CALLOC,
@@ -92,7 +93,7 @@ static const char *const other_names[OTHER_CNT] = {"mmap", "munmap", "mremap", "
 
 static any_function *next[FUNCTION_CNT]; /* cast to the right type at each call */
 static any_function *others[OTHER_CNT];
-static bool operators_allocate; /* operators allocate by themselves, without malloc() */
+static bool operators_allocate; /* C++ operators allocate without calling malloc() */
 
 /* Memory for allocations while the next functions are looked up; never reused. */
 static unsigned char early[32768] __attribute__((aligned(16)));
@@ -111,13 +112,15 @@ static bool is_early(const void *addr)
 	return (uintptr_t)addr - (uintptr_t)early < sizeof(early);
 }
 
-/* Returns an upper bound of an early block's size. */
+/* Returns an upper bound of the size of a block in early, 0 if addr is not in early. */
 static size_t early_left(const void *addr)
 {
 	return is_early(addr) ? sizeof(early) - (size_t)((const unsigned char *)addr - early) : 0;
 }
 
-/* True if the operator is in the same file as malloc(): then it does not call malloc(). */
+/*
+ * True if the operator is in the same file as malloc(): then it allocates without calling malloc().
+ */
 static bool is_of_allocator(any_function *operator_function)
 {
 	Dl_info of_malloc, of_operator;
@@ -203,7 +206,7 @@ static void count_asked(uint32_t ways, enum account_call call, size_t size)
 		self.counts->asked[call] += size;
 }
 
-/* Updates filter and sums for a block that is removed from its cell. */
+/* Updates the filter and the sums for a block that is removed from its cell. */
 static void count_taken(struct account *account, uint64_t addr, uint64_t block, uint32_t ways)
 {
 	if (ways & ACCOUNT_FILTERS)
@@ -212,7 +215,10 @@ static void count_taken(struct account *account, uint64_t addr, uint64_t block, 
 		sums_taken(account, ACCOUNT_CELL_SIZE(block));
 }
 
-/* Updates filter, sums and inheritance for a block that is freed. */
+/*
+ * For a block that is freed: updates the filter and the sums, and reports the free if a child may
+ * have inherited the block.
+ */
 static void count_gone(struct account *account, uint64_t addr, const struct account_cell *cell,
 		       uint32_t ways)
 {
@@ -222,8 +228,8 @@ static void count_gone(struct account *account, uint64_t addr, const struct acco
 }
 
 /*
- * Updates filter and sums for a new block. If its address still has a block, the free of that block
- * was missed.
+ * Updates the filter and the sums for a new block. If its address still has a block, the free of
+ * that block was missed.
  */
 static void count_put(struct account *account, uint64_t addr, uint64_t block, uint32_t ways)
 {
@@ -238,9 +244,9 @@ static void count_put(struct account *account, uint64_t addr, uint64_t block, ui
 }
 
 /*
- * Records an allocation. before: cell of the block that realloc() replaces, or NULL. With the same
- * stack, the new block keeps its birth, unless children may have copies, which are identified by
- * birth.
+ * Records an allocation. before: cell of the block that realloc() replaces, or NULL. If both blocks
+ * have the same stack, the new one keeps the birth time of the old one, unless forked children may
+ * have a copy of the old one: copies are identified by birth time.
  */
 static ALWAYS_INLINE void note_after(void *addr, size_t size, enum account_call call,
 				     const struct caller *caller, const struct account_cell *before)
@@ -343,8 +349,8 @@ static inline void count_other_free(void *addr, const struct caller *caller)
 }
 
 /*
- * True if the next sample lies beyond this block. Then nothing is to be done after the call, and
- * the allocator is reached by a jump.
+ * True if the block is not a sample. Then the call needs no recording after it returns, so the
+ * caller can jump to the allocator.
  */
 static ALWAYS_INLINE bool is_passed_over(size_t size, enum account_call call)
 {
@@ -429,7 +435,7 @@ static struct account_cell take(uint64_t addr)
 	return taken;
 }
 
-/* Records that a successful realloc() freed the old block. */
+/* Records the free of the old block, after a successful realloc(). */
 static void count_moved(void *old, const struct account_cell *taken, enum account_call call,
 			const struct caller *caller)
 {
@@ -453,7 +459,7 @@ static void *reallocate(void *old, size_t size, any_function *function, enum acc
 	struct account_cell taken = take((uint64_t)old);
 	void *addr = ((void *(*)(void *, size_t))function)(old, size);
 
-	/* With size 0, the block may be freed without a new one. */
+	/* realloc() with size 0 may free the block and return NULL. */
 	if (!addr && size) {
 		put_back((uint64_t)old, taken);
 		note(NULL, size, call, caller);
@@ -484,7 +490,7 @@ HIDDEN void *agent_realloc(void *old, size_t size, uint64_t ra, uint64_t sp, uin
 	return reallocate_any(old, size, ACCOUNT_CALL_REALLOC, CALLER(ra, sp, fp));
 }
 
-/* Like the C library's function, but counted as one call. */
+/* Does the same as the C library's reallocarray(), but is counted as one call. */
 HIDDEN void *agent_reallocarray(void *old, size_t cnt, size_t size, uint64_t ra, uint64_t sp,
 				uint64_t fp)
 {
@@ -601,7 +607,7 @@ static any_function *find_operator(enum function which, uint64_t caller)
 	if (!next[which] && dladdr((void *)caller, &of_caller))
 		next[which] = find_in_library(of_caller.dli_fname, which);
 	if (!next[which])
-		__builtin_trap(); /* There is no function that the program could call. */
+		__builtin_trap(); /* The program has no such function to call. */
 	return next[which];
 }
 
@@ -658,7 +664,7 @@ static inline any_function *next_operator(enum function which, uint64_t caller)
 		return addr;                                                                       \
 	}
 
-/* Passes on any further arguments of an operator. */
+/* Defines an operator delete. a and b pass on the arguments after the address, if any. */
 #define DELETE(name, which)                                                                        \
 	HIDDEN void name(void *addr, uint64_t a, uint64_t b, uint64_t ra, uint64_t sp,             \
 			 uint64_t fp)                                                              \

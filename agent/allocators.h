@@ -29,7 +29,7 @@ bool allocators_are_bypassed(void);
 
 struct account;
 
-/* True if a caller of mmap() is the allocator, whose own memory is not counted. */
+/* True if the caller of mmap() is the allocator: its own memory is not counted. */
 bool allocators_map(struct account *account, uint64_t caller);
 
 /*

@@ -42,12 +42,12 @@ static pthread_key_t ends; /* key whose destructor is end_thread() */
 static bool knows_ends;
 
 /*
- * memleak's orders in the environment: PARENT:FLAGS:SOCKET. FLAGS has letters and numbers; the
- * first number is the depth, and others follow the letter that names them.
+ * memleak's orders in the environment: PARENT:FLAGS:SOCKET. FLAGS has letters and numbers: the
+ * first number is the stack depth, and each other number follows its letter.
  */
 struct orders {
 	uint32_t parent;       /* pid of the parent of the intended process, 0 for any process */
-	bool follow;           /* flag f: also begin accounts in its children */
+	bool follow;           /* flag f: also begin accounts in forked children */
 	uint64_t depth;        /* depth of stacks, 0 for the default */
 	uint64_t sample_bytes; /* flag b: bytes per sample */
 	uint64_t sample_rate;  /* flag s: blocks per sample; if both are 0, all blocks are kept */
@@ -130,7 +130,7 @@ static uint64_t bytes_allowed(void)
 	return address_space < file ? address_space : file;
 }
 
-/* Creates the account in a memfd and maps it. Returns NULL on failure. */
+/* Creates the account in a memfd and maps it. Returns the account, NULL on failure. */
 static struct account *make_account(int *ret_fd)
 {
 	long fd = system_call(SYS_memfd_create, (long)ACCOUNT_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING,
@@ -171,8 +171,8 @@ static struct account *make_account(int *ret_fd)
 }
 
 /*
- * Sends the descriptor to memleak, without waiting. If too many accounts are queued, gives up:
- * memleak can still find the account, as in a program started by hand.
+ * Sends the account's descriptor to memleak, without waiting. Gives up if memleak's queue is full:
+ * memleak can still find the account in /proc, as in a program started by hand.
  */
 static bool send_account(const char *name, int fd)
 {
@@ -266,8 +266,8 @@ static bool begin(const struct orders *orders)
 }
 
 /*
- * Begins an account in a forked child. Forgets all stacks, as a signal handler may have forked
- * during a walk.
+ * Begins an account in a forked child. Discards all remembered stacks, as a signal handler may have
+ * forked while a stack was being walked.
  */
 static bool begin_again(const struct orders *orders)
 {
@@ -284,7 +284,7 @@ bool agent_begin(void)
 	struct orders orders;
 	bool done;
 
-	/* Without environ the C library is not initialised, and the orders are unknown. */
+	/* Without environ the C library is not initialised, and memleak's options are unknown. */
 	if (seen == OFF || seen == BEGINNING || !environ ||
 	    !__atomic_compare_exchange_n(&state, &seen, BEGINNING, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
@@ -300,7 +300,7 @@ bool agent_begin(void)
 	return done;
 }
 
-/* Runs when a thread ends. Later destructors in this thread get another memo. */
+/* Runs when a thread ends. Destructors that run later in this thread get another memo. */
 static void end_thread(void *memo)
 {
 	self.memo = NULL;
@@ -315,8 +315,8 @@ void thread_begin_memo(void)
 }
 
 /*
- * Finds a page of the thread's own stack: AT_RANDOM is above all frames of the main thread, the
- * thread pointer is on the stack of other threads. A child keeps the stack of the thread that
+ * Finds a page of the thread's own stack. The main thread's has AT_RANDOM above all frames; on
+ * other stacks it is the page of the thread pointer. A child keeps the stack of the thread that
  * forked.
  */
 static void find_stack(bool is_main)
@@ -353,7 +353,8 @@ bool thread_begin(struct account *account)
 }
 
 /*
- * Runs when the agent is loaded. Other libraries may have allocated before, and begun the account.
+ * Runs when the agent is loaded. Libraries loaded earlier may already have called malloc(), which
+ * began the account.
  */
 static __attribute__((constructor)) void load(void)
 {

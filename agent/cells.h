@@ -44,8 +44,8 @@ static inline struct account_cell *cells_home(struct account_chunk *chunk, uint6
 }
 
 /*
- * Replaces 0 by word in one instruction, so that no signal handler can intervene. is_alone: the
- * process has one thread, so no lock prefix is needed.
+ * Sets *place to word if it is 0, in one instruction, so that no signal handler can intervene.
+ * is_alone: the process has one thread, so no lock prefix is needed.
  */
 static inline bool swap_for_zero(__u64 *place, __u64 word, bool is_alone)
 {
@@ -65,8 +65,8 @@ static inline bool swap_for_zero(__u64 *place, __u64 word, bool is_alone)
 }
 
 /*
- * Claims a cell if it is empty. From then on only the block's owner writes to it; life follows
- * block.
+ * Stores a block in a cell if the cell is empty. The first word claims the cell, which from then on
+ * only the block's owner writes to; then the second word is stored.
  */
 static inline bool cell_claim(const struct account *account, struct account_cell *cell,
 			      struct account_cell what)
@@ -90,12 +90,16 @@ static inline bool cell_is_at(const struct account_cell *cell, uint64_t position
 	__u64 word = __atomic_load_n(&cell->block, __ATOMIC_RELAXED);
 
 	/*
-	 * True if the position bits are equal and the other bits are not 0, as in every used cell.
+	 * True if the position bits are equal and the other bits are not 0: the other bits of a
+	 * cell in use never are.
 	 */
 	return (word ^ ACCOUNT_CELL(0, 0, position)) - 1 < ACCOUNT_CELL(0, 0, 1) - 1;
 }
 
-/* Overwrites a cell. The caller owns the address, or the free of the old block was missed. */
+/*
+ * Overwrites a cell. Either the caller owns the cell's address, or the free of the cell's old block
+ * was missed.
+ */
 static inline void cell_replace(struct account_cell *cell, struct account_cell what)
 {
 	__atomic_store_n(&cell->life, what.life, __ATOMIC_RELAXED);
@@ -143,7 +147,7 @@ static ALWAYS_INLINE struct account_cell *cells_find_at_home(uint64_t addr)
 	return home && cell_is_at(home, cells_position(addr)) ? home : NULL;
 }
 
-/* Clears life first: it is only valid while block is set. */
+/* Clears the second word first: it is only valid while the first word is not 0. */
 static inline void cell_clear(struct account_cell *cell)
 {
 	__atomic_store_n(&cell->life, 0, __ATOMIC_RELAXED);

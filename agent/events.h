@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ordered events for memleak. */
+/* Sends memleak events in the order in which they happened. */
 #ifndef AGENT_EVENTS_H
 #define AGENT_EVENTS_H
 
 #include "agent/agent.h"
 
-/* Adds an event; fills in its number and thread. lost: counter to increment if there is no room. */
+/*
+ * Adds an event, and fills in its number and thread. lost: counter to increment if the ring buffer
+ * is full.
+ */
 void events_tell(struct account *account, const struct account_event *event,
 		 enum account_lost lost);
 

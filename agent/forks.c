@@ -14,19 +14,22 @@
 
 static bool follows;
 
-/* Identifies this process's account, which a child finds here as its parent's. */
+/*
+ * Identity of this process's account. A forked child has a copy of it, and so learns its parent's
+ * account.
+ */
 static struct {
 	uint64_t began_ns;
 	uint32_t pid;
 } own;
 
 /*
- * Copy of the filter for a child, which inherits some of the samples in it but cannot see its
- * parent's account.
+ * Copy of the filter for a child: some samples in the filter are inherited, but a child cannot read
+ * its parent's account.
  */
 static uint8_t filter[SAMPLES_FILTER_BYTES];
 
-/* 0 if no fork is in progress */
+/* time of the fork in progress, 0 if there is none */
 static __thread uint64_t forked_ns __attribute__((tls_model("initial-exec")));
 
 static uint64_t begin_epoch(struct account *account)

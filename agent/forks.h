@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Blocks that forked children inherit. Nothing is copied: the agent reports forks and later frees,
- * and memleak works out the rest.
+ * from which memleak computes the inherited blocks.
  */
 #ifndef AGENT_FORKS_H
 #define AGENT_FORKS_H
@@ -11,7 +11,7 @@
 /* Registers the fork handlers. */
 void forks_load(void);
 
-/* Enables accounts in children, when memleak has the accounts of their parents. */
+/* Makes forked children begin accounts: with --follow memleak gets the parents' accounts, too. */
 void forks_follow(void);
 
 /* Records in a new account which account it inherits from, if any. */

@@ -19,7 +19,7 @@
 
 #define PAGE 4096ULL
 
-/* Reads memory up to end, after checking that its pages are readable. */
+/* Reads memory from at to end, checking first that each page is readable. */
 struct reader {
 	uint64_t at;
 	uint64_t end;
@@ -216,7 +216,7 @@ static uint64_t find_description(const struct table *table, uint64_t start, uint
 	return low ? table->header + (uint64_t)entry_word(table, low - 1, 1) : 0;
 }
 
-/* Reads an entry's length, and limits the reader to the entry. */
+/* Reads the length of an entry, and sets the reader's end to the end of the entry. */
 static bool read_length(struct reader *reader)
 {
 	uint64_t len = read_fixed(reader, 4);
@@ -232,7 +232,7 @@ static bool read_length(struct reader *reader)
 struct common {
 	Dwarf_CIE cie;
 	uint8_t encoding; /* encoding of addresses */
-	bool has_data;    /* FDEs have augmentation data, which is skipped */
+	bool has_data;    /* the FDEs have augmentation data, to be skipped */
 };
 
 static bool read_augmentation(struct reader *reader, struct common *ret)
@@ -311,7 +311,10 @@ struct wanted {
 	struct unwind_rule rule;
 };
 
-/* Rows come in ascending order; the last one at or before pc applies. */
+/*
+ * Takes an unwind row. Rows come in ascending order of address; the last row at or before pc is the
+ * wanted one.
+ */
 static int take_row(void *arg, uint64_t addr, struct unwind_rule rule)
 {
 	struct wanted *wanted = arg;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records mmap(), munmap() and mremap() as ordered events, from which memleak works out partial and
- * replaced mappings. munmap() is recorded before the call: afterwards another thread may get the
- * range.
+ * Records mmap(), munmap() and mremap() as ordered events, from which memleak computes which parts
+ * of mappings remain. munmap() is recorded before the system call: afterwards another thread may
+ * get the range.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -55,7 +55,7 @@ static long call_system(long number, long a, long b, long c, long d, long e, lon
 	return -1;
 }
 
-/* Calls the C library's mmap() if known, which sets errno as usual. */
+/* Calls the C library's mmap(), which sets errno, if its address is known. */
 static void *map(void *addr, size_t len, int prot, int flags, int fd, long offset)
 {
 	void *(*function)(void *, size_t, int, int, int, long) =
@@ -67,7 +67,10 @@ static void *map(void *addr, size_t len, int prot, int flags, int fd, long offse
 	return function(addr, len, prot, flags, fd, offset);
 }
 
-/* True if the mapping is kept; ret: its flags. Files and shared memory cannot leak. */
+/*
+ * True if the mapping is recorded: files and shared memory are not, as they cannot leak. *ret:
+ * flags of the event.
+ */
 static bool is_kept(const struct account *account, size_t len, int flags, uint32_t *ret)
 {
 	bool samples = __atomic_load_n(&account->ways, __ATOMIC_ACQUIRE) & ACCOUNT_SAMPLES;
@@ -122,8 +125,8 @@ HIDDEN int agent_munmap(void *addr, size_t len, uint64_t ra, uint64_t sp, uint64
 }
 
 /*
- * Passes wanted on even if the caller has not set it. none stands in the register of a sixth
- * argument, which mremap() does not have.
+ * Always passes on the argument wanted, which the caller may not have set. The argument none takes
+ * the register of a sixth argument, which mremap() does not have.
  */
 HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void *wanted,
 			  uint64_t none, uint64_t ra, uint64_t sp, uint64_t fp)
@@ -154,8 +157,8 @@ HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void
 }
 
 /*
- * Discards what is known of code: before the call as code is unmapped, and after it as other
- * threads may have looked it up meanwhile.
+ * Discards cached code twice: before the call, as it may unmap code, and after the call, as other
+ * threads may have cached the code again meanwhile.
  */
 EXPORT int dlclose(void *library)
 {
@@ -169,8 +172,8 @@ EXPORT int dlclose(void *library)
 }
 
 /*
- * Adds MCL_ONFAULT, else all of the sparse account would get memory. Pages are locked on first use
- * instead.
+ * Adds MCL_ONFAULT, which locks pages on first use. Without it, the kernel would allocate all pages
+ * of the sparse account.
  */
 EXPORT int mlockall(int flags)
 {

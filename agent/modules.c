@@ -17,13 +17,13 @@
 #define MAPS_BYTES (8U << 20)
 
 /*
- * Time budget for reading maps: one part in READ_SHARE of all time, and the maximum burst in
- * nanoseconds.
+ * Budget for reading maps: 1/READ_SHARE of the elapsed time, of which at most READ_MOST_NS can be
+ * saved up.
  */
 #define READ_SHARE 50
 #define READ_MOST_NS 100000000ULL
 
-/* Executable mappings by address. Never modified, only replaced. */
+/* Executable mappings by address. A list is never modified, only replaced by a new one. */
 struct code_list {
 	uint64_t bytes; /* size of this list in memory, in bytes */
 	uint32_t cnt;
@@ -89,7 +89,7 @@ static uint64_t read_decimal(const char **at)
 	return value;
 }
 
-/* Parses the line at `at`, which must end with a newline. */
+/* Parses the line that begins at `at` and ends with a newline. */
 static const char *read_line(const char *at, struct line *ret)
 {
 	ret->start = read_hex(&at);
@@ -138,7 +138,7 @@ static char *read_maps(uint64_t *ret_len)
 	return text;
 }
 
-/* Returns the number of the module, adding it to the account if needed. */
+/* Returns the module's number in the account, adding it to the account if needed. */
 static uint32_t module_number(struct account *account, const struct line *line)
 {
 	struct account_module *modules = region(account, ACCOUNT_MODULES);
@@ -182,7 +182,10 @@ static bool same_file(const struct line *a, const struct line *b)
 	       a->dev_minor == b->dev_minor;
 }
 
-/* file: first mapping of the file, with its header; end: end of its last mapping. */
+/*
+ * Fills in the address range and the .eh_frame_hdr of a file. file: the file's first mapping, which
+ * has the ELF header; end: end of its last mapping.
+ */
 static void find_frame_info(const struct line *file, uint64_t end, struct code *code)
 {
 	code->loaded_start = file->start;
@@ -220,7 +223,10 @@ static void add_code(struct account *account, const struct line *line, const str
 			line->offset - line->start;
 }
 
-/* Returns the end of the last mapping of the file; `at`: text after its first one. */
+/*
+ * Returns the end of the file's last mapping. `at`: text after the line of the file's first
+ * mapping.
+ */
 static uint64_t end_of_file(const char *at, const char *end, const struct line *file)
 {
 	uint64_t last = file->end;
@@ -294,8 +300,8 @@ static bool read_list(struct account *account)
 	if (!made)
 		return false;
 	/*
-	 * Other threads may be using the old list, so it is never freed; an equal new one is
-	 * dropped instead.
+	 * Other threads may be using the old list, so it is never freed. If the new list is equal
+	 * to it, the new one is freed.
 	 */
 	if (is_same_list(before, made) ||
 	    !__atomic_compare_exchange_n(&list, &before, made, false, __ATOMIC_ACQ_REL,

@@ -9,11 +9,11 @@
 struct code {
 	uint64_t start;
 	uint64_t end;
-	/* A word can be read at addresses below; 0 if the code cannot be read. */
+	/* Words at addresses below this one are readable; 0 if the code cannot be read. */
 	uint64_t readable_to;
-	uint64_t to_frame;     /* added to an address gives its frame, a place in a file */
+	uint64_t to_frame;     /* value to add to an address to get its frame */
 	uint64_t frame_hdr;    /* address of .eh_frame_hdr, 0 if there is none */
-	uint64_t loaded_start; /* memory range of the whole file */
+	uint64_t loaded_start; /* address range of the whole file */
 	uint64_t loaded_end;
 	bool is_own;        /* true for code of the agent */
 	bool is_trampoline; /* uretprobe trampoline, which replaces return addresses on stacks */
@@ -25,12 +25,12 @@ struct code {
  */
 const struct code *modules_find(struct account *account, uint64_t pc, bool *ret_unsure);
 
-/* Discards what is known of the program's mappings. */
+/* Discards the cached list of the program's mappings. */
 void modules_forget(void);
 
 /*
- * Returns the unwind rule at pc. UNWIND_CFA_NO_ROW if there is none; then saved_off is 1 if a word
- * can be read at pc, else 0.
+ * Returns the unwind rule at pc. If there is none, cfa is UNWIND_CFA_NO_ROW, and saved_off is 1 if
+ * the word at pc can be read, else 0.
  */
 struct unwind_rule modules_rule(const struct code *code, uint64_t pc);
 

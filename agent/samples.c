@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Draws samples like the BPF programs, and counts kept blocks by hash of their addresses. A signal
- * handler that draws during a draw does no harm, as the exponential distribution is memoryless.
+ * handler may draw a sample while its thread is drawing one: as the exponential distribution is
+ * memoryless, the result is still correct.
  */
 #include "agent/samples.h"
 
 #include "bpf/exponential.h"
 
-#define FULL 255U /* counters saturate and stay here */
+#define FULL 255U /* maximum of a counter, which then stays there */
 
 /* SplitMix64. */
 static uint64_t random_bits(void)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chooses the blocks to keep with --sample-bytes and --sample-rate, and filters frees of other
- * blocks.
+ * Chooses the blocks to keep with --sample-bytes and --sample-rate, and quickly skips frees of
+ * blocks that were not kept.
  */
 #ifndef AGENT_SAMPLES_H
 #define AGENT_SAMPLES_H
 
 #include "agent/agent.h"
 
-/*
- * A larger filter would not fit into the fastest caches, and be no cheaper than looking at cells.
- */
+/* A larger filter would not fit into the fastest caches, so looking at cells would be as fast. */
 #define SAMPLES_FILTER_BITS 16
 #define SAMPLES_FILTER_BYTES (1U << SAMPLES_FILTER_BITS)
 _Static_assert(SAMPLES_FILTER_BYTES == ACCOUNT_FILTER_BYTES, "the region is as large");
@@ -22,8 +20,8 @@ void samples_put(uint64_t addr);
 void samples_taken(uint64_t addr);
 
 /*
- * Counts a block down as countdown__ends() of bpf/exponential.h does. False if the next sample lies
- * in the block.
+ * Subtracts a block from the bytes until the next sample, as countdown__ends() of bpf/exponential.h
+ * does. False if the next sample is in the block.
  */
 static ALWAYS_INLINE bool samples_pass_over(uint64_t size)
 {

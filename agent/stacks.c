@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Remembers a thread's stacks by return address and stack pointer; stacks that agree in both are
- * distinguished by a hash of their words. Walks an unknown stack, up to the part it has in common
- * with the last one walked.
+ * distinguished by a hash of their words. Walks an unknown stack, from its innermost frame up to
+ * the frames that it shares with the last stack walked.
  */
 #include "agent/stacks.h"
 
@@ -24,8 +24,8 @@ static __attribute__((constructor)) void fill_weights(void)
 }
 
 /*
- * Hashes the words of the caller's stack at the offsets of like: a weighted sum in independent
- * parts, so that additions overlap.
+ * Hashes words of the caller's stack, at the offsets that the remembered stack like has: a weighted
+ * sum in independent parts, which the processor can add in parallel.
  */
 static inline uint64_t hash_words(const struct met *like, const struct caller *caller)
 {
@@ -46,7 +46,7 @@ static struct alike_set *alike_of(struct memo *memo, uint64_t hash)
 	return &memo->alike[hash * 0xff51afd7ed558ccdULL >> 53];
 }
 
-/* Returns the way with that hash, ALIKE_WAYS if there is none. */
+/* Returns the index of this hash in the set, ALIKE_WAYS if it is not there. */
 static uint32_t find_way(const struct memo *memo, const struct alike_set *set, uint64_t hash)
 {
 	uint32_t found = ALIKE_WAYS;
@@ -57,7 +57,10 @@ static uint32_t find_way(const struct memo *memo, const struct alike_set *set, u
 	return found < ALIKE_WAYS && met_is_there(memo, set->met[found]) ? found : ALIKE_WAYS;
 }
 
-/* Clears a memo. An unused memo is all zeros, mostly without pages, and is not touched. */
+/*
+ * Clears a memo. Does not touch an unused memo: it is all zeros, and most of its pages are not
+ * allocated.
+ */
 static void forget(struct memo *memo)
 {
 	bool is_used = memo->written != 0;
@@ -68,13 +71,13 @@ static void forget(struct memo *memo)
 		for (uint32_t j = 0; j < ALIKE_WAYS; j++)
 			memo->alike[i].met[j] = 0;
 	memo->known.cnt = 0;
-	/* Makes offset 0 invalid, which stands for no entry. */
+	/* Makes offset 0 invalid: it means that there is no entry. */
 	memo->written = MET_BYTES;
 }
 
 /*
- * Reserves contiguous bytes in the ring; an entry may extend beyond the ring's end, where there is
- * room.
+ * Reserves contiguous bytes in the ring; an entry may extend past MET_BYTES, as the array is longer
+ * by one entry.
  */
 static uint64_t take_met(struct memo *memo, uint64_t bytes)
 {
@@ -86,7 +89,7 @@ static uint64_t take_met(struct memo *memo, uint64_t bytes)
 	return at;
 }
 
-/* Writes the known stack to the ring and returns its offset. */
+/* Appends the known stack to the ring of remembered stacks, and returns its offset. */
 static uint64_t write_met(struct memo *memo, const struct caller *caller, uint32_t number)
 {
 	const struct known_stack *known = &memo->known;
@@ -125,7 +128,7 @@ static void remember(struct memo *memo, struct place *place, const struct caller
 	for (uint32_t i = 0; way == ALIKE_WAYS && i < ALIKE_WAYS; i++)
 		if (!met_is_there(memo, set->met[i]))
 			way = i;
-	/* Replace one if all ways are in use. */
+	/* Replace an entry if the set is full. */
 	if (way == ALIKE_WAYS)
 		way = (uint32_t)(hash % ALIKE_WAYS);
 	set->hashes[way] = hash;
@@ -157,8 +160,8 @@ static uint32_t learn(struct account *account, struct memo *memo, struct place *
 }
 
 /*
- * Looks for another remembered stack of the place, using the layout of words in like. Returns 0 if
- * there is none.
+ * Looks for a remembered stack with the return address and stack pointer of caller, by hashing the
+ * words that the remembered stack like has. Returns the stack's number, 0 if there is none.
  */
 static uint32_t find_alike(struct memo *memo, const struct met *like, const struct caller *caller)
 {
@@ -202,7 +205,7 @@ static uint32_t take_and_find(struct account *account, struct memo *memo,
 	return number;
 }
 
-/* Walks without the memo, which interrupted code may be changing. */
+/* Walks without remembered stacks, which the code that a signal has interrupted may be changing. */
 static uint32_t find_anew(struct account *account, struct walk *walk, const struct caller *caller)
 {
 	walk_run(account, caller, NULL, walk);
@@ -233,7 +236,7 @@ uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, u
 	return ACCOUNT_NO_STACK;
 }
 
-/* Memos of ended threads, for reuse. */
+/* Memos that ended threads used, for new threads. */
 static struct memo *spare[64];
 
 struct memo *memo_new(void)
@@ -247,7 +250,7 @@ struct memo *memo_new(void)
 	if (!memo)
 		return NULL;
 	memo->walk_cnt = 0;
-	memo->generation = MEMO_NEW; /* the memo's content belongs to another stack */
+	memo->generation = MEMO_NEW; /* its content is of another thread's stack */
 	return memo;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the number of a call's stack in the account. Remembers stacks by return address and stack
+ * Finds the stack number of an allocator call. Remembers stacks by return address and stack
  * pointer; verifies a remembered stack by comparing each word that the walk depended on.
  */
 #ifndef AGENT_STACKS_H
@@ -14,13 +14,13 @@
 #define ALIKE_WAYS 4U
 #define MET_BYTES (1U << 20)
 
-/* Walks per thread at a time: one may be interrupted by a signal handler that walks, too. */
+/* Maximum walks in progress per thread: a signal handler may walk the stack during a walk. */
 #define WALKS 2U
 
 #define MEMO_TAKEN 0
-#define MEMO_NEW 1 /* generation of a new memo: older than all others */
+#define MEMO_NEW 1 /* generation of a new memo, lower than all others */
 
-/* Words per round of a remembered stack. The last word is repeated to fill the last round. */
+/* Words compared in one round. A remembered stack repeats its last word to fill the last round. */
 #define MET_ROUND 4U
 
 struct met_words {
@@ -31,7 +31,7 @@ struct met_words {
 /* A remembered stack. All its words are on the thread's own, readable stack. */
 struct met {
 	uint64_t fp;
-	uint64_t fp_mask; /* 0 if the frame pointer does not matter */
+	uint64_t fp_mask; /* 0 if the stack does not depend on the frame pointer */
 	uint32_t number;
 	uint32_t round_cnt;
 	struct met_words rounds[];
@@ -42,11 +42,11 @@ struct met {
 struct place {
 	uint64_t ra;
 	uint64_t sp;
-	uint64_t met;      /* offset in the memo's met, 0 if there is none */
-	uint64_t has_many; /* several stacks have been seen here */
+	uint64_t met;      /* offset of the last stack in memo.met, 0 if there is none */
+	uint64_t has_many; /* several stacks had this ra and sp */
 };
 
-/* Stacks with the same return address and stack pointer, by a hash of their words. */
+/* Hash set of remembered stacks. They may have the same return address and stack pointer. */
 struct alike_set {
 	uint64_t hashes[ALIKE_WAYS];
 	uint64_t met[ALIKE_WAYS];
@@ -54,10 +54,13 @@ struct alike_set {
 
 /* Stacks that a thread remembers. */
 struct memo {
-	/* MEMO_TAKEN while in use, perhaps by code that a signal interrupted */
+	/*
+	 * stacks_generation when last used; MEMO_TAKEN while in use, perhaps by code that a signal
+	 * interrupted
+	 */
 	uint64_t generation;
 	uint32_t walk_cnt; /* number of walks in progress */
-	uint64_t written;  /* total bytes written to the ring met, which has only the last ones */
+	uint64_t written;  /* total bytes ever written to met, a ring of the last MET_BYTES */
 	struct place places[PLACES];
 	struct alike_set alike[ALIKE_SETS];
 	uint8_t met[MET_BYTES + sizeof(struct met) + MET_ROUNDS_MAX * sizeof(struct met_words)]
@@ -67,12 +70,13 @@ struct memo {
 	struct walk walks[WALKS];
 };
 
-/* Memos of other generations are invalid. */
+/* Current generation; the content of memos of other generations is invalid. */
 extern uint64_t stacks_generation __attribute__((visibility("hidden")));
 
 /*
- * Returns the number of a stack that is not the last one of its place, ACCOUNT_NO_STACK if there is
- * no room. The caller is passed in parts, as a struct would be copied through memory.
+ * Returns the stack number of a caller whose stack is not the last one seen with this return
+ * address and stack pointer. ACCOUNT_NO_STACK if there is no room. The caller is passed in parts,
+ * as a struct would be copied through memory.
  */
 uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, uint64_t fp);
 
@@ -82,7 +86,7 @@ uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, u
 struct memo *memo_new(void);
 void memo_free(struct memo *memo);
 
-/* Discards all remembered stacks and code, as some code may have been unmapped. */
+/* Discards all remembered stacks and all cached code, as some code may have been unmapped. */
 void stacks_forget(void);
 
 static inline struct place *stacks_place(struct memo *memo, const struct caller *caller)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps one total for all threads: per-thread totals could not be added up at one moment. */
+/*
+ * Keeps one total for all threads, since totals per thread could not all be read at the same
+ * moment.
+ */
 #include "agent/sums.h"
 
 static void raise(__s64 *most, __s64 to)

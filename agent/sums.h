@@ -8,7 +8,7 @@
 
 #include "agent/agent.h"
 
-/* Adds or subtracts a block. */
+/* Adds a block to the sums, or subtracts it. */
 void sums_put(struct account *account, uint64_t size);
 void sums_taken(struct account *account, uint64_t size);
 

@@ -43,7 +43,7 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 
 #define system_error(ret) ((unsigned long)(ret) > -4096UL)
 
-/* Maps private zeroed memory. Returns NULL if there is none. */
+/* Maps private zeroed memory. Returns NULL if there is no memory. */
 void *system_map(uint64_t bytes);
 void system_unmap(void *addr, uint64_t bytes);
 
@@ -67,7 +67,7 @@ static inline uint64_t system_coarse_ns(void)
 
 /* Returns CLOCK_MONOTONIC exactly. */
 uint64_t system_ns(void);
-/* Makes both clocks slightly cheaper. */
+/* Makes both functions for the time slightly faster. */
 void system_find_clock(void);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Adds up outstanding blocks when a user asks in a debugger, so that calls have no cost. Skips
- * pages that are not resident: reading untouched pages would allocate memory. So blocks in swap are
- * missing.
+ * Adds up outstanding blocks on request in a debugger, so that allocator calls need not. Skips
+ * pages of the account that are not resident, as reading untouched pages would allocate memory. So
+ * blocks in swapped pages are missing.
  */
 #include <sys/syscall.h>
 
@@ -27,7 +27,7 @@ static void add_cell(const struct account_cell *cell, struct memleak_totals *tot
 	totals->blocks += block != 0;
 }
 
-/* False for the end of a spill, which has other fields in the place of a cell. */
+/* False if the offset is in the last 16 bytes of a spill, which are other fields and no cell. */
 static bool is_cell(const struct account *account, uint64_t at)
 {
 	const uint64_t spills = account->region[ACCOUNT_SPILLS];

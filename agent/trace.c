@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A ring buffer that never blocks: without room, an event is lost and counted. */
+/* A ring buffer that never blocks: if it is full, a traced call is dropped and counted as lost. */
 #include "agent/trace.h"
 
 #include "agent/stacks.h"

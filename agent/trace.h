@@ -11,7 +11,7 @@
 /* Records an allocation. */
 void trace_alloc(struct account *account, enum account_call call, uint64_t addr, uint64_t size,
 		 uint32_t stack);
-/* Records a free. Walks the stack if that is enabled. */
+/* Records a free. Also records the stack if ACCOUNT_TRACES_STACKS is set. */
 void trace_free(struct account *account, enum account_call call, uint64_t addr, uint64_t size,
 		uint64_t ra, uint64_t sp, uint64_t fp);
 

@@ -16,8 +16,8 @@
 #define FRAME_BYTES_MAX (1ULL << 20)
 
 /*
- * Cache of unwind rules by address, for all threads. check combines the address with the other
- * words, so that a torn entry matches no address.
+ * Cache of unwind rules by address, for all threads. The field check combines the address with the
+ * other words: an entry that two threads wrote at once matches no address.
  */
 #define RULES 16384U
 
@@ -37,14 +37,14 @@ static uint64_t generation = 1; /* cached rules of other generations match no ad
 struct state {
 	struct account *account;
 	struct walk *walk;
-	struct walk_step *step; /* current step; the next one begins where this one leads */
+	struct walk_step *step; /* current step; it fills in where the next step begins */
 	uint64_t lr; /* aarch64: return address of a function that has not saved it, 0 if unknown */
 	bool exact;  /* pc is the next instruction, not a return address */
 };
 
 /*
- * Extends the known part of the thread's own stack down to page. False if the page belongs to
- * another stack.
+ * Extends the range known to be on the thread's own stack down to page. False if the page belongs
+ * to another stack.
  */
 static bool grow_down(uint64_t page)
 {
@@ -77,7 +77,7 @@ static bool page_can_read(uint64_t page)
 	return is_own(page) || (page < self.low && grow_down(page)) || system_is_readable(page);
 }
 
-/* Reads other functions' frames, and ASan's red zones between their variables. */
+/* Not sanitized: reads other functions' frames, with ASan's red zones between their variables. */
 static NOT_SANITIZED uint64_t word_at(uint64_t addr)
 {
 	return *(const uint64_t *)addr;
@@ -105,13 +105,15 @@ static inline void depend(struct state *state, uint64_t addr, uint64_t value)
 	word->value = value;
 }
 
-/* Returns the maximum frames kept of a stack that is walked completely. */
+/* Returns the maximum number of frames of a stack; a deeper stack is truncated. */
 static uint32_t frames_most(void)
 {
 	return depth + depth / 2;
 }
 
-/* Keeps the current frame. False if there is no room. */
+/*
+ * Adds the current frame to the walk's result, unless it is the agent's. False if there is no room.
+ */
 static bool keep_frame(struct state *state, uint64_t to_frame)
 {
 	if (to_frame == NO_FRAME)
@@ -319,8 +321,8 @@ static inline bool step_rule(struct state *state, const struct unwind_rule *rule
 }
 
 /*
- * Makes a rule for code that frees a fixed amount of stack after a call and returns, such as
- * trampolines of python -X perf.
+ * Makes an unwind rule for code without one, if the code just pops a fixed number of bytes after
+ * the call and returns, as trampolines of python -X perf do.
  */
 static void take_rule_by_code(const struct state *state, struct unwind_rule *rule)
 {
@@ -341,8 +343,8 @@ static void take_rule_by_code(const struct state *state, struct unwind_rule *rul
 }
 
 /*
- * Handles code generated at run time. If a guessed frame led here, the frame pointer was wrong, and
- * there is no code.
+ * Handles code generated at run time. If pc was only found by a frame pointer, that was wrong, and
+ * there is no code at pc.
  */
 static bool step_unknown(struct state *state)
 {
@@ -356,7 +358,10 @@ static bool step_unknown(struct state *state)
 	return false;
 }
 
-/* Keeps the frame and continues with its caller. True if the walk has ended. */
+/*
+ * Adds the frame to the walk's result and continues with the frame's caller. True if the walk has
+ * ended.
+ */
 static inline bool step(struct state *state)
 {
 	uint64_t at = state->step->from.pc - !state->exact, to_frame, other_frame;
@@ -368,8 +373,8 @@ static inline bool step(struct state *state)
 	if (found.rule.cfa == UNWIND_CFA_CNT)
 		return ends(state, UNWIND_END_NO_CODE);
 	/*
-	 * A function begins at pc, and there is no code for a call before pc: a coroutine starts
-	 * here.
+	 * A function begins at pc, and there is no code for a call before pc: pc is no return
+	 * address, but the start of a coroutine.
 	 */
 	if (unlikely(found.rule.cfa == UNWIND_CFA_NO_ROW && !state->exact))
 		made = find_rule(state, state->step->from.pc, &other, &other_frame) &&
@@ -401,7 +406,10 @@ uint32_t walk_set_depth(uint32_t frames)
 	return depth;
 }
 
-/* Returns the number of unchanged words, from the outermost inwards. */
+/*
+ * Returns the number of words of the known stack that are unchanged, counted from the outermost
+ * one.
+ */
 static uint32_t count_unchanged(const struct known_stack *known)
 {
 	const struct known_frame *top = &known->frames[known->cnt - 1];
@@ -418,7 +426,10 @@ static uint32_t count_unchanged(const struct known_stack *known)
 	return i;
 }
 
-/* Returns the number of unchanged frames, from the outermost inwards. */
+/*
+ * Returns the number of frames of the known stack that are unchanged, counted from the outermost
+ * one.
+ */
 static uint32_t find_unchanged(const struct known_stack *known)
 {
 	uint32_t cnt = known ? known->cnt : 0, words = cnt ? count_unchanged(known) : 0;
@@ -429,8 +440,8 @@ static uint32_t find_unchanged(const struct known_stack *known)
 }
 
 /*
- * True if the walk has reached a frame of the known stack. *cnt: number of frames still to
- * consider.
+ * True if the walk has reached a frame of the known stack. *cnt: number of frames of the known
+ * stack that the walk has not passed yet.
  */
 static inline bool meets(const struct state *state, const struct known_stack *known, uint32_t *cnt)
 {
@@ -478,8 +489,8 @@ static void run(struct account *account, const struct caller *caller,
 }
 
 /*
- * True if the walk keeps as many frames as one without the known stack would, or was truncated at a
- * similar depth.
+ * True if the walk has as many frames as a walk without the known stack would have. If both are
+ * truncated, the numbers may differ slightly.
  */
 static bool is_long_enough(const struct walk *walk, const struct known_stack *known)
 {
@@ -495,14 +506,16 @@ static bool is_long_enough(const struct walk *walk, const struct known_stack *kn
 void walk_run(struct account *account, const struct caller *caller, const struct known_stack *known,
 	      struct walk *ret)
 {
-	/* Start at the innermost page: this finds the extent of the thread's own stack. */
+	/*
+	 * Check the innermost page first, which extends the known range of the thread's own stack.
+	 */
 	page_can_read(caller->sp & ~(PAGE - 1));
 	run(account, caller, known, ret);
 	if (!is_long_enough(ret, known))
 		run(account, caller, NULL, ret);
 }
 
-/* State for the next frame of the known stack. */
+/* State while frames are added to the known stack, outermost first. */
 struct keeper {
 	struct known_stack *known;
 	uint32_t word_cnt;

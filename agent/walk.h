@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Walks the stack of the calling thread: finds its frames, and the stack words that the walk
- * depended on. While these words are unchanged, so are the frames. A walk ends early at a frame of
- * a known stack whose words from there outwards are unchanged.
+ * depended on. While these words are unchanged, so are the frames. A known stack shortens the walk:
+ * it ends at a frame of the known stack if the words of that frame and of all its callers are
+ * unchanged.
  */
 #ifndef AGENT_WALK_H
 #define AGENT_WALK_H
@@ -21,32 +22,36 @@ struct walk_word {
 	uint64_t value;
 };
 
-/* State that determines the rest of a walk, together with the words it reads. */
+/* Where a walk is. This and the words on the stack determine the rest of the walk. */
 struct walk_place {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t fp;
-	bool guessed; /* pc was found by a frame pointer, without an unwind rule */
+	bool guessed; /* pc was found by a frame pointer, and may be wrong */
 };
 
 /* One step of a walk, from a frame to its caller. */
 struct walk_step {
 	struct walk_place from;
-	uint64_t frame; /* frame as in bpf/memleak.h, with module numbers as file numbers */
-	bool is_kept;   /* false for frames of the agent */
+	/* frame as in bpf/memleak.h, with a module number instead of a file number */
+	uint64_t frame;
+	bool is_kept; /* false for frames of the agent */
 	bool uses_fp;
 	uint8_t word_cnt;
 	struct walk_word words[2];
-	struct walk_word saved_fp; /* at 0: the frame pointer is not saved, and is the caller's */
+	struct walk_word saved_fp; /* address 0 if the frame pointer is still the caller's */
 };
 
-/* A frame of a known stack. Counts are of all frames from the outermost to this one. */
+/*
+ * A frame of a known stack. The fields word_cnt and frame_cnt count the words and frames from the
+ * outermost frame to this one.
+ */
 struct known_frame {
 	struct walk_place place;
 	uint32_t number; /* frame number in the account */
 	uint32_t word_cnt;
 	uint32_t frame_cnt; /* number of kept frames */
-	bool needs_fp;      /* callers are found by the frame pointer */
+	bool needs_fp;      /* this frame's callers are found by its frame pointer */
 	bool is_own;        /* all words are on the thread's own stack, which remains readable */
 };
 
@@ -60,11 +65,11 @@ struct known_stack {
 
 struct walk {
 	uint32_t step_cnt;
-	uint32_t known_cnt; /* number of frames of the known stack that are callers of these */
+	uint32_t known_cnt; /* number of frames of the known stack that call the walked frames */
 	uint32_t frame_cnt;
-	bool doubtful; /* do not remember the result, e.g. because some code was not looked up */
+	bool doubtful; /* not to be remembered, e.g. as some code was not looked up */
 	enum unwind_end end;
-	struct walk_step steps[WALK_STEPS_MAX + 1]; /* steps, innermost first */
+	struct walk_step steps[WALK_STEPS_MAX + 1]; /* innermost frame first */
 };
 
 /*
@@ -78,9 +83,9 @@ void walk_run(struct account *account, const struct caller *caller, const struct
 	      struct walk *ret);
 
 /*
- * Adds a walked stack to the account and returns its number, 0 if there is no room. remember: makes
- * it the known stack, unless it is doubtful. Erases frame pointer values except those that lead to
- * callers: others may be pointers to lost blocks, and would hide them.
+ * Adds a walked stack to the account and returns its number, 0 if there is no room. remember: also
+ * store the stack in known, unless the walk is doubtful. Erases frame pointer values except those
+ * that lead to callers: others may be pointers to lost blocks, and would hide them.
  */
 uint32_t walk_keep(struct account *account, struct walk *walk, struct known_stack *known,
 		   bool remember);
