@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the written pages of an account only: it is a sparse file. */
+/* Reads an account. Accounts are sparse files, so only their written pages are read. */
 #include "loader/agent/account_view.h"
 
 #include <errno.h>
@@ -31,7 +31,9 @@ static uint64_t load64(const __u64 *word)
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Copies memory that the target may change meanwhile; the result no longer changes. */
+/*
+ * Copies memory that the target may be changing. Checks must use the copy, which does not change.
+ */
 static void copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
@@ -45,7 +47,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Reads and checks the layout, which the target can forge. No region may be larger than an agent's.
+ * Reads and checks the layout, which the target can forge. A region must not be larger than the
+ * agent makes it.
  */
 static bool read_layout(struct account_view *view, const struct account *account, uint64_t size)
 {
@@ -101,7 +104,7 @@ int account_view_init(int fd, struct account_view *ret)
 	}
 	addr = mmap(NULL, view.region[ACCOUNT_SPILLS], PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_NORESERVE, fd, 0);
-	/* Fails for files without write permission, too: these are no accounts. */
+	/* Also fails if the file has no write permission, as accounts always have it. */
 	if (addr == MAP_FAILED) {
 		close(fd);
 		return -EPROTO;
@@ -135,12 +138,12 @@ uint32_t account_view_tid(const struct account_view *view, uint32_t thread)
 }
 
 /*
- * A part of the file with blocks, mapped only while it is read, as all of it would take much
- * address space.
+ * A mapped part of the file. Parts with blocks are mapped only while they are read, as all of them
+ * would take too much address space.
  */
 struct window {
 	const char *start;
-	uint64_t offset; /* offset of the window in the file */
+	uint64_t offset; /* file offset of the window */
 	uint64_t bytes;
 };
 
@@ -180,8 +183,8 @@ struct visit {
 };
 
 /*
- * Returns the birth of a block. The tick that dates it may be before the start of its epoch, which
- * is then more exact.
+ * Returns the birth time of a block: its birth tick, or the start of its epoch if that is later,
+ * and therefore more exact.
  */
 static uint64_t birth_of(const struct account_view *view, uint64_t life)
 {
@@ -216,7 +219,7 @@ static int visit_cell(const struct visit *visit, const struct account_cell *cell
 	if (!word)
 		return 0;
 	life = load64(&cell->life);
-	/* The block was freed, and the cell perhaps reused. */
+	/* The block was freed while the cell was read, and the cell may have another block. */
 	if (load64(&cell->block) != word)
 		return 0;
 	account_view_block(visit->view,
@@ -227,8 +230,8 @@ static int visit_cell(const struct visit *visit, const struct account_cell *cell
 }
 
 /*
- * Calls run for the written parts of the file from start to end: reading others would allocate
- * pages.
+ * Calls run for each written part of the file between start and end. Reading unwritten parts would
+ * allocate pages.
  */
 static int each_written(const struct account_view *view, uint64_t start, uint64_t end,
 			int (*run)(const struct visit *visit, uint64_t from, uint64_t to,
@@ -253,7 +256,10 @@ static int each_written(const struct account_view *view, uint64_t start, uint64_
 	return err;
 }
 
-/* Visits the cells between two file offsets; number: index of the first cell in its chunk. */
+/*
+ * Visits the cells between two file offsets; base: first address of the chunk; number: index of the
+ * first cell within the chunk.
+ */
 static int visit_cells(const struct visit *visit, uint64_t from, uint64_t to, uint64_t base,
 		       uint64_t number)
 {
@@ -292,7 +298,10 @@ static int visit_spills(const struct visit *visit, uint64_t from, uint64_t to, u
 	return err;
 }
 
-/* Visits the written pages among the first bytes of a part of the file. */
+/*
+ * Maps the part_bytes at file offset start, and calls run for the written pages among the first
+ * bytes of them.
+ */
 static int visit_part(struct visit *visit, uint64_t start, uint64_t part_bytes, uint64_t bytes,
 		      int (*run)(const struct visit *visit, uint64_t from, uint64_t to,
 				 uint64_t start))
@@ -343,7 +352,10 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 
 	if (most > view->depth)
 		most = view->depth;
-	/* Parents must have smaller numbers, so the loop ends whatever the target wrote. */
+	/*
+	 * Parents must have smaller numbers, so the loop ends even if the target has forged the
+	 * frames.
+	 */
 	while (number >= ACCOUNT_STACK_ENDS && number < tree_cnt && cnt < most) {
 		uint32_t parent = load32(&tree[number].parent);
 
@@ -414,7 +426,10 @@ bool account_view_traced(struct account_view *view, bool ended, struct account_t
 
 	if (!room || cnt < view->traced_at)
 		return false;
-	/* Another memleak that reads the ring lets the agent reuse entries. */
+	/*
+	 * If another memleak process reads the same ring, the agent may overwrite entries that this
+	 * one has not read.
+	 */
 	if (cnt - view->traced_at > room) {
 		view->passed += cnt - view->traced_at - room;
 		view->traced_at = cnt - room;
@@ -424,8 +439,8 @@ bool account_view_traced(struct account_view *view, bool ended, struct account_t
 		uint64_t number = load64(&traced->number);
 
 		/*
-		 * The thread that writes this entry was interrupted. Later entries wait for it, to
-		 * keep their order, at most until the process ends.
+		 * The thread that is writing this entry was interrupted. To keep the order, entries
+		 * after it are not read before it is complete or the process has ended.
 		 */
 		if (number <= view->traced_at && !ended)
 			return false;
@@ -513,7 +528,7 @@ int account_view_take_ranges(const struct account_view *view, struct ranges *ran
 	uint64_t end = 0;
 	int err = 0;
 
-	/* Stored mappings are in order; an empty or misplaced one ends them. */
+	/* Stored mappings are in order; an empty or misplaced mapping marks the end. */
 	for (uint64_t i = 0; !err && i < least(cnt, most); i++) {
 		struct account_range was;
 		struct range range;

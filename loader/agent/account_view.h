@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads an agent's account. It is untrusted memory of the target, which may write to it at any
- * time. Seals prevent it from being truncated.
+ * Reads an agent's account. An account is untrusted memory: the target may write to it at any time,
+ * but seals keep the target from truncating it.
  */
 #ifndef LOADER_AGENT_ACCOUNT_VIEW_H
 #define LOADER_AGENT_ACCOUNT_VIEW_H
@@ -15,9 +15,12 @@
 
 struct account_view {
 	int fd;
-	/* Mapped up to the spills; only memleak's own fields are written. */
+	/*
+	 * The account's memory, mapped up to the ACCOUNT_SPILLS region. memleak writes only to
+	 * fields that are its own.
+	 */
 	struct account *account;
-	/* This and the following fields are copies from when the account was opened. */
+	/* The fields from here to forked_ns are copied from the account when it is opened. */
 	uint64_t region[ACCOUNT_REGION_CNT];
 	uint64_t bytes[ACCOUNT_REGION_CNT];
 	uint64_t began_ns;
@@ -34,7 +37,8 @@ struct account_view {
 struct account_block {
 	uint64_t addr;
 	uint64_t size;
-	uint64_t birth_ns; /* birth time, exact within epochs; UINT64_MAX: allocated just now */
+	/* birth time, never before its epoch; UINT64_MAX if allocated just now */
+	uint64_t birth_ns;
 	uint32_t epoch;
 	uint32_t tid;
 	uint32_t stack;
@@ -42,8 +46,8 @@ struct account_block {
 };
 
 /*
- * Returns the device of memfds. Files on hugetlbfs are refused: reading these may fault for lack of
- * huge pages.
+ * Returns the device number of memfds, where accounts must be. Files on hugetlbfs are refused:
+ * reading them may raise SIGBUS for lack of huge pages.
  */
 dev_t account_view_device(void);
 
@@ -54,23 +58,26 @@ dev_t account_view_device(void);
 int account_view_init(int fd, struct account_view *ret);
 void account_view_deinit(struct account_view *view);
 
-/* True if the program calls another allocator, whose calls are not in the account. */
+/*
+ * True if the program calls another allocator than the agent's, so that its calls are not in the
+ * account.
+ */
 bool account_view_is_bypassed(const struct account_view *view);
 
-/* Decodes the two words of a cell; addr: address of the block. */
+/* Decodes a cell: word is its first word, life its second, and addr the address of its block. */
 void account_view_block(const struct account_view *view, uint64_t addr, uint64_t word,
 			uint64_t life, struct account_block *ret);
 
 /*
- * Visits all blocks. visit may return nonzero to end the visit with this value. Returns its own
- * negative errnos, too.
+ * Visits all blocks. If visit returns a nonzero value, stops and returns this value. May also
+ * return a negative errno of its own.
  */
 int account_view_blocks(const struct account_view *view,
 			int (*visit)(void *arg, const struct account_block *block), void *arg);
 
 /*
- * Copies the frames of a stack, innermost first, at most `most`. Returns their number, 0 if the
- * stack is unknown. File numbers are module numbers.
+ * Copies the frames of a stack, innermost first, at most `most`. Returns the number of frames, 0 if
+ * the stack is unknown. The frames have module numbers in place of file numbers.
  */
 size_t account_view_stack(const struct account_view *view, uint32_t number, uint64_t *frames,
 			  size_t most, unsigned int *ret_end);
@@ -84,24 +91,29 @@ bool account_view_module(const struct account_view *view, uint32_t number,
 
 uint32_t account_view_tid(const struct account_view *view, uint32_t thread);
 
-/* Returns the capacity for unread events. More may arrive while they are read. */
+/*
+ * Returns the capacity of the event buffer. More events may arrive while the buffer is being read.
+ */
 uint64_t account_view_event_room(const struct account_view *view);
 /*
- * Reads the next event. False if it is not complete yet. ended: the program has ended, so skip
- * incomplete events.
+ * Reads the next event. False if there is none, or it is not complete yet. ended: the program has
+ * ended, so skip incomplete events.
  */
 bool account_view_event(struct account_view *view, bool ended, struct account_event *ret);
 /*
- * Reads the next traced call, without removing it: account_view_take_traced() does. False if it is
- * not complete yet; ended: as for account_view_event().
+ * Reads the next traced call; account_view_take_traced() then removes it. False if there is none,
+ * or it is not complete yet. ended: as for account_view_event().
  */
 bool account_view_traced(struct account_view *view, bool ended, struct account_traced *ret);
 void account_view_take_traced(struct account_view *view);
-/* Enables tracing of calls, with stacks of frees if with_stacks; or disables it. */
+/* Enables or disables tracing of calls. with_stacks: also trace the stacks of frees. */
 void account_view_trace(struct account_view *view, bool with_stacks);
 void account_view_trace_no_more(struct account_view *view);
 
-/* True if more than half of the event buffer has events whose results were not stored. */
+/*
+ * True if more than half of the event buffer is in use: these events can be overwritten only after
+ * account_view_keep_ranges().
+ */
 bool account_view_events_half_full(const struct account_view *view);
 
 /* Begins an epoch at now_ns and returns its number. */
@@ -116,19 +128,20 @@ struct ranges;
  * events.
  */
 void account_view_keep_ranges(struct account_view *view, const struct ranges *ranges);
-/* Reads the stored mappings. Returns 0 or -ENOMEM. */
+/* Reads the mappings that account_view_keep_ranges() has stored. Returns 0 or -ENOMEM. */
 int account_view_take_ranges(const struct account_view *view, struct ranges *ranges);
 
 /* Sums over all threads. */
 struct account_totals {
-	uint64_t calls[ACCOUNT_CALL_CNT]; /* number of calls, since sums were enabled if they are */
+	/* number of calls; if sums are enabled, only since then */
+	uint64_t calls[ACCOUNT_CALL_CNT];
 	uint64_t failed;
 	uint64_t earlier_frees;
 	uint64_t asked[ACCOUNT_CALL_CNT]; /* requested bytes if counted, else 0 */
 	/* Number of frees, if requested bytes are counted or sums are enabled. */
 	uint64_t frees;
-	/* The following are 0 unless sums are enabled. */
-	/* Allocated bytes, including those outstanding before sums were enabled. */
+	/* The following fields are 0 unless sums are enabled. */
+	/* Allocated bytes, including those that were outstanding when sums were enabled. */
 	uint64_t allocated;
 	uint64_t outstanding;
 	uint64_t peak;

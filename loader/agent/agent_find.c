@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Searches /proc for accounts, and memleak's folders for the agent library. */
+/*
+ * Searches /proc for accounts, and the folders where memleak may be installed for the agent
+ * library.
+ */
 #include "loader/agent/agent_find.h"
 
 #include <dirent.h>
@@ -50,8 +53,8 @@ int agent_find_mapped(pid_t pid, struct file_id *ret)
 }
 
 /*
- * Opens a link if it is the account. Other files are not opened whatever their name, as opening
- * some has side effects.
+ * Opens the file that a link in /proc leads to if it is the account. Never opens another file,
+ * whatever its name, as opening a file may have side effects.
  */
 static int open_link(int dir_fd, const char *name, const struct file_id *account)
 {
@@ -70,7 +73,10 @@ static int open_link(int dir_fd, const char *name, const struct file_id *account
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens the account among a folder of links. Returns a descriptor or a negative errno. */
+/*
+ * Opens the account that one of the links in a folder leads to. Returns a descriptor or a negative
+ * errno.
+ */
 static int open_account(pid_t pid, const char *folder, const struct file_id *account)
 {
 	char path[64], link[PATH_MAX];
@@ -95,7 +101,10 @@ static int open_account(pid_t pid, const char *folder, const struct file_id *acc
 	return fd;
 }
 
-/* Tries the descriptor number that agents use, as a process may have very many descriptors. */
+/*
+ * Tries the usual descriptor number of an account first, as searching all descriptors of a process
+ * may be slow.
+ */
 static int open_usual(pid_t pid, const struct file_id *account)
 {
 	char path[64];
@@ -141,9 +150,9 @@ char *agent_find_library(void)
 	return NULL;
 }
 
-static char *preload_before; /* LD_PRELOAD as it was, NULL if unset */
+static char *preload_before; /* original value of LD_PRELOAD, NULL if unset */
 
-/* Formats the orders that agent/begin.c parses. */
+/* Formats the options for the agent, which agent/begin.c parses. */
 static char *orders_of(const struct options *opts, const char *socket)
 {
 	char *orders;

@@ -11,15 +11,15 @@ struct file_id;
 struct options;
 
 /*
- * Finds the account's file among the process's mappings: a forked child may have its parent's
- * account open, too. Returns 0, -ENOENT if the process has no account, -ESRCH if the process has
- * ended, or another negative errno.
+ * Finds the process's account among its mappings, as a forked child may also have its parent's
+ * account open. Returns 0, -ENOENT if the process has no account, -ESRCH if the process has ended,
+ * or another negative errno.
  */
 int agent_find_mapped(pid_t pid, struct file_id *ret);
 
 /*
- * Opens the process's account, by the descriptor that the agent kept, or with sufficient rights by
- * the mapping. Returns a descriptor, or an errno of agent_find_mapped().
+ * Opens the process's account, by the descriptor that the agent kept, else by the mapping, which
+ * needs more rights. Returns a descriptor, or a negative errno as agent_find_mapped() does.
  */
 int agent_find_account(pid_t pid);
 
@@ -30,9 +30,9 @@ int agent_find_account(pid_t pid);
 char *agent_find_library(void);
 
 /*
- * Sets the environment so that programs executed from now on load the agent, keep what the options
- * need, and send their accounts to socket; with --follow, so do their children. Returns 0 or
- * -ENOMEM.
+ * Sets environment variables for programs executed from now on: they load the agent, record what
+ * the options need, and send their accounts to socket. With --follow, their children do so, too.
+ * Returns 0 or -ENOMEM.
  */
 int agent_set_environment(const char *library, const char *socket, const struct options *opts);
 /* Restores the environment. */

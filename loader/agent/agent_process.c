@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Turns the cells and events of one account into blocks and mappings of sites. */
+/* Turns the cells and events of one account into blocks and mappings, each with its site. */
 #include "loader/agent/agent_process.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/proc.h"
 #include "bpf/memleak.h"
 
-/* Maximum sites per process; a program with more has forged them. */
+/* Maximum sites per process; only a forged account has more. */
 #define SITES_MAX (1U << 20)
 
 /* Name of a process that ended before its name was read. */
@@ -86,7 +86,7 @@ void agent_process__free(struct agent_process *process)
 struct sampling agent_process__sampling(const struct agent_process *process)
 {
 	const struct account *account = process->view.account;
-	/* Read once: the program may change the rate, and it must not become 0. */
+	/* Read the rate once: the program may set it to 0 after the check. */
 	uint64_t rate = __atomic_load_n(&account->sample_rate, __ATOMIC_RELAXED);
 
 	if (!(__atomic_load_n(&account->ways, __ATOMIC_ACQUIRE) & ACCOUNT_SAMPLES))
@@ -149,8 +149,8 @@ int agent_process__take_events(struct agent_process *process)
 	int err = 0;
 
 	/*
-	 * The process's own events apply after the inherited mappings. It may write events faster
-	 * than they are read, so their number is limited.
+	 * The process's own events apply after the inherited mappings. Limit the number of events,
+	 * as the process may write them faster than memleak reads.
 	 */
 	while (!err && left-- && !process->awaits &&
 	       account_view_event(&process->view, process->ended, &event))
@@ -180,7 +180,7 @@ void agent_process__leave(struct agent_process *process)
 	account_view_keep_ranges(&process->view, &process->ranges);
 }
 
-/* Returns the number of a module's file. pid: a process that has it mapped. */
+/* Returns the number of a module's file. pid: a process that has the module mapped. */
 static uint32_t file_of(struct agent_process *process, struct code_files *files, pid_t pid,
 			uint32_t module)
 {
@@ -208,7 +208,8 @@ static uint32_t file_of(struct agent_process *process, struct code_files *files,
 }
 
 /*
- * Translates an offset in a module to an offset in a file, whose number is equal in all processes.
+ * Translates a frame with a module number to one with a file number. A file has the same number in
+ * all processes.
  */
 static uint64_t translate(struct agent_process *process, struct code_files *files, pid_t pid,
 			  uint64_t frame)
@@ -235,7 +236,7 @@ size_t agent_process__stack(struct agent_process *process, struct code_files *fi
 	return cnt;
 }
 
-/* A stack of the process (image) or of one of its ancestors. */
+/* A stack of this process or of one of its ancestors; the field image says which. */
 struct place {
 	uint32_t image;
 	uint32_t stack;
@@ -325,7 +326,8 @@ static uint64_t birth_of(const struct process_walk *at, const struct account_blo
 }
 
 /*
- * True if the block was stored since the last epoch begun by memleak. Forks begin further epochs.
+ * True if the block was stored after memleak last began an epoch. Forks may have begun more epochs
+ * since.
  */
 static bool was_put_since(const struct process_walk *at, const struct account_block *found)
 {
@@ -340,7 +342,10 @@ static bool has_size(const struct options *opts, uint64_t size)
 	return size >= opts->min_size && size <= opts->max_size;
 }
 
-/* Returns the size to scale samples by. Blocks from before sampling began are certain. */
+/*
+ * Returns the size by which a sample is scaled up. Blocks from before sampling began are no
+ * samples, and are not scaled.
+ */
 static uint64_t sampled_size(const struct block_walk *walk, bool is_sample, uint64_t size)
 {
 	return walk->sampling.mode && !is_sample ? SAMPLED_FOR_CERTAIN : size;
@@ -367,7 +372,7 @@ static int add_block(void *arg, const struct account_block *found)
 	return site ? block_walk_add(at->walk, &at->owner, site->id, &block, birth_ns) : -ENOMEM;
 }
 
-/* Looks the site up again: cached entries are reset in each walk. */
+/* Adds an inherited block. Looks the site up again, as cached entries are reset in each walk. */
 static int inherit(const struct process_walk *at, const struct site_entry *site,
 		   const struct block *block, uint64_t birth_ns)
 {
@@ -477,8 +482,8 @@ static void raise_to(__s64 *most, int64_t to)
 }
 
 /*
- * Enables sums, then adds the blocks from before. Blocks allocated or freed during the walk may be
- * counted in one, both or neither.
+ * Enables sums, then adds the existing blocks to them. A block that is allocated or freed meanwhile
+ * may be counted once, twice or not at all.
  */
 int agent_process__add_up(struct agent_process *process, uint64_t start_ns, uint64_t since_ns)
 {
@@ -515,7 +520,7 @@ uint64_t agent_process__outstanding(struct agent_process *process, uint64_t sinc
 {
 	struct account_sums *sums = &process->view.account->sums;
 	const struct ranges *ranges = &process->ranges;
-	/* Unsigned, as a forged sum may overflow. */
+	/* Add unsigned numbers, as a forged sum may overflow. */
 	uint64_t mapped = 0;
 	int64_t total;
 

@@ -13,10 +13,10 @@
 
 struct agent_process;
 
-/* Access to stacks of other processes during a walk. */
+/* Gives access to stacks of other processes, from which blocks were inherited. */
 struct ancestry {
 	struct code_files *files;
-	/* Returns NULL if the image is unknown. */
+	/* Returns the process with this image number, NULL if there is none. */
 	struct agent_process *(*find)(void *arg, uint32_t image);
 	void *arg;
 };
@@ -26,25 +26,25 @@ struct agent_process {
 	struct account_view view;
 	int pidfd; /* pidfd, -1 if the process has ended */
 	bool ended;
-	bool at_end;    /* the process is stopped at its exit, with its memory still there */
+	bool at_end;    /* the process is stopped at its exit, before its memory is freed */
 	bool replaced;  /* the process has executed another program */
-	bool bypassed;  /* the program calls an allocator of its own, and this was logged */
-	bool told;      /* already known to have ended at the last read */
+	bool bypassed;  /* a log message said that the program calls another allocator */
+	bool told;      /* the process had ended when it was last reported */
 	uint32_t epoch; /* last epoch begun by memleak */
-	bool pictured;  /* a picture of its memory has been or will be taken in this epoch */
+	bool pictured;  /* a picture of its memory belongs to this epoch */
 	struct symspace *space;
-	uint64_t stackless;   /* blocks in this walk whose stacks exceed SITES_MAX */
+	uint64_t stackless;   /* blocks in this walk without a site, because of SITES_MAX */
 	uint64_t stacks_lost; /* maximum of stackless over all walks */
 	struct ranges ranges;
-	struct hash_map sites;         /* struct site_entry by image, kind and stack */
+	struct hash_map sites;         /* struct site_entry, by image, kind and stack */
 	struct account_totals counted; /* totals as of the last report of --count */
-	uint32_t *files;               /* 1 + file number, by module number */
+	uint32_t *files;               /* file number + 1, 0 if not known yet, by module number */
 	size_t file_cnt;
 	struct heritage heritage;
-	uint32_t awaits; /* parent whose mappings at the fork are still unknown, 0 if none */
+	uint32_t awaits; /* image of the parent whose mappings are awaited, 0 if none */
 };
 
-/* Returns the stack number in a site of a mapping or of an inherited block. */
+/* Decodes the site number of a mapping or of an inherited block. Returns its stack number. */
 static inline uint32_t agent_stack(uint64_t site)
 {
 	return (uint32_t)site;
@@ -55,32 +55,29 @@ static inline bool agent_stack_is_sample(uint64_t site)
 	return site & ACCOUNT_RANGE_SAMPLE;
 }
 
-/*
- * Creates a process and takes ownership of the account. pid: of the process. Returns 0 or a
- * negative errno.
- */
+/* Creates a process and takes ownership of the account. Returns 0 or a negative errno. */
 int agent_process__new(struct symbolizer *symbolizer, struct account_view *view, pid_t pid,
 		       uint32_t image, struct agent_process **ret);
-/* Gives a child without a name its parent's. Returns 0 or -ENOMEM. */
+/* Gives a child that has no name the name of its parent. Returns 0 or -ENOMEM. */
 int agent_process__name_after(struct agent_process *process, const struct agent_process *parent);
 void agent_process__free(struct agent_process *process);
 
 /* Returns how the process samples its blocks. */
 struct sampling agent_process__sampling(const struct agent_process *process);
-/* Makes the process keep only samples, permanently. */
+/* Makes the process record only samples, until it ends. */
 void agent_process__sample(struct agent_process *process, const struct sampling *sampling);
 
 /*
- * Makes the process maintain sums, which begin with its outstanding blocks allocated since
- * since_ns. start_ns: start of tracing. Returns 0 or a negative errno.
+ * Makes the process maintain sums. They begin with the outstanding blocks that were allocated at
+ * since_ns or later. start_ns: start of tracing. Returns 0 or a negative errno.
  */
 int agent_process__add_up(struct agent_process *process, uint64_t start_ns, uint64_t since_ns);
 /* Makes the process count requested bytes. Earlier calls are not counted. */
 void agent_process__count(struct agent_process *process);
 
-/* Returns outstanding bytes, from its sums and mappings. */
+/* Returns the process's outstanding bytes, from its sums and mappings. */
 uint64_t agent_process__outstanding(struct agent_process *process, uint64_t since_ns);
-/* Returns the maximum of its outstanding bytes. */
+/* Returns the maximum that the process's outstanding bytes have reached. */
 uint64_t agent_process__highest(const struct agent_process *process);
 
 /* Applies pending events. Returns 0 or -ENOMEM. */
@@ -90,15 +87,18 @@ int agent_process__take_events(struct agent_process *process);
  */
 int agent_process__settle(struct agent_process *process);
 
-/* Stores the mappings in the account, for a memleak that attaches later. */
+/* Stores the mappings in the account, for a memleak process that attaches later. */
 void agent_process__leave(struct agent_process *process);
 
-/* Begins an epoch, which separates earlier and later blocks. now_ns: current time. */
+/*
+ * Begins an epoch, so that blocks stored from now on can be told from older ones. now_ns: current
+ * time.
+ */
 void agent_process__begin_epoch(struct agent_process *process, uint64_t now_ns);
 
 /*
- * Adds all outstanding blocks and mappings since since_ns, except for inherited blocks; inherited
- * mappings are included. Returns 0 or a negative errno.
+ * Adds all outstanding blocks and mappings allocated at since_ns or later. Includes inherited
+ * mappings, but not inherited blocks. Returns 0 or a negative errno.
  */
 int agent_process__walk(struct agent_process *process, const struct ancestry *ancestry,
 			uint64_t since_ns, struct block_walk *walk);

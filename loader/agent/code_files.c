@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens files as their process sees them. If a path now leads to another file, the mapped file has
- * no names.
+ * Opens files as their process sees them. If the path of a mapped file now leads to another file,
+ * functions of the mapped file have no names.
  */
 #include "loader/agent/code_files.h"
 
@@ -21,7 +21,8 @@
 #include "symbolizer/symbolizer.h"
 
 /*
- * Opens a path below root_fd, if it is the mapped file. Returns a descriptor or a negative errno.
+ * Opens a path below root_fd, if it still leads to the mapped file. Returns a descriptor or a
+ * negative errno.
  */
 static int open_below(int root_fd, const struct mapping *mapping)
 {
@@ -36,8 +37,8 @@ static int open_below(int root_fd, const struct mapping *mapping)
 }
 
 /*
- * Opens a mapped file: by the mapping, which needs rights; else by its path in the process's root;
- * else in memleak's.
+ * Opens a mapped file: by the mapping, which needs more rights; else by its path in the process's
+ * root directory; else by its path in memleak's root directory.
  */
 static int open_file(pid_t pid, const struct mapping *mapping)
 {
@@ -69,7 +70,10 @@ static uint32_t find_symbols(const struct code_files *files, pid_t pid,
 	return symbols;
 }
 
-/* Retries if a process seen earlier had no access to the file, or forged its path. */
+/*
+ * Returns the number of a known file. If the file could not be opened before, tries again: an
+ * earlier process may have had no access to it, or forged its path.
+ */
 static uint32_t met_again(const struct code_files *files, size_t at, pid_t pid,
 			  const struct account_module *module, const char *path)
 {

@@ -14,7 +14,7 @@ struct code_file {
 	uint64_t ino;
 	uint32_t dev_major;
 	uint32_t dev_minor;
-	uint32_t symbols; /* number in the symbolizer, 0 if the file cannot be read */
+	uint32_t symbols; /* file number in the symbolizer, 0 if the file cannot be read */
 };
 
 struct code_files {

@@ -113,7 +113,7 @@ static int add(struct agent_counts *all, struct agent_process *process, enum fam
 	return 0;
 }
 
-/* Calls that map memory are left out: they are not allocator calls. */
+/* Adds the calls of a process, except for calls such as mmap(), which are not allocator calls. */
 static int add_process(struct agent_counts *all, struct agent_process *process,
 		       struct snapshot *snap)
 {

@@ -7,7 +7,7 @@
 #include "report/counts.h"
 
 struct agent_counts {
-	struct counts counts; /* as of the last report, rows sorted by key */
+	struct counts counts; /* counts as of the last report, sorted by key */
 	size_t cap;
 	uint64_t last_ns;
 	char *mount; /* mount point of the cgroup hierarchy, NULL if there is none */
@@ -16,10 +16,10 @@ struct agent_counts {
 void agent_counts_init(struct agent_counts *ret, enum count_by by);
 void agent_counts_deinit(struct agent_counts *counts);
 
-/* Returns the family under which a function is counted. */
+/* Returns the family of functions under which a call is counted. call: an enum account_call. */
 enum family family_of_call(unsigned int call);
 
-/* Makes a snapshot of the calls since the last one. Returns 0 or -ENOMEM. */
+/* Makes a snapshot of the calls since the previous snapshot. Returns 0 or -ENOMEM. */
 int agent_counts_read(struct agent_counts *counts, const struct agent_processes *processes,
 		      uint64_t start_ns, struct snapshot *ret);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps reports of forks until children need them. Bounded, as the target can forge them. */
+/*
+ * Stores reports of forks until the children need them. The number of stored reports is limited, as
+ * the target can forge them.
+ */
 #include "loader/agent/heritage.h"
 
 #include <errno.h>
@@ -7,15 +10,19 @@
 
 #include "base/array.h"
 
-/* Maximum freed blocks: as in the tables of the BPF programs. */
+/* Maximum number of freed blocks, equal to that in the tables of the BPF programs. */
 #define FREED_MOST (1U << 22)
-/* Maximum children to wait for. Usually they arrive at once; the oldest ones are dropped. */
+/*
+ * Maximum number of awaited children: forked, but without an account so far. Accounts usually
+ * arrive at once. If there are more, the oldest children are dropped.
+ */
 #define AWAITED_MOST 256
-#define AWAITED_RANGES_MOST (1U << 20) /* Maximum mappings kept for all children to wait for. */
+/* Maximum number of mappings stored for all awaited children. */
+#define AWAITED_RANGES_MOST (1U << 20)
 
 struct awaited_child {
 	uint64_t forked_ns;
-	struct ranges ranges; /* mappings of the parent at the fork */
+	struct ranges ranges; /* the parent's mappings at the time of the fork */
 };
 
 void heritage_deinit(struct heritage *heritage)
@@ -85,7 +92,10 @@ static int leave(struct heritage *heritage, const struct account_view *view, uin
 	return 0;
 }
 
-/* Records a free once per address: a child has one copy of an inherited block. */
+/*
+ * Records the free of an inherited block. A child has one copy of each, so further frees of the
+ * address are ignored.
+ */
 static int free_in_child(struct heritage *heritage, uint32_t image,
 			 const struct account_event *event)
 {

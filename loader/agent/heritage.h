@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reports of one account about copies in forked children: blocks freed since a fork, inherited
- * blocks freed by this process, and mappings at each fork.
+ * Reports of one account about blocks and mappings that forked children inherit: blocks freed since
+ * a fork, inherited blocks freed by this process, and mappings at each fork.
  */
 #ifndef LOADER_AGENT_HERITAGE_H
 #define LOADER_AGENT_HERITAGE_H
@@ -15,7 +15,7 @@
 struct awaited_child;
 
 struct heritage {
-	struct inherited_block *left; /* freed blocks that children may still have */
+	struct inherited_block *left; /* freed blocks of which children may still have copies */
 	size_t left_cnt;
 	size_t left_cap;
 	/* Inherited blocks that this process freed, by address: struct freed_in_child. */
@@ -24,8 +24,8 @@ struct heritage {
 	struct awaited_child *awaited;
 	size_t awaited_cnt;
 	size_t awaited_cap;
-	size_t awaited_ranges; /* number of mappings kept for awaited children */
-	uint64_t lost;         /* frees that were dropped for lack of room */
+	size_t awaited_ranges; /* number of mappings stored for awaited children */
+	uint64_t lost;         /* number of frees dropped for lack of room */
 	uint64_t forked;       /* number of forks */
 	uint64_t forked_ns;    /* time of the last fork */
 	uint64_t come;         /* number of children whose accounts have arrived so far */
@@ -41,24 +41,25 @@ int heritage_apply(struct heritage *heritage, const struct account_view *view, u
 		   const struct ranges *ranges, const struct account_event *event);
 
 /*
- * Gives a child the mappings of the fork at forked_ns. Returns 0, -ENOENT if they are unknown, or
- * -ENOMEM.
+ * Moves the mappings stored for the fork at forked_ns to the child. Returns 0, -ENOENT if the
+ * mappings are unknown, or -ENOMEM.
  */
 int heritage_claim(struct heritage *heritage, uint64_t forked_ns, uint32_t image,
 		   struct ranges *child);
 
 /*
- * Returns the number of children without an account, 0 if one forked since since_ns may still
- * arrive.
+ * Returns the number of forked children whose accounts have not arrived; 0 while the account of a
+ * child forked at since_ns or later may still arrive.
  */
 uint64_t heritage_missing(const struct heritage *heritage, bool ended, uint64_t since_ns);
 
-/* True if a child forked at since_ns or later may still arrive. */
+/* True if the account of a child forked at since_ns or later may still arrive. */
 bool heritage_is_awaited(const struct heritage *heritage, uint64_t since_ns);
 
 /*
- * Adds freed blocks to a walk, and drops those that no child has. Blocks freed since since_ns are
- * kept for children that have not arrived yet. Returns 0 or -ENOMEM.
+ * Adds the freed blocks to a walk, and drops those of which no child has a copy. Blocks freed at
+ * since_ns or later are kept: children whose accounts have not arrived may have copies. Returns 0
+ * or -ENOMEM.
  */
 int heritage_walk(struct heritage *heritage, struct inheritance *inheritance, uint64_t since_ns);
 int heritage_walk_freed(const struct heritage *heritage, struct inheritance *inheritance);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Combines the accounts of parents and children, for loader/tables/inheritance. */
+/*
+ * Combines the accounts of parents and children, to find inherited blocks with
+ * loader/tables/inheritance.
+ */
 #include "loader/agent/lineage.h"
 
 #include <errno.h>
@@ -52,7 +55,10 @@ void lineage_deinit(struct lineage *lineage)
 	inheritance_deinit(&lineage->inheritance);
 }
 
-/* Finds the parent's account. Pids are reused, but pid and start time identify an account. */
+/*
+ * Finds the parent's account. A pid alone could be that of another process, so pid and start time
+ * must both be equal.
+ */
 static struct agent_process *find_parent(const struct agent_processes *processes,
 					 const struct account_view *child)
 {
@@ -77,7 +83,7 @@ static int inherit_mappings(struct lineage *lineage, struct agent_process *paren
 			     : -ENOENT;
 	if (err && err != -ENOENT)
 		return err;
-	/* A thread of the parent may not have completed an event from before the fork yet. */
+	/* A thread of the parent may still be writing an event that precedes the fork. */
 	if (err && parent && clock_ns(CLOCK_MONOTONIC) < child->view.forked_ns + LINEAGE_HEARING_NS)
 		return 0;
 	lineage->mappings_lost += err != 0;
@@ -203,7 +209,7 @@ static int add_left(struct inheritance *inheritance, const struct agent_processe
 	return err;
 }
 
-/* Reads blocks first, then events: a block freed in between is reported by an event. */
+/* Reads blocks first, then events: an event reports a block that is freed in between. */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk)
 {
@@ -235,7 +241,7 @@ int lineage_keep(struct lineage *lineage, struct agent_process *process)
 	array_open(gone->items, gone->cnt, at);
 	gone->items[at] = process;
 	gone->cnt++;
-	/* Cached sites are not used any more. */
+	/* The cached sites of an ended process are not used any more. */
 	hash_map_deinit(&process->sites);
 	process->sites = (struct hash_map){0};
 	return 0;

@@ -8,21 +8,21 @@
 /* Maximum time from a fork until the child's account arrives. */
 #define LINEAGE_HEARING_NS 1000000000ULL
 
-/* Processes sorted by image. */
+/* Processes, sorted by image number. */
 struct agent_processes {
 	struct agent_process **items;
 	size_t cnt;
 	size_t cap;
 };
 
-/* Returns the process with this image, NULL if there is none. */
+/* Returns the process with this image number, NULL if there is none. */
 struct agent_process *agent_processes_find(const struct agent_processes *processes, uint32_t image);
 
 struct lineage {
 	struct inheritance inheritance;
-	/* Processes after their last report that have living descendants. */
+	/* Processes that have ended and were last reported, but have living descendants. */
 	struct agent_processes gone;
-	uint64_t lost;          /* children whose parent is unknown */
+	uint64_t lost;          /* number of children whose parent is unknown */
 	uint64_t mappings_lost; /* children whose inherited mappings are unknown */
 };
 
@@ -30,7 +30,7 @@ void lineage_deinit(struct lineage *lineage);
 
 /* Functions with a result return 0 or a negative errno. */
 
-/* Adds a new process, which may be a forked child. processes: all others. */
+/* Adds a new process, which may be a forked child. processes: all other processes. */
 int lineage_add(struct lineage *lineage, const struct agent_processes *processes,
 		struct agent_process *child);
 
@@ -42,13 +42,16 @@ int lineage_walk(struct lineage *lineage, const struct agent_processes *processe
 		 const struct ancestry *ancestry, struct block_walk *walk);
 
 /*
- * Takes ownership of a process after its last report, until lineage_sweep() finds that no
+ * Takes ownership of an ended process after its last report, until lineage_sweep() finds that no
  * descendant has its blocks. On -ENOMEM the process remains the caller's.
  */
 int lineage_keep(struct lineage *lineage, struct agent_process *process);
 int lineage_sweep(struct lineage *lineage, const struct agent_processes *processes);
 
-/* Finds a process among processes and kept ones. Returns NULL if there is none. */
+/*
+ * Finds a process by its image number, in processes or among those of lineage_keep(). Returns NULL
+ * if there is none.
+ */
 struct agent_process *lineage_find(const struct lineage *lineage,
 				   const struct agent_processes *processes, uint32_t image);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Accepts connections; identifies their senders by SO_PEERCRED. Never blocks. */
+/* Accepts connections, and identifies the sending processes by SO_PEERCRED. Never blocks. */
 #include "loader/agent/listener.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "base/array.h"
 #include "base/log.h"
 
-/* Backlog of connections in the kernel. */
+/* Maximum connections that the kernel queues. */
 #define WAITING_MAX 4096
 
 static int watch(const struct listener *listener, int fd)
@@ -64,8 +64,8 @@ void listener_deinit(struct listener *listener)
 }
 
 /*
- * Receives the descriptor in a connection's message. Returns -EAGAIN if it has not arrived yet,
- * -EPROTO if there is none.
+ * Receives the message of a connection, and returns the descriptor in it. Returns -EAGAIN if the
+ * message has not arrived yet, -EPROTO if it has no descriptor.
  */
 static int receive(int sock)
 {
@@ -102,8 +102,8 @@ static bool is_ours(const struct listener *listener, int sock, pid_t *ret_pid)
 }
 
 /*
- * Refuses a connection. A traced program that runs as another user cannot be told from any other
- * program.
+ * Refuses a connection. If the traced program runs as another user than expected, it looks like any
+ * program of that user.
  */
 static void refuse(struct listener *listener, int sock, pid_t pid)
 {
@@ -143,8 +143,9 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 			continue;
 		}
 		/*
-		 * Messages are handled in order of connection: parents before their children. A
-		 * process that executes a program connects again.
+		 * Take the messages in order of connection, so that parents come before their
+		 * children. Each connection has one message: a process that executes another
+		 * program connects again.
 		 */
 		array_remove(listener->guests, &listener->guest_cnt, i);
 		close(sock);

@@ -12,9 +12,9 @@
 #define LISTENER_GUESTS_MAX 64
 
 struct listener {
-	int poll_fd; /* readable when a connection or message is pending; -1 if closed */
+	int poll_fd; /* readable if a connection or message is pending; -1 if closed */
 	int fd;
-	uid_t uid; /* user whose programs are accepted; root's always are */
+	uid_t uid; /* accepts programs of this user, and of root */
 	int guests[LISTENER_GUESTS_MAX];
 	size_t guest_cnt;
 	uint64_t refused; /* number of refused connections */
@@ -25,7 +25,10 @@ struct listener {
 int listener_init(struct listener *ret, uid_t uid);
 void listener_deinit(struct listener *listener);
 
-/* Returns the next account and the pid of its sender, -EAGAIN if there is none. */
+/*
+ * Receives the next account: *ret_fd is its descriptor, *ret_pid the pid of its sender. Returns 0,
+ * or -EAGAIN if there is none.
+ */
 int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid);
 
 #endif

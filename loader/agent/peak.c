@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Polls the sums every 10 ms, an interval no longer than the time that a copy takes. */
+/*
+ * Polls the sums every 10 ms: copying the blocks takes about as long, so shorter intervals would be
+ * useless.
+ */
 #include "loader/agent/peak.h"
 
 #include <errno.h>

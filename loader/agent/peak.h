@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --peak: decides when to copy the blocks of programs. Programs maintain their sums themselves;
- * memleak polls these, which costs the programs nothing.
+ * --peak: decides when to copy the blocks of programs. Programs maintain sums of their blocks.
+ * memleak polls the sums, which does not slow the programs.
  */
 #ifndef LOADER_AGENT_PEAK_H
 #define LOADER_AGENT_PEAK_H
@@ -10,7 +10,7 @@
 
 struct agent_peak {
 	struct peak_copies copies;
-	int timer_fd; /* readable when the sums are to be polled; -1 without --peak */
+	int timer_fd; /* readable when it is time to poll the sums; -1 without --peak */
 	uint64_t limit;
 	uint64_t highest; /* highest known sum over all processes */
 };
@@ -20,11 +20,11 @@ int agent_peak_init(struct agent_peak *ret);
 void agent_peak_deinit(struct agent_peak *peak);
 
 /*
- * True if a copy is due. total: bytes outstanding now; highest: known maximum; at_report: copy even
- * if that is slow.
+ * True if a copy is due. total: currently outstanding bytes; highest: their known maximum;
+ * at_report: make a due copy even if copying is slow.
  */
 bool agent_peak_look(struct agent_peak *peak, uint64_t total, uint64_t highest, bool at_report);
-/* Takes ownership of a copy that was begun at begin_ns. */
+/* Takes ownership of snap, a copy of the blocks that was begun at begin_ns. */
 void agent_peak_keep(struct agent_peak *peak, struct snapshot *snap, uint64_t begin_ns);
 
 #endif

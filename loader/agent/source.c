@@ -39,8 +39,8 @@ struct agent_source {
 	int epoll_fd;
 	struct agent_processes processes;
 	struct lineage lineage;
-	uint32_t images; /* number of images assigned */
-	bool waits;      /* waiting for the command's account */
+	uint32_t images; /* number of image numbers assigned so far */
+	bool waits;      /* the command's account has not arrived yet */
 	int command_fd;  /* pidfd of the command, -1 if there is none */
 	struct block_walker walker;
 	uint64_t since_ns; /* allocations before this time are ignored */
@@ -93,8 +93,8 @@ static bool has_ended(int pidfd)
 }
 
 /*
- * Marks the earlier accounts of a process as replaced: it has executed another program, and its old
- * memory is gone.
+ * Marks the earlier accounts of a process as replaced: the process has executed another program, so
+ * its old memory is gone.
  */
 static void replace_others(struct agent_source *source, pid_t pid)
 {
@@ -115,8 +115,8 @@ static int refuse_samples(const struct agent_process *process, const struct samp
 }
 
 /*
- * Agrees with a process on sampling. What it did not record is lost; blocks from before sampling
- * began are certain.
+ * Makes a process and memleak use the same sampling. Blocks that the process did not record are
+ * lost; blocks from before sampling began are complete.
  */
 static int agree_on_samples(struct agent_source *source, struct agent_process *process)
 {
@@ -177,7 +177,7 @@ static int add(struct agent_source *source, int fd, pid_t pid)
 	return process->pidfd >= 0 ? watch(source, process->pidfd) : 0;
 }
 
-/* Adds all received accounts. Anything else that was sent is refused. */
+/* Adds all received accounts. Refuses anything else that was sent. */
 static int take_accounts(struct agent_source *source)
 {
 	pid_t pid;
@@ -231,7 +231,7 @@ static int add_up(struct agent_source *source)
 	return err;
 }
 
-/* Enables options in a running process; a command has them from its environment. */
+/* Enables the options in a running process. A command gets them from its environment instead. */
 static void begin_ways(const struct agent_source *source, struct agent_process *process)
 {
 	if (source->opts->pid_cnt && source->opts->count_by)
@@ -340,8 +340,8 @@ static void add_summary(const struct agent_process *process, struct snapshot *sn
 }
 
 /*
- * Returns the number of missing processes. Forked children that never arrived may be among the
- * refused ones, so the counts are not added.
+ * Returns the number of processes that are not in the report. The children whose accounts never
+ * arrived may be the same as those that were refused, so the two counts are not added.
  */
 static uint64_t count_missing(const struct agent_source *source)
 {
@@ -407,8 +407,8 @@ static int read_all(struct agent_source *source, const struct peak *peak, struct
 }
 
 /*
- * Copies blocks if a peak is due. The time of the highest total over several processes is unknown,
- * so only polled totals count.
+ * Copies blocks if a peak is due. With several processes, the highest total between two polls is
+ * unknown, so only the polled totals are compared.
  */
 static int watch_peak(struct agent_source *source, bool at_report)
 {
@@ -445,7 +445,7 @@ static int agent_source__read(struct source *base, const struct read_request *re
 
 	if (err)
 		return err;
-	/* A process that has ended is reported for the last time. */
+	/* This is the last report for processes that have ended. */
 	for (size_t i = 0; i < source->processes.cnt; i++)
 		source->processes.items[i]->told = source->processes.items[i]->ended;
 	if (source->opts->count_by)
@@ -468,7 +468,7 @@ static int agent_source__dispatch(struct source *base, const struct event_listen
 	if (source->opts->peak)
 		err = watch_peak(source, false);
 	look_for_ends(source);
-	/* If the command had ended before, its account must have arrived by now. */
+	/* If the command had ended before the sockets were read, its account must have arrived. */
 	if (!err)
 		err = take_accounts(source);
 	if (!err)
@@ -501,7 +501,10 @@ static bool is_same_account(const struct agent_process *process, int fd)
 	return !fstat(fd, &st) && !fstat(process->view.fd, &other) && is_same_file(&st, &other);
 }
 
-/* False also if unknown, as for a process that is about to end. */
+/*
+ * True if the process now has another account or none. False if that is unknown, as for a process
+ * that is about to end.
+ */
 static bool has_other_account(const struct agent_process *process)
 {
 	struct file_id account;
@@ -531,7 +534,8 @@ static void look_at_agent(struct agent_process *process)
 }
 
 /*
- * Looks for new accounts in processes of -p: they do not connect after executing another program.
+ * Looks for new accounts in processes of -p: these processes do not connect when they execute
+ * another program.
  */
 static int find_again(struct agent_source *source)
 {
@@ -590,7 +594,7 @@ static int forget_told(struct agent_source *source)
 			source->processes.items[kept++] = process;
 			continue;
 		}
-		/* Without memory for this, unused sites remain in the table. */
+		/* If this fails for lack of memory, unused sites remain in the table. */
 		image_set_add(&images, process->info.image);
 		if (lineage_keep(&source->lineage, process))
 			agent_process__free(process);
@@ -676,7 +680,10 @@ static void agent_source__free(struct source *base)
 	free(source);
 }
 
-/* Blocks stored from now on, even by realloc(), may have other addresses in the pictures. */
+/*
+ * Begins an epoch before pictures are taken. Blocks stored in this epoch, even by realloc(), may
+ * have other addresses in the pictures.
+ */
 static void agent_source__expect_pictures(struct source *base)
 {
 	struct agent_source *source = agent_source_of(base);
@@ -801,8 +808,8 @@ int agent_source__prepare_command(struct source *base)
 }
 
 /*
- * Raises the descriptor limit, as each process takes two. Helper processes already run with the old
- * limit.
+ * Raises the descriptor limit, as each traced process takes two descriptors. Helper processes were
+ * started earlier and keep the old limit.
  */
 static void allow_files(void)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Resolves addresses in files by file, other addresses in the symbol space of their process. */
+/*
+ * Resolves addresses in known files by file and offset, and other addresses in the symbol space of
+ * their process.
+ */
 #include "loader/agent/symbols.h"
 
 #include <errno.h>
@@ -31,8 +34,8 @@ static struct sym_query query_of(const struct agent_symbols *symbols, uint64_t f
 }
 
 /*
- * Returns the symbol space of the process, or one for all ended processes, where only addresses in
- * files can be resolved.
+ * Returns the symbol space of the process. All ended processes share one symbol space, which can
+ * only resolve addresses in files.
  */
 static struct symspace *space_of(struct agent_symbols *symbols, const struct site *site)
 {

@@ -9,10 +9,10 @@
 struct agent_symbols {
 	struct symbol_backend backend;
 	const struct code_files *files;
-	/* Returns NULL if the image has no symbol space. */
+	/* Returns the symbol space of the process with this image number, NULL if it has none. */
 	struct symspace *(*space)(void *arg, uint32_t image);
 	void *arg;
-	struct symspace *ended; /* for processes that have ended; NULL until needed */
+	struct symspace *ended; /* symbol space for ended processes; NULL until needed */
 };
 
 struct agent_symbols agent_symbols_of(const struct code_files *files,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Polls the rings every 5 ms: traced programs do not wake memleak. */
+/* Polls the ring buffers every 5 ms, as traced programs do not wake memleak. */
 #include "loader/agent/trace.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 #include "report/terms.h"
 
 #define LOOK_NS 5000000L
-/* Maximum calls per dispatch, so that other work is not delayed. */
+/* Maximum traced calls shown at a time, so that other work is not delayed. */
 #define EVENTS_AT_ONCE 8192
-/* Maximum calls per report, in case programs write faster than memleak reads. */
+/* Maximum traced calls shown per report, in case programs write faster than memleak reads. */
 #define EVENTS_MOST (1U << 23)
 /* Maximum time for naming a new stack, in nanoseconds. */
 #define NAMING_NS 1000000000ULL
@@ -53,8 +53,8 @@ static bool look(struct agent_process *process, struct head *ret)
 }
 
 /*
- * True if the size filter accepts the call. All frees are accepted, as with probes, which do not
- * know sizes of blocks they have not kept.
+ * True if the size filter accepts the call. All frees are accepted, as in traces by BPF programs,
+ * which only know the sizes of blocks they have recorded.
  */
 static bool is_wanted(const struct options *opts, const struct account_traced *traced)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --trace: shows traced calls in the order of time. */
+/* --trace: shows the traced calls of all processes in the order of time. */
 #ifndef LOADER_AGENT_TRACE_H
 #define LOADER_AGENT_TRACE_H
 
@@ -11,7 +11,7 @@ struct agent_trace {
 	const struct options *opts;
 	struct code_files *files;
 	struct symbol_backend *symbols;
-	int timer_fd; /* readable when the rings are to be polled; -1 without --trace */
+	int timer_fd; /* readable when it is time to poll the rings; -1 without --trace */
 };
 
 /* Creates the timer. Returns 0 or a negative errno. */
@@ -19,8 +19,8 @@ int agent_trace_init(struct agent_trace *trace);
 void agent_trace_deinit(struct agent_trace *trace);
 
 /*
- * Passes pending calls to the listener: all up to now, or a limited number. If more remain,
- * timer_fd stays readable. Returns 0 or -ENOMEM.
+ * Passes pending calls to the listener. all: pass every call made up to now, otherwise only a
+ * limited number; if more remain, timer_fd stays readable. Returns 0 or -ENOMEM.
  */
 int agent_trace_take(struct agent_trace *trace, const struct agent_processes *processes,
 		     const struct event_listener *listener, bool all);
