@@ -13,7 +13,7 @@
 
 #include <cpuid.h>
 
-/* In the order of struct user_regs_struct, up to ss, then the bases of fs and gs. */
+/* Registers in the order of struct user_regs_struct: up to ss, then the bases of fs and gs. */
 enum {
 	R15 = 0,
 	R14 = 1,
@@ -102,7 +102,10 @@ long registers_result(const __u64 *registers)
 	return (long)registers[RAX];
 }
 
-/* An interrupted close() has closed the file; repeating it could close another one. */
+/*
+ * True if stopping the thread made its system call fail with EINTR. Never true for close(), which
+ * has closed the file even so: repeating it could close another file.
+ */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {
 	long call = registers_call(registers);
@@ -165,7 +168,8 @@ size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 #elif defined(__aarch64__)
 
 /*
- * In the order of struct user_pt_regs, then TPIDR_EL0, x0 before the system call, and its number.
+ * Registers in the order of struct user_pt_regs, followed by TPIDR_EL0, x0 before the system call,
+ * and the system call number.
  */
 enum { X0 = 0, X8 = 8, SP = 31, PC = 32, ORIG_X0 = 35, CALL = 36 };
 
@@ -222,8 +226,8 @@ long registers_result(const __u64 *registers)
 }
 
 /*
- * The kernel has already rewound calls that it restarts itself before a tracer sees them. For other
- * calls, only the BPF record has the original x0.
+ * If the kernel restarts a system call itself, it has rewound the call before a tracer sees the
+ * thread. For other calls, only the BPF record has the original x0.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {
@@ -239,7 +243,7 @@ void registers_begin_again(__u64 *registers, const __u64 *before)
 
 const unsigned int registers_vector_note = NT_FPREGSET;
 
-/* 32 registers of 16 bytes, then 32 SVE registers of at most 256 bytes. */
+/* Room for 32 registers of 16 bytes, and for 32 SVE registers of up to 256 bytes. */
 uint32_t registers_vector_bytes(void)
 {
 	return 512 + 32 * 256;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything in this room that depends on the architecture: the layout of a thread's registers, in
- * the order of struct memleak_thread_record.
+ * Everything in proof/ that depends on the architecture: the layout of a thread's registers, in the
+ * order of struct memleak_thread_record.
  */
 #ifndef PROOF_ARCH_H
 #define PROOF_ARCH_H
@@ -16,14 +16,14 @@
 /* Bits of a pointer that the processor ignores. */
 extern const uint64_t pointer_ignored_bits;
 
-/* Number of words in a record that are registers. */
+/* Number of registers in a struct memleak_thread_record. */
 extern const size_t registers_word_cnt;
 
 uint64_t registers_sp(const __u64 *registers);
 uint64_t registers_pc(const __u64 *registers);
 /* Copies the general registers, by DWARF number, and the program counter. */
 void registers_to_dwarf(const uint64_t *registers, struct unwind_copy *ret);
-/* Returns the number of the system call that the thread is in, -1 if in none. */
+/* Returns the number of the system call that the thread is in, -1 if it is in none. */
 long registers_call(const __u64 *registers);
 /* Returns an argument, counted from 0, of the system call that the thread is in. */
 uint64_t registers_argument(const __u64 *registers, unsigned int number);
@@ -44,18 +44,18 @@ long registers_result(const __u64 *registers);
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before);
 /*
- * Makes the interrupted system call restart; a signal handler that runs first ends the call, as it
- * would have without the stop.
+ * Makes the thread repeat the interrupted system call when it resumes. If a signal handler runs
+ * first, the call fails with EINTR, as it would have without the stop.
  */
 void registers_begin_again(__u64 *registers, const __u64 *before);
 
-/* Returns the maximum size of a thread's vector registers in the kernel's format, in bytes. */
+/* Returns the maximum size in bytes of a thread's vector registers, in the kernel's format. */
 uint32_t registers_vector_bytes(void);
 /* NT_* number by which ptrace returns the vector registers. */
 extern const unsigned int registers_vector_note;
 /*
- * Copies the words of vector registers from raw, in the kernel's format, to ret, which has room for
- * as many bytes. Skips registers that the thread has not used. Returns the number of words.
+ * Copies the words of vector registers. raw: registers in the kernel's format; ret: array with room
+ * for as many bytes. Skips registers that the thread has not used. Returns the number of words.
  */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the heaps of an arena. Every arena but the main one has heaps at multiples of the maximum
- * heap size; each heap_info points to the arena and to the previous heap.
+ * Finds the heaps of an arena. Every arena but the main one has heaps, which begin at multiples of
+ * the maximum heap size. Each heap begins with a heap_info, which points to the arena and to the
+ * previous heap.
  */
 #include "proof/arena_heaps.h"
 
@@ -12,7 +13,10 @@
 
 #define WORD 8U
 
-/* Candidates for the maximum heap size, in bytes. With huge pages it is four huge pages. */
+/*
+ * Possible maximum heap sizes, in bytes. If glibc uses huge pages, the maximum is the size of four
+ * huge pages.
+ */
 #define HEAP_MAX_USUAL (64ULL << 20)
 #define HEAP_MAX_LEAST (1ULL << 18)
 #define HEAP_MAX_MOST (64ULL << 30)
@@ -34,8 +38,8 @@ static bool read_info(struct heap_reader *reader, uint64_t heap, struct heap_inf
 }
 
 /*
- * Returns the first heap of an arena, which holds the arena after its heap_info; 0 if there is
- * none.
+ * Returns the address of an arena's first heap, which contains the arena itself after a heap_info;
+ * 0 if there is none.
  */
 static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
 {
@@ -79,8 +83,8 @@ static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *ar
 }
 
 /*
- * Walks one heap. The first chunk after an arena begins at its end or one word later, depending on
- * the version of glibc.
+ * Walks one heap. Depending on the version of glibc, the first chunk begins at the end of the arena
+ * or one word later.
  */
 static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 		    uint64_t first, const struct heap_info *info, struct heap_set *set)
@@ -133,7 +137,10 @@ static int add_unknown(struct heap_reader *reader, const struct heap_arena *aren
 	return info->size > HEAP_MAX_MOST ? 0 : heap_set_add_unknown(set, heap, heap + info->size);
 }
 
-/* True if the list links in chunks and in list heads agree, and the top chunk was found. */
+/*
+ * True if next and previous pointers of all free chunks and list heads agree, and the top chunk was
+ * found.
+ */
 static bool adds_up(const struct heap_arena *arena, const struct heap_set *heaps)
 {
 	uint64_t forward = arena->forward_sum, backward = arena->backward_sum;

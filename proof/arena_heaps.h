@@ -8,8 +8,8 @@
 
 /*
  * Adds all heaps of an arena to the set. Returns -EILSEQ if a heap cannot be walked to its end, or
- * if the arena's lists do not hold exactly its free chunks: then the known ranges of the heaps are
- * added as unknown. Any other negative errno ends the census.
+ * if the arena's lists are not exactly its free chunks; then adds the known ranges of the heaps as
+ * unknown. After any other negative errno, the census must end.
  */
 int arena_heaps_walk(struct heap_reader *reader, const struct heap_arena *arena,
 		     struct heap_set *set);

@@ -12,8 +12,8 @@
 #define GRAIN_BYTES (1ULL << BLOCK_INDEX_SHIFT)
 
 /*
- * Maximum gap between blocks of one cluster: indexing a gap this small is cheaper than another
- * cluster.
+ * Maximum gap between two blocks of a cluster, in bytes. Indexing such a gap costs less than
+ * another cluster.
  */
 #define GAP_BYTES (1ULL << 20)
 
@@ -63,7 +63,8 @@ static int find_clusters(struct block_index *index, size_t *ret_grains)
 }
 
 /*
- * Returns a bit for each block that begins in the grain. ret_next: the first block that does not.
+ * Returns a bit for each address of the grain where a block begins. *ret_next: first block after
+ * the grain.
  */
 static uint32_t begins_in(const struct block_index *index, uint64_t grain, uint32_t block,
 			  uint32_t *ret_next)
@@ -157,7 +158,10 @@ size_t block_index_grain(const struct block_index *index, uint64_t addr, size_t 
 	return at->first + ((addr - at->start) >> BLOCK_INDEX_SHIFT);
 }
 
-/* Each cluster has one grain more than its memory, so that grain + 1 always exists. */
+/*
+ * Reads grain + 1: this exists for each grain in use, as a cluster has one more grain than its
+ * memory needs.
+ */
 uint32_t block_index_in_grain(const struct block_index *index, size_t grain, uint64_t addr)
 {
 	uint32_t first = index->grains[grain].first, high = index->grains[grain + 1].first;

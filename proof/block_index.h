@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Index of a heap's blocks by address. Memory is divided into grains, and each grain records where
- * blocks begin in it; a cluster is a run of grains with blocks. Finding a block that begins at an
- * address reads its grain only, since each read may miss the cache.
+ * blocks begin in it; a cluster is a run of grains with blocks. Finding the block that begins at an
+ * address reads only one grain, which keeps cache misses low.
  */
 #ifndef PROOF_BLOCK_INDEX_H
 #define PROOF_BLOCK_INDEX_H
@@ -16,14 +16,20 @@
 #define NO_BLOCK UINT32_MAX
 #define NO_GRAIN SIZE_MAX
 
-/* 512 bytes: a grain has a few blocks, and the index takes 1/64 of the memory. */
+/*
+ * A grain is 512 bytes, which have a few blocks. The index then takes 1/64 of the size of the
+ * memory.
+ */
 #define BLOCK_INDEX_SHIFT 9
-/* Alignment of blocks; only some allocators have very small blocks at other addresses. */
+/* Usual alignment of blocks. Only some allocators have very small blocks at other addresses. */
 #define BLOCK_INDEX_ALIGN 16
 
 struct block_grain {
 	uint32_t first; /* first block that begins in this grain or after it */
-	/* Bit for each aligned address where a block begins; 0 if any block is unaligned. */
+	/*
+	 * One bit per aligned address: set if a block begins there. All bits are 0 if any block of
+	 * the grain is unaligned.
+	 */
 	uint32_t begins;
 };
 
@@ -50,21 +56,21 @@ void block_index_deinit(struct block_index *index);
 
 /*
  * Returns the block that contains addr (or begins there with size 0), NO_BLOCK if there is none.
- * cluster: cluster of the previous lookup, initially 0.
+ * *cluster: cluster of the previous lookup, 0 before the first.
  */
 uint32_t block_index_find(const struct block_index *index, uint64_t addr, size_t *cluster);
 
 /*
- * Two halves of block_index_find(), so that the caller can prefetch the grain. The first returns
- * the grain of addr, NO_GRAIN if no block is near; the second returns the first block that ends
- * after addr.
+ * Two halves of block_index_find(), so that the caller can prefetch the grain in between. The first
+ * half returns the grain of addr, or NO_GRAIN if no block is near addr. The second half returns the
+ * first block that ends after addr.
  */
 size_t block_index_grain(const struct block_index *index, uint64_t addr, size_t *cluster);
 uint32_t block_index_in_grain(const struct block_index *index, size_t grain, uint64_t addr);
 
 /*
- * Returns the block that begins at addr, which is in the grain. NO_BLOCK if there is none, or if a
- * block of the grain is unaligned.
+ * Returns the block that begins at addr, an address in the grain. NO_BLOCK if there is none, or if
+ * any block of the grain is unaligned.
  */
 static inline uint32_t block_index_begin(const struct block_index *index, size_t grain,
 					 uint64_t addr)
@@ -77,7 +83,7 @@ static inline uint32_t block_index_begin(const struct block_index *index, size_t
 	return at->first + (uint32_t)__builtin_popcount(at->begins & (bit - 1));
 }
 
-/* Returns the first block that ends after addr, cnt if there is none. */
+/* Returns the index of the first block that ends after addr, index->cnt if there is none. */
 uint32_t block_index_from(const struct block_index *index, uint64_t addr);
 
 /* Quick check: false if no block can contain addr. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes a census of glibc's heap: arenas, their heaps, lists of free chunks, then each chunk. */
+/*
+ * Takes a census of glibc's heap: finds the arenas and their heaps, marks free chunks by following
+ * lists, then visits each chunk.
+ */
 #include "proof/census.h"
 
 #include <errno.h>
@@ -85,7 +88,7 @@ static int tell(struct work *work, uint64_t addr, uint64_t size, enum chunk_stat
 	return work->visit ? work->visit(work->arg, &chunk) : 0;
 }
 
-/* Reports chunks outside heaps that are below addr. */
+/* Visits chunks that are outside heaps and below addr. */
 static int tell_outside(struct work *work, uint64_t addr)
 {
 	const struct mapped_chunks *outside = &work->census.outside;
@@ -117,7 +120,7 @@ static int tell_chunk(struct work *work, const struct heap_map *map, uint64_t ad
 		state = CHUNK_FREE;
 	else if (is_cache(work, addr))
 		state = CHUNK_OWN;
-	/* A used chunk includes the first word of the next chunk. */
+	/* The data of a used chunk includes the first word of the next chunk. */
 	return tell(work, addr + CHUNK_HEADER, size - CHUNK_HEADER / 2, state);
 }
 
@@ -154,7 +157,10 @@ static int by_addr(const void *a, const void *b)
 	return ORDER(left->chunk.addr, right->chunk.addr);
 }
 
-/* Drops chunks that overlap a heap or another chunk: they only look like chunks. */
+/*
+ * Drops chunks outside heaps that overlap a heap or another chunk: these are other data that looks
+ * like a chunk.
+ */
 static void drop_overlapping(struct work *work)
 {
 	struct mapped_chunks *outside = &work->census.outside;
@@ -202,7 +208,10 @@ static int take(struct work *work)
 {
 	int err = heap_arenas_find(&work->reader, &work->arenas);
 
-	/* No arena means no glibc; then what looks like a large block is something else. */
+	/*
+	 * Without an arena, the program does not use glibc's malloc(), and mappings are no blocks,
+	 * even if they look like large blocks.
+	 */
 	if (err || !work->arenas.cnt)
 		return err;
 	err = walk_arenas(work);

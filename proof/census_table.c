@@ -16,7 +16,7 @@ void census_table_add(struct heap_census *table, const struct chunk *chunk, bool
 struct counting {
 	const struct memory *memory;
 	struct heap_census *table;
-	uint64_t counted_end; /* end of the last counted page, as neighbours may share a page */
+	uint64_t counted_end; /* end of the last counted page; adjacent chunks may share a page */
 };
 
 static int count_run(void *arg, uint64_t start, uint64_t end)
@@ -70,7 +70,7 @@ int census_table_finish(struct heap_census *table, const struct census *census,
 	for (size_t i = 0; !err && i < census->outside.cnt; i++) {
 		const struct mapped_chunk *item = &census->outside.items[i];
 
-		/* Main arenas are skipped: they are in a file's data. */
+		/* Skip main arenas: they are in the data of a file. */
 		if (item->chunk.state == CHUNK_USED)
 			err = count_pages(&mapped, item->start, item->end);
 	}

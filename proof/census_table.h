@@ -9,10 +9,14 @@
 #include "proof/chunk.h"
 #include "report/heap_census.h"
 
-/* Adds a visited chunk; is_known applies to used chunks only. */
+/*
+ * Adds a visited chunk. is_known: the chunk has a reported block; ignored unless the chunk is used.
+ */
 void census_table_add(struct heap_census *table, const struct chunk *chunk, bool is_known);
 
-/* Adds the totals of the census, after its chunks. Returns 0 or a negative errno. */
+/*
+ * Adds the totals of the census. Call after all chunks were added. Returns 0 or a negative errno.
+ */
 int census_table_finish(struct heap_census *table, const struct census *census,
 			const struct memory *memory);
 

@@ -16,7 +16,9 @@ struct chain_guard {
 	uint64_t steps, mark_at;
 };
 
-/* True if the list has a cycle. Call with each address of the list in order; none may be 0. */
+/*
+ * True if the list has a cycle. Call with each address of the list in order. No address may be 0.
+ */
 static inline bool chain_guard_is_back(struct chain_guard *guard, uint64_t addr)
 {
 	if (addr == guard->marked)

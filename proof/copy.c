@@ -24,14 +24,15 @@
 
 /* The processes that take part in making a copy. */
 struct family {
-	struct remote_caller parent; /* a thread of the process */
-	struct remote_caller maker;  /* its child, which shares the memory */
+	struct remote_caller parent; /* a thread of the process to copy */
+	/* child of that thread, which shares its memory and makes the copy */
+	struct remote_caller maker;
 	struct copy copy;
 };
 
 /*
- * Waits until the new child stops before its first instruction. EXITKILL: it ends if this process
- * does.
+ * Waits until the new child stops before its first instruction. PTRACE_O_EXITKILL: the kernel kills
+ * the child if the tracer ends.
  */
 static int wait_for_birth(pid_t pid)
 {
@@ -64,7 +65,7 @@ static int make_child(struct remote_caller *caller, uint64_t flags, pid_t *ret, 
 	return err;
 }
 
-/* Chooses the first thread that can make system calls for this purpose. */
+/* Chooses the first thread that can make system calls on memleak's behalf. */
 static int choose_parent(const struct stop *stop, uint64_t at, struct remote_caller *ret)
 {
 	const struct held_thread *thread = NULL;
@@ -112,7 +113,7 @@ size_t ended_copies_reap(struct ended_copies *ended)
 void copy_end(const struct copy *copy, struct ended_copies *ended)
 {
 	kill_process(copy->pid, copy->at);
-	/* The killed copies need CPU time to end. */
+	/* Wait a moment: killed copies need CPU time to end. */
 	while (ended->cnt == ENDED_COPIES_MAX && ended_copies_reap(ended) == ENDED_COPIES_MAX)
 		usleep(REAP_US);
 	ended->pids[ended->cnt++] = copy->pid;
@@ -129,7 +130,7 @@ static void let_go_first(pid_t pid)
 	sched_setscheduler(pid, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
 }
 
-/* Makes the copy, again if any thread has run since the threads were stopped. */
+/* Makes the copy, and makes it anew if any thread has run since the threads were stopped. */
 static int make_copy(struct family *family, struct stop *stop, uint64_t deadline_ns,
 		     struct ended_copies *ended)
 {
@@ -150,8 +151,8 @@ static int make_copy(struct family *family, struct stop *stop, uint64_t deadline
 }
 
 /*
- * Frees the pid of the maker before the process resumes, by making a thread of the process wait for
- * it.
+ * Makes a thread of the process wait for the maker, which frees the maker's pid before the process
+ * resumes.
  */
 static void end_maker(struct family *family, pid_t there)
 {

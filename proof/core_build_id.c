@@ -10,7 +10,10 @@
 
 /* Maximum program headers per file; usual files have a dozen. */
 #define HEADERS_MAX 64
-/* Maximum size of notes: they are in the first page, and many cores have only that page. */
+/*
+ * Maximum size of notes: build ids are in the first page, and many cores contain only that page of
+ * a file.
+ */
 #define NOTES_BYTES_MAX 4096
 
 static bool read_all(const struct memory *memory, uint64_t addr, void *buf, size_t len)

@@ -19,7 +19,10 @@
 #define PAGE_BYTES 4096
 #define PAGE_BYTES_MAX (1 << 20)
 
-/* End of user addresses on all processors; above it are only kernel mappings with code. */
+/*
+ * End of user addresses on all processors. Above it there are only the kernel's own mappings, such
+ * as [vsyscall].
+ */
 #define ADDRESSES_END (1ULL << 56)
 
 /* Maximum program headers, more than any process can have mappings. */
@@ -31,7 +34,7 @@ static const struct core_file *core_of(const struct memory *memory)
 	return (const struct core_file *)memory;
 }
 
-/* Returns the segment that contains addr, or the next one above it; NULL if there is none. */
+/* Returns the segment that contains addr, or the next segment above addr; NULL if there is none. */
 static const struct core_segment *segment_from(const struct core_file *core, uint64_t addr)
 {
 	size_t at = bisect_upto(core->segments, core->segment_cnt, end, addr);
@@ -97,9 +100,9 @@ static int visit_data(const struct core_file *core, const struct core_segment *s
 }
 
 /*
- * True if the mapping may have been written to. For read-only file mappings a core has the first
- * page, which identifies the file, or nothing. Modified mappings are complete, including those that
- * are read-only now, such as relocated data (RELRO).
+ * True if the mapping may have been written to. Of a read-only file mapping, a core contains only
+ * the first page, which identifies the file, or nothing. Of a modified mapping, a core contains
+ * all, even if it is read-only now, as relocated data (RELRO) is.
  */
 static bool may_be_written(const struct mapping *mapping, const struct core_segment *segment)
 {
@@ -168,7 +171,10 @@ static int read_header(struct core_file *core, Elf64_Ehdr *ret)
 	return ret->e_phentsize == sizeof(Elf64_Phdr) ? 0 : -EBADMSG;
 }
 
-/* Reads the number of program headers; if it exceeds 16 bits, it is in the first section header. */
+/*
+ * Reads the number of program headers. A number of more than 16 bits is in the first section
+ * header.
+ */
 static int count_headers(const struct core_file *core, const Elf64_Ehdr *header, uint64_t *ret)
 {
 	uint64_t cnt = header->e_phnum, bytes;
@@ -264,7 +270,10 @@ static int compare_segments(const void *left, const void *right)
 	return ORDER(a->start, b->start) ?: ORDER(a->at, b->at) ?: ORDER(a->end, b->end);
 }
 
-/* Sorts segments and drops overlaps, which no real process has; the first segment wins. */
+/*
+ * Sorts segments, and drops each segment that overlaps an earlier one: no real process has such
+ * segments.
+ */
 static void sort_segments(struct core_file *core)
 {
 	size_t cnt = 0;
@@ -284,7 +293,10 @@ static void sort_segments(struct core_file *core)
 	core->segment_cnt = cnt;
 }
 
-/* Offsets of the names in the array of make_maps(), which begins with an empty name. */
+/*
+ * Offsets of "[vdso]" and "[stack]" in the text of paths that make_maps() makes, which begins with
+ * an empty path.
+ */
 #define VDSO_AT 1
 #define STACK_AT 8
 
@@ -297,8 +309,8 @@ struct piece {
 };
 
 /*
- * Shortens a piece to the first boundary of [start, end) in it. True if the range contains the
- * start of the piece.
+ * Cuts the piece at the first boundary of the range [start, end) inside it. True if the range
+ * contains the start of the piece.
  */
 static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 {
@@ -310,7 +322,7 @@ static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 	return inside;
 }
 
-/* Finds the next piece from an address on. False if there is none. */
+/* Finds the first piece at an address or above. False if there is none. */
 static bool next_piece(const struct core_file *core, uint64_t from, struct piece *ret)
 {
 	const struct core_segment *segment = segment_from(core, from);

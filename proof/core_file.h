@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A core file as a picture of its process, written by the kernel or by gcore. Supports 64-bit ELF
- * for x86-64 and aarch64. Keeps only the headers and notes in memory. Checks all of the file's
- * structure, but its content may be forged.
+ * for x86-64 and aarch64. Keeps only the headers and notes in memory. Checks the structure of the
+ * whole file; the content may still be forged.
  *
  * A core does not tell shared from private mappings, nor the heap and most stacks from other
- * anonymous memory. For file mappings that were not written to, it has neither permissions nor
+ * anonymous memory. For a file mapping that was not written to, a core has neither permissions nor
  * content. Does not read the mapped files.
  */
 #ifndef PROOF_CORE_FILE_H
@@ -44,9 +44,9 @@ struct core_file {
 };
 
 /*
- * Opens a core file and takes ownership of fd, even on failure. Returns -ENOEXEC if it is not ELF,
- * -EINVAL if not a core, -ENOTSUP if of an unsupported machine, -EBADMSG if the headers are invalid
- * or truncated, -ENOMEM, or a read error.
+ * Opens a core file and takes ownership of fd, even on failure. Returns -ENOEXEC if the file is not
+ * ELF, -EINVAL if it is no core, -ENOTSUP if its machine is not supported, -EBADMSG if its headers
+ * are invalid or truncated, -ENOMEM, or a read error.
  */
 int core_file_init(int fd, struct core_file *ret);
 void core_file_deinit(struct core_file *core);

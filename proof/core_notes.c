@@ -14,8 +14,8 @@
 #include "base/read_at.h"
 
 /*
- * Maximum total size of notes: 100,000 threads with the widest registers. Holes in a sparse file
- * could claim more at no cost.
+ * Maximum total size of notes: 100,000 threads with the widest registers. Without a limit, a forged
+ * sparse file could have notes of any size.
  */
 #define NOTES_BYTES_MAX (1ULL << 30)
 /* Maximum size of one note. The kernel's default limit for NT_FILE is 4 MB. */
@@ -204,7 +204,9 @@ static int compare_files(const void *left, const void *right)
 	return ORDER(a->start, b->start) ?: ORDER(a->path, b->path);
 }
 
-/* Sorts mapped ranges and drops overlaps; the kernel writes neither. */
+/*
+ * Sorts mapped ranges and drops overlaps; the kernel itself writes sorted ranges without overlaps.
+ */
 static void sort_files(struct core_notes *notes)
 {
 	size_t cnt = 0;
@@ -227,7 +229,8 @@ static bool take_entry(const struct file_entry *entry, uint64_t unit, struct cor
 }
 
 /*
- * Cuts off the suffix that the kernel appends to the path of a deleted file. True if there was one.
+ * Cuts off the suffix that the kernel appends to the path of a deleted file. True if the path had
+ * the suffix.
  */
 static bool cut_mark(char *path)
 {
@@ -338,8 +341,8 @@ static int read_note(struct core_notes *notes, const struct machine *machine, in
 }
 
 /*
- * Reads the note at an offset; left: bytes to the end of notes. *len: size of the note, 0 at the
- * end.
+ * Reads the note at an offset; left: number of bytes up to the end of all notes. *len: size of this
+ * note, 0 if there is no further note.
  */
 static int next_note(struct core_notes *notes, const struct machine *machine, int fd, uint64_t at,
 		     uint64_t left, uint64_t *len)
@@ -355,13 +358,13 @@ static int next_note(struct core_notes *notes, const struct machine *machine, in
 	if (got < (ssize_t)sizeof(header))
 		return got < 0 ? (int)got : 0;
 	name_bytes = padded(header.n_namesz);
-	/* A note without a name: zeros from here on. */
+	/* A note without a name means that only zeros follow. */
 	if (!name_bytes || sizeof(header) + name_bytes + header.n_descsz > left) {
 		notes->odd = true;
 		return 0;
 	}
 	*len = sizeof(header) + name_bytes + padded(header.n_descsz);
-	/* No note that is used here is this large. */
+	/* Skip a note larger than any that is used here. */
 	if (name_bytes > NOTE_NAME_MAX || header.n_descsz > NOTE_BYTES_MAX)
 		return 0;
 	return read_note(notes, machine, fd, at + sizeof(header), &header);

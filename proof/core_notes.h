@@ -56,7 +56,10 @@ uint64_t core_notes_ignored_bits(unsigned int machine);
 int core_notes_add(struct core_notes *notes, unsigned int machine, int fd, uint64_t offset,
 		   uint64_t bytes);
 
-/* Returns the mapped range that contains addr, or the next one above it; NULL if there is none. */
+/*
+ * Returns the mapped range that contains addr, or the next mapped range above addr; NULL if there
+ * is none.
+ */
 const struct core_mapped *core_notes_file(const struct core_notes *notes, uint64_t addr);
 
 void core_notes_deinit(struct core_notes *notes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Marks the heap of a core, and adds up each site's blocks by reachability. */
+/* Marks the heap of a core, and adds up the blocks of each site by reachability. */
 #include "proof/core_proof.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Proves which blocks in a core's heap are unreachable, and who holds the others. */
+/*
+ * Proves which blocks in a core's heap are unreachable, and finds the holders of the other blocks.
+ */
 #ifndef PROOF_CORE_PROOF_H
 #define PROOF_CORE_PROOF_H
 
@@ -8,8 +10,8 @@
 #include "report/snapshot.h"
 
 /*
- * Sorts the blocks of heap. Fills in reachability for each site in snap, and the totals. Definite
- * blocks count as lost, as the process cannot change anything any more. Returns -ECANCELED if stop
+ * Sorts the blocks of heap. Fills in reachability for each site in snap, and the totals. Blocks
+ * marked definite count as lost at once, as a core does not change. Returns -ECANCELED if stop
  * asked for it, or another negative errno; then nothing is filled in.
  */
 int core_proof_fill(const struct core_file *core, struct heap *heap, marking_stop_fn *stop,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Uses PTRACE_O_TRACEEXIT (ptrace(2)), which stops a thread before the kernel frees its memory.
- * Traces one thread: the main thread as long as it lives, as exit_group() ends it, too.
+ * Traces one thread: the main thread as long as it lives, since any exit of the process ends the
+ * main thread.
  */
 #include "proof/end_watch.h"
 
@@ -61,7 +62,10 @@ static bool is_traced_already(pid_t tid)
 	       proc_status_number(status, "TracerPid") == getpid();
 }
 
-/* A thread that is already held gets the option when it resumes. */
+/*
+ * Begins to trace the thread. A thread that another module holds is traced already, and gets the
+ * option when it resumes.
+ */
 static bool watch_thread(pid_t tid)
 {
 	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)PTRACE_O_TRACEEXIT) && !is_traced_already(tid))
@@ -128,7 +132,7 @@ void end_watch_go_on(pid_t tid, bool stopped)
 	ptrace(stopped ? PTRACE_LISTEN : PTRACE_CONT, tid, NULL, NULL);
 }
 
-/* Handles a stop; resumes the thread unless it is at its end. */
+/* Handles a stop; resumes the thread unless it is about to end. */
 static void handle(pid_t tid, int status)
 {
 	if (end_watch_event(tid, status) != END_EVENT_NONE)

@@ -10,30 +10,37 @@
 #include <sys/types.h>
 
 /*
- * Begins to trace a process. fd: eventfd, owned by this module from now on, signalled when the
- * process is at its end. Returns 0 or a negative errno.
+ * Begins to trace a process. fd: eventfd, owned by this module from now on; it is signalled when
+ * the process has stopped at its exit. Returns 0 or a negative errno.
  */
 int end_watch_begin(pid_t pid, int fd);
 
-/* True if this thread is already traced, and remains so. */
+/* True if this module traces the thread, and goes on doing so. */
 bool end_watch_is(pid_t tid);
 /*
- * Returns the thread that is stopped at the end of its process, 0 if the process is not at its end.
+ * Returns the thread that is stopped at the exit of its process, 0 if the process is not stopped at
+ * its exit.
  */
 pid_t end_watch_at_end(pid_t pid);
 
 /* Handles pending ptrace events of the watched thread, unless another module holds it. */
 void end_watch_poll(void);
 
-/* Meaning of a ptrace stop of a held thread. */
+/* Result of end_watch_event(): the meaning of a ptrace stop. */
 enum end_event {
-	END_EVENT_NONE, /* the thread is not at its end */
-	/* Only this thread ends: it was released, and another thread is traced. */
+	END_EVENT_NONE, /* the thread is not about to end */
+	/*
+	 * Only this thread ends: it was resumed, and another thread of the process is traced
+	 * instead.
+	 */
 	END_EVENT_THREAD,
 	END_EVENT_PROCESS, /* the process ends: the thread remains stopped */
 };
 enum end_event end_watch_event(pid_t tid, int status);
-/* Resumes a thread that was held. stopped: leave it stopped by SIGSTOP or a similar signal. */
+/*
+ * Resumes a thread that another module held. stopped: the thread remains stopped by SIGSTOP or a
+ * similar signal.
+ */
 void end_watch_go_on(pid_t tid, bool stopped);
 
 /* Lets the process end, once its memory has been read. */

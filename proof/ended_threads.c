@@ -75,7 +75,10 @@ void ended_threads__free(struct ended_threads *ended)
 	free(ended);
 }
 
-/* Adds an unknown thread, for one whose record was lost; then stacks are scanned as a whole. */
+/*
+ * Adds a thread without registers for a thread whose record was lost. Then whole stacks are
+ * scanned.
+ */
 static int add_unknown(struct thread_states *states)
 {
 	if (array_reserve(&states->items, &states->cap, states->cnt + 1))

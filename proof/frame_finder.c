@@ -12,7 +12,7 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Maximum slots looked up per picture, and maximum unwinds per slot. */
+/* Maximum number of slots to look up per picture, and of unwinds per slot. */
 #define SLOTS_MOST 8
 #define TRIES_MOST 4
 
@@ -60,8 +60,8 @@ static const struct walker_code_space *space_of(struct frame_finder *finder,
 }
 
 /*
- * Copies the stack from its pointer upwards, in whole pieces. False if the copy does not reach the
- * slot.
+ * Copies the stack from the stack pointer upwards, in pieces of a fixed size. False if the copy
+ * does not include the slot.
  */
 static bool copy_stack(const struct memory *memory, uint64_t sp, uint64_t slot,
 		       struct unwind_copy *ret)
@@ -102,8 +102,8 @@ static uint64_t walk(struct frame_finder *finder, const struct walker_code_space
 }
 
 /*
- * Callees have copies of a pointer in their frames, and stale copies may be left below. So returns
- * the outermost frame that contains the same pointer.
+ * The frames of called functions may have copies of the pointer, as may stale memory below. So
+ * looks for the outermost frame that contains the pointer.
  */
 uint64_t frame_finder_find(struct frame_finder *finder, const struct heap_picture *picture,
 			   const struct thread_state *thread, uint64_t slot)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the function whose stack frame contains a given word: unwinds with libdwfl on a copy of the
- * stack that ends before the word; the last frame reached is that function. Does not resolve names.
+ * Finds the function whose stack frame contains a given word: copies the stack up to the word, and
+ * unwinds the copy with libdwfl. The last frame reached is that of the function. Does not resolve
+ * names.
  */
 #ifndef PROOF_FRAME_FINDER_H
 #define PROOF_FRAME_FINDER_H

@@ -12,14 +12,15 @@
 #define HIDING_SHIFT 12
 
 /*
- * Extra steps beyond those needed for each chunk, as some lists are followed more than once, and
- * some lead through unknown heaps.
+ * Steps allowed in addition to one per chunk: some lists are followed more than once, and some
+ * lists contain chunks of unknown heaps.
  */
 #define SPARE_STEPS (1U << 20)
 
 /*
  * Maximum page reads for all lists. Chunks of a fast bin may be anywhere, and each read takes 1 to
- * 2 µs. Longer fast bins are rare: the next large request merges their chunks.
+ * 2 µs. Fast bins that need more reads are rare, as any large request to malloc() empties the fast
+ * bins.
  */
 #define PAGE_READS_MAX (1U << 19)
 
@@ -27,7 +28,10 @@ struct list {
 	uint64_t first; /* first chunk of the list, 0 if the list is empty */
 	uint64_t size_min, size_max;
 	bool may_be_cut;
-	/* Offset from a link's target to the chunk's data, which begins with the next link. */
+	/*
+	 * Offset from the address in a link to the data of the chunk. The data begins with the next
+	 * link.
+	 */
 	uint64_t to_data;
 	bool hidden;
 };
@@ -48,7 +52,7 @@ void free_lists_deinit(struct free_lists *lists)
 	*lists = (struct free_lists){0};
 }
 
-/* True if the chunk with this data fits the list; sets or clears its mark. */
+/* True if the chunk with this data fits the list. Sets or clears the chunk's mark. */
 static bool mark_chunk(struct free_lists *lists, const struct list *list, uint64_t data,
 		       bool is_free)
 {
@@ -95,8 +99,8 @@ static void unmark(struct free_lists *lists, const struct list *list, size_t cnt
 }
 
 /*
- * Marks all chunks of a list and returns their number. Returns -EILSEQ and marks none if any does
- * not fit.
+ * Marks all chunks of a list and returns their number. If any chunk does not fit, marks none and
+ * returns -EILSEQ.
  */
 static ssize_t mark_list(struct free_lists *lists, const struct list *list)
 {
@@ -146,7 +150,8 @@ static struct list list_of(const struct thread_cache *cache, size_t bin, bool hi
 }
 
 /*
- * True if the number of chunks found matches the cache's count. Call for bins in ascending order.
+ * True if the number of chunks found in a bin matches the count in the thread cache. Call for bins
+ * in ascending order.
  */
 static bool count_fits(const struct thread_cache *cache, size_t bin, size_t found, size_t *room)
 {
@@ -157,7 +162,9 @@ static bool count_fits(const struct thread_cache *cache, size_t bin, size_t foun
 	return cache->counts[bin] + found == *room;
 }
 
-/* Marks the chunks of all lists of a cache, or none if any list does not match. */
+/*
+ * Marks the chunks in all lists of a thread cache. Marks none if any list does not match its count.
+ */
 static bool mark_cache(struct free_lists *lists, const struct thread_cache *cache, bool hidden)
 {
 	size_t bin, room = 0, total = 0;
@@ -175,7 +182,8 @@ static bool mark_cache(struct free_lists *lists, const struct thread_cache *cach
 		total += (size_t)cnt;
 	}
 	/*
-	 * Without safe linking, one chunk is weak evidence: a small number, a pointer and a zero.
+	 * A single chunk is weak evidence without safe linking: any small number, pointer and zero
+	 * would match.
 	 */
 	if (bin == cache->bin_cnt && (hidden || total > 1))
 		return true;
@@ -188,8 +196,8 @@ static bool mark_cache(struct free_lists *lists, const struct thread_cache *cach
 }
 
 /*
- * Marks a cache with or without safe linking. All caches of a process agree, as it has one C
- * library.
+ * Marks the chunks of a thread cache, with or without safe linking. A process has one C library, so
+ * all of its thread caches are equal in this.
  */
 static bool mark_either(struct free_lists *lists, const struct thread_cache *cache)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Marks free chunks that look used from their headers: chunks in thread caches and in fast bins.
- * Only these lists tell them from used chunks.
+ * They differ from used chunks only by being in these lists.
  */
 #ifndef PROOF_FREE_LISTS_H
 #define PROOF_FREE_LISTS_H
@@ -16,12 +16,14 @@
 struct free_lists {
 	struct heap_reader *reader;
 	struct heap_set *heaps;
-	/* hidden: links are XORed with their address (safe linking); valid if is_known. */
+	/*
+	 * hidden: each link is XORed with its own address (safe linking); valid only if is_known.
+	 */
 	bool is_known, hidden;
 	uint64_t steps_left; /* remaining steps, so that a corrupt list ends */
 	uint64_t reads_max;  /* maximum page reads */
-	size_t cut_cnt;      /* fast bins marked only in part because they are too long */
-	/* Chunks that are thread caches, ascending. */
+	size_t cut_cnt;      /* number of fast bins too long to be marked in full */
+	/* Addresses of the chunks that are thread caches, ascending. */
 	uint64_t *caches;
 	size_t cache_cnt, cache_cap;
 };
@@ -30,12 +32,14 @@ void free_lists_init(struct free_lists *lists, struct heap_reader *reader, struc
 void free_lists_deinit(struct free_lists *lists);
 
 /*
- * Finds the thread caches in all heaps, and marks the chunks in their lists. If the lists do not
- * match the counts of a cache, the cache is treated as a used chunk. Returns 0 or -ENOMEM.
+ * Finds the thread caches in all heaps, and marks the chunks in their lists. A chunk whose lists do
+ * not match its counts is no thread cache, and is treated as a used chunk. Returns 0 or -ENOMEM.
  */
 int free_lists_mark_caches(struct free_lists *lists);
 
-/* Marks the chunks of a fast bin, all of size bytes; marks none if any chunk does not fit. */
+/*
+ * Marks the chunks of a fast bin, which all have this size. Marks none if any chunk does not fit.
+ */
 void free_lists_mark_fast(struct free_lists *lists, uint64_t first, uint64_t size);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Adds up blocks that hang from lost blocks, by pair of sites. */
+/*
+ * Adds up the blocks that hang from lost blocks (only lost blocks point to them), by pair of sites.
+ */
 #ifndef PROOF_HANGING_SUMS_H
 #define PROOF_HANGING_SUMS_H
 
@@ -8,16 +10,19 @@
 
 /* Initialise with zeros. */
 struct hanging_sums {
-	struct hanging_sum *items; /* with indexes of sites instead of their ids */
+	struct hanging_sum *items; /* the fields for sites have indexes instead of site ids */
 	size_t cnt;
 	size_t cap;
-	struct hash_map places; /* 1 + index of an item, by pair of sites */
+	struct hash_map places; /* index of an item + 1, by pair of sites */
 };
 
-/* Adds a block of a site that hangs from a block of head. Returns 0 or -ENOMEM. */
+/*
+ * Adds a block of the site numbered site, which hangs from a block of the site numbered head.
+ * Returns 0 or -ENOMEM.
+ */
 int hanging_sums_add(struct hanging_sums *sums, uint32_t head, uint32_t site, uint64_t bytes);
 
-/* Copies the sums to the snapshot, which has these sites. Returns 0 or -ENOMEM. */
+/* Copies the sums to the snapshot that has the sites. Returns 0 or -ENOMEM. */
 int hanging_sums_fill(const struct hanging_sums *sums, struct snapshot *snap);
 
 void hanging_sums_deinit(struct hanging_sums *sums);

@@ -31,7 +31,10 @@
 /* Bytes before the pointer to the top chunk (lock, flags, fast bins), by glibc version. */
 static const uint64_t lists_at[] = {96, 88, 16, 8};
 
-/* Returns what an empty list head holds: its own address minus a chunk header. */
+/*
+ * Returns the pointer in an empty list head: the head's own address minus the size of a chunk
+ * header.
+ */
 static uint64_t head_of(uint64_t lists, size_t bin)
 {
 	return lists + bin * 2 * WORD;
@@ -43,9 +46,9 @@ static bool may_be_chunk(uint64_t word)
 }
 
 /*
- * True if the words look like an arena. List heads are pairs of first and last chunk. The last list
- * is never used, so it is empty; checking it first rejects nearly everything. Lists that are not
- * empty are not followed.
+ * True if the words look like an arena. A list head has pointers to the list's first and last
+ * chunk. The last list is always empty, so checking it first rejects nearly all other memory. Does
+ * not follow lists that are not empty.
  */
 static bool has_shape(const uint64_t *words, uint64_t lists)
 {
@@ -162,8 +165,8 @@ static int find_main(struct heap_reader *reader, struct heap_arenas *arenas)
 }
 
 /*
- * Sets the address of an arena. If there is no room for fast bins before the list heads, the glibc
- * version has none.
+ * Sets the address of an arena. If there is no room for fast bins before the list heads, this
+ * version of glibc has no fast bins.
  */
 static void set_addr(struct heap_arena *arena, uint64_t addr)
 {
@@ -194,8 +197,8 @@ static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t dista
 #define FLAG_SCATTERED (2ULL << 32)
 
 /*
- * Follows the list of arenas from a main arena, assuming this distance from an arena's start to its
- * list heads.
+ * Follows the list of arenas from a main arena. Assumes that list heads are at the given distance
+ * from the start of an arena.
  */
 static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, size_t from,
 		       uint64_t distance)

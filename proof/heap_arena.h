@@ -18,19 +18,19 @@
 struct heap_arena {
 	/* Address of the structure; 0 if unknown because no other arena points to it. */
 	uint64_t addr;
-	uint64_t start, end; /* range that certainly belongs to the arena */
+	uint64_t start, end; /* address range that certainly belongs to the arena */
 	/* Address of the pointer to the top chunk, just before the list heads. */
 	uint64_t lists;
 	uint64_t top;
 	uint64_t next; /* next arena in the circular list */
 	/*
-	 * Bytes obtained from the system, for both layouts of the structure: with a field for the
-	 * number of threads before this one, and without.
+	 * Bytes obtained from the system. Only some versions of glibc have the number of threads
+	 * before this field, so this has the values for the layouts with and without it.
 	 */
 	uint64_t system_bytes[2];
 	bool main;
-	bool scattered; /* not all of its memory was obtained by brk() */
-	/* First chunks of the bins for 32 bytes, 48 bytes, and up. */
+	bool scattered; /* some of its memory was not obtained by brk() */
+	/* First chunk of each fast bin, for chunks of 32 bytes, 48 bytes, and so on. */
 	uint64_t fast[ARENA_FAST_BINS];
 	/* Sums of links from and to the list heads: see heap_map.h. */
 	uint64_t forward_sum, backward_sum;

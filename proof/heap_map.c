@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks the chunks of a heap from header to header. Accepts all of them or none. */
+/*
+ * Walks the chunks of a heap from header to header. Rejects the whole heap if any chunk is
+ * inconsistent.
+ */
 #include "proof/heap_map.h"
 
 #include <errno.h>
@@ -16,8 +19,8 @@
 #define HEAP_BYTES_MAX (1ULL << 40)
 
 /*
- * Maximum fence chunks: the break may move again while the top chunk has room for no more than a
- * header.
+ * Maximum number of adjacent fence chunks. More than two occur if the break is moved again while
+ * the top chunk is hardly larger than a header.
  */
 #define FENCES_MAX 3U
 
@@ -93,7 +96,7 @@ struct walk {
 	bool is_cache;       /* the chunk looks like a thread cache */
 };
 
-/* Ends the previous chunk: the header at addr tells if it is free. */
+/* Adds the previous chunk to the map: the header of the chunk after it says whether it is free. */
 static int end_chunk(struct heap_map *map, const struct walk *last, const uint64_t *header)
 {
 	if (header[1] & CHUNK_PREV_USED) {
@@ -104,7 +107,7 @@ static int end_chunk(struct heap_map *map, const struct walk *last, const uint64
 		map->caches[map->cache_cnt++] = last->addr;
 		return 0;
 	}
-	/* glibc merges adjacent free chunks, so two of them are an error. */
+	/* glibc merges adjacent free chunks, so two adjacent ones are an error. */
 	if (!last->size || last->free_before || header[0] != last->size)
 		return -EILSEQ;
 	heap_map_mark(map, last->addr, true);
@@ -129,7 +132,7 @@ static uint64_t fences_end(struct heap_reader *reader, uint64_t addr, uint64_t l
 	return cnt >= 2 ? addr + cnt * CHUNK_ALIGN : 0;
 }
 
-/* True if the run ends at addr, which has this header. */
+/* True if the run ends at addr. header: header of the chunk at addr. */
 static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		   uint64_t addr, uint64_t limit, const uint64_t *header)
 {
@@ -207,7 +210,7 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 	return -EILSEQ;
 }
 
-/* Frees the part of a bitmap after the end of the run. */
+/* Frees the memory of a bitmap beyond the bit for the end of the run. */
 static void shrink(struct heap_map *map, uint64_t **bits)
 {
 	uint64_t *smaller = realloc(*bits, bit_words(map, map->tail) * sizeof(**bits));

@@ -3,9 +3,9 @@
  * Map of the chunks in one contiguous run of glibc's heap, and of the free ones: two bits for each
  * 16 bytes. Reads chunk headers only, neither arenas nor free lists.
  *
- * Addresses are those of chunks as in glibc: the first word is the size of the previous chunk if
- * that is free, else the last word of its data; then come the chunk's size with three flags, and
- * what malloc() returned.
+ * The address of a chunk is that of its header, as in glibc. The first word of the header belongs
+ * to the previous chunk: its size if it is free, else the last word of its data. The second word is
+ * the chunk's own size with three flags. The address that malloc() returned comes next.
  */
 #ifndef PROOF_HEAP_MAP_H
 #define PROOF_HEAP_MAP_H
@@ -28,26 +28,27 @@
 /* How a run of chunks ends. */
 enum heap_end {
 	HEAP_END_TOP,  /* the top chunk, from which new chunks are cut */
-	HEAP_END_MARK, /* header with size 0, at the end of a heap that is no longer the newest */
+	HEAP_END_MARK, /* header with size 0, at the end of each heap of an arena but the newest */
 	/* Chunks of 16 bytes that glibc writes after another brk() caller moved the break. */
 	HEAP_END_FENCES,
 };
 
 struct heap_map {
 	uint64_t start; /* address of the first chunk */
-	uint64_t tail;  /* address of what ends the run; 0 if the run was not walked to its end */
-	uint64_t end;   /* end address of the tail */
+	uint64_t tail;  /* address of the header that ends the run; 0 if the end was not reached */
+	uint64_t end;   /* end address of the chunk at tail, exclusive */
 	/* Address of heap_info and malloc_state, which extend to start; 0 if there are none. */
 	uint64_t info;
 	bool main;
-	bool is_top; /* the tail is the top chunk of the arena */
+	bool is_top; /* the chunk at tail is the top chunk of the arena */
 	size_t chunk_cnt;
 	uint64_t *starts;     /* bitmap: a chunk begins here */
 	uint64_t *free_marks; /* bitmap: the chunk is free */
 	/*
 	 * Sums of hashes of links between neighbours in a free list: forward from next pointers,
-	 * backward from previous pointers. Over all heaps and list heads of an arena both are equal
-	 * if its lists are consistent and contain exactly the chunks whose headers say free.
+	 * backward from previous pointers. For each arena, the two totals over all heaps and list
+	 * heads are equal if the arena's lists are consistent and contain exactly the chunks whose
+	 * headers say that they are free.
 	 */
 	uint64_t forward_sum, backward_sum;
 	/* Used chunks that look like thread caches, ascending. */
@@ -67,24 +68,28 @@ static inline uint64_t heap_map_begin(const struct heap_map *map)
 	return map->info ? map->info : map->start;
 }
 
-/* Hashes one link of a list, from -> to. */
+/* Hashes one link of a list, which leads from one chunk to another. */
 uint64_t heap_link_hash(uint64_t from, uint64_t to);
 
 /*
- * Walks the chunks from map->start to the end of the run. end is the kind of end expected at the
- * address limit; in the main heap, fences may end the run before it. Initialise map with start
- * only, and call heap_map_deinit() in any case. Returns -EILSEQ if chunks are inconsistent.
+ * Walks the chunks from map->start to the end of the run. limit: address where the run should end;
+ * end: how it should end there. In the main heap, fences may end the run before limit. Initialise
+ * map with only start set, and call heap_map_deinit() in any case. Returns -EILSEQ if chunks are
+ * inconsistent.
  */
 int heap_map_walk(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		  uint64_t limit);
 void heap_map_deinit(struct heap_map *map);
 
-/* Returns the size of the chunk at addr with its header, 0 if there is no program chunk. */
+/*
+ * Returns the size of the chunk at addr, including its header; 0 if no chunk of the program begins
+ * there.
+ */
 uint64_t heap_map_size(const struct heap_map *map, uint64_t addr);
 bool heap_map_is_free(const struct heap_map *map, uint64_t addr);
 /* Sets or clears the free mark of the chunk at addr. */
 void heap_map_mark(struct heap_map *map, uint64_t addr, bool is_free);
-/* Returns the first chunk at addr or above, or the tail. */
+/* Returns the address of the first chunk at addr or above, map->tail if there is none. */
 uint64_t heap_map_next(const struct heap_map *map, uint64_t addr);
 
 #endif

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts live bytes page by page. malloc_trim() returns the whole pages of a free chunk that come
- * behind its list pointers, and those of the chunk at the end of a heap.
+ * Counts live bytes page by page. malloc_trim() can return a whole page to the kernel if it is
+ * inside a free chunk, after the chunk's list pointers, or inside the top chunk at the end of a
+ * heap.
  */
 #include "proof/heap_pages.h"
 
 #include "proof/heap_map.h"
 
-/* A free chunk's sizes and pointers, which stay: struct malloc_chunk. */
+/*
+ * Size of glibc's struct malloc_chunk, the sizes and list pointers of a free chunk, which
+ * malloc_trim() does not return.
+ */
 #define FREE_HEADER 48U
 #define WORD 8U
 
@@ -26,7 +30,10 @@ static void begin_page(struct heap_pages *pages, uint64_t page)
 	pages->page = page;
 }
 
-/* Adds a range of bytes, each page of which is live or pinned. */
+/*
+ * Adds a range of bytes that are live or free. Free bytes in it are pinned: their pages cannot be
+ * returned to the kernel.
+ */
 static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bool live)
 {
 	uint64_t mask = pages->page_size - 1;
@@ -42,7 +49,7 @@ static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bo
 	}
 }
 
-/* Adds a free range whose whole pages have a part of their own. */
+/* Adds a range of free bytes. Pages that are entirely in the range count as part. */
 static void add_free(struct heap_pages *pages, uint64_t start, uint64_t end, enum rss_part part)
 {
 	uint64_t mask = pages->page_size - 1;
@@ -61,7 +68,7 @@ static void add_free(struct heap_pages *pages, uint64_t start, uint64_t end, enu
 
 void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk)
 {
-	/* The last word of a chunk is the first of the next one. */
+	/* The last word of a chunk is also the first word of the next chunk. */
 	uint64_t start = chunk->addr - CHUNK_HEADER, end = chunk->addr + chunk->size - WORD;
 	uint64_t behind_header = start + FREE_HEADER < end ? start + FREE_HEADER : end;
 
@@ -74,7 +81,10 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk)
 		add_free(pages, behind_header, end, RSS_TRIMMABLE);
 		break;
 	case CHUNK_OWN:
-		/* The allocator's structures are small: whole pages are those of a top chunk. */
+		/*
+		 * A chunk of a page or more is a top chunk, as the allocator's structures are
+		 * small.
+		 */
 		if (chunk->size < pages->page_size)
 			add_bytes(pages, chunk->addr, chunk->addr + chunk->size, true);
 		else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts blocks, finds roots, and marks. */
+/* Sorts the blocks, finds roots, and marks the blocks that can be reached. */
 #include "proof/heap_proof.h"
 
 #include <errno.h>
@@ -16,7 +16,10 @@
 #include "proof/links.h"
 #include "proof/roots.h"
 
-/* Bits per radix digit: the TLB has an entry for the page of each digit's bucket. */
+/*
+ * Bits per digit of the radix sort. With 64 buckets, the TLB has an entry for each page that is
+ * being filled.
+ */
 #define DIGIT_BITS 6
 #define DIGIT_CNT (1U << DIGIT_BITS)
 
@@ -76,8 +79,8 @@ static void sort_by_digit(struct heap_block *blocks, unsigned int shift, size_t 
 }
 
 /*
- * Sorts blocks by address with an in-place radix sort, highest digit first, as there may be
- * millions.
+ * Sorts blocks by address with an in-place radix sort, highest digit first. There may be millions
+ * of blocks.
  */
 static void sort_blocks(struct heap_block *blocks, size_t cnt)
 {
@@ -104,9 +107,9 @@ static void sort_blocks(struct heap_block *blocks, size_t cnt)
 }
 
 /*
- * Drops blocks that overlap. Tables that are read while the program runs may have both a freed
- * block and its successor. The first one is kept; no block is wrongly called lost, as unknown
- * memory is a root.
+ * Drops blocks that overlap. Tables that are read while the program runs may contain both a freed
+ * block and a new block at its address. Keeps the first of them. No other block is wrongly reported
+ * as lost, as memory without a known block is a root.
  */
 static void drop_overlaps(struct heap *heap)
 {
@@ -124,7 +127,7 @@ static void drop_overlaps(struct heap *heap)
 	heap->block_cnt = kept;
 }
 
-/* Collects root words: registers of each thread, then pointers kept by the kernel. */
+/* Collects root words: the registers of each thread, then the pointers that the kernel keeps. */
 static int gather_words(const struct heap_picture *picture, struct root_words **ret)
 {
 	size_t cnt = picture->threads->cnt;
@@ -151,10 +154,10 @@ struct older_blocks {
 	size_t cap;
 	struct root_ranges own; /* ranges of the allocator's own data */
 	struct heap_census census;
-	struct reach_sum judged_inside; /* judged blocks that are inside chunks */
+	struct reach_sum judged_inside; /* total of judged blocks that are inside chunks */
 };
 
-/* Adds a block if it is judged; blocks that are not may be newer than the picture. */
+/* Adds a block if it is to be judged. Other blocks may be newer than the picture. */
 static void add_judged(struct reach_sum *sum, const struct heap_block *block)
 {
 	if (!heap_block_is_judged(block))
@@ -163,7 +166,7 @@ static void add_judged(struct reach_sum *sum, const struct heap_block *block)
 	sum->count++;
 }
 
-/* True if a reported block is in the chunk; counts all such blocks. */
+/* True if any reported block is in the chunk. Counts the reported blocks in the chunk. */
 static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 {
 	const struct heap *heap = older->heap;
@@ -177,7 +180,10 @@ static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 		requested_bytes += heap->blocks[at].size;
 		add_judged(&older->judged_inside, &heap->blocks[at]);
 	}
-	/* A block may be newer than the picture, and sizes of very large blocks are capped. */
+	/*
+	 * Limit the sum: a block may be newer than the picture, and sizes of very large blocks are
+	 * capped.
+	 */
 	if (chunk->state == CHUNK_USED && at > first)
 		older->census.requested_bytes +=
 			requested_bytes < chunk->size && requested_bytes < HEAP_BLOCK_BYTES_MAX
@@ -186,7 +192,10 @@ static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 	return at > first;
 }
 
-/* Adds a used chunk without a reported block: it was allocated before tracing began. */
+/*
+ * Adds a visited chunk to the census. A used chunk without a reported block is also added as a
+ * block: it was allocated before tracing began.
+ */
 static int add_chunk(void *arg, const struct chunk *chunk)
 {
 	struct older_blocks *older = arg;
@@ -209,8 +218,8 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 }
 
 /*
- * Joins heaps and the allocator's own data outside heaps, such as list heads: these point to free
- * chunks, which overlap the last word of the used chunk before.
+ * Joins the ranges of heaps and of the allocator's data outside heaps. List heads, for example, are
+ * no roots: they point to free chunks, whose first word belongs to the previous block.
  */
 static int join_heaps(const struct census *census, const struct root_ranges *own,
 		      struct root_ranges *ret)
@@ -231,7 +240,7 @@ static int join_heaps(const struct census *census, const struct root_ranges *own
 	return err;
 }
 
-/* Merges the older blocks into the heap's. Both are sorted by address. */
+/* Merges the older blocks into the blocks of the heap. Both arrays are sorted by address. */
 static int join_blocks(struct heap *heap, struct older_blocks *older)
 {
 	size_t cnt = heap->block_cnt, left = older->cnt;
@@ -247,7 +256,7 @@ static int join_blocks(struct heap *heap, struct older_blocks *older)
 	if (array_reserve(&heap->blocks, &heap->block_cap, cnt + left))
 		return -ENOMEM;
 	heap->block_cnt = cnt + left;
-	/* Merge from the end: the array has room there. */
+	/* Merge from the end, where the array has free room. */
 	while (left) {
 		bool is_older = !cnt || older->items[left - 1].addr > heap->blocks[cnt - 1].addr;
 		size_t at = cnt + left - 1;

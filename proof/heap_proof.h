@@ -13,15 +13,18 @@
 #include "report/snapshot.h"
 
 struct heap_proof {
-	/* Blocks of the heap, by address; overlapping ones were dropped. */
+	/* Blocks of the heap, sorted by address. Overlapping blocks were dropped. */
 	struct heap_block *blocks;
 	uint32_t cnt;
 	struct marks marks;
-	/* Allocator heaps that were walked; memory in them without a block is free. */
+	/* Allocator heaps that were walked; memory outside blocks is free in these heaps. */
 	struct root_ranges heaps;
 	uint64_t scanned_bytes;
 	uint64_t took_ns;
-	/* Census if wants_census is set, without the kernel's memory figures. */
+	/*
+	 * Census of the heap, filled in if wants_census is set, but without the kernel's memory
+	 * figures.
+	 */
 	struct heap_census census;
 };
 
@@ -35,7 +38,8 @@ struct heap_picture {
 	bool wants_census;
 	bool is_python; /* the program is a Python script */
 	/*
-	 * True if memory is still unchanged and may be read to find names only. NULL: always true.
+	 * True if memory is unchanged, so that it can still be read to find names. NULL: always
+	 * true.
 	 */
 	bool (*lasts)(void *arg);
 	void *arg;
@@ -51,15 +55,15 @@ int heap_proof_init(const struct heap_picture *picture, struct heap *heap, marki
 		    void *arg, struct heap_proof *ret);
 void heap_proof_deinit(struct heap_proof *proof);
 
-/* Returns the number of blocks that begin at addr or below. */
+/* Returns the number of blocks that begin at or below addr. */
 uint32_t heap_proof_blocks_upto(const struct heap_proof *proof, uint64_t addr);
 /* Returns the block that contains addr, or NO_BLOCK. */
 uint32_t heap_proof_find(const struct heap_proof *proof, uint64_t addr);
 /* True if addr is in a walked allocator heap, but in no block. */
 bool heap_proof_is_free(const struct heap_proof *proof, uint64_t addr);
 /*
- * Follows the holders from a block to the last block of the chain. ret_slot: slot that holds this
- * last block, as in struct marks, 0 if unknown. False if the block is lost.
+ * Follows the chain of holders from a block to its last block. *ret_slot: slot with the pointer to
+ * the last block, in the format of struct marks; 0 if unknown. False if the block is lost.
  */
 bool heap_proof_top_of(const struct heap_proof *proof, uint32_t block, uint32_t *ret_top,
 		       uint64_t *ret_slot);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Size of the first read at a new address: one page often shows that no more is needed. */
+/* Size of the first read at a new address: after one page, often no more is needed. */
 #define FIRST_LEN 4096U
 
 /* Marks an empty entry of the page cache. */
@@ -66,7 +66,7 @@ const void *heap_reader_move(struct heap_reader *reader, uint64_t addr, size_t l
 		reader->next_len *= 4;
 	reader->window_start = start;
 	reader->window_len = read_some(reader, start, reader->window, reader->next_len);
-	/* A long read may fail at the end of a mapping where a short one succeeds. */
+	/* Near the end of a mapping, a long read may fail where a short read succeeds. */
 	if (reader->window_len < addr - start + len)
 		reader->window_len = read_some(reader, start, reader->window, addr - start + len);
 	return reader->window_len < addr - start + len ? NULL : reader->window + (addr - start);

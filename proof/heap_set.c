@@ -9,7 +9,10 @@
 #include "base/bisect.h"
 #include "base/order.h"
 
-/* Maximum unknown runs; a list that leads into further ones is rejected. */
+/*
+ * Maximum number of unknown runs that are stored. A list that leads into a run beyond these is
+ * rejected.
+ */
 #define UNKNOWN_MAX 256U
 
 int heap_set_add(struct heap_set *set, const struct heap_map *map)
@@ -98,7 +101,7 @@ bool heap_set_overlaps(const struct heap_set *set, uint64_t start, uint64_t end)
 {
 	size_t below = bisect_below(set->maps, set->cnt, start, end);
 
-	/* The next map may begin before its first chunk, with heap_info. */
+	/* A map with a heap_info begins before its first chunk. */
 	return (below && set->maps[below - 1].end > start) ||
 	       (below < set->cnt && heap_map_begin(&set->maps[below]) < end);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All runs of chunks of a process, by address. */
+/* All runs of glibc chunks in a process, sorted by address. */
 #ifndef PROOF_HEAP_SET_H
 #define PROOF_HEAP_SET_H
 
@@ -18,13 +18,16 @@ struct heap_set {
 /* Adds a map and takes ownership. On -ENOMEM it remains the caller's. */
 int heap_set_add(struct heap_set *set, const struct heap_map *map);
 /*
- * Walks a map as heap_map_walk() does and adds it. Returns -EILSEQ if memory up to the limit is not
- * all readable.
+ * Walks a map as heap_map_walk() does and adds it. Returns -EILSEQ if any memory up to the limit is
+ * not readable.
  */
 int heap_set_walk(struct heap_set *set, struct heap_reader *reader, struct heap_map map,
 		  enum heap_end end, uint64_t limit);
 int heap_set_add_unknown(struct heap_set *set, uint64_t start, uint64_t end);
-/* Call once all maps are added. Maps that overlap an earlier one become unknown. */
+/*
+ * Call once all maps are added. Removes each map that overlaps an earlier one, and adds its range
+ * as unknown.
+ */
 int heap_set_sort(struct heap_set *set);
 /* Returns the map that has chunks at addr, or NULL. */
 struct heap_map *heap_set_find(const struct heap_set *set, uint64_t addr);

@@ -60,8 +60,8 @@ struct held_thread *held_threads_find(const struct held_threads *held, pid_t tid
 }
 
 /*
- * Returns -EBUSY if another process traces the thread. A thread about to end cannot be traced
- * either, but is no error.
+ * Returns -EBUSY if another process traces the thread. A thread that is about to end cannot be
+ * traced, either, but this is no error.
  */
 static int why_not(pid_t tid)
 {
@@ -98,8 +98,8 @@ static int event_of(int status)
 }
 
 /*
- * Delivers a pending signal. The stop has cleared the interrupt request, so it is repeated first;
- * then the thread stops again without running.
+ * Delivers a pending signal. The stop has cleared the request of PTRACE_INTERRUPT, so repeats the
+ * request first. Then the thread stops again before it runs any code.
  */
 static void deliver_signal(const struct held_thread *thread, int status)
 {
@@ -130,7 +130,7 @@ static bool ask(struct held_thread *thread)
 	return true;
 }
 
-/* Waits for SIGCHLD, at most ASK_NS. */
+/* Waits for SIGCHLD, for at most ASK_NS. */
 static void wait_for_news(uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), wait_ns = ASK_NS;

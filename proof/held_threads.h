@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads of another process that are stopped by ptrace, and later resumed unnoticed: no system
- * call is cut short, and no signal is lost. Usable in the tracing process only; if that ends, the
- * threads resume.
+ * call is cut short, and no signal is lost. For use in the tracing process only: the threads resume
+ * if that process ends.
  */
 #ifndef PROOF_HELD_THREADS_H
 #define PROOF_HELD_THREADS_H
@@ -17,7 +17,7 @@
 struct held_thread {
 	pid_t tid;
 	bool stopped;
-	bool stopped_by_signal; /* the whole process was stopped by a signal such as SIGSTOP */
+	bool stopped_by_signal; /* the process was stopped by a signal such as SIGSTOP */
 	bool gone;
 };
 
@@ -52,7 +52,7 @@ struct held_thread *held_threads_find(const struct held_threads *held, pid_t tid
 
 /*
  * Resumes the threads that have stopped. before: registers recorded by the BPF program during the
- * stop, or NULL. Returns true if none remains; else call again soon.
+ * stop, or NULL. Returns true if all threads have resumed; otherwise, call again soon.
  */
 bool held_threads_let_go(struct held_threads *held, const struct live_threads *before);
 

@@ -14,9 +14,9 @@
 #include "proof/retrace.h"
 #include "proof/root_kind.h"
 
-/* Maximum sites with holders, by bytes and by growth each. */
+/* Maximum number of sites with holders: first by bytes, then as many by growth. */
 #define SITES_MOST 64
-/* Maximum links of a chain in the report, and maximum steps to follow. */
+/* Maximum number of links shown of a chain, and of steps followed in it. */
 #define LINKS_MOST 32
 #define STEPS_MOST 1000000
 
@@ -25,7 +25,7 @@
  * arbitrary one.
  */
 struct vote {
-	uint64_t holder; /* key of the holder: site, or root slot */
+	uint64_t holder; /* holder, as vote_of() returns it */
 	uint32_t block;  /* a block with this holder */
 	uint32_t lead;
 	bool is_cast;   /* at least one block has voted */
@@ -43,7 +43,7 @@ struct holders {
 
 #define ROOT_FLAG (1ULL << 63)
 
-/* Returns the holder of a block as a key: its site, or its root slot. */
+/* Returns a key for the holder of a block: the holder's site, or the root slot with ROOT_FLAG. */
 static uint64_t vote_of(const struct holders *holders, uint32_t block)
 {
 	const struct marks *marks = &holders->proof->marks;
@@ -51,7 +51,7 @@ static uint64_t vote_of(const struct holders *holders, uint32_t block)
 
 	if (holder & MARKS_SLOT)
 		return ROOT_FLAG | marks->slots[holder & ~MARKS_SLOT];
-	/* Includes the bit for blocks that are not judged. */
+	/* The key includes the flag for blocks that are not judged. */
 	return holders->proof->blocks[holder].site;
 }
 
@@ -78,7 +78,10 @@ static void vote(struct holders *holders)
 	}
 }
 
-/* Describes a stack. Finding the frame needs an unwind, so it is done for few slots. */
+/*
+ * Describes a slot on a thread's stack. Finding the slot's frame needs an unwind, so it is done for
+ * few slots.
+ */
 static int describe_stack(const struct holders *holders, const struct thread_state *thread,
 			  struct arena *arena, struct holder *ret)
 {
@@ -110,7 +113,10 @@ static int describe_place(const struct holders *holders, uint64_t addr, struct a
 	return ret->path ? 0 : -ENOMEM;
 }
 
-/* Names the variable or attribute of a script. place: as in struct chain, may be NULL. */
+/*
+ * Writes the name of the script's variable or attribute at slot. place: as in struct chain, may be
+ * NULL.
+ */
 static bool script_name(const struct heap_picture *picture, const struct retrace_place *place,
 			uint64_t slot, char ret[2 * PYTHON_NAME_BYTES])
 {
@@ -151,10 +157,10 @@ struct chain {
 	const struct heap_block *top;      /* last known block of the chain */
 	uint64_t slot;                     /* slot of the pointer to that block, 0 if unknown */
 	bool is_likely;                    /* some links were inferred */
-	const struct retrace_place *place; /* place whose search found the slot, NULL if none */
+	const struct retrace_place *place; /* place from which a search found the slot, or NULL */
 };
 
-/* Adds a block; NO_BLOCK adds an unknown one. */
+/* Adds a block to the chain; NO_BLOCK stands for an unknown block. */
 static bool add_block(const struct holders *holders, struct chain *chain, uint32_t block)
 {
 	struct holder *last = chain->cnt ? &chain->links[chain->cnt - 1] : NULL;
@@ -167,7 +173,7 @@ static bool add_block(const struct holders *holders, struct chain *chain, uint32
 		last->repeats++;
 		return true;
 	}
-	/* Leaves room for the root. */
+	/* Leave room for the root. */
 	if (chain->cnt == LINKS_MOST - 1)
 		return false;
 	chain->links[chain->cnt++] =
@@ -196,8 +202,8 @@ static bool follow(const struct holders *holders, uint32_t block, struct chain *
 }
 
 /*
- * Extends a chain from an unspecific root to a specific one, if retrace found a way. Reports each
- * step for objects of a script, otherwise only steps through unknown memory.
+ * Extends a chain from an unspecific root to a specific one, if retrace found a way. In a script,
+ * adds each object on the way to the chain; otherwise, adds only blocks of unknown memory.
  */
 static void follow_places(const struct holders *holders, struct chain *chain)
 {
@@ -277,10 +283,10 @@ static int by_growth(const void *left, const void *right, void *arg)
 }
 
 /*
- * Sorts the sites by order and chooses the first SITES_MOST. For each, adds where retracing is to
- * start: at the last known block of the chain, if the memory that points to it does not identify an
- * owner; in a Python process, at the site's own block, as each object on the way up may have a
- * name.
+ * Sorts the sites by order and chooses the first SITES_MOST. For each, adds the place where
+ * retracing starts. This is the last known block of the chain, if the memory that points to it does
+ * not identify an owner. In a Python process it is the site's own block, as each object on the way
+ * up may have a name.
  */
 static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 			int (*order)(const void *left, const void *right, void *arg))
@@ -306,8 +312,8 @@ static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 }
 
 /*
- * True if at least as many blocks are reachable as lost: otherwise holders of the few reachable
- * ones are irrelevant.
+ * True if at least as many blocks of the site are reachable as are lost. Otherwise, the holders of
+ * its few reachable blocks are irrelevant.
  */
 static bool is_held(const struct site_reach *reach)
 {

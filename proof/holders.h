@@ -11,14 +11,17 @@
 struct holders;
 
 /*
- * Searches the holders of the sites with the most reachable bytes, and of those that have grown
+ * Searches the holders of the sites with the most reachable bytes, and of the sites that have grown
  * most. before: reachable blocks per site in the last proof, NULL if there was none. All arguments
  * must outlive ret. Returns 0 or -ENOMEM.
  */
 int holders_search(const struct heap_proof *proof, const struct heap_picture *picture,
 		   const uint64_t *before, const struct snapshot *snap, struct holders **ret);
 
-/* Fills in held_by of the chosen sites; snap is that of holders_search(). Returns 0 or -ENOMEM. */
+/*
+ * Fills in held_by of the chosen sites. snap: the snapshot passed to holders_search(). Returns 0 or
+ * -ENOMEM.
+ */
 int holders_fill(const struct holders *holders, struct snapshot *snap);
 void holders_free(struct holders *holders);
 

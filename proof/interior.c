@@ -11,8 +11,8 @@
 #define TAGS 8
 
 /*
- * Offset of a new[] array's elements, which follow the element count. The wide one is for types
- * with an alignment of 16.
+ * Offset of a new[] array's elements, which follow the element count. The larger offset is for
+ * types with an alignment of 16.
  */
 #define COOKIE 8
 #define WIDE_COOKIE 16
@@ -84,8 +84,8 @@ static bool is_string(struct interior *interior, const struct heap_block *block,
 }
 
 /*
- * True if the pointer is to a base class subobject. The word two before the first function of its
- * table is the offset to the top of the object (Itanium C++ ABI, 2.5.2).
+ * True if the pointer points to a base class subobject. Two words before the first function of its
+ * virtual function table is the offset to the top of the object (Itanium C++ ABI, 2.5.2).
  */
 static bool is_base_class(struct interior *interior, const struct heap_block *block,
 			  uint64_t offset)

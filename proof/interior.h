@@ -24,14 +24,15 @@ int interior_init(const struct memory *memory, struct interior *ret);
 void interior_deinit(struct interior *interior);
 
 /*
- * True if a pointer to block->addr + offset, within the block or at its end, stands for the start.
+ * True if a pointer to block->addr + offset, within the block or at its end, stands for a pointer
+ * to the start of the block.
  */
 bool interior_is_begin(struct interior *interior, const struct heap_block *block, uint64_t offset);
 
 /*
- * Returns the block of a C++ array without elements to which word points. The block has only the
- * element count, so a pointer to its elements points to its end. next: first block that ends after
- * word and does not contain it. NO_BLOCK if there is none.
+ * If word points to the elements of an empty C++ array, returns the array's block, else NO_BLOCK.
+ * Such a block has only the element count, so word is its end. next: first block that ends after
+ * the address word, which is not in that block.
  */
 uint32_t interior_empty_array(struct interior *interior, const struct block_index *index,
 			      uint32_t next, uint64_t word);

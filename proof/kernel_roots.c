@@ -17,14 +17,17 @@
 #include "base/number.h"
 #include "base/proc.h"
 
-/* A keyword in fdinfo that is followed by user data. */
+/* A keyword that stands before user data in fdinfo files. */
 struct telling {
 	const char *link; /* target of the link in /proc/PID/fd */
 	const char *word;
 	unsigned int base;
 };
 
-/* Completions in io_uring's ring have "user_data:"; overflowed ones have "user_data=". */
+/*
+ * Before the user data of io_uring's completions there is "user_data:", or "user_data=" if they did
+ * not fit into the ring.
+ */
 static const struct telling tellings[] = {
 	{"anon_inode:[eventpoll]", "data:", 16},
 	{"anon_inode:[io_uring]", "user_data:", 10},
@@ -69,7 +72,7 @@ static int add_file(struct words *words, pid_t pid, const char *fd, const char *
 		if (strcmp(link, tellings[i].link))
 			continue;
 		snprintf(name, sizeof(name), "fdinfo/%s", fd);
-		/* The file may have been closed. */
+		/* Ignore the error: the file may have been closed. */
 		if (!text && proc_read(pid, name, &text))
 			return 0;
 		err = add_numbers(words, text, tellings[i].word, tellings[i].base);

@@ -22,13 +22,13 @@
 struct worker {
 	struct crew *crew;
 	struct scan scan;
-	uint32_t *chunk; /* chunk that this worker fills */
+	uint32_t *chunk; /* chunk of links that this worker fills */
 	uint32_t chunk_place;
 	uint32_t chunk_cnt;
 	/* State of the block being read. */
 	uint32_t block;
 	uint32_t links[LINKS_MOST];
-	size_t cnt;  /* words in links; more than LINKS_MOST: links are not kept */
+	size_t cnt;  /* number of words in links; if above LINKS_MOST, links are not kept */
 	size_t last; /* index of the last link in links */
 	uint32_t *small;
 	int err;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pointers from small blocks to blocks. All small blocks are read once, in address order, so that
- * following pointers needs no random reads. Large blocks and blocks with many pointers are not
- * kept; reading them when reached costs little for their size.
+ * Links: pointers from small blocks to other blocks. All small blocks are read once, in address
+ * order, so that following pointers needs no random reads. Links of large blocks and of blocks with
+ * many pointers are not kept: these blocks are read when they are reached, which costs little for
+ * their size.
  */
 #ifndef PROOF_LINKS_H
 #define PROOF_LINKS_H
@@ -14,7 +15,7 @@
 #include "proof/block_index.h"
 #include "proof/memory.h"
 
-/* Maximum words of links kept per block. */
+/* Maximum number of words for the links of a block. */
 #define LINKS_MOST 16
 
 /*
@@ -26,13 +27,13 @@
 
 struct link {
 	uint32_t block;
-	uint32_t offset; /* offset in the block, 0 for its start */
+	uint32_t offset; /* offset of the pointer's target in the block, 0 for the block's start */
 };
 
 struct links {
 	/*
-	 * For each block: its only link if that is to a block's start, LINKS_NONE, LINKS_UNREAD, or
-	 * LINKS_MANY with a position.
+	 * For each block: its link, if it has only one and that leads to the start of a block; else
+	 * LINKS_NONE, LINKS_UNREAD, or LINKS_MANY with the position of its links in chunks.
 	 */
 	uint32_t *first;
 	uint32_t **chunks; /* links of blocks with LINKS_MANY */
@@ -44,7 +45,7 @@ struct links {
 #define LINKS_UNREAD (LINK_INSIDE | LINK_BLOCK)
 #define LINKS_MANY (1U << 31) /* flag in first; the other bits are the position in chunks */
 
-/* Flag in chunks: last link of a block. */
+/* Flag of a link in chunks: it is the last link of its block. */
 #define LINK_LAST (1U << 31)
 #define LINKS_CHUNK_BITS 20
 

@@ -31,7 +31,9 @@ bool live_memory_may_read(const struct mapping *mapping)
 	       !begins_with(path, "[vsyscall");
 }
 
-/* True if the mapping was taken from the original's list: then it shares the path string. */
+/*
+ * True if the mapping comes from the list of the original process: then it shares the path string.
+ */
 static bool is_of(const struct live_memory *original, const struct mapping *mapping)
 {
 	const struct mapping *own = proc_maps_find(&original->memory.maps, mapping->start);
@@ -39,7 +41,10 @@ static bool is_of(const struct live_memory *original, const struct mapping *mapp
 	return own && own->path == mapping->path;
 }
 
-/* Returns the process to read addr from, NULL if it may not be read. *end: end of the mapping. */
+/*
+ * Returns the process from which addr is to be read, NULL if addr may not be read. *end: end of the
+ * mapping with addr.
+ */
 static const struct live_memory *owner_of(const struct live_memory *live, uint64_t addr,
 					  uint64_t *end)
 {
@@ -52,8 +57,8 @@ static const struct live_memory *owner_of(const struct live_memory *live, uint64
 }
 
 /*
- * Reads within one mapping. Pages without read permission need /proc/PID/mem, one page at a time,
- * as guard pages may be among them.
+ * Reads within one mapping. Mappings without read permission need /proc/PID/mem; reads one page at
+ * a time, as some of the pages may be guard pages.
  */
 static ssize_t read_mapped(const struct live_memory *live, uint64_t addr, char *buf, size_t len)
 {
@@ -195,7 +200,9 @@ static int by_start(const void *a, const void *b)
 	return (one->start > other->start) - (one->start < other->start);
 }
 
-/* Adds mappings that only the original has. Their paths remain in the original's store. */
+/*
+ * Adds mappings that only the original process has. The path strings still belong to the original.
+ */
 static int add_missing(struct proc_maps *maps, const struct proc_maps *original)
 {
 	size_t cap = maps->cnt, cnt = maps->cnt;
@@ -222,8 +229,9 @@ static bool has_pages(const struct live_memory *live, const struct mapping *mapp
 }
 
 /*
- * Replaces mappings wiped in children (MADV_WIPEONFORK) by the original's. They are recognised by
- * having no pages: a copy has the original's pages in all other private memory.
+ * Replaces mappings that the kernel has wiped in the copy (MADV_WIPEONFORK) by those of the
+ * original process. Wiped mappings have no pages; other private mappings have the pages of the
+ * original.
  */
 static void take_wiped(struct live_memory *live)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory of a live process: one that is stopped or asleep, or a copy of one. Reads in place. Never
+ * Memory of a live process, which is stopped, asleep, or a copy. Reads memory on demand. Never
  * reads mappings of devices.
  */
 #ifndef PROOF_LIVE_MEMORY_H
@@ -15,7 +15,8 @@ struct live_memory {
 	pid_t pid;
 	int mem_fd;
 	int pagemap_fd;
-	struct live_memory *original; /* of a copy: the process that was copied; else NULL */
+	/* if this is a copy: the process that was copied; else NULL */
+	struct live_memory *original;
 	/* Deadline of searches for written pages, which then return -ETIMEDOUT. */
 	uint64_t deadline_ns;
 	bool scans;          /* the kernel supports PAGEMAP_SCAN */
@@ -30,8 +31,8 @@ struct live_memory {
 int live_memory_init(pid_t pid, uint64_t deadline_ns, struct live_memory *ret);
 
 /*
- * Like live_memory_init(), for a copy. Memory that children do not inherit, and mappings made
- * since, are read from the original process, which may be changing them.
+ * Like live_memory_init(), for a copy. Mappings that children do not inherit, and mappings made
+ * after the copy, are read from the original process, which may be changing them.
  */
 int live_memory_init_copy(pid_t copy, pid_t pid, uint64_t deadline_ns, struct live_memory *ret);
 void live_memory_deinit(struct live_memory *live);

@@ -20,18 +20,24 @@ struct live_threads {
 	char *store; /* buffer that contains the records */
 	size_t store_len;
 	size_t store_cap;
-	/* Process that adopts the process's orphans; 0 if it has no pid in this namespace. */
+	/*
+	 * pid of the reaper, the process that adopts this process's orphans; 0 if the reaper has no
+	 * pid in this namespace.
+	 */
 	pid_t reaper;
 };
 
 void live_threads_deinit(struct live_threads *threads);
 
-/* Sets the thread count of all records, for records that were collected in user space. */
+/*
+ * Sets the thread count of all records, for records that user space has made, not the BPF program.
+ */
 void live_threads_are_all(struct live_threads *threads);
 
 /*
- * Builds the index over the records in store, in threads that are otherwise empty. Returns 0,
- * -EAGAIN if threads came or went while they were read, -EPROTO if records are invalid, or -ENOMEM.
+ * Fills in items from the records in store. All fields of threads but store must be empty. Returns
+ * 0, -EAGAIN if threads came or went while they were read, -EPROTO if records are invalid, or
+ * -ENOMEM.
  */
 int live_threads_index(struct live_threads *threads);
 
@@ -46,7 +52,7 @@ bool live_thread_is_worker(const struct memleak_thread_record *thread);
 bool live_thread_rests(const struct memleak_thread_record *thread);
 bool live_threads_all_rest(const struct live_threads *threads);
 
-/* True if both have the same threads, and none has run in between. */
+/* True if both looks found the same threads, and none has run in between. */
 bool live_threads_rested(const struct live_threads *before, const struct live_threads *after);
 
 /* Adds the registers of all threads as words. Returns 0 or -ENOMEM. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Searches from each lost block not reached yet, in address order, so that a cycle begins with its
- * lowest block. A search may begin in the middle of what hangs from a higher block. So a second
- * pass repeats the searches from all heads in reverse order: a head on which others hang was
- * searched after them, and now comes before them.
+ * Searches from each lost block that is not reached yet (a head), in address order, so that the
+ * head of a cycle is its lowest block. A search may begin in the middle of what hangs from a block
+ * at a higher address. So a second pass repeats the searches from all heads in reverse order: a
+ * head that hangs from another one was searched before it in the first pass, and is reached from it
+ * in the second.
  */
 #include "proof/lost_blocks.h"
 
@@ -68,7 +69,10 @@ static int follow(struct search *search, uint32_t block)
 	return search->err;
 }
 
-/* Marks all blocks reachable from a block, and not reached before, as hanging from that block. */
+/*
+ * Marks all blocks that are reachable from a block as hanging from that block, unless another
+ * search has reached them.
+ */
 static int search_from(struct search *search, uint32_t block)
 {
 	int err;
@@ -86,7 +90,7 @@ static bool is_lost(const struct marks *marks, uint32_t block)
 	return marks->kinds[block] == MARK_DEFINITE || marks->kinds[block] == MARK_INDIRECT;
 }
 
-/* First pass in address order, second pass over the heads in reverse. */
+/* Runs both passes: the first in address order, the second over the heads in reverse order. */
 static int search_all(struct search *search, uint32_t cnt, struct blocks *heads)
 {
 	struct marks *marks = search->marks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sorts unreachable blocks into definite ones and those that hang from them. */
+/* Sorts unreachable blocks into definite ones and blocks that hang from definite ones. */
 #ifndef PROOF_LOST_BLOCKS_H
 #define PROOF_LOST_BLOCKS_H
 
