@@ -7,12 +7,13 @@
 
 #define WORD 8U
 
-/* Number of consecutive plausible chunks that make an address the start of a run. */
+/* An address counts as the start of a run if this number of plausible chunks follow it. */
 #define TRIAL_CHUNKS 16U
 
 /*
- * Limits of the search for starts of runs: addresses to check, page reads in all, page reads per
- * uncertain mapping (1 to 2 µs each), and runs that turn out invalid after the first chunks.
+ * Limits of the search for starts of runs: maximum number of addresses to check, of page reads (1
+ * to 2 µs each), of page reads per mapping that may have no run, and of runs that prove invalid
+ * after their first chunks.
  */
 #define PLACES_MAX (1ULL << 26)
 #define PAGE_READS_MAX (1ULL << 18)
@@ -40,7 +41,9 @@ static uint64_t top_end(struct heap_reader *reader, const struct heap_arena *are
 	return arena->top <= UINT64_MAX - head ? arena->top + head : 0;
 }
 
-/* Adds the run that begins at start, and ends before limit with the top chunk or with fences. */
+/*
+ * Adds the run that begins at start. It must end before limit, with the top chunk or with fences.
+ */
 static int add_run(struct search *search, uint64_t start, uint64_t limit)
 {
 	const struct heap_map map = {.start = start, .main = true};
@@ -49,7 +52,10 @@ static int add_run(struct search *search, uint64_t start, uint64_t limit)
 	return heap_set_walk(search->set, search->reader, map, end, limit);
 }
 
-/* True if a run may begin at addr: TRIAL_CHUNKS plausible chunks follow, or a plausible end. */
+/*
+ * True if a run may begin at addr: addr is followed by TRIAL_CHUNKS plausible chunks, or fewer and
+ * a plausible end.
+ */
 static bool may_begin(struct search *search, uint64_t addr, uint64_t limit)
 {
 	for (size_t i = 0; i < TRIAL_CHUNKS; i++) {
@@ -70,8 +76,9 @@ static bool may_begin(struct search *search, uint64_t addr, uint64_t limit)
 }
 
 /*
- * Adds the first run at start or above, checking multiples of step, a power of two. A run begins in
- * fresh memory, so the word before its first size is zero. Returns -EILSEQ if there is none.
+ * Adds the first run at start or above. Checks addresses that are multiples of step, a power of
+ * two. A run begins in fresh memory, so the word before the size of its first chunk is zero.
+ * Returns -EILSEQ if there is no run.
  */
 static int find_run(struct search *search, uint64_t start, uint64_t limit, uint64_t step)
 {
@@ -102,7 +109,7 @@ static const struct heap_map *last_run(const struct search *search)
 
 /*
  * Adds all runs from start to the break. Fences end a run where another caller moved the break; the
- * next run begins after the memory that caller took.
+ * next run begins after the memory of that caller.
  */
 static int walk_break(struct search *search, uint64_t start)
 {
@@ -123,7 +130,7 @@ static bool is_break(const struct mapping *mapping)
 	return strcmp(mapping->path, "[heap]") == 0;
 }
 
-/* Adds all runs in a mapping. Adds their size in bytes to ret. */
+/* Adds all runs in a mapping to the set. Adds the size of these runs, in bytes, to *ret. */
 static int walk_mapping(struct search *search, const struct mapping *mapping, uint64_t *ret)
 {
 	uint64_t at = mapping->start, page = search->reader->memory->page_size;
@@ -148,8 +155,8 @@ static bool has_top(const struct search *search, const struct mapping *mapping)
 }
 
 /*
- * Adds the runs in mappings that certainly have some (is_certain), or in all other anonymous
- * mappings, until the arena's total size is reached.
+ * Adds runs in mappings until the arena's total size is reached. is_certain: only mappings that
+ * certainly have runs; otherwise, all other anonymous mappings.
  */
 static int walk_mappings(struct search *search, bool is_certain, uint64_t *ret)
 {
@@ -197,7 +204,10 @@ int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, s
 		return err;
 	if (arena->scattered)
 		return walk_scattered(&search);
-	/* The arena has all memory between the initial break and the end of its top chunk. */
+	/*
+	 * The arena has all memory between the initial break and the end of the top chunk, so its
+	 * size yields the initial break.
+	 */
 	for (size_t i = 0; i < 2 && err == -EILSEQ; i++) {
 		uint64_t bytes = arena->system_bytes[i];
 

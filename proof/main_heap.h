@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the chunks of the main arena: below the break, in several runs if other callers move the
- * break too, and in anonymous mappings once the break cannot move.
+ * Finds the chunks of the main arena. They are below the break, in several runs if other callers of
+ * brk() move the break, too. Once the break cannot move, glibc uses anonymous mappings instead.
  */
 #ifndef PROOF_MAIN_HEAP_H
 #define PROOF_MAIN_HEAP_H
@@ -13,7 +13,7 @@
 int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena,
 		   struct heap_set *set);
 
-/* Adds the ranges where runs may be as unknown. */
+/* Adds the ranges that may contain runs to the set, as unknown. */
 int main_heap_add_unknown(struct heap_reader *reader, const struct heap_arena *arena,
 			  struct heap_set *set);
 

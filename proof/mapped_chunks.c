@@ -12,7 +12,10 @@
 
 #define WORD 8U
 
-/* Range of log2 of the alignments to check; the maximum is that of huge pages. */
+/*
+ * Minimum and maximum of log2 of the alignments to check. The maximum is the alignment of huge
+ * pages.
+ */
 #define ALIGN_BITS_MIN 4U
 #define ALIGN_BITS_MAX 21U
 
@@ -31,10 +34,10 @@ void mapped_chunks_deinit(struct mapped_chunks *chunks)
 }
 
 /*
- * Returns the total size of the chunk with its memory at start and its header at addr, 0 if there
- * is none. The size in the header includes both header words; in newer versions neither. Then the
- * word after the data is usable, as in other chunks, and the one after that is unused. ret: usable
- * bytes.
+ * Returns the total size of the chunk whose memory is at start and whose header is at addr, 0 if
+ * there is none. *ret: usable bytes. In old versions of glibc, the size in the header includes both
+ * words of the header, in newer versions neither word. In newer versions the chunk has two more
+ * words after its data: the first is usable, as in other chunks, the second is not.
  */
 static uint64_t mapped_size(struct heap_reader *reader, uint64_t start, uint64_t addr,
 			    uint64_t *ret)
@@ -57,8 +60,8 @@ static uint64_t mapped_size(struct heap_reader *reader, uint64_t start, uint64_t
 
 /*
  * Finds the chunk whose memory begins at start. False if there is none. An aligned block has its
- * original header at the start, and a second one before its data; only the second is updated by
- * realloc().
+ * original header at start, and a second header before its data. realloc() only updates the second
+ * header.
  */
 static bool find_chunk(struct heap_reader *reader, uint64_t start, uint64_t end,
 		       struct mapped_chunk *ret)

@@ -9,7 +9,7 @@
 #include "proof/heap_reader.h"
 
 struct mapped_chunk {
-	uint64_t start; /* start of the memory that belongs to the chunk only */
+	uint64_t start; /* start of the chunk's memory, with any padding */
 	uint64_t end;
 	struct chunk chunk;
 };
@@ -20,8 +20,9 @@ struct mapped_chunks {
 };
 
 /*
- * Adds chunks at starts of anonymous mappings, and chunks that directly follow those. The kernel
- * merges mappings, so a chunk after other memory is missed. Returns 0 or -ENOMEM.
+ * Adds chunks at the start of anonymous mappings, and chunks that directly follow these chunks. As
+ * the kernel merges adjacent mappings, a chunk that follows other memory is missed. Returns 0 or
+ * -ENOMEM.
  */
 int mapped_chunks_find(struct heap_reader *reader, struct mapped_chunks *chunks);
 int mapped_chunks_add(struct mapped_chunks *chunks, const struct mapped_chunk *chunk);

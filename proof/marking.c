@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Marks in rounds, breadth first: each round follows the blocks that the previous one reached, in
- * address order, by their links or by reading them. If a round is small, as in a long list, one
- * worker continues alone.
+ * Marks in rounds, breadth first. Each round takes the blocks that the previous round reached, in
+ * address order, and follows their links, or reads the blocks to find pointers. If a round is
+ * small, as in a long list, one worker continues alone.
  */
 #include "proof/marking.h"
 
@@ -20,15 +20,15 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Larger blocks are split into pieces for several workers. */
+/* Maximum size of a piece. Larger blocks are split, so that several workers can read them. */
 #define PIECE_BYTES (1ULL << 20)
 
 /* Number of blocks whose links are followed together. */
 #define BATCH 64
 
-/* Minimum blocks per round that make threads worthwhile. */
+/* Minimum number of blocks in a round for which several threads are used. */
 #define ROUND_MIN 8192
-/* Blocks that a worker takes at a time. */
+/* Number of blocks that a worker takes at a time. */
 #define SHARE 1024
 
 /* How a block was reached so far. */
@@ -67,12 +67,15 @@ struct crew {
 	struct links links;
 	uint8_t *meetings;
 	uint32_t *holders;
-	uint64_t *slots; /* slots of holders that are roots */
+	uint64_t *slots; /* slots in roots that are holders */
 	uint32_t slot_cnt;
-	enum meeting floods; /* current pass: MET_REACHABLE, then MET_POSSIBLE */
+	enum meeting floods; /* MET_REACHABLE in the first pass, MET_POSSIBLE in the second */
 	struct worker *workers;
 	size_t worker_cnt;
-	/* Work of this round: pieces and blocks, each with the index of the next one. */
+	/*
+	 * Work of this round: pieces and blocks, and the index of the next piece and of the next
+	 * block to take.
+	 */
 	struct pieces pieces;
 	size_t next_piece;
 	struct met met;
@@ -96,7 +99,10 @@ static void set_holder(struct crew *crew, uint32_t block, uint32_t holder, uint6
 	if (holder == NO_BLOCK) {
 		uint32_t at = __atomic_fetch_add(&crew->slot_cnt, 1, __ATOMIC_RELAXED);
 
-		/* A block uses up to two slots: when reached at its interior, then at its start. */
+		/*
+		 * A block takes up to two slots: one when its interior is reached, another when its
+		 * start is reached.
+		 */
 		if (at >= 2 * (size_t)crew->index->cnt)
 			return;
 		crew->slots[at] = slot;
@@ -137,7 +143,9 @@ static void push(struct crew *crew, struct worker *worker, uint32_t block)
 		worker->met.blocks[worker->met.cnt++] = block;
 }
 
-/* Records how a block was reached. False if it was already reached as well or better. */
+/*
+ * Records how a block was reached. False if it was already reached in this way or in a better one.
+ */
 static bool improve(struct crew *crew, uint32_t block, enum meeting wanted)
 {
 	uint8_t was = __atomic_load_n(&crew->meetings[block], __ATOMIC_RELAXED);
@@ -174,7 +182,7 @@ static void meet(struct crew *crew, struct worker *worker, struct link link, uin
 		push(crew, worker, link.block);
 }
 
-/* Must be inlined: otherwise gcc treats the function as free of effects and drops the call. */
+/* Must be inlined: otherwise gcc assumes that the function has no effect, and removes the call. */
 static inline __attribute__((always_inline)) void prefetch(const struct crew *crew, uint32_t block)
 {
 	__builtin_prefetch(&crew->meetings[block], 1);
@@ -182,7 +190,7 @@ static inline __attribute__((always_inline)) void prefetch(const struct crew *cr
 	__builtin_prefetch(&crew->links.first[block]);
 }
 
-/* Handles a batch of pointers. Most of them may be to blocks reached before. */
+/* Handles a batch of pointers. Many of the blocks may have been reached before. */
 static void found(void *arg, const struct pointer *pointers, size_t cnt)
 {
 	struct worker *worker = arg;
@@ -221,7 +229,7 @@ static void follow(struct crew *crew, struct worker *worker, const uint32_t *blo
 		meet(crew, worker, links[i], holders[i], 0);
 }
 
-/* Follows blocks, which are in address order. */
+/* Follows the links of blocks, which are sorted by address. */
 static void follow_all(struct crew *crew, struct worker *worker, const uint32_t *blocks, size_t cnt)
 {
 	uint32_t known[BATCH], unread[SHARE];
@@ -245,7 +253,7 @@ static void follow_all(struct crew *crew, struct worker *worker, const uint32_t 
 	}
 }
 
-/* Scans root memory except for blocks in it. */
+/* Scans a range of root memory, except for the blocks in it. */
 static void scan_around_blocks(struct crew *crew, struct worker *worker, uint64_t start,
 			       uint64_t end)
 {
@@ -364,7 +372,10 @@ static bool is_narrow(const struct crew *crew)
 	return crew->met.cnt < ROUND_MIN && !crew->pieces.cnt;
 }
 
-/* Continues with one worker as long as rounds are small: threads would only wait for each other. */
+/*
+ * Uses only one worker as long as rounds are small, since several threads would only wait for each
+ * other.
+ */
 static int follow_alone(struct crew *crew)
 {
 	struct worker *worker = &crew->workers[0];
@@ -402,7 +413,10 @@ static int flood(struct crew *crew)
 	}
 }
 
-/* Adds ranges in pieces. Pieces of code overlap by a word less one byte. */
+/*
+ * Splits ranges into pieces and adds them. Pieces of code overlap by seven bytes, as pointers may
+ * be at any byte.
+ */
 static int add_ranges(struct crew *crew, const struct root_range *ranges, size_t cnt, bool is_code)
 {
 	struct pieces *pieces = &crew->workers[0].pieces;
@@ -454,7 +468,8 @@ static int add_late_roots(struct crew *crew)
 }
 
 /*
- * Starts from blocks that were reached only at their interior, once the reachable blocks are known.
+ * Begins the second pass, after all reachable blocks are known: starts from the blocks that were
+ * reached only at their interior.
  */
 static void add_possible(struct crew *crew)
 {

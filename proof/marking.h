@@ -4,11 +4,12 @@
  * followed from roots through blocks. Except in machine code, only words at multiples of 8 are
  * seen, and pointers must be stored as plain addresses.
  *
- * These interior pointers count as pointers to the start: to the first eight bytes (tagged
- * pointers); to the elements of a new[] array after its count, even at the end of an empty array;
- * to the text of a string of the old C++ ABI; after a block's leading size; to a base class.
+ * The following interior pointers count as pointers to the start of a block: pointers to the first
+ * eight bytes (tagged pointers), to the elements of a new[] array after its element count (even if
+ * the array is empty), to the text of a string of the old C++ ABI, to data after a leading size,
+ * and to a base class subobject.
  *
- * Does not know sites, threads, or where memory is read from.
+ * This module does not depend on sites, threads, or the source of the memory.
  */
 #ifndef PROOF_MARKING_H
 #define PROOF_MARKING_H
@@ -17,7 +18,7 @@
 #include "proof/marks.h"
 #include "proof/memory.h"
 
-/* Root memory, in whole words; parts inside blocks are skipped. */
+/* A range of root memory, in whole words. Blocks in the range are skipped. */
 struct root_range {
 	uint64_t start;
 	uint64_t end;
@@ -38,8 +39,9 @@ struct roots {
 	const struct root_words *words;
 	size_t words_cnt;
 	/*
-	 * Memory that may or may not be in use: scanned after everything reachable from the other
-	 * roots is known, together with blocks that are not judged and not yet reached.
+	 * Memory that may or may not be in use: scanned after all blocks reachable from the other
+	 * roots were marked. At the same time, blocks that are not judged and were not reached are
+	 * followed.
 	 */
 	const struct root_range *late_ranges;
 	size_t late_range_cnt;

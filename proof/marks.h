@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Result of marking, for each block. Kinds are valgrind's: reachable by pointers to starts of
- * blocks; possible if an interior pointer is needed; otherwise lost, either indirect if another
- * lost block points to it, or definite. Of lost blocks that form a cycle no other lost block points
- * to, the lowest is definite.
+ * Result of marking, for each block. The kinds are those of valgrind. Reachable: by pointers to
+ * starts of blocks only. Possible: by at least one interior pointer. Other blocks are lost:
+ * indirect if another lost block points to the block, else definite. In a cycle of lost blocks to
+ * which no other lost block points, the block with the lowest address is definite.
  */
 #ifndef PROOF_MARKS_H
 #define PROOF_MARKS_H
@@ -13,18 +13,23 @@
 enum mark { MARK_DEFINITE, MARK_INDIRECT, MARK_POSSIBLE, MARK_REACHABLE, MARK_CNT };
 
 /*
- * Flag of a holder that is a root slot. A holder is the source of the pointer by which a block was
- * first reached; for an indirect block, the definite block it hangs from.
+ * Flag of a holder: the holder is a root slot. The holder of a block contains the pointer by which
+ * the block was first reached. The holder of an indirect block is the definite block from which it
+ * hangs.
  */
 #define MARKS_SLOT (1U << 31)
-/* Flag of a slot that is an index of root words instead of an address. */
+/* Flag of a slot: the slot is an index of root words instead of an address. */
 #define HOLDER_IS_WORD (1ULL << 63)
 
 struct marks {
 	uint8_t *kinds; /* kind of each block, an enum mark */
-	/* Holder of each block: a block, or MARKS_SLOT | index into slots. */
+	/*
+	 * Holder of each block: the index of a block, or an index into slots with the flag
+	 * MARKS_SLOT.
+	 */
 	uint32_t *holders;
-	uint64_t *slots;        /* root addresses, or HOLDER_IS_WORD | index into roots.words */
+	/* addresses in roots, or indexes of root words with HOLDER_IS_WORD */
+	uint64_t *slots;
 	uint64_t scanned_bytes; /* bytes of memory read */
 };
 

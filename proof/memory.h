@@ -13,14 +13,14 @@
 
 struct memory;
 
-/* Called for a run of pages with content. Return nonzero to end the visit with this value. */
+/* Called for a run of pages with content. May return nonzero to end the visit with this value. */
 typedef int memory_visit_fn(void *arg, uint64_t start, uint64_t end);
 
-/* Must be safe to call from several threads. */
+/* The function read must be safe to call from several threads. */
 struct memory_ops {
 	/*
-	 * Reads up to len bytes at addr. Returns their number, which is less (down to 0) if the
-	 * rest cannot be read; a negative errno if no memory can be read any more.
+	 * Reads up to len bytes at addr. Returns the number of bytes read, less than len (down to
+	 * 0) if the rest cannot be read; or a negative errno if no memory can be read any more.
 	 */
 	ssize_t (*read)(const struct memory *memory, uint64_t addr, void *buf, size_t len);
 	/*
@@ -35,7 +35,7 @@ struct memory_ops {
 
 struct memory {
 	const struct memory_ops *ops;
-	struct proc_maps maps; /* mappings; the owner frees them after calling free() */
+	struct proc_maps maps; /* mappings; the owner frees them, after calling ops->free() */
 	uint64_t page_size;
 	/* Pointer bits that the processor ignores, where programs may keep tags. */
 	uint64_t ignored_bits;

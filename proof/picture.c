@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes pictures with the tracer's help. */
+/* Takes pictures by requests to the tracer process. */
 #include "proof/picture.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 #include "proof/tracer.h"
 
 struct picture_taker {
-	struct thread_watch *watch; /* NULL if the kernel rejects the program */
+	struct thread_watch *watch; /* NULL if the kernel rejects the BPF program */
 	struct tracer *tracer;
 	bool is_busy;
-	int end_fd;                  /* -1 if no process is watched */
+	int end_fd;                  /* eventfd for the end of the watched process, -1 if none */
 	pid_t watched;               /* pid of the watched process, 0 if none */
-	struct ended_threads *ended; /* ended threads of the watched process, until its end */
+	struct ended_threads *ended; /* records ended threads of the watched process */
 };
 
 int picture_taker__new(struct picture_taker **ret)
@@ -117,7 +117,10 @@ static int take_ended(struct picture_taker *taker, struct thread_states *states)
 	return err;
 }
 
-/* Fills a picture from answer, and takes ownership of its records. */
+/*
+ * Fills a picture from the tracer's answer, and takes ownership of the thread records in the
+ * answer.
+ */
 static int fill(struct picture *picture, struct tracer_answer *answer, uint64_t deadline_ns)
 {
 	static const enum picture_method methods[] = {

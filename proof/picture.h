@@ -17,10 +17,10 @@
 #include "report/heap_census.h"
 
 enum picture_method {
-	PICTURE_STILL,  /* all threads sleep, nothing was stopped */
+	PICTURE_STILL,  /* no thread was stopped, as all threads sleep */
 	PICTURE_CLONE,  /* a copy of the process, which never runs */
 	PICTURE_ENDED,  /* the process is stopped at its exit until the picture is freed */
-	PICTURE_FREEZE, /* threads that ran are stopped until picture__let_go() */
+	PICTURE_FREEZE, /* running threads were stopped, until picture__let_go() */
 };
 
 struct picture_taker;
@@ -30,16 +30,18 @@ struct picture {
 	pid_t pid;         /* pid of the process */
 	uint64_t taken_ns; /* CLOCK_MONOTONIC time of the picture */
 	/*
-	 * Time that running threads were stopped; for PICTURE_FREEZE known after picture__let_go().
+	 * How long running threads were stopped. With PICTURE_FREEZE, known only after
+	 * picture__let_go().
 	 */
 	uint64_t stopped_ns;
 	struct memory_use use; /* kernel's memory figures, from shortly after taken_ns */
-	int copy_err;          /* PICTURE_FREEZE: why there is no copy, see tracer_order.h */
+	int copy_err;          /* with PICTURE_FREEZE: why no copy was made, see tracer_order.h */
 	struct live_memory live;
 	const struct memory *memory; /* memory in live, NULL if there is none */
 	struct thread_states threads;
-	struct live_threads seen; /* threads as seen when asleep or stopped */
-	bool is_held;             /* stopped threads, or a copy, are held */
+	/* records of the threads, made while they slept or were stopped */
+	struct live_threads seen;
+	bool is_held; /* threads are still stopped, or a copy still exists */
 	struct picture_taker *taker;
 };
 
@@ -50,22 +52,26 @@ struct picture {
 int picture_taker__new(struct picture_taker **ret);
 void picture_taker__free(struct picture_taker *taker);
 
-/* Returns the pid of the tracer, which traces the copies it makes; 0 if it does not run. */
+/*
+ * Returns the pid of the tracer, 0 if it does not run. The tracer also traces the copies that it
+ * makes.
+ */
 pid_t picture_taker__pid(const struct picture_taker *taker);
 
 /*
- * Takes a picture; only one may be held at a time. is_restless: if all threads sleep, wait a while
- * for one that runs, as it would run before all memory has been read. At the deadline, a copy is
- * killed and threads resume, even if not all was read. Returns 0, -ESRCH if the process is gone,
- * -EBUSY if a debugger traces it, -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE
- * if the tracer is gone, or another negative errno.
+ * Takes a picture; only one may be held at a time. is_restless: the process's threads never sleep
+ * for long; if all sleep now, first waits a while for one that runs, as it would otherwise run
+ * before all memory has been read. At the deadline, a copy is killed and threads resume, even if
+ * not all was read. Returns 0, -ESRCH if the process is gone, -EBUSY if a debugger traces it,
+ * -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE if the tracer is gone, or another
+ * negative errno.
  */
 int picture_taker__take(struct picture_taker *taker, pid_t pid, bool is_restless,
 			uint64_t deadline_ns, struct picture **ret);
 
 /*
- * True if everything read so far was as at taken_ns: always for a copy, else if no thread has run
- * since. Call before picture__let_go().
+ * True if all memory read so far was unchanged since taken_ns. Always true for a copy, otherwise
+ * true if no thread has run since. Call before picture__let_go().
  */
 bool picture__is_valid(struct picture *picture);
 
@@ -73,7 +79,7 @@ bool picture__is_valid(struct picture *picture);
 void picture__let_go(struct picture *picture);
 void picture__free(struct picture *picture);
 
-/* True if a picture of this taker still holds threads or a copy. */
+/* True if a picture by this taker still has stopped threads or a copy. */
 bool picture_taker__is_busy(const struct picture_taker *taker);
 
 /*
@@ -81,7 +87,10 @@ bool picture_taker__is_busy(const struct picture_taker *taker);
  * a negative errno.
  */
 int picture_taker__watch_end(struct picture_taker *taker, pid_t pid);
-/* Returns a descriptor that is readable once that process is at its end, -1 if none is watched. */
+/*
+ * Returns a descriptor that is readable once the watched process has stopped at its exit, -1 if no
+ * process is watched.
+ */
 int picture_taker__end_fd(const struct picture_taker *taker);
 
 #endif

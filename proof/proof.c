@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes pictures before tables are read, marks afterwards, and compares two proofs in a row. */
+/*
+ * Takes pictures before tables are read, marks blocks afterwards, and compares each proof with the
+ * previous one.
+ */
 #include "proof/proof.h"
 
 #include <errno.h>
@@ -20,29 +23,35 @@
 #include "proof/picture.h"
 #include "proof/root_kind.h"
 
-/* Margin for the resolution of births, which is the kernel's tick: at most 10 ms. */
+/* Margin for the resolution of birth times of blocks, which is the kernel's tick: at most 10 ms. */
 #define MARGIN_NS 30000000ULL
 
 /*
- * Maximum running processes with a proof in one report, since a taker has one copy at a time. The
- * remaining processes follow in the next report.
+ * Maximum number of processes to prove in one report, since each taker has one copy at a time. The
+ * next report continues with the remaining processes.
  */
 #define TAKERS_MAX 4
 
 /*
- * Blocks that the last proof of a process found definite, and whether its threads sleep long
- * enough.
+ * Result of the last proof of a process: the blocks that were definite, and if threads of the
+ * process slept long enough.
  */
 struct definite {
 	uint32_t image;
-	bool is_restless;    /* its threads did not sleep long enough, or that is not known yet */
-	unsigned int unseen; /* number of proofs finished since this process was last proved,
-				including that proof */
-	uint64_t *addrs;     /* addresses of definite blocks, ascending */
+	bool is_restless; /* threads did not sleep long enough, or no picture was taken yet */
+	/*
+	 * number of calls of proof__finish() since the last proof of this process, including the
+	 * one that finished it
+	 */
+	unsigned int unseen;
+	uint64_t *addrs; /* addresses of definite blocks, ascending */
 	size_t cnt;
 };
 
-/* Proofs without a process before it is forgotten: it has ended, or is one of very many. */
+/*
+ * Maximum of definite.unseen. Beyond it, the process is forgotten: it has ended, or there are too
+ * many processes.
+ */
 #define UNSEEN_MOST 64
 
 /* Lost blocks of a site over time. */
@@ -57,9 +66,9 @@ struct proof {
 	size_t taker_cnt;
 	size_t next;   /* index of the process that the next proof begins with */
 	pid_t watched; /* pid of the process whose exit the first taker watches, 0 if none */
-	bool saw_end;  /* a picture was taken at its end */
+	bool saw_end;  /* a picture of the watched process was taken at its exit */
 	struct picture **pictures;
-	uint32_t *images; /* image of each picture */
+	uint32_t *images; /* image number of the process in each picture */
 	size_t picture_cnt;
 	size_t asked_cnt; /* number of processes to take pictures of */
 	bool wants_census;
@@ -67,7 +76,7 @@ struct proof {
 	size_t definite_cnt;
 	size_t definite_cap;
 	struct hash_map losses; /* struct loss_history by site id */
-	/* 1 + number of reachable blocks in the last proof, by site id */
+	/* Number of reachable blocks in the last proof + 1, by site id. */
 	struct hash_map reachable;
 	struct frame_finder frames;
 	struct hash_map told; /* pids of processes whose failure was logged */
@@ -154,7 +163,7 @@ void proof__free(struct proof *proof)
 
 static void say_why(struct proof *proof, pid_t pid, int err)
 {
-	/* These errors may not occur in the next report. */
+	/* Do not log these errors: the next report may succeed. */
 	if (err == -ESRCH || err == -EAGAIN || err == -ETIMEDOUT ||
 	    hash_map_get(&proof->told, (uint64_t)pid))
 		return;
@@ -167,7 +176,9 @@ static void say_why(struct proof *proof, pid_t pid, int err)
 			 strerror(-err));
 }
 
-/* Takes a picture with a free taker. The first one is reserved for the watched process, if any. */
+/*
+ * Takes a picture with a free taker. The first taker is reserved for the watched process, if any.
+ */
 static int take_picture(struct proof *proof, pid_t pid, bool is_restless, uint64_t deadline_ns,
 			struct picture **ret)
 {
@@ -182,8 +193,8 @@ static int take_picture(struct proof *proof, pid_t pid, bool is_restless, uint64
 }
 
 /*
- * Returns the time before which blocks must be born to be judged. At a process's end that is any
- * time.
+ * Returns the time before which a block must be allocated to be judged. At the exit of a process,
+ * all blocks are judged.
  */
 static uint64_t judged_before_ns(const struct picture *picture)
 {
@@ -192,8 +203,8 @@ static uint64_t judged_before_ns(const struct picture *picture)
 }
 
 /*
- * Finds or adds an entry. With several takers there are many processes, so waiting for runners
- * would take too long.
+ * Returns the entry of a process, adding it if needed. With several takers there may be many
+ * processes, and waiting for running threads in each would take too long.
  */
 static struct definite *definite_of(struct proof *proof, uint32_t image)
 {
@@ -216,7 +227,10 @@ int proof__begin(struct proof *proof, const struct traced_process *processes, si
 	size_t first = cnt ? proof->next % cnt : 0;
 
 	proof__cancel(proof);
-	/* A watched process that was gone before its end was seen counts as one without a proof. */
+	/*
+	 * A watched process that ended without stopping at its exit is counted as a process without
+	 * a proof.
+	 */
 	proof->asked_cnt = !cnt && proof->watched && !proof->saw_end ? 1 : cnt;
 	proof->pictures = calloc(cnt + 1, sizeof(*proof->pictures));
 	proof->images = calloc(cnt + 1, sizeof(*proof->images));
@@ -251,7 +265,7 @@ static void add_to(struct reach_sum *sum, uint64_t bytes)
 	sum->count++;
 }
 
-/* True if the last proof found the block definite, too. definite NULL: always true. */
+/* True if the block was definite in the last proof, too. If definite is NULL, always true. */
 static bool was_definite(const struct definite *definite, uint64_t addr)
 {
 	size_t at = definite ? bisect_numbers(definite->addrs, definite->cnt, addr) : 0;
@@ -353,7 +367,10 @@ static void add_census(struct heap_census *census, const struct picture *picture
 	heap_census_join(census, &part);
 }
 
-/* Threads must not stay stopped just to find names. */
+/*
+ * True if the picture can still be read to find names. False if threads are stopped: they must not
+ * stay stopped just for names.
+ */
 static bool lasts(void *arg)
 {
 	struct picture *picture = arg;
@@ -378,7 +395,7 @@ static int find_holders(struct finishing *finishing, const struct heap_proof *pr
 	return err;
 }
 
-/* Returns -EAGAIN if the process changed its memory meanwhile. */
+/* Proves the heap of one picture. Returns -EAGAIN if the process changed its memory meanwhile. */
 static int prove_heap(struct finishing *finishing, struct picture *picture, uint32_t image,
 		      struct heap *heap)
 {
@@ -401,7 +418,7 @@ static int prove_heap(struct finishing *finishing, struct picture *picture, uint
 	if (err)
 		return err;
 	seen.words = words;
-	/* Let other threads run: they do not use this data. */
+	/* Let memleak's other threads run: they do not use the data of this proof. */
 	turn_give();
 	err = heap_proof_init(&seen, heap, finishing->stop, finishing->arg, &proof);
 	turn_take();
@@ -434,7 +451,7 @@ static struct heap *heap_of(struct snapshot *snap, uint32_t image)
 	return NULL;
 }
 
-/* Forgets processes that have had no proof for UNSEEN_MOST proofs. */
+/* Forgets processes that were not proved in the last UNSEEN_MOST calls of proof__finish(). */
 static void forget_unseen(struct proof *proof)
 {
 	size_t kept = 0;
@@ -481,7 +498,7 @@ static int note_losses(struct proof *proof, struct snapshot *snap)
 	return err;
 }
 
-/* Looks up the reachable blocks of each site in the last proof. */
+/* Looks up how many reachable blocks each site had in the last proof. */
 static int recall_reachable(struct finishing *finishing)
 {
 	const struct snapshot *snap = finishing->snap;
@@ -528,8 +545,8 @@ static void free_heaps(struct snapshot *snap)
 }
 
 /*
- * Proves all pictures. A process that changes its memory all the time may get a proof in a later
- * report.
+ * Proves all pictures. A process that changed its memory meanwhile has no proof in this report, but
+ * may have one in a later report.
  */
 static int prove_heaps(struct finishing *finishing)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads CPython 3's strings, and searches backwards from a pair to the first one. */
+/*
+ * Reads CPython 3's strings, and searches backwards from a pair of name and value to the first pair
+ * of its dictionary.
+ */
 #include "proof/python_variable.h"
 
 #include <ctype.h>
@@ -10,7 +13,7 @@
 #define WORD sizeof(uint64_t)
 #define PAIR (2 * WORD)
 
-/* Maximum pairs to search. */
+/* Maximum number of pairs to search. */
 #define PAIRS_MOST 2048
 
 /* Offset of tp_name in PyTypeObject. */
@@ -33,10 +36,13 @@ struct shared_keys {
 #define KEYS_ARE_SHARED 2
 #define SHARED_KEYS_MOST 30
 
-/* Offset from the pointer to an object's values up to the object, in 3.11 and 3.12. */
+/*
+ * Distance from the pointer to an object's values to the object, in bytes: in Python 3.11, and in
+ * 3.12.
+ */
 static const uint64_t values_before[] = {32, 24};
 
-/* PyASCIIObject; up to 3.11 there is another word before the characters. */
+/* Start of a PyASCIIObject. Up to Python 3.11, one more word follows before the characters. */
 struct string {
 	uint64_t references;
 	uint64_t type;
@@ -106,7 +112,7 @@ static bool read_type_name(const struct memory *memory, uint64_t type, char ret[
 	return len && len < PYTHON_NAME_BYTES - 1;
 }
 
-/* Reads the name at an index of the keys that objects of a class share. */
+/* Reads one name from the keys that all objects of a class share. */
 static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t index,
 			    char ret[PYTHON_NAME_BYTES])
 {
@@ -123,8 +129,8 @@ static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t
 }
 
 /*
- * Finds the attribute's name. The offset of the shared keys in a type depends on the version, so
- * they are recognised by their shape.
+ * Finds the attribute's name. The offset of the pointer to the shared keys in a type depends on the
+ * Python version, so the keys are recognised by their content.
  */
 static bool read_attribute(const struct memory *memory, uint64_t object, uint64_t index,
 			   char ret[2 * PYTHON_NAME_BYTES])
@@ -164,7 +170,7 @@ bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t value
 {
 	uint64_t index;
 
-	/* 3.12 stores the address minus 1, as a tag. */
+	/* Python 3.12 stores the address minus 1, as a tag. */
 	values = (values + WORD - 1) & ~(uint64_t)(WORD - 1);
 	index = (slot - values) / WORD;
 	if (slot < values || index >= SHARED_KEYS_MOST || !are_values(memory, values, index + 1))
@@ -175,7 +181,7 @@ bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t value
 	return false;
 }
 
-/* Returns the first pair in the row of pairs that ends at addr. */
+/* Returns the address of the first of the adjacent pairs that end at addr. */
 static uint64_t first_pair(const struct memory *memory, uint64_t addr)
 {
 	uint64_t pairs[128][2];

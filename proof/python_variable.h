@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names the variable or attribute of a Python script that a pointer belongs to. Variables are found
- * by CPython's layout of a module's dictionary: pairs of name and value, the first of which is
- * "__name__". Attributes are found by the layout that CPython 3.11 and 3.12 use for objects whose
- * __dict__ was never accessed. Nothing else of Python is supported.
+ * by CPython's layout of a module's dictionary: it has pairs of name and value, and the first name
+ * is "__name__". Attributes are found by the layout that CPython 3.11 and 3.12 use for objects
+ * whose __dict__ was never accessed. Nothing else of Python is supported.
  */
 #ifndef PROOF_PYTHON_VARIABLE_H
 #define PROOF_PYTHON_VARIABLE_H
@@ -20,7 +20,7 @@ bool python_variable(const struct memory *memory, uint64_t slot, char ret[2 * PY
 
 /*
  * Writes "CLASS.ATTRIBUTE" for the pointer at slot. values: array that contains slot; holder:
- * address of the pointer to this array. False if slot is not an attribute.
+ * address of the pointer to the array. False if slot is not an attribute.
  */
 bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t values, uint64_t holder,
 		      char ret[2 * PYTHON_NAME_BYTES]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Uses PTRACE_SYSCALL, which stops at entry and exit of a call. Single steps would raise SIGTRAP,
- * which kills a process that ignores or blocks it.
+ * Uses PTRACE_SYSCALL, which stops a thread at the entry and exit of each system call. Single steps
+ * would raise SIGTRAP, which kills a process that ignores or blocks it.
  */
 #include "proof/remote_call.h"
 
@@ -33,13 +33,16 @@ struct rseq_place {
 };
 
 struct dispatch {
-	__u64 mode; /* 0: system calls go to the kernel */
+	__u64 mode; /* 0 if system calls go to the kernel as usual */
 	__u64 selector;
 	__u64 offset;
 	__u64 len;
 };
 
-/* Offset of rseq_cs in struct rseq, and struct rseq_cs: the restartable sequence a thread is in. */
+/*
+ * Offset of rseq_cs in struct rseq, and the kernel's struct rseq_cs, which describes the
+ * restartable sequence that a thread is in.
+ */
 #define RSEQ_CS_AT 8
 struct rseq_sequence {
 	__u32 version;
@@ -68,7 +71,10 @@ static uint64_t find_call(pid_t pid, const struct mapping *mapping)
 	return found ? mapping->start + (uint64_t)(found - code) : 0;
 }
 
-/* Maximum size of a mapping to search, if there is no vDSO: nearly all processes have one. */
+/*
+ * Maximum bytes of a mapping to search for a system call instruction, if a process has no vDSO.
+ * Nearly all processes have one.
+ */
 #define CODE_BYTES_MAX (16 << 20)
 
 uint64_t remote_call_place(pid_t pid)
@@ -101,9 +107,9 @@ uint64_t remote_call_sequences(pid_t tid)
 }
 
 /*
- * True if the thread is in a restartable sequence. After remote calls it returns to the same
- * address, so the kernel would not notice the interruption and abort. Sequences contain no system
- * calls.
+ * True if the thread is in a restartable sequence. A thread in a sequence must make no remote
+ * calls: it returns to the same address, so the kernel would not notice that the sequence was
+ * interrupted and must abort. Threads in system calls are never in a sequence.
  */
 static bool is_in_sequence(pid_t tid, const __u64 *registers, uint64_t sequences)
 {
@@ -197,8 +203,8 @@ static enum stop stop_of(int status)
 }
 
 /*
- * Returns a signal to pass on: SIGSTOP, which cannot be blocked. The other signals here are faults
- * caused by the call itself.
+ * Returns the signal to pass on to the thread, or 0. Only SIGSTOP is passed on, as it cannot be
+ * blocked. All other signals that arrive here are faults caused by the remote call itself.
  */
 static int signal_to_pass(int status)
 {
@@ -206,8 +212,9 @@ static int signal_to_pass(int status)
 }
 
 /*
- * Resumes until the next entry or exit of a call. *ret_child: process created meanwhile. If the
- * process is stopped by SIGSTOP, it still runs up to that point.
+ * Resumes the thread until the next entry or exit of a system call. *ret_child: process that the
+ * thread created meanwhile. If SIGSTOP stops the process, the thread still runs to that entry or
+ * exit.
  */
 static int run_to_call(struct remote_caller *caller, pid_t *ret_child)
 {
@@ -290,8 +297,9 @@ int remote_call_last(struct remote_caller *caller, long number)
 }
 
 /*
- * Leaves a stop at the exit of a call. From there the kernel would not check if the interrupted
- * call must restart; so makes the thread stop again at the usual point, without running.
+ * Moves the thread on from its stop at the exit of a remote call. Resumed from there, the kernel
+ * would not restart the system call that memleak interrupted. So makes the thread stop again at the
+ * usual point, before it runs any code.
  */
 static int stop_again(struct remote_caller *caller)
 {

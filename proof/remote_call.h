@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes a stopped thread execute system calls on memleak's behalf, then restores it. Its registers
- * are overwritten meanwhile, so the caller must neither exit nor stop waiting before
+ * Makes a stopped thread execute system calls on memleak's behalf, then restores it. The thread's
+ * registers are overwritten meanwhile, so this process must neither exit nor give up before
  * remote_caller_end().
  */
 #ifndef PROOF_REMOTE_CALL_H
@@ -26,22 +26,22 @@ struct remote_caller {
 /* Returns the address of a system call instruction in the process, 0 if there is none. */
 uint64_t remote_call_place(pid_t pid);
 
-/* Returns the address of a stopped thread's struct rseq, as in struct memleak_thread_record. */
+/* Returns the address of a stopped thread's struct rseq, as struct memleak_thread_record has it. */
 uint64_t remote_call_sequences(pid_t tid);
 
 /*
  * Prepares a thread that was stopped by PTRACE_INTERRUPT or at its creation. sequences: address of
- * its struct rseq. is_ours: the thread was created by such calls, and is killed if this process
- * ends. Returns 0, -EAGAIN if no call may be made here (as in a restartable sequence), or another
- * negative errno; on failure the thread is unchanged.
+ * its struct rseq. is_ours: a remote call created the thread, which is killed if this process ends.
+ * Returns 0, -EAGAIN if the thread must make no call now (e.g. in a restartable sequence), or
+ * another negative errno; on failure the thread is unchanged.
  */
 int remote_caller_begin(struct remote_caller *caller, pid_t tid, uint64_t at, uint64_t sequences,
 			bool is_ours);
 
 /*
- * Makes one system call. *ret: its result or negative errno. *ret_child: process that the call
- * created, traced and about to stop; 0 if none. Returns a negative errno if the call was not made
- * because the thread is gone or cannot make one.
+ * Makes one system call. *ret: result of the system call, or its negative errno. *ret_child:
+ * process that the call created, which is traced and about to stop; 0 if none. Returns 0, or a
+ * negative errno if the call was not made: the thread is gone, or cannot make a system call.
  */
 int remote_call(struct remote_caller *caller, long number, const uint64_t arguments[6], long *ret,
 		pid_t *ret_child);

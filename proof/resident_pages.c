@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads entries as Documentation/admin-guide/mm/pagemap.rst describes them. */
+/* Reads pagemap entries: see Documentation/admin-guide/mm/pagemap.rst of Linux. */
 #include "proof/resident_pages.h"
 
 #include <sys/types.h>

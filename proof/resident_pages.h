@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Says which pages of a process are in memory, from /proc/PID/pagemap, several at a time. */
+/*
+ * Finds out from /proc/PID/pagemap which pages of a process are in memory. Reads entries of many
+ * pages at a time.
+ */
 #ifndef PROOF_RESIDENT_PAGES_H
 #define PROOF_RESIDENT_PAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RESIDENT_WINDOW 2048U /* pages that are read at a time */
+#define RESIDENT_WINDOW 2048U /* number of entries to read at a time */
 
 enum residence {
-	PAGE_ABSENT, /* never used, swapped out, or the page of zeros that all processes share */
-	PAGE_OWN,    /* memory of the process alone */
-	PAGE_OF_FILE /* of a file, or shared */
+	PAGE_ABSENT, /* never used, swapped out, or the zero page that all processes share */
+	PAGE_OWN,    /* memory that only this process has */
+	PAGE_OF_FILE /* page of a file, or shared memory */
 };
 
 struct resident_pages {
 	int pagemap_fd;
 	uint64_t page_size;
-	uint64_t zero_frame; /* number of the frame that holds only zeros; 0 if it is not known */
-	uint64_t first;      /* page number of the first entry */
-	uint64_t cnt;        /* of entries that were read */
+	uint64_t zero_frame; /* frame number of the zero page, 0 if unknown */
+	uint64_t first;      /* page number of the first of the entries */
+	uint64_t cnt;        /* number of entries that were read */
 	uint64_t entries[RESIDENT_WINDOW];
 };
 

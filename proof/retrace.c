@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares each word of memory with all places: is it a pointer closer below a place than all words
- * before?
+ * Compares each word of memory with all places. For each place, keeps the words with the highest
+ * value at or below the place: pointers to the start of its block.
  */
 #include "proof/retrace.h"
 
@@ -27,14 +27,18 @@
 #define PLACES_MOST 256
 
 /*
- * Minimum time limit of a search, in nanoseconds. Otherwise the limit is the duration of the proof.
+ * Minimum of the time limit of a search, in nanoseconds. The limit is the duration of the proof if
+ * that is longer.
  */
 #define LEAST_NS 100000000ULL
 
-/* Maximum distance between a place and a stack pointer's target that counts. */
+/*
+ * Maximum distance from the target of a pointer on a stack to the place, in bytes. A pointer with a
+ * larger distance is ignored.
+ */
 #define STACK_BYTES 512
 
-/* Memory of one kind. */
+/* A piece of memory of one kind. */
 struct piece {
 	uint64_t start;
 	uint64_t end;
@@ -43,7 +47,7 @@ struct piece {
 
 struct worker {
 	struct window window;
-	struct sight (*sights)[SIGHT_CNT]; /* sights of each place of the round */
+	struct sight (*sights)[SIGHT_CNT]; /* pointers found for each place */
 };
 
 struct round {
@@ -57,8 +61,8 @@ struct round {
 	struct retrace_place **places; /* places of this step, sorted by high */
 	uint64_t *highs;               /* field high of each of these places */
 	size_t cnt;
-	uint64_t low;  /* lowest address that is looked for */
-	uint64_t span; /* number of bytes from low that are looked for */
+	uint64_t low;  /* pointers to lower addresses are ignored */
+	uint64_t span; /* so are pointers to low + span and above */
 	struct worker *workers;
 	size_t worker_cnt;
 	uint64_t deadline_ns;
@@ -115,15 +119,15 @@ static void add_slot(struct sight *sight, uint64_t target, uint64_t slot)
 		sight->slots[sight->cnt++] = slot;
 }
 
-/* True if the slot is not in free memory. */
+/* True if the slot is not in free memory of a heap. */
 static bool is_in_use(const struct heap_proof *proof, uint64_t slot)
 {
 	return !heap_proof_is_free(proof, slot);
 }
 
 /*
- * Offers a word to the places above it in ascending order, until one has a better word: all further
- * places have a better word, too.
+ * Adds a word to the places above it, in ascending order. Stops at a place that has a better word:
+ * all places above that place have a better word, too.
  */
 static void consider(const struct round *round, struct worker *worker, enum sight_of sort,
 		     uint64_t word, uint64_t slot)
@@ -134,7 +138,7 @@ static void consider(const struct round *round, struct worker *worker, enum sigh
 
 		if (word < sight->target || (word == sight->target && sight->cnt == RETRACE_SLOTS))
 			break;
-		/* A block's pointer to itself does not tell its holder. */
+		/* Ignore a block's pointer to itself: it says nothing about the block's holder. */
 		if (slot >= word && slot <= round->highs[i])
 			continue;
 		if (!is_in_use(round->proof, slot))
@@ -209,7 +213,7 @@ static bool sort_of(const struct heap_picture *picture, uint64_t addr, enum sigh
 	return true;
 }
 
-/* Adds a range, which may span several mappings. */
+/* Adds a range of memory, which may have several mappings. */
 static int add_range(struct round *round, const struct root_range *range)
 {
 	const struct proc_maps *maps = &round->picture->memory->maps;
@@ -227,7 +231,7 @@ static int add_range(struct round *round, const struct root_range *range)
 	return err;
 }
 
-/* Adds all written memory, inside blocks or not. */
+/* Adds all memory that was written to, both inside and outside of blocks. */
 static int add_memory(struct round *round)
 {
 	const struct block_index no_blocks = {0};
@@ -244,7 +248,7 @@ static int add_memory(struct round *round)
 	return err;
 }
 
-/* Size of the header that CPython's garbage collector puts before an object. */
+/* Size of the header that CPython's garbage collector has before each object, in bytes. */
 #define PYTHON_GC_BYTES 16
 
 static void set_bounds(const struct round *round, struct retrace_place *place)
@@ -271,7 +275,7 @@ static int by_high(const void *a, const void *b)
 		     (*(struct retrace_place *const *)b)->high);
 }
 
-/* Prepares a step; its places are those from index first on. */
+/* Prepares a step, which searches from the places with index first and above. */
 static void begin_step(struct round *round, size_t first)
 {
 	const struct retrace *retrace = round->retrace;
@@ -326,8 +330,8 @@ static struct retrace_way way_of(const struct round *round, uint64_t slot)
 }
 
 /*
- * Returns the way from one of a place's slots. Finding a way is slow and is repeated, so results
- * are cached. Call with ascending indexes.
+ * Returns where the search continues from one of the slots of a place. As finding this is slow and
+ * is repeated, results are cached. Call with ascending indexes.
  */
 static struct retrace_way next_way(const struct round *round, struct retrace_place *place,
 				   size_t at)
@@ -345,7 +349,7 @@ static struct retrace_way next_way(const struct round *round, struct retrace_pla
 	return place->ways[at];
 }
 
-/* True if the way from a place to a root is now known. */
+/* Checks what was found for a place. True if the way from the place to a root is now known. */
 static bool settle(const struct round *round, struct retrace_place *place)
 {
 	const struct sight *global = &place->sights[SIGHT_TELLING];
@@ -382,7 +386,7 @@ static void settle_all(const struct round *round)
 	}
 }
 
-/* Adds the places that the places of this step lead to. */
+/* Adds the places where the search continues after this step. */
 static int add_next(const struct round *round, struct retrace *retrace, size_t first, size_t end)
 {
 	int err = 0;
@@ -400,8 +404,8 @@ static int add_next(const struct round *round, struct retrace *retrace, size_t f
 }
 
 /*
- * Uses stacks for small blocks without another holder: stacks often have stale pointers, or copies
- * of pointers from elsewhere.
+ * Takes a slot on a stack for blocks without another holder. Stacks come last because they often
+ * have stale pointers, or copies of pointers from elsewhere.
  */
 static void settle_by_stacks(const struct round *round)
 {

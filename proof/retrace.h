@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Searches backwards through memory whose blocks are unknown, such as memory allocated before
- * tracing began. From an address, it finds pointers to the block around that address, then pointers
- * to the blocks around those pointers, and so on up to a variable or a stack. Each step reads all
- * of the process's memory once, for all addresses together.
+ * tracing began. From an address, finds pointers to the block that contains the address, then
+ * pointers to the blocks that contain these pointers, and so on up to a variable or a stack. Each
+ * step reads all memory of the process once, for all addresses at the same time.
  *
- * A block is assumed to begin at the highest pointer target at or below the address, so results are
- * likely, not certain. Does not know sites.
+ * The block that contains an address is assumed to begin at the highest pointer target at or below
+ * the address. So results are likely, but not certain.
  */
 #ifndef PROOF_RETRACE_H
 #define PROOF_RETRACE_H
 
 #include "proof/heap_proof.h"
 
-/* Maximum pointers to a block to follow. */
+/* Maximum number of pointers to a block that are followed. */
 #define RETRACE_SLOTS 4
 #define RETRACE_NONE SIZE_MAX
 
@@ -33,8 +33,11 @@ enum sight_of {
 
 /* Where the search continues from a slot. */
 struct retrace_way {
-	bool is_end; /* ends here: the slot is in a root with a known owner */
-	/* Known block to continue from, or NULL; NULL with slot 0: the block is lost. */
+	bool is_end; /* the search ends here: the slot is in a root with a known owner */
+	/*
+	 * Known block from which the search continues, NULL if there is none. If slot is 0, too,
+	 * the memory with the slot is lost.
+	 */
 	const struct heap_block *block;
 	uint64_t slot;
 };
@@ -43,14 +46,16 @@ struct retrace_way {
 struct retrace_place {
 	uint64_t addr;
 	bool is_begin;
-	uint64_t low;  /* lowest possible start of the block */
-	uint64_t high; /* highest possible start of the block */
+	uint64_t low;  /* lowest possible start address of the block at addr */
+	uint64_t high; /* highest possible start address of this block */
 	struct sight sights[SIGHT_CNT];
-	struct retrace_way ways[RETRACE_SLOTS]; /* ways onwards from the slots in other memory */
-	size_t way_cnt;                         /* number of ways that are filled in */
-	bool is_held;                           /* true if the way from here to a root is known */
-	uint64_t slot;                          /* slot of the first pointer on this way */
-	size_t next; /* index of the next place on this way, RETRACE_NONE at its end */
+	/* by slot of SIGHT_MEMORY: where the search continues */
+	struct retrace_way ways[RETRACE_SLOTS];
+	size_t way_cnt; /* number of elements of ways that are filled in */
+	bool is_held;   /* true if the way from here to a root is known */
+	/* if is_held: slot of the first pointer on the way */
+	uint64_t slot;
+	size_t next; /* if is_held: index of the next place, RETRACE_NONE at the root */
 };
 
 struct retrace {
@@ -60,8 +65,8 @@ struct retrace {
 };
 
 /*
- * Adds places to start from: block (may be NULL), and slot, the address of the pointer that holds
- * it (0 if unknown). Returns 0 or -ENOMEM.
+ * Adds places from which to search: block (may be NULL), and slot (0 if unknown), the address of
+ * the pointer to block.
  */
 int retrace_add(struct retrace *retrace, const struct heap_block *block, uint64_t slot);
 
@@ -72,11 +77,14 @@ int retrace_add(struct retrace *retrace, const struct heap_block *block, uint64_
 int retrace_run(struct retrace *retrace, const struct heap_proof *proof,
 		const struct heap_picture *picture);
 
-/* Returns the place of the block or of the slot, if its way to a root is known; else NULL. */
+/*
+ * Returns the place of the block or of the slot, if the way from that place to a root is known;
+ * else NULL.
+ */
 const struct retrace_place *retrace_find(const struct retrace *retrace,
 					 const struct heap_block *block, uint64_t slot);
 
-/* Returns the next place on the way, NULL at its end. */
+/* Returns the next place on the way from a place to a root, NULL if there is none. */
 static inline const struct retrace_place *retrace_next(const struct retrace *retrace,
 						       const struct retrace_place *place)
 {

@@ -23,7 +23,10 @@ const struct thread_state *root_thread(const struct heap_picture *picture,
 	return NULL;
 }
 
-/* True if the file has memory after end, according to its ELF headers as mapped in the process. */
+/*
+ * True if the file's data extends beyond end, according to the ELF headers that are mapped in the
+ * process.
+ */
 static bool goes_on(const struct memory *memory, const struct mapping *begin, uint64_t end)
 {
 	Elf64_Ehdr header;
@@ -49,7 +52,10 @@ static bool goes_on(const struct memory *memory, const struct mapping *begin, ui
 	return last - (first & ~(memory->page_size - 1)) > end - begin->start;
 }
 
-/* A file's .bss has no path and follows its writable data directly, but so may other memory. */
+/*
+ * The .bss of a file is a mapping without a path directly after the file's writable data. Other
+ * memory may be there, too, so check the ELF headers.
+ */
 const struct mapping *root_file(const struct heap_picture *picture, const struct mapping *mapping)
 {
 	const struct mapping *first = picture->memory->maps.mappings;
@@ -66,8 +72,8 @@ const struct mapping *root_file(const struct heap_picture *picture, const struct
 }
 
 /*
- * Classifies an address. ret_file: file of a global. Call once per decision: headers read from
- * memory may change.
+ * Classifies an address. *ret_file: file of a global variable. Call once per decision: headers read
+ * from memory may change.
  */
 static enum holder_kind kind_of(const struct heap_picture *picture, uint64_t addr,
 				const struct mapping **ret_file)
@@ -92,8 +98,8 @@ enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr)
 }
 
 /*
- * Data of an allocator or of the C library points to everything, so it does not identify an owner.
- * The same holds for an interpreter's data and stacks.
+ * Data of an allocator or of the C library may point to any block, so it does not identify an
+ * owner. Neither do the data and stacks of an interpreter.
  */
 enum root_telling root_telling(const struct heap_picture *picture, uint64_t addr)
 {

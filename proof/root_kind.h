@@ -5,11 +5,11 @@
 
 #include "proof/heap_proof.h"
 
-/* Returns the thread whose stack is in the mapping, NULL if none is known. */
+/* Returns the thread whose stack is in the mapping, NULL if no such thread is known. */
 const struct thread_state *root_thread(const struct heap_picture *picture,
 				       const struct mapping *mapping);
 
-/* Returns the file whose variables are in the mapping, NULL if none. */
+/* Returns the file whose variables are in the mapping, NULL if there is none. */
 const struct mapping *root_file(const struct heap_picture *picture, const struct mapping *mapping);
 
 enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr);
@@ -17,8 +17,9 @@ enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr);
 /* How well a root identifies the owner of a pointer. */
 enum root_telling {
 	ROOT_TELLS_NOTHING,
-	ROOT_IS_RUNTIME,   /* data of a runtime: gives no hint, and is not searched */
-	ROOT_TELLS_LITTLE, /* a hint only if no other holder is found */
+	/* data of a runtime: says nothing about the owner, and is not searched */
+	ROOT_IS_RUNTIME,
+	ROOT_TELLS_LITTLE, /* used only if no other holder is found */
 	ROOT_TELLS,
 };
 

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-/* Leaf functions keep data below the stack pointer (x86-64 ABI, 3.2.2). */
+/* Bytes below the stack pointer where leaf functions may have data (x86-64 ABI, 3.2.2). */
 #ifdef __x86_64__
 #define RED_ZONE 128
 #else
@@ -17,8 +17,8 @@
 
 struct search {
 	const struct root_ranges *heaps;
-	size_t heap;   /* first heap that does not end before the next range */
-	uint64_t from; /* memory of the mapping below this address is unused */
+	size_t heap;   /* index of the first heap that does not end before the next range */
+	uint64_t from; /* the mapping is unused below this address */
 	struct root_ranges *ret;
 };
 
@@ -44,7 +44,7 @@ void root_ranges_deinit(struct root_ranges *ranges)
 	memset(ranges, 0, sizeof(*ranges));
 }
 
-/* Adds a range except for walked heaps. */
+/* Adds a range of memory, except for the walked heaps in it. */
 static int add_written(void *arg, uint64_t start, uint64_t end)
 {
 	struct search *search = arg;
@@ -68,7 +68,10 @@ static bool is_guard(const struct mapping *mapping)
 	return !mapping->readable && !mapping->writable && !mapping->executable;
 }
 
-/* True for the main stack, and for mappings above a guard mapping, which may be stacks. */
+/*
+ * True for the main stack, and for a mapping directly above a guard mapping, which may be a
+ * thread's stack.
+ */
 static bool may_be_stack(const struct proc_maps *maps, const struct mapping *mapping)
 {
 	const struct mapping *below = mapping > maps->mappings ? mapping - 1 : NULL;
@@ -78,8 +81,8 @@ static bool may_be_stack(const struct proc_maps *maps, const struct mapping *map
 }
 
 /*
- * Returns the start of the used part of a mapping. A stack is unused below its pointer; but if the
- * mapping may not be a stack, all of it counts.
+ * Returns the start of the used part of a mapping. A stack is unused below the stack pointer. A
+ * mapping that cannot be a stack is used as a whole.
  */
 static uint64_t begin_of(const struct memory *memory, const struct thread_states *threads,
 			 const struct mapping *mapping)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds roots: memory outside blocks that may have pointers to blocks. Roots are the written parts
- * of mappings, stacks from the stack pointer up, and registers. Memory allocated before tracing
- * began is a root, as its use is unknown, unless the heap itself was walked: then its free parts
- * are no roots.
+ * of mappings, stacks from the stack pointer up, and registers. Heap memory from before tracing
+ * began is a root, as its use is unknown; but if the heap was walked, its free memory is known and
+ * is no root.
  */
 #ifndef PROOF_ROOTS_H
 #define PROOF_ROOTS_H
@@ -19,7 +19,7 @@ struct root_ranges {
 	size_t cap;
 };
 
-/* Appends a range, or extends the last one if the gap between them is at most gap_bytes. */
+/* Appends a range, or extends the last range if the gap between both is at most gap_bytes. */
 int root_ranges_add(struct root_ranges *ranges, uint64_t start, uint64_t end, uint64_t gap_bytes);
 void root_ranges_deinit(struct root_ranges *ranges);
 
@@ -27,14 +27,14 @@ void root_ranges_deinit(struct root_ranges *ranges);
 struct root_memory {
 	struct root_ranges data;
 	struct root_ranges code; /* generated code, or code of a file that was modified */
-	struct root_ranges late; /* memory outside blocks in mappings that have blocks */
+	struct root_ranges late; /* memory outside blocks, in mappings that have blocks */
 };
 
 void root_memory_deinit(struct root_memory *roots);
 
 /*
- * Finds the root memory of a process, in whole pages except for stacks. heaps: ranges to exclude,
- * sorted by address. Returns 0 or a negative errno.
+ * Finds the root memory of a process, in whole pages, except for stacks, which begin at the stack
+ * pointer. heaps: ranges to exclude, sorted by address. Returns 0 or a negative errno.
  */
 int roots_find(const struct memory *memory, const struct thread_states *threads,
 	       const struct block_index *index, const struct root_ranges *heaps,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Takes a census of glibc's heap, and counts the pages that it is on; the rest is by mapping. */
+/*
+ * Takes a census of glibc's heap and counts the heap's resident pages. All other resident memory is
+ * counted by mapping.
+ */
 #include "proof/rss_count.h"
 
 #include <errno.h>
@@ -13,16 +16,16 @@
 #include "proof/live_memory.h"
 #include "proof/resident_pages.h"
 
-/* Maximum size of the memory without permissions that guards the end of a thread's stack. */
+/* Maximum size of the guard below a thread's stack, a mapping without permissions, in bytes. */
 #define GUARD_BYTES (64U << 10)
 
 struct count {
-	struct memory memory; /* first: what reads it gets the whole */
+	struct memory memory; /* must be the first field, as it is cast to struct count */
 	int mem_fd;
 	struct resident_pages pages;
 	const struct smaps *smaps;
-	uint64_t *counted;             /* bytes of each mapping that are on pages of the heap */
-	const struct mapping *mapping; /* that was found last */
+	uint64_t *counted;             /* by mapping: bytes counted as pages of the heap */
+	const struct mapping *mapping; /* last result of find_mapping() */
 	struct rss rss;
 };
 
@@ -40,7 +43,9 @@ static bool is_private(const struct mapping *mapping)
 	return mapping->readable && !mapping->shared && live_memory_may_read(mapping);
 }
 
-/* Reads at most to the end of a page. Pages that are not in memory hold zeros, or are swapped out.
+/*
+ * Reads at most up to the end of the page. Pages that are not in memory are read as zeros, even if
+ * they are swapped out.
  */
 static ssize_t read_page(struct count *count, uint64_t addr, char *buf, size_t len)
 {
@@ -57,7 +62,7 @@ static ssize_t read_page(struct count *count, uint64_t addr, char *buf, size_t l
 	return (ssize_t)len;
 }
 
-/* Returns the number of bytes from addr on, at most len, that are on resident pages. */
+/* Returns how many of the len bytes at addr can be read before a page that is not resident. */
 static size_t resident_len(struct count *count, uint64_t addr, size_t len)
 {
 	const struct mapping *mapping = find_mapping(count, addr);
@@ -115,7 +120,10 @@ static void free_nothing(struct memory *memory)
 
 static const struct memory_ops ops = {read_memory, visit_written, free_nothing};
 
-/* Pages of a file's data, where the main arena itself is, count with the file. */
+/*
+ * Counts a page of the heap. Skips pages of a file, such as the C library's data with the main
+ * arena: these count as memory of the file.
+ */
 static void count_page(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_part rest)
 {
 	struct count *count = arg;
@@ -158,7 +166,7 @@ static bool begins_with(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* Memory right behind a guard, as that of threads' stacks. */
+/* True if a guard is directly below the mapping, as below a thread's stack. */
 static bool is_guarded(const struct proc_maps *maps, size_t i)
 {
 	const struct mapping *before = &maps->mappings[i ? i - 1 : 0];
@@ -184,7 +192,7 @@ static enum rss_part part_of(const struct proc_maps *maps, size_t i)
 	return is_guarded(maps, i) ? RSS_STACKS : RSS_MAPPED;
 }
 
-/* Counts the bytes of each mapping outside heaps for the mapping's part. */
+/* Counts the resident bytes that are not on pages of the heap, for each mapping by its kind. */
 static void count_rest(struct count *count)
 {
 	const struct proc_maps *maps = &count->smaps->maps;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Divides the resident memory of a process among its parts, from files of /proc that are open. */
+/*
+ * Counts the resident memory of a process by use: live blocks, stacks, files, and so on. Reads open
+ * files of /proc/PID.
+ */
 #ifndef PROOF_RSS_COUNT_H
 #define PROOF_RSS_COUNT_H
 
@@ -14,8 +17,8 @@ struct rss_files {
 };
 
 /*
- * Counts while the process runs: an arena that it changes meanwhile may be skipped. Pages that are
- * not in memory are not touched. 0 or -ENOMEM.
+ * Counts while the process runs, and may skip an arena that the process changes meanwhile. Does not
+ * read pages that are not in memory. Returns 0 or -ENOMEM.
  */
 int rss_count(const struct rss_files *files, const struct smaps *smaps, struct rss *ret);
 

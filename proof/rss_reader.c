@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens files of /proc, which the helper may not, and checks what it answers. */
+/*
+ * Opens files of /proc for the helper process, which may not open them, and checks the helper's
+ * answers.
+ */
 #include "proof/rss_reader.h"
 
 #include <errno.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads what a process has in memory: its heap is read in a process without rights. */
+/*
+ * Counts the resident memory of a process by use. A helper process without rights reads the heap.
+ */
 #ifndef PROOF_RSS_READER_H
 #define PROOF_RSS_READER_H
 
@@ -9,19 +11,22 @@
 #include "report/rss.h"
 
 /*
- * Divides the resident memory of a process, which runs on. Fails with what opening files of
- * /proc/PID says (-ENOENT, -ESRCH, -EACCES ...), -ETIMEDOUT after the deadline, by
- * CLOCK_MONOTONIC, -EINTR if memleak is to end, -E2BIG for too many mappings, -EPIPE if the reading
- * process ended, -ENOMEM.
+ * Counts the resident memory of a process while it runs. deadline_ns: by CLOCK_MONOTONIC. Returns
+ * 0; an errno of opening files in /proc/PID (-ENOENT, -ESRCH, -EACCES ...); -ETIMEDOUT after the
+ * deadline; -EINTR if memleak is to end; -E2BIG if there are too many mappings; -EPIPE if the
+ * helper process ended; or -ENOMEM.
  */
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
 
-/* Begins to read; the answer is taken before another process is asked for. Fails as rss_read(). */
+/*
+ * Begins to read a process. Call rss_take() before reading another one. Returns 0 or an errno of
+ * rss_read().
+ */
 int rss_begin(pid_t pid, uint64_t deadline_ns);
 
 /*
- * Waits for the answer. -ETIMEDOUT: reading goes on, and a later call may take the answer. After
- * any other error, reading has been stopped.
+ * Waits for the result of rss_begin(). Returns an errno of rss_read(). After -ETIMEDOUT, reading
+ * continues, and a later call can get the result; after any other error, reading has stopped.
  */
 int rss_take(uint64_t deadline_ns, struct rss *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Open files in, the parts of resident memory out. */
+/* Receives open files of a process, and answers with the parts of its resident memory. */
 #include "proof/rss_server.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "helper/call.h"
 #include "proof/rss_count.h"
 
-/* Maximum size of smaps: of some 300,000 mappings. */
+/* Maximum size of /proc/PID/smaps in bytes, enough for some 300,000 mappings. */
 #define SMAPS_BYTES_MAX (256U << 20)
 #define PIECE_BYTES (1U << 16)
 

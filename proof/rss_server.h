@@ -12,7 +12,7 @@
 
 enum rss_request { RSS_MEM, RSS_PAGEMAP, RSS_SMAPS };
 
-/* Serves until the socket is closed. */
+/* Serves requests until the socket is closed. */
 void rss_server_main(int sock);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks up pointers in three steps, each of which prefetches data for the next. */
+/* Looks up pointers in three steps. Each step prefetches data for the next one. */
 #include "proof/scan.h"
 
 #include <stdbool.h>
@@ -7,10 +7,10 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Maximum gap between blocks that are read together. */
+/* Maximum gap in bytes between two blocks that are read at once. */
 #define NEAR_BYTES 4096
 
-/* Replaces the word when a block has too many pointers; no block contains this address. */
+/* Reported instead of a word if a block has too many pointers. No block contains this address. */
 #define CUT UINT64_MAX
 
 int scan_init(const struct memory *memory, const struct block_index *index, scan_found_fn *found,
@@ -90,7 +90,7 @@ static bool may_point(const struct scan *scan, uint64_t word)
 	return block_index_spans(scan->index, word & scan->address_bits);
 }
 
-/* Adds a possible pointer to the batch. False if the block has too many. */
+/* Adds a possible pointer to the batch. False if the block has too many possible pointers. */
 static bool consider(struct scan *scan, uint64_t word, uint32_t holder, uint64_t slot)
 {
 	bool fits = scan->seen++ < scan->most;
@@ -109,8 +109,8 @@ void scan_word(struct scan *scan, uint64_t word, uint64_t slot)
 }
 
 /*
- * Scans words read from addr, in block holder or in root memory. False if there are too many
- * pointers.
+ * Scans the words that were read from addr. holder: block with the words, NO_BLOCK for root memory.
+ * False if there are too many pointers.
  */
 static bool scan_words(struct scan *scan, const uint64_t *words, size_t cnt, uint32_t holder,
 		       uint64_t addr)
@@ -180,7 +180,8 @@ void scan_code(struct scan *scan, uint64_t start, uint64_t end)
 }
 
 /*
- * Returns the end of the memory to read at once: that of the first block and of blocks close to it.
+ * Returns the end of the memory to read at once: memory of the first block and of the blocks close
+ * to it.
  */
 static uint64_t run_end(const struct scan *scan, const uint32_t *blocks, size_t cnt)
 {

@@ -11,7 +11,7 @@
 #include "proof/memory.h"
 #include "proof/window.h"
 
-/* Bytes read at once, and pointers looked up together. */
+/* Maximum bytes read at once, and number of pointers looked up together. */
 #define SCAN_WINDOW_BYTES (1ULL << 18)
 #define SCAN_BATCH 64
 
@@ -19,8 +19,8 @@ struct pointer {
 	uint64_t word;
 	uint64_t slot;   /* address of the word */
 	uint32_t holder; /* block that contains the slot; NO_BLOCK for a root */
-	uint32_t block;  /* another block that word points into; NO_BLOCK: see most */
-	uint32_t offset; /* offset of the target in that block */
+	uint32_t block;  /* another block into which word points; NO_BLOCK: see scan.most */
+	uint32_t offset; /* offset of the pointer's target in block */
 	size_t grain;
 };
 
@@ -35,11 +35,11 @@ struct scan {
 	scan_found_fn *found;
 	void *arg;
 	/*
-	 * Maximum possible pointers per block. After these, a pointer with block NO_BLOCK reports
-	 * that the rest was skipped.
+	 * Maximum number of possible pointers per block. After these, the rest of the block is
+	 * skipped, and a pointer with block NO_BLOCK is reported.
 	 */
 	size_t most;
-	size_t seen; /* possible pointers seen in this block */
+	size_t seen; /* number of possible pointers seen in the current block */
 	struct pointer batch[SCAN_BATCH];
 	size_t batch_cnt;
 	size_t cluster;
@@ -52,7 +52,7 @@ void scan_deinit(struct scan *scan);
 
 /*
  * Scans whole words from start to end, skipping unreadable pages. ahead: as for window_get().
- * Pointers may be reported later, at the latest by scan_flush().
+ * Pointers may be reported after the call, at the latest by scan_flush().
  */
 void scan_memory(struct scan *scan, uint64_t start, uint64_t end, uint32_t holder, size_t ahead);
 /* Scans machine code, where words may be at any byte. It must be root memory without blocks. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses the lines of mappings, then those with sizes. */
+/* Parses the lines that describe mappings, then the lines with their sizes. */
 #include "proof/smaps.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define KIB 1024U
 
-/* Returns the digits of a line that begins with name, or NULL. */
+/* Returns the number in a line that begins with name, NULL if the line does not begin with name. */
 static const char *value_of(const char *line, const char *end, const char *name)
 {
 	size_t len = strlen(name);
@@ -35,7 +35,10 @@ static uint64_t number(const char *text, const char *end, unsigned int base)
 	return value;
 }
 
-/* Returns the mapping that a line begins to describe, or NULL: it describes the one before on. */
+/*
+ * Returns the mapping whose description begins at this line, NULL if the line belongs to the
+ * description of the previous mapping.
+ */
 static const struct mapping *mapping_of(const struct proc_maps *maps, const char *line,
 					const char *end)
 {

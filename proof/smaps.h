@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /proc/PID/smaps as plain data: mappings, and how much of each is in memory. */
+/* Parses /proc/PID/smaps: mappings, and how much of each is in memory. */
 #ifndef PROOF_SMAPS_H
 #define PROOF_SMAPS_H
 
@@ -10,10 +10,10 @@
 
 struct smaps {
 	struct proc_maps maps;
-	uint64_t *rss; /* bytes of each mapping in memory */
+	uint64_t *rss; /* by mapping: resident bytes */
 };
 
-/* Parses text; lines that have no place in it are skipped. Fails only with -ENOMEM. */
+/* Parses the text of the file, and skips unknown lines. Returns 0 or -ENOMEM. */
 int smaps_parse(const char *text, size_t len, struct smaps *ret);
 void smaps_deinit(struct smaps *smaps);
 

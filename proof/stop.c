@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks at all threads, and stops running ones until a look finds none. */
+/* Looks at all threads and stops those that run, again and again until no thread runs. */
 #include "proof/stop.h"
 
 #include <errno.h>
@@ -12,7 +12,10 @@
 /* Time after which a thread that has not stopped is assumed to be in an uninterruptible sleep. */
 #define SOON_NS 10000000ULL
 
-/* Maximum time to stop all threads and wait for ending ones, and pause between looks. */
+/*
+ * Maximum time to stop all threads and to wait for threads that are ending, and pause between
+ * looks.
+ */
 #define SETTLE_NS 2000000000ULL
 #define ROUND_NS 50000
 
@@ -35,7 +38,7 @@ static bool is_held(const struct stop *stop, pid_t tid)
 }
 
 /*
- * True if a thread runs, or has run between two looks; it may have just begun to wait again. before
+ * True if the thread runs, or has run since the look before, even if it sleeps again now. before
  * may be NULL.
  */
 static bool has_run(const struct live_threads *before, const struct memleak_thread_record *now)
@@ -46,7 +49,7 @@ static bool has_run(const struct live_threads *before, const struct memleak_thre
 	return !live_thread_rests(now) || !was || was->switches != now->switches;
 }
 
-/* Stops the threads that run or have run. *ret: true if there were any. */
+/* Stops the threads that run or have run. *ret: true if there were such threads. */
 static int hold_runners(struct stop *stop, const struct live_threads *before,
 			const struct live_threads *now, bool *ret)
 {
@@ -93,7 +96,7 @@ static int hold_next_runner(struct stop *stop, uint64_t deadline_ns)
 	return err;
 }
 
-/* Stops threads until all others sleep. Records all threads. */
+/* Stops threads until all other threads sleep. Records all threads. */
 static int settle(struct stop *stop, uint64_t deadline_ns)
 {
 	uint64_t until_ns = clock_deadline_ns(SETTLE_NS);

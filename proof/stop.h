@@ -11,26 +11,26 @@
 #include "proof/thread_watch.h"
 
 struct stop {
-	/* NULL if the kernel rejects the program; then all threads are stopped */
+	/* NULL if the kernel rejects the BPF program. Then all threads are stopped. */
 	struct thread_watch *watch;
 	pid_t pid;
 	struct held_threads held;
-	/* All threads with their registers, as of the start of the stop. */
+	/* All threads with their registers, as recorded when the process had stopped. */
 	struct live_threads seen;
 };
 
 /*
- * Stops all running threads. wants_one: if none runs, waits up to a quarter of a second for one. On
- * success no thread runs; held is empty if none ran before. Returns -EBUSY if another process
- * traces the process, -EAGAIN if threads come and go too fast, -ESRCH or -ETIMEDOUT. Call
- * stop_end() and stop_deinit() in any case.
+ * Stops all running threads. wants_one: if no thread runs, waits up to a quarter of a second for
+ * one that does. After success, no thread runs, and ret->held has the stopped threads; it is empty
+ * if all were asleep. Returns -EBUSY if another process traces the process, -EAGAIN if threads come
+ * and go too fast, -ESRCH or -ETIMEDOUT. Call stop_end() and stop_deinit() in any case.
  */
 int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t deadline_ns,
 	       struct stop *ret);
 
 /*
- * Returns 0 if no thread has run since. Otherwise stops threads that have, records all threads anew
- * and returns -EAGAIN, or another negative errno.
+ * Returns 0 if no thread has run since threads were last recorded. Otherwise stops the threads that
+ * have run, records all threads anew, and returns -EAGAIN or another negative errno.
  */
 int stop_confirm(struct stop *stop, uint64_t deadline_ns);
 
@@ -39,10 +39,16 @@ int stop_confirm(struct stop *stop, uint64_t deadline_ns);
  */
 int stop_renew(struct stop *stop, uint64_t deadline_ns);
 
-/* Returns the stopped thread after last (NULL for the first), NULL at the end. */
+/*
+ * Returns the next stopped thread after the argument last, or the first one if last is NULL. NULL
+ * at the end.
+ */
 const struct held_thread *stop_next_held(const struct stop *stop, const struct held_thread *last);
 
-/* Resumes all threads. False if some have not stopped yet; then call again soon. */
+/*
+ * Resumes all threads. False if some threads have not stopped yet, and so cannot be resumed; then
+ * call again soon.
+ */
 bool stop_end(struct stop *stop);
 void stop_deinit(struct stop *stop);
 

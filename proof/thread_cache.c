@@ -9,7 +9,7 @@
 #define SMALL_BINS 64U
 #define SMALLEST 32U
 
-/* Counts of all lists, then the first chunks of all lists. */
+/* A layout has the counts of all lists, then pointers to the first chunk of each list. */
 struct layout {
 	uint64_t chunk_size;
 	size_t count_bytes;
@@ -64,7 +64,7 @@ static void read_bins(const struct layout *layout, const char *data, struct thre
 	}
 }
 
-/* True if exactly the lists with an empty count are empty, and at least one list is not. */
+/* True if each list is empty exactly if its count says so, and at least one list is not empty. */
 static bool is_sound(const struct thread_cache *cache)
 {
 	uint16_t empty = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * glibc's per-thread cache (tcache) of free chunks: lists by size, and their lengths. It is in an
- * ordinary chunk, recognisable by content only. Does not follow the lists.
+ * glibc's per-thread cache (tcache) of free chunks: lists by size, and their lengths. The cache
+ * itself is in an ordinary chunk, which can only be recognised by its content. Does not follow the
+ * lists.
  */
 #ifndef PROOF_THREAD_CACHE_H
 #define PROOF_THREAD_CACHE_H
@@ -16,7 +17,7 @@
 
 struct thread_cache {
 	size_t bin_cnt;
-	/* List lengths; with counts_room, how much longer the lists may become. */
+	/* Length of each list; or if counts_room is set, how many more chunks the list can have. */
 	uint16_t counts[THREAD_CACHE_BINS_MAX];
 	bool counts_room;
 	/* Data address of the first chunk, 0 if the list is empty. */
@@ -25,15 +26,15 @@ struct thread_cache {
 	uint64_t size_mins[THREAD_CACHE_BINS_MAX], size_maxs[THREAD_CACHE_BINS_MAX];
 };
 
-/* Quick check: false if a chunk of size bytes cannot be a cache. */
+/* Quick check: false if a chunk of this size cannot be a thread cache. */
 static inline bool thread_cache_has_size(uint64_t size)
 {
 	return size >= 0x250 && size <= 0x310;
 }
 
 /*
- * Reads a chunk of size bytes as a cache. False if it does not look like one, or is an empty one,
- * which looks like any chunk.
+ * Reads a chunk of this size as a thread cache. False if the chunk does not look like a thread
+ * cache, or if all lists are empty: an empty cache cannot be recognised.
  */
 bool thread_cache_read(struct heap_reader *reader, uint64_t addr, uint64_t size,
 		       struct thread_cache *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Frees registers of threads. */
+/* Frees the states of threads. */
 #include "proof/thread_state.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Registers of a process's threads at the time of a picture. */
+/* Registers of the threads of a process at the time of a picture. */
 #ifndef PROOF_THREAD_STATE_H
 #define PROOF_THREAD_STATE_H
 
@@ -11,10 +11,11 @@
 struct thread_state {
 	pid_t tid;
 	uint64_t sp;
-	bool known; /* registers are known; else the whole stack is a root */
+	bool known; /* the stack pointer is known; else the whole stack is a root */
 	/*
-	 * Words of general and vector registers, and the TLS base. With has_registers they begin
-	 * like the registers of struct memleak_thread_record, else their order is undefined.
+	 * Words of general and vector registers, and the TLS base. If has_registers is set, they
+	 * begin with the registers in the order of struct memleak_thread_record; otherwise their
+	 * order is undefined.
 	 */
 	bool has_registers;
 	uint64_t *words;

@@ -15,7 +15,10 @@
 #include "loader/target/pid_namespace.h"
 #include "proof/arch.h"
 
-/* At least as large as the kernel's buffer, since reads return whole records only. */
+/*
+ * Bytes per read: at least the size of the kernel's buffer, since a read returns whole records
+ * only.
+ */
 #define PIECE_BYTES (64 * 1024)
 
 /* Maximum total size of records. */
@@ -27,7 +30,7 @@
 struct thread_watch {
 	struct threads_bpf *skel;
 	int program;
-	int link; /* iterator link of the process linked, -1 if none */
+	int link; /* link of the iterator, for the process in linked; -1 if none */
 	pid_t linked;
 };
 

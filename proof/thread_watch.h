@@ -17,7 +17,8 @@ int thread_watch__new(struct thread_watch **ret);
 void thread_watch__free(struct thread_watch *watch);
 
 /*
- * Gives access to the only descriptor in use. A forked process sets it if its number has changed.
+ * Returns or replaces the only descriptor in use. A forked process calls thread_watch__use_fd() if
+ * the descriptor has another number there.
  */
 int thread_watch__fd(const struct thread_watch *watch);
 void thread_watch__use_fd(struct thread_watch *watch, int fd);

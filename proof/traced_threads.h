@@ -9,7 +9,7 @@
 #include "proof/held_threads.h"
 #include "proof/live_threads.h"
 
-/* Like thread_watch__look(). Threads that are not stopped count as running. */
+/* Does the same as thread_watch__look(), but threads that are not stopped count as running. */
 int traced_threads_look(pid_t pid, const struct held_threads *held, bool with_vectors,
 			struct live_threads *ret);
 

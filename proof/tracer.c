@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak's side: starts the tracer and sends requests. */
+/* memleak's side of the connection: starts the tracer and sends requests. */
 #include "proof/tracer.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "helper/message.h"
 #include "proof/tracer_process.h"
 
-/* Time after a request's deadline for the tracer to finish a stop. */
+/* Additional time after the deadline of a request, in which the tracer can finish a stop. */
 #define GRACE_NS 5000000000ULL
 
 struct tracer {
@@ -50,7 +50,7 @@ static void leave(struct tracer *tracer, bool to_wait)
 {
 	if (tracer->sock < 0)
 		return;
-	/* Processes forked meanwhile may have the socket, too. */
+	/* Shut the socket down, as processes forked meanwhile may have it open, too. */
 	shutdown(tracer->sock, SHUT_RDWR);
 	close(tracer->sock);
 	tracer->sock = -1;
@@ -89,7 +89,7 @@ pid_t tracer__pid(const struct tracer *tracer)
 	return tracer->pid;
 }
 
-/* Sends a request, which is freed, and receives the reply. */
+/* Sends a request, frees it, and receives the reply. */
 static int ask(struct tracer *tracer, struct message *request, uint64_t deadline_ns,
 	       struct message *reply)
 {
@@ -100,7 +100,7 @@ static int ask(struct tracer *tracer, struct message *request, uint64_t deadline
 	message_deinit(request);
 	if (!err)
 		err = message_receive(tracer->sock, reply, deadline_ns);
-	/* A late reply would be taken for that of the next request. */
+	/* Close the connection: a late reply would be taken for the reply to the next request. */
 	if (err && err != -ENOMEM) {
 		leave(tracer, false);
 		err = -EPIPE;

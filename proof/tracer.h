@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A helper process that stops threads of other processes, and copies processes. While a thread
- * makes remote calls its registers are overwritten; so the tracer outlives memleak until it has
- * restored everything.
+ * makes remote calls its registers are overwritten; so if memleak ends, the tracer still runs until
+ * it has restored all registers.
  */
 #ifndef PROOF_TRACER_H
 #define PROOF_TRACER_H
@@ -15,8 +15,8 @@
 struct tracer;
 
 /*
- * Starts the tracer, with memleak's memory at this time. watch may be NULL; do not use it while the
- * tracer works. Returns 0 or a negative errno.
+ * Starts the tracer by forking, so it has memleak's memory as of this time. watch may be NULL;
+ * memleak must not use it while the tracer does. Returns 0 or a negative errno.
  */
 int tracer__new(struct thread_watch *watch, struct tracer **ret);
 void tracer__free(struct tracer *tracer);
@@ -25,22 +25,23 @@ void tracer__free(struct tracer *tracer);
 pid_t tracer__pid(const struct tracer *tracer);
 
 /*
- * Takes a picture; only one until tracer__let_go(). Returns the errors of picture_taker__take();
- * -EPIPE if the tracer is gone or did not answer in time, and then the call may be repeated.
+ * Takes a picture. The next picture may be taken only after tracer__let_go(). Returns 0 or the
+ * errors of picture_taker__take(). After -EPIPE (the tracer is gone, or did not answer in time) the
+ * call may be repeated.
  */
 int tracer__take(struct tracer *tracer, const struct tracer_order *order,
 		 struct tracer_answer *ret);
 
 /*
  * Makes a process stop at its exit; the process must not be traced yet. The next tracer__take() of
- * the process then returns TRACER_ENDED. fd: eventfd to signal it, which remains the caller's.
- * Returns 0 or a negative errno.
+ * the process then returns TRACER_ENDED. fd: eventfd that is signalled when the process has stopped
+ * at its exit; it remains the caller's. Returns 0 or a negative errno.
  */
 int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd);
 
 /*
- * Kills a copy and resumes threads. Returns the total time that threads were stopped, in
- * nanoseconds.
+ * Kills the copy, if any, and resumes the threads. Returns the total time that threads were
+ * stopped, in nanoseconds.
  */
 uint64_t tracer__let_go(struct tracer *tracer);
 

@@ -13,9 +13,9 @@
 enum tracer_request { TRACER_TAKE, TRACER_LET_GO, TRACER_WATCH_END };
 
 enum tracer_result {
-	TRACER_NOBODY_RAN, /* all threads sleep; nothing was stopped */
+	TRACER_NOBODY_RAN, /* no thread was stopped, as all threads sleep */
 	TRACER_COPIED,
-	TRACER_HOLDS, /* threads that ran are stopped until tracer__let_go() */
+	TRACER_HOLDS, /* running threads were stopped, until tracer__let_go() */
 	TRACER_ENDED, /* the process is stopped at its exit until tracer__let_go() */
 };
 
@@ -23,20 +23,20 @@ struct tracer_order {
 	pid_t pid;
 	bool wants_runner; /* if no thread runs, wait for one that does */
 	bool may_copy;
-	uint64_t deadline_ns; /* time at which threads resume and a copy is killed */
+	uint64_t deadline_ns; /* then threads are resumed and a copy is killed */
 };
 
 struct tracer_answer {
 	enum tracer_result result;
 	pid_t copy;
 	/*
-	 * TRACER_HOLDS: why there is no copy. -ECHILD: it could be noticed; -ENOEXEC: no thread may
-	 * make one, e.g. because of a seccomp filter; -ESTALE: some thread ran at each try;
-	 * -ENOMEM: not enough memory; -EAGAIN: too many processes.
+	 * With TRACER_HOLDS: why there is no copy. -ECHILD: the process could notice a copy;
+	 * -ENOEXEC: no thread may make a copy, e.g. because of a seccomp filter; -ESTALE: some
+	 * thread ran in every try; -ENOMEM: not enough memory; -EAGAIN: too many processes.
 	 */
 	int copy_err;
 	uint64_t taken_ns;
-	uint64_t stopped_ns; /* time that threads were stopped; unknown yet for TRACER_HOLDS */
+	uint64_t stopped_ns; /* how long threads were stopped; 0 with TRACER_HOLDS */
 	struct live_threads seen;
 };
 

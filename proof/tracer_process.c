@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Serves requests one by one. Holds threads or a copy until the next request, the request's
- * deadline, or the end of memleak, which closes the socket.
+ * Serves requests one by one. Keeps threads stopped, or keeps a copy, until the next request, the
+ * deadline of the current request, or the end of memleak, which closes the socket.
  */
 #include "proof/tracer_process.h"
 
@@ -35,7 +35,10 @@
 	(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_BPF) |                 \
 	 CAPABILITY(CAP_SYS_NICE))
 
-/* Time for other killed threads to end, in nanoseconds, unless they are busy in the kernel. */
+/*
+ * Maximum time to wait until the other, killed threads have ended, in nanoseconds. Threads that are
+ * busy in the kernel may take longer.
+ */
 #define OTHERS_END_NS 500000000ULL
 
 /* Maximum time that threads are stopped while their memory is read. */
@@ -44,7 +47,10 @@
 /* Interval between checks for threads that have not stopped and copies that have not ended. */
 #define STRAGGLERS_MS 2
 
-/* Time during which no thread may run, and maximum tries. */
+/*
+ * Time without any running thread after which a process counts as quiet, in microseconds, and
+ * maximum number of tries.
+ */
 #define QUIET_US 5000
 #define QUIET_TRIES 10
 
@@ -54,8 +60,9 @@ struct tracing {
 	struct stop stop;
 	bool holds;       /* threads of a process are stopped */
 	bool to_let_go;   /* threads are to be resumed, but some have not stopped yet */
-	struct copy copy; /* current copy, pid 0 if there is none */
-	pid_t at_end;     /* process stopped at its exit after its picture was taken, 0 if none */
+	struct copy copy; /* current copy; its pid is 0 if there is none */
+	/* process whose picture was taken and which is still stopped at its exit, 0 if none */
+	pid_t at_end;
 	struct ended_copies ended;
 	uint64_t deadline_ns;
 	uint64_t stopped_ns;
@@ -88,7 +95,7 @@ static void let_go(struct tracing *tracing)
 	tracing->at_end = 0;
 }
 
-/* Waits for threads that are to resume but have not stopped yet. */
+/* Waits for threads that have not stopped yet, and resumes them. */
 static void end_stop(struct tracing *tracing)
 {
 	while (tracing->to_let_go) {
@@ -105,7 +112,10 @@ static void end_copies(struct tracing *tracing)
 		usleep(STRAGGLERS_MS * 1000);
 }
 
-/* Takes a process at its end. All other threads were killed, so waits until they have ended. */
+/*
+ * Takes a picture of a process that is stopped at its exit. Waits until all other threads, which
+ * were killed, have ended.
+ */
 static int take_at_end(struct tracing *tracing, const struct tracer_order *order,
 		       struct tracer_answer *ret)
 {
@@ -128,7 +138,7 @@ static int take_at_end(struct tracing *tracing, const struct tracer_order *order
 	return err;
 }
 
-/* Returns 0, or why there is no copy. */
+/* Makes a copy. Returns 0 or a negative errno: see tracer_answer.copy_err. */
 static int make_copy(struct tracing *tracing, const struct tracer_order *order, uint64_t at)
 {
 	if (!order->may_copy)
@@ -141,8 +151,9 @@ static int make_copy(struct tracing *tracing, const struct tracer_order *order, 
 }
 
 /*
- * Reading takes longer than copying, so threads that keep waking are stopped, too, until none has
- * run for a while. Threads that run later are detected by picture__is_valid().
+ * Holds threads stopped because no copy can be made. As reading memory takes longer than copying,
+ * also stops threads that wake up, until no thread has run for a while. Threads that run later are
+ * detected by picture__is_valid().
  */
 static int wait_for_quiet(struct stop *stop, uint64_t deadline_ns)
 {
@@ -195,7 +206,7 @@ static int take(struct tracing *tracing, const struct tracer_order *order,
 	return err;
 }
 
-/* Records go into a file, as a message would have to be split. */
+/* Writes the thread records to a file, as they may be too large for one message. */
 static int put_records(const struct live_threads *threads, struct message *reply)
 {
 	reply->fd = (int)memfd_create("threads", MFD_CLOEXEC);
@@ -233,7 +244,7 @@ static int watch_end(struct message_cursor *cursor, struct message *request)
 	pid_t pid = (pid_t)message_get_u32(cursor);
 	int err = cursor->bad || request->fd < 0 ? -EPROTO : end_watch_begin(pid, request->fd);
 
-	/* end_watch_begin() now owns the descriptor. */
+	/* The descriptor now belongs to end_watch_begin(). */
 	if (!err)
 		request->fd = -1;
 	return err;
@@ -306,7 +317,10 @@ static void serve(struct tracing *tracing)
 	end_copies(tracing);
 }
 
-/* Raises the priority: while this process works, threads are stopped, and it has little to do. */
+/*
+ * Raises the priority of this process: threads are stopped while it works, and it needs little
+ * time.
+ */
 static void go_first(void)
 {
 	struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};

@@ -20,7 +20,7 @@ void window_deinit(struct window *window)
 	memset(window, 0, sizeof(*window));
 }
 
-/* Reads to the end of a page: the rest is cheap, and often needed next. */
+/* Reads up to the end of a page: the rest of a page costs little, and is often needed next. */
 static void load(struct window *window, uint64_t addr, size_t len)
 {
 	ssize_t got;

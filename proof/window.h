@@ -12,10 +12,10 @@ struct window {
 	const struct memory *memory;
 	unsigned char *bytes;
 	size_t cap;
-	uint64_t start; /* start of the buffered range, initially empty */
+	uint64_t start; /* address range in the buffer, initially empty */
 	uint64_t end;
 	uint64_t read_bytes; /* total bytes read */
-	int err;             /* why no memory can be read any more, 0 if it can */
+	int err;             /* negative errno if no memory can be read any more, else 0 */
 };
 
 /* Allocates the buffer of cap bytes, at least a page. Returns 0 or -ENOMEM. */
@@ -23,9 +23,9 @@ int window_init(const struct memory *memory, size_t cap, struct window *ret);
 void window_deinit(struct window *window);
 
 /*
- * Returns memory at addr, NULL if none can be read. *len: in, wanted bytes, limited by the buffer
- * size; out, available bytes, a multiple of 8 if less than wanted. ahead: bytes to read at once if
- * a read is needed.
+ * Returns the memory at addr, NULL if it cannot be read. *len: on entry, number of wanted bytes; on
+ * return, number of available bytes, at most the buffer size, and a multiple of 8 if fewer than
+ * wanted. ahead: number of bytes to read at once if the memory is not in the buffer.
  */
 const void *window_get(struct window *window, uint64_t addr, size_t ahead, size_t *len);
 

@@ -45,7 +45,7 @@ struct scan {
 #define SCAN_ZERO (1 << 5)
 #define SCAN_REGIONS 512
 
-/* Bytes to scan between checks of the deadline. */
+/* Number of bytes of address space to scan between two checks of the deadline. */
 #define SCAN_BYTES (1ULL << 40)
 
 /* Bits of a pagemap entry. */
@@ -234,7 +234,10 @@ static int open_mapped(pid_t pid, const struct mapping *mapping)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Visits what the file has, including pages that are swapped out or not mapped by this process. */
+/*
+ * Visits the pages that the file in memory has, including pages that are swapped out or that this
+ * process has not mapped.
+ */
 static int visit_data(const struct written_pages *pages, int fd, const struct mapping *mapping,
 		      uint64_t start, uint64_t end)
 {
@@ -274,7 +277,7 @@ int written_pages_of_file(const struct written_pages *pages, const struct mappin
 
 	if (fd >= 0)
 		return visit_data(pages, fd, mapping, start, end);
-	/* The process cannot have written through this mapping. */
+	/* Skip the mapping: the process cannot have written to it. */
 	if (!mapping->writable)
 		return 0;
 	return visit_tables(pages, start, end, true);

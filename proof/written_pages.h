@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the pages of a live process that it may have written to: from its page tables, or for
- * shared memory from the file. With PAGEMAP_SCAN (since Linux 6.7) untouched ranges are nearly
+ * Finds the pages to which a live process may have written: from its page tables, or for shared
+ * memory from the file in memory. With PAGEMAP_SCAN (since Linux 6.7) untouched ranges are nearly
  * free; otherwise 8 bytes are read for each page.
  */
 #ifndef PROOF_WRITTEN_PAGES_H
@@ -17,8 +17,11 @@ struct written_pages {
 	uint64_t page_size;
 	uint64_t deadline_ns; /* deadline, after which visits return -ETIMEDOUT */
 	bool scans;
-	dev_t kernel_dev; /* device of the kernel's shared memory files, 0 if unknown */
-	/* Frame of the zero page, 0 if unknown; needed if PAGEMAP_SCAN is not supported. */
+	dev_t kernel_dev; /* see written_pages_kernel_dev() */
+	/*
+	 * Frame number of the zero page, 0 if unknown. Needed if the kernel does not support
+	 * PAGEMAP_SCAN.
+	 */
 	uint64_t zero_frame;
 	memory_visit_fn *visit;
 	void *arg;
@@ -28,26 +31,27 @@ struct written_pages {
 bool written_pages_scans(int pagemap_fd);
 
 /*
- * Returns the frame of the shared zero page, mapped where a page was read but never written. 0 if
- * unknown, as without root.
+ * Returns the frame number of the shared zero page, which the kernel maps where memory was read but
+ * never written. 0 if unknown, e.g. without root rights.
  */
 uint64_t written_pages_zero_frame(void);
 
 /*
- * Returns the device of the kernel's internal shared memory files (memfd, anonymous, System V).
- * Files of other devices are not opened, as their file system could block. 0 if unknown.
+ * Returns the device number of the kernel's internal shared memory files (memfd, anonymous, System
+ * V). Files of other devices are not opened, as their file system could block. 0 if unknown.
  */
 dev_t written_pages_kernel_dev(void);
 
 /*
- * Visits the pages of a private mapping that are neither unmodified file pages nor untouched, in
- * ascending order. Returns 0, what visit returned, or a negative errno.
+ * Visits the pages of a private mapping to which the process may have written, in ascending order.
+ * Skips untouched pages and unmodified pages of a file. Returns 0, what visit returned, or a
+ * negative errno.
  */
 int written_pages_of_memory(const struct written_pages *pages, uint64_t start, uint64_t end);
 
 /*
- * Visits the pages of a shared mapping that its file in memory has, or that the process has
- * touched. Order and results are those of written_pages_of_memory().
+ * Visits the pages of a shared mapping that exist in its file in memory, or that the process has
+ * touched. The order and return values are those of written_pages_of_memory().
  */
 int written_pages_of_file(const struct written_pages *pages, const struct mapping *mapping,
 			  uint64_t start, uint64_t end);
