@@ -57,14 +57,16 @@ enum account_region {
 
 /* Indexes into account.lost, which counts data that could not be recorded. */
 enum account_lost {
-	ACCOUNT_LOST_CELLS,     /* blocks dropped because there was no cell */
-	ACCOUNT_LOST_STACKS,    /* blocks kept without a stack, for lack of room for frames */
-	ACCOUNT_LOST_UNWIND,    /* truncated stacks */
-	ACCOUNT_LOST_MAPPINGS,  /* mapping events dropped because the ring was full */
-	ACCOUNT_LOST_THREADS,   /* threads beyond the maximum number */
-	ACCOUNT_LOST_SIZE,      /* blocks larger than ACCOUNT_SIZE_MAX, recorded with that size */
-	ACCOUNT_LOST_TRACED,    /* dropped events of ACCOUNT_TRACES */
-	ACCOUNT_LOST_INHERITED, /* dropped events ACCOUNT_EVENT_LEFT and ACCOUNT_EVENT_FREED */
+	ACCOUNT_LOST_CELLS, /* blocks dropped because there was no cell */
+	/* blocks recorded without a stack, as there was no room for frames */
+	ACCOUNT_LOST_STACKS,
+	ACCOUNT_LOST_UNWIND,   /* truncated stacks */
+	ACCOUNT_LOST_MAPPINGS, /* mapping events dropped because the ring was full */
+	ACCOUNT_LOST_THREADS,  /* threads beyond the maximum number */
+	ACCOUNT_LOST_SIZE,     /* blocks larger than ACCOUNT_SIZE_MAX, recorded with that size */
+	ACCOUNT_LOST_TRACED,   /* traced calls dropped because the ring was full */
+	/* dropped events of these types: ACCOUNT_EVENT_LEFT, ACCOUNT_EVENT_FREED */
+	ACCOUNT_LOST_INHERITED,
 	ACCOUNT_LOST_CNT,
 };
 
@@ -88,7 +90,7 @@ enum account_call {
  * Bits of account.ways. A bit that is set stays set, except for ACCOUNT_TRACES and
  * ACCOUNT_TRACES_STACKS.
  */
-#define ACCOUNT_SAMPLES 1U         /* only samples of blocks are kept */
+#define ACCOUNT_SAMPLES 1U         /* only a sample of all blocks is recorded */
 #define ACCOUNT_FILTERS 2U         /* ACCOUNT_FILTER counts all kept blocks */
 #define ACCOUNT_ADDS_UP 4U         /* totals are maintained in struct account_sums */
 #define ACCOUNT_FORKED 8U          /* children have copies of blocks older than the last fork */
@@ -104,7 +106,7 @@ enum account_call {
 struct account_sums {
 	__s64 outstanding;
 	__s64 peak;    /* maximum of outstanding */
-	__s64 highest; /* maximum of outstanding + mapped */
+	__s64 highest; /* maximum of the sum of outstanding and mapped */
 	__s64 mapped;  /* mapped bytes, written by memleak */
 	/*
 	 * Bytes that were outstanding when sums were enabled, written by memleak. The field
@@ -209,11 +211,11 @@ _Static_assert(sizeof(struct account_thread) % ACCOUNT_CACHE_LINE == 0,
 struct account_module {
 	__u64 start;
 	__u64 end;
-	__u64 offset; /* file offset of start */
+	__u64 offset; /* file offset of the address start */
 	__u64 ino;    /* inode number, 0 if there is no file */
 	__u32 dev_major;
 	__u32 dev_minor;
-	__u64 path; /* offset of its path in the text region */
+	__u64 path; /* offset of the module's path in ACCOUNT_TEXT */
 	__u64 since_ns;
 	__u64 reserved;
 };
@@ -348,7 +350,7 @@ struct account_event {
 	__u64 addr;
 	__u64 len;
 	__u32 stack;
-	__u32 flags; /* MAP: ACCOUNT_MAP_*; TAKE: 1 if the old range stays mapped */
+	__u32 flags; /* of MAP: ACCOUNT_MAP_*; of TAKE: 1 if the old range stays mapped */
 };
 
 #define ACCOUNT_TRACED_FREE 1U

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shared by all parts of the agent: the gate, which is open while there is an account, and
- * per-thread data.
+ * Data of all parts of the agent: the gate, which is open while there is an account, and data of
+ * each thread.
  *
  * The agent runs inside every allocator call, also in signal handlers. It takes no lock, allocates
  * nothing on the heap, and preserves errno.

@@ -91,11 +91,15 @@ static const char *const names[FUNCTION_CNT] = {
 static const char *const other_names[OTHER_CNT] = {"mmap", "munmap", "mremap", "dlclose",
 						   "mlockall"};
 
-static any_function *next[FUNCTION_CNT]; /* cast to the right type at each call */
+/* next definition of each function, cast to its type at each call */
+static any_function *next[FUNCTION_CNT];
 static any_function *others[OTHER_CNT];
 static bool operators_allocate; /* C++ operators allocate without calling malloc() */
 
-/* Memory for allocations while the next functions are looked up; never reused. */
+/*
+ * Memory for blocks that are allocated while the next functions are being looked up. Freed memory
+ * is not reused.
+ */
 static unsigned char early[32768] __attribute__((aligned(16)));
 static size_t early_bytes;
 static bool finding;
@@ -141,7 +145,10 @@ void allocators_find(void)
 	operators_allocate = is_of_allocator(next[NEW]);
 }
 
-/* Missing in musl: with its programs the agent does nothing, but they must start. */
+/*
+ * musl does not have this function. With musl the agent does nothing, but programs must still
+ * start.
+ */
 #pragma weak dladdr1
 
 bool allocators_are_bypassed(void)
@@ -154,8 +161,8 @@ bool allocators_are_bypassed(void)
 	    !dladdr(next, &own))
 		return false;
 	/*
-	 * An executable that takes malloc()'s address may define it as its own PLT entry, which
-	 * leads to the function that is called.
+	 * An executable that takes the address of malloc() may define it as a PLT entry of its own.
+	 * The entry leads to the function that is called, and is no other allocator.
 	 */
 	if (symbol && symbol->st_shndx == SHN_UNDEF)
 		return false;
@@ -163,8 +170,9 @@ bool allocators_are_bypassed(void)
 }
 
 /*
- * Returns the next function. mmap() and its kin are not looked up on demand: the first caller may
- * be an allocator that is starting and holds a lock, and the lookup would call it.
+ * Returns the next definition of a function that is no allocator. mmap() etc. are not looked up on
+ * demand: the first caller may be an allocator that is starting and holds a lock, and the lookup
+ * would call this allocator.
  */
 any_function *allocators_other(enum other_function which)
 {
@@ -173,7 +181,7 @@ any_function *allocators_other(enum other_function which)
 	return others[which];
 }
 
-/* Returns the next function of this name, NULL while the functions are being looked up. */
+/* Returns the next definition of the function, NULL while functions are being looked up. */
 static inline any_function *next_function(enum function which)
 {
 	if (unlikely(!next[which]))
@@ -332,7 +340,7 @@ static ALWAYS_INLINE bool forget(void *addr, const struct caller *caller)
 	return true;
 }
 
-/* Counts a free of a block in no cell. */
+/* Counts the free of a block that is in no cell. */
 static inline void count_other_free(void *addr, const struct caller *caller)
 {
 	struct account *account = gate.account;
@@ -567,7 +575,7 @@ static __attribute__((noinline)) void free_slowly(void *addr, uint64_t ra, uint6
 	function(addr);
 }
 
-/* The fast path, for a block in its home cell, uses no stack. */
+/* The fast path, for a block in its home cell, does not need the stack of the caller. */
 HIDDEN void agent_free(void *addr, uint64_t ra, uint64_t sp, uint64_t fp)
 {
 	void (*function)(void *addr) = (void (*)(void *))next[FREE];
@@ -594,8 +602,8 @@ static any_function *find_in_library(const char *path, enum function which)
 }
 
 /*
- * Finds an operator that RTLD_NEXT does not: a C program may load a C++ library later. That library
- * may also have its own operators.
+ * Finds an operator that dlsym(RTLD_NEXT) does not find: a C program may load a C++ library later.
+ * That library may also have its own operators.
  */
 static any_function *find_operator(enum function which, uint64_t caller)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interposed allocator functions, and the functions they forward to. */
+/* Interposed allocator functions, and the functions to which they forward calls. */
 #ifndef AGENT_ALLOCATORS_H
 #define AGENT_ALLOCATORS_H
 
@@ -18,7 +18,7 @@ enum other_function {
 
 typedef void any_function(void);
 
-/* Looks up the functions that the program would call without the agent. */
+/* Looks up the next functions: those that the program would call without the agent. */
 void allocators_find(void);
 
 /*
@@ -33,8 +33,8 @@ struct account;
 bool allocators_map(struct account *account, uint64_t caller);
 
 /*
- * Returns the next function of this name, NULL if not found yet. Looks up dlclose() and mlockall()
- * on demand.
+ * Returns the next definition of a function that is no allocator, NULL if it is not found yet.
+ * Looks up dlclose() and mlockall() on demand.
  */
 any_function *allocators_other(enum other_function which);
 

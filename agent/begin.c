@@ -54,7 +54,8 @@ struct orders {
 	bool adds_up;          /* flag p: maintain sums */
 	bool counts;           /* flag c: count requested bytes */
 	unsigned int traces;   /* flag t: trace each call; tt: also stacks of frees */
-	const char *socket;    /* abstract socket to send the account to, NULL if there is none */
+	/* name of the abstract socket to which the account is sent, or NULL */
+	const char *socket;
 };
 
 static const char *read_flags(const char *at, struct orders *ret)
@@ -122,7 +123,7 @@ static uint64_t limit_of(int resource)
 	return err ? RLIM_INFINITY : limit.rlim_cur;
 }
 
-/* Returns the maximum size of an account. Exceeding RLIMIT_FSIZE would raise SIGXFSZ. */
+/* Returns the maximum size of an account. A file larger than RLIMIT_FSIZE would raise SIGXFSZ. */
 static uint64_t bytes_allowed(void)
 {
 	uint64_t address_space = limit_of(RLIMIT_AS) / 4, file = limit_of(RLIMIT_FSIZE);
@@ -149,8 +150,8 @@ static struct account *make_account(int *ret_fd)
 					   MAP_SHARED | MAP_NORESERVE, fd, 0);
 	}
 	/*
-	 * Core dumps have only the head of the account: dumping its sparse regions would fill them
-	 * with memory.
+	 * Exclude all but the first part of the account from core dumps: a dump reads the sparse
+	 * regions, which would allocate their pages.
 	 */
 	if (system_error(addr) ||
 	    system_call(SYS_madvise, addr, (long)layout.bytes, MADV_DONTFORK, 0, 0, 0) ||
@@ -159,7 +160,7 @@ static struct account *make_account(int *ret_fd)
 		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 		return NULL;
 	}
-	/* Seals let readers rely on the size. */
+	/* Seal the file, so that readers can rely on its size. */
 	system_call(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, 0, 0, 0);
 	account = (struct account *)addr;
 	*account = layout;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds and adds frames without locks. A thread fills a new frame, then publishes its number; if
- * another thread was first, it uses that frame.
+ * Finds and adds frames without locks. A thread fills in a new frame, then publishes the frame's
+ * number. If another thread has added an equal frame first, both use that frame.
  */
 #include "agent/call_tree.h"
 
@@ -51,7 +51,7 @@ uint32_t call_tree_child(struct account *account, uint32_t parent, uint64_t fram
 				return made;
 			}
 		}
-		/* If another thread was first, the frame made here remains unused. */
+		/* If another thread has added a frame first, this new frame remains unused. */
 		if (gate.frames[number].frame == frame)
 			return number;
 		place = &gate.frames[number].next[hash >> 63];

@@ -18,8 +18,8 @@ static uint32_t take_number(struct account *account, uint32_t *cnt, enum account
 }
 
 /*
- * Creates a chunk or spill. If another thread was first, the entry made here remains unused,
- * without pages.
+ * Creates a chunk or spill. If another thread has created it first, the new entry remains unused,
+ * and its pages unallocated.
  */
 static uint32_t make(struct account *account, uint32_t *place, uint32_t *cnt,
 		     enum account_region which, uint64_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores blocks in cells: see account.h. Only the thread that allocates or frees a block accesses
- * its address.
+ * Stores blocks in cells: see account.h. For each address, only the thread that allocates or frees
+ * the block there accesses its cell.
  */
 #ifndef AGENT_CELLS_H
 #define AGENT_CELLS_H
@@ -11,7 +11,10 @@
 
 /* Creates the chunk of an address. Returns NULL if there is no room. */
 struct account_chunk *cells_new_chunk(struct account *account, uint64_t addr);
-/* Stores a block in the cell that has its address, another free cell of its line, or a spill. */
+/*
+ * Stores a block in the cell that already has the block's address, or in a free cell of its line,
+ * or in a spill.
+ */
 void cells_put_slowly(struct account *account, struct account_chunk *chunk, uint64_t addr,
 		      struct account_cell cell);
 /* Searches for a block outside its home cell. Returns NULL if not found there. */
@@ -34,8 +37,8 @@ static inline uint64_t cells_line_number(uint64_t addr)
 }
 
 /*
- * Returns the preferred cell of an address: each cell of a line is home to a quarter of its
- * addresses.
+ * Returns the preferred cell of an address: each of the four cells of a line is home to a quarter
+ * of the line's addresses.
  */
 static inline struct account_cell *cells_home(struct account_chunk *chunk, uint64_t addr)
 {
@@ -138,7 +141,10 @@ static ALWAYS_INLINE struct account_cell *cells_find(uint64_t addr)
 	return cell_is_at(home, cells_position(addr)) ? home : cells_find_elsewhere(chunk, addr);
 }
 
-/* Returns the home cell of a block, NULL if the block is not there; it may be in another cell. */
+/*
+ * Returns the home cell of a block, NULL if the block is not in its home cell. The block may still
+ * be in another cell.
+ */
 static ALWAYS_INLINE struct account_cell *cells_find_at_home(uint64_t addr)
 {
 	struct account_chunk *chunk = cells_chunk(addr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Begins an epoch at each fork, which separates older and newer blocks, and begins the child's
- * account. vfork() and posix_spawn() need neither: their children work in the parent's memory.
+ * At each fork, begins an epoch, which tells older from newer blocks, and begins the child's
+ * account. vfork() and posix_spawn() need neither, as their children use the parent's memory.
  */
 #include "agent/forks.h"
 
@@ -42,8 +42,8 @@ static uint64_t begin_epoch(struct account *account)
 }
 
 /*
- * Prepares a fork. Allocations and frees by other threads until the fork may be counted on either
- * side of it.
+ * Prepares a fork. Allocations and frees by other threads until the fork may be counted as before
+ * or after the fork.
  */
 static void before_fork(void)
 {
@@ -72,7 +72,10 @@ static void in_child(void)
 	forked_ns = 0;
 }
 
-/* Looks the function up by name: glibc exports __register_atfork(), musl pthread_atfork(). */
+/*
+ * Looks up the function that registers fork handlers, by name: glibc exports __register_atfork(),
+ * musl pthread_atfork().
+ */
 void forks_load(void)
 {
 	typedef int at_fork(void (*before)(void), void (*parent)(void), void (*child)(void),

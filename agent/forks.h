@@ -14,7 +14,7 @@ void forks_load(void);
 /* Makes forked children begin accounts: with --follow memleak gets the parents' accounts, too. */
 void forks_follow(void);
 
-/* Records in a new account which account it inherits from, if any. */
+/* Records in a new account of a forked child which account is the parent's. */
 void forks_describe(struct account *account);
 
 /* Reports that a block older than the last fork was or will be freed. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds a function's FDE in the linker's search table, and runs its instructions. */
+/* Finds a function's FDE in the linker's search table, and runs the FDE's unwind instructions. */
 #include "agent/frame_info.h"
 
 #include <dwarf.h>
@@ -161,7 +161,10 @@ uint64_t frame_info_header(uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* Sorted search table; each entry has a function's start and the address of its FDE. */
+/*
+ * Sorted search table; each entry has the start of a function and the address of the function's
+ * FDE.
+ */
 struct table {
 	uint64_t header;
 	uint64_t entries;
@@ -178,7 +181,7 @@ static bool open_table(uint64_t header, uint64_t start, uint64_t end, struct tab
 	struct reader reader = reader_at(header, start, end);
 	uint64_t encodings = read_fixed(&reader, 4);
 
-	/* Version 1, with entries of 4 bytes relative to the header. */
+	/* Accept only version 1 with table values of 4 bytes, relative to the header. */
 	if (reader.bad || (encodings & 0xff) != 1 ||
 	    encodings >> 24 != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
 		return false;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds unwind rules in a file's .eh_frame in memory. Reads only memory of the file. */
+/*
+ * Finds unwind rules in a file's .eh_frame in memory. Reads only the memory where the file is
+ * loaded.
+ */
 #ifndef AGENT_FRAME_INFO_H
 #define AGENT_FRAME_INFO_H
 

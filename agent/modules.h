@@ -16,7 +16,7 @@ struct code {
 	uint64_t loaded_start; /* address range of the whole file */
 	uint64_t loaded_end;
 	bool is_own;        /* true for code of the agent */
-	bool is_trampoline; /* uretprobe trampoline, which replaces return addresses on stacks */
+	bool is_trampoline; /* the uretprobe trampoline, whose address replaces return addresses */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the stack number of an allocator call. Remembers stacks by return address and stack
- * pointer; verifies a remembered stack by comparing each word that the walk depended on.
+ * pointer; verifies a remembered stack by comparing each word on which its walk depended.
  */
 #ifndef AGENT_STACKS_H
 #define AGENT_STACKS_H
@@ -52,7 +52,7 @@ struct alike_set {
 	uint64_t met[ALIKE_WAYS];
 } __attribute__((aligned(64)));
 
-/* Stacks that a thread remembers. */
+/* The remembered stacks of a thread. */
 struct memo {
 	/*
 	 * stacks_generation when last used; MEMO_TAKEN while in use, perhaps by code that a signal
@@ -66,7 +66,7 @@ struct memo {
 	uint8_t met[MET_BYTES + sizeof(struct met) + MET_ROUNDS_MAX * sizeof(struct met_words)]
 		__attribute__((aligned(64)));
 	struct known_stack known;
-	/* Walks in progress, kept here because they are too large for small stacks. */
+	/* Walks in progress. They are too large to be local variables on a small stack. */
 	struct walk walks[WALKS];
 };
 

@@ -21,14 +21,14 @@ void system_unmap(void *addr, uint64_t bytes)
 }
 
 /*
- * Passes the page to rt_sigprocmask(), which reads the signal set before it rejects the invalid
- * operation.
+ * Passes the page as a signal set to rt_sigprocmask() with an invalid operation: the kernel reads
+ * the set before it rejects the operation.
  */
 bool system_is_readable(uint64_t addr)
 {
 	long err = system_call(SYS_rt_sigprocmask, -1, (long)(addr & ~7ULL), 0, 8, 0, 0);
 
-	return err == -22; /* EINVAL: readable, EFAULT: not */
+	return err == -22; /* EINVAL means readable, EFAULT not readable */
 }
 
 uint32_t system_tid(void)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System calls without the C library's wrappers, which set errno and may be cancellation points. */
+/*
+ * System calls without the wrappers of the C library: these set errno, and some are cancellation
+ * points.
+ */
 #ifndef AGENT_SYSTEM_H
 #define AGENT_SYSTEM_H
 
@@ -52,7 +55,7 @@ bool system_is_readable(uint64_t addr);
 
 uint32_t system_tid(void);
 
-/* clock_gettime() of the vDSO if available, else of the C library. */
+/* Function clock_gettime() of the vDSO if available, else of the C library. */
 extern int (*system_clock)(clockid_t clock, struct timespec *ret)
 	__attribute__((visibility("hidden")));
 

@@ -12,7 +12,7 @@
 /* Maximum pages of a stack to check at once: 16 MiB. */
 #define OWN_PAGES 4096U
 
-/* Maximum distance from the stack pointer to a valid frame pointer, in bytes. */
+/* Maximum distance in bytes from the stack pointer to a valid frame pointer. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
 /*
@@ -24,7 +24,7 @@
 struct known_rule {
 	uint64_t check;
 	uint64_t rule;
-	uint64_t to_frame; /* offset from pc to its frame as in struct code, or NO_FRAME */
+	uint64_t to_frame; /* to_frame of struct code, or NO_FRAME */
 	uint64_t reserved;
 } __attribute__((aligned(32)));
 
@@ -223,7 +223,7 @@ static bool step_signal(struct state *state)
 	uint64_t base = state->step->from.sp;
 	struct walk_place *next = &state->step[1].from;
 
-	/* Signal frames are rare, so they are not remembered. */
+	/* Signal frames are rare, so stacks with them are not remembered. */
 	state->walk->doubtful = true;
 	if (!read_word(base + SIGNAL_FP, &next->fp) || !read_word(base + SIGNAL_PC, &next->pc) ||
 	    (SIGNAL_LR && !read_word(base + SIGNAL_LR, &state->lr)) ||
@@ -247,7 +247,10 @@ static inline bool step_to(struct state *state, uint64_t ra, uint64_t sp, uint64
 	return next->pc ? false : ends(state, UNWIND_END_COMPLETE);
 }
 
-/* Follows the frame pointer: it points to the caller's saved one, with the return address above. */
+/*
+ * Follows the frame pointer. It points to the saved frame pointer of the caller, with the return
+ * address above.
+ */
 static bool step_fp(struct state *state)
 {
 	uint64_t fp = state->step->from.fp, ra, saved;
@@ -301,7 +304,10 @@ static inline bool step_rule(struct state *state, const struct unwind_rule *rule
 
 	if (!find_cfa(state, rule, &cfa))
 		return ends(state, UNWIND_END_READ);
-	/* Stacks grow down; only an interrupted function may not have a frame yet. */
+	/*
+	 * Stacks grow down, so the caller's frame must be above. Only an interrupted function may
+	 * have no frame yet.
+	 */
 	if (cfa < state->step->from.sp || (cfa == state->step->from.sp && !state->exact) ||
 	    !step_saved(state, rule, cfa, &ra_at, &fp_at))
 		return ends(state, UNWIND_END_NO_RULE);

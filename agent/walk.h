@@ -50,7 +50,7 @@ struct known_frame {
 	struct walk_place place;
 	uint32_t number; /* frame number in the account */
 	uint32_t word_cnt;
-	uint32_t frame_cnt; /* number of kept frames */
+	uint32_t frame_cnt; /* number of frames except the agent's */
 	bool needs_fp;      /* this frame's callers are found by its frame pointer */
 	bool is_own;        /* all words are on the thread's own stack, which remains readable */
 };
