@@ -37,7 +37,7 @@ static uint64_t load64(const __u64 *word)
 static void copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
-	/* Keeps the compiler from reading the source again later. */
+	/* Barrier: keeps the compiler from reading the target's memory again later. */
 	__asm__ volatile("" : : "r"(to) : "memory");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One program with an agent: its account, mappings and symbols. */
+/* One process with an agent: its account, mappings and symbols. */
 #ifndef LOADER_AGENT_AGENT_PROCESS_H
 #define LOADER_AGENT_AGENT_PROCESS_H
 
@@ -55,7 +55,10 @@ static inline bool agent_stack_is_sample(uint64_t site)
 	return site & ACCOUNT_RANGE_SAMPLE;
 }
 
-/* Creates a process and takes ownership of the account. Returns 0 or a negative errno. */
+/*
+ * Creates a process with this pid, and takes ownership of the account. Returns 0 or a negative
+ * errno.
+ */
 int agent_process__new(struct symbolizer *symbolizer, struct account_view *view, pid_t pid,
 		       uint32_t image, struct agent_process **ret);
 /* Gives a child that has no name the name of its parent. Returns 0 or -ENOMEM. */
@@ -83,7 +86,8 @@ uint64_t agent_process__highest(const struct agent_process *process);
 /* Applies pending events. Returns 0 or -ENOMEM. */
 int agent_process__take_events(struct agent_process *process);
 /*
- * Applies pending events, and compares mappings with the kernel's. Returns 0 or a negative errno.
+ * Applies pending events, and compares the mappings with those in /proc. Returns 0 or a negative
+ * errno.
  */
 int agent_process__settle(struct agent_process *process);
 

@@ -23,7 +23,7 @@ enum family family_of_call(unsigned int call);
 int agent_counts_read(struct agent_counts *counts, const struct agent_processes *processes,
 		      uint64_t start_ns, struct snapshot *ret);
 
-/* Drops the rows of processes that had ended at the last report. */
+/* Removes the rows of processes that had already ended at the last report. */
 void agent_counts_drop_ended(struct agent_counts *counts);
 
 #endif

@@ -18,7 +18,9 @@ struct heritage {
 	struct inherited_block *left; /* freed blocks of which children may still have copies */
 	size_t left_cnt;
 	size_t left_cap;
-	/* Inherited blocks that this process freed, by address: struct freed_in_child. */
+	/*
+	 * Inherited blocks that this process freed, by address. Values are struct freed_in_child.
+	 */
 	struct hash_map freed;
 	/* Children that were forked, but whose accounts have not arrived. */
 	struct awaited_child *awaited;
@@ -34,8 +36,8 @@ struct heritage {
 void heritage_deinit(struct heritage *heritage);
 
 /*
- * Applies an event of a fork, or of a free that matters to inheritance. ranges: current mappings.
- * Returns 0 or -ENOMEM.
+ * Applies an event of a fork, or of a free of an inherited block. ranges: current mappings. Returns
+ * 0 or -ENOMEM.
  */
 int heritage_apply(struct heritage *heritage, const struct account_view *view, uint32_t image,
 		   const struct ranges *ranges, const struct account_event *event);

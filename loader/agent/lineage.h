@@ -28,7 +28,7 @@ struct lineage {
 
 void lineage_deinit(struct lineage *lineage);
 
-/* Functions with a result return 0 or a negative errno. */
+/* The following functions of type int return 0 or a negative errno. */
 
 /* Adds a new process, which may be a forked child. processes: all other processes. */
 int lineage_add(struct lineage *lineage, const struct agent_processes *processes,

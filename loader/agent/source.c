@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Manages the traced programs: accepts, reads and drops them. */
+/*
+ * Manages the traced programs: accepts their accounts, reads the accounts, and drops programs that
+ * have ended.
+ */
 #include "loader/agent/source.h"
 
 #include <errno.h>

@@ -20,7 +20,7 @@
 #define EVENTS_AT_ONCE 8192
 /* Maximum traced calls shown per report, in case programs write faster than memleak reads. */
 #define EVENTS_MOST (1U << 23)
-/* Maximum time for naming a new stack, in nanoseconds. */
+/* Maximum time to find the names for a new stack, in nanoseconds. */
 #define NAMING_NS 1000000000ULL
 
 int agent_trace_init(struct agent_trace *trace)
