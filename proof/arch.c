@@ -41,7 +41,10 @@ static const unsigned char argument_places[] = {RDI, RSI, RDX, R10, R8, R9};
 /* CS selector of 64-bit user code. */
 #define USER_CS 0x33
 
-/* Kernel-internal errno: restart the system call unless a signal handler runs first. */
+/*
+ * Internal errno of the kernel. It means: restart the system call, unless a signal handler runs
+ * first.
+ */
 #define ERESTARTNOHAND 514
 
 const unsigned char registers_call_code[] = {0x0f, 0x05};
@@ -148,7 +151,7 @@ static size_t take_words(const char *raw, size_t bytes, size_t from, size_t to, 
 	return (to - from) / sizeof(*ret);
 }
 
-/* State whose header bit is clear is stale and is skipped. */
+/* Skip state whose bit in the header is clear: it is stale. */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 {
 	uint64_t used = HAS_X87 | HAS_SSE;

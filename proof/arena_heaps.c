@@ -61,7 +61,7 @@ static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *
 		       : 0;
 }
 
-/* True if all heaps of the arena are at multiples of max. */
+/* True if max can be the maximum heap size: the arena's heaps begin at multiples of max. */
 static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
 {
 	uint64_t heap = arena->top & ~(max - 1);
@@ -71,7 +71,10 @@ static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *are
 	       arena->top - heap < info.size && first_heap(reader, arena, max);
 }
 
-/* Returns the maximum heap size that fits all heaps of the arena, 0 if none fits. */
+/*
+ * Returns the maximum heap size that agrees with the addresses of all heaps of the arena, 0 if none
+ * does.
+ */
 static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *arena)
 {
 	if (is_heap_max(reader, arena, HEAP_MAX_USUAL))

@@ -50,7 +50,7 @@ struct block_index {
 	uint64_t span; /* distance from low to the end of the last cluster, in bytes */
 };
 
-/* Builds the index of blocks, which must outlive it. Returns 0 or -ENOMEM. */
+/* Builds the index. The array of blocks must outlive the index. Returns 0 or -ENOMEM. */
 int block_index_init(const struct heap_block *blocks, uint32_t cnt, struct block_index *ret);
 void block_index_deinit(struct block_index *index);
 

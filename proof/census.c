@@ -42,7 +42,7 @@ static int walk_arenas(struct work *work)
 		struct heap_arena *arena = &work->arenas.items[i];
 		int err;
 
-		/* Skip an arena before its first malloc(). */
+		/* Skip an arena that was not used by any malloc() yet. */
 		if (arena->top == arena->lists)
 			continue;
 		err = arena_heaps_walk(&work->reader, arena, &work->heaps);

@@ -44,7 +44,7 @@ struct census {
 	 * are counted as used.
 	 */
 	size_t cut_cnt;
-	struct census_sum used, free_, own; /* sums of chunks in heaps, by state */
+	struct census_sum used, free_, own; /* sums of chunks in heaps, by enum chunk_state */
 	/* sums of used chunks that have a mapping of their own */
 	struct census_sum mapped;
 	uint64_t top_bytes; /* bytes of free top chunks, included in own */

@@ -11,7 +11,10 @@
 
 /* Initialise with zeros. */
 struct chain_guard {
-	/* Address to compare with; replaced each time the number of steps has doubled. */
+	/*
+	 * An earlier address of the list, which is compared with each later one; replaced whenever
+	 * the number of steps has doubled.
+	 */
 	uint64_t marked;
 	uint64_t steps, mark_at;
 };

@@ -15,7 +15,10 @@
 
 #define TRIES 8
 
-/* Interval between checks for ended copies when ENDED_COPIES_MAX are pending, in microseconds. */
+/*
+ * Interval in microseconds between checks for ended copies, while ENDED_COPIES_MAX copies are
+ * ending.
+ */
 #define REAP_US 1000
 
 /* Flags for clone() without an exit signal. */
@@ -81,7 +84,7 @@ static int choose_parent(const struct stop *stop, uint64_t at, struct remote_cal
 	return -ENOEXEC;
 }
 
-/* Kills a process that has not run since clone(). */
+/* Kills a new process that has not run yet. */
 static void kill_process(pid_t pid, uint64_t at)
 {
 	struct remote_caller caller;
@@ -120,8 +123,8 @@ void copy_end(const struct copy *copy, struct ended_copies *ended)
 }
 
 /*
- * Raises the priority of the process, as all threads are stopped until it is done; without
- * permission it runs at normal priority.
+ * Raises the priority of the maker, as all threads are stopped until it has made the copy. Without
+ * permission, the priority stays normal.
  */
 static void let_go_first(pid_t pid)
 {

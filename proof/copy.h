@@ -39,7 +39,7 @@ size_t ended_copies_reap(struct ended_copies *ended);
 int copy_make(struct stop *stop, uint64_t at, uint64_t deadline_ns, struct ended_copies *ended,
 	      struct copy *ret);
 
-/* Kills the copy and adds it to ended. */
+/* Kills the copy and adds it to the list ended. */
 void copy_end(const struct copy *copy, struct ended_copies *ended);
 
 #endif

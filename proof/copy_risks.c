@@ -20,7 +20,7 @@
 /* wait() flags that also return children without an exit signal. */
 #define WAITS_FOR_ALL ((uint32_t)__WALL | (uint32_t)__WCLONE)
 
-/* The process may write to at most 1/WRITTEN_PART of its memory while the copy exists. */
+/* Assumes that the process writes to at most 1/WRITTEN_PART of its memory while the copy exists. */
 #define WRITTEN_PART 4
 
 static bool waits_for_all(const struct memleak_thread_record *thread)

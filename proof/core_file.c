@@ -83,7 +83,7 @@ static int visit_data(const struct core_file *core, const struct core_segment *s
 
 		if (data < 0 && errno == ENXIO)
 			return 0;
-		/* The file system does not support SEEK_DATA. */
+		/* The file system does not support SEEK_DATA: visit all of it. */
 		if (data < 0)
 			return visit(arg, start, end);
 		hole = lseek(core->fd, data, SEEK_HOLE);

@@ -17,7 +17,7 @@
 struct core_segment {
 	uint64_t start;
 	uint64_t end;   /* end address, exclusive */
-	uint64_t at;    /* offset of its content in the core */
+	uint64_t at;    /* offset of the segment's content in the core */
 	uint64_t bytes; /* bytes of content in the core, from start on; a multiple of 8 */
 	unsigned int flags;
 };

@@ -32,7 +32,7 @@
 #define INFO_ARGUMENTS 56
 #define INFO_ARGUMENTS_BYTES 80
 
-/* Header of NT_FILE: number of entries, and the unit of their offsets. */
+/* Header of NT_FILE: number of entries, and the unit of the file offsets in them. */
 struct file_head {
 	uint64_t cnt;
 	uint64_t unit;

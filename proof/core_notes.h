@@ -19,7 +19,7 @@ struct core_mapped {
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset; /* file offset of start, in bytes */
-	size_t path;     /* offset of its path in paths */
+	size_t path;     /* offset of the file's path in core_notes.paths */
 	bool deleted;    /* the path had the kernel's " (deleted)" suffix, which was cut off */
 };
 
@@ -27,7 +27,7 @@ struct core_notes {
 	struct thread_states threads; /* the thread that got the fatal signal is the first */
 	uint64_t *pcs;                /* program counter of each thread */
 	size_t pc_cap;
-	bool has_info; /* pid, name and arguments are valid */
+	bool has_info; /* the fields pid, name and arguments are valid */
 	pid_t pid;
 	int signal;                /* fatal signal, 0 if there was none */
 	char name[17];             /* comm: at most 15 bytes */
@@ -40,7 +40,7 @@ struct core_notes {
 	size_t file_cnt;
 	char *paths; /* paths, unescaped, each NUL-terminated */
 	size_t path_bytes;
-	uint64_t read_bytes; /* total size of notes that were read, which is limited */
+	uint64_t read_bytes; /* total size of notes read so far */
 	bool odd;            /* true if invalid notes were skipped */
 };
 

@@ -99,7 +99,10 @@ static bool ends_alone(pid_t tid)
 {
 	cleanup_free char *call = NULL;
 
-	/* The file has "NUMBER ARGUMENTS", or "-1" outside system calls. */
+	/*
+	 * The file has the system call's number and arguments, or -1 if the thread is in no system
+	 * call.
+	 */
 	return !proc_read(tid, "syscall", &call) && strtol(call, NULL, 10) == SYS_exit;
 }
 

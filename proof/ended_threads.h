@@ -13,13 +13,13 @@
 struct ended_threads;
 
 /*
- * Begins to watch for the end of pid. Returns 0, or a negative errno if the kernel rejects the
- * program.
+ * Begins to watch for the end of the process pid. Returns 0, or a negative errno if the kernel
+ * rejects the program.
  */
 int ended_threads__new(pid_t pid, struct ended_threads **ret);
 void ended_threads__free(struct ended_threads *ended);
 
-/* Adds the threads that have ended since the last call. Returns 0 or a negative errno. */
+/* Adds the threads that have ended since the last call to states. Returns 0 or a negative errno. */
 int ended_threads__take(struct ended_threads *ended, struct thread_states *states);
 
 #endif

@@ -36,7 +36,7 @@ static int read_maps(const void *arg, struct proc_maps *ret)
 	return proc_maps_read(picture->pid, ret);
 }
 
-/* Registers the process's mappings with the walker, once per picture. */
+/* Gives the process's mappings to the stack walker, once per picture. */
 static const struct walker_code_space *space_of(struct frame_finder *finder,
 						const struct heap_picture *picture)
 {

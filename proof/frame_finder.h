@@ -15,7 +15,7 @@
 struct frame_finder {
 	struct walker_spaces walker;
 	struct user_budgets budgets;
-	/* Generation of the process's mappings for the walker, one for each picture. */
+	/* Number under which the walker has the process's mappings; each picture has a new one. */
 	uint32_t generation;
 	size_t cnt; /* number of slots looked up in the current picture */
 };

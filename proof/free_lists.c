@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "proof/thread_cache.h"
 
-/* Right shift of the address that a hidden link is XORed with. */
+/* A hidden link is XORed with its own address, shifted right by this number of bits. */
 #define HIDING_SHIFT 12
 
 /*

@@ -11,9 +11,9 @@
 #include "proof/heap_map.h"
 
 /*
- * Word offsets from the pointer to the top chunk: top, last remainder, list heads, bitmap of bins,
- * next arena, next free arena, thread count (not in all versions), bytes and maximum bytes obtained
- * from the system. The fast bins are before all these.
+ * Fields of an arena, by word offset from its pointer to the top chunk: top, last remainder, list
+ * heads, bitmap of bins, next arena, next free arena, thread count (not in all versions), bytes and
+ * maximum bytes obtained from the system. The fast bins are before all these.
  */
 #define WORD 8U
 #define HEADS_AT 2U
@@ -28,7 +28,10 @@
 /* Maximum bytes of file data to search. */
 #define SCAN_BYTES_MAX (4ULL << 30)
 
-/* Bytes before the pointer to the top chunk (lock, flags, fast bins), by glibc version. */
+/*
+ * Possible sizes of what is before the pointer to the top chunk (lock, flags, fast bins), in bytes.
+ * They depend on the version of glibc.
+ */
 static const uint64_t lists_at[] = {96, 88, 16, 8};
 
 /*
@@ -193,7 +196,7 @@ static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t dista
 	return true;
 }
 
-/* Bit in the word of an arena's lock and flags (NONCONTIGUOUS_BIT). */
+/* NONCONTIGUOUS_BIT, in the word that has the lock and flags of an arena. */
 #define FLAG_SCATTERED (2ULL << 32)
 
 /*

@@ -32,7 +32,7 @@ struct heap_arena {
 	bool scattered; /* some of its memory was not obtained by brk() */
 	/* First chunk of each fast bin, for chunks of 32 bytes, 48 bytes, and so on. */
 	uint64_t fast[ARENA_FAST_BINS];
-	/* Sums of links from and to the list heads: see heap_map.h. */
+	/* Sums of hashes of the links from and to the list heads: see heap_map.h. */
 	uint64_t forward_sum, backward_sum;
 };
 

@@ -145,7 +145,7 @@ static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_e
 	}
 	if (end == HEAP_END_MARK && addr == limit - CHUNK_HEADER)
 		return size == 0;
-	/* This is the first of two end marks. */
+	/* The heap ends with two end marks, of which this is the first. */
 	if (end == HEAP_END_MARK && addr == limit - 2 * CHUNK_HEADER)
 		return size == CHUNK_ALIGN;
 	if (!map->main || size != CHUNK_ALIGN)

@@ -29,7 +29,10 @@
 enum heap_end {
 	HEAP_END_TOP,  /* the top chunk, from which new chunks are cut */
 	HEAP_END_MARK, /* header with size 0, at the end of each heap of an arena but the newest */
-	/* Chunks of 16 bytes that glibc writes after another brk() caller moved the break. */
+	/*
+	 * Fence chunks, of 16 bytes each, which glibc writes after another caller of brk() has
+	 * moved the break.
+	 */
 	HEAP_END_FENCES,
 };
 
@@ -37,7 +40,10 @@ struct heap_map {
 	uint64_t start; /* address of the first chunk */
 	uint64_t tail;  /* address of the header that ends the run; 0 if the end was not reached */
 	uint64_t end;   /* end address of the chunk at tail, exclusive */
-	/* Address of heap_info and malloc_state, which extend to start; 0 if there are none. */
+	/*
+	 * Address of the heap_info, which with any malloc_state extends up to start; 0 if there is
+	 * no heap_info.
+	 */
 	uint64_t info;
 	bool main;
 	bool is_top; /* the chunk at tail is the top chunk of the arena */
@@ -56,7 +62,7 @@ struct heap_map {
 	size_t cache_cnt, cache_cap;
 };
 
-/* Returns the first possible chunk address at addr or above. */
+/* Returns the first address at addr or above that is aligned like a chunk. */
 static inline uint64_t heap_chunk_at(uint64_t addr)
 {
 	return (addr + CHUNK_ALIGN - 1) & ~(uint64_t)(CHUNK_ALIGN - 1);

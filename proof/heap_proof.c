@@ -46,7 +46,10 @@ static size_t digit_of(const struct heap_block *block, unsigned int shift)
 	return block->addr >> shift & (DIGIT_CNT - 1);
 }
 
-/* Returns the lowest bit of the highest digit in which any addresses differ. cnt is not 0. */
+/*
+ * Returns the number of the lowest bit of the highest digit in which any two addresses differ. cnt
+ * is not 0.
+ */
 static unsigned int highest_digit(const struct heap_block *blocks, size_t cnt)
 {
 	uint64_t differ = 0;
@@ -58,7 +61,7 @@ static unsigned int highest_digit(const struct heap_block *blocks, size_t cnt)
 	return high > DIGIT_BITS ? (unsigned int)(high - DIGIT_BITS) : 0;
 }
 
-/* Moves blocks to their digit's bucket in place, by following cycles. */
+/* Moves each block to the bucket of its digit, within the array. */
 static void sort_by_digit(struct heap_block *blocks, unsigned int shift, size_t *next,
 			  const size_t *ends)
 {
@@ -145,7 +148,7 @@ static int gather_words(const struct heap_picture *picture, struct root_words **
 	return 0;
 }
 
-/* Blocks found by the census that no source has reported. */
+/* Blocks that the census has found, but that were not reported by the source of blocks. */
 struct older_blocks {
 	const struct heap *heap; /* heap with the reported blocks */
 	size_t next;             /* first reported block after the last visited chunk */

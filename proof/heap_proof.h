@@ -44,7 +44,7 @@ struct heap_picture {
 	bool (*lasts)(void *arg);
 	void *arg;
 	pid_t pid;                   /* pid of the live process, 0 if it has ended */
-	struct frame_finder *frames; /* NULL if stack frames are not to be looked up */
+	struct frame_finder *frames; /* finds frames on stacks; NULL: do not look for frames */
 };
 
 /*
@@ -59,7 +59,7 @@ void heap_proof_deinit(struct heap_proof *proof);
 uint32_t heap_proof_blocks_upto(const struct heap_proof *proof, uint64_t addr);
 /* Returns the block that contains addr, or NO_BLOCK. */
 uint32_t heap_proof_find(const struct heap_proof *proof, uint64_t addr);
-/* True if addr is in a walked allocator heap, but in no block. */
+/* True if addr is in an allocator heap that was walked, but not in a block. */
 bool heap_proof_is_free(const struct heap_proof *proof, uint64_t addr);
 /*
  * Follows the chain of holders from a block to its last block. *ret_slot: slot with the pointer to

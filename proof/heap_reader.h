@@ -12,7 +12,7 @@
 
 #include "proof/memory.h"
 
-/* Fuzzers define smaller sizes. */
+/* Fuzz tests define smaller sizes. */
 #ifndef READER_WINDOW_BYTES
 #define READER_WINDOW_BYTES (1U << 18)
 #define READER_PAGES 512U

@@ -8,7 +8,7 @@
 struct heap_set {
 	struct heap_map *maps; /* sorted by heap_set_sort(), after which no two overlap */
 	size_t cnt, cap;
-	/* Inconsistent runs, in which free chunks cannot be located. */
+	/* Address ranges of inconsistent runs, whose free chunks are unknown. */
 	struct heap_span {
 		uint64_t start, end;
 	} * unknown;

@@ -21,7 +21,10 @@
 #include "proof/arch.h"
 #include "proof/end_watch.h"
 
-/* Interval between polls of all threads, in nanoseconds, as SIGCHLD signals merge. */
+/*
+ * Interval between polls of all threads, in nanoseconds. Polls are needed because several SIGCHLD
+ * signals may arrive as one.
+ */
 #define ASK_NS 500000ULL
 
 void held_threads_prepare(void)

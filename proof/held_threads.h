@@ -42,8 +42,8 @@ void held_threads_drop_news(int fd);
 int held_threads_add(struct held_threads *held, pid_t tid);
 
 /*
- * Waits until all threads have stopped. Returns -ETIMEDOUT if some are in an uninterruptible system
- * call; they stop as soon as it ends.
+ * Waits until all threads have stopped. Returns -ETIMEDOUT if some threads are in an
+ * uninterruptible system call; they stop as soon as the call ends.
  */
 int held_threads_wait(struct held_threads *held, uint64_t deadline_ns);
 

@@ -29,7 +29,7 @@ struct vote {
 	uint32_t block;  /* a block with this holder */
 	uint32_t lead;
 	bool is_cast;   /* at least one block has voted */
-	bool is_chosen; /* the site's holders are reported */
+	bool is_chosen; /* the holders of this site are reported */
 };
 
 struct holders {

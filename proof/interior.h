@@ -16,7 +16,7 @@
 /* Windows for reading memory. */
 struct interior {
 	struct window heads;  /* window for starts of blocks */
-	struct window inside; /* window for memory at the pointers' targets */
+	struct window inside; /* window for memory at the targets of pointers */
 	struct window tables; /* window for virtual function tables */
 };
 

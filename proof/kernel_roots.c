@@ -19,7 +19,7 @@
 
 /* A keyword that stands before user data in fdinfo files. */
 struct telling {
-	const char *link; /* target of the link in /proc/PID/fd */
+	const char *link; /* target of the descriptor's link in /proc/PID/fd */
 	const char *word;
 	unsigned int base;
 };
@@ -112,7 +112,10 @@ int kernel_roots_read(pid_t pid, uint64_t **ret, size_t *ret_cnt)
 	struct words words = {0};
 	int err = add_files(&words, pid);
 
-	/* Lines such as "signal: 60/00007fff86e452a8". The file needs CONFIG_CHECKPOINT_RESTORE. */
+	/*
+	 * Reads lines such as "signal: 60/00007fff86e452a8". The file only exists in kernels with
+	 * CONFIG_CHECKPOINT_RESTORE.
+	 */
 	if (!err && !proc_read(pid, "timers", &timers))
 		err = add_numbers(&words, timers, "/", 16);
 	if (err) {

@@ -19,8 +19,8 @@
 #define LINKS_MOST 16
 
 /*
- * Bits of a link: the target block, and a flag for interior pointers, whose offset is in the next
- * word.
+ * Bits of a link: the index of the target block, and a flag for interior pointers. The offset of an
+ * interior pointer is in the next word.
  */
 #define LINK_INSIDE (1U << 30)
 #define LINK_BLOCK (LINK_INSIDE - 1)
@@ -72,7 +72,7 @@ static inline const uint32_t *links_many(const struct links *links, uint32_t fir
 	return links->chunks[place >> LINKS_CHUNK_BITS] + (place & ((1U << LINKS_CHUNK_BITS) - 1));
 }
 
-/* Copies the links of a block that was read. Returns their number. */
+/* Copies the links of a block that was read. Returns the number of links. */
 static inline size_t links_of(const struct links *links, uint32_t block,
 			      struct link ret[LINKS_MOST])
 {

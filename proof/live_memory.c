@@ -110,7 +110,7 @@ static int visit_written(const struct memory *memory, const struct mapping *mapp
 			 uint64_t end, memory_visit_fn *visit, void *arg)
 {
 	const struct live_memory *live = (const struct live_memory *)memory;
-	/* A copy has no page tables for shared memory. */
+	/* Use the original's page tables for shared memory, as a copy has none. */
 	bool of_original = live->original && (mapping->shared || is_of(live->original, mapping));
 	struct written_pages pages = {
 		.pid = of_original ? live->original->pid : live->pid,

@@ -17,7 +17,7 @@ struct live_memory {
 	int pagemap_fd;
 	/* if this is a copy: the process that was copied; else NULL */
 	struct live_memory *original;
-	/* Deadline of searches for written pages, which then return -ETIMEDOUT. */
+	/* Deadline of searches for written pages. A later search returns -ETIMEDOUT. */
 	uint64_t deadline_ns;
 	bool scans;          /* the kernel supports PAGEMAP_SCAN */
 	uint64_t zero_frame; /* frame of the shared zero page: see written_pages.h */

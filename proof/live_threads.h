@@ -14,7 +14,8 @@
 #include "proof/thread_state.h"
 
 struct live_threads {
-	const struct memleak_thread_record **items; /* by tid, without threads that have ended */
+	/* sorted by tid, without threads that have ended */
+	const struct memleak_thread_record **items;
 	size_t cnt;
 	size_t cap;
 	char *store; /* buffer that contains the records */
@@ -48,14 +49,14 @@ const struct memleak_thread_record *live_threads_find(const struct live_threads 
 /* True for kernel threads of the process, such as io_uring workers. */
 bool live_thread_is_worker(const struct memleak_thread_record *thread);
 
-/* True if this thread does not change memory: it sleeps, or is a kernel thread. */
+/* True if the thread does not change memory, because it sleeps or is a kernel thread. */
 bool live_thread_rests(const struct memleak_thread_record *thread);
 bool live_threads_all_rest(const struct live_threads *threads);
 
 /* True if both looks found the same threads, and none has run in between. */
 bool live_threads_rested(const struct live_threads *before, const struct live_threads *after);
 
-/* Adds the registers of all threads as words. Returns 0 or -ENOMEM. */
+/* Adds the states of all threads, with their registers as words. Returns 0 or -ENOMEM. */
 int live_threads_add_states(const struct live_threads *threads, struct thread_states *states);
 
 #endif

@@ -22,7 +22,7 @@ struct blocks {
 
 struct search {
 	const struct links *links;
-	struct scan scan; /* for blocks whose links are not kept */
+	struct scan scan; /* finds pointers in blocks whose links are not kept */
 	struct marks *marks;
 	uint32_t head;     /* block where the search began */
 	struct blocks met; /* blocks that were reached but not followed yet */

@@ -205,8 +205,8 @@ int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, s
 	if (arena->scattered)
 		return walk_scattered(&search);
 	/*
-	 * The arena has all memory between the initial break and the end of the top chunk, so its
-	 * size yields the initial break.
+	 * The arena has all memory between the initial break and the end of the top chunk, so the
+	 * size of the arena yields the initial break.
 	 */
 	for (size_t i = 0; i < 2 && err == -EILSEQ; i++) {
 		uint64_t bytes = arena->system_bytes[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Large blocks with a mapping of their own, found by their chunk headers. */
+/* Finds large blocks that have a mapping of their own, by their chunk headers. */
 #ifndef PROOF_MAPPED_CHUNKS_H
 #define PROOF_MAPPED_CHUNKS_H
 

@@ -163,7 +163,10 @@ static bool is_met(const struct crew *crew, uint32_t block)
 	return __atomic_load_n(&crew->meetings[block], __ATOMIC_RELAXED) >= crew->floods;
 }
 
-/* Handles a pointer to a block from a holder or root slot. */
+/*
+ * Handles a pointer to a block. holder: block that contains the pointer, or NO_BLOCK; slot: its
+ * address in a root.
+ */
 static void meet(struct crew *crew, struct worker *worker, struct link link, uint32_t holder,
 		 uint64_t slot)
 {
@@ -338,7 +341,7 @@ static int sort_met(const struct crew *crew, struct met *met)
 	return 0;
 }
 
-/* Collects what the workers reached as the work of the next round. */
+/* Collects the blocks and pieces that the workers reached. They are the work of the next round. */
 static int gather(struct crew *crew)
 {
 	crew->pieces.cnt = crew->met.cnt = 0;

@@ -24,7 +24,7 @@ struct root_range {
 	uint64_t end;
 };
 
-/* Root words without an address, such as registers. */
+/* Root words that have no address, such as registers. */
 struct root_words {
 	const uint64_t *words;
 	size_t cnt;

@@ -37,7 +37,7 @@ struct memory {
 	const struct memory_ops *ops;
 	struct proc_maps maps; /* mappings; the owner frees them, after calling ops->free() */
 	uint64_t page_size;
-	/* Pointer bits that the processor ignores, where programs may keep tags. */
+	/* Pointer bits that the processor ignores, so that programs may have tags there. */
 	uint64_t ignored_bits;
 };
 

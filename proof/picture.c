@@ -107,7 +107,7 @@ static struct memory_use memory_use_of(pid_t pid)
 	return (struct memory_use){bytes[0], bytes[1], bytes[2], bytes[3]};
 }
 
-/* Adds the registers of the other threads of a process stopped at its end. */
+/* Adds the registers of the other threads of a process that is stopped at its exit. */
 static int take_ended(struct picture_taker *taker, struct thread_states *states)
 {
 	int err = taker->ended ? ended_threads__take(taker->ended, states) : 0;

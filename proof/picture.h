@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Takes a picture of a live process: memory and registers at one moment. Sleeping threads are not
- * disturbed; running ones are stopped for about the time of one system call. Does not interpret
- * memory.
+ * disturbed. Running threads are stopped, for about as long as a system call takes. Does not
+ * interpret memory.
  */
 #ifndef PROOF_PICTURE_H
 #define PROOF_PICTURE_H

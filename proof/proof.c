@@ -56,7 +56,7 @@ struct definite {
 
 /* Lost blocks of a site over time. */
 struct loss_history {
-	uint64_t first_ns; /* all times in this struct are since tracing began */
+	uint64_t first_ns; /* times are since tracing began */
 	uint64_t last_ns;
 	uint64_t last_cnt;
 };
@@ -64,13 +64,13 @@ struct loss_history {
 struct proof {
 	struct picture_taker *takers[TAKERS_MAX];
 	size_t taker_cnt;
-	size_t next;   /* index of the process that the next proof begins with */
+	size_t next;   /* index of the process with which the next proof begins */
 	pid_t watched; /* pid of the process whose exit the first taker watches, 0 if none */
 	bool saw_end;  /* a picture of the watched process was taken at its exit */
 	struct picture **pictures;
 	uint32_t *images; /* image number of the process in each picture */
 	size_t picture_cnt;
-	size_t asked_cnt; /* number of processes to take pictures of */
+	size_t asked_cnt; /* number of processes of which pictures were requested */
 	bool wants_census;
 	struct definite *definite;
 	size_t definite_cnt;

@@ -22,7 +22,7 @@
 /* Maximum words of a PyHeapTypeObject, which begins with a PyTypeObject. */
 #define TYPE_WORDS 160
 
-/* PyDictKeysObject of a split-table dictionary, which keeps its values separately. */
+/* CPython's PyDictKeysObject, of a dictionary that stores its values separately (split-table). */
 struct shared_keys {
 	uint64_t references;
 	uint8_t log2_size;

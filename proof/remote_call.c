@@ -20,7 +20,10 @@
 #include "proof/arch.h"
 #include "proof/held_threads.h"
 
-/* PTRACE_GET_RSEQ_CONFIGURATION (Linux 5.13) and PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG (6.4). */
+/*
+ * PTRACE_GET_RSEQ_CONFIGURATION (since Linux 5.13) and PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
+ * (since Linux 6.4).
+ */
 #define GET_RSEQ 0x420f
 #define GET_DISPATCH 0x4211
 

@@ -58,7 +58,7 @@ struct round {
 	size_t piece_cnt;
 	size_t piece_cap;
 	size_t next_piece;
-	struct retrace_place **places; /* places of this step, sorted by high */
+	struct retrace_place **places; /* places of this step, sorted by their field high */
 	uint64_t *highs;               /* field high of each of these places */
 	size_t cnt;
 	uint64_t low;  /* pointers to lower addresses are ignored */

@@ -25,13 +25,13 @@ struct sight {
 };
 
 enum sight_of {
-	SIGHT_TELLING, /* a variable, whose name tells its owner */
+	SIGHT_TELLING, /* variables, whose names identify the owner */
 	SIGHT_MEMORY,  /* other memory, where the search may continue */
 	SIGHT_LAST,    /* roots that count only if nothing else is found, such as stacks */
 	SIGHT_CNT,
 };
 
-/* Where the search continues from a slot. */
+/* Where the search continues after a slot was found. */
 struct retrace_way {
 	bool is_end; /* the search ends here: the slot is in a root with a known owner */
 	/*
@@ -42,7 +42,7 @@ struct retrace_way {
 	uint64_t slot;
 };
 
-/* A place to search from: an address in an unknown block, or the start of a known block. */
+/* A place from which to search: an address in an unknown block, or the start of a known block. */
 struct retrace_place {
 	uint64_t addr;
 	bool is_begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tells variables, stacks and other memory apart. */
+/* Finds out if memory has variables, a stack, or other data. */
 #include "proof/root_kind.h"
 
 #include <elf.h>

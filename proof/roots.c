@@ -94,7 +94,7 @@ static uint64_t begin_of(const struct memory *memory, const struct thread_states
 	for (size_t i = 0; i < threads->cnt; i++) {
 		const struct thread_state *thread = &threads->items[i];
 
-		/* A thread without known registers may have its stack anywhere. */
+		/* If the registers of a thread are unknown, its stack may be anywhere. */
 		if (!thread->known)
 			return mapping->start;
 		if (thread->sp >= mapping->start && thread->sp < mapping->end &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The process without rights that reads heaps, which may be hostile. It is sent open files of
- * /proc/PID, a request each, and answers the last one:
+ * The helper process without rights that reads the heaps of other processes, which may be hostile.
+ * Each request contains an open file of /proc/PID. The helper replies to the last request:
  *
  *   MEM                           the fd of mem
  *   PAGEMAP                       the fd of pagemap

@@ -131,7 +131,7 @@ int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t d
 		if (!err)
 			err = settle(&stop, deadline_ns);
 	}
-	/* The caller ends the stop even after a failure. */
+	/* No cleanup is needed: the caller ends the stop even after a failure. */
 	*ret = stop;
 	return err;
 }

@@ -20,7 +20,7 @@ struct layout {
 static const struct layout layouts[] = {
 	{.chunk_size = 0x250, .count_bytes = 1, .bin_cnt = SMALL_BINS},
 	{.chunk_size = 0x290, .count_bytes = 2, .bin_cnt = SMALL_BINS},
-	/* The lists after SMALL_BINS have chunks from one power of two to the next. */
+	/* Each list after the first SMALL_BINS is for sizes from one power of two to the next. */
 	{.chunk_size = 0x300,
 	 .count_bytes = 2,
 	 .bin_cnt = THREAD_CACHE_BINS_MAX,
@@ -28,8 +28,8 @@ static const struct layout layouts[] = {
 };
 
 /*
- * Finds the layout of a cache by its chunk's size. malloc() leaves up to 16 spare bytes in a chunk,
- * if they are too few for another chunk.
+ * Finds the layout of a thread cache by the size of its chunk. A chunk may have up to 16 spare
+ * bytes, which are too few for a chunk of their own.
  */
 static const struct layout *layout_of(uint64_t size)
 {

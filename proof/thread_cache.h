@@ -20,7 +20,7 @@ struct thread_cache {
 	/* Length of each list; or if counts_room is set, how many more chunks the list can have. */
 	uint16_t counts[THREAD_CACHE_BINS_MAX];
 	bool counts_room;
-	/* Data address of the first chunk, 0 if the list is empty. */
+	/* Address of the first chunk's data, 0 if the list is empty. */
 	uint64_t firsts[THREAD_CACHE_BINS_MAX];
 	/* Range of chunk sizes in each list. */
 	uint64_t size_mins[THREAD_CACHE_BINS_MAX], size_maxs[THREAD_CACHE_BINS_MAX];

@@ -82,8 +82,8 @@ void thread_watch__use_fd(struct thread_watch *watch, int fd)
 }
 
 /*
- * Older kernels cannot restrict the iterator to a process: it visits all threads, and the program
- * selects those of the process.
+ * Older kernels cannot restrict the iterator to a process: it visits all threads, and the BPF
+ * program selects the threads of the process.
  */
 static int link_process(struct thread_watch *watch, pid_t pid)
 {

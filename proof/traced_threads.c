@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the BPF program's records from ptrace and /proc. */
+/* Makes records like those of the BPF program, from ptrace and /proc. */
 #include "proof/traced_threads.h"
 
 #include <dirent.h>

@@ -9,7 +9,7 @@
 
 #include "proof/live_threads.h"
 
-/* First word of a message. */
+/* First word of a message to the tracer. */
 enum tracer_request { TRACER_TAKE, TRACER_LET_GO, TRACER_WATCH_END };
 
 enum tracer_result {
@@ -21,7 +21,7 @@ enum tracer_result {
 
 struct tracer_order {
 	pid_t pid;
-	bool wants_runner; /* if no thread runs, wait for one that does */
+	bool wants_runner; /* if no thread runs, wait a while for one that does */
 	bool may_copy;
 	uint64_t deadline_ns; /* then threads are resumed and a copy is killed */
 };

@@ -28,8 +28,8 @@
 #include "proof/tracer_order.h"
 
 /*
- * Capabilities to trace, to kill copies of other users' processes, to look at threads, and to raise
- * priorities.
+ * Capabilities that are needed to trace, to kill copies of other users' processes, to look at
+ * threads, and to raise priorities.
  */
 #define NEEDED                                                                                     \
 	(CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_BPF) |                 \
@@ -41,7 +41,7 @@
  */
 #define OTHERS_END_NS 500000000ULL
 
-/* Maximum time that threads are stopped while their memory is read. */
+/* Maximum time for which threads are stopped while their memory is read. */
 #define HOLD_NS 2000000000ULL
 
 /* Interval between checks for threads that have not stopped and copies that have not ended. */
@@ -352,7 +352,10 @@ void tracer_process_run(int sock, struct thread_watch *watch)
 	go_first();
 	turn_forget();
 	prctl(PR_SET_NAME, "memleak tracer", 0, 0, 0);
-	/* Signals to memleak's process group, as from a terminal, must not reach the tracer. */
+	/*
+	 * Leave memleak's process group: signals to the group, e.g. from a terminal, must not reach
+	 * the tracer.
+	 */
 	setsid();
 	own_process_reset_signals();
 	own_process_keep_files(files, watch ? 2 : 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tracer process, at the other end of tracer.c's socket. */
+/* The main function of the tracer process. It receives the requests that tracer.c sends. */
 #ifndef PROOF_TRACER_PROCESS_H
 #define PROOF_TRACER_PROCESS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A buffered piece of a process's memory, so that nearby reads need no system call. */
+/* A buffer for a piece of a process's memory. Further reads nearby need no system call. */
 #ifndef PROOF_WINDOW_H
 #define PROOF_WINDOW_H
 

@@ -67,7 +67,7 @@ static bool is_late(const struct written_pages *pages)
 	return clock_ns(CLOCK_MONOTONIC) >= pages->deadline_ns;
 }
 
-/* Adjacent pages are visited as one run. */
+/* A run of adjacent pages, which are visited together. */
 struct run {
 	uint64_t start;
 	uint64_t end;
@@ -149,7 +149,10 @@ uint64_t written_pages_zero_frame(void)
 	return entry & ENTRY_PRESENT ? entry & ENTRY_FRAME : 0;
 }
 
-/* True for the zero page. Entries of huge zero pages have ENTRY_FILE and need no check. */
+/*
+ * True if the entry is of the zero page. Entries of huge zero pages have ENTRY_FILE and need no
+ * check.
+ */
 static bool is_zero(const struct written_pages *pages, uint64_t entry)
 {
 	return entry & ENTRY_PRESENT && pages->zero_frame &&
