@@ -106,8 +106,8 @@ long registers_result(const __u64 *registers)
 }
 
 /*
- * True if stopping the thread made its system call fail with EINTR. Never true for close(), which
- * has closed the file even so: repeating it could close another file.
+ * True if stopping the thread made its system call fail with EINTR. Never true for close(): it has
+ * closed the file even if it fails, so repeating the call could close another file.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {

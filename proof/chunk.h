@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A piece of an allocator's heap. */
+/* A chunk: a piece of an allocator's heap. */
 #ifndef PROOF_CHUNK_H
 #define PROOF_CHUNK_H
 

@@ -309,8 +309,8 @@ struct piece {
 };
 
 /*
- * Cuts the piece at the first boundary of the range [start, end) inside it. True if the range
- * contains the start of the piece.
+ * Shortens a piece so that it ends at start or end, whichever comes first inside the piece. True if
+ * the range [start, end) contains the start of the piece.
  */
 static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 {

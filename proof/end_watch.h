@@ -15,7 +15,7 @@
  */
 int end_watch_begin(pid_t pid, int fd);
 
-/* True if this module traces the thread, and goes on doing so. */
+/* True if this module traces the thread, and will continue to trace it. */
 bool end_watch_is(pid_t tid);
 /*
  * Returns the thread that is stopped at the exit of its process, 0 if the process is not stopped at

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Registers that threads had when the end of their process ended them, recorded by a BPF program.
- * Watches one process.
+ * Registers of threads that ended because their process exited, recorded by a BPF program. Watches
+ * one process.
  */
 #ifndef PROOF_ENDED_THREADS_H
 #define PROOF_ENDED_THREADS_H

@@ -197,7 +197,7 @@ static bool mark_cache(struct free_lists *lists, const struct thread_cache *cach
 
 /*
  * Marks the chunks of a thread cache, with or without safe linking. A process has one C library, so
- * all of its thread caches are equal in this.
+ * either all of its thread caches use safe linking or none does.
  */
 static bool mark_either(struct free_lists *lists, const struct thread_cache *cache)
 {

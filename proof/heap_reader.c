@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads large pieces for sequential access, and pages for random access. */
+/* Reads large pieces of memory for sequential access, and single pages for random access. */
 #include "proof/heap_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Size of the first read at a new address: after one page, often no more is needed. */
+/* Size of the first read at a new address: one page, as often no more is needed. */
 #define FIRST_LEN 4096U
 
 /* Marks an empty entry of the page cache. */

@@ -10,7 +10,7 @@
 #include "base/order.h"
 
 /*
- * Maximum number of unknown runs that are stored. A list that leads into a run beyond these is
+ * Maximum number of unknown runs that are stored. Free lists that lead into other unknown runs are
  * rejected.
  */
 #define UNKNOWN_MAX 256U

@@ -14,7 +14,7 @@
 #include "proof/retrace.h"
 #include "proof/root_kind.h"
 
-/* Maximum number of sites with holders: first by bytes, then as many by growth. */
+/* Maximum number of sites by bytes, and of sites by growth, whose holders are searched. */
 #define SITES_MOST 64
 /* Maximum number of links shown of a chain, and of steps followed in it. */
 #define LINKS_MOST 32

@@ -31,8 +31,8 @@ bool interior_is_begin(struct interior *interior, const struct heap_block *block
 
 /*
  * If word points to the elements of an empty C++ array, returns the array's block, else NO_BLOCK.
- * Such a block has only the element count, so word is its end. next: first block that ends after
- * the address word, which is not in that block.
+ * Such a block has only the element count, so word is the address of the block's end. next: first
+ * block that ends after this address; the address is not in that block.
  */
 uint32_t interior_empty_array(struct interior *interior, const struct block_index *index,
 			      uint32_t next, uint64_t word);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory of a live process, which is stopped, asleep, or a copy. Reads memory on demand. Never
- * reads mappings of devices.
+ * Memory of a live process that does not change its memory: it is stopped or asleep, or is a copy
+ * of another process. Reads memory on demand. Never reads mappings of devices.
  */
 #ifndef PROOF_LIVE_MEMORY_H
 #define PROOF_LIVE_MEMORY_H

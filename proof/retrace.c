@@ -62,7 +62,7 @@ struct round {
 	uint64_t *highs;               /* field high of each of these places */
 	size_t cnt;
 	uint64_t low;  /* pointers to lower addresses are ignored */
-	uint64_t span; /* so are pointers to low + span and above */
+	uint64_t span; /* pointers to low + span and above are ignored */
 	struct worker *workers;
 	size_t worker_cnt;
 	uint64_t deadline_ns;

@@ -66,7 +66,7 @@ struct retrace {
 
 /*
  * Adds places from which to search: block (may be NULL), and slot (0 if unknown), the address of
- * the pointer to block.
+ * the pointer to block. Returns 0 or -ENOMEM.
  */
 int retrace_add(struct retrace *retrace, const struct heap_block *block, uint64_t slot);
 
