@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The account: shared memory in which the agent, a library inside the traced program, records
- * blocks, and which memleak reads. It is sparse, always consistent, and valid after the program has
- * ended. Reading the account does not stop any thread.
+ * The account: shared memory with the blocks of a traced program. The agent, a library in the
+ * program, writes the account, and memleak reads it. The account is sparse, always consistent, and
+ * valid after the program has ended. Reading the account does not stop any thread.
  *
  * Each block is stored in a *cell*, found by the block's address. A *line* of four cells covers 256
  * bytes of addresses, which is enough in most programs; a full line gets *spills* of eleven more
@@ -128,7 +128,7 @@ struct account {
 	__u64 end;
 	/*
 	 * Each allocator call reads the following fields. Their cache line has no field that is
-	 * written more often than once per thread.
+	 * written more often than threads start.
 	 */
 	__u32 pid __attribute__((aligned(64)));
 	__u32 page_size;

@@ -316,9 +316,9 @@ void thread_begin_memo(void)
 }
 
 /*
- * Finds a page of the thread's own stack. The main thread's has AT_RANDOM above all frames; on
- * other stacks it is the page of the thread pointer. A child keeps the stack of the thread that
- * forked.
+ * Finds a page of the thread's own stack. On the main stack, this is the page of AT_RANDOM, which
+ * is above all frames; on other stacks, it is the page of the thread pointer. A child keeps the
+ * stack of the thread that forked.
  */
 static void find_stack(bool is_main)
 {

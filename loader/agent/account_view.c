@@ -299,8 +299,8 @@ static int visit_spills(const struct visit *visit, uint64_t from, uint64_t to, u
 }
 
 /*
- * Maps the part_bytes at file offset start, and calls run for the written pages among the first
- * bytes of them.
+ * Maps part_bytes of the file at offset start. Calls run for the written pages among the first
+ * bytes of this part; the number is in the argument bytes.
  */
 static int visit_part(struct visit *visit, uint64_t start, uint64_t part_bytes, uint64_t bytes,
 		      int (*run)(const struct visit *visit, uint64_t from, uint64_t to,

@@ -37,7 +37,7 @@ struct account_view {
 struct account_block {
 	uint64_t addr;
 	uint64_t size;
-	/* birth time, never before its epoch; UINT64_MAX if allocated just now */
+	/* birth time, not before the start of its epoch; UINT64_MAX if allocated just now */
 	uint64_t birth_ns;
 	uint32_t epoch;
 	uint32_t tid;
