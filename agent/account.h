@@ -193,7 +193,8 @@ struct account_thread {
 	__u64 earlier_frees;           /* number of frees of blocks in no cell */
 	__u64 failed;                  /* number of failed calls */
 	__u64 asked[ACCOUNT_CALL_CNT]; /* requested bytes, if ACCOUNT_COUNTS is set */
-	__u64 frees;                   /* number, if ACCOUNT_COUNTS or ACCOUNT_ADDS_UP is set */
+	/* number of frees, if ACCOUNT_COUNTS or ACCOUNT_ADDS_UP is set */
+	__u64 frees;
 	/* The following fields are maintained if ACCOUNT_ADDS_UP is set. */
 	__u64 allocated; /* allocated bytes */
 	__u64 largest;   /* largest allocation, in bytes */

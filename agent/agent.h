@@ -48,7 +48,7 @@ struct memo;
 struct thread {
 	uint32_t number; /* thread number in the account, 0 if it has none yet */
 	uint32_t reserved;
-	struct account *account; /* the account that the field number refers to */
+	struct account *account; /* the account in which the thread has this number */
 	struct account_thread *counts;
 	struct memo *memo; /* remembered stacks, NULL if there is no memory */
 	/* Range of the thread's own stack that is known to be readable, and which stays mapped. */

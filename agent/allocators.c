@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forwards calls to the next allocator in symbol order, and records their calls in the account. If
+ * Forwards calls to the next allocator in symbol order, and records the calls in the account. If
  * C++ operators call malloc(), only that call is counted; otherwise operators are counted like C
  * functions.
  */

@@ -42,8 +42,9 @@ static pthread_key_t ends; /* key whose destructor is end_thread() */
 static bool knows_ends;
 
 /*
- * memleak's orders in the environment: PARENT:FLAGS:SOCKET. FLAGS has letters and numbers: the
- * first number is the stack depth, and each other number follows its letter.
+ * memleak's options for the agent, as found in the environment: PARENT:FLAGS:SOCKET. FLAGS has
+ * letters and numbers: the first number is the stack depth, and each other number follows its
+ * letter.
  */
 struct orders {
 	uint32_t parent;       /* pid of the parent of the intended process, 0 for any process */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds and adds frames without locks. A thread fills in a new frame, then publishes the frame's
- * number. If another thread has added an equal frame first, both use that frame.
+ * number. If another thread has added an equal frame first, both threads use the frame that was
+ * added first.
  */
 #include "agent/call_tree.h"
 
