@@ -38,8 +38,8 @@ static bool is_held(const struct stop *stop, pid_t tid)
 }
 
 /*
- * True if the thread runs, or has run since the look before, even if it sleeps again now. before
- * may be NULL.
+ * True if the thread runs, or has run since an earlier look at all threads, even if it sleeps again
+ * now. before: the earlier look, or NULL.
  */
 static bool has_run(const struct live_threads *before, const struct memleak_thread_record *now)
 {

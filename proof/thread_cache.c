@@ -64,7 +64,10 @@ static void read_bins(const struct layout *layout, const char *data, struct thre
 	}
 }
 
-/* True if each list is empty exactly if its count says so, and at least one list is not empty. */
+/*
+ * True if the count of each list is 0 exactly if the list is empty, and at least one list is not
+ * empty.
+ */
 static bool is_sound(const struct thread_cache *cache)
 {
 	uint16_t empty = 0;
