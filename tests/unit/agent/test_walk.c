@@ -16,7 +16,7 @@
 
 #include "tests/unit/lib/random.h"
 
-/* Included as sources: the agent is loaded into programs and is in no library to link with. */
+/* The agent is in no library that this test could link, so include its sources. */
 #include "agent/call_tree.c"
 #include "agent/frame_info.c"
 #include "agent/modules.c"
@@ -136,7 +136,7 @@ static NOIPA int plainly(int left)
 	return descend(left - 1) + place[0];
 }
 
-/* Recurses in a function whose frame is found by the frame pointer, as it uses alloca(). */
+/* Recurses in a function that uses alloca(), so its frame is found by the frame pointer. */
 static NOIPA int by_frame_pointer(int left)
 {
 	volatile char *place = alloca(16 + random_next(&seed) % 64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests arrays, binary search and the hash map against simple models; and arenas. */
+/* Tests arrays, binary search and the hash map against simple models. Also tests arenas. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,8 +97,8 @@ static void bisect_finds_places(void **state)
 #define KEYS 300
 
 /*
- * Returns one of few keys, some of which collide, so that each is often added, replaced and
- * removed.
+ * Returns one of a small set of keys, some of which collide. As the set is small, each key is often
+ * added, replaced and removed.
  */
 static uint64_t key_of(size_t number)
 {

@@ -200,7 +200,7 @@ static void own_process(void **state)
 	munmap(area, PAGES * page);
 }
 
-/* With too many lines only the first are read. Equal paths are stored once. */
+/* A file with too many lines is read up to a limit. A path on several lines is stored once. */
 static void too_many(void **state)
 {
 	enum { PATH_BYTES = 4000, LINES = PROC_MAPS_BYTES_MAX / PATH_BYTES + 100 };
@@ -256,8 +256,8 @@ static void moved_text(void **state)
 	assert_int_equal(m->beside_start, 0x1000);
 	assert_int_equal(m->beside_end, 0x2000);
 	/*
-	 * Gaps that stay anonymous: not executable, not of the missing size, between two files, or
-	 * behind the last mapping.
+	 * Anonymous mappings that are not attributed to a file: they are not executable, do not
+	 * have the missing size, lie between two different files, or come last.
 	 */
 	assert_int_equal(maps.mappings[3].file.ino, 0);
 	for (size_t i = 5; i < maps.cnt; i += 2)

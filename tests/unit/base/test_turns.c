@@ -48,7 +48,7 @@ static void run_poll(int timeout_ms, void (*meanwhile)(void))
 	close(pipe_fds[1]);
 }
 
-/* Writes to the pipe in a turn: deadlocks if poll_pipe() keeps its turn while polling. */
+/* Writes to the pipe in a turn. Would deadlock if poll_pipe() kept its turn while polling. */
 static void write_in_turn(void)
 {
 	turn_take();
@@ -74,7 +74,7 @@ static void hurried(void **state)
 	(void)state;
 	run_poll(FOREVER_MS, hurry);
 	assert_int_equal(polled, 0);
-	/* Only threads that take turns are hurried. */
+	/* turn_hurry() affects only threads that take turns, unlike this one. */
 	assert_false(turn_is_hurried());
 	turn_hurry(false);
 }

@@ -20,8 +20,8 @@ static const uint64_t means[] = {1, 2, 100, 524288, 1000000007, EXPONENTIAL_MAX_
 static void compare(uint64_t random, uint64_t mean)
 {
 	/*
-	 * Near 1, use log1p of the distance from 1: log() of the rounded ratio would lose all
-	 * digits.
+	 * For ratios near 1, use log1p() of the distance from 1: log() of the rounded ratio would
+	 * lose all digits.
 	 */
 	uint64_t bits = random | 1;
 	long double rest = (long double)-bits * 0x1p-64L;

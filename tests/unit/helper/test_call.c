@@ -27,7 +27,7 @@ struct server {
 	uint32_t handled;
 };
 
-/* Replies with the number of requests handled and with the value sent. */
+/* Replies with two numbers: that of the requests handled so far, and the value from the request. */
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
@@ -203,7 +203,10 @@ static void dies(void **state)
 	assert_answered(helper, 2, 1);
 }
 
-/* If the helper was killed while idle, the request is lost and the next one starts a new helper. */
+/*
+ * If the helper was killed while idle, the next request is lost, and the one after it starts a new
+ * helper.
+ */
 static void killed_while_idle(void **state)
 {
 	struct helper *helper = *state;

@@ -19,9 +19,9 @@
 struct made_block {
 	double birth_s;
 	double death_s;
-	double bytes_per_s; /* growth in place */
+	double bytes_per_s; /* growth of each block in place */
 	double sigma;  /* sigma of a random size, redrawn for each report; 0 if the size is fixed */
-	bool replaced; /* a new block takes its place in each report */
+	bool replaced; /* a new block replaces this one in each report */
 	uint32_t size;
 	uint32_t site;
 };
@@ -31,8 +31,8 @@ struct made_program {
 	struct made_block *blocks;
 	size_t cnt;
 	double interval_s;
-	bool attached; /* tracing begins at 0: of earlier blocks only frees are seen */
-	bool sized;    /* sizes of earlier blocks are known */
+	bool attached; /* tracing begins at time 0: blocks born before are seen only when freed */
+	bool sized;    /* sizes of blocks born before tracing are known */
 };
 
 int made_program_init(struct made_program *ret);
@@ -55,11 +55,11 @@ void made_churn(struct made_program *program, uint32_t site, double from_s, doub
 void made_leak(struct made_program *program, uint32_t site, double from_s, double to_s,
 	       double per_second, uint32_t size);
 
-/* Receives a report. growth has one element for each site. */
+/* Receives a report. The array growth has one element for each site. */
 typedef void made_report_fn(void *arg, double at_s, const struct site *sites,
 			    const struct growth *growth);
 
-/* Calls told for each report up to until_s. Sorts the blocks by birth. */
+/* Calls the function told for each report up to the time until_s. Sorts the blocks by birth. */
 void made_program_run(struct made_program *program, double until_s, made_report_fn *told,
 		      void *arg);
 

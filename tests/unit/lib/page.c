@@ -17,8 +17,8 @@
 #include "tests/unit/lib/json_check.h"
 
 /*
- * Returns the text between the first open and the next close, as a browser would parse it; NULL if
- * either is missing.
+ * Returns the text between the first occurrence of the string open and the next one of the string
+ * close; NULL if either is missing. Browsers parse the text likewise.
  */
 static char *between(const char *text, const char *open, const char *close)
 {
@@ -31,7 +31,7 @@ static char *between(const char *text, const char *open, const char *close)
 	return end ? strndup(start, (size_t)(end - start)) : NULL;
 }
 
-/* Removes the content of an element. open is its start tag with the newline. */
+/* Removes the content of an element. The string open is its start tag with the newline. */
 static void cut(char *text, const char *open, const char *close)
 {
 	char *start = strstr(text, open), *end;

@@ -18,7 +18,7 @@ static void past_report(struct past *past, const struct snapshot *snap)
 	assert_int_equal(ranking__update(past->ranking, snap, past->growth), 0);
 }
 
-/* Sets the ages as if every block of the previous report were still there. */
+/* Sets the block ages as if every block of the previous report were still allocated. */
 static void past_ages(struct site *site, uint64_t count, unsigned int at, unsigned int cnt)
 {
 	size_t now = age_class(site->oldest_ns * at / cnt);
@@ -30,7 +30,10 @@ static void past_ages(struct site *site, uint64_t count, unsigned int at, unsign
 		(uint32_t)(count * (at - 1) / cnt);
 }
 
-/* Reports the fraction at / cnt of a snapshot, as if it grew evenly over cnt reports. */
+/*
+ * Makes report number `at` of `cnt`, over which the snapshot grows evenly: it has the fraction at /
+ * cnt of the snapshot's memory.
+ */
 static void past_share(struct past *past, const struct snapshot *snap, unsigned int at,
 		       unsigned int cnt)
 {
@@ -38,7 +41,7 @@ static void past_share(struct past *past, const struct snapshot *snap, unsigned 
 	struct snapshot share = *snap;
 
 	assert_non_null(sites);
-	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt; /* a minute in total */
+	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt; /* a minute for all reports */
 	share.sites = sites;
 	for (size_t i = 0; i < snap->site_cnt; i++) {
 		sites[i] = snap->sites[i];

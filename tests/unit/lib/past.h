@@ -5,7 +5,7 @@
 
 #include "report/ranking.h"
 
-/* growth points into the ranking. */
+/* The array growth belongs to the ranking. */
 struct past {
 	struct ranking *ranking;
 	struct growth *growth;

@@ -231,7 +231,8 @@ static void threads(void **state)
 }
 
 /*
- * Names that could end a label or a line of the output; and a row for the sites that are not shown.
+ * Tests names that could end a label or a line of the output, and the row that sums up all sites
+ * without their own row.
  */
 static void sites(void **state)
 {
@@ -260,7 +261,10 @@ static void sites(void **state)
 	check_scene("metrics-sites", &scene, &scene.snap);
 }
 
-/* Lost blocks of each row that a proof covers, and of all others together. */
+/*
+ * Tests the metrics of lost blocks: one for each row that a proof covers, and one for all other
+ * rows together.
+ */
 static void proofs(void **state)
 {
 	const struct scene by_stack = {.opts.top = 4,

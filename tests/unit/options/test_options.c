@@ -260,7 +260,7 @@ static void assert_fits(const char *text, size_t most_lines)
 		fail_msg("%zu lines", lines);
 }
 
-/* True if text has the whole name, not only as the prefix of a longer one. */
+/* True if the text has the option's name as a whole, not only as the beginning of a longer name. */
 static bool has_name(const char *text, const char *before, const char *name)
 {
 	cleanup_free char *wanted = NULL;
@@ -272,7 +272,10 @@ static bool has_name(const char *text, const char *before, const char *name)
 	return false;
 }
 
-/* True if text has a line for the option itself, not only a mention of its name. */
+/*
+ * True if the text has a line that describes the option. A mention of the name elsewhere does not
+ * count.
+ */
 static bool lists(const char *text, const char *name)
 {
 	return has_name(text, ", ", name) || has_name(text, "\n      ", name);
@@ -362,8 +365,8 @@ static void process_names(void **state)
 }
 
 /*
- * An INTERVAL that is also a running pid is refused with a hint to -p, unless it is in whole
- * minutes or a COUNT follows.
+ * An INTERVAL that is also the pid of a running process is refused, and -p is suggested. It is
+ * accepted if it is in whole minutes or if a COUNT follows.
  */
 static void interval_or_process(void **state)
 {
@@ -420,7 +423,10 @@ static void help_on_full_disk(void **state)
 	assert_non_null(strstr(said, "No space left"));
 }
 
-/* Letters and names are unique; options with an argument name it. */
+/*
+ * Letters and names of options are unique. If an option takes an argument, the table has the
+ * argument's name.
+ */
 static void table(void **state)
 {
 	for (int i = 0; i < option_cnt; i++) {

@@ -71,7 +71,7 @@ static void pattern_in_name(void **state)
 			fail_msg("'%s' in '%s'", lines[i].pattern, lines[i].text);
 }
 
-/* Patterns on which a backtracking matcher would take practically for ever. */
+/* Patterns for which a matcher that backtracks would practically never finish. */
 static void hostile_patterns_end(void **state)
 {
 	enum { SIZE = 1 << 16 };
@@ -223,8 +223,8 @@ static void pattern_of_name(void **state)
 static uint64_t frames[] = {1, 2, 3, 4};
 
 /*
- * Five sites with these frames: inner, inlined into outer; libx; unnamed; libx called by an unnamed
- * function; unresolved.
+ * The frames of five sites: a function inner that is inlined into outer; a function of libx; an
+ * unnamed function; a function of libx called by an unnamed function; an unresolved frame.
  */
 #define SITES                                                                                      \
 	{                                                                                          \
@@ -299,8 +299,8 @@ static void takes_out(void **state)
 }
 
 /*
- * Blocks reachable only from suppressed blocks are left out with them: all of one site, part of
- * another, and none that other blocks hold.
+ * Blocks reachable only from suppressed blocks are left out, too. Here these are all blocks of one
+ * site and some of another site. Blocks that other blocks hold as well are not left out.
  */
 static void takes_out_what_hangs(void **state)
 {
@@ -379,7 +379,10 @@ static void late_names(void **state)
 	suppressor__free(suppressor);
 }
 
-/* In a recording, names come with the snapshot at which they were found. */
+/*
+ * A recording has names from the snapshot on at which they were found. Once a name was found, the
+ * site stays suppressed.
+ */
 static void names_of_later_snapshots(void **state)
 {
 	static const struct sym_location early = {

@@ -32,7 +32,10 @@ static const struct wanted_function items[] = {
 	[MALLOC] = {.name = "malloc"}, [FREE] = {.name = "free"}, [NOBODY] = {0}};
 static const struct wanted_functions wanted = {.items = items, .cnt = 3};
 
-/* Reply of the fake helper, which sees it as it was when the helper's starter was forked. */
+/*
+ * Reply of the fake helper. The helper has a copy of this variable, made when the helper's starter
+ * was forked.
+ */
 static struct message false_answer = {.fd = -1};
 
 static int give_false_answer(void *arg, struct message *request, struct message *reply)
@@ -72,21 +75,23 @@ static int close_file(void **state)
 	return 0;
 }
 
-/* Ends the helper: the next one gives the current false_answer. */
+/*
+ * Ends the helper and its starter, so that the next helper replies with the current false_answer.
+ */
 static void forget_helper(void)
 {
 	helper_stop(&helper, HELPER_GRACE_MS);
 	starter_end();
 }
 
-/* Asks a new helper, which gives the current false_answer. */
+/* Asks a new helper, which replies with the current false_answer. */
 static int ask_false(void **state, struct file_functions *ret)
 {
 	int err;
 
 	forget_helper();
 	err = prober_functions((int)(intptr_t)*state, 0, &wanted, MESSAGE_FOREVER, ret);
-	/* A helper that gave an invalid reply has been ended. */
+	/* An invalid reply ends the helper. */
 	assert_int_equal(helper.pid != 0, err != -EPROTO);
 	return err;
 }
@@ -99,7 +104,7 @@ static void put_head(uint32_t status, uint32_t cnt)
 	message_put_u32(&false_answer, cnt);
 }
 
-/* Returns a valid function, from which tests make invalid ones. */
+/* Returns a valid function. Tests make invalid functions from copies of it. */
 static struct found_function honest(void)
 {
 	static uint64_t returns[] = {0x1010, FILE_SIZE - 1};
@@ -275,7 +280,10 @@ static void counts(void **state)
 		put_function(&function);
 	assert_int_equal(ask_false(state, &functions), -EPROTO);
 
-	/* No memory is reserved for functions that are announced but missing. */
+	/*
+	 * The reply claims more functions than it contains: no memory may be reserved for the
+	 * missing ones.
+	 */
 	put_head(0, UINT32_MAX);
 	assert_int_equal(ask_false(state, &functions), -EPROTO);
 }

@@ -104,9 +104,9 @@ static uint64_t memory_start(const struct memory *memory, uint64_t addr)
 }
 
 /*
- * True if a large block was not found because other memory lies before it in its mapping. The
- * kernel merges adjacent mappings, and large blocks are only found at the start of a mapping or
- * right behind another one.
+ * True if a large block was not found because other memory lies before it in its mapping, as the
+ * kernel merges adjacent mappings. A census finds a large block only at the start of a mapping or
+ * right behind another large block.
  */
 static bool has_neighbour(const struct memory *memory, const struct chunks *chunks, uint64_t addr)
 {
@@ -174,7 +174,7 @@ static void check_totals(const struct memory *memory, const struct census *censu
 	assert_int_equal(heap_census_all(table, HEAP_FREE).bytes, census->free_.bytes);
 	assert_int_equal(heap_census_own(table),
 			 table->heap_bytes - used_bytes - census->free_.bytes);
-	/* Half of each header overlaps the previous chunk. */
+	/* Only half of each header counts: the other half overlaps the previous chunk. */
 	assert_true(heap_census_own(table) >=
 		    census->top_bytes +
 			    (census->used.count + census->free_.count) * (CHUNK_HEADER / 2));

@@ -8,7 +8,7 @@
 
 struct heap_check {
 	size_t live, live_seen; /* used blocks, and those reported as used */
-	size_t neighbours;      /* not found, as other memory lies before them in their mappings */
+	size_t neighbours;      /* used blocks not found, as they lie behind other memory */
 	size_t live_free;       /* used blocks reported as free: must be 0 */
 	size_t freed;           /* freed blocks whose memory was not reused */
 	size_t freed_used;      /* freed blocks reported as used */
@@ -21,8 +21,8 @@ struct heap_check {
 void heap_check_run(char **argv, const char *tunables, struct heap_check *ret);
 
 /*
- * Stops an endless program at random moments, as often as given by times, and sums up the results.
- * The program keeps no record of freed blocks.
+ * Stops an endless program at random moments, checks it each time, and sums up the results. The
+ * argument times is the number of stops. The program keeps no record of freed blocks.
  */
 void heap_check_busy(char **argv, const char *tunables, size_t times, struct heap_check *ret);
 

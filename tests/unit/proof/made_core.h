@@ -39,7 +39,7 @@ struct made_file {
 	const char *path;
 };
 
-/* Adds a segment. The core has only its first content_bytes bytes. */
+/* Adds a segment. The core contains only the first content_bytes bytes of the segment. */
 void made_core_segment(struct made_core *core, uint64_t addr, uint64_t bytes, unsigned int flags,
 		       const void *content, uint64_t content_bytes);
 void made_core_note(struct made_core *core, const char *name, uint32_t type, const void *bytes,

@@ -135,7 +135,7 @@ static void step(void)
 	fill(block, size / 8 < FILLED_MAX ? size / 8 : FILLED_MAX);
 }
 
-/* Moves the break once in order.sbrk steps, like other users of sbrk() do. */
+/* Calls sbrk() once in order.sbrk steps, as code besides the allocator may do. */
 static void move_break(long at)
 {
 	if (!order.sbrk || at % order.sbrk)

@@ -5,8 +5,8 @@
  * has a main().
  *
  * When done, it prints "truth ADDRESS COUNT\n" and sleeps until its input ends. At ADDRESS are
- * COUNT records: freed blocks, in the order of their frees, then used ones. With endless=1 it never
- * stops; the records are then those of its blocks, including unused ones.
+ * COUNT records: freed blocks, in the order of their frees, then used blocks. With endless=1 the
+ * program never stops allocating; there is then one record for each block, used or not.
  */
 #ifndef TESTS_UNIT_PROOF_MADE_HEAP_H
 #define TESTS_UNIT_PROOF_MADE_HEAP_H

@@ -106,7 +106,7 @@ static const struct scene scenes[] = {
 	{"seed=15 threads=2", "glibc.malloc.hugetlb=2", 3},
 	{"seed=16 threads=2", "glibc.malloc.perturb=165", 3},
 	{"seed=17 remap=18", NULL, 1},
-	/* Small heaps, some of which are aligned like large ones. */
+	/* Small heaps, some of which happen to be aligned like large heaps. */
 	{"seed=18 threads=8 slots=20000 steps=15000",
 	 "glibc.malloc.hugetlb=2:glibc.malloc.arena_max=9", 9},
 };

@@ -46,7 +46,7 @@ static int visit_written(const struct memory *memory, const struct mapping *mapp
 
 static const struct memory_ops ops = {.read = read_damaged, .visit_written = visit_written};
 
-/* Chunks of the allocator itself, where damage has the worst effect. */
+/* The allocator's own chunks. Damage there has the worst effect. */
 struct places {
 	struct chunk items[64];
 	size_t cnt;
@@ -103,8 +103,8 @@ static void damage(const struct memory *memory)
 
 		damaged.memory.ops = &ops;
 		/*
-		 * The word may lie up to 16 bytes before the chunk, where the size of a top or of a
-		 * cache is.
+		 * The damaged word may lie up to 16 bytes before the chunk: a top chunk or a thread
+		 * cache has its size there.
 		 */
 		damaged.addr = (place->addr + at - 16) & ~7ULL;
 		damaged.value = some_word(&seed, &places);

@@ -77,7 +77,7 @@ static void live(struct child *child, const char *folder, int gate)
 
 	memset(child->pages, 0x5a, PAGE);
 	memset(child->pages + 2 * PAGE, 0xa5, PAGE);
-	/* Lets gdb attach even if only parents may trace. */
+	/* Lets gdb attach even if the system allows tracing only by parents. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || chdir(folder) || setrlimit(RLIMIT_CORE, &limit) ||
 	    pthread_create(&thread, NULL, hold_registers, child) || read(gate, &byte, 1) != 1)

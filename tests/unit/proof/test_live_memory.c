@@ -28,7 +28,7 @@ struct child {
 	struct live_memory live;
 	size_t page;
 	char *sparse;  /* pages 3, 4 and 9 are written to */
-	char *closed;  /* written to; then page 0 becomes unreadable, and page 2 is unmapped */
+	char *closed;  /* all written to; then page 0 is made unreadable, and page 2 is unmapped */
 	char *shared;  /* page 2 is written to by another process */
 	char *huge;    /* the first and the last page are written to */
 	char *of_file; /* page 1 is written to */
@@ -149,7 +149,7 @@ static void pages_that_it_may_not_read_itself_are_read(void **state)
 	struct child *child = *state;
 	char *buf = malloc(4 * child->page);
 
-	/* Some kernels allow this only to a tracer of the process, or not at all. */
+	/* Some kernels let only a tracer of the process read such pages, or nobody. */
 	if (!read_at(child, child->closed, buf, 1)) {
 		free(buf);
 		print_message("skipped: pages without permission cannot be read here\n");
@@ -266,7 +266,9 @@ static void a_search_ends_when_it_is_told_to(void **state)
 	const struct memory *memory = &child->live.memory;
 	const struct mapping *mapping = proc_maps_find(&memory->maps, (uintptr_t)child->huge);
 
-	/* Stopped by the callback: the whole mapping would take a while. */
+	/*
+	 * The callback ends the visit with an error: visiting the whole mapping would take a while.
+	 */
 	assert_int_equal(memory->ops->visit_written(memory, mapping, (uintptr_t)child->huge,
 						    (uintptr_t)child->huge + PAGES * child->page,
 						    refuse, NULL),
@@ -317,7 +319,7 @@ int main(void)
 		cmocka_unit_test(devices_are_not_touched),
 		cmocka_unit_test(a_process_that_has_ended_has_no_memory),
 		cmocka_unit_test(a_search_ends_when_it_is_told_to),
-		/* Last, as reading allocates page tables. */
+		/* These tests come last, as reading allocates page tables. */
 		cmocka_unit_test(memory_is_read),
 		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),
 	};

@@ -158,7 +158,9 @@ static void unused_vector_registers_are_left_out(void **state)
 	assert_int_equal(words[0], 4);
 	assert_int_equal(words[79], 103);
 	assert_int_equal(vector_words(6, 832, words), 64);
-	/* Without XSAVE there is no header: all vector registers count. */
+	/*
+	 * Without XSAVE, no header tells which vector registers are in use, so all of them count.
+	 */
 	assert_int_equal(vector_words(0, 512, words), 48);
 	assert_int_equal(vector_words(0, 0, words), 0);
 }

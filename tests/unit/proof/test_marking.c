@@ -47,7 +47,7 @@ static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 	for (uint32_t i = 0; i < heap->cnt; i++) {
 		const struct heap_block *block = &heap->blocks[i];
 
-		/* A pointer past the count of an empty array. */
+		/* A pointer past an array's element count counts if the array is empty. */
 		if (block->size == 8 && word == block->addr + 8 &&
 		    !*fake_memory_at(&heap->fake, block->addr))
 			empty = i;
@@ -345,7 +345,7 @@ static void long_list(void **state)
 	for (uint32_t i = 0; i < MANY; i++)
 		blocks[i] = (struct heap_block){BASE + 16 + 32ULL * i, 24, 0};
 	fake.words[0] = blocks[0].addr;
-	/* 7919 is prime, so the list reaches all blocks. */
+	/* 7919 is prime and does not divide MANY, so the list reaches all blocks. */
 	for (uint64_t i = 0, at = 0; i < MANY - 1; i++) {
 		uint64_t next = (at + 7919) % MANY;
 
@@ -518,7 +518,8 @@ static void interior_pointers(void **state)
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 7, 0), MARK_POSSIBLE);
 	assert_int_equal(mark_of(16 + 3 * 32, 16, 0, 3), MARK_REACHABLE);
 	/*
-	 * A pointer past the count of an empty array. With another count it points past the block.
+	 * A pointer past the element count of an empty array. If the count is not 0, it is only a
+	 * pointer past the end of the block.
 	 */
 	assert_int_equal(mark_of(8, 8, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8, 8, 1, 0), MARK_DEFINITE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests pictures of processes with special properties, one in each test. */
+/* Tests pictures of processes. In each test, the process has another special property. */
 #include <errno.h>
 #include <grp.h>
 #include <linux/filter.h>
@@ -289,8 +289,8 @@ static void who_is_traced_is_left_alone(void **state)
 }
 
 /*
- * Takes a picture that is not released: the process resumes at the deadline. If it could not be
- * stopped by then, there is no picture and the process runs on.
+ * Takes a picture that is not released in time: the process resumes at the deadline. If it could
+ * not be stopped before the deadline, there is no picture and the process runs on.
  */
 static void a_picture_ends_at_its_deadline(void **state)
 {
@@ -306,7 +306,10 @@ static void a_picture_ends_at_its_deadline(void **state)
 	picture__free(picture);
 }
 
-/* A picture with a late deadline that is not released: the process resumes all the same. */
+/*
+ * Takes a picture with a late deadline and does not release it: the process resumes long before the
+ * deadline.
+ */
 static void a_picture_ends_before_a_late_deadline(void **state)
 {
 	struct running running = start(filter_calls);

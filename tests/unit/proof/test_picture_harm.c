@@ -134,7 +134,7 @@ static uint64_t read_all(const struct memory *memory)
 struct tally {
 	int taken;
 	int methods[PICTURE_FREEZE + 1];
-	int stale; /* pictures without a copy, as threads ran during each try */
+	int stale; /* pictures without a copy, as threads ran in all attempts */
 	int valid;
 	uint64_t longest_ns;
 	uint64_t sum_ns;
@@ -176,7 +176,7 @@ static int count_copy(void *arg, pid_t pid)
 	return 0;
 }
 
-/* Waits until no copies are left. Copies are traced, or orphans. */
+/* Waits until no copies of the program are left. Until a copy ends, it is traced or an orphan. */
 static void expect_no_copies(void)
 {
 	uint64_t deadline_ns = patience();
@@ -210,7 +210,9 @@ static struct tally pictures_of(const char *variant, const char *threads, int cn
 	return tally;
 }
 
-/* Takes pictures. Each must be a copy, unless threads ran during each try. */
+/*
+ * Takes pictures. Each picture must be a copy of the process, unless threads ran in all attempts.
+ */
 static void expect_copies(const char *variant, const char *threads)
 {
 	struct tally tally = pictures_of(variant, threads, PICTURES);

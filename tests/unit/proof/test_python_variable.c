@@ -99,7 +99,10 @@ static void test_names(void **state)
 		check(&python, slot, "__main__.cache");
 		check(&python, add_pair(&python, string(&python, "last_1"), OBJECT),
 		      "__main__.last_1");
-		/* The address of the name, and one outside the dictionary. */
+		/*
+		 * No name is found for the address of the name itself, or for an address outside
+		 * the dictionary.
+		 */
 		check(&python, slot - 8, NULL);
 		check(&python, slot + 4096, NULL);
 		fake_memory_deinit(&python.fake);
@@ -209,7 +212,10 @@ static void test_endless_row(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* An object of a class, whose values are elsewhere. The object lies behind its pointer to them. */
+/*
+ * An object of a class. HOLDER points to the array of the object's values, and lies before the
+ * object itself.
+ */
 #define CLASS (BASE + 0x3000)
 #define CLASS_NAME (BASE + 0x3800)
 #define KEYS (BASE + 0x3900)
@@ -217,8 +223,8 @@ static void test_endless_row(void **state)
 #define HOLDER (BASE + 0x5000)
 
 /*
- * Makes an object with the attributes name and cache. before: distance from the pointer to the
- * object.
+ * Makes an object with the attributes "name" and "cache", and a HOLDER that lies `before` bytes
+ * before the object.
  */
 static void begin_class(struct python *python, uint64_t before)
 {
@@ -264,8 +270,8 @@ static void test_attributes(void **state)
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER + 8, "Server.cache");
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER + 16, NULL);
 	/*
-	 * VALUES is not an array of values but, for example, a dictionary, which begins with a
-	 * reference count.
+	 * VALUES is not an array of values but, for example, a dictionary: dictionaries begin with
+	 * a reference count.
 	 */
 	*fake_memory_at(&python.fake, VALUES) = 1;
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER, NULL);

@@ -101,7 +101,10 @@ static void put(struct world *world, uint64_t slot, uint64_t word)
 	*fake_memory_at(&world->fake, slot) = word;
 }
 
-/* Retraces from the known block. Returns the first place of the path, or NULL. */
+/*
+ * Retraces the path from a variable to the known block. Returns the first place of the path, or
+ * NULL.
+ */
 static const struct retrace_place *run(struct world *world)
 {
 	assert_int_equal(retrace_add(&world->retrace, &world->block, world->slot), 0);
@@ -138,7 +141,10 @@ static void test_chain(void **state)
 	check_chain(world, run(world));
 }
 
-/* A word between two pointer targets belongs to the closer one before it. */
+/*
+ * Unknown blocks begin where pointers point to: a word belongs to the block with the closest start
+ * before the word.
+ */
 static void test_closest_begin(void **state)
 {
 	struct world *world = *state;
@@ -165,7 +171,7 @@ static void test_circle(void **state)
 	put(world, FIRST + 24, BLOCK);
 	put(world, FIRST + 16, SECOND);
 	put(world, SECOND + 8, FIRST);
-	/* A pointer to its own block, and one to its own address. */
+	/* A block that points to itself, and a word that contains its own address. */
 	put(world, BLOCK + 8, BLOCK);
 	put(world, SECOND + 16, SECOND + 16);
 	assert_null(run(world));
@@ -192,7 +198,7 @@ static void test_freed_memory(void **state)
 
 	put_chain(world);
 	world->proof.heaps = (struct root_ranges){.items = &heap, .cnt = 1};
-	/* In a heap whose blocks are all known, FIRST is not a block. */
+	/* If all blocks of a heap are known, FIRST is not one of them, so no path is found. */
 	assert_null(retrace_find(&world->retrace, &world->block, 0));
 	assert_int_equal(retrace_add(&world->retrace, &world->block, 0), 0);
 	assert_int_equal(retrace_run(&world->retrace, &world->proof, &world->picture), 0);
@@ -294,8 +300,9 @@ static void test_full_of_pointers(void **state)
 }
 
 /*
- * Each place is held by the next one, and the last by a variable. In Python programs this takes
- * several passes, but each place is searched for only once.
+ * A path of many places. Each place is held by the next one, and the last place by a variable. In
+ * Python programs retracing takes several passes, but holders of each place are searched for only
+ * once.
  */
 static void test_long_way(void **state)
 {

@@ -135,7 +135,10 @@ static void test_hostile_headers(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-/* There is no mapping before .bss, or none that begins the file. */
+/*
+ * The list of mappings begins with .bss, or with the mapping just before .bss, which is not the
+ * start of the file.
+ */
 static void test_first_mapping(void **state)
 {
 	struct world world;

@@ -231,7 +231,8 @@ static void times_of_day(void **state)
 }
 
 /*
- * Adds a snapshot. Site 0 gets this id if id is not 0, and appears or disappears if step is not 0.
+ * Adds a snapshot. If id is not 0, it becomes the id of site 0. If step is not 0, site 0 appears or
+ * disappears.
  */
 static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t step)
 {
@@ -310,8 +311,8 @@ static void versions(void **state)
 }
 
 /*
- * Skips to the last snapshot with a memory budget of left bytes. left_else is the budget otherwise
- * left there.
+ * Skips to the last snapshot. For the last snapshot, the memory budget is reduced from left_else
+ * bytes to `left` bytes.
  */
 static int skip_with(size_t left_else, size_t left)
 {
@@ -327,7 +328,10 @@ static int skip_with(size_t left_else, size_t left)
 	return got;
 }
 
-/* The memory for building a snapshot counts before the snapshot is built. */
+/*
+ * The memory budget is checked before a snapshot is built, with all memory that building the
+ * snapshot takes.
+ */
 static void memory_of_snapshot(void **state)
 {
 	size_t len, ends[SMALL_CNT], made, left;

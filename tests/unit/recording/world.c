@@ -201,7 +201,9 @@ void world_step(struct world *world)
 			at->present = !at->present;
 		if (at->present && !world_random(world, 4))
 			world_change_site(world, at);
-		/* The frame turned out to belong to other code. */
+		/*
+		 * A frame may be corrected later, as memleak found that it belongs to other code.
+		 */
 		if (at->site.frame_cnt && !world_random(world, 200))
 			at->frames[0] = world_wild(world);
 	}
@@ -337,7 +339,7 @@ static int by_id(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Makes each of some sites hang from the next one, in order of ids. */
+/* Makes some sites hang from each other: each from the next one in order of ids. */
 static void world_add_hanging(struct world *world, struct snapshot *snap)
 {
 	struct hanging_sum *sums = arena_take(&snap->arena, WORLD_SITES * sizeof(*sums));

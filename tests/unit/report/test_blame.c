@@ -29,7 +29,7 @@ struct stack {
 	const char *frames[MOST];
 	const char *named; /* NULL if the blamed frame has no name */
 	size_t frame;
-	const char *through; /* NULL if no library function is named with it */
+	const char *through; /* library function in between; NULL if none */
 	char *own[2];
 	size_t wrapped_frame;
 	bool in_pool;

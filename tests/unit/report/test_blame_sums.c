@@ -19,7 +19,10 @@
 #define INTERVAL_NS 2000000000ULL
 #define FRAMES 4
 
-/* First address of each kind of caller; the kind's other addresses follow it. */
+/*
+ * First address of each kind of function. Other functions of the kind have the addresses that
+ * follow.
+ */
 enum {
 	AUDIT = 1,
 	TAKE,
@@ -35,7 +38,7 @@ enum {
 	OUTER = 9000,
 };
 
-/* Number of named callers from RULES on */
+/* Number of functions with names at addresses from RULES on */
 #define RULE_CNT 10
 
 static struct process process = {1, 1, "app", NULL};
@@ -50,7 +53,7 @@ static struct process process = {1, 1, "app", NULL};
 		}                                                                                  \
 	}
 
-/* INNER and OUTER have no names, so they cannot be blamed. */
+/* Functions of the kinds INNER and OUTER have no names, so they cannot be blamed. */
 static const struct sym_location locations[] = {
 	FUNCTION(AUDIT, "audit"),
 	FUNCTION(TAKE, "take"),
@@ -75,11 +78,11 @@ static const struct sym_location locations[] = {
 struct made {
 	struct site sites[SITES];
 	uint64_t frames[SITES][FRAMES];
-	uint64_t born[SITES]; /* number of the first report with the site */
+	uint64_t born[SITES]; /* report in which the site appears */
 	size_t cnt;
 };
 
-/* Adds a stack whose blocks exist from report born on. */
+/* Adds a stack. Its blocks exist from report number `born` on. */
 static void add(struct made *made, uint64_t born, uint64_t blocks, uint64_t size,
 		uint64_t innermost, uint64_t next, uint64_t outer)
 {
@@ -199,7 +202,10 @@ static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_
 
 #define RATE(size) ((size)*PER_REPORT * 1e9 / INTERVAL_NS)
 
-/* Number of paths added in the later reports, by which paths are counted: see callers.c. */
+/*
+ * Number of paths that appear in the last 60 % of the reports: only these are counted, see
+ * LATER_PART in callers.c.
+ */
 #define LATER ((size_t)(REPORTS * 0.6 + 1) * PER_REPORT)
 
 static void one_block_each(void **state)
@@ -256,7 +262,7 @@ static void shared_caller(void **state)
 	check(&made, REPORTS, "leak", LATER, RATE(100));
 }
 
-/* Callers of the leaking function grow as fast, but are not blamed. */
+/* Callers of the leaking function grow as fast as the function, but are not blamed. */
 static void callers_of_a_leak(void **state)
 {
 	struct made made = {0};
@@ -269,8 +275,8 @@ static void callers_of_a_leak(void **state)
 }
 
 /*
- * Adds chunks of one size that the function innermost allocates. Its callers, the RULE_CNT rules,
- * take turns; in each round, the first rule gets of_first extra turns.
+ * Adds chunks of one size, allocated by the function innermost. Its RULE_CNT callers, from address
+ * RULES on, take turns; in each round, the first caller gets of_first extra turns.
  */
 static void add_chunks(struct made *made, uint64_t innermost, uint64_t size, size_t of_first)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that ended processes are summed up beside the sites of live ones. */
+/*
+ * Tests that blocks of ended processes are summed up in one row beside the sites of live processes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -100,9 +100,12 @@ static void modules(void **state)
 	assert_string_equal(MODULE(SPACE_USER, 1, 5), "/usr/bin/prog");
 	assert_string_equal(MODULE(SPACE_USER, 3, 2, 5, 1), "/usr/lib/plugin.so");
 	assert_string_equal(MODULE(SPACE_USER, 4, 1), "/usr/bin/prog");
-	/* No other module on the stack. */
+	/* The C library gets the memory if no other module is on the stack. */
 	assert_string_equal(MODULE(SPACE_USER, 2, 3), "/lib/libc.so.6");
-	/* If the first frame outside of libraries is unknown, its caller is not taken instead. */
+	/*
+	 * If the module of the first frame outside of the C library is unknown, the module of the
+	 * next frame is not taken instead.
+	 */
 	assert_string_equal(MODULE(SPACE_USER, 2, 8, 1), "?");
 	assert_string_equal(MODULE(SPACE_USER, 99, 1), "?");
 	assert_string_equal(module_of(SPACE_USER, NULL, 0), "?");

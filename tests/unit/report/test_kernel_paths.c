@@ -120,14 +120,14 @@ static void socket_leak(void **state)
 	assert_int_equal(cnt, 1);
 	assert_int_equal(suspects[0].path_cnt, 4);
 	assert_int_equal(suspects[0].companion_cnt, 1);
-	/* An unknown owner is not another owner. */
+	/* A site whose owner is unknown does not count as a site of another owner. */
 	assert_false(suspects[0].has_other_owners);
 	assert_true(suspects[0].bytes_per_s == 100 * (2368 + 192 + 32 + 832));
 	assert_ptr_equal(suspects[0].site, &world.shown[0]);
 	free(suspects);
 }
 
-/* Only one path is certain; its companions show that it is not alone. */
+/* Only one path is certain to grow. The paths beside it show that it is not the only one. */
 static void only_one_is_sure(void **state)
 {
 	static const struct path paths[] = {
@@ -176,7 +176,10 @@ static void single_path(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* A few blocks from the same system call do not move the blame outwards. */
+/*
+ * Blame stays at the leaking function if only few blocks come from other paths of the same system
+ * call.
+ */
 static void few_beside(void **state)
 {
 	static const struct path paths[] = {

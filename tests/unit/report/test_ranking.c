@@ -37,7 +37,10 @@ static void first_counts_from_zero(void **state)
 	ranking__free(ranking);
 }
 
-/* Growth counts from the last report. Snapshots between reports only become history. */
+/*
+ * Growth is the difference to the last report. Snapshots between reports are only added to the
+ * history.
+ */
 static void noted_between_reports(void **state)
 {
 	struct site sites[] = {{.id = 1, .bytes = 100, .count = 10},
@@ -152,8 +155,8 @@ static void many_sites(void **state)
 }
 
 /*
- * Frees of blocks from before tracing count for the process, unless suppressed or untracked blocks
- * may be among them.
+ * A process's frees of blocks from before tracing are counted, unless frees of suppressed or
+ * untracked blocks may be among them.
  */
 static void earlier_frees(void **state)
 {

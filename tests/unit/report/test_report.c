@@ -15,7 +15,7 @@
 
 static void order(enum sort_order sort, uint32_t top, const char *expected)
 {
-	/* The names are the ids. Growth is in the order of the sites. */
+	/* Sites are named by their ids. The growth of each has the same index. */
 	struct site sites[] = {
 		{.id = 'a', .bytes = 100, .count = 1}, {.id = 'b', .bytes = 50, .count = 7},
 		{.id = 'e', .bytes = 50, .count = 2},  {.id = 'd', .bytes = 50, .count = 2},

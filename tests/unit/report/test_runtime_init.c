@@ -27,12 +27,16 @@ struct stack {
 static const struct stack stacks[] = {
 	{{{"_IO_file_doallocate", LIBC}, {"puts", LIBC}, {"main", PROGRAM}}, 1, true},
 	{{{"malloc", LIBC}, {"_IO_file_doallocate", LIBC}, {"main", PROGRAM}}, 3, true},
-	/* More streams than stdin, stdout and stderr: opened and not closed. */
+	/*
+	 * Buffers of more streams than stdin, stdout and stderr belong to streams that the program
+	 * opened and did not close.
+	 */
 	{{{"_IO_file_doallocate", LIBC}, {"fgets", LIBC}, {"main", PROGRAM}}, 4, false},
 	{{{"_nl_load_locale", LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 24, true},
 	{{{NULL, LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, true},
 	/*
-	 * Not the library's: a program's function of the same name, and callbacks from the library.
+	 * No initialisation by the library: a function of the program with the same name, and
+	 * callbacks from the library.
 	 */
 	{{{"setlocale", PROGRAM}, {"main", PROGRAM}}, 1, false},
 	{{{"compare", PROGRAM}, {"setlocale", LIBC}, {"main", PROGRAM}}, 1, false},

@@ -21,7 +21,7 @@
 #define SITES 4
 #define PIECES_MAX 32
 
-/* Memory that a source lent to a snapshot, each piece from malloc(). */
+/* Memory that belongs to the source of a snapshot. Each piece is from malloc(). */
 struct lender {
 	void *pieces[PIECES_MAX];
 	size_t lens[PIECES_MAX];
@@ -188,7 +188,7 @@ static void copies_once(void **state)
 	snapshot_deinit(&snap);
 }
 
-/* A peak takes over the data of a snapshot, and a later snapshot copies it. */
+/* A peak takes over a snapshot's data. A later snapshot copies the peak. */
 static void peak_outlives_snapshot(void **state)
 {
 	struct lender lender = {0};

@@ -171,7 +171,10 @@ static void trifles(void **state)
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 	check(NULL, 0, NULL, 0);
-	/* 2 bytes per second are 172,800 a day: at least a thousandth of held_bytes, or less. */
+	/*
+	 * 2 bytes per second are 172,800 a day. The leak is shown if that is at least a thousandth
+	 * of held_bytes.
+	 */
 	check_beside(&(struct trifle_scale){.held_bytes = 172800000}, alone, LENGTH(alone),
 		     expected_alone, LENGTH(expected_alone));
 	check_beside(&(struct trifle_scale){.held_bytes = 172801000}, alone, LENGTH(alone), NULL,

@@ -19,7 +19,7 @@
 
 #define SECOND 1000000000.0
 #define REPLAYS 20
-#define RATE_REPLAYS 60 /* more runs, for tests that allow a share of failures */
+#define RATE_REPLAYS 60 /* number of runs in tests that may fail in a share of the runs */
 
 static uint64_t first_seed;
 
@@ -89,7 +89,9 @@ static void run_hidden_leak(struct made_program *program, uint64_t seed)
 		missed++;
 		return;
 	}
-	/* The rate is less certain: a few short-lived blocks get unusually old. */
+	/*
+	 * The rate is less certain than the verdict: a few short-lived blocks live unusually long.
+	 */
 	if (trends[0].low > 100 || trends[0].high < 100) {
 		print_message("seed %llu: from %.0f to %.0f bytes/s, not 100\n",
 			      (unsigned long long)seed, trends[0].low, trends[0].high);
@@ -103,7 +105,7 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 	struct trend trends[MADE_SITES];
 
 	made_leak(program, 0, 0, full_s, 1000, 500);
-	/* and one that keeps replacing its oldest entries */
+	/* the full cache keeps replacing its oldest entries */
 	for (double at = 0; at < 300; at += 0.01)
 		made_block(program, 1, at, full_s * (0.98 + 0.04 * made_uniform(program)), 800);
 	made_program_judge(program, 30, trends);
@@ -200,8 +202,8 @@ static void run_growing_buffer(struct made_program *program, uint64_t seed)
 }
 
 /*
- * A cache that was full before tracing began, whose entries of two blocks are replaced one by one;
- * and, if leaks_per_s is not 0, a leak of blocks of another size.
+ * A cache that was full before tracing began. Each entry is two blocks, and entries are replaced
+ * one by one. If leaks_per_s is not 0, blocks of another size leak.
  */
 static void run_full_before(struct made_program *program, bool sized, double leaks_per_s)
 {
@@ -230,7 +232,8 @@ static void run_replaced(struct made_program *program, uint64_t seed)
 }
 
 /*
- * A few blocks from before tracing are freed, and small blocks become fewer: the large ones leak.
+ * Large blocks leak. Meanwhile a few blocks from before tracing are freed, and small blocks become
+ * fewer.
  */
 static void run_few_earlier(struct made_program *program, uint64_t seed)
 {
@@ -247,7 +250,10 @@ static void run_few_earlier(struct made_program *program, uint64_t seed)
 	leaks("large blocks", seed, &trends[0], 500000);
 }
 
-/* The cache frees as many blocks as leak, or more: only sizes tell the leak apart. */
+/*
+ * The cache frees at least as many old blocks as leak. Only their sizes show that they are not the
+ * leaked ones.
+ */
 static void run_beside_replaced(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -261,7 +267,7 @@ static void run_beside_replaced(struct made_program *program, uint64_t seed)
 /* Numbers of reports by verdict on an array that grows in ever larger steps. waiting_after: reports
  * that still expect a step long after the last one. */
 struct widening {
-	double last_s, gap_s;               /* time of the last step, and the interval before it */
+	double last_s, gap_s;               /* time of the last step; interval before that step */
 	size_t suspected, waiting, cleared; /* numbers of reports */
 	size_t waiting_after;
 };

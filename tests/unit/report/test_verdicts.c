@@ -27,12 +27,12 @@
 
 static uint64_t first_seed = 1;
 static size_t seed_cnt = SEEDS;
-static size_t missed; /* missed bars of a test; all are tried before the test fails */
+static size_t missed; /* number of bars that were missed; a test fails only after all its checks */
 
 /* Parameters of a made-up program. */
 struct plan {
 	double until_s;
-	double from_s;    /* innocent: steady from here on; guilty: the leak begins */
+	double from_s;    /* innocent: start of the steady part; guilty: start of the leak */
 	uint32_t culprit; /* guilty: the only site that leaks */
 };
 
@@ -43,7 +43,7 @@ struct outcome {
 	struct plan plan;
 	size_t filling, filling_wrong; /* reports on an innocent program before it is steady */
 	size_t settled, settled_wrong;
-	double first_s; /* guilty: time until first named; INFINITY if never */
+	double first_s; /* guilty: time until the culprit is first named, or INFINITY */
 	size_t after, after_right;
 	size_t others_wrong; /* reports that name another site */
 };
@@ -109,7 +109,7 @@ static void miss(const char *name, double param, double bar, const char *unit)
 	missed++;
 }
 
-/* Checks that at most bar percent of the reports on steady programs accuse. */
+/* Checks that at most `bar` percent of the reports accuse, once programs are steady. */
 static void innocent(const char *name, make_fn *make, double param, double bar)
 {
 	struct made_program program;

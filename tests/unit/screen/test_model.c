@@ -159,7 +159,7 @@ static void filter(void **state)
 	assert_string_equal(model.filter, "LEAK_");
 	press(&model, KEY_IS_ESCAPE);
 	assert_rows(&model, "21435");
-	/* Matches outer functions, and processes. */
+	/* The filter matches outer functions of the stack, and processes. */
 	type(&model, "/main");
 	assert_true(model.row_cnt && model.row_cnt < 5);
 	press(&model, KEY_IS_ESCAPE);

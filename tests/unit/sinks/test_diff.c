@@ -65,7 +65,7 @@ static struct site before_sites[] = {
 	SITE(2, &server, 64, 4, 0x1020, 0x1030),   /* unchanged, at another line */
 	SITE(3, &server, 500, 5, 0x2010, 0x1030),  /* shrinks, in another build of the library */
 	SITE(4, &server, 77, 7, 0x2020, 0x1030),   /* gone */
-	SITE(5, &worker, 30, 3, 0x1010, 0x1030),   /* of another process, gone */
+	SITE(5, &worker, 30, 3, 0x1010, 0x1030),   /* gone, in another process */
 	SITE(6, &server, 8, 1, 0x3010, 0x4010, 0x5010),
 };
 static struct site after_sites[] = {
@@ -149,7 +149,7 @@ static void one_run(void **state)
 	diff_deinit(&scene.diff);
 }
 
-/* Before a frame's file is read, the frame has no build id and another offset. */
+/* Until a frame's file is read, the frame has no build id and a preliminary offset. */
 static void named_in_between(void **state)
 {
 	static const struct sym_location unread[] = {
@@ -177,8 +177,8 @@ static void named_in_between(void **state)
 }
 
 /*
- * If a stack allocates from several caches, only the first one is known, and another run may know
- * another one.
+ * If a stack allocates from several caches, a site records only the first cache. In another run,
+ * the first cache may be a different one.
  */
 static void other_caches(void **state)
 {

@@ -93,7 +93,7 @@ static void same_file(void **state)
 	assert_int_equal(demand("short"), first);
 }
 
-/* Replacing fails if the document's name no longer exists. */
+/* Replacing fails if the document's folder does not exist. */
 static void name_is_gone(void **state)
 {
 	assert_int_equal(document_replace("/nonexistent/file", &fd, "lost", 4), -ENOENT);

@@ -40,7 +40,7 @@ static const struct sym_location tricky_locations[] = {
 				  .inlined = true},
 				 {.symbol = "operator 12", .offset = 32}))},
 	{.addr = 0x55d0c0010030, MAPPED(.module_offset = 0x2030, ONE(.symbol = NULL))},
-	/* The file is no longer mapped. */
+	/* A frame of a file that is no longer mapped. */
 	{.addr = 0,
 	 PROGRAM,
 	 .module_offset = 0x40,
@@ -52,8 +52,8 @@ static const uint64_t tricky_stack[] = {0x55d0c0010010, 0x55d0c0010020,
 static const uint64_t tricky_leaf[] = {0x55d0c0010020};
 
 /*
- * Four blocks before; now three, one of them old. So six were allocated, and three of them are
- * left.
+ * The site had four blocks. Now it has one of them and two new ones: six blocks were allocated in
+ * all, and three of them remain.
  */
 static struct site aged_before[] = {
 	{.id = 1, .bytes = 64, .count = 4, .ages = {.count = {[3] = 4}}, STACK(tricky_leaf)},
@@ -98,7 +98,7 @@ static const struct scene *scene_of(const char *name)
 	return &tricky;
 }
 
-/* Merges both tables of locations. */
+/* Makes a symbol backend with both tables of locations. */
 static struct fake_symbols all_symbols(struct sym_location *ret)
 {
 	const size_t cnt = LENGTH(known_locations);
@@ -110,7 +110,7 @@ static struct fake_symbols all_symbols(struct sym_location *ret)
 	return fake_symbols_of(ret, cnt + LENGTH(tricky_locations));
 }
 
-/* Restores addresses that differ from those that were looked up. */
+/* Sets the addresses of the locations that differ from the addresses to be looked up. */
 static void set_addresses(struct sym_location *locations)
 {
 	for (size_t i = LENGTH(known_locations);

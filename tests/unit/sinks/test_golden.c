@@ -141,7 +141,7 @@ static void reports_as_text(void **state)
 	}
 }
 
-/* The readers of this format are scripts. */
+/* Prints reports in the format of bcc, which is read by scripts. */
 static void reports_as_bcc(void **state)
 {
 	for (size_t i = 0; i < scene_cnt; i++) {

@@ -75,7 +75,7 @@ static const struct stack stacks[] = {
 		     "  → fill [app]\n"
 		     "    std::invoke [app]\n"
 		     "    thread [app]\n"},
-	/* Frames of an interpreter down to the end of the stack; one of them is blamed. */
+	/* All frames to the end of the stack are of an interpreter, and one of them is blamed. */
 	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"), OF(PYTHON, "c"), OF(PYTHON, "d"),
 		       OF(PYTHON, "e"), OF(PYTHON, "f"), OF(PYTHON, "g"), OF(PYTHON, "h"),
 		       OF(PYTHON, "i"), OF(PYTHON, "j")},
@@ -126,7 +126,7 @@ static const struct stack stacks[] = {
 		     "    parse app/p.c:7\n"
 		     "    parse app/p.c:9 ×3\n"
 		     "    main app/p.c:20\n"},
-	/* Two calls are not folded. */
+	/* Recursion of only two calls is not folded. */
 	{.locations = {AT("make", 3), AT("parse", 9), AT("parse", 9), AT("main", 20)},
 	 .cnt = 4,
 	 .expected = "  → make app/p.c:3\n"
@@ -249,7 +249,7 @@ static void callers_as_above(void **state)
 	}
 }
 
-/* With all frames: full names for scripts, short ones for people. */
+/* If all frames are printed, scripts get full names and people get short names. */
 static void long_names(void **state)
 {
 	static const char *const expected[] = {

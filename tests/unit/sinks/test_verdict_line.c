@@ -17,14 +17,14 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A function of the program, the library function that it called, and its caller. */
+/* A blamed function of the program, the library function that it called, and its own caller. */
 struct names {
 	const char *function;
 	const char *through; /* may be NULL */
 	const char *caller;
 	const char *file;
 	size_t path_cnt;
-	const char *expected; /* after the time of day */
+	const char *expected; /* expected line without the time of day */
 };
 
 static char *line_of(const struct names *names, struct chunks chunks)

@@ -10,7 +10,10 @@
 int listen_here(void);
 void forget_server(int sock);
 bool has_debuginfod(void);
-/* Starts a process that answers one request with a file of the folder, once go is readable. */
+/*
+ * Starts a process that answers one request with the file `name` of the folder, as soon as the
+ * descriptor `go` is readable.
+ */
 pid_t serve(int sock, const char *name, int go);
 
 #endif

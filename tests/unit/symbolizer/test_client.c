@@ -46,7 +46,10 @@ static void random_answers(void **state)
 	message_deinit(&msg);
 }
 
-/* The helper has none of our files but its socket, and ends when we do. */
+/*
+ * The helper inherits no open files of this process except its socket, and ends when its parent
+ * ends.
+ */
 static void helper_is_confined(void **state)
 {
 	char path[64], text[64] = "";
@@ -74,7 +77,10 @@ static void helper_is_confined(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	close(pipes[1]);
 	assert_int_equal(read(pipes[0], &helper, sizeof(helper)), sizeof(helper));
-	/* The helper had the other end, too: end of file means it is closed. */
+	/*
+	 * The helper must not have kept the pipe's other end open: then this read returns the end
+	 * of the file.
+	 */
 	assert_int_equal(read(pipes[0], text, 1), 0);
 	close(pipes[0]);
 	/* The helper's starter ends first. */
@@ -84,7 +90,7 @@ static void helper_is_confined(void **state)
 	assert_int_equal(ended, helper);
 }
 
-/* True if an address of the mapped code has this name. */
+/* True if some address of the mapped code resolves to this function. */
 static bool finds(void *code, size_t len, const char *name)
 {
 	for (size_t i = 0; i < len; i += 8) {
@@ -97,7 +103,7 @@ static bool finds(void *code, size_t len, const char *name)
 	return false;
 }
 
-/* The helper is killed while idle: the next one is given all files again. */
+/* The helper is killed while idle: the next helper is given all files again. */
 static void killed_while_idle(void **state)
 {
 	pid_t pid = sym->client.helper.pid;
@@ -155,7 +161,10 @@ static void __attribute__((noreturn)) kill_over_request(pid_t pid, int sock)
 	_exit(0);
 }
 
-/* Killed during a request, which may not be the file's fault: the next helper tries once more. */
+/*
+ * The helper is killed during a request. The file may not be the cause, so the next helper tries
+ * the file once more.
+ */
 static void killed_at_work(void **state)
 {
 	unsigned int incarnation = sym->client.helper.incarnation;

@@ -14,7 +14,7 @@
 #include "tests/unit/symbolizer/known.h"
 #include "tests/unit/symbolizer/patient.h"
 
-/* Makes stripped and its debug file whole.debug from this program. */
+/* Makes two files from this program: "stripped", and its debug file "whole.debug". */
 static bool make_stripped(void)
 {
 	return run("cp \"$SELF\" stripped && objcopy --only-keep-debug stripped whole.debug && "
@@ -220,7 +220,7 @@ static void by_gnu_debugdata(void **state)
 
 static unsigned int fetch_wait_cnt;
 
-/* Counts waits for a server, and ends each one like a deadline would. */
+/* Counts waits for a server, and ends each wait as a deadline would. */
 static void end_wait_for_server(const char *path, int percent)
 {
 	if (!path || percent != -1)
@@ -229,7 +229,7 @@ static void end_wait_for_server(const char *path, int percent)
 	turn_hurry(true);
 }
 
-/* True if resolving an address, which finds no name, waited for the server. */
+/* True if resolving an address waited for the server. Checks that no name is found. */
 static bool waits_for_server(struct symspace *space, uint64_t addr)
 {
 	fetch_wait_cnt = 0;

@@ -7,7 +7,7 @@
 #include "tests/unit/lib/rights.h"
 #include "tests/unit/symbolizer/known.h"
 
-/* Makes a module in the folder that links to file. */
+/* Makes a module in the folder with a debug link to `file`. */
 static struct module *make_module(enum server_need kind, const char *file)
 {
 	struct file_version version;
@@ -26,7 +26,10 @@ static struct module *make_module(enum server_need kind, const char *file)
 	return module;
 }
 
-/* True if some file would be passed to the helper. root_path may be NULL. */
+/*
+ * True if any debug file would be opened for the helper. root_path is the root folder of the
+ * process, or NULL.
+ */
 static bool is_offered_in(enum server_need kind, const char *file, const char *root_path)
 {
 	struct module *module = make_module(kind, file);

@@ -60,7 +60,7 @@ static void deleted_program(void **state)
 
 	assert_true(run("cp \"$SELF\" gone"));
 	child = child_start(in_folder("gone"));
-	/* Another file takes the name. */
+	/* Replace the program's file by another file of the same name. */
 	assert_true(run("rm gone && cp /bin/sleep gone"));
 	assert_int_equal(symspace__new(sym, child.pid, &space), 0);
 	loc = resolve_one(space, child.known.addr, false, BUDGET_MS);
@@ -71,8 +71,8 @@ static void deleted_program(void **state)
 }
 
 /*
- * Closes files that no space maps, as if they had been unmapped for long. Returns the number of
- * files left open.
+ * Closes files that no space maps, as if they had been unmapped for a long time. Returns the number
+ * of files that are still open.
  */
 static size_t close_unmapped(struct symbolizer *sym)
 {

@@ -122,7 +122,7 @@ static void owners_are_told(void **state)
 	struct kallsyms table = parse_bytes(text, strlen(text), &owners);
 
 	assert_int_equal(owners.cnt, 4);
-	/* Asked once per owner: there may be hundreds. */
+	/* The number of each owner is looked up only once, as there may be hundreds of owners. */
 	assert_int_equal(owners.asked, 4);
 	assert_int_equal(kallsyms_find(&table, 0xffffffff81000001)->owner, KALLSYMS_CORE);
 	assert_string_equal(owners.names[kallsyms_find(&table, 0xffffffffc0001010)->owner],

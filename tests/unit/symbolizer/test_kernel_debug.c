@@ -178,8 +178,8 @@ static const struct expected warm = {"leak", "leak_warm", "leak/inner.h", 305, "
 static const struct expected cold = {"leak", "leak_cold", "leak/inner.h", 305, "leak/leak.c", 509};
 
 /*
- * Runs pairs of commands, which put files in a place and remove them, and checks whether lines are
- * found.
+ * Runs pairs of commands: the first one puts files somewhere, the second one removes them. In
+ * between, checks whether inlined calls are found, as expected.
  */
 static void try_places(const char *const (*commands)[2], size_t cnt, bool in_core, bool found)
 {
@@ -347,7 +347,9 @@ static void core_from_a_server(void **state)
 	}
 }
 
-/* A call without time returns only the name; lines come with a later call. */
+/*
+ * A call whose deadline has passed returns only the function's name. A later call returns the line.
+ */
 static void lines_come_later(void **state)
 {
 	struct function function;

@@ -77,7 +77,7 @@ static void modules_end(void **state)
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001fff), "leak", "leak_two", 0xfbf);
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc0002000));
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc000a000));
-	/* Inside a module, but outside of its functions. */
+	/* An address inside a module but outside of its functions has no name. */
 	assert_unnamed(resolve_exact(&kernel, 0xffffffffc0008010));
 	assert_string_equal(resolve_exact(&kernel, 0xffffffffc0008010)->module, "far");
 	assert_true(resolve_exact(&kernel, 0xffffffffc0009010)->module_offset == 0x1010);
@@ -108,7 +108,7 @@ static void odd_module_lists(void **state)
 		kernel_text("proc/modules", lists[i]);
 		kernel = kernel_open();
 		assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "leak", "leak_one", 0x10);
-		/* The module's size is unknown, but it does end somewhere. */
+		/* The module's size is unknown, but addresses far behind it do not belong to it. */
 		assert_unnamed(resolve_exact(&kernel, 0xffffffffd0000000));
 		kernel_close(&kernel);
 	}
@@ -247,13 +247,18 @@ static void unloaded_module_keeps_its_names(void **state)
 	assert_int_equal(symspace__refresh(kernel.space), 0);
 	assert_true(resolve_exact(&kernel, 0xffffffffc0001010) == old);
 	assert_place(old, "leak", "leak_one", 0x10);
-	/* Addresses not looked up before are named, too, even after a further change. */
+	/*
+	 * Addresses of the unloaded module that were never looked up are named, too, even after
+	 * another module was loaded.
+	 */
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001110), "leak", "leak_two", 0x10);
 	kernel_text("proc/modules", "new 256 0 - Live 0xffffffffc0001000\n");
 	kernel_text("proc/kallsyms", CORE "ffffffffc0001000 t new_one\t[new]\n");
 	assert_int_equal(symspace__refresh(kernel.space), 0);
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001120), "leak", "leak_two", 0x20);
-	/* Another module is there now. Locations returned before keep their names. */
+	/*
+	 * The address now belongs to the other module. Locations returned before keep their names.
+	 */
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "new", "new_one", 0x10);
 	assert_place(old, "leak", "leak_one", 0x10);
 	kernel_close(&kernel);

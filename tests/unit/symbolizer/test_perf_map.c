@@ -2,7 +2,7 @@
 /* Tests code generated at run time, named by a perf map: a file that anyone may have written. */
 #include "tests/unit/symbolizer/known.h"
 
-/* Counts comparisons of lines with addresses. */
+/* Counts how often an address is compared with a line of the file. Includes the source to do so. */
 #include "base/addr_ranges.h"
 static const struct range *count_next(const struct range_table *table, uint64_t addr,
 				      const struct range *last);
@@ -180,7 +180,10 @@ static void not_a_regular_file(void **state)
 	assert_jit(at(0x500), "behind them", 0);
 }
 
-/* Each address is in hundreds of thousands of lines; only a limited number is compared. */
+/*
+ * Hundreds of thousands of lines cover each address; only a limited number of lines is compared
+ * with it.
+ */
 static void many_overlapping_lines(void **state)
 {
 	enum { ADDRESSES = 1000 };

@@ -11,8 +11,9 @@
 #define CODE_BYTES 32
 
 /*
- * Makes two functions larger than a page that nothing refers to, one in the file of `live` and one
- * in another file, and two that stay.
+ * Makes sources of four functions. Nothing refers to two of them, so the linker removes these:
+ * `here`, in the file of `live`, and `elsewhere`, in another file. Both are larger than a page.
+ * `live` and `other` stay.
  */
 static bool make_source(void)
 {

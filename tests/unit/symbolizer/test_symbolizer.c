@@ -289,7 +289,10 @@ static uint32_t add_file(struct symbolizer *sym, const char *name)
 	return file;
 }
 
-/* An offset in a file is named whether the file is mapped or not, with its last known address. */
+/*
+ * An offset in a file gets a name whether or not the file is mapped. Its address is the last one
+ * known, or 0.
+ */
 static void place_in_file(void **state)
 {
 	struct spaces *spaces = *state;
@@ -342,7 +345,10 @@ static char *map_library(const char *name, void *at, size_t *len)
 	return code;
 }
 
-/* A library at the address of another one: the newest counts, and old locations stay unchanged. */
+/*
+ * A library is mapped over another one: addresses resolve to the newer library, and locations
+ * returned before stay unchanged.
+ */
 static void library_replaced(void **state)
 {
 	struct spaces *spaces = *state;
@@ -385,7 +391,7 @@ int main(void)
 
 	if (make_folder(NULL) || open_self(&state))
 		return 99;
-	/* All tests share one symbolizer, as in a program. */
+	/* All tests share one symbolizer, as all parts of memleak do. */
 	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
 		tests[i].initial_state = state;
 	failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ static void statics_of_functions(void **state)
 
 	counted[0]++;
 	assert_non_null(loc->frames[0].symbol);
-	/* Compilers append different suffixes to such names. */
+	/* Compilers append different suffixes to names of static variables in functions. */
 	assert_non_null(strstr(loc->frames[0].symbol, "counted"));
 	assert_int_equal(loc->frames[0].offset, 8);
 	/* For local symbols, the symbol table has the name of the source file. */
@@ -97,7 +97,7 @@ static void of_the_c_library(void **state)
 	expect(resolve_data(stdout), "_IO_2_1_stdout_", 0, "libc.so.6");
 }
 
-/* A function's address is not a variable's, and vice versa. */
+/* Looked up as data, a function has no name. Looked up as code, a variable has no name. */
 static void code_is_no_data(void **state)
 {
 	assert_unnamed(resolve_data((void *)(uintptr_t)all_sections));

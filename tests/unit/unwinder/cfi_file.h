@@ -18,7 +18,7 @@ struct cfi_file {
 	const char *section; /* name of the section */
 	bool is_arm64;
 	bool by_header;       /* found by its program header: there are no section headers */
-	uint64_t far_headers; /* added to the offset of the section headers */
+	uint64_t far_headers; /* distance added to the section headers' offset */
 	unsigned char *bytes; /* content of the section */
 	size_t size;
 };

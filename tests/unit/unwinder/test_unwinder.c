@@ -94,8 +94,9 @@ static void helper_replaced(void **state)
 }
 
 /*
- * Makes a file with functions of the maximum number of steps. An expression for the frame pointer
- * leaves them to libdw, which starts from the beginning at each step.
+ * Makes a file of functions with the maximum number of steps in their frame information. As an
+ * expression gives the frame pointer, the steps are computed by libdw, which starts from the
+ * beginning at each step.
  */
 static int make_slow(void)
 {

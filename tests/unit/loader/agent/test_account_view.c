@@ -24,7 +24,7 @@
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define BYTES ((uint64_t)64 << 20)
 
-/* Makes a 64 MiB account with one page for each region except the last two. */
+/* Makes a 64 MiB account. Each region has one page, except the last two regions. */
 static struct account *make_account(int *ret_fd)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -120,7 +120,7 @@ static void test_block(void **state)
 	chunk->base = ACCOUNT_CHUNK_SPAN * 7;
 	chunk->lines[3].cells[2].block = ACCOUNT_CELL(5, 100, 4);
 	chunk->lines[3].cells[2].life = ACCOUNT_LIFE(1ULL, 0, 77ULL);
-	/* Spill numbers in a chunk are ignored: each spill names its own line. */
+	/* The chunk's references to spills are ignored: each spill has the number of its line. */
 	chunk->spills[9] = UINT32_MAX;
 	seal(fd);
 	assert_int_equal(account_view_init(fd, &view), 0);
@@ -136,7 +136,10 @@ static int keep_addr(void *arg, const struct account_block *block)
 	return 0;
 }
 
-/* Only pages that were written are read, even if the account claims to use far more. */
+/*
+ * Reading an account reads only pages that were written, even if the account claims to use far
+ * more.
+ */
 static void test_spill(void **state)
 {
 	struct account_view view;
@@ -225,7 +228,9 @@ static void test_stack(void **state)
 	assert_int_equal(end, UNWIND_END_TRUNCATED);
 	assert_int_equal(account_view_stack(&view, ACCOUNT_NO_STACK, frames, 8, &end), 0);
 	assert_int_equal(end, UNWIND_END_UNKNOWN);
-	/* Invalid frame numbers: unused, in a cycle, or out of range. */
+	/*
+	 * Invalid frame numbers in a chain: of an unused frame, forming a cycle, or out of range.
+	 */
 	assert_int_equal(account_view_stack(&view, 0, frames, 8, &end), 0);
 	assert_int_equal(account_view_stack(&view, first - 1, frames, 8, &end), 0);
 	assert_int_equal(account_view_stack(&view, UINT32_MAX, frames, 8, &end), 0);

@@ -60,7 +60,9 @@ static void test_mappings_at_fork(void **state)
 	heritage_deinit(&heritage);
 }
 
-/* A block freed by the parent after the fork stays the child's until the child frees it. */
+/*
+ * If the parent frees a block after a fork, the child still has the block until it frees it, too.
+ */
 static void test_frees(void **state)
 {
 	const uint64_t life = ACCOUNT_LIFE(2ULL, 0, 0ULL), birth_ns = ACCOUNT_LIFE_BIRTH_NS(life);
@@ -80,7 +82,7 @@ static void test_frees(void **state)
 
 	assert_int_equal(inheritance_fork(&inheritance, PARENT, CHILD, birth_ns + 100), 0);
 	apply(&parent, PARENT, &none, &left);
-	apply(&child, PARENT, &none, &freed); /* not forked: has no inherited blocks */
+	apply(&child, PARENT, &none, &freed); /* unforked: inherits no blocks */
 	assert_int_equal(heritage_walk_freed(&child, &inheritance), 0);
 	assert_int_equal(inheritance.freed_in_child_cnt, 0);
 	apply(&child, CHILD, &none, &freed);
@@ -95,8 +97,8 @@ static void test_frees(void **state)
 	assert_int_equal(inheritance.freed_in_child_cnt, 1);
 	assert_int_equal(inheritance.freed_in_child[0].freed_ns, birth_ns + 300);
 	/*
-	 * Without the child, the block is kept only while a child forked at that time may still
-	 * appear.
+	 * If no child is known, the block is kept only as long as a fork from before the free may
+	 * still be reported.
 	 */
 	inheritance.fork_cnt = 0;
 	assert_int_equal(heritage_walk(&parent, &inheritance, left.time_ns), 0);

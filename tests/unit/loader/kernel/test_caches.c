@@ -75,7 +75,7 @@ static void test_grown_by_less(void **state)
 	assert_int_equal(users[1].unseen_frees, 1423);
 }
 
-/* The cache grew by more than the blocks of the site. */
+/* The cache grew by more objects than the site has blocks, so no frees were missed. */
 static void test_grown_by_as_much(void **state)
 {
 	struct cache_user user = {
@@ -99,8 +99,8 @@ static void test_slack(void **state)
 }
 
 /*
- * Freeing objects older than tracing shrinks the cache. The number of missed frees is limited to
- * the blocks shown.
+ * The cache shrinks if objects from before tracing are freed. No more missed frees are reported
+ * than blocks are shown.
  */
 static void test_shrunk(void **state)
 {

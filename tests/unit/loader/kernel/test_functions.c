@@ -57,7 +57,7 @@ static void test_tracing_frames(void **state)
 
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 5), 3);
 	assert_int_equal(kernel_functions_tracing_frames(&got, plain, 2), 0);
-	/* If every frame is part of tracing, none is removed. */
+	/* If every frame of a stack belongs to tracing itself, none is removed. */
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 3), 0);
 	assert_int_equal(kernel_functions_tracing_frames(&got, stack, 0), 0);
 }

@@ -203,7 +203,10 @@ static void test_rcu(void **state)
 	btf__free(with_object.btf);
 }
 
-/* Some kernels pass a list before the array. Functions with an unknown signature are not hooked. */
+/*
+ * Finds the argument with the array of pages; some kernels pass a list before it. Functions with an
+ * unknown signature are not hooked.
+ */
 static void test_bulk_pages(void **state)
 {
 	static const struct {

@@ -52,7 +52,10 @@ static void kernel_sites_alone(void **state)
 	open_fake(&symbols, symbolizer);
 	assert_int_equal(symbols.backend.prepare(&symbols.backend, all_sites, 3, IN_TIME), 0);
 	assert_place(look_up(&symbols, &sites[1], kernel_frames[0]), "kernel", "second", 0x10);
-	/* Frames are return addresses: this is still the function before that address. */
+	/*
+	 * Frames are return addresses: the call before this address is still in the previous
+	 * function.
+	 */
 	assert_place(look_up(&symbols, &sites[1], kernel_frames[1]), "kernel", "first", 0x100);
 	assert_nothing_there(look_up(&symbols, &sites[1], kernel_frames[2]));
 	assert_null(look_up(&symbols, &sites[0], user_frames[0]));
@@ -63,7 +66,9 @@ static void kernel_sites_alone(void **state)
 	symbolizer__free(symbolizer);
 }
 
-/* Checks that missing names are explained once, in the first report without them. */
+/*
+ * Checks that the reason for missing names is printed once, with the first report that lacks names.
+ */
 static void says_why_there_are_no_names(const char *expected)
 {
 	struct kernel_symbols symbols;

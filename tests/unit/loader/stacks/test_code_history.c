@@ -40,7 +40,7 @@ static void add(struct code_history *history, uint32_t unloads, uint32_t file)
 	assert_int_equal(code_history_add(history, IMAGE, unloads, mappings, file ? 2 : 1), 0);
 }
 
-/* Resolves a stack in which the program calls the library. */
+/* Resolves the frames of a stack in which the program calls the library. */
 static struct memleak_stack *settle(const struct code_history *history, uint16_t unloads,
 				    uint16_t known_unloads)
 {
@@ -55,7 +55,9 @@ static struct memleak_stack *settle(const struct code_history *history, uint16_t
 	room.stack.unloads = unloads;
 	room.stack.known_unloads = known_unloads;
 	room.words[1] = LIBRARY + 0x10;
-	/* return address right behind the mapping: the call was its last instruction */
+	/*
+	 * return address right behind the mapping: the call was the last instruction of the program
+	 */
 	room.words[2] = PROGRAM + SIZE;
 	code_history_resolve(history, IMAGE, &room.stack);
 	return &room.stack;
@@ -82,7 +84,10 @@ static void same_time(void **state)
 	code_history_deinit(&history);
 }
 
-/* A stack between two lists: code in both is known if at most one unload happened between them. */
+/*
+ * A stack walked between the reads of two lists of mappings: code in both lists is known if at most
+ * one unload happened in between.
+ */
 static void between(void **state)
 {
 	struct code_history history = {0};
@@ -140,7 +145,7 @@ static void one_side(void **state)
 	code_history_deinit(&history);
 }
 
-/* The walk used the unwind table of the previously mapped file. */
+/* The walk used the unwind table of the file mapped before, so callers found by it are dropped. */
 static void mistaken(void **state)
 {
 	struct code_history history = {0};

@@ -74,18 +74,18 @@ struct ends {
 	enum agreement_verdict verdict;
 };
 
-/* Common frames are equal; the verdict depends on how the walks ended. */
+/* The frames that both walks found are equal: the verdict depends only on how the walks ended. */
 static void ends_compared(void **state)
 {
 	static const struct ends ends[] = {
-		/* A walk is complete, but the other one has more frames. */
+		/* One walk claims to be complete, but the other walk found more frames. */
 		{4, UNWIND_END_COMPLETE, 5, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{4, UNWIND_END_COMPLETE, 5, WALKER_FAILED, AGREEMENT_DIFFERS},
 		{4, UNWIND_END_COMPLETE, 5, WALKER_BEYOND, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_COMPLETE, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_NO_CODE, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_TRUNCATED, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
-		/* A walk failed early: the verdict is that only the other one finished. */
+		/* One walk failed early, so the verdict is that only the other walk finished. */
 		{5, UNWIND_END_COMPLETE, 5, WALKER_FAILED, AGREEMENT_ONLY_WALK},
 		{5, UNWIND_END_COMPLETE, 3, WALKER_FAILED, AGREEMENT_ONLY_WALK},
 		{5, UNWIND_END_TRUNCATED, 3, WALKER_FAILED, AGREEMENT_ONLY_WALK},
@@ -136,7 +136,10 @@ static void assert_text(const struct comparison *comparison, const char *want)
 	free(text);
 }
 
-/* The text counts differing frames, and the place where walks begin to differ is recorded. */
+/*
+ * The text has the number of wrong frames. The place where the two walks begin to differ is
+ * recorded.
+ */
 static void difference_said(void **state)
 {
 	struct walker_stack walker = walker_of(WALKED_CNT, WALKER_FINISHED);

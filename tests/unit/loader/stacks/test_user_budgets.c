@@ -55,7 +55,7 @@ static void hangs(void **state)
 	user_budgets_deinit(&budgets);
 }
 
-/* Ordinary usage costs no budget. */
+/* Times shorter than USUAL_NS are not charged to a user's budget. */
 static void usual(void **state)
 {
 	struct user_budgets budgets = {0};
@@ -67,8 +67,8 @@ static void usual(void **state)
 }
 
 /*
- * After an unusually long wait, no files are waited for during the excess time; files of the user
- * who caused the wait, during twice that time.
+ * After a wait that was longer than usual, no user's files are waited for during a time as long as
+ * the excess. For the user who caused the wait, that time is doubled.
  */
 static void rests(void **state)
 {

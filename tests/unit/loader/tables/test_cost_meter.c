@@ -18,7 +18,10 @@ static struct cost_meter meter_of(uint64_t trap_ns)
 	return meter;
 }
 
-/* 400 ns in BPF programs plus 1.5 traps: 1,000 calls with 500 return probes. */
+/*
+ * The cost of a call is 400 ns in BPF programs plus 1.5 traps, as 1,000 calls had 500 return
+ * probes.
+ */
 static void a_call_costs_traps_and_programs(void **state)
 {
 	struct cost_meter meter = meter_of(600);

@@ -15,7 +15,7 @@
 #define PLACES 12
 #define FREED_MAX 4096
 
-/* A block at an address; birth_ns is 0 if there is none. */
+/* The block at an address. birth_ns is 0 if there is no block. */
 struct held {
 	uint64_t birth_ns;
 	uint32_t owner; /* image that allocated the block */
@@ -104,8 +104,8 @@ static int give(void *arg, uint32_t descendant, const struct inherited_block *bl
 }
 
 /*
- * Adds what a read of the tables yields: live blocks, freed ones and frees by children, some of
- * them twice.
+ * Adds the results of a read of the tables: live blocks, freed blocks and frees by children. Some
+ * results are added twice.
  */
 static void add_all(struct model *model)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that sites come and go with their processes, and that a walk leaves nothing behind. */
+/* Tests that sites are dropped with their processes, and that each walk begins with empty sums. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

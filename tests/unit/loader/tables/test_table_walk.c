@@ -14,7 +14,7 @@
 
 #include "loader/tables/table_walk.h"
 
-/* Enough for several batches. */
+/* Number of map elements, enough for several batches */
 #define ELEMENTS 40000
 
 struct seen {
@@ -35,7 +35,10 @@ static int meet(void *arg, const void *key, const void *value)
 	return 0;
 }
 
-/* Elements that the walk deletes, two of three. Every fifth of them is deleted concurrently. */
+/*
+ * True if the walk deletes the element, as it does with two of three. Every fifth element among
+ * them is already gone when the walk deletes it.
+ */
 static bool is_doomed(uint32_t at)
 {
 	return at % 3 != 0;

@@ -216,7 +216,7 @@ static void parents_that_are_not_known(void **state)
 	exec_program(9);
 	map_pages(9, 2, 1, 1, "/b");
 	assert_string_equal(maps_of(9), "2-3:/b");
-	/* Processes outside our pid namespace. */
+	/* Pids of processes outside our pid namespace: 0 and -1. */
 	exec_program(0);
 	exec_program(-1);
 	assert_string_equal(maps_of(0), "unknown");

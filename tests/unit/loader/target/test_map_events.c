@@ -30,7 +30,10 @@
 
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))
 
-/* Maximum time between reads of the rings, in milliseconds: other programs fill them, too. */
+/*
+ * Maximum time between reads of the rings, in milliseconds. Must be short, as all programs of the
+ * machine fill the rings.
+ */
 #define LOOK_MS 2
 
 /*
@@ -249,13 +252,13 @@ static void many_that_ended(void **state)
 	struct map_events *events;
 	pid_t pids[CNT];
 
-	/* Events are read meanwhile: those of two CPUs may arrive in any order. */
+	/* The reader runs meanwhile, so events of different CPUs may be read in any order. */
 	for (int i = 0; i < CNT; i++)
 		pids[i] = start_true(i % cpu_cnt);
 	for (int i = 0; i < CNT; i++)
 		wait_for(pids[i]);
 	events = end_watch(watch);
-	/* Times are exact up to the time it takes to read them. */
+	/* All recorded times lie between began_ns and now. */
 	ended_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 	for (int i = 0; i < CNT; i++) {
 		const struct mapping *program, *libc;
@@ -268,7 +271,7 @@ static void many_that_ended(void **state)
 		assert_non_null(libc);
 		assert_non_null(find_path(&maps, "/ld-linux"));
 		assert_non_null(find_path(&maps, "[vdso]"));
-		/* Nothing of the test program is left from before the exec. */
+		/* Mappings of the test program, from before the exec, are gone. */
 		assert_null(find_path(&maps, "test_map_events"));
 		assert_true(program->since_ns > began_ns && program->since_ns < ended_ns);
 		assert_true(libc->since_ns > began_ns && libc->since_ns < ended_ns);
@@ -306,7 +309,7 @@ static void image_of_a_time(void **state)
 	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &maps), 0);
 	assert_non_null(find_path(&maps, "/bin/true"));
 	proc_maps_deinit(&maps);
-	/* There was no image at these times. */
+	/* At these times the process had no image: after its end, and before its start. */
 	assert_int_equal(map_events__maps(events, pid, clock_ns(CLOCK_MONOTONIC), &maps), -ENOENT);
 	assert_int_equal(map_events__maps(events, pid, 1, &maps), -ENOENT);
 }
@@ -327,7 +330,10 @@ static void map_code(void)
 		_exit(1);
 }
 
-/* Runs in the child of fork_has_its_parents(): its own child maps more code. */
+/*
+ * Runs in the child of fork_has_its_parents(). Maps code, and forks a grandchild that maps more
+ * code.
+ */
 static int fork_child(void)
 {
 	uint64_t pid;
@@ -493,7 +499,7 @@ static void what_is_lost_is_told(void **state)
 	wait_for(pid);
 	map_events__consume(events);
 	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &maps), -ENOENT);
-	/* The next record has the number of lost ones. */
+	/* The next record that fits into the ring reports the number of lost records. */
 	wait_for(start_true(cpu));
 	map_events__consume(events);
 	assert_true(map_events__lost(events) > 1000);

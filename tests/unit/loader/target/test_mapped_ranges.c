@@ -53,8 +53,8 @@ static void assert_item(const struct ranges *ranges, size_t i, uint64_t page, ui
 static void test_reconcile(void **state)
 {
 	/*
-	 * Pages 0 and 1; 2 is a named mapping; 4 is from a file; 5 is shared; 6 is a huge page; 9
-	 * to 19.
+	 * Private anonymous memory: pages 0 and 1, and 9 to 19. Other mappings: page 2 is named,
+	 * page 4 is from a file, page 5 is shared, page 6 is a huge page.
 	 */
 	struct mapping mappings[] = {
 		{.start = BASE, .end = BASE + 2 * PAGE, .path = ""},
@@ -223,7 +223,10 @@ static void test_failed_unmap(void **state)
 	/* Another thread's pending unmap is unaffected. */
 	assert_int_equal(ranges_take(&ranges, 8, BASE + 8 * PAGE, PAGE, false), 0);
 	assert_int_equal(ranges_untake(&ranges, 7), 0);
-	/* Restored as one block, without the part that the other thread unmapped. */
+	/*
+	 * The range is restored as one block, except for the part that the other thread has
+	 * unmapped.
+	 */
 	assert_int_equal(ranges.cnt, 2);
 	assert_item(&ranges, 0, 0, 8, 1);
 	assert_item(&ranges, 1, 9, 1, 1);

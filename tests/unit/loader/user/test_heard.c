@@ -59,7 +59,7 @@ static void ends(void **state)
 	process_table_deinit(&world.set.table);
 }
 
-/* The process has moved a tracked mapping, but the record of it is still pending. */
+/* The process has moved a tracked mapping, but the record of the move has not been read yet. */
 static void compares(void **state)
 {
 	const struct range range = {.start = PAGE, .end = 2 * PAGE, .placed_ns = 1};

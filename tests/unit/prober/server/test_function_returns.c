@@ -20,7 +20,10 @@
 
 #ifdef __x86_64__
 
-/* Functions may pass through named_function. The expected verdicts are in the table below. */
+/*
+ * Functions whose returns are to be found. Some of them call or jump to named_function. The table
+ * below has the expected verdict for each.
+ */
 __asm__(".pushsection .text\n"
 	".macro function name\n"
 	".globl \\name\n.type \\name, @function\n.balign 16\n\\name:\n"

@@ -14,7 +14,7 @@
 #include "prober/server/probe_place.h"
 #include "tests/unit/prober/server/prologues.h"
 
-/* Address of the code, different from all immediate operands in it. */
+/* Address of the code. No immediate operand in the code has this value. */
 #define ADDRESS 0x12340000
 
 static struct function_code code_of(const uint8_t *bytes, size_t len, unsigned int argument_cnt)
@@ -35,7 +35,7 @@ static uint64_t place_in(const struct function_code *code)
 	struct probe_place place;
 
 	probe_place_find(code, &place);
-	/* A probe moves off the entry only to an emulated instruction. */
+	/* A probe is placed behind the entry only on an instruction that the kernel emulates. */
 	assert_true(!place.offset || place.emulated);
 	free(place.insn);
 	return place.offset;
@@ -74,10 +74,13 @@ struct bytes {
 			__VA_ARGS__                                                                \
 		}                                                                                  \
 	}
-/* Code after "test %rdi,%rdi", which a probe may be moved past. */
+/* Code after "test %rdi,%rdi", an instruction that a probe may be moved past. */
 #define AFTER_TEST(...) BYTES(TEST_RDI, __VA_ARGS__, RET)
 
-/* The kernel emulates these instructions. The call and the jumps have targets past the end. */
+/*
+ * A probe is moved to these instructions, which the kernel emulates. The call and the jumps among
+ * them lead out of the code.
+ */
 static void test_emulated(void **state)
 {
 	static const struct bytes emulated[] = {
@@ -174,7 +177,10 @@ static void test_writes(void **state)
 		assert_int_equal(place_of(writes[i].bytes, writes[i].len, 1), 0);
 }
 
-/* A register counts as an argument only if the function has that many arguments. */
+/*
+ * Registers for arguments must be unchanged at the probe, but only as many as the function has
+ * arguments.
+ */
 static void test_arguments(void **state)
 {
 	static const struct bytes argument[] = {
@@ -214,8 +220,8 @@ static void test_jumped_into(void **state)
 		BYTES(TEST_RDI, 0x55, 0x5d, 0x2e, 0x75, 0xfb, RET),           /* jne with a hint */
 	};
 	/*
-	 * A branch to the entry restarts the call, which a probe at the entry would see as well. A
-	 * branch past the push is harmless.
+	 * A branch to the entry repeats the whole call, so it would trigger a probe at the entry
+	 * again as well. A branch past the push is harmless.
 	 */
 	static const struct bytes elsewhere[] = {
 		BYTES(TEST_RDI, 0x55, 0x5d, 0x75, 0xf9, RET),

@@ -46,7 +46,10 @@ static void empty_parts(void **state)
 	assert_non_null(name);
 }
 
-/* Each parameter refers twice to the previous one: the full name would not fit into memory. */
+/*
+ * Each parameter's type refers twice to the previous parameter's, so the demangled name would not
+ * fit into memory.
+ */
 static void endless(void **state)
 {
 	char mangled[512] = "_Z1fIiE1AI1BS_S_E";

@@ -94,7 +94,7 @@ static void odd_symbol_names(void **state)
 		SKIP("no C compiler, no objcopy");
 	lib = dlopen(in_folder("odd.so"), RTLD_NOW);
 	assert_non_null(lib);
-	/* The name was changed in .symtab only. */
+	/* The hostile name is only in .symtab, so dlsym() finds the function by its old name. */
 	addr = dlsym(lib, "out");
 	assert_non_null(addr);
 	assert_int_equal(symspace__new(sym, getpid(), &other), 0);
@@ -105,8 +105,8 @@ static void odd_symbol_names(void **state)
 }
 
 /*
- * A function with 20,000 inlined calls, each with the same 100,000 address ranges: reading all of
- * them takes minutes.
+ * A function with 20,000 inlined calls, which share a list of 100,000 address ranges: reading the
+ * list for each call takes minutes.
  */
 static const char endless_dwarf[] =
 	".text; .globl slow; .type slow,%function; slow: .Lstart: .skip 64; .Lend: .size slow,64\n"
@@ -119,7 +119,7 @@ static const char endless_dwarf[] =
 	".section .debug_ranges; .rept 100000; .8byte 0x100000,0x100001; .endr; .8byte 0,0\n"
 	".section .note.GNU-stack\n";
 
-/* Ends the wait for names, like a deadline, when only DWARF is left to be read. */
+/* Ends the wait for names, as a deadline would, once the helper only has to read DWARF. */
 static void end_wait_for_dwarf(const char *path, int percent)
 {
 	const struct job *job = &sym->client.job;
@@ -128,7 +128,7 @@ static void end_wait_for_dwarf(const char *path, int percent)
 		turn_hurry(true);
 }
 
-/* True if resolving an address in "slow" would have waited for DWARF. */
+/* True if resolving an address of the function "slow" would wait for DWARF. */
 static bool waits_for_dwarf(void *slow, unsigned int offset)
 {
 	const struct sym_location *loc;

@@ -23,7 +23,10 @@ static struct cfi_file empty(bool is_arm64)
 	};
 }
 
-/* Builds the table of a function of 0x40 bytes, with other code at an offset of the text. */
+/*
+ * Builds the table for a function of 0x40 bytes with these instructions of its frame information.
+ * Puts other code at the offset `place` of the text.
+ */
 static struct unwind_table build(struct cfi_file *file, const void *instructions,
 				 size_t instruction_bytes, uint64_t place, const void *code,
 				 size_t code_bytes)
@@ -82,7 +85,7 @@ static void arm64_rules(void **state)
 {
 	static const unsigned char instructions[] = {
 		DW_CFA_advance_loc + 4,
-		0x2d, /* a signed return address makes no difference */
+		0x2d, /* return address is signed: no effect on rules */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_def_cfa_offset,
 		48,
@@ -94,7 +97,7 @@ static void arm64_rules(void **state)
 		DW_CFA_def_cfa_register,
 		29,
 		DW_CFA_advance_loc + 4,
-		DW_CFA_restore + 29, /* return address only */
+		DW_CFA_restore + 29, /* only the return address is saved now */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_offset + 29,
 		1, /* not saved as a pair */

@@ -181,8 +181,9 @@ static void cycles(void **state)
 }
 
 /*
- * A step for each byte. An expression for the frame pointer leaves rules to libdw, which starts
- * from the beginning at each step, so their number is limited.
+ * Frame information with a step for each byte. With an expression for the frame pointer, rules are
+ * computed by libdw, which starts from the beginning at each step. So the number of steps is
+ * limited.
  */
 static void many_steps(void **state)
 {

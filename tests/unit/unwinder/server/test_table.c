@@ -33,7 +33,10 @@ static void rows_in_granules(void **state)
 	assert_int_equal(table.first, 0x1000);
 	assert_int_equal(table.granule_cnt, 4);
 	assert_int_equal(table.index, UNWIND_PAGE_WORDS);
-	/* Each granule begins with its own row, added if necessary: 3, 1, 1 and 2 rows. */
+	/*
+	 * Each granule begins with a row; where none is given, an empty row is added. So the
+	 * granules have 3, 1, 1 and 2 rows.
+	 */
 	assert_int_equal(table.row_cnt, 7);
 	assert_int_equal(unwind_table_find(&table, 0xfff).cfa, UNWIND_CFA_NO_ROW);
 	assert_int_equal(unwind_table_find(&table, 0x100f).cfa, UNWIND_CFA_NO_ROW);
@@ -145,7 +148,7 @@ static void damaged(void **state)
 }
 
 #if defined(__x86_64__)
-/* Never called: only the frame information is used. */
+/* Code that is never called: tests use only its frame information. */
 asm(".text\n"
     ".globl written_by_hand, hand_pushed, hand_framed, hand_left, hand_drap, hand_end\n"
     ".hidden written_by_hand, hand_pushed, hand_framed, hand_left, hand_drap, hand_end\n"
@@ -226,7 +229,7 @@ static void hand_written_rows(void **state)
 	assert_rule(rule_at(&table, hand_drap), UNWIND_CFA_FP_DEREF, UNWIND_DEREF(-8, 0),
 		    UNWIND_SAVED_FP_REL, 0);
 	assert_rule(rule_at(&table, hand_end), UNWIND_CFA_OUTERMOST, 0, UNWIND_SAVED_NONE, 0);
-	/* Behind the function, where no other one follows soon. */
+	/* No row applies behind the function, as no other function follows soon. */
 	assert_int_equal(rule_at(&table, hand_end + 20).cfa, UNWIND_CFA_NO_ROW);
 	unwind_table_deinit(&table);
 }
