@@ -39,7 +39,7 @@ OWN_FRAME static void *map(size_t size)
 	return keep(mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); /* LEAK */
 }
 
-/* Nothing is written to hole. */
+/* Maps memory from a frame with an array that nothing is written to. */
 OWN_FRAME static void map_above_hole(void)
 {
 	char hole[8192];
@@ -79,7 +79,7 @@ static void unmaps_after_free(void)
 	marker();
 }
 
-/* Calls free() from the same place that calls the mapping function. */
+/* Calls a function. free() and the mapping function are both called here, from the same place. */
 OWN_FRAME static void call(void (*function)(void *), void *arg)
 {
 	function(arg);
@@ -141,7 +141,10 @@ OWN_FRAME static void *reserve(size_t size)
 	return keep(mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); /* LEAK */
 }
 
-/* Frees first thing in a thread, which makes glibc reserve an arena for the thread. */
+/*
+ * Frees a block before anything else in a thread, which makes glibc reserve an arena for the
+ * thread.
+ */
 static void *begin_by_free(void *arg)
 {
 	free(arg);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocates once for each byte read, until its input ends: for cases that wait for memleak to
- * notice.
+ * Allocates a block for each byte read from stdin, until stdin ends. For test cases that repeat an
+ * allocation until memleak reports it.
  */
 #include "truth.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reallocates arrays ten times a second, each from one place; they grow, but one keeps its size:
- * arrays SECONDS
+ * arrays SECONDS: reallocates several arrays ten times a second, each array from one place. One
+ * array keeps its size, all others grow.
  */
 #include <time.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An allocator that does not use libc's: hands out pieces of one array and never reuses them. Built
- * into a program, as a library, and with PREFIX before its names.
+ * An allocator that does not use the one of libc: it hands out pieces of one array and never reuses
+ * them. It is built into a program, as a library, and with PREFIX before the names of its
+ * functions.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -58,7 +59,7 @@ OWN void NAME(free)(void *p)
 
 OWN void *NAME(calloc)(size_t n, size_t size)
 {
-	return take(n * size, 16); /* memory is used only once, so it is zero */
+	return take(n * size, 16); /* never used before, so it is zero */
 }
 
 OWN void *NAME(realloc)(void *p, size_t size)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A heap that is partly used and partly free before memleak is attached, and is then changed.
- * Prints what is outstanding, and for each size class that has only its blocks:
+ * Prints the outstanding blocks, and a line for each size class to which only this program's own
+ * allocations belong:
  *
- *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES	counts, and usable sizes
+ * 	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES	counts, and usable sizes
  *
  * Also prints glibc's own figures for the heap, the number of freed blocks that glibc counts as
  * used because they are in the thread's cache, and the number of touched pages of blocks with

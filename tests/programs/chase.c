@@ -23,7 +23,10 @@ OWN_FRAME static void *chase_block(size_t size)
 	return keep(malloc(size));
 }
 
-/* Yields now and then: on a single CPU the other thread must run. */
+/*
+ * Waits until the other thread has done a number of rounds. Yields now and then: on a single CPU
+ * the other thread could not run otherwise.
+ */
 static void wait_until(const long *rounds, long wanted)
 {
 	for (int i = 1; __atomic_load_n(rounds, __ATOMIC_ACQUIRE) < wanted; i++)

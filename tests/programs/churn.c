@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keeps exactly 20,000 blocks (one less for a moment), all short-lived: churn [PAIRS]. With PAIRS,
- * limits the rate to that number of free/malloc pairs per millisecond. Prints at the end the number
- * of pairs, their time in nanoseconds, and the most pairs in a millisecond.
+ * churn [PAIRS]: always holds 20,000 blocks (one less for a moment between free and malloc), each
+ * of which is soon replaced. With PAIRS, limits the rate to that number of free/malloc pairs per
+ * millisecond. Prints at the end the number of pairs, their time in nanoseconds, and the most pairs
+ * in a millisecond.
  */
 #include <poll.h>
 #include <time.h>
@@ -28,7 +29,9 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* Adds pairs that were just made; returns the maximum of any millisecond so far. */
+/*
+ * Counts pairs that were just made. Returns the highest number of pairs in any millisecond so far.
+ */
 static uint64_t count_pairs(uint64_t pairs)
 {
 	static uint64_t ms, of_ms, most;

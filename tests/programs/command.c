@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A command that memleak runs, linked with early.c: allocates in constructors and later. command
- * [code N|signal N|wait|args]: how it ends.
+ * A command that memleak runs. It is linked with early.c, so it allocates in constructors, and
+ * later as well. command [code N|signal N|wait|args]: the arguments select how it ends.
  */
 #include <signal.h>
 

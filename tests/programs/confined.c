@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * confined [serves]: confines itself as memleak's helpers do, and makes system calls with harmful
- * arguments. Prints each harmful call that is not refused and each harmless call that is; finally,
- * the number of calls.
+ * arguments. Prints each harmful call that was not refused and each harmless call that was refused.
+ * At the end prints the number of calls.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,10 @@ static unsigned int refused(const struct attempt *attempt)
 	       errno == EPERM;
 }
 
-/* Returns the number of calls with the wrong result. */
+/*
+ * Makes system calls. Returns how many harmless calls were refused, or how many harmful calls were
+ * not.
+ */
 static unsigned int make(const struct attempt *attempts, size_t cnt, bool harmless)
 {
 	unsigned int wrong = 0;
@@ -93,7 +96,7 @@ static unsigned int make(const struct attempt *attempts, size_t cnt, bool harmle
 static unsigned int make_harmful(void)
 {
 	const struct attempt attempts[] = {
-		/* Signals, and ways to have them sent. */
+		/* Sending signals, and making the kernel send them. */
 		CALL(kill, parent, 0),
 		CALL(tkill, parent, 0),
 		CALL(tgkill, parent, parent, 0),

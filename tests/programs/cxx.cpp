@@ -71,7 +71,10 @@ OWN_FRAME static void frees_all(int times)
 	}
 }
 
-/* An exception leaves operator new: a return probe there would crash the program. */
+/*
+ * An exception is thrown out of operator new: a return probe on operator new would crash the
+ * program.
+ */
 OWN_FRAME static void bad_alloc(int times)
 {
 	volatile std::size_t huge = PTRDIFF_MAX;
@@ -86,7 +89,10 @@ OWN_FRAME static void bad_alloc(int times)
 	must(caught == times, "bad_alloc");
 }
 
-/* Called by the catching function: its next call reuses the stack of the failed one. */
+/*
+ * Makes an allocation that throws. The caller catches the exception, and its next call uses the
+ * same part of the stack.
+ */
 OWN_FRAME static void *too_much(std::size_t size)
 {
 	void *p = ::operator new(size); /* LEAK */
@@ -130,7 +136,7 @@ OWN_FRAME static void *reserve_block(std::size_t size)
 	return keep(malloc(size)); /* LEAK */
 }
 
-/* Frees all reserves but the last, as programs do that keep a reserve for low memory. */
+/* Frees one reserved block, as programs do when memory is short. Throws if only one is left. */
 static void give_back()
 {
 	if (reserve_cnt == 1)
@@ -179,7 +185,7 @@ OWN_FRAME static void between_failures(int times)
 	leaks("between_failures", 3 * times, times * (100 + 30 + 128));
 }
 
-/* The child is not traced, but its code has the same probes. */
+/* Allocates in a forked child, which is not traced although its code has the same probes. */
 OWN_FRAME static void in_child(int times)
 {
 	pid_t child = fork();
@@ -215,7 +221,7 @@ OWN_FRAME static void reallocated(int times)
 	leaks("reallocated", 2 * times, times * (40 + 18));
 }
 
-/* Uses all sizes, which includes the slow paths of the allocator. */
+/* Allocates blocks of sizes from 1 byte to 4 MiB, to take the slow paths of the allocator, too. */
 OWN_FRAME static void leak_sizes(int times)
 {
 	std::size_t bytes = 0, cnt = 0;

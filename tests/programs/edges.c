@@ -75,7 +75,10 @@ OWN_FRAME static void realloc_in_place(void)
 	leaks("realloc_in_place", 1, 900);
 }
 
-/* Time passes between the two phases, but the reallocated block is a new one. */
+/*
+ * Reallocates a block in the second phase. Although the block is from the first phase, it counts as
+ * new after realloc.
+ */
 OWN_FRAME static void realloc_later(void)
 {
 	void *p = kept_block();
@@ -86,7 +89,10 @@ OWN_FRAME static void realloc_later(void)
 	leaks("realloc_later", 1, 200);
 }
 
-/* glibc reallocates this block by mremap(): still one realloc, not a mapping of the program. */
+/*
+ * glibc reallocates this block by mremap(). The call must count as a realloc, not as a mapping made
+ * by the program.
+ */
 OWN_FRAME static void realloc_of_mapped(void)
 {
 	void *p = keep(malloc(8 << 20));
@@ -134,7 +140,10 @@ OWN_FRAME static void map_failed(void)
 	must(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, -1, 0) == MAP_FAILED, "no file");
 }
 
-/* Reuses the same address many times: a late or repeated free would show. */
+/*
+ * Reuses the same address many times: results would be wrong if memleak counted a free late or
+ * twice.
+ */
 OWN_FRAME static void address_reuse(void)
 {
 	for (int i = 0; i < 10000; i++) {

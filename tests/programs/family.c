@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes that fork, each of which leaks: family NAME [COUNT]. Children print what they leak as
- * `child PID COUNT BYTES`, and what their parent had before as `inherits PID COUNT BYTES`. Several
- * processes usually have blocks at equal addresses.
+ * family NAME [COUNT]: processes that fork, each of which leaks. Children print the blocks that
+ * they leak as `child PID COUNT BYTES`, and the blocks that they inherited from their parent as
+ * `inherits PID COUNT BYTES`. Several processes usually have blocks at equal addresses.
  */
 #include <spawn.h>
 #include <stdbool.h>
@@ -95,7 +95,7 @@ static pid_t fork_leaf(int number, bool stays)
 	if (pid)
 		return pid;
 	close(hold[1]);
-	child_alloc(5000); /* freed by exec */
+	child_alloc(5000); /* exec frees these */
 	execv(self, arguments);
 	_exit(99);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens descriptors and closes some of them: fds PART. Says `older N`, the number of descriptors
- * that are open before memleak comes, and `mapping FUNCTION N N descriptor` for each function that
- * leaves some open. PART: open, close, unseen (opened and closed in ways that memleak does not
- * trace), exec, exec_at_once, fork, grow and turn (until its input ends).
+ * fds PART: opens descriptors and closes some of them. Prints `older N`, the number of descriptors
+ * that are open before memleak is attached, and `mapping FUNCTION N N descriptor` for each function
+ * that leaves N descriptors open. PART: open, close, unseen (opened and closed in ways that memleak
+ * does not trace), exec, exec_at_once, fork, grow and turn (until its input ends).
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 
 #include "truth.h"
 
-#define FAR_NUMBER 3000 /* beyond what one close_range() is followed for */
+#define FAR_NUMBER 3000 /* for a close_range() over more descriptors than memleak follows */
 #define PER_SECOND 50
 #define TURNED 100
 
@@ -45,7 +45,7 @@ static void keeps(const char *function, size_t cnt)
 static void say_older(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
-	int cnt = -3; /* ".", ".." and the folder's own */
+	int cnt = -3; /* without ".", ".." and dir itself */
 
 	must(dir != NULL, "opendir");
 	while (readdir(dir))
@@ -167,7 +167,10 @@ static int connect_to(int *ret_listening)
 	return connected;
 }
 
-/* A child closes descriptors of its own table, though it runs in the parent's memory. */
+/*
+ * Starts a child that runs in the parent's memory but closes descriptors in its own descriptor
+ * table.
+ */
 static void spawn_and_close(int fd)
 {
 	char *argv[] = {(char *)"true", NULL};
@@ -222,7 +225,10 @@ static void open_all(void)
 	keeps("keep_received", 2);
 }
 
-/* Closes descriptors by each call, also an older one, and uses the lowest number again. */
+/*
+ * Closes descriptors by each system call that does so, among them one from before memleak was
+ * attached. The lowest closed number is then used again.
+ */
 static void close_some(int older)
 {
 	int ends[2], file = keep_file(), first;
@@ -320,7 +326,9 @@ static void run_until_end(void (*step)(void))
 		step();
 }
 
-/* The program that was executed: all that is open now was open before. */
+/*
+ * Runs in the executed program. Descriptors that are open at its start were opened before the exec.
+ */
 static void be_executed(bool waits)
 {
 	say_older();

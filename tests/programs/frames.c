@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * frames FIRST SECOND HOW: loads a library, makes it leak, unloads it, and repeats this with a
- * second library at the same address. HOW: "wait" has phases before the first is unloaded and
- * before the second is; "quick" has none; "churn" repeats it a hundred times.
+ * second library at the same address. HOW: "wait" ends a phase before it unloads each library,
+ * "quick" has no such phases, "churn" repeats all a hundred times.
  */
 #include <dlfcn.h>
 
@@ -18,9 +18,9 @@ static void *symbol(void *library, const char *name)
 
 struct plugin {
 	void *library;
-	char *function; /* a copy, as the library is unloaded */
+	char *function; /* copied, as the library gets unloaded */
 	size_t size;
-	const size_t *place; /* address of a variable that is at the same offset in all libraries */
+	const size_t *place; /* address of a variable with equal offsets in all libraries */
 };
 
 OWN_FRAME static void call_plugin(void (*work)(void))

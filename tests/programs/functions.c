@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls allocator functions of every call shape: functions NAME... ("all" for each of them). The
- * first phase leaves blocks of known size; the next one frees them.
+ * functions NAME...: calls these allocator functions, with all kinds of arguments; "all" calls
+ * every function that the program knows. In the first phase blocks of known size are allocated, in
+ * the next phase they are freed.
  */
 #include <malloc.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks held by memory that was allocated before memleak: held WAY. Prints `holder WORDS`, the
- * expected holder.
+ * held WAY: blocks held by memory that was allocated before memleak was attached. Prints `holder
+ * WORDS`, the expected description of the holder.
  *
  * A registry points to a table, the table to entries, and each entry to a value, which is a block.
  * WAY selects where registry, table and entries are stored.
@@ -35,7 +35,7 @@ struct registry {
 
 static struct registry *registry;
 
-/* Rest of the arena: nothing points to its start. */
+/* The unused rest of the arena. No pointer to the arena's start is kept. */
 static char *arena_next, *arena_end;
 
 static void *arena_take(size_t size)

@@ -8,8 +8,8 @@
 #include "inherited.h"
 
 /*
- * Child and parent free the same blocks and different ones, in either order; the child also
- * allocates.
+ * Child and parent both free some blocks, in either order; other blocks are freed by only one of
+ * them. The child also allocates.
  */
 static void run_frees(void)
 {
@@ -21,7 +21,7 @@ static void run_frees(void)
 		at(2);
 		drop(20, 30);
 		drop(60, 63);
-		take(0, 5, FIRST_ALLOC, first_alloc, 100); /* a site of its parent */
+		take(0, 5, FIRST_ALLOC, first_alloc, 100); /* at a stack of the parent */
 		stay();
 	}
 	at(1);
@@ -32,7 +32,7 @@ static void run_frees(void)
 	at(3);
 }
 
-/* A child that ends after its parent, when the runner ends. */
+/* Forks a child that outlives its parent and ends only when the runner ends. */
 static void run_orphan(void)
 {
 	pid_t parent = getpid();
@@ -60,8 +60,8 @@ static void run_nothing(void)
 }
 
 /*
- * Forks one child before, one while and one after its parent has other blocks at the same
- * addresses.
+ * Forks three children: before the parent has other blocks at the same addresses, while it has
+ * them, and after that.
  */
 static void run_same_address(void)
 {
@@ -112,7 +112,10 @@ static void run_realloc(void)
 	at(4);
 }
 
-/* A child forks with the blocks that it has at that time. */
+/*
+ * Forks a child, which changes its blocks and then forks a grandchild. The grandchild inherits the
+ * changed blocks.
+ */
 static void run_grandchild(void)
 {
 	if (!fork_child()) {
@@ -143,7 +146,7 @@ static void run_grandchild(void)
 	at(5);
 }
 
-/* The process between grandparent and grandchild ends or runs exec. */
+/* The child ends or runs exec, while its parent and its own child go on. */
 static void run_gone(bool execs)
 {
 	pid_t pid = fork_child();

@@ -173,8 +173,8 @@ static void execute(void)
 }
 
 /*
- * Waits until a child runs the other program, which says so itself: O_CLOEXEC closes descriptors
- * some time before the kernel reports the exec.
+ * Waits until a child runs the other program, which writes a byte once it runs. A descriptor with
+ * O_CLOEXEC would not do: it is closed some time before the kernel reports the exec.
  */
 static void wait_executed(void)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Holds exact amounts of kernel memory: kernel [-t THREADS] THING[:COUNT[:SIZE]]...
- * Before the first phase everything is allocated and freed once, so that caches are filled. Phases:
- * all things are allocated, allocated once more (growth), and freed one thing after the other. The
- * truth lines
+ * Holds exact amounts of kernel memory: kernel [-t THREADS] THING[:COUNT[:SIZE]]... Before the
+ * first phase everything is allocated and freed once, so that caches are filled. Phases: all things
+ * are allocated; the same number is allocated again (growth); then one thing after the other is
+ * freed. The truth lines
  *
- *	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
+ * 	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
  *
  * name things, not functions, as functions differ between kernels; the cases know their names. If
  * the machine cannot make a thing, the program prints "missing WHY".
@@ -30,7 +30,7 @@ struct share {
 	int from, to;
 };
 
-/* Returns the range of handles that a thread makes. */
+/* Returns the range of handles for which the given thread makes things. */
 static struct share share_of(struct held *h, int thread)
 {
 	return (struct share){

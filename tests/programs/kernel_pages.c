@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Allocations of whole pages, allocations between page and slab allocator, and per-CPU memory. */
+/* Things made of whole pages, of blocks too large for the slab allocator, and of per-CPU memory. */
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
@@ -166,7 +166,7 @@ static void huge_make(int i, int size)
 	madvise(start + PAGE, PAGE, MADV_FREE);
 	if (is_huge(start))
 		missing("way to split a huge page");
-	/* Keeps khugepaged from making the remaining half a huge page again. */
+	/* Keeps khugepaged from merging the remaining half into a huge page again. */
 	madvise(start, HUGE_PAGE, MADV_NOHUGEPAGE);
 	madvise(start + HUGE_PAGE / 2, HUGE_PAGE / 2, MADV_DONTNEED);
 	huge.at[i] = (long)start;

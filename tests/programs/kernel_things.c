@@ -216,7 +216,8 @@ static long datagrams_bytes(int size)
 }
 
 /*
- * 464 + 48, 488 + 24 and 1728 + 320 are powers of two, so requested and allocated size are equal.
+ * Default sizes 464, 488 and 1728: with the kernel's 48, 24 and 320 bytes they are powers of two,
+ * so that requested and allocated sizes are equal.
  */
 const struct thing slab_things[] = {
 	{"messages", "slab", 464, messages_init, messages_make, messages_drop, messages_bytes,

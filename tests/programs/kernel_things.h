@@ -14,7 +14,7 @@ struct thing {
 	const char *name;
 	const char *kind;			/* kind of its blocks: slab, page, percpu */
 	int size;				/* default size */
-	void (*init)(int cnt, int size);	/* called first, with the number of things */
+	void (*init)(int cnt, int size);	/* called first; cnt: number of things */
 	void (*make)(int i, int size);		/* may be called by several threads */
 	void (*drop)(int i, int size);
 	long (*bytes)(int size);		/* bytes of a block; NULL if unknown */

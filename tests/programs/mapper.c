@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mapper FILE COUNT [COPIES]: maps a page of a file COUNT times, every second one as code, at
- * addresses that the kernel cannot merge. Leaks, and maps and unmaps code until it gets a byte.
- * Then it sleeps, as do its copies.
+ * mapper FILE COUNT [COPIES]: maps a page of a file COUNT times, every second time as code. The
+ * kernel cannot merge these mappings. Then leaks, and maps and unmaps code until it reads a byte.
+ * Then sleeps, as do COPIES forked children.
  */
 #include <fcntl.h>
 #include <poll.h>

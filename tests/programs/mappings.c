@@ -90,7 +90,7 @@ static void pieces(void)
 	say_new(8, 8);
 }
 
-/* One munmap() across the end of a mapping and the start of the next. */
+/* Unmaps the end of a mapping and the start of the next one by a single munmap(). */
 static void across(void)
 {
 	new_map(area, 4);
@@ -99,7 +99,7 @@ static void across(void)
 	say_new(2, 4);
 }
 
-/* One munmap() across a mapping, both neighbours and the holes between them. */
+/* Unmaps a mapping, parts of both neighbours and the holes between them by a single munmap(). */
 static void around(void)
 {
 	new_map(area, 4);
@@ -208,7 +208,7 @@ static void munmap_fails(void)
 
 OWN_FRAME static void free_block(void *p)
 {
-	char room[64]; /* puts free's stale data inside the hole of the other frame */
+	char room[64]; /* moves stale data of free() into the hole of the other frame */
 
 	keep(room);
 	free(p);
@@ -230,8 +230,9 @@ OWN_FRAME static void *map_in_hole(void *old, size_t pages)
 }
 
 /*
- * The frame of map_in_hole overlaps the earlier frame of free_block and does not overwrite it: the
- * stale return address of free must not make these calls look like calls by free.
+ * The frame of map_in_hole lies where the frame of free_block was, and does not overwrite the
+ * return address of free() there. Mappings made by map_in_hole must not be taken for mappings made
+ * by free().
  */
 static void after_free(void)
 {
@@ -243,7 +244,10 @@ static void after_free(void)
 	maps("map_in_hole", 1, 7 * PAGE, "mmap");
 }
 
-/* Time passes between both phases; the moved mapping keeps its age. */
+/*
+ * Moves a mapping of the first phase in the second phase, some time later. The mapping keeps its
+ * age.
+ */
 static void move_later(void)
 {
 	char *p = new_map(NULL, 4);
@@ -350,7 +354,10 @@ static void used_moved(void)
 	say_used(1, 400);
 }
 
-/* The child has the same mappings as its parent, in use or not. */
+/*
+ * A forked child inherits mappings and the parts in use. What it changes later affects only its own
+ * count.
+ */
 static void used_forked(void)
 {
 	char *p = new_reserve(8);
@@ -446,8 +453,8 @@ static void *nothing(void *arg)
 }
 
 /*
- * libpthread caches the stacks of ended threads: these are no leak; if shown, they must be shown as
- * stacks.
+ * libpthread caches the stacks of ended threads. Cached stacks are no leak: if a report shows them,
+ * it must show them as stacks.
  */
 static void thread_stacks(void)
 {
@@ -504,7 +511,7 @@ static void unseen_reserve(void)
 	say_new(1, 8);
 }
 
-/* Many mappings at once: no record of the ring may be lost or reordered. */
+/* Makes many mappings at once: no record in memleak's ring buffer may be lost or reordered. */
 static void many(void)
 {
 	for (int i = 0; i < 20000; i++) {

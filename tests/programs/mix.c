@@ -32,7 +32,10 @@ static const struct way *way;
 static void **blocks;
 static size_t block_cnt;
 
-/* Returns block sizes from 16 bytes up, with as many between any two successive powers of two. */
+/*
+ * Returns the size of a block, at least 16 bytes. Each range between two successive powers of two
+ * is equally likely.
+ */
 static size_t mixed(size_t which)
 {
 	uint64_t bits = (which + 1) * 0x9e3779b97f4a7c15ULL;
@@ -137,7 +140,7 @@ static const struct way ways[] = {
 	{"zeros", "ask", ask, mixed_or_zero, free_block, 0},
 	{"realloc", "ask_again", ask_again, mixed, free_block, 0},
 	{"maps", "ask_to_map", ask_to_map, half_a_mapping, unmap, 0},
-	{"threads", "ask", ask, mixed, free_block, 1}, /* new sampling countdown each */
+	{"threads", "ask", ask, mixed, free_block, 1}, /* each thread begins a sampling countdown */
 };
 
 int main(int argc, char **argv)

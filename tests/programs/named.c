@@ -13,7 +13,7 @@ OWN_FRAME static void match_user(regex_t *regex)
 	__asm__ volatile("");
 }
 
-/* A malloc wrapper that is recognisable only by its code, not by its name. */
+/* A malloc wrapper whose name does not show that it is one. */
 OWN_FRAME static void *take(size_t size)
 {
 	return keep(malloc(size)); /* LEAK */
@@ -35,7 +35,7 @@ TAKER(5)
 TAKER(6)
 TAKER(7)
 
-/* Allocates blocks of one size for many callers. */
+/* Has many callers, but allocates blocks of one size. */
 OWN_FRAME static void *make(void)
 {
 	return keep(malloc(64)); /* LEAK */

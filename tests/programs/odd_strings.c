@@ -9,7 +9,7 @@
 
 #define PAGE 4096
 
-/* Bytes that memleak reads at once. */
+/* Number of bytes that memleak reads at once */
 #define PIECE 65535
 
 /* Returns its argument instead of a copy. */

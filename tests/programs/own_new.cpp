@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program with its own operator new and delete: they hand out pieces of one array, and sometimes
- * a block of libc.
+ * A program with its own operator new and delete. Its operator new hands out pieces of one array,
+ * and sometimes a block from libc's malloc().
  */
 #include <cstddef>
 #include <cstdlib>
@@ -54,7 +54,7 @@ void operator delete(void *p, std::size_t) noexcept
 	operator delete(p);
 }
 
-/* Has the name of a mimalloc function. */
+/* A function of this program that happens to have the name of a mimalloc function. */
 extern "C" void *mi_new_realloc(void *old, std::size_t size)
 {
 	void *p = next_piece(size);

@@ -16,7 +16,7 @@ extern void __libc_free(void *p);
 
 static jmp_buf out;
 static void (*inside)(void); /* called once by the next malloc, before it allocates */
-static size_t header;        /* bytes that malloc adds before each block */
+static size_t header;        /* bytes that malloc below puts before each block */
 
 static void *volatile never_given;
 
@@ -84,7 +84,10 @@ static void longjmp_with_block(void)
 	plain_allocs();
 }
 
-/* The size of the abandoned call must not be used for a later call that is filtered out. */
+/*
+ * Abandons a call with a large size. memleak must not use that size for later calls, which are
+ * small and filtered out.
+ */
 static void longjmp_then_tiny(void)
 {
 	abandon(jump, 5000);
@@ -118,7 +121,10 @@ static void longjmp_depths(void)
 	leaks("plain_alloc", 20, 320);
 }
 
-/* The hole covers the abandoned call's place on the stack and is never written to. */
+/*
+ * The array hole covers the part of the stack that the abandoned call used. Nothing is written to
+ * hole.
+ */
 OWN_FRAME static void with_hole(void)
 {
 	char hole[4096];
@@ -159,7 +165,10 @@ static void *leave(void *arg)
 	pthread_exit(arg);
 }
 
-/* Makes the library allocate what it allocates only once for threads and pthread_exit. */
+/*
+ * Makes the C library do the allocations that it does only once, for the first thread and the first
+ * pthread_exit().
+ */
 static void warm_up_threads(void)
 {
 	pthread_t thread;
@@ -220,7 +229,10 @@ static void signal_stack(void)
 	plain_allocs();
 }
 
-/* The program's malloc asks the library's for more bytes than it was asked for. */
+/*
+ * Sets a header size: the program's malloc then requests more bytes from the library's malloc than
+ * its caller requested.
+ */
 static void headers(void)
 {
 	void *blocks[10];

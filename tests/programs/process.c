@@ -69,7 +69,7 @@ static void forks(void)
 	say_parents();
 }
 
-/* The child still runs when the report is made, and when its parent goes on. */
+/* Forks a child that still runs while memleak reports and while the parent allocates again. */
 static void forks_and_stays(void)
 {
 	int in[2], out[2];
@@ -119,7 +119,7 @@ static void vfork_frees(void)
 	parent_allocs();
 	pid = vfork();
 	if (pid == 0) {
-		free_all(); /* not inlined: the parent would see changes to this frame */
+		free_all(); /* inlined code would change the parent's frame */
 		_exit(0);
 	}
 	wait_for(pid);
@@ -166,7 +166,7 @@ static void execs_from_thread(void)
 	pthread_join(thread, NULL);
 }
 
-/* A failed exec changes nothing. */
+/* A failed exec must not change any count. */
 static void exec_fails(void)
 {
 	parent_allocs();

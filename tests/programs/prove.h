@@ -13,13 +13,13 @@
  *
  * Arguments are the name of a scene, and "busy" if a thread must run all the time. The program
  * prints "ready" before planting, so that memleak can be attached, and again when all is planted.
- * If valgrind or LeakSanitizer runs the program, it then checks the state that memleak has seen,
- * from the same frames; nothing is freed.
+ * If valgrind or LeakSanitizer runs the program, that tool then checks the same state as memleak,
+ * with the same frames in use. Nothing is freed before.
  *
  * No stray pointers may remain: the stack below the frames in use and caller-saved registers are
- * wiped, and only scenes about freed memory free anything. Sizes are 16 n, except in scenes about
- * sizes: for 16 n + 8, glibc's addresses of what follows a block can lie within the block's last
- * word.
+ * wiped, and only scenes about freed memory free anything. Sizes are multiples of 16, except in
+ * scenes about sizes. If a size is 8 more than that, glibc's pointer to the chunk after a block can
+ * point into the block's last word.
  */
 #ifndef PROVE_H
 #define PROVE_H
@@ -49,7 +49,10 @@ struct scene {
 		&named_##name;                                                                     \
 	OWN_FRAME static void scene_##name(void)
 
-/* Defines a function that allocates blocks, so that they can be told apart by its name. */
+/*
+ * Defines a function that allocates blocks. The name of the function tells its blocks from all
+ * others.
+ */
 #define MAKER(name)                                                                                \
 	OWN_FRAME static void *name(size_t size)                                                   \
 	{                                                                                          \
@@ -129,8 +132,9 @@ OWN_FRAME __attribute__((unused)) static void wipe_little(void)
 }
 
 /*
- * Inlined, so that wiping starts at the stack depth at which the program later waits: the frame of
- * the waiting function is not fully written.
+ * Functions that wipe the stack are inlined, so that wiping starts at the stack depth at which the
+ * program later waits. The frame of the function that waits there has parts that nothing else
+ * overwrites.
  */
 #define WIPED static inline __attribute__((always_inline, unused))
 
@@ -159,8 +163,8 @@ OWN_FRAME __attribute__((noreturn)) static void judge_now(void)
 }
 
 /*
- * Ends planting and waits to be checked. A scene that calls this itself has its frame in use
- * meanwhile. Never returns.
+ * Ends planting and waits until the program has been checked. Never returns. If a scene calls this
+ * function itself, the scene's frame is still in use during the check.
  */
 WIPED void judge(void)
 {

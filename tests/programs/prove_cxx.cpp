@@ -76,7 +76,10 @@ OWN_FRAME static void *no_elements_lost()
 	return keep(new Destroyed[0]); /* LEAK */
 }
 
-/* The block has only the element count, so the pointer is to its end. */
+/*
+ * The array has no elements. Its block has only the element count, so the program's pointer is to
+ * the end of the block.
+ */
 SCENE(array_without_elements)
 {
 	held[0] = no_elements_kept();
@@ -205,7 +208,7 @@ SCENE(strings)
 	planted(new_string, reachable, 1, 101);
 }
 
-/* As in sqlite: the size is stored before the memory that the program gets. */
+/* A block that begins with its size, as in sqlite. The program has only a pointer past the size. */
 SCENE(block_that_begins_with_its_size)
 {
 	held[0] = sized_block(56);
@@ -240,7 +243,10 @@ SCENE(maps_of_vectors)
 {
 	map_kept = make_map();
 	fill_kept();
-	/* A vector points to its end, which may be the start of the next block. */
+	/*
+	 * This block separates the vectors' blocks: a vector has a pointer to its end, which may be
+	 * the start of the next block.
+	 */
 	held[0] = between(80);
 	map_lost = make_map();
 	fill_lost();
@@ -322,7 +328,10 @@ OWN_FRAME static void raise_fault()
 	throw Fault{{nullptr, behind_fault(NODE)}}; /* LEAK */
 }
 
-/* An exception follows a header of the library; programs have no pointer to the header. */
+/*
+ * The C++ library allocates a header before each exception. Programs have pointers only to the
+ * exception.
+ */
 SCENE(exception_that_is_kept)
 {
 	try {

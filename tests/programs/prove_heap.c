@@ -67,7 +67,7 @@ OWN_FRAME static void *from_reallocarray(size_t cnt)
 	return keep(reallocarray(NULL, cnt, 16)); /* LEAK */
 }
 
-/* For each function, loses one block and keeps another. */
+/* Allocates by each function twice. One of both blocks is kept, the other is lost. */
 SCENE(allocator_functions)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -162,7 +162,7 @@ SCENE(huge_blocks)
 MAKER(of_any_size); /* LEAK */
 MAKER(last_of_all); /* LEAK */
 
-/* Sizes from 1 to 400; only the first block is held. */
+/* Allocates blocks of all sizes from 1 to 400. Only the first block is held. */
 SCENE(every_size)
 {
 	size_t bytes = 0;
@@ -215,7 +215,10 @@ MAKER(behind_large_free); /* LEAK */
 MAKER(behind_small_free); /* LEAK */
 MAKER(behind_huge_free);  /* LEAK */
 
-/* Allocates a holder and a spacer, so that freed holders are not adjacent. */
+/*
+ * Allocates a block that holds the given one, and a spacer behind it, so that holders are not
+ * adjacent when they are freed.
+ */
 static void *holder_of(size_t size, void *block)
 {
 	void *holder = freed_holder(size), *behind = spacer(NODE);

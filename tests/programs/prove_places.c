@@ -19,7 +19,10 @@
 #define NODE 32
 #define PAGE 4096
 
-/* LeakSanitizer searches mappings only if the program registers them. */
+/*
+ * Reason for different results of LeakSanitizer: it searches a mapping only if the program
+ * registers it.
+ */
 #define NO_ROOT "memory that the program maps is no root unless it is registered"
 
 static void *initialised[2] = {&initialised};
@@ -245,7 +248,10 @@ SCENE(protected_page_in_a_block)
 MAKER(not_for_children);   /* LEAK */
 MAKER(wiped_for_children); /* LEAK */
 
-/* Mappings that a forked copy of the process does not have. */
+/*
+ * Pointers in mappings with MADV_DONTFORK or MADV_WIPEONFORK, whose contents a forked copy of the
+ * process lacks.
+ */
 SCENE(mappings_that_forks_lack)
 {
 	void *kept = map(PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -559,8 +565,8 @@ MAKER(xor_first); /* LEAK */
 MAKER(xor_next);  /* LEAK */
 
 /*
- * Each node stores the exclusive or of its neighbours' addresses: the first node is held, and all
- * others are lost.
+ * A list whose nodes store only the exclusive or of their neighbours' addresses. The first node is
+ * held, so all other nodes are reported as lost.
  */
 SCENE(list_of_exclusive_ors)
 {

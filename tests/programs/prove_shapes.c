@@ -201,7 +201,7 @@ MAKER(below_ring); /* LEAK */
 MAKER(led_ring);   /* LEAK */
 MAKER(above_ring); /* LEAK */
 
-/* A circle that another lost block points to, from a higher address, is indirect. */
+/* A lost block at a higher address points to a circle: all blocks of the circle are indirect. */
 SCENE(circle_with_head)
 {
 	void *low = below_ring(NODE), *high = led_ring(NODE), *head = above_ring(NODE);
@@ -438,7 +438,7 @@ MAKER(last_word_held);   /* LEAK */
 MAKER(tail_holder);      /* LEAK */
 MAKER(tail_held);        /* LEAK */
 
-/* The last whole word of a block counts; unaligned words do not. */
+/* A pointer in the last whole word of a block counts. A pointer in an unaligned word does not. */
 SCENE(last_words)
 {
 	char *block = last_word_holder(40 + 7);
@@ -545,7 +545,8 @@ static void add_edge(struct graph *graph, size_t from, size_t to, size_t word)
 }
 
 /*
- * Links go to later blocks only, so the kinds of all blocks that point to one are known before it.
+ * Pointers go only to later blocks, so all blocks that point to a block get their kinds before that
+ * block.
  */
 static void tangle(struct graph *graph)
 {

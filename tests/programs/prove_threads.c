@@ -32,8 +32,8 @@ static void put(void *memory, size_t word, void *block)
 
 #ifdef __x86_64__
 /*
- * hold_NAME(block) sleeps forever with the pointer in exactly one place: the red zone and other
- * registers, where calls could have left copies, are wiped.
+ * hold_NAME(block) sleeps forever with the pointer in exactly one place. The red zone and all other
+ * registers are wiped, as earlier calls could have left copies there.
  */
 #define HOLD(name, before, call)                                                                   \
 	void hold_##name(void *block);                                                             \
@@ -122,7 +122,7 @@ static void *holds_none(void *arg)
 	return arg;
 }
 
-/* The control for the next scenes: without the place that they test, the block is lost. */
+/* Checks the next scenes: a thread like theirs that keeps the pointer nowhere loses the block. */
 SCENE(thread_that_holds_nothing)
 {
 	start(holds_none, NULL);
@@ -244,7 +244,7 @@ static void *forgets_argument(void *arg)
 	return NULL;
 }
 
-/* The library keeps the argument in the thread's descriptor. */
+/* The only pointer is a thread's argument, which the C library keeps in the thread's descriptor. */
 SCENE(argument_of_a_thread)
 {
 	start(forgets_argument, thread_argument(NODE));
@@ -393,7 +393,7 @@ static void *has_arena(void *arg)
 	return NULL;
 }
 
-/* Threads with separate heaps; a list that runs through all of the heaps is held. */
+/* Threads with separate heaps. A list that runs through all these heaps is held. */
 SCENE(arenas_of_threads)
 {
 	for (size_t i = 0; i < 4; i++)

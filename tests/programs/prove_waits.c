@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads in all kinds of waits, and running threads; each checks the results of its system calls.
- * Prints "ready"; when a byte or the end of the input arrives, prints all wrong results, and
- * "unharmed" if there were none.
+ * Runs threads that wait in all kinds of system calls, and threads that never sleep. Each thread
+ * checks the results of its system calls. Prints "ready" and waits for a byte or the end of stdin.
+ * Then prints all wrong results, or "unharmed" if there were none.
  *
  *   prove_waits [loners|family|walls] [THREADS]
  *
- * loners: has no children, which its waits check again and again. family: makes children; a
- * separate thread handles the signals of their end, which are blocked in other threads. walls: a
- * thread waits for any child of any type. THREADS: number of additional sleeping threads.
+ * loners: the program has no children; threads check again and again that there are none. family:
+ * the program makes children. SIGCHLD is handled by a separate thread and blocked in all others.
+ * walls: a thread waits for any child of any type. THREADS: number of additional sleeping threads.
  */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -46,7 +46,7 @@
 struct waiter {
 	const char *name;
 	bool (*once)(struct waiter *self); /* runs one wait; true if its result was right */
-	bool endless;                      /* the wait must not return */
+	bool endless;                      /* once() must not return */
 	int fds[2];                        /* a pipe that is never written to */
 	int sock[2];
 	int epoll;
@@ -253,7 +253,7 @@ static bool msgrcv_endless(struct waiter *self)
 
 static bool recv_brief(struct waiter *self)
 {
-	struct timeval tv = {0, 20000}; /* counted in ticks of up to 10 ms */
+	struct timeval tv = {0, 20000}; /* the kernel counts ticks of up to 10 ms */
 	uint64_t begin_ns = now_ns();
 	char byte;
 
@@ -459,7 +459,7 @@ static void *run_waiter(void *arg)
 		if (!self->once(self) && !ending)
 			fault(self->name, self->endless ? "it came back" : "not as it must be", errno);
 		self->turns++;
-		/* Threads that would run without pause yield the CPU. */
+		/* Pause between short waits, which would otherwise use all of the CPU. */
 		if (!self->endless && self->once != burn)
 			nanosleep(&(struct timespec){0, 1 * MS}, NULL);
 	}
@@ -544,7 +544,7 @@ static void *run_timer(void *arg)
 	return NULL;
 }
 
-/* Counts unexpected signals. */
+/* Counts signals that nobody should have sent, and blocks signals that a single thread handles. */
 static void watch_signals(void)
 {
 	static const int odd[] = {SIGTRAP, SIGCONT, SIGUSR1, SIGHUP, SIGURG, SIGIO};
@@ -588,7 +588,7 @@ static void start_all(const char *variant, int sleepers)
 		start_thread(sleep_long, NULL);
 }
 
-/* Fails if a wait has hung: its counter does not increase. */
+/* Records a failure for each thread whose number of turns no longer increases: its wait hangs. */
 static void check_turns(struct waiter *list, size_t cnt)
 {
 	unsigned long before[64];

@@ -12,7 +12,7 @@
 
 #define BLOCKS 200000
 #define THREADS 24
-#define HEADER 8 /* bytes of a chunk in use that are not the program's */
+#define HEADER 8 /* bytes of a used chunk that belong to the allocator */
 
 static char *blocks[BLOCKS];
 static size_t live;
@@ -35,7 +35,7 @@ static void drop(size_t i)
 	blocks[i] = NULL;
 }
 
-/* Every second block is freed: nearly all pages hold live ones. */
+/* Frees every second block, so that nearly all pages still contain live blocks. */
 static void fragmented(void)
 {
 	for (size_t i = 0; i < BLOCKS; i++)
@@ -54,7 +54,7 @@ static void trimmable(void)
 			drop(i);
 }
 
-/* All is in use. */
+/* Fills the heap and frees nothing. */
 static void full(void)
 {
 	for (size_t i = 0; i < BLOCKS; i++)
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	};
 	size_t trimmed;
 
-	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* it does not move then */
+	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* set, so that glibc does not adjust it */
 	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
 		if (argc < 2 || strcmp(argv[1], scenes[i].name) != 0)
 			continue;

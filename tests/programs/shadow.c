@@ -24,7 +24,10 @@
 #define TEXT_BYTES 3000
 #define FAR_TOO_MUCH ((size_t)PTRDIFF_MAX - PAGE)
 
-/* Groups of operations; each can be left out, to find the group that causes a difference. */
+/*
+ * Groups of operations. The arguments select groups: leaving out one after another shows which
+ * group causes a difference.
+ */
 enum group { PLAIN, ALIGNED, RESIZED, TEXTS, OPERATORS, ODD, MAPPED, CUT, MOVED, BRIEF, FORKED, SIGNALS,
 	     STARVED, TRIMMED, DEEP, BURSTS, ENDED, EXECUTED, GROUPS };
 
@@ -38,7 +41,7 @@ static const char *const group_names[GROUPS] = {
 struct common {
 	_Atomic unsigned round;
 	_Atomic unsigned ready_cnt; /* children that have printed what they hold in this round */
-	_Atomic unsigned child_cnt; /* children that print in this round */
+	_Atomic unsigned child_cnt; /* children that have to print in this round */
 	_Atomic unsigned ending_cnt;
 	_Atomic pid_t ending[CHILDREN * 4]; /* processes that end in this round */
 	_Atomic bool over;
@@ -85,7 +88,10 @@ static bool one_in(size_t n)
 	return !below(n);
 }
 
-/* Returns mostly small sizes, sometimes many pages, which allocators map; 0 only in group ODD. */
+/*
+ * Returns a random size. Most sizes are small; some are many pages, for which allocators make
+ * mappings. Size 0 occurs only in group ODD.
+ */
 static size_t any_size(void)
 {
 	if (groups[ODD] && one_in(30))
@@ -278,7 +284,10 @@ static void allocate(struct block *block)
 	int site = (int)below(SITES);
 	void *p;
 
-	/* Throwing functions must not fail, but a memory limit affects all threads. */
+	/*
+	 * Operator new would throw if memory is limited by any thread, which group STARVED does:
+	 * use malloc() instead.
+	 */
 	if (r.call >= NEW && r.call <= NEW_ALIGNED && groups[STARVED])
 		r.call = MALLOC;
 	p = call(site, &r);
@@ -454,8 +463,9 @@ static bool is_one_piece(const struct area *area, const char *start, size_t byte
 }
 
 /*
- * Before Linux 6.17 a failing mremap() to a fixed address unmaps what was there. So calls that
- * might fail, for lack of memory or because the range has several mappings, are not made.
+ * Moves pages by mremap(). Before Linux 6.17, an mremap() to a fixed address that fails has already
+ * unmapped the target. So this function avoids calls that could fail for lack of memory, or because
+ * the range has several mappings.
  */
 static void move(struct area *area)
 {
@@ -788,7 +798,7 @@ static void await_children(void)
 static void *worker_main(void *arg)
 {
 	state = (uint64_t)(uintptr_t)arg;
-	pthread_barrier_wait(&quiet); /* memory may be limited only once all threads are started */
+	pthread_barrier_wait(&quiet); /* a memory limit would make pthread_create() fail */
 	for (;;) {
 		do_some(operation_cnt);
 		pthread_barrier_wait(&quiet);
@@ -844,7 +854,7 @@ int main(int argc, char **argv)
 	thread_cnt = atoi(argv[3]);
 	must(thread_cnt >= 1 && thread_cnt <= THREADS_MAX, "threads");
 	read_groups(argv[4]);
-	/* The groups MOVED and STARVED exclude some of each other's operations. */
+	/* STARVED disables some operations of MOVED, so leave STARVED out for half of the seeds. */
 	if (groups[MOVED] && groups[STARVED] && seed % 2)
 		groups[STARVED] = false;
 	skipped_updates = skipped ? (unsigned)atoi(skipped) : 0;

@@ -22,7 +22,7 @@ enum kind { HEAP, MMAP, RESERVE, STACK, KINDS, UNTRACKED };
 
 static const char *const kind_names[KINDS] = {"heap", "mmap", "reserve", "stack"};
 
-/* Functions that may free a block. */
+/* How a block was allocated, which decides what functions may free it. */
 enum family { OF_MALLOC, OF_NEW, OF_ARRAY, OF_ALIGNED_NEW };
 
 struct block {
@@ -44,7 +44,10 @@ struct piece {
 	bool inherited;
 };
 
-/* Pieces sorted by address. A thread that has set busy may change anything mapped there. */
+/*
+ * An area of address space, with its pieces sorted by address. Only the thread that has set busy
+ * may change mappings in the area.
+ */
 struct area {
 	atomic_flag busy;
 	struct piece pieces[PIECES];

@@ -30,7 +30,7 @@ OWN_FRAME void leaf(void)
 	back();
 }
 
-/* Frames of equal size, at equal addresses, with nearby return addresses. */
+/* even() and odd() have frames of equal size at equal addresses, and nearby return addresses. */
 OWN_FRAME static void even(void)
 {
 	leaf();
@@ -112,7 +112,10 @@ OWN_FRAME static void recursion(void)
 	leaks("leaf", ROUNDS, ROUNDS * 16);
 }
 
-/* Equal return addresses near the allocator and an equal stack pointer, but different callers. */
+/*
+ * Two paths with equal stack pointers and equal return addresses near the allocator. Only the
+ * outermost callers differ.
+ */
 OWN_FRAME static void far_even(void)
 {
 	recurse(DEPTH);

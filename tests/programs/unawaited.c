@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unawaited NAME: calls left out by a filter of at least 1000 bytes, frequent enough that a tracer
- * may stop watching their returns, and calls around, within and after them that must be counted.
- * The program defines malloc and valloc on top of the library's aligned_alloc.
+ * unawaited NAME: makes calls that a filter on sizes from 1000 bytes leaves out. They are so
+ * frequent that a tracer may stop watching their returns. Also makes calls around, within and after
+ * them, which must be counted. The program defines malloc and valloc on top of the library's
+ * aligned_alloc.
  */
 #include <malloc.h>
 #include <setjmp.h>
@@ -19,7 +20,7 @@
 #define MAPPED (1 << 20)
 #define CALLS 10000
 
-/* From a preloaded allocator's library, if any. */
+/* Operator new of a preloaded allocator; NULL if there is none */
 extern void *new_plain(size_t) __asm__("_Znwm") __attribute__((weak));
 
 static size_t header;
@@ -67,14 +68,17 @@ static void leave_out_many(void)
 		leave_out();
 }
 
-/* The inner call has the size of a call that would be counted. */
+/*
+ * malloc requests HEADER more bytes from the library. A direct call of that size would be counted,
+ * but this nested call must not be.
+ */
 static void nested(void)
 {
 	header = HEADER;
 	leave_out_many();
 }
 
-/* Without a filter, only sampling leaves calls out. */
+/* Run without a filter: only sampling leaves calls out. */
 static void headers(void)
 {
 	header = HEADER;
@@ -139,7 +143,7 @@ static void news(void)
 	leaks("new_block", TURNS, TURNS * BOOKED);
 }
 
-/* One call site that calls different functions. */
+/* Calls different functions from one call site. */
 OWN_FRAME static void *call(void *(*function)(size_t), size_t size)
 {
 	return keep(function(size));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Grows through memory that memleak does not trace, until its input ends: untraced PART. Prints
- * `grows PER_SECOND`, then ready. PART: shared (maps a memfd each time), descriptors, sockets, threads
+ * untraced PART: grows by memory that memleak does not trace, until stdin ends. Prints `grows
+ * PER_SECOND`, then ready. PART: shared (maps a memfd each time), descriptors, sockets, threads
  * (which sleep), anonymous (touches memory mapped before), used (touches shared memory mapped
  * before, which is no growth), nothing.
  */

@@ -86,7 +86,8 @@ static void wait_for_worker(void)
 }
 
 /*
- * The worker exists before memleak is attached, or is made later and works when the case says so.
+ * Lets the worker work between allocations of its parent. The worker was started before memleak was
+ * attached, or later.
  */
 static void works(void)
 {
