@@ -2,8 +2,8 @@
 /*
  * calls heap DEPTH ROUNDS | calls messages ROUNDS
  *
- * For each line on stdin, makes ROUNDS calls of malloc, DEPTH functions below main, or of msgsnd
- * and msgrcv. Then prints the CPU time of one round, in nanoseconds.
+ * For each line on stdin, makes ROUNDS calls and prints the CPU time of one call, in nanoseconds.
+ * "heap": calls malloc, DEPTH functions below main. "messages": calls msgsnd and msgrcv in turn.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static double now_ns(void)
 {
 	struct timespec now;
 
-	/* CPU time: excludes time spent waiting for a CPU. */
+	/* Use the thread's CPU time: it excludes time spent waiting for a CPU. */
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
@@ -44,7 +44,10 @@ static __attribute__((noinline)) double blocks(long rounds)
 	return ns;
 }
 
-/* Runs all rounds at the given depth, so that the recursion is not measured. */
+/*
+ * Calls itself down to the given depth, then runs all rounds there, so that the recursion is not
+ * measured.
+ */
 static __attribute__((noinline)) void heap(long depth, long rounds)
 {
 	if (depth > 1)

@@ -12,14 +12,17 @@ int nothing(void *ctx)
 	return 0;
 }
 
-/* Runs at the entry and the return of a session. */
+/* Runs at both entry and return, attached as a uprobe session. */
 SEC("uprobe")
 int session(void *ctx)
 {
 	return 0;
 }
 
-/* Returns 1, which skips the session's program at return. */
+/*
+ * Runs at entry only, attached as a uprobe session. Returns 1, so that the kernel does not run the
+ * program at return.
+ */
 SEC("uprobe")
 int session_entry(void *ctx)
 {

@@ -44,7 +44,7 @@ static int attach(const struct place *place, struct bpf_program *program, enum m
 	return multi_link_create(&link);
 }
 
-/* Attaches the programs. The links end with the process. */
+/* Attaches the programs to a process. The links stay until this program ends. */
 static int attach_user(struct floor_bpf *skel, const char *what, struct place malloc_place,
 		       struct place free_place)
 {

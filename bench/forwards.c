@@ -16,7 +16,7 @@ void *malloc(size_t size)
 	if (!next_malloc)
 		next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
 	block = next_malloc(size);
-	/* Prevents a tail call, as a tracer would record the block here. */
+	/* Prevents a tail call: a tracer would do its work here, after the call. */
 	__asm__ volatile("" : "+r"(block) : : "memory");
 	return block;
 }

@@ -3,9 +3,9 @@
  * heaps SHAPE BYTES MIB THREADS
  *
  * Makes a heap of MIB MiB in blocks of BYTES bytes, which hold pointers to each other. SHAPE:
- * "list": a list in order of addresses; in shuffled order, "shuffled-list": a list,
- * "shuffled-inner": a list with pointers to the inside of blocks, "shuffled-dense": a list of
- * blocks full of pointers, "shuffled-tree": a binary tree. Also starts THREADS threads that never
+ * "list" is a list in order of addresses. All other shapes are in shuffled order: "shuffled-list"
+ * is a list, "shuffled-inner" a list with pointers to the inside of blocks, "shuffled-dense" a list
+ * of blocks full of pointers, "shuffled-tree" a binary tree. Also starts THREADS threads that never
  * sleep.
  *
  * For each line on stdin, prints a time in nanoseconds. "clone": of a raw clone() of the process;
@@ -32,7 +32,7 @@ struct node {
 };
 
 static struct node *root;
-static size_t inner; /* offset of pointers into blocks */
+static size_t inner; /* offset in each block to which pointers point */
 
 static double now_ns(void)
 {

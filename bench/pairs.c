@@ -37,7 +37,7 @@ static double now_ns(void)
 {
 	struct timespec now;
 
-	/* CPU time: excludes time spent waiting for a CPU. */
+	/* Use the thread's CPU time: it excludes time spent waiting for a CPU. */
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
@@ -71,7 +71,10 @@ static void allocate(void)
 /* Makes the code after each call unique, so that the compiler does not merge the ten calls. */
 #define APART(n) __asm__ volatile("" : : "i"(n) : "memory")
 
-/* Calls itself down to depth. The four digits of path choose the calls, repeatedly. */
+/*
+ * Calls itself until depth is 1. At each level, the next of the four digits of path, used again and
+ * again, selects one of ten calls.
+ */
 static __attribute__((noipa)) void descend(long path, long depth)
 {
 	long next = path % 10 * 1000 + path / 10;

@@ -16,7 +16,7 @@ struct {
 	__type(value, __u64[FRAMES]);
 } frames SEC(".maps");
 
-/* Number of frames of the last walk, to detect walks that found nothing. */
+/* Number of frames found by the last walk. 0 shows that walks do not work. */
 __u64 frame_cnt;
 
 SEC("uprobe")

@@ -60,7 +60,7 @@ static void reset_peak(void)
 	}
 }
 
-/* Makes all blocks known, in random order. */
+/* Passes the blocks of the last proof to the next one as known blocks, in random order. */
 static void know(struct heap *heap)
 {
 	for (size_t i = 0; i < heap->block_cnt; i++) {
@@ -96,7 +96,9 @@ static int read_pages(void *arg, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* Reads anonymous memory once, to compare with the proof. */
+/*
+ * Reads all anonymous memory once. The time that this takes is compared with the time of the proof.
+ */
 static int read_once(const struct memory *memory, struct reading *ret)
 {
 	struct reading reading = {.memory = memory, .buf = malloc(READ_BYTES)};

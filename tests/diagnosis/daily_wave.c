@@ -15,7 +15,10 @@ static void open_connection(void)
 	snprintf(connections[open_now++], 900, "connection");
 }
 
-/* Begins half way between the low at night and the peak by day. */
+/*
+ * Returns the number of connections at a time. At first it is half way between the low at night and
+ * the peak by day.
+ */
 static unsigned int wanted_at(double seconds)
 {
 	return (unsigned int)(150 + 140 * sin(seconds / 30 * 2 * 3.14159));

@@ -7,7 +7,7 @@
 
 unsigned int requests_per_s = REQUESTS_PER_S;
 
-static char *connections[REQUESTS_PER_S * 61]; /* indexed by the request in which they end */
+static char *connections[REQUESTS_PER_S * 61]; /* index: number of the request in which each ends */
 
 static void open_connection(unsigned int end)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: an arena that twelve rules take nodes from is never given back.
+// Leaks: an arena from which twelve rules take nodes is never freed.
 // expect: arena_alloc
 #include "server.h"
 

@@ -96,7 +96,10 @@ static void render_page(const char *headers)
 	free(page);
 }
 
-/* True if the runner writes a byte to stdin once memleak traces; False if stdin is at its end. */
+/*
+ * True once the runner has written a byte to stdin, as it does when memleak traces this program, or
+ * has closed stdin.
+ */
 static bool is_watched(void)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};

@@ -18,8 +18,8 @@ extern "C" {
 #endif
 
 /*
- * Defined by each program: handles one request; runs before the first request; the rate of
- * requests.
+ * Each program defines these: the function that handles one request, the function that runs before
+ * the first request, and the number of requests per second.
  */
 void handle_request(unsigned int number);
 void start_up(void);
@@ -30,7 +30,7 @@ extern bool begins_watched; /* the first request waits until memleak traces */
 unsigned int random_below(unsigned int end);
 /* Seconds since the first request. */
 double uptime_s(void);
-/* Exits with 99 unless holds is true: the program cannot do its part. */
+/* Exits with code 99 if the condition holds is false, as the program cannot do its part then. */
 void must(bool holds, const char *what);
 
 #ifdef __cplusplus

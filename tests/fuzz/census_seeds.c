@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes seed inputs for fuzz_census in a folder: heaps of small programs and the arenas of these
- * heaps. With the argument "heap" it is such a program.
+ * heaps. With the argument "heap", this program itself is one of those small programs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes reading of an agent's account; "make fuzz" builds and runs it. Bit 0 of the first byte
- * allows changes to the account's header, bit 1 enables sampling. The rest of an input are words to
- * write into an account that has one item of each kind: where, and the value.
+ * allows changes to the account's header, bit 1 enables sampling. The rest of an input is a list of
+ * pairs: a place in the account, and the word to write there. The account has at least one item of
+ * each kind.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +23,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct word {
-	uint64_t at; /* region, and offset in it */
+	uint64_t at; /* selects a region and an offset in it */
 	uint64_t value;
 };
 
 static const struct options opts = {.stack_depth = MEMLEAK_MAX_STACK_DEPTH, .max_size = UINT64_MAX};
 
-/* Claims the maximum number of items of each kind. */
+/* Lays out the account's regions, and claims the maximum number of items of each kind. */
 static void lay_out(struct account *account)
 {
 	uint64_t at = PAGE;
@@ -51,7 +52,7 @@ static uint64_t bytes_of(const struct account *account)
 	return account->region[ACCOUNT_CHUNKS] + 2 * sizeof(struct account_chunk);
 }
 
-/* Adds two blocks of one stack, one of them spilled; an event and a range. */
+/* Adds two blocks of one stack, of which one is spilled. Also adds an event and a range. */
 static void fill(char *file, const struct account *layout)
 {
 	struct account_frame *frames = (void *)(file + layout->region[ACCOUNT_FRAMES]);

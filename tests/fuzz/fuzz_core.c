@@ -10,7 +10,7 @@
 #include "proof/core_build_id.h"
 #include "proof/core_file.h"
 
-/* Maximum number of mappings to check. Others reach no further code. */
+/* Maximum number of mappings to check. Checking more of them would reach no further code. */
 #define MAPPINGS_MAX 256
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -83,7 +83,10 @@ static void check_notes(const struct core_notes *notes)
 		abort();
 }
 
-/* Checks that memory left out is no longer counted. */
+/*
+ * Leaves memory out that memleak does not need, and checks the sums after that: content bytes are
+ * those of the segments, and absent bytes have not become more.
+ */
 static void check_account(struct core_file *core)
 {
 	uint64_t content = 0, absent;

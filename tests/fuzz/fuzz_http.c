@@ -18,13 +18,14 @@
 #include <unistd.h>
 
 /*
- * Host is not the last line: libmicrohttpd drops a header line that is continued on the next line,
- * and would accept another Host after it. Browsers send no second Host.
+ * Head of a request with a foreign Host. Another line must follow Host: libmicrohttpd drops a
+ * header line that an input continues on the next line, and would then accept a second Host from
+ * the input. Browsers send no second Host.
  */
 #define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
 /*
- * Maximum turns to serve a request, in addition to one for each of its bytes. More are an endless
- * loop.
+ * Maximum number of turns to serve a request, in addition to one turn for each byte. A server that
+ * takes more turns is in an endless loop.
  */
 #define TURNS_MAX 64
 #define STATUS_SIZE sizeof("HTTP/1.1 200 ")
@@ -49,7 +50,7 @@ static struct web_server *make_server(void)
 	return server;
 }
 
-/* Shows the pages that memleak has before the first report. */
+/* Replaces the server's pages by the pages that memleak has before the first report. */
 static void show_pages(struct web_server *server)
 {
 	struct own_cost own = {0};
@@ -79,7 +80,7 @@ static void send_bytes(int fd, const void *bytes, size_t len)
 		abort();
 }
 
-/* True if the server has nothing to do without waiting. */
+/* True if the server can do nothing more without waiting. */
 static bool is_idle(struct web_server *server)
 {
 	struct pollfd pfd = {.fd = web_server__poll_fd(server), .events = POLLIN};

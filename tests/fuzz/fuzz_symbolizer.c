@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the parts of the symbolizer that read data controlled by a target; "make fuzz" builds and
- * runs it. The first byte of an input selects the kind. ELF files also go through elfutils, so it
- * finds faults of elfutils as well; in real use a confined helper process contains them.
+ * runs it. The first byte of an input selects the kind. ELF files also go through elfutils, so the
+ * fuzzer finds faults of elfutils as well; in real use a confined helper process contains these
+ * faults.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the builder of unwind tables; "make fuzz" builds and runs it. An input that begins like an
- * ELF file is one. Any other is call frame information: bit 0 of its first byte selects
- * .debug_frame, bit 1 a file without section headers. It finds faults of elfutils as well; in real
- * use the helper process contains them.
+ * ELF file is read as one. Any other input is call frame information: bit 0 of its first byte
+ * selects .debug_frame, bit 1 a file without section headers. The fuzzer finds faults of elfutils
+ * as well; in real use the helper process contains these faults.
  */
 #include <elf.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes walks of copied stacks by libdwfl with the C library's call frame information; "make fuzz"
- * builds and runs it. An input is the beginning of a copy. It finds faults of libdwfl as well; in
- * real use the helper process contains them.
+ * builds and runs it. An input is the beginning of a copy. The fuzzer finds faults of libdwfl as
+ * well; in real use the helper process contains these faults.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -40,7 +40,7 @@ static struct walker_space *make_space(void)
 	return space;
 }
 
-/* Limits numbers that the helper would refuse. */
+/* Reduces numbers that are too large, as the helper would refuse the whole copy. */
 static void bound(struct unwind_copy *copy)
 {
 	copy->register_cnt %= UNWIND_COPY_REGISTERS + 1;

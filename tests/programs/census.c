@@ -4,7 +4,7 @@
  * Prints the outstanding blocks, and a line for each size class to which only this program's own
  * allocations belong:
  *
- * 	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES	counts, and usable sizes
+ *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES	counts, and usable sizes
  *
  * Also prints glibc's own figures for the heap, the number of freed blocks that glibc counts as
  * used because they are in the thread's cache, and the number of touched pages of blocks with

@@ -3,12 +3,13 @@
  * Holds exact amounts of kernel memory: kernel [-t THREADS] THING[:COUNT[:SIZE]]... Before the
  * first phase everything is allocated and freed once, so that caches are filled. Phases: all things
  * are allocated; the same number is allocated again (growth); then one thing after the other is
- * freed. The truth lines
+ * freed. Prints truth lines of this form:
  *
- * 	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
+ *	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
  *
- * name things, not functions, as functions differ between kernels; the cases know their names. If
- * the machine cannot make a thing, the program prints "missing WHY".
+ * Truth lines have names of things instead of functions, as functions differ between kernels; the
+ * test cases know which function belongs to a thing. If the machine cannot make a thing, the
+ * program prints "missing WHY".
  */
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel memory that is allocated and freed: kernel_flow WHAT [COUNT [THREADS]]. All phases are
- * equal rounds, and no memory is held between them, except as noted below.
+ * kernel_flow WHAT [COUNT [THREADS]]: allocates and frees kernel memory. All phases are equal
+ * rounds, and no memory is held between rounds, except as noted below.
  *
  *	messages    sends and receives, a queue for each thread, with a malloc and a free in
  *	            between: tracing these must not hide frees in the kernel

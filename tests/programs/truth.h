@@ -61,7 +61,10 @@ static inline void maps(const char *function, size_t count, size_t bytes, const 
 	say("mapping %s %zu %zu %s\n", function, count, bytes, kind);
 }
 
-/* Exits with 99 and an explanation unless holds is true: the program cannot do its part. */
+/*
+ * Prints an explanation and exits with code 99 if the condition holds is false, as the program
+ * cannot do its part then.
+ */
 static inline void must(int holds, const char *what)
 {
 	if (holds)

@@ -35,7 +35,7 @@
 #define IN_REGISTER 0x7a7b7c7d7e7f7071ULL
 #define IN_VECTOR 0x6a6b6c6d6e6f6061ULL
 
-/* A child process, as far as the parent must know it. */
+/* A child process, and what the parent must know of it. */
 struct child {
 	pid_t pid;
 	unsigned char *pages; /* three pages, the middle one never touched */
@@ -131,8 +131,8 @@ static void open_core(const char *path, struct core_file *core)
 }
 
 /*
- * Counts areas of 32 bytes that differ. The kernel itself writes to memory of threads: the current
- * CPU to their rseq area, and 0 over the tid when a thread exits.
+ * Counts areas of 32 bytes that differ. A few may differ, as the kernel itself writes to memory of
+ * threads: it updates the current CPU in the rseq area, and clears the tid when a thread exits.
  */
 static size_t count_differences(const unsigned char *in_core, const unsigned char *now, size_t len)
 {
@@ -172,7 +172,7 @@ static uint64_t compare_memory(const struct core_file *core, const struct child 
 		}
 	}
 	close(fd);
-	/* The rseq areas of two threads, and one tid. */
+	/* At most the rseq areas of two threads and one tid differ. */
 	assert_true(differences <= 3);
 	assert_true(same > core->content_bytes / 10 * 9);
 	return same;

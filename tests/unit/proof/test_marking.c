@@ -37,7 +37,8 @@ struct heap {
 };
 
 /*
- * Returns the block that a word points to, or NO_BLOCK. Sets *begin if the pointer is to its start.
+ * Returns the block that a word points to, or NO_BLOCK. Sets *begin if it points to the block's
+ * start.
  */
 static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 {
@@ -276,7 +277,7 @@ static void heaps_agree(void **state)
 		check_heap(seed, 1 + seed % 3);
 }
 
-/* With many blocks at once, workers share the work. */
+/* Number of blocks in a large heap, enough for several workers to share the work */
 #define MANY 200000
 static void many_blocks(void **state)
 {

@@ -122,7 +122,10 @@ static void wrappers(void **state)
 			fail_msg("taken for a wrapper: %s", other_symbols[i]);
 }
 
-/* Parses a frame into store and frames. Functions without a name have no frame. */
+/*
+ * Parses a frame. The buffer store gets its text, and the array frames its functions; an unnamed
+ * function has no element there.
+ */
 static struct sym_location location_of(const char *text, char *store, struct sym_frame *frames)
 {
 	struct sym_location location = {.frames = frames};
@@ -386,7 +389,7 @@ static const struct stack stacks[] = {
 	 .through = "zput"},
 	{.frames = {"/srv/vendor/acme/libbook.so|add", "/srv/vendor/acme/app|main"},
 	 .named = "add"},
-	/* Nothing else can be blamed. */
+	/* No function but a wrapper or a library function can be blamed. */
 	{.frames = {"app|xmalloc", "/lib/libc.so.6|__libc_start_call_main", "app|_start"},
 	 .named = "xmalloc"},
 	{.frames = {"app|xmalloc", "app|xstrdup"}, .named = "xmalloc"},

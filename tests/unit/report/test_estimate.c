@@ -57,7 +57,10 @@ static void all_is_looked_at(void **state)
 	assert_true(sum.bytes_variance == 0 && sum.count_variance == 0);
 }
 
-/* Blocks much smaller than the rate: each stands for rate / size blocks, at full precision. */
+/*
+ * A sampled block that is much smaller than the sampling rate stands for rate / size blocks. The
+ * result has full precision.
+ */
 static void small_blocks(void **state)
 {
 	const struct sampling sampling = {SAMPLING_BYTES, EXPONENTIAL_MAX_MEAN};
@@ -71,7 +74,7 @@ static void small_blocks(void **state)
 	assert_true(fabs(empty.count / EXPONENTIAL_MAX_MEAN - 1) < 1e-10);
 }
 
-/* Blocks much larger than the rate stand for themselves. */
+/* A sampled block that is much larger than the sampling rate stands only for itself. */
 static void large_blocks(void **state)
 {
 	struct estimate sum = {0};
@@ -136,9 +139,9 @@ static void whole_numbers(void **state)
 
 /* Sums over all runs of an experiment. */
 struct runs {
-	double off;      /* error of the estimate */
-	double squares;  /* square of the error */
-	double variance; /* estimated variance */
+	double off;      /* sum of errors of estimates */
+	double squares;  /* sum of squares of errors */
+	double variance; /* sum of estimated variances */
 };
 
 static void add_run(struct runs *runs, double got, double exact, double variance)

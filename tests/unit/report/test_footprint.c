@@ -14,14 +14,17 @@
 
 static const struct options no_filters = {.max_size = UINT64_MAX};
 
-/* Growth per second: of each part of the footprint, and of traced blocks. */
+/* Growth per second of each part of a process's memory, and of traced blocks. */
 struct story {
 	struct footprint each;
 	uint64_t traced_each;
 	enum block_kind kind;
 };
 
-/* Returns the growth after REPORTS seconds. Every other snapshot is not reported. */
+/*
+ * Takes a snapshot each second for REPORTS seconds, and a report of every second snapshot. Returns
+ * the growth at the last snapshot.
+ */
 static struct untraced_growths after(const struct options *opts, const struct story *story)
 {
 	struct process process = {.image = 7, .pid = 70};

@@ -20,7 +20,10 @@
 
 static const struct process server = {1, 1, "server", NULL}, client = {2, 2, "client", NULL};
 
-/* A path and the function to be blamed; NULL if the path must be excluded. */
+/*
+ * A kernel stack, and the function to be blamed. The function is NULL if the stack must be
+ * excluded.
+ */
 struct path {
 	const char *symbols[MOST_FRAMES]; /* innermost first */
 	double blocks_per_s;
@@ -199,7 +202,10 @@ static void few_beside(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* Caches filled by other work, or without an owner, are not merged. */
+/*
+ * Growth of caches is not merged into one suspect if the caches are filled by other work, or if
+ * their owner is unknown.
+ */
 static void caches_apart(void **state)
 {
 	static const struct path paths[] = {

@@ -176,7 +176,10 @@ static void unclear(void **state)
 	assert_false(pool_is_unclear(&history));
 }
 
-/* A process that frees nothing from before tracing may have just started. */
+/*
+ * If a process frees no blocks from before tracing, it may have just started, and short growth is
+ * normal.
+ */
 static void settling(void **state)
 {
 	struct moment moments[] = {{.elapsed_ns = 1000000000}, {.elapsed_ns = 20900000000}};

@@ -167,8 +167,8 @@ static void outlives_source(void **state)
 }
 
 /*
- * A process shared by several sites is copied once. Frames are in one array, as readers of
- * recordings expect.
+ * A process that several sites refer to is copied once. Frames of all sites are copied into one
+ * array, as in snapshots from recordings.
  */
 static void copies_once(void **state)
 {

@@ -75,7 +75,7 @@ static void run_slow_leak(struct made_program *program, uint64_t seed)
 
 static size_t wrong_rates, missed;
 
-/* The leak and the short-lived blocks come from one site: only their age tells them apart. */
+/* Leaked and short-lived blocks come from one site: only their ages tell them apart. */
 static void run_hidden_leak(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -118,7 +118,7 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 	does_not("cache that has been replacing for long", seed, &trends[1]);
 }
 
-/* All blocks are freed from time to time. After the first time it is no leak. */
+/* All blocks are freed from time to time. Once that has happened, growth is no longer a leak. */
 static void run_sawtooth(struct made_program *program, uint64_t seed)
 {
 	double period_s = 15 + 30 * made_uniform(program),
@@ -337,7 +337,10 @@ static void hidden_leak(void **state)
 	replay(run_hidden_leak, RATE_REPLAYS);
 	/* The limits of a rate are reported with 95 % confidence. */
 	assert_true(20 * wrong_rates <= RATE_REPLAYS);
-	/* Short-lived blocks may by chance shrink by more than what leaks. */
+	/*
+	 * Some leaks may be missed: by chance, short-lived blocks may become fewer by more than the
+	 * leak grows.
+	 */
 	assert_true(20 * missed <= RATE_REPLAYS);
 }
 static void levelled(void **state)
@@ -379,7 +382,10 @@ static void beside_replaced(void **state)
 	alarms = missed = 0;
 	replay(run_beside_replaced, RATE_REPLAYS);
 	assert_int_equal(alarms, 0);
-	/* Misses are allowed: the cache's frees vary by more than what leaks. */
+	/*
+	 * Some leaks may be missed: the number of blocks that the cache frees varies by more than
+	 * the leak grows.
+	 */
 	assert_true(5 * missed <= RATE_REPLAYS);
 }
 

@@ -277,7 +277,10 @@ static struct plan make_waves(struct made_program *program, double period_s)
 	return (struct plan){.until_s = 5 * period_s, .from_s = 2 * life_s};
 }
 
-/* Blocks of one site are gradually replaced by those of another; the sum stays constant. */
+/*
+ * Blocks of one site are gradually replaced by blocks of another site. The number of all blocks
+ * stays constant.
+ */
 static struct plan make_refresh(struct made_program *program, double refresh_s)
 {
 	size_t cnt = (size_t)made_scale(program, 100, 5000);

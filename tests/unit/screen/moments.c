@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Snapshots at intervals of 5 s. */
+/* Eight snapshots of a program, 5 s apart: test data for the live screen. */
 #include "tests/unit/screen/moments.h"
 
 #include "tests/unit/lib/scenes.h"

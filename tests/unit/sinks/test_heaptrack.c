@@ -236,8 +236,8 @@ static void random_stories(void **state)
 }
 
 /*
- * A million blocks need fewer lines: each line stands for several blocks. Bytes, and small counts,
- * stay exact.
+ * Millions of blocks are written as fewer lines, each of which stands for several blocks. Numbers
+ * of bytes stay exact, as do small numbers of blocks.
  */
 static void many_blocks(void **state)
 {

@@ -84,7 +84,7 @@ const struct sym_location *resolve_one(struct symspace *space, uint64_t addr, bo
 				       unsigned int budget_ms);
 bool ends_with(const char *text, const char *end);
 void assert_unnamed(const struct sym_location *loc);
-/* Checks for the known call, with or without its line. */
+/* Checks that loc is the known call. Compares its line only if with_line is set. */
 void assert_known(const struct sym_location *loc, const struct known *known, bool with_line);
 
 #endif

@@ -114,7 +114,10 @@ static void closed_when_unmapped(void **state)
 
 static void *outlive(void *arg)
 {
-	/* Keeps the process alive until stdin is closed. The main thread has ended by then. */
+	/*
+	 * This thread keeps the process alive until stdin is closed. The main thread ends before
+	 * that.
+	 */
 	char byte;
 
 	_exit(read(STDIN_FILENO, &byte, 1) < 0);

@@ -8,7 +8,10 @@
 #include "base/mapped_file.h"
 #include "tests/unit/symbolizer/known.h"
 
-/* Runs a file as a child and ends it. Returns the child's mappings, dated now. */
+/*
+ * Runs a file as a child process and ends it. Sets *ret to the child's mappings, with the current
+ * time as the time of mapping.
+ */
 static struct known run_and_end(const char *path, struct proc_maps *ret)
 {
 	struct child child = child_start(path);
@@ -48,7 +51,7 @@ static void named_from_mappings(void **state)
 	symspace__free(space);
 }
 
-/* A child of a process, neither of which exists any more. */
+/* Makes the space of a forked child. Neither the child nor its parent exists any more. */
 static void forked(void **state)
 {
 	struct symbolizer *sym = *state;

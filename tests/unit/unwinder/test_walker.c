@@ -81,7 +81,7 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
 {
 	struct own_stack *own = arg;
 
-	/* 0 means that the outermost function has no caller. */
+	/* An address of 0 means that the previous frame was the outermost one. */
 	if (own->skipped && own->cnt < FRAMES_MAX && _Unwind_GetIP(context))
 		own->frames[own->cnt++] = _Unwind_GetIP(context);
 	own->skipped = true;
@@ -167,7 +167,7 @@ static void as_libgcc(void **state)
 	assert_true(is_same(own));
 }
 
-/* Finds the stack word with a return address. */
+/* Returns the place in the copied stack of the given return address. */
 static uint64_t *find_word(struct own_stack *own, uint64_t word)
 {
 	uint64_t *words = (uint64_t *)own->copy.stack_bytes;

@@ -8,7 +8,10 @@
 
 #define ZSTD 2
 
-/* Makes one library as "plain", "zstd" and "zlib". */
+/*
+ * Makes a library as three files: "plain" without compression, and "zstd" and "zlib" with
+ * compressed debug sections.
+ */
 static bool make_files(void)
 {
 	return run("for i in $(seq 100); do echo \"int times_$i(int x) { return x * $i; }\"; "
@@ -96,9 +99,12 @@ static void nothing_to_unpack(void **state)
 	assert_int_equal(unpack("text", &fd), -ENOENT);
 }
 
-/* A change to the header of .debug_info, or to one byte of its compressed data. */
+/*
+ * A change to the header of the section .debug_info, or to one byte of the section's compressed
+ * data, and the expected result.
+ */
 struct lie {
-	Elf64_Chdr header; /* ch_type replaces if not 0, ch_size is added */
+	Elf64_Chdr header; /* new ch_type, if not 0; number to add to ch_size */
 	size_t flipped;    /* offset of the byte to invert, 0 for none */
 	int expected;
 };

@@ -134,7 +134,9 @@ struct victim {
 	size_t end;
 };
 
-/* Reads this program, whose file is small except for its frame information. */
+/*
+ * Reads this program's file. The part to damage reaches from .eh_frame_hdr to the end of .eh_frame.
+ */
 static void read_victim(struct victim *victim)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

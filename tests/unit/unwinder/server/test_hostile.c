@@ -19,7 +19,7 @@
 
 static const char push[] = {DW_CFA_advance_loc + 1, DW_CFA_def_cfa_offset, 16};
 
-/* Expected kind of rule at an offset. An array ends with offset 0. */
+/* Expected kind of rule at an offset. Arrays of this struct end with offset 0. */
 struct expected {
 	uint64_t place; /* offset in the text */
 	enum unwind_cfa cfa;
@@ -96,7 +96,7 @@ static void headers(void **state)
 	check(&file, one_function);
 }
 
-/* An unknown instruction: rows before it are known, later ones are not. */
+/* After an unknown instruction, rows are unknown. Rows before the instruction are used. */
 static void unknown_instruction(void **state)
 {
 	static const char instructions[] = {DW_CFA_advance_loc + 4, DW_CFA_high_user};
@@ -110,7 +110,10 @@ static void unknown_instruction(void **state)
 	check(&file, expected);
 }
 
-/* Descriptions of the same code that begin at different addresses contradict each other. */
+/*
+ * Two descriptions of the same code contradict each other if they begin at different addresses, so
+ * the code is unknown.
+ */
 static void overlapping(void **state)
 {
 	static const struct expected expected[] = {
@@ -164,7 +167,10 @@ static void outside(void **state)
 	check_fails(&file, -ENOENT);
 }
 
-/* Descriptions that refer to themselves, each other or nothing instead of a CIE. */
+/*
+ * Descriptions (FDEs) that should refer to a CIE, but refer to themselves, to each other or to
+ * nothing.
+ */
 static void cycles(void **state)
 {
 	struct cfi_file file = usual();
@@ -207,7 +213,10 @@ static void many_steps(void **state)
 	check(&file, expected);
 }
 
-/* States that are remembered but never restored, and restored but never remembered. */
+/*
+ * Frame information that remembers states but never restores them, or restores states that it never
+ * remembered.
+ */
 static void states_kept(void **state)
 {
 	static char instructions[100000];
@@ -282,7 +291,10 @@ static void add_functions(struct cfi_file *file)
 		cfi_add_fde(file, cie, CFI_TEXT + i * 0x40, 0x40 - i, many, sizeof(many));
 }
 
-/* Damages a few bytes, with small numbers and the limits of ranges more likely. */
+/*
+ * Damages a few bytes. Values that are small or at the limits of ranges are more likely than
+ * others.
+ */
 static void damage(struct cfi_file *file, uint64_t *seed)
 {
 	static const unsigned char words[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x40, 0x0a, 0x0b,
