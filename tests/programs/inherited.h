@@ -27,7 +27,7 @@ static struct slot {
 	bool inherited;
 } slots[SLOTS];
 
-static int *turn;   /* process whose turn it is; in shared memory, as it must not be a leak */
+static int *turn;   /* number of the current step; in shared memory */
 static int hold[2]; /* a pipe: children end when its write end is closed */
 static int executed[2]; /* a pipe that is closed when a child has run exec */
 static int pace_ms;

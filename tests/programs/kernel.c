@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Holds exact amounts of kernel memory: kernel [-t THREADS] THING[:COUNT[:SIZE]]... Before the
- * first phase everything is allocated and freed once, so that caches are filled. Phases: all things
- * are allocated; the same number is allocated again (growth); then one thing after the other is
- * freed. Prints truth lines of this form:
+ * kernel [-t THREADS] THING[:COUNT[:SIZE]]...: holds exact amounts of kernel memory. Before the
+ * first phase all things are allocated and freed once, so that the kernel's caches are filled.
+ * Phases: all things are allocated; the same number is allocated again (growth); then one thing
+ * after the other is freed. Prints truth lines of this form:
  *
  *	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
  *

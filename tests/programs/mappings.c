@@ -303,7 +303,7 @@ static void used_whole(void)
 	say_used(1, 8);
 }
 
-/* However many parts are used, it counts as one block. */
+/* A reservation counts as one block, however many of its parts are used. */
 static void used_parts(void)
 {
 	char *p = new_reserve(64);

@@ -427,7 +427,7 @@ static void *is_one_of_crowd(void *arg)
 	return arg;
 }
 
-/* Many threads lose blocks, then allocate and free at the same time; each has a separate heap. */
+/* Many threads with separate heaps lose blocks, and then all allocate and free at the same time. */
 SCENE(crowd_of_threads)
 {
 	pthread_t threads[8];
@@ -603,7 +603,7 @@ static void *goes_on(void *arg)
 	return arg;
 }
 
-/* The main thread has ended; another thread runs the check. */
+/* The main thread ends. Another thread waits for the check instead. */
 SCENE(leader_has_ended)
 {
 	pthread_t thread;

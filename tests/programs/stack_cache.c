@@ -184,7 +184,7 @@ OWN_FRAME static void balanced(void)
 	leaks("leaf", ROUNDS, ROUNDS * 16);
 }
 
-/* Leaves stale frames on the stack where the next call finds them. */
+/* Leaves stale frames on the part of the stack that the next call uses. */
 OWN_FRAME static void jump(int i)
 {
 	if (i % 2)

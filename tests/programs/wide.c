@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blocks of many sizes, up to terabytes, from one place; the program's malloc hands out address
- * space. Count and size are packed into one word: sums must not carry into each other, when growing
- * or shrinking.
+ * Allocates blocks of many sizes, up to terabytes, from one place. The program's own malloc hands
+ * out mere address space. memleak packs count and bytes of a stack into one word: neither may
+ * overflow into the other, when they grow or shrink.
  */
 #include <sys/mman.h>
 

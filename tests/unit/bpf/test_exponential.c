@@ -87,7 +87,10 @@ static void products(void **state)
 	}
 }
 
-/* Draws, rounded up to bytes, are geometric: mean and variance must be within 5 standard errors. */
+/*
+ * Drawn distances, rounded up to bytes, have a geometric distribution. Their mean and variance must
+ * be within 5 standard errors of the distribution's.
+ */
 static void mean_and_variance(void **state)
 {
 	const double draws = 1000000;

@@ -27,7 +27,7 @@ static char *read_file(const char *path)
 
 	if (!in)
 		return NULL;
-	/* No expected file holds a zero byte, so this reads all of it. */
+	/* Expected files have no zero bytes, so this reads a whole file. */
 	if (getdelim(&text, &size, 0, in) < 0)
 		fail_msg("%s cannot be read, or is empty", path);
 	return text;

@@ -12,8 +12,9 @@ struct past {
 };
 
 /*
- * Makes the history of snap. before is the previous snapshot, or NULL. If growing is not 0, snap is
- * reached in that number of equal steps, one report each.
+ * Makes the history that leads to the snapshot snap. The argument before is the previous snapshot,
+ * or NULL. The argument growing, if not 0, is the number of reports over which memory grows evenly
+ * until the snapshot.
  */
 struct past past_of(const struct snapshot *before, const struct snapshot *snap,
 		    unsigned int growing);

@@ -640,7 +640,7 @@ const struct proof_facts proof_still = {
 	.of = {{88, 5}, {2097168, 3}, {400, 1}, {3146528, 5}},
 };
 
-/* A leak in two workers with growth rates; nothing is known of a third process. */
+/* A leak in two worker processes, with its growth rates. A third process was not proved. */
 #define WORKER_LOSS(number, of_process, ...)                                                       \
 	{                                                                                          \
 		.id = (number), .process = (of_process), .bytes = 80, .count = 5,                  \
@@ -837,7 +837,7 @@ static const struct ended_processes compilers = {
 	.bytes = 228 << 20,
 };
 
-/* Tracing costs: cost_ns of one second of CPU time, measured over two seconds. */
+/* The cost of tracing over two seconds: it is cost_ns of the program's CPU time of one second. */
 #define COST(cost_ns, ...)                                                                         \
 	{                                                                                          \
 		.elapsed_ns = 2000000000, .calls = 820000, .cpu_ns = 1000000000, .ns = (cost_ns),  \

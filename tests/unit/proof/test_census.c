@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the census with programs that know their heap. To run by hand: "test_census heap ..." is
- * such a program; "test_census check PROGRAM ..." checks another one, "test_census busy PROGRAM
- * ..." an endless one; "test_census pid N" takes a census of a process.
+ * Tests the census with programs that know their heap. To run by hand: "test_census heap ..." runs
+ * such a program; "test_census check PROGRAM ..." checks the given program, and "test_census busy
+ * PROGRAM ..." an endless program; "test_census pid N" takes a census of a process.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -59,7 +59,10 @@ static void test_slots(void **state)
 	struct world world;
 
 	begin(&world);
-	/* Outside memory, across its end, or too far above the stack pointer. */
+	/*
+	 * Addresses outside of memory, across the end of memory, or too far above the stack
+	 * pointer.
+	 */
 	check_nothing(&world, BASE - 8);
 	check_nothing(&world, END);
 	check_nothing(&world, END - 4);

@@ -474,8 +474,8 @@ static void pointers_in_code(void **state)
 }
 
 /*
- * Returns the mark of a block of size bytes that begins with first and second and is held by a root
- * pointer at offset.
+ * Makes a block of the given size whose first two words are `first` and `second`, and a root
+ * pointer to the given offset in the block. Returns the mark of the block.
  */
 static enum mark mark_of(uint32_t size, uint64_t offset, uint64_t first, uint64_t second)
 {

@@ -339,7 +339,7 @@ static int by_id(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Makes some sites hang from each other: each from the next one in order of ids. */
+/* Adds sums for some sites: each has blocks reachable only from blocks of the next site by id. */
 static void world_add_hanging(struct world *world, struct snapshot *snap)
 {
 	struct hanging_sum *sums = arena_take(&snap->arena, WORLD_SITES * sizeof(*sums));

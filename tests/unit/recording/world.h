@@ -16,7 +16,7 @@
 #define WORLD_LOCATIONS 64
 
 struct world_site {
-	struct site site; /* its ages are times of birth */
+	struct site site; /* contains times of birth instead of ages */
 	uint64_t frames[WORLD_FRAMES];
 	struct block blocks[WORLD_BLOCKS];
 	size_t block_cnt;

@@ -151,7 +151,7 @@ static void check_report(const struct snapshot *snap, const struct growth *growt
 	report_deinit(&report);
 }
 
-/* Checks the blamed function of the last report; NULL if none may be blamed. */
+/* Checks that the last report blames the given function, or none if the function is NULL. */
 static void check_pool(const struct made *made, uint64_t lifetime, const char *function,
 		       size_t paths, size_t pool_callers, double bytes_per_s)
 {
@@ -190,8 +190,8 @@ static void check(const struct made *made, uint64_t lifetime, const char *functi
 }
 
 /*
- * Adds blocks of several sizes, each on its own stack through innermost, from several direct
- * callers.
+ * Adds blocks of several sizes, each with its own stack. The innermost frame is always `innermost`,
+ * and several functions call it directly.
  */
 static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_t callers)
 {

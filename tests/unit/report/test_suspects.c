@@ -305,7 +305,10 @@ static void losses_without_names(void **state)
 	free(losses);
 }
 
-/* Ordered by loss, including blocks that hang from lost ones. Sites without a loss are left out. */
+/*
+ * Sites are ordered by lost bytes, including bytes reachable only from lost blocks. Sites without a
+ * loss are left out.
+ */
 static void losses_in_order(void **state)
 {
 	static const struct lossy_path paths[] = {

@@ -189,7 +189,9 @@ static void test_ranges(void **state)
 	munmap(account, BYTES);
 }
 
-/* Adds a chain of cnt frames. The outermost gets frame number first. */
+/*
+ * Adds a chain of cnt frames with consecutive numbers. The outermost frame gets the number `first`.
+ */
 static void add_frames(struct account *account, uint32_t first, uint32_t cnt, unsigned int end)
 {
 	struct account_frame *frames = region_of(account, ACCOUNT_FRAMES);

@@ -25,7 +25,10 @@
 #define PLACE(file, offset)                                                                        \
 	(MEMLEAK_FRAME_FILE | (uint64_t)(file) << MEMLEAK_FRAME_OFFSET_BITS | (offset))
 
-/* Adds a list of mappings: the program, and file at the address of the library if file is not 0. */
+/*
+ * Adds a list of mappings: that of the program, and, if the number `file` is not 0, a mapping of
+ * that file at the address of the library.
+ */
 static void add(struct code_history *history, uint32_t unloads, uint32_t file)
 {
 	const struct unwind_mapping mappings[] = {
