@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* malloc and free that only call the next ones: the minimum cost of any preloaded library. */
+/*
+ * A library with malloc and free that only call the next library's malloc and free: the minimum
+ * cost of any preloaded library.
+ */
 #include <dlfcn.h>
 #include <stddef.h>
 

@@ -7,8 +7,8 @@
  * reading once all memory that the process has written to, ns; size of that memory, bytes; peak
  * growth of resident memory during the proof, bytes; number of blocks; number of reachable blocks.
  *
- * "census": no blocks are known in advance; "known": those of the last proof are known; "stop": no
- * proof, prints only the first number.
+ * "census": no blocks are known in advance; "known": the blocks of the last proof are known in
+ * advance; "stop": stops the threads without a proof, and prints only the first number.
  */
 #include <errno.h>
 #include <malloc.h>

@@ -55,7 +55,7 @@ static int visit_all(const struct memory *memory, const struct mapping *mapping,
 static const struct memory_ops ops = {.read = read_image, .visit_written = visit_all};
 static const char *const paths[IMAGE_KINDS] = {"/lib/libc.so.6", "[heap]", ""};
 
-/* Adds a region. Returns false if it does not lie after the previous ones. */
+/* Adds a region. Returns false if the region does not lie after all previous regions. */
 static bool add_region(struct image *image, const struct image_region *region)
 {
 	struct proc_maps *maps = &image->memory.maps;

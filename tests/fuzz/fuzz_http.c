@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the HTTP server of --listen; "make fuzz" builds and runs it. An input is what one client
- * sends before it closes its side; libmicrohttpd parses it, without a network. Bit 0 of the first
- * byte prepends the header of a request with a foreign Host; bit 1 replaces the pages while the
- * client waits.
+ * Fuzzes the HTTP server of --listen; "make fuzz" builds and runs it. An input is all that one
+ * client sends before it closes its side of the connection. libmicrohttpd parses the input, without
+ * a network. Bit 0 of the first byte prepends the header of a request with a foreign Host; bit 1
+ * replaces the pages while the client waits.
  */
 #include "metrics/web_server.h"
 

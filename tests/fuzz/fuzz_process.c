@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Replaces the prober's read of a target's memory by a direct one. */
+/* Replaces the prober's function that reads a target's memory: this one reads the input. */
 static int read_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t deadline_ns)
 {
 	return pread(mem_fd, buf, len, (off_t)addr) == (ssize_t)len ? 0 : -14;

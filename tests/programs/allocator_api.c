@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Calls the functions specific to an allocator that is preloaded: allocator_api
- * jemalloc|tcmalloc|mimalloc|mimalloc_destroy|mimalloc_reallocf. Each call is made from its own
- * function, and its block is kept.
+ * jemalloc|tcmalloc|mimalloc|mimalloc_destroy|mimalloc_reallocf. Each call is made from a separate
+ * function, and the block that it returns is kept.
  */
 #include <dlfcn.h>
 
@@ -35,8 +35,8 @@ static void *function(const char *name)
 }
 
 /*
- * LEAK_OF defines a function that allocates one block of this size; the block is kept or freed by
- * the caller.
+ * LEAK_OF defines a function that allocates one block of the given size. The caller of that
+ * function keeps or frees the block.
  */
 #define CALL(type, name, ...) keep(((type)function(name))(__VA_ARGS__))
 #define LEAK_OF(who, size, call)                                                                   \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * chase HELD ROUNDS BLOCKS SIZE: holds HELD blocks. In each round one thread allocates BLOCKS
- * blocks, and then one more while another thread frees them. After the last round a single block is
- * allocated and freed.
+ * blocks. Then it allocates one more block, while another thread frees the BLOCKS blocks. After the
+ * last round a single block is allocated and freed.
  */
 #include <pthread.h>
 #include <sched.h>

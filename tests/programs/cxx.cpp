@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* C++: every operator new, templates, inlined functions, exceptions. cxx NAME runs one of them. */
+/*
+ * cxx NAME: runs one of several C++ functions that allocate: by each operator new, in templates, in
+ * inlined functions, and with exceptions.
+ */
 #include <sys/wait.h>
 
 #include <new>
@@ -100,7 +103,7 @@ OWN_FRAME static void *too_much(std::size_t size)
 	return keep(p);
 }
 
-/* Mixes failing and successful calls; the successful ones must be counted. */
+/* Mixes failing and successful calls. All successful calls must be counted. */
 OWN_FRAME static void between_throws(int times)
 {
 	volatile std::size_t huge = std::size_t(1) << 62;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The program of `make demo`: a small server that answers made-up requests. One function forgets to
- * free its blocks; the others do not leak. Ends after a minute.
+ * free its blocks; the other functions do not leak. Ends after a minute.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Failing calls, calls without a result, and sizes of zero: edges NAME runs one of them. A failing
- * call must not change the counts. kept_block allocates the block that exists before.
+ * edges NAME: runs one case with failing calls, calls without a result, or sizes of zero. A failing
+ * call must not change the counts. If a case needs a block that exists before the call, kept_block
+ * allocates that block.
  */
 #include <errno.h>
 #include <malloc.h>

@@ -208,7 +208,7 @@ static void run_short(int cnt)
 	hold_on(cnt);
 }
 
-/* Children with much memory, whose exec takes long to free it. */
+/* Starts children with much memory, so that the kernel takes long to free it at exec. */
 static void run_heavy(int cnt)
 {
 	const size_t size = 128 << 20;
@@ -226,7 +226,7 @@ static void run_heavy(int cnt)
 	hold_on(cnt);
 }
 
-/* Programs that start one after another, up to 200 per second. */
+/* Starts programs one after another, up to 200 per second. */
 static void run_brisk(int cnt)
 {
 	begin();

@@ -152,7 +152,9 @@ static void send_two(int to, int first, int second)
 	must(sendmsg(to, &message, 0) == 1, "sendmsg");
 }
 
-/* A socket that has been connected to another one, which is not accepted yet. */
+/*
+ * Returns a socket that is connected to a listening socket, which has not accepted the connection.
+ */
 static int connect_to(int *ret_listening)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -266,7 +268,7 @@ static void do_unseen(void)
 	say("closed_unseen 1\n");
 }
 
-/* A forked child closes its copy of a descriptor, and opens two of its own. */
+/* Forks a child that closes its copy of a descriptor, and opens two other descriptors. */
 static void do_fork(void)
 {
 	int ends[2], fd = keep_file();
@@ -306,7 +308,10 @@ static void keep_one(void)
 	keep_file();
 }
 
-/* A server that has the same number of descriptors open at any time. */
+/*
+ * Acts like a server that opens and closes descriptors, and always has the same number of them
+ * open.
+ */
 static void turn(void)
 {
 	static int ring[TURNED];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions that hold memory in different ways: growing SECONDS. Leaking ones are printed as `grows
- * FUNCTION BYTES_PER_SECOND ...`, the others as `stays FUNCTION ...`.
+ * growing SECONDS: calls functions that hold memory in different ways. Functions that leak are
+ * printed as `grows FUNCTION BYTES_PER_SECOND ...`, functions that do not as `stays FUNCTION ...`.
  */
 #include <stdbool.h>
 #include <time.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Parent and child after a fork: each forgets blocks that the other one still holds. Prints the
- * expected proof for each process as "holds PID FUNCTION COUNT BYTES KIND INHERITED".
+ * Forks a child that inherits blocks. Afterwards parent and child each forget blocks that the other
+ * process still holds. Prints the expected proof for each process as "holds PID FUNCTION COUNT
+ * BYTES KIND INHERITED".
  */
 #include <signal.h>
 #include <sys/prctl.h>

@@ -79,7 +79,10 @@ OWN_FRAME static void fill(struct registry *filled)
 		filled->table->entries[i * (ENTRIES / VALUES)]->value = new_value();
 }
 
-/* Waits in a callee, so that this frame is in use when memleak looks. */
+/*
+ * Waits in a called function, so that the frame of this function is in use when memleak makes the
+ * proof.
+ */
 OWN_FRAME static void wait_below(struct registry **kept)
 {
 	volatile char room[512] = {0};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forked children and the blocks that they inherit: inherited NAME [PACE_MS]. Each process prints
- * its blocks as `holds PID FUNCTION COUNT BYTES KIND INHERITED`; INHERITED is the number of
- * inherited blocks. A process that ends at once prints `held`. The expected sums are kept in
- * memory, so a child inherits them along with the blocks.
+ * inherited NAME [PACE_MS]: forks children that inherit blocks. Each process prints its blocks as
+ * `holds PID FUNCTION COUNT BYTES KIND INHERITED`; INHERITED is the number of inherited blocks. A
+ * process that ends at once prints `held`. The expected sums are kept in memory, so a child
+ * inherits them along with the blocks.
  */
 #include "inherited.h"
 

@@ -100,7 +100,7 @@ static void fail_to_grow(int from, int to)
 		must(grow_alloc(slots[i].p, SIZE_MAX / 4) == NULL, "failing realloc");
 }
 
-/* Frees blocks and allocates again, which returns the same addresses. */
+/* Frees blocks and allocates as many again. The allocator then returns the same addresses. */
 static void renew(int from, int to)
 {
 	for (int i = from; i < to; i++) {

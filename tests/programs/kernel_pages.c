@@ -53,7 +53,8 @@ static int size_blocks(int size)
 
 /*
  * Pipes with room for 256 pages: each has an array of 256 * 40 bytes, too large for the slab
- * allocator, which passes it on to the page allocator. Both report it, but it is one block.
+ * allocator, which passes it on to the page allocator. Both allocators report the array, but it is
+ * one block.
  */
 static struct handles arrays;
 
@@ -122,8 +123,8 @@ static long rings_bytes(int size)
 }
 
 /*
- * Huge pages that the kernel splits because a part gets other settings; then the upper half is
- * freed page by page.
+ * Huge pages. The kernel splits each huge page because a part of it gets other settings. Then the
+ * upper half is freed page by page.
  */
 
 #define KPF_THP 22

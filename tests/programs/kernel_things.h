@@ -12,13 +12,13 @@
 
 struct thing {
 	const char *name;
-	const char *kind;			/* kind of its blocks: slab, page, percpu */
+	const char *kind;			/* kind of blocks: slab, page, percpu */
 	int size;				/* default size */
 	void (*init)(int cnt, int size);	/* called first; cnt: number of things */
 	void (*make)(int i, int size);		/* may be called by several threads */
 	void (*drop)(int i, int size);
 	long (*bytes)(int size);		/* bytes of a block; NULL if unknown */
-	int (*blocks)(int size);		/* blocks of a thing; NULL if one */
+	int (*blocks)(int size);		/* blocks per thing; NULL if 1 */
 };
 
 /* Arrays end with an empty name. */
@@ -44,7 +44,10 @@ __attribute__((noreturn)) static inline void missing(const char *what)
 	_exit(0);
 }
 
-/* Enters an IPC namespace: its objects are removed when the process ends, however it ends. */
+/*
+ * Enters a new IPC namespace. All IPC objects in the namespace are removed when the process ends,
+ * even if it is killed.
+ */
 void enter_own_ipc(void);
 /* Enters a network namespace, in which lo is up. */
 void enter_own_net(void);

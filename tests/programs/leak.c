@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The plain leak. Phases: nothing, first leaks, as many again (growth), everything freed, one more
- * block, exit with code 7. Blocks from before the first phase must not be reported.
+ * A simple leak. Phases: nothing is allocated; blocks leak; as many blocks leak again (growth); all
+ * are freed; one more block is allocated; the program exits with code 7. Blocks from before the
+ * first phase must not be reported.
  */
 #include "truth.h"
 

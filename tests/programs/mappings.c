@@ -404,8 +404,8 @@ static void used_huge(void)
 }
 
 /*
- * Huge and small blocks of one function: -C packs count and bytes into one word, which must not
- * overflow.
+ * Allocates huge and small blocks in one function. With -C, memleak packs count and bytes into one
+ * word, and neither may overflow.
  */
 OWN_FRAME static void huge_and_small(void)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reallocates some blocks endlessly among many others that are allocated and freed in turn, so that
- * table entries of the moved blocks are relocated again and again: moving SECONDS
+ * moving SECONDS: reallocates some blocks again and again, so that they move. Meanwhile allocates
+ * and frees many other blocks. So memleak has to relocate the table entries of the moved blocks all
+ * the time.
  */
 #include <pthread.h>
 #include <stdatomic.h>

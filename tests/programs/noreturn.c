@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames that are easily named wrongly. last_call ends with a call that never returns, so its
- * return address lies in the next function; no_symbol is code without a symbol, far behind the
- * short function before it; jump_alloc has no line.
+ * Allocates in functions whose frames are easily given a wrong name. last_call ends with a call
+ * that never returns, so the return address of that call lies in the next function. no_symbol is
+ * code without a symbol, far behind the end of the previous function. jump_alloc has no line
+ * number.
  */
 #include "truth.h"
 

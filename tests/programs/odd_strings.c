@@ -12,7 +12,7 @@
 /* Number of bytes that memleak reads at once */
 #define PIECE 65535
 
-/* Returns its argument instead of a copy. */
+/* Returns the given string itself instead of a copy. */
 OWN_FRAME char *mi_strdup(void *given);
 OWN_FRAME char *mi_strdup(void *given)
 {
@@ -37,7 +37,9 @@ OWN_FRAME static void *given_back(void *what)
 	return keep(mi_strdup(what)); /* LEAK */
 }
 
-/* Returns a string of this length without a terminator, followed by unreadable memory. */
+/*
+ * Returns a string of the given length that has no terminator and is followed by unreadable memory.
+ */
 static char *endless(size_t bytes)
 {
 	size_t room = (bytes / PAGE + 1) * PAGE;

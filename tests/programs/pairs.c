@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * pairs COUNT: two functions allocate alternately, so that every second call comes from the same
- * function. pairs mapped: one allocates and the other maps, alternately, until a byte is read.
+ * function. pairs mapped: one function allocates and the other one maps memory, alternately, until
+ * a byte is read from stdin.
  */
 #include <poll.h>
 #include <sys/mman.h>

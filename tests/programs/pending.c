@@ -107,7 +107,7 @@ OWN_FRAME static void deeper(int depth, size_t size)
 	keep(room);
 }
 
-/* Jumps out of malloc at decreasing depths and allocates at increasing ones. */
+/* Jumps out of malloc at decreasing stack depths, then allocates at increasing stack depths. */
 static void longjmp_depths(void)
 {
 	for (volatile int depth = 0; depth < 20; depth++) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server whose workers run before memleak is attached: prefork COUNT. Each of the COUNT children
- * has a child. When the server goes on, each of these leaks, forks another process that also leaks,
- * and prints what it holds: `child PID COUNT BYTES`.
+ * prefork COUNT: a server whose workers run before memleak is attached. The server has COUNT
+ * children, and each child has a child itself. When the server goes on, all these processes leak,
+ * fork another process that also leaks, and print the blocks that they hold: `child PID COUNT
+ * BYTES`.
  */
 #include <signal.h>
 #include <sys/prctl.h>

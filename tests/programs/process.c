@@ -109,8 +109,9 @@ OWN_FRAME static void free_all(void)
 }
 
 /*
- * A vfork child shares the memory, but is another process: a tracer of the parent alone misses its
- * frees. The freed addresses are then allocated again.
+ * Frees blocks in a vfork child. The child shares the parent's memory but is another process: a
+ * tracer of the parent alone misses these frees. Afterwards the parent allocates at the freed
+ * addresses again.
  */
 static void vfork_frees(void)
 {
@@ -187,7 +188,7 @@ static void second(void)
 	leaks("second_alloc", 10, 320);
 }
 
-/* Allocates 200 blocks and runs exec on itself, this number of times. */
+/* Allocates 200 blocks and executes this program again, the given number of times. */
 static void again(const char *times)
 {
 	char left[16], go;

@@ -49,8 +49,8 @@ OWN_FRAME static void *plain_array(size_t cnt)
 }
 
 /*
- * new[] stores the number of elements before the first one, and the program points to the first
- * one.
+ * new[] stores the number of elements in the block before the first element. The program has only a
+ * pointer to the first element.
  */
 SCENE(arrays_of_new)
 {

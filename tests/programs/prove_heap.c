@@ -97,7 +97,9 @@ OWN_FRAME static void *resized(void *block, size_t size)
 
 MAKER(behind_resized); /* LEAK */
 
-/* A reallocated block keeps its contents, whether it grew, moved or shrank. */
+/*
+ * A reallocated block still holds the blocks that it points to, whether it grew, moved or shrank.
+ */
 SCENE(reallocated)
 {
 	void *lost = resized(NULL, NODE), *kept = resized(NULL, NODE);
@@ -122,7 +124,9 @@ OWN_FRAME static void *refused(void *block, size_t size)
 MAKER(not_resized_kept); /* LEAK */
 MAKER(not_resized_lost); /* LEAK */
 
-/* If realloc fails, the block remains; a program that forgets its address leaks it. */
+/*
+ * If realloc fails, the block stays allocated: a program that forgets the block's address leaks it.
+ */
 SCENE(realloc_that_fails)
 {
 	volatile size_t most = PTRDIFF_MAX;
@@ -143,7 +147,10 @@ MAKER(huge_inside);  /* LEAK */
 MAKER(behind_huge);  /* LEAK */
 MAKER(hung_on_huge); /* LEAK */
 
-/* malloc makes a mapping for each block; most of its pages are never touched. */
+/*
+ * malloc makes a mapping for each of these large blocks. Most pages of the blocks are never
+ * touched.
+ */
 SCENE(huge_blocks)
 {
 	void *lost = huge_lost(HUGE_BYTES), *kept = huge_kept(HUGE_BYTES);

@@ -270,7 +270,7 @@ SCENE(mappings_that_forks_lack)
 MAKER(by_own_allocator); /* LEAK */
 MAKER(behind_own);       /* LEAK */
 
-/* A custom allocator on mapped memory: the pieces that it hands out are not blocks. */
+/* A custom allocator hands out pieces of mapped memory. Such pieces are not blocks for memleak. */
 SCENE(another_allocator)
 {
 	char *arena = map(16 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -480,7 +480,10 @@ SCENE(globals_of_a_library)
 MAKER(with_first_key); /* LEAK */
 MAKER(with_late_key);  /* LEAK */
 
-/* Values of the first 32 keys are in the thread itself, others in a block of the library. */
+/*
+ * Values of the first 32 thread-specific keys are in the thread's descriptor. Values of further
+ * keys are in a block that the C library allocates.
+ */
 SCENE(thread_specific_data)
 {
 	pthread_key_t keys[100];
@@ -531,7 +534,10 @@ MAKER(tagged_high);  /* LEAK */
 MAKER(complemented); /* LEAK */
 MAKER(compressed);   /* LEAK */
 
-/* Pointers with tags in the low bits are recognised, otherwise modified ones are not. */
+/*
+ * Pointers with tags in the low bits are recognised. Pointers that are modified in another way are
+ * not.
+ */
 SCENE(disguised_pointers)
 {
 	held[0] = (void *)((uintptr_t)tagged_low(NODE) | 1);
@@ -549,7 +555,7 @@ SCENE(disguised_pointers)
 MAKER(tagged_above);   /* LEAK */
 MAKER(tagged_farther); /* LEAK */
 
-/* aarch64 ignores the top byte of an address, but not the next lower ones. */
+/* aarch64 ignores the top byte of an address, but not the second highest byte. */
 SCENE(tags_in_the_top_byte)
 {
 #ifndef __aarch64__

@@ -120,8 +120,8 @@ MAKER(word_before); /* LEAK */
 MAKER(between);     /* LEAK */
 
 /*
- * A pointer to the last byte of a block counts, pointers past its end or before it do not. The
- * blocks in between are held, as some allocators leave no gap between blocks.
+ * A pointer to the last byte of a block counts. Pointers past a block's end or before its start do
+ * not count. The blocks in between are held, as some allocators leave no gap between blocks.
  */
 SCENE(ends_of_blocks)
 {
@@ -156,7 +156,8 @@ MAKER(pair_low);  /* LEAK */
 MAKER(pair_high); /* LEAK */
 
 /*
- * In an unreachable circle, the block with the lowest address is definite and the others indirect.
+ * In an unreachable circle, the block with the lowest address is definite, and all other blocks are
+ * indirect.
  */
 SCENE(circle_of_two)
 {
@@ -219,7 +220,7 @@ MAKER(first_rest);  /* LEAK */
 MAKER(second_ring); /* LEAK */
 MAKER(second_rest); /* LEAK */
 
-/* Two circles; the first one allocated points to the other. */
+/* Two circles: the circle that is allocated first points to the circle that is allocated last. */
 SCENE(circle_behind_circle)
 {
 	void *a = first_ring(NODE), *b = first_rest(NODE), *c = second_ring(NODE),
@@ -242,7 +243,7 @@ MAKER(under_rest); /* LEAK */
 MAKER(upper_ring); /* LEAK */
 MAKER(upper_rest); /* LEAK */
 
-/* Like circle_behind_circle, but the circle allocated last points to the other. */
+/* Like circle_behind_circle, but the circle that is allocated last points to the first circle. */
 SCENE(circle_before_circle)
 {
 	void *a = under_ring(NODE), *b = under_rest(NODE), *c = upper_ring(NODE),
@@ -360,7 +361,7 @@ MAKER(double_kept);  /* LEAK */
 MAKER(double_first); /* LEAK */
 MAKER(double_lost);  /* LEAK */
 
-/* Two doubly linked lists: one is held at its middle, the other is lost. */
+/* Two doubly linked lists. One list is held at its middle, the other list is lost. */
 SCENE(lists_with_links_both_ways)
 {
 	void *last = double_kept(NODE), *next;
@@ -463,7 +464,8 @@ MAKER(from_lost);   /* LEAK */
 
 /*
  * Two pools, each a single block that is handed out in pieces. The program keeps pointers to pieces
- * of the first pool, but none to its beginning; it keeps no pointer into the second.
+ * of the first pool, but no pointer to that pool's beginning. It keeps no pointer into the second
+ * pool.
  */
 SCENE(pool_of_pieces)
 {
@@ -484,7 +486,10 @@ SCENE(pool_of_pieces)
 
 MAKER(delta_block); /* LEAK */
 
-/* Blocks held at first and lost later: each report shows the state at its time. */
+/*
+ * Blocks are held at first and lost later: each report must show the state at the time of the
+ * report.
+ */
 SCENE(from_kept_to_lost)
 {
 	void *a = delta_block(NODE);

@@ -289,7 +289,7 @@ SCENE(storage_of_threads)
 	planted(late_key_of_thread, reachable, 1, NODE);
 }
 
-/* Keys without a destructor: values of a thread are lost when it ends. */
+/* Thread-specific keys without a destructor: a thread's values are lost when the thread ends. */
 SCENE(storage_of_a_thread_that_has_ended)
 {
 	make_keys();
@@ -477,8 +477,8 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 	swapcontext(&back, &current->context);
 	current = NULL;
 	/*
-	 * swapcontext() saved registers in the variable back, and its arguments with them. Clear
-	 * them: they include a pointer into the block.
+	 * swapcontext() saved registers in the variable back. Clear the saved registers: they
+	 * contain the function's arguments, among them a pointer into the block.
 	 */
 	memset(&back, 0, sizeof(back));
 }
@@ -486,8 +486,8 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 #define COROUTINE_BYTES (256UL << 10)
 
 /*
- * Coroutine stacks in blocks, one held and one lost, and one stack in a mapping behind a guard
- * page.
+ * Three coroutine stacks: two in blocks, of which one is held and one is lost, and one in a mapping
+ * behind a guard page.
  */
 SCENE(coroutines)
 {

@@ -45,7 +45,7 @@
 
 struct waiter {
 	const char *name;
-	bool (*once)(struct waiter *self); /* runs one wait; true if its result was right */
+	bool (*once)(struct waiter *self); /* waits once; returns true if the result was right */
 	bool endless;                      /* once() must not return */
 	int fds[2];                        /* a pipe that is never written to */
 	int sock[2];
@@ -557,8 +557,8 @@ static void watch_signals(void)
 	sigaddset(&set, SIGALRM);
 	sigaddset(&set, SIGUSR2);
 	/*
-	 * While a thread is traced, even an ignored signal is delivered, to any thread that has not
-	 * blocked it, whose wait may then end early.
+	 * While a thread is traced, the kernel delivers even ignored signals, to any thread that
+	 * has not blocked them. The wait of that thread may then end early.
 	 */
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -615,7 +615,7 @@ static void check_children(const char *variant)
 
 	if (!strcmp(variant, "loners"))
 		return;
-	/* Only the sleeping child may exist; children of other threads are not waited for. */
+	/* Checks that no child is left but the sleeping child. */
 	if (!strcmp(variant, "walls") && wait4(-1, &status, WNOHANG | __WALL, NULL))
 		fault("children", "there is one more", 0);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * reload FOLDER ROUNDS EACH: loads EACH numbered libraries of a folder per round; the last one
- * leaks, and all are unloaded before the next round.
+ * reload FOLDER ROUNDS EACH: in each of ROUNDS rounds, loads EACH numbered libraries of a folder.
+ * The last library of a round leaks. All are unloaded before the next round.
  */
 #include <dlfcn.h>
 

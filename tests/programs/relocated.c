@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A table of blocks that one place reallocates again and again, so that they move. */
+/*
+ * Reallocates the blocks of a table again and again, all from one place, so that the blocks move.
+ */
 #include <poll.h>
 
 #include "truth.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * resident SCENE: fills a heap, and says what it knows of it: `live BYTES` of blocks with their
+ * resident SCENE: fills a heap, and prints its true sizes: `live BYTES` of blocks with their
  * headers, `trimmed BYTES` by which a child's memory shrinks by malloc_trim(), `arenas COUNT`.
  */
 #include <malloc.h>
@@ -120,7 +120,7 @@ static size_t anonymous_bytes(void)
 	return kib << 10;
 }
 
-/* A child has the same heap, and may change it. */
+/* Forks a child, which has the same heap and may change its copy. */
 static size_t trimmed_bytes(void)
 {
 	int ends[2];

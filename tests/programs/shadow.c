@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Changes its outstanding memory at random in all possible ways, and keeps its own records: shadow
- * SEED OPERATIONS THREADS GROUP[,GROUP]... In each round, each thread runs OPERATIONS operations;
- * then all threads stop, and each process prints its blocks as `holds PID FUNCTION COUNT BYTES KIND
- * INHERITED`; a process that ends prints `held`. With one thread, a seed always gives the same
- * operations.
+ * shadow SEED OPERATIONS THREADS GROUP[,GROUP]...: allocates and frees memory at random in all
+ * possible ways, and keeps records of what is outstanding. In each round, each thread runs
+ * OPERATIONS operations; then all threads stop, and each process prints its blocks as `holds PID
+ * FUNCTION COUNT BYTES KIND INHERITED`; a process that ends prints `held`. With one thread, a seed
+ * always gives the same operations.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -424,8 +424,8 @@ static void unmap_all(struct area *area)
 }
 
 /*
- * Applies mremap() to the records as its man page says: pieces keep their sites, the last piece
- * grows, and all are cut to the new length.
+ * Applies an mremap() to the records, as the man page of mremap() says: pieces keep their sites,
+ * the last piece grows, and all pieces are cut to the new length.
  */
 static void moved(struct area *area, char *start, size_t old_bytes, char *p, size_t bytes, bool copy)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records of shadow.c: its outstanding memory, updated beside each call, in memory that no
- * traced function allocates. Part of shadow.c. Does not know how blocks are allocated.
+ * Part of shadow.c: the program's records of its outstanding memory. The program updates the
+ * records with each call. The records themselves are in memory that no traced function allocates.
  */
 #ifndef SHADOW_H
 #define SHADOW_H
@@ -35,7 +35,10 @@ struct block {
 	bool inherited;
 };
 
-/* A part of the address space from one mapping; its end is as requested, not rounded. */
+/*
+ * A part of the address space that belongs to one mapping. The end is as requested, not rounded to
+ * pages.
+ */
 struct piece {
 	char *start;
 	char *end;
@@ -126,8 +129,8 @@ static void books_inherit(void)
 }
 
 /*
- * Prints a line for each site and kind with blocks: `holds` for running processes, `held` for
- * ending ones.
+ * Prints a line for each site and kind with blocks. The line begins with `holds` if the process
+ * goes on, with `held` if it is about to end.
  */
 static void books_tell(const char *word)
 {

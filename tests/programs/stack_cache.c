@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Call paths to one allocation that look alike in most words of the stack, each taken many
- * times. The argument selects the paths; the truth has a line "path=FUNCTION<... COUNT" for each
- * path, with the program's functions from the leaking one outwards, without main.
+ * Takes several call paths to one allocation many times. In most words of the stack, these paths
+ * look alike. The argument selects the paths; the truth has a line "path=FUNCTION<... COUNT" for
+ * each path, with the program's functions from the leaking one outwards, without main.
  */
 #include "truth.h"
 

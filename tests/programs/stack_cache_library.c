@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Calls its caller back from a frame of ROOM bytes: built twice, with equal code. */
+/*
+ * A library that calls its caller back from a frame of ROOM bytes. It is built twice, with equal
+ * code.
+ */
 #include "truth.h"
 
 void call_back(void (*function)(void));

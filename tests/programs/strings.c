@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies of strings of many lengths: strings mimalloc uses mimalloc's functions; strings
- * strdup|libc those of the C library or of a preloaded allocator. strings many N SIZE: N copies of
- * SIZE bytes.
+ * Copies strings of many lengths. "strings mimalloc" uses mimalloc's functions; "strings strdup"
+ * and "strings libc" use the functions of the C library or of a preloaded allocator. strings many N
+ * SIZE: N copies of SIZE bytes.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -120,7 +120,10 @@ static void mimalloc(void *heap)
 	leaks("resolved_to_heap", 1, sizeof("/proc/sys"));
 }
 
-/* One byte longer than memleak reads, and much longer: both count with the length that is read. */
+/*
+ * Copies a string that is one byte longer than memleak reads, and a much longer string. Both are
+ * counted with the length that memleak reads.
+ */
 static void too_long(void)
 {
 	copied("mi_strdup", string_of(MOST));
@@ -173,7 +176,10 @@ static void many(size_t cnt, size_t size)
 	leaks("copied", cnt, cnt * size);
 }
 
-/* A copy function unknown to memleak: its result is not a block, but its destination is. */
+/*
+ * Copies strings by a function unknown to memleak. The function returns no new block: it copies to
+ * a block that is allocated before.
+ */
 OWN_FRAME static char *pool_copy(void *pool, const char *string)
 {
 	return keep(strcpy(pool, string));

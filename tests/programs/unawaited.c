@@ -87,7 +87,7 @@ static void headers(void)
 	leaks("deeper_alloc", 10 * CALLS, 1000 * CALLS);
 }
 
-/* Calls from one place: some are left out, some are not. */
+/* Allocates from one place. Some of the calls are left out, others must be counted. */
 static void in_turn(void)
 {
 	leave_out_many();
@@ -131,7 +131,7 @@ OWN_FRAME static void new_in_hole(void)
 	keep(hole);
 }
 
-/* The call after a left-out one may end with an exception. */
+/* After a call that is left out, the next call may end with an exception. */
 static void news(void)
 {
 	must(new_plain != NULL, "operator new");

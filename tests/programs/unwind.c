@@ -144,7 +144,7 @@ OWN_FRAME static void other_stack(void)
 	say("chain leak_here inner handler raised other_stack main\n");
 }
 
-/* Interrupted at its first byte: the byte before it belongs to another function. */
+/* A function that is interrupted at its first byte. The byte before belongs to another function. */
 #if defined(__x86_64__)
 #define FRAME_OF_TWO                                                                               \
 	"	push %rbx\n"                                                                       \

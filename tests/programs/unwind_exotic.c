@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions whose unwind information is rare, wrong or missing; built without frame pointers. The
- * argument selects one; the truth has a line "chain FUNCTION..." with the program's functions from
- * the leaking one to the last one that can be found, and "end" with complete or cut.
+ * Functions whose unwind information is rare, wrong or missing, built without frame pointers. The
+ * argument selects a function. The truth has a line "chain FUNCTION..." with the program's
+ * functions from the leaking function to the last one that a stack walk can find, and a line "end
+ * complete" or "end cut".
  */
 #include "truth.h"
 
@@ -31,7 +32,10 @@ OWN_FRAME __attribute__((used)) void inner(void)
 	back();
 }
 
-/* Its stack pointer is aligned down, and the frame is found by a pointer stored in it. */
+/*
+ * A function that aligns the stack pointer down. Its frame is found by a pointer stored in the
+ * frame.
+ */
 OWN_FRAME static void realigned(size_t size)
 {
 	char array[64] __attribute__((aligned(128)));
@@ -75,7 +79,7 @@ BY_HAND(by_expression, KEEPS_RBX ".cfi_escape 0x0f, 5, 0x77, 7, 0x39, 0x22, 0x96
 BY_HAND(by_register, KEEPS_RBX "	lea 16(%rsp), %rbx\n.cfi_def_cfa rbx, 0\n", GIVES_RBX);
 /* Restores a state that was never saved. */
 BY_HAND(by_nothing, KEEPS_RBX ".cfi_escape 0x0b\n", GIVES_RBX);
-/* Marked as a signal frame, which it is not. */
+/* The function is marked as a signal frame, although it is none. */
 BY_HAND(by_signal, KEEPS_RBX ".cfi_signal_frame\n", GIVES_RBX);
 /* The caller's frame pointer is marked as undefined. */
 BY_HAND(by_lost, KEEPS_RBX ".cfi_undefined rbp\n", GIVES_RBX);
@@ -150,8 +154,8 @@ OWN_FRAME static void through(library_function *library_outer)
 }
 
 /*
- * Calls through a library loaded after memleak was attached: once, and again when its tables are
- * known.
+ * Calls through a library loaded after memleak was attached: once at first, and again when memleak
+ * has the library's unwind tables.
  */
 static void late(void)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A process that runs in the memory of another one, made by clone(CLONE_VM) with a separate pid,
- * unlike a thread. Its frees and allocations belong to its parent: workers NAME PROCESS_NAME.
+ * workers NAME PROCESS_NAME: makes a worker, a process that runs in the memory of its parent, by
+ * clone(CLONE_VM). Unlike a thread, the worker has a pid of its own. Its allocations and frees
+ * belong to the parent.
  */
 #include <sched.h>
 #include <signal.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A preloaded allocator that calls the C library's for each block, HEADER bytes larger, and returns
- * the memory after the header. Without a header it makes a tail call, if the compiler optimises it.
+ * A preloaded allocator. For each block it requests HEADER bytes more from the C library's
+ * allocator, and returns the memory after these bytes. If HEADER is 0 and the compiler optimises,
+ * this is a tail call.
  */
 #include <dlfcn.h>
 

@@ -14,7 +14,7 @@ static void one_of_many(void **state)
 	struct majority majority = {0};
 
 	assert_int_equal(majority_number(&majority), 0);
-	/* Two of three numbers are 42, the others are all different. */
+	/* Two of three numbers are 42, and the remaining numbers are all different. */
 	for (uint32_t i = 0; i < 3000; i++)
 		majority_add(&majority, i % 3 ? 42 : 1000 + i);
 	assert_int_equal(majority_number(&majority), 42);
@@ -31,7 +31,7 @@ static void no_majority(void **state)
 	assert_int_equal(majority_number(&majority), 2);
 }
 
-/* A number returned for a random stream makes up more than half of it. */
+/* If a number is returned for a random stream, it makes up more than half of the stream. */
 static void never_wrong(void **state)
 {
 	uint32_t seed = 1;

@@ -134,7 +134,7 @@ static void starts_on_demand(void **state)
 	assert_int_equal(helper->incarnation, 1);
 }
 
-/* The caller keeps its file descriptor. */
+/* A descriptor that is sent to the helper stays open in the caller. */
 static void sends_files(void **state)
 {
 	struct message request = {.fd = memfd_create("file", MFD_CLOEXEC)};

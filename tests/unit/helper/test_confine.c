@@ -67,7 +67,10 @@ static bool cannot_make_tables(void)
 	       mmap(NULL, 5, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED;
 }
 
-/* Returns 0 if can() is true in a confined process, 1 if it is false, 2 if confining failed. */
+/*
+ * Calls can() in a confined process. Returns 0 if can() returned true, 1 if it returned false, 2 if
+ * confining failed.
+ */
 static int ask(bool (*can)(void))
 {
 	int status;

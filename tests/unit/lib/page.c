@@ -64,7 +64,10 @@ static void check_value(const char *page, const char *id)
 		fail_msg("%s: not JSON: %s", id, json);
 }
 
-/* Checks that text is printable UTF-8; tabs and newlines are allowed, as the script has them. */
+/*
+ * Checks that the text is printable UTF-8. Tabs and newlines are allowed, as the page's script has
+ * them.
+ */
 static void check_bytes(const char *text)
 {
 	size_t left = strlen(text);

@@ -24,8 +24,8 @@ void process_await_end(pid_t pid);
 bool process_has_ended(pid_t pid);
 
 /*
- * Returns the number of bytes that this process has passed to read(); 0 if the kernel does not
- * count them.
+ * Returns the number of bytes that this process has read so far; 0 if the kernel does not count
+ * them.
  */
 uint64_t process_read_bytes(void);
 

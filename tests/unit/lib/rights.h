@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Skips tests that need rights this process does not have, and prints which. */
+/* Skips tests that need rights which this process lacks, and prints the missing right. */
 #ifndef TESTS_UNIT_LIB_RIGHTS_H
 #define TESTS_UNIT_LIB_RIGHTS_H
 

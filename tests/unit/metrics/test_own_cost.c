@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests memleak's own cost: its own CPU time and memory and those of running and ended helpers. */
+/*
+ * Tests memleak's own cost: the CPU time and memory of memleak itself and of running and ended
+ * helpers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -351,7 +351,10 @@ static void takes_out_what_hangs(void **state)
 	suppressor__free(suppressor);
 }
 
-/* Names that missed the deadline are looked up again; found ones are cached. */
+/*
+ * Names that were not found before the deadline are looked up again. Names that were found are
+ * cached.
+ */
 static void late_names(void **state)
 {
 	struct site sites[] = SITES, later[] = SITES;

@@ -254,7 +254,7 @@ static void verdicts(void **state)
 	assert_refused(state, &function);
 }
 
-/* Refuses replies with too many entries or returns, all of them valid. */
+/* Replies with too many entries or returns are refused, even if each entry and return is valid. */
 static void counts(void **state)
 {
 	struct found_function function = honest();

@@ -178,7 +178,7 @@ static void check_totals(const struct memory *memory, const struct census *censu
 	assert_true(heap_census_own(table) >=
 		    census->top_bytes +
 			    (census->used.count + census->free_.count) * (CHUNK_HEADER / 2));
-	/* All pages of these heaps are present. */
+	/* Every page of the checked heaps is present. */
 	assert_true(table->present_bytes >= table->heap_bytes);
 	assert_true(table->present_bytes <= table->heap_bytes + 2 * ranges * memory->page_size);
 }

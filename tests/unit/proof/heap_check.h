@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct heap_check {
-	size_t live, live_seen; /* used blocks, and those reported as used */
+	size_t live, live_seen; /* used blocks; used blocks reported as used */
 	size_t neighbours;      /* used blocks not found, as they lie behind other memory */
 	size_t live_free;       /* used blocks reported as free: must be 0 */
 	size_t freed;           /* freed blocks whose memory was not reused */

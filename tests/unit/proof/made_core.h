@@ -22,7 +22,7 @@ struct made_core {
 	unsigned char notes[MADE_NOTES_MAX];
 	size_t note_bytes;
 	bool counts_in_section; /* the number of segments is in a section header only */
-	uint64_t empty_headers; /* number of empty program headers before the others */
+	uint64_t empty_headers; /* number of empty program headers before all others */
 };
 
 /* Registers are in the order of the kernel's struct. */

@@ -218,8 +218,8 @@ static void compare_maps(const struct core_file *core, const struct proc_maps *m
 }
 
 /*
- * Compares the program's build id in the core with that of this process, which runs the same
- * program.
+ * Compares the program's build id in the core with the build id of this process, which runs the
+ * same program as the child.
  */
 static void compare_build_id(const struct core_file *core)
 {

@@ -35,7 +35,7 @@ static void add_page(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_par
 	sums->rest[rest] += PAGE - live_bytes;
 }
 
-/* Adds a chunk, as a census visits it. bytes includes the header. */
+/* Adds a chunk, as a census would. The size in bytes includes the header. */
 static uint64_t add(struct heap_pages *pages, uint64_t at, uint64_t bytes, enum chunk_state state)
 {
 	const struct chunk chunk = {.addr = at + 16, .size = bytes - 8, .state = state};

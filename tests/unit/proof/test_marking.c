@@ -62,7 +62,10 @@ static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 	return empty;
 }
 
-/* Returns a random word: a pointer to a block's start, inside or outside of it, or a number. */
+/*
+ * Returns a random word: a pointer to the start of a block, into a block or outside of all blocks,
+ * or a number.
+ */
 static uint64_t random_word(struct heap *heap)
 {
 	const struct heap_block *block = &heap->blocks[random_below(&heap->seed, heap->cnt)];
@@ -291,8 +294,8 @@ static void many_blocks(void **state)
 
 	(void)state;
 	/*
-	 * The first block is a table that points to nine of ten blocks in the first half. Each
-	 * block of the first half points to one in the second half.
+	 * The first block is a table that points to nine of ten blocks in the first half of all
+	 * blocks. Each block of the first half points to one block in the second half.
 	 */
 	fake_memory_init(&fake, BASE, 2 + MANY + 4 * MANY + 2);
 	fake.words[0] = BASE + 16;
@@ -533,7 +536,7 @@ static void interior_pointers(void **state)
 	 */
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 5, 15), MARK_REACHABLE);
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 16, 15), MARK_POSSIBLE);
-	/* A pointer to a base class at its offset, and to a wrong offset. */
+	/* A pointer to a base class counts at the offset of that class, not at another offset. */
 	assert_int_equal(mark_of(100, 32, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(100, 48, 0, 0), MARK_POSSIBLE);
 }

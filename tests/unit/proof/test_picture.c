@@ -61,7 +61,10 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Sleeps with one word only in a general register and another only in a vector register. */
+/*
+ * Sleeps with one word that is only in a general register, and another word that is only in a
+ * vector register.
+ */
 static void sleep_with_registers(int ready)
 {
 	struct timespec long_time = {1000, 0};

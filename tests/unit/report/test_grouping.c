@@ -244,7 +244,10 @@ static void splits(void **state)
 
 #define MSEC UINT64_C(1000000)
 
-/* Each thread gets the ages of its own blocks, and how many of them the last snapshot had. */
+/*
+ * Each thread gets the ages of its own blocks, and the number of its blocks that the last snapshot
+ * had.
+ */
 static void splits_ages(void **state)
 {
 	static const struct block blocks[] = {

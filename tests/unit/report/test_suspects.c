@@ -285,7 +285,9 @@ static void losses_of_functions(void **state)
 	free(losses);
 }
 
-/* Unnamed functions are merged if they are at the same offset of the same file. */
+/*
+ * Paths of unnamed functions are merged if the functions are at the same offset of the same file.
+ */
 static void losses_without_names(void **state)
 {
 	static const struct lossy_path paths[] = {{&one, &nameless, 10, 0, 0, 0},

@@ -2,8 +2,8 @@
 /*
  * Measures how often verdicts are wrong and how soon they are right, on many made-up programs of
  * each sort. Without arguments, runs a few of each sort with fixed seeds: the bars are meant for
- * many runs, and a few random ones may miss a bar by chance. For many runs with random seeds, which
- * are printed: build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
+ * many runs, and a few runs with random seeds may miss a bar by chance. For many runs with random
+ * seeds, which are printed: build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
  */
 #include <math.h>
 #include <setjmp.h>
@@ -138,7 +138,7 @@ static void innocent(const char *name, make_fn *make, double param, double bar)
 		      sum.settled, percent(sum.settled_wrong, sum.settled), sum.filling,
 		      percent(sum.filling_wrong, sum.filling));
 	print_message(most ? "  worst seed %llu: %zu\n" : "\n", (unsigned long long)worst, most);
-	/* Reports on one program resemble each other: a few wrong ones may be chance. */
+	/* Reports on one program resemble each other, so a few wrong reports may be chance. */
 	if (percent(sum.settled_wrong, sum.settled) > bar && sum.settled_wrong > SAMPLE_WRONG)
 		miss(name, param, bar, "%");
 }
@@ -323,7 +323,7 @@ static struct plan make_late(struct made_program *program, double per_second)
 	return (struct plan){.until_s = from_s + 600, .from_s = from_s};
 }
 
-/* A share of the blocks of one site leaks; the others live for life_s on average. */
+/* Of the blocks of one site, percent leak. All other blocks live for life_s on average. */
 static struct plan share(struct made_program *program, double percent, double life_s)
 {
 	double per_second = 20, until_s = 60 * life_s + 300;

@@ -112,7 +112,10 @@ static void order(void **state)
 	model_deinit(&model);
 }
 
-/* A selected row stays selected when it moves. At the top of the list, the top stays selected. */
+/*
+ * A selected row stays selected when it moves in the list. If the top row is selected, the top row
+ * of the next report is selected.
+ */
 static void chosen(void **state)
 {
 	struct model model = model_at(5);

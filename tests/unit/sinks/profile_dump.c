@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "sinks/profile.pb-c.h"
 
-/* Decompresses a gzip file. Fails the test if anything follows it. */
+/* Decompresses a gzip file. Fails the test if anything follows the compressed data. */
 static uint8_t *gunzip(const char *bytes, size_t len, size_t *ret_len)
 {
 	size_t room = 1 << 22;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests comparing snapshots of two runs, whose code and processes have moved, and of one run.
- * Expected text and JSON are in tests/golden/diff/. GOLDEN_UPDATE=1 rewrites them.
+ * Tests comparing snapshots: of two runs, in which code has other addresses and processes have
+ * other pids, and of one run. Expected text and JSON are in tests/golden/diff/. GOLDEN_UPDATE=1
+ * rewrites them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,7 +134,10 @@ static void orders(void **state)
 	check_order(SORT_GROWTH, by_growth, LENGTH(by_growth));
 }
 
-/* Within a run, addresses and process ids are compared: sites of the other run do not match. */
+/*
+ * Snapshots of one run are compared by addresses and process ids, so sites of another run do not
+ * match.
+ */
 static void one_run(void **state)
 {
 	const struct options opts = {.top = 2};

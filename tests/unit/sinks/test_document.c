@@ -82,7 +82,7 @@ static const char *name_in_proc(void)
 	return name;
 }
 
-/* If no new file can be created, the open one is overwritten. */
+/* If no new file can be created, the open file is overwritten. */
 static void same_file(void **state)
 {
 	ino_t first = demand("");
@@ -125,7 +125,7 @@ static void limit_size(rlim_t size)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* On a full disk the old document stays, or an empty one if it had to be overwritten in place. */
+/* On a full disk the old document stays, or becomes empty if it had to be overwritten in place. */
 static void no_room(void **state)
 {
 	assert_int_equal(document_replace(path, &fd, "old", 3), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests files for heaptrack: expected ones, and a reader that computes from the file what each site
- * holds at each time.
+ * Tests files for heaptrack: compares them with expected files, and reads them to compute what each
+ * site holds at each time.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests pages: expected ones, without the style and script that all pages share; and that a browser
- * finds the right JSON in them, whatever names the JSON contains.
+ * Tests HTML pages: compares them with expected pages, without the style and script that all pages
+ * share. Also tests that a browser finds the right JSON in a page, whatever names the JSON
+ * contains.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +48,10 @@ static void as_expected(void **state)
 	expect_page("empty", &empty, 1);
 }
 
-/* Names that could close the script, open another one, or begin a comment that hides its end. */
+/*
+ * Names that could close the page's script, open another script, or begin a comment that hides the
+ * script's end.
+ */
 static void names_are_no_markup(void **state)
 {
 	static const char *const names[] = {

@@ -96,7 +96,7 @@ static void strings(void **state)
 	}
 }
 
-/* In a page, strings are escaped so that none can close the script or open another one. */
+/* In a page, strings are escaped so that no string can close the script or open another script. */
 static void strings_in_html(void **state)
 {
 	struct written w;
@@ -109,7 +109,7 @@ static void strings_in_html(void **state)
 	expect(&w, "{\"\\u003c\":\"\\u003c/script>\\\"\\u003c!--\"}");
 }
 
-/* Any two bytes between two others give valid JSON. */
+/* A string gives valid JSON whatever two bytes follow the first byte of a three-byte character. */
 static void any_bytes(void **state)
 {
 	for (unsigned int word = 0x0101; word <= 0xffff; word++) {

@@ -149,8 +149,8 @@ static const struct stack stacks[] = {
 		     "    insert app/p.c:5 ×5, at several lines\n"
 		     "    main app/p.c:20\n"},
 	/*
-	 * Functions that call each other through the standard library; the last round is
-	 * incomplete.
+	 * Recursion of functions that call each other through the standard library. The outermost
+	 * round is incomplete.
 	 */
 	{.locations = {AT("make", 3), AT("term", 5), OF(MINE, "std::visit()"),
 		       OF(MINE, "std::invoke()"), AT("list", 6), AT("term", 5),
@@ -208,7 +208,10 @@ static void stacks_are_folded(void **state)
 	}
 }
 
-/* Callers shared with the stack above are folded, unless the blamed frame is among them. */
+/*
+ * Callers that a stack shares with the previous stack are folded, unless the blamed frame is one of
+ * these callers.
+ */
 static void callers_as_above(void **state)
 {
 	static const struct {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the line about suspected leaks, and what is left out if it gets too long. */
+/*
+ * Tests the line about suspected leaks, and the order in which parts of a line that is too long are
+ * left out.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

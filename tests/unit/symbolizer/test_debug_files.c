@@ -276,7 +276,7 @@ static void hanging_server(void **state)
 	forget_server(sock);
 }
 
-/* A file that comes too late for one call is used by a later one. */
+/* A debug file that arrives too late for one call is used by a later call. */
 static void slow_server(void **state)
 {
 	const struct sym_location *loc;

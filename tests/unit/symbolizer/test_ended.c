@@ -20,7 +20,10 @@ static void exited_process(void **state)
 	assert_int_equal(symspace__new(sym, child.pid, &space), -ESRCH);
 }
 
-/* A space belongs to one image: after an exec it can no longer be refreshed. */
+/*
+ * An address space belongs to one program image: after an exec the space can no longer be
+ * refreshed.
+ */
 static void exec_ends_image(void **state)
 {
 	struct symbolizer *sym = *state;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests processes that ended before they were looked at: only their mappings are known. */
+/*
+ * Tests processes that ended before memleak could read their /proc files: only their mappings are
+ * known.
+ */
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/sysmacros.h>

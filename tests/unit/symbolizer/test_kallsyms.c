@@ -183,7 +183,7 @@ static void hidden_addresses(void **state)
 	kallsyms_deinit(&table);
 }
 
-/* Invalid lines are skipped; valid ones before and after them are read. */
+/* Invalid lines are skipped. Valid lines before and after them are read. */
 static void lines_that_are_none(void **state)
 {
 	static const char *const lines[] = {

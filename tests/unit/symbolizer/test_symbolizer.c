@@ -110,7 +110,10 @@ static noinline_function __attribute__((noreturn, aligned(1))) void ends_in_a_ca
 	never_returns();
 }
 
-/* The return address of a final call is behind the function, possibly in the next one. */
+/*
+ * If a call is a function's last instruction, the return address is behind the function, possibly
+ * in the next function.
+ */
 static void call_at_the_end(void **state)
 {
 	struct spaces *spaces = *state;
@@ -253,8 +256,8 @@ static void library_loaded_later(void **state)
 	assert_true(ends_with(loc->module, "later.so"));
 
 	/*
-	 * After the library is unloaded, its addresses are still named, including ones not looked
-	 * up before.
+	 * After the library is unloaded, its addresses still get names, even addresses that were
+	 * not looked up before.
 	 */
 	dlclose(lib);
 	assert_int_equal(symspace__refresh(spaces->self), 0);

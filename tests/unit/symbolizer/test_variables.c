@@ -211,7 +211,7 @@ static void expect_library(void *lib, const char *hidden)
 	}
 }
 
-/* Different libraries of the same name, one after another. */
+/* Loads two different libraries of the same name, one after another. */
 static void libraries(void **state)
 {
 	static const struct {

@@ -82,7 +82,7 @@ static void no_table(void **state)
 	same_as_here(state);
 }
 
-/* A failed request ends the helper: the next file gets a new one. */
+/* A failed request ends the helper: the next file gets a new helper. */
 static void helper_replaced(void **state)
 {
 	struct unwind_table table;
@@ -113,7 +113,7 @@ static int make_slow(void)
 	return cfi_file_finish(&file);
 }
 
-/* A file that takes too long is given up; the next one is built. */
+/* The builder gives up a file that takes too long. The table of the next file is built. */
 static void slow_file(void **state)
 {
 	struct unwind_table table;
@@ -140,7 +140,7 @@ static void *shrink_again_and_again(void *arg)
 	return arg;
 }
 
-/* A file that shrinks while it is read at worst ends the helper. */
+/* If a file shrinks while it is read, the helper may end, but nothing worse happens. */
 static void shrinking_file(void **state)
 {
 	struct shrinking file = {.fd = make_slow()};

@@ -193,7 +193,10 @@ static void falsified(void **state)
 	assert_int_equal(own->walked.frames[2], own->frames[0]);
 }
 
-/* A pending return probe replaced the return address: the kernel's saved one is used. */
+/*
+ * A pending return probe has replaced a return address on the stack: the walk uses the address that
+ * the kernel has saved.
+ */
 static void repaired(void **state)
 {
 	struct own_stack *own = *state;

@@ -88,7 +88,8 @@ static void test_layout(void **state)
 }
 
 /*
- * Refuses an account whose event ring would take too long to read, and one that cannot be written.
+ * An account is refused if its event ring would take too long to read, or if it cannot be written
+ * to.
  */
 static void test_no_agents_own(void **state)
 {

@@ -240,7 +240,7 @@ static int add_variable(struct maker *maker, int type, const char *name)
 	return var;
 }
 
-/* The preemption count may be a per-CPU variable, a member of one, or missing. */
+/* The preemption count may be a per-CPU variable, a member of a per-CPU variable, or missing. */
 static void test_preempt_count(void **state)
 {
 	struct maker maker = make();

@@ -122,7 +122,10 @@ static void in_the_midst(void **state)
 	code_history_deinit(&history);
 }
 
-/* The library is in neither list: it was loaded after the first and unloaded before the second. */
+/*
+ * The library is in neither list: it was loaded after the first list was read, and unloaded before
+ * the second list was read.
+ */
 static void never_seen(void **state)
 {
 	struct code_history history = {0};
@@ -135,7 +138,7 @@ static void never_seen(void **state)
 	code_history_deinit(&history);
 }
 
-/* Stacks before the first list, or after the last one. */
+/* Stacks walked before the first list was read, or after the last list. */
 static void one_side(void **state)
 {
 	struct code_history history = {0};
@@ -213,7 +216,7 @@ static void bounded(void **state)
 	code_history_deinit(&history);
 }
 
-/* Returns a stack whose first frame was in unknown code when it was walked. */
+/* Returns a stack. When it was walked, memleak did not know the code of its first frame. */
 static struct memleak_stack *follow(uint64_t addr)
 {
 	static union {

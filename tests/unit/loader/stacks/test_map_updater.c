@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that added entries are visible and removed ones disappear, at any rate of changes. */
+/*
+ * Tests that added map entries become visible and removed entries disappear, however fast entries
+ * are added and removed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@
 #define PAGE 0x1000
 #define NO_FILE (-ENOENT)
 
-/* Returns a mapping of page n that maps page n of the file with this inode. */
+/* Returns a mapping at page n, of page n of the file with the given inode number. */
 static struct mapping page(uint64_t n, uint64_t inode)
 {
 	return (struct mapping){

@@ -13,7 +13,7 @@
 
 enum { HOSTILE = 1000, OTHER = 1001 };
 
-/* A user who takes more than the budget must wait; other users need not, and the wait ends. */
+/* A user who takes more than the budget must wait for a while. Other users need not wait. */
 static void one_user(void **state)
 {
 	struct user_budgets budgets = {0};
@@ -30,14 +30,17 @@ static void one_user(void **state)
 	assert_true(user_budgets_tell(&budgets, HOSTILE, BUDGET_PROBES));
 	assert_false(user_budgets_tell(&budgets, HOSTILE, BUDGET_PROBES));
 	assert_false(user_budgets_tell(&budgets, OTHER, BUDGET_TABLES));
-	/* The budget refills even if it is checked often. */
+	/* A budget refills even if it is checked at short intervals. */
 	for (int i = 0; i < 9; i++)
 		assert_false(user_budgets_left(&budgets, HOSTILE, now_ns += SECOND_NS));
 	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns += 2 * SECOND_NS));
 	user_budgets_deinit(&budgets);
 }
 
-/* After a user's memory hung, it is not read for a while, and longer each time. */
+/*
+ * If reading a user's memory has hung, memory of that user is not read for a while. Each further
+ * hang makes that time longer.
+ */
 static void hangs(void **state)
 {
 	struct user_budgets budgets = {0};

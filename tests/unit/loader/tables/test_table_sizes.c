@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests table sizes: sizes set by options are kept, and the others fit into memory. */
+/*
+ * Tests table sizes: sizes set by options are kept, and all other sizes are chosen to fit into
+ * memory.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

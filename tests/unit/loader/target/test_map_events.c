@@ -170,10 +170,10 @@ static const struct mapping *find_path(const struct proc_maps *maps, const char 
 }
 
 /*
- * Returns the maximum end of a mapping as recorded. The dynamic linker maps the whole file with the
- * permissions of its first segment, then maps the other segments over that. Only executable
- * mappings are recorded, so an executable first segment may be recorded with the following data
- * segments included.
+ * Returns the highest end address with which a mapping may be recorded. The dynamic linker maps the
+ * whole file with the permissions of its first segment, then maps the other segments over that.
+ * Only executable mappings are recorded, so an executable first segment may be recorded with the
+ * following data segments included.
  */
 static uint64_t told_end_max(const struct proc_maps *real, const struct mapping *mapping)
 {
@@ -207,7 +207,7 @@ static void assert_same_code(const struct proc_maps *told, const struct proc_map
 	}
 }
 
-/* The recorded mappings of a sleeping process are those in /proc. */
+/* The recorded mappings of a sleeping process equal those in /proc/PID/maps. */
 static void as_in_proc(void **state)
 {
 	struct watch *watch = watch_of(state);
@@ -242,7 +242,9 @@ static void as_in_proc(void **state)
 	wait_for(pid);
 }
 
-/* Starts two hundred processes on all CPUs: all are complete when they have ended. */
+/*
+ * Starts two hundred processes on all CPUs. When they have ended, the records of each are complete.
+ */
 static void many_that_ended(void **state)
 {
 	enum { CNT = 200 };
@@ -283,7 +285,9 @@ static void many_that_ended(void **state)
 	assert_int_equal(map_events__lost(events), 0);
 }
 
-/* sh executes true: two images of one process, selected by time. */
+/*
+ * A shell executes "true": the process has two images, and the time of a query selects one of them.
+ */
 static void image_of_a_time(void **state)
 {
 	struct watch *watch = watch_of(state);

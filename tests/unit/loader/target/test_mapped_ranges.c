@@ -149,7 +149,10 @@ static void test_reserved(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* A mapping larger than the machine's memory is a reservation, until it is cut to less. */
+/*
+ * A mapping larger than the machine's memory counts as a reservation until it is cut to a smaller
+ * size.
+ */
 static void test_beyond_memory(void **state)
 {
 	struct range range = page_range(0, 101, 1);
@@ -233,7 +236,10 @@ static void test_failed_unmap(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* Two pieces of one mapping, adjacent again after moves: a failed unmap keeps them separate. */
+/*
+ * Two pieces of one mapping are adjacent again after moves. An unmap of both that fails keeps them
+ * separate.
+ */
 static void test_failed_unmap_of_pieces(void **state)
 {
 	struct ranges ranges;
@@ -274,7 +280,7 @@ static void test_moved(void **state)
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 100 * PAGE, 2 * PAGE, true), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 200 * PAGE, 2 * PAGE, 2), 0);
 	assert_int_equal(ranges.cnt, 2);
-	/* An untracked mapping moves over a tracked one. */
+	/* An untracked mapping is moved over a tracked mapping. */
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 500 * PAGE, PAGE, false), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 200 * PAGE, PAGE, 2), 0);
 	assert_int_equal(ranges.cnt, 2);
@@ -283,8 +289,8 @@ static void test_moved(void **state)
 }
 
 /*
- * Pieces keep the size of the original mapping, by which it was sampled, through cutting, moving,
- * growing and failed unmaps.
+ * Sampling depends on the size of the original mapping. Its pieces keep that size when they are
+ * cut, moved or grown, and when an unmap fails.
  */
 static void test_pieces_know_the_whole(void **state)
 {

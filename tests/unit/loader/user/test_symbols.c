@@ -41,7 +41,10 @@ static pid_t only_child(pid_t pid)
 	return (pid_t)atoi(text);
 }
 
-/* Makes processes that all run this program, each with one site in another function. */
+/*
+ * Makes processes that all run this program. Each process has one site, in a function that no other
+ * process uses.
+ */
 static void make_world(struct world *world)
 {
 	const uintptr_t functions[PROCESSES] = {

@@ -76,7 +76,10 @@ static void truncated_while_mapped(void **state)
 	if (!build_library("-g"))
 		SKIP("no C compiler");
 	code = map_code(in_folder("lib.so"), &len);
-	/* Truncated after it was opened: the helper reads beyond its end. */
+	/*
+	 * The file is truncated after it was opened, so the helper reads beyond the end of the
+	 * file.
+	 */
 	resolve_many(code, 64, BUDGET_MS);
 	assert_int_equal(truncate(in_folder("lib.so"), 4096), 0);
 	resolve_many(code, len, BUDGET_MS);
@@ -180,7 +183,7 @@ static void endless_structures(void **state)
 	assert_true(waits_for_dwarf(addr, 3));
 	assert_others_named(BUDGET_MS);
 	assert_int_not_equal(sym->client.helper.pid, pid);
-	/* DWARF is not tried again, for this name or another one. */
+	/* The file's DWARF is not read again, neither for the same address nor for another one. */
 	assert_false(waits_for_dwarf(addr, 3));
 	assert_false(waits_for_dwarf(addr, 5));
 	assert_int_equal(sym->client.job.kind, JOB_NONE);

@@ -106,7 +106,10 @@ static void libc_as_libdw_says(void **state)
 		plain += rule.cfa == UNWIND_CFA_SP || rule.cfa == UNWIND_CFA_FP;
 		free(frame);
 	}
-	/* Nearly all code has frame information, and nearly all of it fits into rules. */
+	/*
+	 * Nearly all code has frame information, and nearly all frame information can be expressed
+	 * by rules.
+	 */
 	assert_true(known > SAMPLES * 9 / 10);
 	assert_true(plain > known * 95 / 100);
 	dwarf_cfi_end(cfi);

@@ -76,7 +76,7 @@ static void sections(void **state)
 	check(&file, one_function);
 	file.section = ".other";
 	add_one_function(&file);
-	check(&file, one_function); /* found by its program header */
+	check(&file, one_function); /* The frame information is found by its program header. */
 }
 
 static void headers(void **state)
