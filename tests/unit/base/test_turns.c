@@ -74,7 +74,7 @@ static void hurried(void **state)
 	(void)state;
 	run_poll(FOREVER_MS, hurry);
 	assert_int_equal(polled, 0);
-	/* turn_hurry() affects only threads that take turns, unlike this one. */
+	/* This thread takes no turns: turn_hurry() has no effect on it. */
 	assert_false(turn_is_hurried());
 	turn_hurry(false);
 }

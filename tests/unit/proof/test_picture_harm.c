@@ -232,7 +232,7 @@ static void children_are_not_disturbed(void **state)
 	expect_copies("family", "0");
 }
 
-/* The program waits for any child, so it would notice a copy. */
+/* The program waits for any child, so it would notice a copy of itself. */
 static void who_waits_for_any_child_is_frozen(void **state)
 {
 	assert_int_equal(pictures_of("walls", "0", PICTURES).methods[PICTURE_FREEZE], PICTURES);
@@ -311,7 +311,10 @@ static void memleak_is_killed_at_any_moment(void **state)
 	thread_watch__free(watch);
 }
 
-/* Without the BPF program that finds sleeping threads, all threads are stopped. */
+/*
+ * If the BPF program that finds sleeping threads is missing, pictures are taken with all threads
+ * stopped.
+ */
 static void without_a_program_all_threads_are_held(void **state)
 {
 	struct program program;

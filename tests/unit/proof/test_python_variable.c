@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests finding names of Python variables in fake memory laid out like CPython's, and in memory
- * that only resembles it.
+ * Tests finding names of Python variables: in fake memory laid out like CPython's memory, and in
+ * memory that only resembles it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -141,7 +141,7 @@ static void test_odd_strings(void **state)
 		      add_pair(&python, string_of_length(&python, odd[i].text, odd[i].len), OBJECT),
 		      NULL);
 	check(&python, add_pair(&python, string(&python, "good"), OBJECT), "__main__.good");
-	/* The type is not str, or its name cannot be read. */
+	/* The type of a key is not str, or the name of the type cannot be read. */
 	strcpy((char *)fake_memory_at(&python.fake, TYPE_NAME), "bytes");
 	check(&python, PAIRS + 8, NULL);
 	*fake_memory_at(&python.fake, TYPE + 24) = END - 2;
@@ -190,7 +190,9 @@ static void test_short_string(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
-/* Sequences of pairs longer than any module's, and one from the start of memory. */
+/*
+ * Sequences of more pairs than any module has, and a sequence that begins at the start of memory.
+ */
 static void test_endless_row(void **state)
 {
 	struct python python;

@@ -74,7 +74,10 @@ static int set_up(void **state)
 	world->proof = (struct heap_proof){
 		.blocks = &world->block,
 		.cnt = 1,
-		/* Retracing is limited to the duration of the proof: set a long one. */
+		/*
+		 * Retracing may take only as long as the proof took: set a long duration of the
+		 * proof.
+		 */
 		.took_ns = PATIENCE_NS,
 		.marks = {.kinds = &world->kind, .holders = &world->holder, .slots = &world->slot}};
 	world->lasts = true;

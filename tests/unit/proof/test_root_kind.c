@@ -25,7 +25,7 @@ struct world {
 	struct heap_picture picture;
 };
 
-/* Mappings: the file's header, its data, possibly its .bss, and others. */
+/* Mappings: a file's header, the file's data, possibly its .bss, and mappings of no file. */
 static void begin(struct world *world)
 {
 	const struct mapping mappings[] = {

@@ -69,7 +69,7 @@ static void same_sum(const struct reach_sum *a, const struct reach_sum *b)
 	assert_int_equal(a->count, b->count);
 }
 
-/* Compares holders. Those other than blocks are recorded as text. */
+/* Compares holders. Holders that are not blocks are recorded as text. */
 static void same_holder(const struct site *site, const struct holder *a, const struct holder *b)
 {
 	cleanup_free char *words = NULL;
@@ -167,7 +167,10 @@ static void same_site(const struct site *a, const struct site *b)
 	assert_memory_equal(a->frames, b->frames, a->frame_cnt * sizeof(*a->frames));
 }
 
-/* Compares names. The recorder retries missing names only now and then, so some may come late. */
+/*
+ * Compares names. The recorder retries missing names only now and then, so some names may be
+ * recorded late.
+ */
 static void same_names(struct world *world, const struct site *a, const struct site *b,
 		       struct symbol_backend *symbols)
 {

@@ -73,7 +73,10 @@ static void round_trips(void **state)
 	}
 }
 
-/* Returns the bytes of a recording with cnt snapshots. ends: end offset of each. */
+/*
+ * Returns the bytes of a recording with cnt snapshots. Sets ends to the end offset of each
+ * snapshot.
+ */
 static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 {
 	unsigned int what = RECORDING_AGES | RECORDING_BLOCKS | RECORDING_PEAK | RECORDING_SUMMARY;
@@ -158,7 +161,7 @@ static void truncations(void **state)
 	assert_int_equal(cnt, SMALL_CNT);
 }
 
-/* Any flipped bit is detected: the snapshots before its chunk are read, and no others. */
+/* Any flipped bit is detected. Only snapshots before the chunk with the flipped bit are read. */
 static void bit_flips(void **state)
 {
 	size_t len, ends[SMALL_CNT];
@@ -250,7 +253,7 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 	bytes_put_number(&bytes, 0); /* no names */
 	bytes_put_number(&bytes, step != 0);
 	if (step) {
-		bytes_put(&bytes, "\0\1\0", 3); /* one change of site 0: the word SITE_PRESENT */
+		bytes_put(&bytes, "\0\1\0", 3); /* site 0 changes one word: SITE_PRESENT */
 		bytes_put_signed(&bytes, step);
 	}
 	/* Remaining sections, all empty. */

@@ -248,7 +248,7 @@ static const struct stack stacks[] = {
 	 .named = "accept_one",
 	 .frame = 2,
 	 .through = "SSL_new"},
-	/* Libraries' own wrappers are not named. */
+	/* Wrappers in libraries that allocate for the library's callers are not named. */
 	{.frames = {"/lib/libglib-2.0.so.0|g_malloc", "/lib/libglib-2.0.so.0|g_strdup", "app|keep",
 		    "app|main"},
 	 .named = "keep",
@@ -279,7 +279,7 @@ static const struct stack stacks[] = {
 	 .through = "list_add",
 	 .own = {"shop"}},
 	{.frames = {"app|list_add", "app|serve"}, .named = "list_add", .own = {"/srv/shop"}},
-	/* The program only calls into its own library. */
+	/* Nearly all of the program is in its own library, which the executable only calls. */
 	{.frames = {"/usr/lib/libc++x.so|make", "/usr/lib/libaria2.so.0.0.0|add_uri",
 		    "/usr/lib/libaria2.so.0.0.0|execute", "/usr/bin/aria2c|"},
 	 .named = "add_uri",
@@ -360,7 +360,7 @@ static const struct stack stacks[] = {
 		    "[jit]|JS:*remember /srv/app.js:3:1", "[jit]|JS:~emit node:events:510:44"},
 	 .named = "JS:*remember /srv/app.js:3:1",
 	 .frame = 2},
-	/* Libraries installed with the program, and others. */
+	/* Libraries installed with the program can be blamed; other libraries cannot. */
 	{.frames = {"/opt/acme/lib/libledger.so.1|ledger_book",
 		    "/opt/acme/lib/libledger.so.1|ledger_post", "/opt/acme/bin/app|poll",
 		    "/opt/acme/bin/app|main"},
@@ -415,7 +415,7 @@ static const struct stack stacks[] = {
 	 .through = "grow",
 	 .wrapped_frame = 2},
 	{.frames = {"app|get_mem"}, .named = "get_mem", .wrapped_frame = 1},
-	/* In a pool, the function that happens to trigger its growth is not blamed. */
+	/* The function that happens to trigger the growth of a pool is not blamed. */
 	{.frames = {"/lib/libc.so.6|mmap", "/usr/lib/libgc.so.1|", "/usr/lib/libgc.so.1|GC_malloc",
 		    "app|garbage", "app|main"},
 	 .named = "GC_malloc",

@@ -235,7 +235,10 @@ static void level(void **state)
 	check(&made, 3, NULL, 0, 0);
 }
 
-/* A single caller of a wrapper leaks. The other callers hold more, but do not grow. */
+/*
+ * A single caller of a wrapper leaks. Other callers of the wrapper hold more memory, but do not
+ * grow.
+ */
 static void wrapper(void **state)
 {
 	static const uint64_t wrappers[] = {TAKE, XMALLOC};
@@ -315,7 +318,10 @@ static void chunk_pool_with_large_requests(void **state)
 	check_pool(&made, REPORTS, "_obstack_newchunk", LATER, RULE_CNT, RATE(CHUNK));
 }
 
-/* Allocations of objects are not a pool: the constructor or its caller is blamed. */
+/*
+ * Allocations of objects are not a pool: the function that makes the objects or its caller is
+ * blamed.
+ */
 static void no_chunk_pool(void **state)
 {
 	struct made small = {0}, uneven = {0}, library = {0}, varied = {0};
@@ -332,7 +338,7 @@ static void no_chunk_pool(void **state)
 	check(&varied, REPORTS, "take", LATER, RATE(CHUNK));
 }
 
-/* A single caller leaks. The other callers hold more, but do not grow. */
+/* A single caller leaks. Other callers hold more memory, but do not grow. */
 static void leak_of_one_caller(void **state)
 {
 	struct made made = {0};

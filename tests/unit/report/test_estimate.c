@@ -152,8 +152,8 @@ static void add_run(struct runs *runs, double got, double exact, double variance
 }
 
 /*
- * Checks that the estimate is unbiased and its variance right; after cnt runs the variance is known
- * within a few percent.
+ * Checks that the estimate is unbiased, and that the estimated variance is right: cnt runs show the
+ * true variance within a few percent.
  */
 static void judge(const struct runs *runs, double cnt)
 {

@@ -323,7 +323,10 @@ static struct plan make_late(struct made_program *program, double per_second)
 	return (struct plan){.until_s = from_s + 600, .from_s = from_s};
 }
 
-/* Of the blocks of one site, percent leak. All other blocks live for life_s on average. */
+/*
+ * The given percentage of the blocks of one site leaks. The site's other blocks live for life_s on
+ * average.
+ */
 static struct plan share(struct made_program *program, double percent, double life_s)
 {
 	double per_second = 20, until_s = 60 * life_s + 300;
