@@ -2,8 +2,9 @@
 /*
  * calls heap DEPTH ROUNDS | calls messages ROUNDS
  *
- * For each line on stdin, makes ROUNDS calls and prints the CPU time of one call, in nanoseconds.
- * "heap": calls malloc, DEPTH functions below main. "messages": calls msgsnd and msgrcv in turn.
+ * For each line on stdin, runs ROUNDS rounds and prints the CPU time of one round, in nanoseconds.
+ * "heap": a round is a call of malloc, DEPTH functions below main. "messages": a round is a call of
+ * msgsnd and a call of msgrcv.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -173,7 +173,7 @@ OWN_FRAME static void new_handler(int times)
 	leaks("reserve_block", times, times * 300);
 }
 
-/* A nothrow operator new that fails throws nothing. */
+/* Mixes successful calls with calls of a nothrow operator new that fail and return NULL. */
 OWN_FRAME static void between_failures(int times)
 {
 	volatile std::size_t huge = std::size_t(1) << 62;

@@ -103,7 +103,10 @@ OWN_FRAME static void realloc_of_mapped(void)
 	leaks("realloc_of_mapped", 1, 64 << 20);
 }
 
-/* The output pointer of the failed call is a live block, which must not be counted again. */
+/*
+ * The failed call leaves its output pointer unchanged: it still points to a live block, which must
+ * not be counted again.
+ */
 OWN_FRAME static void posix_memalign_fails(void)
 {
 	void *p = kept_block();

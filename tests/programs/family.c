@@ -50,7 +50,7 @@ static void wait_end(int fd)
 	must(read(fd, &byte, 1) == 0, "pipe");
 }
 
-/* Main function of the program that children execute: leaf COUNT FD FD. */
+/* Main function of the program that children execute, called as leaf COUNT FD FD. */
 static void be_leaf(int number, int fd, int told_fd)
 {
 	told[1] = told_fd;
@@ -245,7 +245,7 @@ static void run_brisk(int cnt)
 	hold_on(cnt);
 }
 
-/* Executes another program: the blocks and the name of the process are gone. */
+/* Executes another program, so that the process loses its blocks and its name. */
 static void run_other(char **arguments)
 {
 	begin();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel memory that a program can allocate in exact amounts: an entry for each kind. Uses only
- * system calls of Linux 5.10. Knows nothing of memleak.
+ * Kinds of kernel memory that a program can allocate in exact amounts, with an entry for each kind.
+ * Uses only system calls of Linux 5.10.
  */
 #ifndef KERNEL_THINGS_H
 #define KERNEL_THINGS_H
@@ -21,7 +21,7 @@ struct thing {
 	int (*blocks)(int size);		/* blocks per thing; NULL if 1 */
 };
 
-/* Arrays end with an empty name. */
+/* The last element of each array has no name. */
 extern const struct thing slab_things[], page_things[];
 
 /* Handles of things, such as descriptors, keys or addresses. */
@@ -49,7 +49,7 @@ __attribute__((noreturn)) static inline void missing(const char *what)
  * even if it is killed.
  */
 void enter_own_ipc(void);
-/* Enters a network namespace, in which lo is up. */
+/* Enters a new network namespace and brings its loopback interface up. */
 void enter_own_net(void);
 
 #endif

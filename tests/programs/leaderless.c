@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The main thread ends before memleak is attached; another thread goes on. */
+/*
+ * Leaks in a thread that goes on after the main thread has ended. The main thread ends before
+ * memleak is attached.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 

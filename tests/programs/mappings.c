@@ -20,7 +20,7 @@
 #define VAST (ANON | MAP_NORESERVE)
 #define GIB (1UL << 30)
 
-static char *area; /* free address range, found before memleak is attached */
+static char *area; /* free range of addresses, found before memleak is attached */
 
 OWN_FRAME static char *new_map(char *where, size_t pages)
 {

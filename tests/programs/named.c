@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * named library: allocates through a library call that uses the library's internal functions. named
- * own: allocates through functions of the program with many callers.
+ * "named library" allocates by a library call that uses the library's internal functions. "named
+ * own" allocates by functions of the program that have many callers.
  */
 #include <regex.h>
 

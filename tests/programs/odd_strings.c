@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Functions named mi_strdup and mi_realpath that return pointers to invalid strings: odd_strings
- * tests mi_strdup, odd_strings paths the path functions.
+ * Has functions with the names mi_strdup and mi_realpath that return pointers to invalid strings.
+ * "odd_strings" calls mi_strdup, "odd_strings paths" calls the functions for paths.
  */
 #include <sys/mman.h>
 

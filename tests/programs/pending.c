@@ -245,7 +245,7 @@ static void headers(void)
 	leaks("plain_alloc", 5, 500);
 }
 
-/* Filters apply only to the outermost call. */
+/* Filters on sizes apply only to the outermost of nested calls. */
 static void filtered_outside(void)
 {
 	header = 4096;

@@ -265,7 +265,10 @@ static struct request new_request(void)
 	} else if (groups[OPERATORS] && new_plain && dice == 4) {
 		r.call = NEW + (int)below(new_aligned ? 3 : 2);
 		r.align = (size_t)32 << below(6);
-		/* The C++ library asks for whole multiples of the alignment. */
+		/*
+		 * Round up, as operator new of the C++ library requests whole multiples of the
+		 * alignment.
+		 */
 		if (r.call == NEW_ALIGNED)
 			r.size = (r.size + r.align) & ~(r.align - 1);
 		r.size += !r.size;
@@ -554,7 +557,7 @@ static void *brief_main(void *arg)
 	return NULL;
 }
 
-/* The thread's argument is a block that is not in the records, freed before the round ends. */
+/* The thread's argument is a block without a record. It is freed before the round ends. */
 static void do_brief(void)
 {
 	struct brief *brief = malloc(sizeof(*brief));
@@ -581,7 +584,10 @@ static void do_brief(void)
 	pthread_attr_destroy(&attr);
 }
 
-/* Signals: the handler allocates as if nothing else were in progress, or jumps out. */
+/*
+ * Signal handlers: a handler allocates, even if it has interrupted an allocation, or jumps out of
+ * it.
+ */
 
 static void on_signal(int number)
 {
@@ -679,7 +685,7 @@ static void do_some(unsigned cnt)
 	}
 }
 
-/* Operations with child processes. */
+/* Runs a random operation with child processes. */
 
 static void nap(void)
 {

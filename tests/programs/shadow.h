@@ -29,7 +29,7 @@ struct block {
 	atomic_flag busy;
 	void *p;
 	size_t size;
-	size_t align; /* alignment, for aligned operator new */
+	size_t align; /* alignment passed to aligned operator new */
 	int site;
 	enum family family;
 	bool inherited;

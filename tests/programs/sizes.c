@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Blocks of several sizes for filters and sorting: most bytes, most blocks and most growth belong
- * to three different functions. The second phase adds to leak_medium, the third frees everything.
+ * to three different functions. In the second phase leak_medium allocates more; in the third phase
+ * everything is freed.
  */
 #include "truth.h"
 

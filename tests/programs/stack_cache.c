@@ -168,7 +168,7 @@ OWN_FRAME static void other(size_t size, size_t rest)
 	__asm__ volatile("" : : "r"(room) : "memory");
 }
 
-/* Frames of varying size whose sum is constant. */
+/* Two functions have frames of varying size. The sum of both sizes is constant. */
 OWN_FRAME static void balanced(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {

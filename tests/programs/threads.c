@@ -15,7 +15,10 @@ static void *blocks[THREADS][MOST];
 static int block_cnt = MOST;
 static pthread_barrier_t barrier;
 
-/* Sizes depend on thread and block: confusing two threads changes the sum. */
+/*
+ * The size of a block depends on its thread and its number, so that sums are wrong if two threads
+ * are confused.
+ */
 static size_t size_of(int thread, int i)
 {
 	return 16 + 8 * thread + i % 5;

@@ -97,7 +97,10 @@ static void in_turn(void)
 	leaks("in_turn", TURNS, TURNS * BOOKED);
 }
 
-/* The hole covers the previous call's place on the stack and is never written to. */
+/*
+ * The array hole covers the part of the stack that the previous call used. Nothing is written to
+ * hole.
+ */
 OWN_FRAME static void with_hole(void)
 {
 	char hole[8192];
@@ -208,7 +211,7 @@ static void abandons(void)
 	leaks("plain_alloc", 2 * TURNS, 2 * TURNS * BOOKED);
 }
 
-/* A single abandoned call; no call is left out. */
+/* A single call is abandoned, and no call is left out by the filter. */
 static void abandons_once(void)
 {
 	if (!setjmp(out)) {
@@ -231,7 +234,10 @@ static void interrupt(void)
 	raise(SIGUSR1);
 }
 
-/* A signal handler allocates in the middle of a call: a nested call, on either stack. */
+/*
+ * A signal handler allocates in the middle of a call, so its call is nested. The handler runs on
+ * the same or on an alternate stack.
+ */
 static void signals(int flags)
 {
 	static char stack[1 << 16];
@@ -270,7 +276,10 @@ static void mapping_handler(int number)
 	must(map() != MAP_FAILED, "mmap");
 }
 
-/* A signal handler maps memory in the middle of a call: a mapping of the program. */
+/*
+ * A signal handler maps memory in the middle of a call. The mapping must count as made by the
+ * program.
+ */
 static void signal_maps(void)
 {
 	struct sigaction action = {.sa_handler = mapping_handler};

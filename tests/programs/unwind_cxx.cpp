@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * C++ without frame pointers: allocations in containers, during exception handling, and in
+ * Allocates in C++ code without frame pointers: in containers, during exception handling, and in
  * std::thread. A line "chain FUNCTION..." lists the program's functions in order; the stack may
  * have template code of the compiler in between.
  */

@@ -83,13 +83,15 @@ BY_HAND(by_nothing, KEEPS_RBX ".cfi_escape 0x0b\n", GIVES_RBX);
 BY_HAND(by_signal, KEEPS_RBX ".cfi_signal_frame\n", GIVES_RBX);
 /* The caller's frame pointer is marked as undefined. */
 BY_HAND(by_lost, KEEPS_RBX ".cfi_undefined rbp\n", GIVES_RBX);
-/* No unwind information, but a frame pointer. */
+/* The function has no unwind information, but a frame pointer. */
 BY_HAND(by_pointer, "	push %rbp\n	mov %rsp, %rbp\n", "	pop %rbp\n	ret\n");
-/* No unwind information, and the frame pointer holds another value. */
+/*
+ * The function has no unwind information, and uses the frame pointer's register for another value.
+ */
 BY_HAND(by_luck, "	push %rbp\n	mov $0x1234567, %ebp\n", "	pop %rbp\n	ret\n");
 /*
- * No unwind information; the code after the call reveals the frame, as in trampolines of python -X
- * perf.
+ * The function has no unwind information. Its frame is found by the code after the call, as in
+ * trampolines of python -X perf.
  */
 BY_HAND(by_return, "	sub $24, %rsp\n", "	add $24, %rsp\n	ret\n");
 __asm__(".text\n"

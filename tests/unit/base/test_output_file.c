@@ -141,7 +141,7 @@ static void somebody_elses_link(void **state)
 	assert_int_equal(output_file_open("link"), -EACCES);
 }
 
-/* Opening a pipe without a reader for writing would block. */
+/* A named pipe is refused: opening it for writing would block until it has a reader. */
 static void somebody_elses_pipe_without_reader(void **state)
 {
 	(void)state;

@@ -148,7 +148,10 @@ static void another_version_is_another_file(void **state)
 	assert_false(is_same_file(&st, &other));
 }
 
-/* CPU time includes ended children. The kernel reports four sums, each rounded down to 10 ms. */
+/*
+ * CPU time of a process includes its ended children. It is the sum of four times, each of which the
+ * kernel rounds down to 10 ms.
+ */
 static void cpu_time_is_that_of_the_process(void **state)
 {
 	uint64_t before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), told_ns = proc_cpu_ns(getpid());

@@ -58,7 +58,10 @@ static void agrees_with_libm(void **state)
 	}
 }
 
-/* Checks the relative error of the logarithm before rounding to bytes, at 58 bits of precision. */
+/*
+ * Checks the relative error of the logarithm, with 58 bits of precision, before it is rounded to
+ * bytes.
+ */
 static void errors_are_relative(void **state)
 {
 	uint64_t seed = 2;

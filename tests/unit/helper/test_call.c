@@ -162,7 +162,7 @@ static void several_answers(void **state)
 	assert_answered(helper, 6, 2);
 }
 
-/* If the helper is slow, a later call takes the reply. */
+/* If the helper replies too late for one call, a later call takes the reply. */
 static void late_answer(void **state)
 {
 	struct message request = {.fd = -1};

@@ -37,12 +37,15 @@ struct made_program {
 
 int made_program_init(struct made_program *ret);
 void made_program_deinit(struct made_program *program);
-/* Begins a new program. Equal seeds make equal programs. */
+/* Begins to define a new program. Programs with equal seeds are equal. */
 void made_program_begin(struct made_program *program, uint64_t seed);
 
 double made_uniform(struct made_program *program);
 double made_between(struct made_program *program, double low, double high);
-/* Draws from a log-uniform distribution: 1 to 2 is as likely as 10 to 20. */
+/*
+ * Returns a random number with a log-uniform distribution: a number from 1 to 2 is as likely as one
+ * from 10 to 20.
+ */
 double made_scale(struct made_program *program, double low, double high);
 double made_exponential(struct made_program *program, double mean);
 double made_lognormal(struct made_program *program, double mean, double sigma);

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 
-/* Interval between checks of a process, in microseconds */
+/* Interval between checks of the state of a process, in microseconds */
 #define LOOK_US 1000
 
 uint64_t patience(void)

@@ -169,7 +169,7 @@ static const uint64_t recursive_stack[] = {
 	0x55d0c001118d, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400,
 	0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
 };
-/* recursive_stack with deeper recursion in each function. */
+/* Like recursive_stack, but with deeper recursion in each function. */
 static const uint64_t deeper_stack[] = {
 	0x55d0c001118d, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400,
 	0x55d0c0011400, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300,
@@ -676,7 +676,10 @@ static const struct proof_facts proof_clone = {
 	.of = {{160, 10}, {0, 0}, {0, 0}, {4194304, 4}},
 };
 
-/* A root of each kind, some with hostile names; and more leaking sites than a report lists. */
+/*
+ * A proof with a root of each kind, some with hostile names, and with more leaking sites than a
+ * report lists.
+ */
 #define ROOT(name, ...) static const struct holder name[] = {{__VA_ARGS__}}
 ROOT(hostile_root, .kind = HOLDER_GLOBAL, .addr = 0x669, .path = "/tmp/\x1b/lib\xff.so");
 ROOT(nameless_root, .kind = HOLDER_GLOBAL, .addr = 0x7f0000200000, .path = "/tmp/\n/l\"ib.so.1");

@@ -293,7 +293,7 @@ const struct line bad[] = {
 	{"1000000000.000000001", "INTERVAL"},
 	{"18446744073709551616", "INTERVAL"},
 	{"99999999999999999999999999999999999999.5", "INTERVAL"},
-	{"18446744074", "INTERVAL"}, /* overflows if multiplied by 10^9 */
+	{"18446744074", "INTERVAL"}, /* overflows when converted to nanoseconds */
 	{"5 0", "COUNT"},
 	{"5 -1", "'-1'"},
 	{"5 1.5", "COUNT"},

@@ -26,7 +26,7 @@
 #include "tests/unit/lib/capture.h"
 #include "tests/unit/options/lines.h"
 
-/* Parses a command line. line has words as in a shell, without the program name. */
+/* Parses a command line: words as in a shell, without the program name. */
 static enum options_result parse(const char *line, struct options *ret)
 {
 	char **words = NULL;
@@ -299,7 +299,7 @@ static void help(void **state)
 	assert_null(strstr(diff, "memleak report "));
 }
 
-/* Every option in the brief help is a real option, by letter and name. */
+/* Every letter and name of an option in the brief help is that of an existing option. */
 static void brief_help(void **state)
 {
 	cleanup_free char *text = printed("-a -h 1 2 3", OPTIONS_EXIT_OK);

@@ -153,7 +153,10 @@ static void assert_refused(void **state, const struct found_function *function)
 {
 	struct file_functions functions;
 
-	/* The reply begins with a valid function, which must not be kept either. */
+	/*
+	 * The reply begins with a valid function. That function must not be kept either, as the
+	 * reply is invalid.
+	 */
 	struct found_function first = honest();
 
 	put_head(0, 2);

@@ -106,7 +106,7 @@ static uint64_t memory_start(const struct memory *memory, uint64_t addr)
 /*
  * True if a large block was not found because other memory lies before it in its mapping, as the
  * kernel merges adjacent mappings. A census finds a large block only at the start of a mapping or
- * right behind another large block.
+ * on the page right behind another chunk.
  */
 static bool has_neighbour(const struct memory *memory, const struct chunks *chunks, uint64_t addr)
 {

@@ -166,7 +166,10 @@ static void *run(void *arg)
 	mine_cnt = order.slots;
 	state = (uint64_t)order.seed ^ (uint64_t)(uintptr_t)&state;
 
-	/* Create the arena before another thread exits, or that thread's arena would be reused. */
+	/*
+	 * Create this thread's arena before another thread exits: otherwise glibc would reuse the
+	 * arena of that thread.
+	 */
 	__libc_free(__libc_malloc(1));
 	pthread_barrier_wait(&begin);
 	for (long i = 1; i <= order.steps; i++) {

@@ -133,7 +133,7 @@ static const struct stack stacks[] = {
 		     "    parse app/p.c:9\n"
 		     "    parse app/p.c:9\n"
 		     "    main app/p.c:20\n"},
-	/* With all frames, nothing is folded. */
+	/* If all frames are to be printed, nothing is folded. */
 	{.locations = {AT("make", 3), AT("parse", 9), AT("parse", 9), AT("parse", 9)},
 	 .cnt = 4,
 	 .all_frames = true,
@@ -165,7 +165,7 @@ static const struct stack stacks[] = {
 		     "    … these 4 frames ×3\n"
 		     "    term app/p.c:5\n"
 		     "    main app/p.c:20\n"},
-	/* The blamed frame is never hidden. Frames are known by location only. */
+	/* The blamed frame is never folded. Frames have no function names, only locations. */
 	{.locations = {OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL),
 		       OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL)},
 	 .cnt = 7,

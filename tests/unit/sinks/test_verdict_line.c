@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Tests the line about suspected leaks, and the order in which parts of a line that is too long are
- * left out.
- */
+/* Tests the line about suspected leaks, and which parts of a line that is too long are left out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -40,7 +40,9 @@ extern char *folder;
 
 int make_folder(void **state);
 int remove_folder(void **state);
-/* Returns a path in the folder. Each of the last eight results is valid. */
+/*
+ * Returns the path of a file in the folder. Only the last eight results of this function are valid.
+ */
 const char *in_folder(const char *name);
 /* Runs a shell command in the folder with $CC and $SELF set. Returns false on failure. */
 bool run(const char *command);

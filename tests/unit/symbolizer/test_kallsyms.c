@@ -316,7 +316,7 @@ static void owner_that_fails(void **state)
 	assert_int_equal(table.cnt, 7);
 }
 
-/* As many symbols as a large kernel has. */
+/* Parses as many symbols as a large kernel has. */
 static void large_table(void **state)
 {
 	const size_t cnt = 200000;

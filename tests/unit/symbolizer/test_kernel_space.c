@@ -225,7 +225,10 @@ static void unknown_address_reads_again(void **state)
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc0001010));
 	kernel.space->kernel->image.pause_ns = 0;
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "leak", "leak_one", 0x10);
-	/* An address that never has a name is not looked up again if the list is newer. */
+	/*
+	 * An address that had no name in any list is not looked up again, even if the list is
+	 * newer.
+	 */
 	resolve_exact(&kernel, 0xffffffffe0000000);
 	read_ns = kernel.space->kernel->image.read_ns = UINT64_MAX / 2;
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffe0000000));

@@ -332,7 +332,7 @@ static void place_in_file(void **state)
 	assert_true(ends_with(loc->module, "other.so"));
 }
 
-/* Maps a library of the folder as executable. at may be NULL. */
+/* Maps a library of the folder as executable, at the address `at` if that is not NULL. */
 static char *map_library(const char *name, void *at, size_t *len)
 {
 	int fd = open(in_folder(name), O_RDONLY | O_CLOEXEC);

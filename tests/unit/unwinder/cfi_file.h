@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes small ELF files, for x86-64 or aarch64, from call frame information written by hand. The
- * text is a hole, followed by the information as a section of any name.
+ * file's text is a hole. Behind it comes a section with the frame information, whose name can be
+ * chosen.
  */
 #ifndef TESTS_UNIT_UNWINDER_CFI_FILE_H
 #define TESTS_UNIT_UNWINDER_CFI_FILE_H

@@ -180,7 +180,7 @@ static uint64_t *find_word(struct own_stack *own, uint64_t word)
 	return NULL;
 }
 
-/* A changed return address in the copy changes the walk. */
+/* If a return address in the copied stack is changed, the walk has the changed frame. */
 static void falsified(void **state)
 {
 	struct own_stack *own = *state;

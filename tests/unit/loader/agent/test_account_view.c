@@ -245,7 +245,9 @@ static void test_stack(void **state)
 	munmap(account, BYTES);
 }
 
-/* Random contents: nothing outside the account is read, and reading ends. */
+/*
+ * Accounts with random contents: nothing outside of the account is read, and reading always ends.
+ */
 static void test_noise(void **state)
 {
 	uint64_t seed = 1;

@@ -87,7 +87,9 @@ static void test_grown_by_as_much(void **state)
 	assert_int_equal(user.unseen_frees, 0);
 }
 
-/* Objects cached by CPUs prove neither missed frees nor a leak. */
+/*
+ * Free objects that CPUs have cached show neither that frees were missed nor that there is a leak.
+ */
 static void test_slack(void **state)
 {
 	struct cache_user user = {.cache = "epi", .bytes = 300 * 128, .count = 300, .shown = 300};

@@ -84,7 +84,7 @@ static void test_odd(void **state)
 	assert_int_equal(got.slab[0].end - got.slab[0].start, 65536);
 }
 
-/* More matches than the tables can hold. */
+/* More functions match than the tables can hold. */
 static void test_many(void **state)
 {
 	char *text = NULL;

@@ -110,7 +110,10 @@ static void between(void **state)
 	code_history_deinit(&history);
 }
 
-/* The first list was read during an unload: another library may have been mapped in between. */
+/*
+ * The first list was read during an unload: another library may have been mapped between both
+ * lists.
+ */
 static void in_the_midst(void **state)
 {
 	struct code_history history = {0};
@@ -203,7 +206,7 @@ static void interrupted(void **state)
 	code_history_deinit(&history);
 }
 
-/* Old lists are dropped to limit memory. */
+/* Old lists of mappings are dropped to limit the use of memory. */
 static void bounded(void **state)
 {
 	struct code_history history = {0};

@@ -211,7 +211,7 @@ static void test_random(void **state)
 	}
 }
 
-/* Forks are forgotten when no descendant is left. */
+/* The record of a fork is dropped when no descendant is left. */
 static void test_forgotten(void **state)
 {
 	static struct model model;

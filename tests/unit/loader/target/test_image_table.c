@@ -308,7 +308,10 @@ static void lists_are_bounded(void **state)
 	assert_int_equal(maps.mappings[FILES].start, (100 + (100 + FILES) * 2) * PAGE);
 	proc_maps_deinit(&maps);
 	assert_int_equal(table.lost, 0);
-	/* Once all entries map files, further mappings are dropped and counted as lost. */
+	/*
+	 * Once all entries of the table are mappings of files, further mappings are dropped and
+	 * counted as lost.
+	 */
 	for (uint64_t i = 0; i < IMAGE_MAPS_MAX - FILES; i++)
 		map_pages(7, 100000 + i * 2, 1, 9, "/file");
 	assert_int_equal(table.lost, 0);
@@ -367,7 +370,10 @@ static void after_a_loss_nothing_is_known(void **state)
 	fork_process(7, 9);
 	map_pages(9, 1, 1, 1, "/a");
 	assert_string_equal(maps_of(9), "unknown");
-	/* The number of threads is unknown: the exit of the main thread ends the process. */
+	/*
+	 * If the number of threads is unknown, the exit of the main thread counts as the end of the
+	 * process.
+	 */
 	fork_thread(8, 80);
 	exit_thread(8, 8);
 	assert_true(has_ended(8));

@@ -279,7 +279,7 @@ static void what_is_no_record_is_dropped(void **state)
 		assert_int_equal(broken, i + 1);
 		assert_int_equal(fake->control.data_tail, fake->control.data_head);
 	}
-	/* The head claims more data than the ring can hold. */
+	/* The ring's head claims more data than the ring can hold. */
 	fake->control.data_head += RING_BYTES + 8;
 	assert_null(event_ring_peek(&fake->ring, copy, &broken));
 	write_mapping(&writer, 0x1000, 0x1000, 1, "/a");

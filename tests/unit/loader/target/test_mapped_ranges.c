@@ -223,7 +223,7 @@ static void test_failed_unmap(void **state)
 	insert_pages(&ranges, 0, 10, 1);
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 2 * PAGE, 3 * PAGE, false), 0);
 	assert_int_equal(ranges.cnt, 2);
-	/* Another thread's pending unmap is unaffected. */
+	/* If this unmap fails, the pending unmap of another thread must stay in effect. */
 	assert_int_equal(ranges_take(&ranges, 8, BASE + 8 * PAGE, PAGE, false), 0);
 	assert_int_equal(ranges_untake(&ranges, 7), 0);
 	/*
@@ -276,7 +276,7 @@ static void test_moved(void **state)
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 100 * PAGE, 6 * PAGE, false), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 100 * PAGE, 2 * PAGE, 2), 0);
 	assert_item(&ranges, 0, 100, 2, 1);
-	/* MREMAP_DONTUNMAP leaves the old range mapped. */
+	/* With MREMAP_DONTUNMAP, the old range stays mapped. */
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 100 * PAGE, 2 * PAGE, true), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 200 * PAGE, 2 * PAGE, 2), 0);
 	assert_int_equal(ranges.cnt, 2);

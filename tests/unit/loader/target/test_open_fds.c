@@ -30,7 +30,7 @@ static void own(void **state)
 	bits_deinit(&open);
 }
 
-/* A zombie has no descriptors; then the process is gone. */
+/* First the process is a zombie, which has no descriptors. Then it is gone. */
 static void ended(void **state)
 {
 	struct bits open = {0};

@@ -120,7 +120,10 @@ static void one_deadline_for_all_processes(void **state)
 						 clock_deadline_ns(WITHIN_MS * 1000000ULL)),
 			 0);
 	assert_true((clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000000 >= WITHIN_MS - 50);
-	/* With separate deadlines, all but the first would have names, as the helper runs again. */
+	/*
+	 * If each process had its own deadline, all processes but the first would have names now,
+	 * as the helper runs again.
+	 */
 	assert_int_equal(count_named(&world, &symbols), 0);
 	assert_int_equal(
 		symbols.backend.prepare(&symbols.backend, world.all, PROCESSES, patience()), 0);

@@ -20,8 +20,8 @@
 #define FILE_SIZE 0x400
 
 /*
- * Makes a file with "test; push; pop; ret" at FUNCTION_AT and, at COLD_AT, a jmp to the entry plus
- * distance.
+ * Makes a file with "test; push; pop; ret" at FUNCTION_AT. At COLD_AT the file has a jmp whose
+ * target lies the given distance behind the function's entry.
  */
 static int make_file(int distance)
 {
