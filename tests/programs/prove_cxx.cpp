@@ -165,7 +165,10 @@ SCENE(base_classes)
 	planted(object_lost, definite, 1, sizeof(Both));
 }
 
-/* String of the library's old ABI: length, capacity and reference count precede the characters. */
+/*
+ * Returns a string of the C++ library's old ABI: length, capacity and reference count precede its
+ * characters.
+ */
 struct OldString {
 	size_t length;
 	size_t capacity;
@@ -238,7 +241,10 @@ OWN_FRAME static void fill_lost()
 
 MAKER(between); /* LEAK */
 
-/* The tree's nodes point to their parents, and the root points to the head in the map itself. */
+/*
+ * Nodes of a map's tree point to their parents, and the root points to the head, which is in the
+ * map itself.
+ */
 SCENE(maps_of_vectors)
 {
 	map_kept = make_map();
@@ -366,7 +372,7 @@ OWN_FRAME static std::unique_ptr<Virtual> chain(int cnt)
 	return first;
 }
 
-/* Calls release() instead of reset() by mistake. */
+/* Leaks an object because it calls release() instead of reset() by mistake. */
 SCENE(unique_pointer_that_was_released)
 {
 	keep(chain(10).release());

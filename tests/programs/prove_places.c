@@ -202,7 +202,9 @@ static void load(char *code, void *block)
 	memcpy(code + sizeof(movabs), &block, sizeof(block));
 }
 
-/* As in just-in-time compilers: the only pointer is an unaligned operand of an instruction. */
+/*
+ * The only pointer is an unaligned operand of an instruction, as in code of just-in-time compilers.
+ */
 SCENE(machine_code)
 {
 	char *code = map(2 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -228,7 +230,9 @@ MAKER(large_block);   /* LEAK */
 MAKER(behind_sealed); /* LEAK */
 MAKER(within_sealed); /* LEAK */
 
-/* A page in the middle of a large block is inaccessible. */
+/*
+ * A page in the middle of a large block is inaccessible. Pointers in that page and behind it count.
+ */
 SCENE(protected_page_in_a_block)
 {
 	char *block = large_block(4 << 20), *page;

@@ -103,7 +103,10 @@ SCENE(chains_of_interiors)
 
 MAKER(both_ways); /* LEAK */
 
-/* Pointers to the start and into the middle: the start counts, in either order. */
+/*
+ * A block with one pointer to its start and one into its middle: the pointer to the start decides,
+ * whichever is found first.
+ */
 SCENE(begin_and_interior)
 {
 	void *block = both_ways(NODE);
@@ -390,7 +393,10 @@ SCENE(lists_with_links_both_ways)
 
 MAKER(embedded); /* LEAK */
 
-/* Links as in the kernel: from the middle of an object to the middle of the next. */
+/*
+ * Lists as in the kernel: each link points from the middle of an object to the middle of the next
+ * object.
+ */
 SCENE(list_of_embedded_links)
 {
 	void *last = NULL;
@@ -520,10 +526,10 @@ SCENE(one_is_held)
 
 #define RANDOM_CNT 2000
 
-/* A random graph without circles: edges go from lower to higher numbers. */
+/* A random graph without circles: pointers go only from lower to higher block numbers. */
 struct graph {
 	void *blocks[RANDOM_CNT];
-	unsigned char kinds[RANDOM_CNT]; /* 0: no pointer; 1: from a lost block; 2, 3: below */
+	unsigned char kinds[RANDOM_CNT]; /* expected kind: LOST to REACHABLE */
 	unsigned int state;
 };
 

@@ -17,7 +17,7 @@
 #define WITHOUT_LEADER "it has no names of functions when the first thread has ended"
 #define NO_ROOT "memory that the program maps is no root unless it is registered"
 
-/* Used only by assembly code, which the compiler does not see. */
+/* Marks a variable as used: only assembly code uses it, which the compiler does not see. */
 #define SEEN __attribute__((used)) static
 
 SEEN int never[2]; /* a pipe that is never written to */

@@ -307,7 +307,8 @@ static void visit_all(const struct core_file *core, struct visited *visited)
 }
 
 /*
- * Makes a core like gcore does, but without libthread_db, for which gdb would write to the process.
+ * Makes a core as gcore does, but without libthread_db: with libthread_db, gdb would write to the
+ * process.
  */
 static bool run_gdb(const char *path, pid_t pid)
 {
@@ -664,7 +665,7 @@ static void cut_off(void **state)
 	expect_read(&core, 0x402ff0, 3 * PAGE, 16 + 96);
 	expect_read(&core, 0x600000, 8, 0);
 	core_file_deinit(&core);
-	/* Truncated before the first segment. */
+	/* The core is truncated before the content of the first segment. */
 	fd = made_core_open(&made);
 	assert_int_equal(ftruncate(fd, 150), 0);
 	assert_int_equal(core_file_init(fd, &core), -EBADMSG);
@@ -779,7 +780,7 @@ static void notes_that_lie(void **state)
 	assert_int_equal(core.memory.maps.cnt, 0);
 	expect_read(&core, 0x1000, 8, 0);
 	core_file_deinit(&core);
-	/* The length exceeds the notes. */
+	/* The length in the note exceeds the size of all notes. */
 	memset(made.notes + 4, 0xff, 4);
 	assert_int_equal(open_made(&made, &core), 0);
 	assert_true(core.notes.odd);

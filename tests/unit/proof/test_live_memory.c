@@ -251,7 +251,7 @@ static void large_empty_ranges_cost_nothing(void **state)
 		 HUGE_BYTES / child->page);
 	read_bytes = process_read_bytes();
 	assert_string_equal(visits_of(child, child->huge, &visits), wanted);
-	/* A pagemap entry for each page would be 32 GiB. */
+	/* Pagemap entries for all pages of the mapping would be 32 GiB. */
 	assert_in_range(process_read_bytes() - read_bytes, 0, 1 << 20);
 }
 

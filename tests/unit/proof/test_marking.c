@@ -459,7 +459,7 @@ static void pointers_in_code(void **state)
 		blocks[i] = (struct heap_block){behind + 64 + 32ULL * i, 24, 0};
 	for (uint32_t i = 0; i < cnt; i++)
 		memcpy((char *)fake.words + (slots[i] - BASE), &blocks[i].addr, 8);
-	/* A pointer partly behind the end of the code is not found. */
+	/* A pointer that extends beyond the end of the code is not found. */
 	memcpy((char *)fake.words + (behind - 4 - BASE) + 8, &blocks[cnt].addr, 8);
 	assert_int_equal(block_index_init(blocks, cnt + 1, &index), 0);
 	request.memory = &fake.memory;
@@ -517,7 +517,10 @@ static void interior_pointers(void **state)
 	assert_int_equal(mark_of(100, 40, 0, 0), MARK_POSSIBLE);
 	assert_int_equal(mark_of(100, 100, 0, 0), MARK_DEFINITE);
 	assert_int_equal(mark_of(0, 0, 0, 0), MARK_REACHABLE);
-	/* A pointer past the element count of an array; once with a wrong count. */
+	/*
+	 * A pointer past the element count of an array counts as a pointer to the block's start,
+	 * unless the count is wrong.
+	 */
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 3, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 7, 0), MARK_POSSIBLE);
 	assert_int_equal(mark_of(16 + 3 * 32, 16, 0, 3), MARK_REACHABLE);
@@ -527,12 +530,15 @@ static void interior_pointers(void **state)
 	 */
 	assert_int_equal(mark_of(8, 8, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8, 8, 1, 0), MARK_DEFINITE);
-	/* A pointer past a header that holds the data's size. */
+	/*
+	 * A pointer past a header counts as a pointer to the block's start if the header holds the
+	 * size of the data behind it.
+	 */
 	assert_int_equal(mark_of(108, 8, 100, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(108, 8, 99, 0), MARK_POSSIBLE);
 	/*
-	 * A pointer to the characters of a string of length 5 and capacity 15; once with an
-	 * impossible length.
+	 * A pointer to the characters of a string of length 5 and capacity 15 counts as a pointer
+	 * to the block's start, unless the length is impossible.
 	 */
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 5, 15), MARK_REACHABLE);
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 16, 15), MARK_POSSIBLE);

@@ -139,7 +139,10 @@ static void registers_of_a_sleeper_are_read(void **state)
 	assert_true(has_word(picture, MARK));
 	assert_true(has_word(picture, VECTOR_MARK));
 	assert_true(picture__is_valid(picture));
-	/* The process runs again, if only to stop: the picture is no longer valid. */
+	/*
+	 * The signal makes the process run again, if only until it stops: the picture is no longer
+	 * valid.
+	 */
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	assert_true(WIFSTOPPED(status));

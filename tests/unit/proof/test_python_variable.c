@@ -320,7 +320,7 @@ static void test_hostile_classes(void **state)
 	check_attribute(&python, UINT64_MAX, 0, HOLDER, NULL);
 	check_attribute(&python, UINT64_MAX - 7, UINT64_MAX - 7, UINT64_MAX - 7, NULL);
 	check_attribute(&python, 8, UINT64_MAX, HOLDER, NULL);
-	/* A class full of pointers to keys. */
+	/* A class in which every word is a pointer to keys. */
 	python.fake.reads = 0;
 	for (uint64_t at = CLASS + 32; at < CLASS_NAME; at += 8)
 		*fake_memory_at(&python.fake, at) = KEYS;

@@ -244,7 +244,7 @@ static void test_unreadable(void **state)
 	world->fake.hole_end = STACK;
 	assert_null(run(world));
 	retrace_deinit(&world->retrace);
-	/* Memory behind a hole is searched. */
+	/* Memory behind an unreadable hole is searched, too. */
 	world->fake.hole_start = HEAP;
 	world->fake.hole_end = HEAP + PAGE;
 	put(world, SECOND + 8, 0);

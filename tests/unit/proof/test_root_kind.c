@@ -84,7 +84,7 @@ static void test_kinds(void **state)
 	assert_int_equal(kind_of(&world, BSS + 20 * PAGE), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, 0), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, UINT64_MAX), HOLDER_MEMORY);
-	/* Without .bss, the next mapping is unrelated. */
+	/* If the file has no .bss, the mapping behind its data is unrelated to the file. */
 	put_header(&world, 2 * PAGE);
 	assert_int_equal(kind_of(&world, BSS), HOLDER_MEMORY);
 	fake_memory_deinit(&world.fake);

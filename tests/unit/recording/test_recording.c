@@ -137,7 +137,7 @@ static int read_all(const uint8_t *bytes, size_t len, int *ret_cnt)
 #define SMALL_CNT 4
 #define HEADER_LEN 40
 
-/* A recording cut at any byte: all complete snapshots are read, and the loss is detected. */
+/* If a recording is cut at any byte, all complete snapshots are read, and the cut is detected. */
 static void truncations(void **state)
 {
 	size_t len, ends[SMALL_CNT];
@@ -208,7 +208,7 @@ static void check_moment(const char *time, int result, size_t cnt)
 	replay_deinit(&replay);
 }
 
-/* Times of day count from the start of tracing, not from the first snapshot. */
+/* Times of day are computed from the start of tracing, not from the first snapshot. */
 static void times_of_day(void **state)
 {
 	const uint64_t second = 1000000000,

@@ -41,7 +41,7 @@ struct world {
 	uint64_t lost;
 };
 
-/* Looks up a name. Some addresses get their names late, and some never. */
+/* Looks up the name of an address. Some addresses get their names late, and some never. */
 const struct sym_location *world_lookup(struct symbol_backend *self, const struct site *site,
 					uint64_t frame);
 

@@ -215,7 +215,7 @@ static const struct stack stacks[] = {
 	{.frames = {"app|xmalloc,xstrdup", "app|keep,load", "app|main"},
 	 .named = "keep",
 	 .frame = 1},
-	/* Library functions that allocate for their callers. */
+	/* Callers of library functions that allocate for their callers are blamed. */
 	{.frames = {"/lib/libc.so.6|_IO_file_open", "/lib/libc.so.6|fopen", "app|open_log",
 		    "app|main"},
 	 .named = "open_log",
@@ -305,7 +305,10 @@ static const struct stack stacks[] = {
 	{.frames = {"/usr/lib/x86_64-linux-gnu/rsyslog/imtcp.so|accept", "/usr/lib/libx.so|run"},
 	 .named = "accept",
 	 .program = "rsyslogd"},
-	/* Not of the program: packages of scripts, third-party libraries, and system folders. */
+	/*
+	 * Files that do not belong to the program: packages of scripts, third-party libraries, and
+	 * files in system folders.
+	 */
 	{.frames = {"/usr/lib/python3/dist-packages/numpy/core.so|new", "/usr/bin/python3|call",
 		    "[jit]|py::handle:/srv/app.py"},
 	 .named = "py::handle:/srv/app.py",
@@ -400,7 +403,7 @@ static const struct stack stacks[] = {
 		    "/lib/libglib-2.0.so.0|g_thread_proxy"},
 	 .named = "helper",
 	 .frame = 1},
-	/* Unnamed frames do not end the search. */
+	/* Unnamed frames do not end the search for the function to blame. */
 	{.frames = {"app|zmalloc", "app|", "app|serve"}, .named = "serve", .frame = 2},
 	{.frames = {"app|zmalloc", "|", "app|serve"}, .named = "serve", .frame = 2},
 	{.frames = {"|", "app|serve"}, .named = "serve", .frame = 1},

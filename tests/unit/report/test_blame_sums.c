@@ -100,7 +100,10 @@ static void add(struct made *made, uint64_t born, uint64_t blocks, uint64_t size
 				       .frame_cnt = FRAMES};
 }
 
-/* Copies the sites that exist at report at. Blocks live for lifetime reports. */
+/*
+ * Copies the sites that exist at report number `at`. The argument lifetime is the number of reports
+ * for which blocks live.
+ */
 static size_t sites_at(const struct made *made, uint64_t at, uint64_t lifetime, struct site *ret)
 {
 	size_t cnt = 0;
@@ -226,7 +229,7 @@ static void sizes_and_callers(void **state)
 	}
 }
 
-/* As many blocks are freed as allocated. */
+/* Nothing is blamed if as many blocks are freed as allocated. */
 static void level(void **state)
 {
 	struct made made = {0};
@@ -307,7 +310,7 @@ static void chunk_pool(void **state)
 	}
 }
 
-/* Large requests get their own chunks. */
+/* A chunk of another size is allocated for each large request. */
 static void chunk_pool_with_large_requests(void **state)
 {
 	struct made made = {0};

@@ -85,7 +85,7 @@ static void given_ones_are_named(void **state)
 	assert_int_equal(list.total, 0);
 }
 
-/* Ten processes end in turn, with the bytes in held. */
+/* Ends ten processes in turn. The array held has the number of bytes that each of them holds. */
 static void largest_stay(void **state)
 {
 	static const uint64_t held[] = {30, 10, 20, 60, 40, 50, 90, 0, 70, 5};

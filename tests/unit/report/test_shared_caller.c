@@ -65,7 +65,10 @@ static void most(void **state)
 	assert_int_equal(shared.site_cnt, 4);
 }
 
-/* No caller qualifies: libraries, wrappers, main, and functions with half of the paths or less. */
+/*
+ * No caller is named if all callers are in libraries, wrappers, main, or functions with at most
+ * half of the paths.
+ */
 static void nobody(void **state)
 {
 	locations at = {{&a, &handle, &loop, &start},  {&b, &handle, &loop, &start},

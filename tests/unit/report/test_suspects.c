@@ -179,7 +179,7 @@ static void trifles(void **state)
 		     expected_alone, LENGTH(expected_alone));
 	check_beside(&(struct trifle_scale){.held_bytes = 172801000}, alone, LENGTH(alone), NULL,
 		     0);
-	/* Negligible beside 2 MiB per second of untraced growth. */
+	/* The leak is negligible beside untraced growth of 2 MiB per second. */
 	check_beside(&(struct trifle_scale){.untraced_per_s = 2 << 20}, alone, LENGTH(alone), NULL,
 		     0);
 }
@@ -216,7 +216,10 @@ static void kernel_trifles(void **state)
 	}
 }
 
-/* A path of a function that has lost bytes: how many, and lost blocks per second. */
+/*
+ * A path of a function, the number of bytes that it has lost, and the number of blocks that it
+ * loses per second.
+ */
 struct lossy_path {
 	const struct process *process;
 	const struct sym_location *location;
@@ -274,7 +277,7 @@ static void losses_of_functions(void **state)
 	assert_int_equal(losses[0].for_ns, 9);
 	assert_ptr_equal(losses[1].site, &shown[0]);
 	assert_int_equal(losses[1].process_cnt, 1);
-	/* Unnamed functions are not merged. Equal losses are ordered by id. */
+	/* Paths of unnamed functions are not merged. Paths with equal losses are ordered by id. */
 	assert_ptr_equal(losses[2].site, &shown[4]);
 	assert_int_equal(losses[2].path_cnt, 1);
 	assert_true(suspect_is_lost(&suspect, losses, found));

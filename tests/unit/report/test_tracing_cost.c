@@ -24,7 +24,10 @@ static void shares_are_of_cpu_time(void **state)
 	assert_float_equal(tracing_cost_calls_per_s(&usual), 500, 1e-9);
 }
 
-/* Sampling saves all but the traps: 250 ms of the program and 250 ms of traps remain. */
+/*
+ * With sampling, only the cost of traps would remain: 250 ms of the program's own work and 250 ms
+ * of traps.
+ */
 static void sampling_leaves_traps(void **state)
 {
 	struct tracing_cost cost = usual;

@@ -21,7 +21,7 @@
 
 /*
  * Makes a file with "test; push; pop; ret" at FUNCTION_AT. At COLD_AT the file has a jmp whose
- * target lies the given distance behind the function's entry.
+ * target is at the given distance from the function's entry.
  */
 static int make_file(int distance)
 {
