@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the kernel's inode behind a mapping of memleak itself, which runs this program directly. */
+/*
+ * memleak runs this program directly, to find the kernel's inode behind one of memleak's own
+ * mappings.
+ */
 #include "bpf/compat.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -2,8 +2,8 @@
 /*
  * Marks the outermost allocator call of a thread, and detects calls nested in it.
  *
- * A return may never come (longjmp, a lost return probe), so its mark may be stale. Each mark is
- * checked against the stack before use, and replaced if it is stale.
+ * A call may never return (longjmp), or its return probe may be lost, so a mark may be stale. Each
+ * mark is checked against the stack before use, and replaced if it is stale.
  */
 #ifndef BPF_USER_PROBES_CALLS_BPF_H
 #define BPF_USER_PROBES_CALLS_BPF_H
@@ -16,8 +16,9 @@
 
 /*
  * True if the call being entered is nested in the marked call. The stack grows down, so a nested
- * call's slot is lower. The marked call is in progress while its slot holds its return address, or
- * the trampoline of a return probe. An equal slot is a tail call, which inherits the trampoline.
+ * call has a lower slot. The marked call is in progress while its slot holds its return address, or
+ * the address of the return trampoline. An equal slot means a tail call, which leaves the
+ * trampoline in the slot.
  */
 static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct call_mark *mark)
 {
@@ -39,9 +40,9 @@ static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct cal
 }
 
 /*
- * True if the call at slot may be nested in the last free. free() has no return probe: its mark
- * stays after it has returned, and its return address may survive in an unused part of a later
- * frame. Only calls by the allocator can be nested in it.
+ * True if the call with this slot may be nested in the last call to free(). free() has no return
+ * probe, so its mark stays after free() has returned, and its return address may remain in an
+ * unused part of a later frame. Only calls made by the allocator can be nested in free().
  */
 static __always_inline bool mark__may_be_freeing(const struct thread_state *thread, __u64 slot,
 						 __u64 caller)
@@ -79,7 +80,8 @@ struct tail_calls tail_calls SEC(".maps");
 struct tail_calls session_tail_calls SEC(".maps");
 
 /*
- * An entry of a probed function: the program that runs, and what the probe knows of the function.
+ * An entry into a probed function: the tail-call table of the running program, and what the probe
+ * knows about the function.
  */
 struct entry {
 	struct tail_calls *tail_calls;
@@ -88,10 +90,11 @@ struct entry {
 };
 
 /*
- * Keeps the program on the thread's own stack. Since 6.13, kernels run larger programs on a per-CPU
- * private stack, one for each program. Uprobe programs can be preempted by the same program in
- * another thread, which overwrites that stack and crashes the kernel (seen with 7.2). Programs with
- * a tail call keep the thread's stack. This one is never made, but the compiler cannot know that.
+ * Makes the kernel run the program on the thread's own stack. Since 6.13, kernels run larger
+ * programs on a private stack, one for each program and CPU. If another thread on the CPU preempts
+ * a uprobe program and runs the same program, it overwrites that stack and crashes the kernel (seen
+ * with 7.2). Programs with a tail call stay on the thread's stack. This tail call is never made,
+ * but the compiler cannot know that.
  */
 static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
@@ -100,8 +103,9 @@ static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct tail_c
 }
 
 /*
- * Decides by a stack walk whether the call is nested in a marked one. If it is not, the walking
- * program runs this entry again as decided. Returns only if the tail call fails.
+ * Decides by a stack walk whether the call is nested in a marked call. If it is not nested, the
+ * program that walks the stack handles this entry again with thread->decided set. Returns only if
+ * the tail call fails.
  */
 static __always_inline void stack__decide(struct pt_regs *ctx, const struct entry *entry,
 					  struct thread_state *thread, __u32 shape)
@@ -110,7 +114,7 @@ static __always_inline void stack__decide(struct pt_regs *ctx, const struct entr
 	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_DECIDE);
 }
 
-/* True if this entry was decided not to be nested. */
+/* True if a stack walk has decided that this entry is not nested. Clears that decision. */
 static __always_inline bool thread__was_decided(struct thread_state *thread)
 {
 	if (!thread->decided)
@@ -145,9 +149,10 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 }
 
 /*
- * True if the marked call, whose return is not awaited, may enclose the call being entered. Its
- * mark stays when it is over. Unless the thread is careful, the mark lacks the caller; then only
- * mapping calls and calls by the allocator itself may be nested.
+ * True if the marked call may enclose the call being entered; for a marked call whose return is not
+ * awaited. Such a mark stays after the marked call has ended. If thread->careful is not set, the
+ * mark has no return address; then only mapping calls, and calls made by the allocator, may be
+ * nested.
  */
 static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 					      const struct thread_state *thread, bool mapping)
@@ -158,8 +163,8 @@ static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 }
 
 /*
- * Number of nested calls after which the mark is checked by a stack walk: the marked call may have
- * been left by longjmp().
+ * Number of nested calls after which a stack walk checks the mark: longjmp() may have left the
+ * marked call.
  */
 #define NESTED_DOUBTFUL 16
 
@@ -171,10 +176,10 @@ static __always_inline bool thread__doubts(const struct thread_state *thread)
 }
 
 /*
- * True if the call at slot is nested in the marked call. If the marked call's return is not
- * awaited, its return address may survive in an unused part of a later frame, so only a stack walk
- * can decide. Mapping calls are always decided by a walk: they are rare, and may come from a signal
- * handler.
+ * True if the call with this slot is nested in the marked call. If the marked call's return is not
+ * awaited, its return address may remain in an unused part of a later frame, so only a stack walk
+ * can decide. A walk always decides about mapping calls: they are rare, and a signal handler may
+ * make them.
  */
 static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct entry *entry,
 					      struct thread_state *thread, __u64 slot, __u32 shape)
@@ -194,7 +199,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 		return false;
 	if (slot == thread->call.slot) {
 		function__hands_on(thread->image, thread->function);
-		/* The function jumped to makes all further calls. */
+		/* From now on, calls come from the function that was jumped to. */
 		thread->function = PT_REGS_IP(ctx);
 	} else if (mapping || thread__doubts(thread)) {
 		stack__decide(ctx, entry, thread, shape);
@@ -203,7 +208,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 	return true;
 }
 
-/* True if the mapping call at slot is nested in the last free. */
+/* True if the mapping call with this slot is nested in the last call to free(). */
 static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct entry *entry,
 					       struct thread_state *thread, __u64 slot, __u32 shape)
 {
@@ -214,8 +219,8 @@ static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct
 }
 
 /*
- * Saves the marked call, which a signal interrupted, while the handler makes its own call. The
- * marked call is resumed when the handler's call returns.
+ * Saves the marked call while a signal handler that interrupted it makes a call. The marked call is
+ * resumed when the handler's call returns.
  */
 static __always_inline void thread__suspend_call(struct thread_state *thread)
 {
@@ -272,9 +277,9 @@ static __always_inline void thread__resume_call(struct thread_state *thread)
 }
 
 /*
- * True if a return probe must report the return of the outermost call. A return may go unreported
- * only if the call is not recorded and nested calls can be recognised without it: by stack walks,
- * for which frame pointers alone do not suffice.
+ * True if a return probe must report the return of the outermost call. The return may go unreported
+ * only if the call is not recorded, and if stack walks can tell which calls are nested in it; walks
+ * by frame pointers alone cannot.
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {
@@ -292,13 +297,13 @@ static __always_inline bool thread__awaits_return(struct thread_state *thread)
 	return !thread->unawaited;
 }
 
-/* Records the caller. Programs that walk the stack record it, too. */
+/* Stores the return address in the mark. Programs that walk the stack store it, too. */
 static __always_inline void thread__note_caller(struct pt_regs *ctx, struct thread_state *thread)
 {
 	thread->call.return_address = arch_return_address(ctx);
 }
 
-/* Ends an entry. Returns true if the return of the call is awaited. */
+/* Ends the handling of an entry. Returns true if the return of the call is awaited. */
 static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thread_state *thread,
 						 __u32 shape)
 {
@@ -310,9 +315,10 @@ static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thr
 }
 
 /*
- * Marks an outermost call; its caller is recorded later. Returns NULL if the call is nested or the
- * process is no target. A replaced mark belongs to a call that will not return, or that runs on
- * another stack (a signal handler's); if it does return, thread__leave() corrects the counters.
+ * Marks an outermost call; its return address is stored later. Returns NULL if the call is nested
+ * or the process is no target. If another call was marked, that call will not return, or it runs on
+ * another stack (such as a signal handler's). If it does return, thread__leave() corrects the
+ * counters.
  */
 static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 							  const struct entry *entry, __u32 shape)
@@ -340,7 +346,10 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 	return thread;
 }
 
-/* Returns true and clears the mark if the return at slot is that of the thread's outermost call. */
+/*
+ * Handles a return: if slot is that of the thread's outermost call, clears the mark and returns
+ * true.
+ */
 static __always_inline bool thread__leave(struct thread_state *thread, __u64 slot)
 {
 	if (slot == thread->call.slot) {

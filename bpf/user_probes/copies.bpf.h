@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends copies of stacks, with registers and memory, to the loader, where libdwfl walks them again:
- * deferred stacks, whose code has no table yet, and stacks to be compared.
+ * Sends stacks to the loader, with registers and memory, where libdwfl walks them again: deferred
+ * stacks, which lead through code that has no unwind table yet, and stacks whose two walks are
+ * compared.
  */
 #ifndef BPF_USER_PROBES_COPIES_BPF_H
 #define BPF_USER_PROBES_COPIES_BPF_H
@@ -75,11 +76,11 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 	copy->other.bytes = 0;
 }
 
-/* Sizes of stack memory sent with a deferred stack: many short stacks come at program start. */
+/* Sizes of the stack memory sent with a deferred stack; at program start, many stacks are short. */
 #define DEFERRED_SHORT 4096
 #define DEFERRED_MIDDLE 8192
 #define DEFERRED_LONG 32768
-/* Bytes that a walk reads beyond the place where the program began. */
+/* Bytes that a walk reads above the first stack pointer of the program. */
 #define LATE_MARGIN 512
 
 /* Free space kept in the ring for copies that other CPUs send at the same time. */
@@ -118,7 +119,10 @@ static __always_inline void deferred__send_bytes(struct pt_regs *ctx, const stru
 	__sync_fetch_and_add(&deferred_watch.sent, 1);
 }
 
-/* Sends a copy after the stack was stored, where the loader looks it up. */
+/*
+ * Sends a copy of a deferred stack. Called after the stack was stored, because the loader looks up
+ * the stored stack.
+ */
 static __always_inline void deferred__send(struct pt_regs *ctx, const struct walk *walk,
 					   __u64 return_address)
 {
@@ -132,7 +136,10 @@ static __always_inline void deferred__send(struct pt_regs *ctx, const struct wal
 		deferred__send_bytes(ctx, walk, return_address, DEFERRED_LONG);
 }
 
-/* Sends a copy for comparison. Skipped if the ring is full: other stacks will do. */
+/*
+ * Sends a copy of a stack to be compared, unless the ring is full: any other stack can be compared
+ * instead.
+ */
 static __always_inline void send_to_compare(struct pt_regs *ctx, const struct walk *walk,
 					    __u64 return_address)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * --count: counts calls of allocator functions at their entry. The only other programs loaded for
- * user memory then follow the life of processes.
+ * user memory are those that follow the life of processes.
  */
 #ifndef BPF_USER_PROBES_COUNT_BPF_H
 #define BPF_USER_PROBES_COUNT_BPF_H
@@ -130,7 +130,7 @@ static __always_inline bool is_counted(void)
 	return target && target->image;
 }
 
-/* Has the loader search new libraries for functions: the list of libraries changed. */
+/* Makes the loader search new libraries for functions, after the list of libraries has changed. */
 static __always_inline void tell_of_libraries(void)
 {
 	const struct memleak_target *target = current_target();
@@ -157,7 +157,7 @@ static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 	count = count__get(count__key(shape));
 	if (!count)
 		return;
-	/* Another thread may preempt this one on the CPU. */
+	/* Atomic, because another thread may preempt this one on the CPU. */
 	__sync_fetch_and_add(&count->calls, 1);
 	/* Adding a constant 0 would be compiled to an instruction that older kernels lack. */
 	bytes = asked_bytes(ctx, shape);

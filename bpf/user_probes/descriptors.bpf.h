@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --fds: descriptors are blocks of size 1, taken in when a system call returns them, and taken out
- * when the call that closes them begins: at its end another thread may have the number already.
- * System calls are traced, not functions of the C library, which makes many of them itself. What
- * no traced call opens (io_uring, ioctl()) the loader finds in /proc.
+ * --fds: tracks descriptors as blocks of size 1. A descriptor is added when the system call that
+ * opens it returns. It is removed when the call that closes it begins: when that call ends, another
+ * thread may already have reused the number.
+ *
+ * System calls are traced instead of functions of the C library, because the library itself makes
+ * many system calls. The loader finds descriptors that no traced call opens (io_uring, ioctl()) in
+ * /proc.
  */
 #ifndef BPF_USER_PROBES_DESCRIPTORS_BPF_H
 #define BPF_USER_PROBES_DESCRIPTORS_BPF_H
@@ -11,10 +14,13 @@
 #include "bpf/descriptors.h"
 #include "bpf/user_probes/event_stack.bpf.h"
 
-/* Maximum descriptors of one close_range() that are looked for; the loader finds the others. */
+/* Maximum descriptors of one close_range() that the program looks up; the loader finds the rest. */
 #define CLOSED_AT_ONCE 1024
 
-/* Maximum control messages that are searched, and descriptors in one: SCM_MAX_FD. */
+/*
+ * Maximum control messages searched in a message, and maximum descriptors in a control message
+ * (SCM_MAX_FD).
+ */
 #define CONTROLS_MAX 4
 #define RIGHTS_MAX 253
 
@@ -33,12 +39,12 @@
 	(1ULL << 0 | 1ULL << 5 | 1ULL << 7 | 1ULL << 13 | 1ULL << 14 | 1ULL << 17 | 1ULL << 18 |   \
 	 1ULL << 19 | 1ULL << 28 | 1ULL << 30 | 1ULL << 32 | 1ULL << 33 | 1ULL << 36)
 
-/* enum memleak_fd_call of each system call. */
+/* The enum memleak_fd_call of each system call, by its number. */
 const volatile __u8 fd_calls[MEMLEAK_SYSCALLS];
 
 /*
- * When descriptors were closed last. One that is open and not tracked was missed, unless it was
- * closed while the loader looked.
+ * When each descriptor was last closed. The loader counts an open descriptor that is not tracked as
+ * missed, unless it was closed while the loader looked.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -54,7 +60,7 @@ struct {
 	__type(value, __u32);
 } fd_tail_calls SEC(".maps");
 
-/* The parts of struct msghdr and of struct cmsghdr. */
+/* The fields that are read of struct msghdr and struct cmsghdr. */
 struct message_control {
 	__u64 addr;
 	__u64 bytes;
@@ -63,7 +69,7 @@ struct message_control {
 #define MESSAGE_CONTROL 32
 
 struct control_head {
-	__u64 bytes; /* with this head */
+	__u64 bytes; /* including this header */
 	__u32 level;
 	__u32 type;
 };
@@ -73,7 +79,10 @@ static __always_inline __u32 fd_call_of(__u64 number)
 	return number < MEMLEAK_SYSCALLS ? fd_calls[number % MEMLEAK_SYSCALLS] : MEMLEAK_FD_NONE;
 }
 
-/* Returns NULL if the process is no target, or a vfork() child, whose table is its own. */
+/*
+ * Returns NULL if the process is no target, or is a vfork() child, which has its own descriptor
+ * table.
+ */
 static __always_inline struct memleak_target *fd_target(void)
 {
 	__u32 tgid = current_pids() >> 32;
@@ -82,7 +91,7 @@ static __always_inline struct memleak_target *fd_target(void)
 	return target && target->image && !target->borrows ? target : NULL;
 }
 
-/* Takes a descriptor out. Not static, so that loops over descriptors are verified quickly. */
+/* Removes a descriptor's block. Not static, so that loops over descriptors are verified quickly. */
 __noinline int fd_close(__u32 image, __u32 fd)
 {
 	struct memleak_block_key key = {.addr = MEMLEAK_FD_ADDR(fd), .image = image};
@@ -127,7 +136,10 @@ int fd_call_enter(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Stores a descriptor at the site of the thread's call. Not static either. */
+/*
+ * Stores a descriptor at the site of the thread's system call. Not static, so that loops over
+ * descriptors are verified quickly.
+ */
 __noinline int fd_keep(__u32 fd)
 {
 	struct thread_state *thread = thread__find();
@@ -148,7 +160,7 @@ __noinline int fd_keep(__u32 fd)
 	return 0;
 }
 
-/* Finds the descriptors in a message: their address, and their number. */
+/* Finds the descriptors in a message. Returns their number, and in *ret their address. */
 static __always_inline __u32 find_rights(__u64 message, __u64 *ret)
 {
 	struct message_control control;
@@ -170,7 +182,10 @@ static __always_inline __u32 find_rights(__u64 message, __u64 *ret)
 	return 0;
 }
 
-/* Counts the descriptors that a call has opened. ret: where it stored them; 0: it returns one. */
+/*
+ * Returns the number of descriptors that a system call has opened. *ret is the address at which the
+ * call has stored them, or 0 if its result is the descriptor.
+ */
 static __always_inline __u32 find_new(void *regs, __u32 call, __s32 result, __u64 *ret)
 {
 	__u32 command;
@@ -203,8 +218,8 @@ static __always_inline __u32 find_new(void *regs, __u32 call, __s32 result, __u6
 }
 
 /*
- * Counts as find_new() does. This and the next function are not static: the walk between them is
- * verified once, and not for each sort of call.
+ * Returns the number of descriptors that a system call has opened. fd_count_new() and fd_keep_new()
+ * are not static, so that the walk between them is verified once and not for each kind of call.
  */
 __noinline int fd_count_new(__u64 regs, __u32 call, __s32 result)
 {
@@ -254,13 +269,16 @@ static __always_inline struct walk *fd_walk__begin(void *regs, struct thread_sta
 	walk->slot = 0;
 	walk->regs.pc = arch_code_address(arch_syscall_pc(&walk->syscall));
 	walk->regs.lr = arch_syscall_lr(&walk->syscall);
-	/* Where a call leaves no word on the stack, the function may have no frame. */
+	/* If calls leave no word on the stack (as on aarch64), the function may have no frame. */
 	walk->exact = !ARCH_SLOT_HOLDS_RETURN_ADDRESS;
 	thread->call.return_address = walk->regs.pc;
 	return walk;
 }
 
-/* Finds the site of the thread's call. False: it has none, or another program finds it. */
+/*
+ * Finds the site of the thread's system call, or continues with a tail call to a program that can
+ * find it. Returns false if there is no site.
+ */
 static __always_inline bool fd_capture(struct bpf_raw_tracepoint_args *ctx,
 				       struct thread_state *thread, bool by_vma)
 {
@@ -308,7 +326,7 @@ int fd_call_return(struct bpf_raw_tracepoint_args *ctx)
 	return fd_return(ctx, false);
 }
 
-/* Goes on where the stack leads through code that only the kernel's own mappings tell of. */
+/* Walks stacks that lead through code known only from the kernel's own mappings. */
 SEC("?raw_tp/sys_exit")
 int fd_call_return_by_vma(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -tt: stacks of frees, and of calls without a site. Also has the programs that walk by the
- * kernel's own mappings, for all stacks.
+ * -tt: stacks of frees, and stacks of calls without a site. Also contains the programs that walk
+ * any stack by the kernel's own mappings.
  */
 #ifndef BPF_USER_PROBES_EVENT_STACK_BPF_H
 #define BPF_USER_PROBES_EVENT_STACK_BPF_H
@@ -34,10 +34,7 @@ static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *
 	tell_of_stacks(walk);
 }
 
-/*
- * Does what the entry program would have done at its end. True if the return of the call is
- * awaited.
- */
+/* Ends an entry whose program has made a tail call. True if the return of the call is awaited. */
 static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_state *thread,
 					  __u64 stack)
 {
@@ -55,8 +52,8 @@ static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_sta
 }
 
 /*
- * Walks by the kernel's mappings. The result is exact but cannot be cached: changes are not
- * reported.
+ * Walks the stack by the kernel's mappings. The result is exact but cannot be cached: nothing
+ * reports changes of these mappings.
  */
 static __always_inline void walk__all_by_vma(struct walk *walk, __u32 entry)
 {

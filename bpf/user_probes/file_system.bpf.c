@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Checks whether an open file is on a file system that a process serves (FUSE), or on an overlay of
- * one, without a request to that process. memleak runs this program directly.
+ * Checks whether an open file is on a file system that is served by a process (FUSE), or on an
+ * overlay of such a file system. Sends no request to that process. memleak runs this program
+ * directly.
  */
 #include "bpf/compat.bpf.h"
 
@@ -42,8 +43,8 @@ struct task_struct___files {
 #pragma clang attribute pop
 
 /*
- * Layout of the overlay module's data, whose BTF only CAP_SYS_ADMIN may read. With another layout,
- * the names read below are garbage, and nothing matches.
+ * Layout of the overlay module's data. Only CAP_SYS_ADMIN may read the module's BTF. If the layout
+ * differs, the names read are garbage and match nothing.
  */
 struct overlay_part {
 	struct super_block *sb;
@@ -54,13 +55,16 @@ struct overlay {
 	__u32 layer_cnt;
 	__u32 part_cnt; /* number of different file systems */
 	/*
-	 * Pointers to layers and parts. Newer kernels have another count before them, which is no
-	 * address.
+	 * Pointers to layers and parts. Newer kernels have another count before the pointers; it is
+	 * not used as an address.
 	 */
 	__u64 words[3];
 };
 
-/* Maximum parts examined. Two or three are usual; an overlay with more parts counts as served. */
+/*
+ * Maximum parts of an overlay that are examined. Two or three are usual; an overlay with more parts
+ * counts as served.
+ */
 #define PARTS_MAX 16
 
 int fd; /* an open descriptor of memleak */
@@ -101,9 +105,10 @@ static __always_inline struct super_block *part_of(const struct overlay *overlay
 }
 
 /*
- * Defines a function that returns true if the super block at an address is served; for an overlay,
- * if one of its parts is. Overlays may contain overlays, but only one level deep. The functions are
- * global, so that the verifier checks each once and not for each call.
+ * Defines a function that returns true if a process serves the file system whose super block is at
+ * an address. An overlay counts as served if one of its parts is. An overlay may contain other
+ * overlays, but only one level deep. The functions are global, so that the verifier checks each
+ * once and not for each call.
  */
 #define DEFINE_SERVED(name, of_part)                                                               \
 	__noinline int name(__u64 addr)                                                            \

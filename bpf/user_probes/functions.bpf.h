@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracks which probed functions end with a tail call, a jump to another probed function. Returns
- * may go unreported only for functions that do not.
+ * Tracks which probed functions end with a tail call (a jump to another probed function). Returns
+ * may go unreported only for functions without a tail call.
  *
- * While a return is awaited, its stack slot holds the address of the return trampoline; without
- * that, a tail call looks like a second call from the same slot. So the returns of each function
- * are awaited until FUNCTION_RETURNS of them were seen; once a function was seen to jump, they are
- * always awaited.
+ * While a return probe awaits the return of a call, the call's stack slot holds the address of the
+ * return trampoline. Without the trampoline, a tail call looks like a second call from the same
+ * place. So the returns of a function are awaited until FUNCTION_RETURNS of them were seen. The
+ * returns of a function that was seen to jump are always awaited.
  */
 #ifndef BPF_USER_PROBES_FUNCTIONS_BPF_H
 #define BPF_USER_PROBES_FUNCTIONS_BPF_H
@@ -14,13 +14,13 @@
 #include "bpf/track.bpf.h"
 
 #define FUNCTION_PLACE_BITS 10
-#define FUNCTION_RETURNS 64 /* returns awaited before a function is known */
+#define FUNCTION_RETURNS 64 /* returns to see before the function counts as known */
 #define FUNCTION_HANDS_ON 0xffffULL
 
 /*
- * Indexed by a hash of function and image. Each entry is the hash, with the number of returns seen
- * in the low bits. Written without locks as single words: functions with the same index overwrite
- * each other.
+ * Indexed by a hash of function and image. An entry is the hash, with the number of returns seen in
+ * the low bits. Entries are written without locks, as single words; functions with the same index
+ * overwrite each other.
  */
 __u64 functions[1U << FUNCTION_PLACE_BITS];
 

@@ -43,9 +43,9 @@ __noinline __u64 chunk_size(__u64 addr)
 }
 
 /*
- * Counts a free of an unknown block. Usually the block is older than tracing. The allocator may
- * also free what it took without a call (glibc's thread cache when a thread ends): such frees are
- * left out.
+ * Counts a free of an unknown block, which usually is older than tracing. Does not count frees by
+ * the allocator itself: it may free blocks that it took without a call, such as glibc's thread
+ * cache when a thread ends.
  */
 static __always_inline void count_earlier(struct pt_regs *ctx, const struct thread_state *thread,
 					  __u64 addr)
@@ -92,8 +92,8 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 }
 
 /*
- * Clears the marked call, which an exception is about to leave: it returns no block, and a block
- * that it was reallocating stays.
+ * Clears the mark of the call that an exception is about to leave. The call returns no block, and a
+ * block that it was reallocating stays.
  */
 static __always_inline void raise_in_call(struct pt_regs *ctx)
 {
@@ -113,7 +113,10 @@ static __always_inline void raise_in_call(struct pt_regs *ctx)
 	block__store(&key, &thread->old);
 }
 
-/* Restores the call at slot, which returns after all because it caught the exception itself. */
+/*
+ * True if the call with this slot returns although an exception was raised in it: the call has
+ * caught the exception. Takes the block being reallocated out again.
+ */
 static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 {
 	struct memleak_block_key key = {.addr = thread->addr, .image = thread->image};
@@ -129,8 +132,8 @@ static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 }
 
 /*
- * True if sampling is on and the block is in no table, as most are then. Its free needs no further
- * checks, not even for nesting.
+ * True if sampling is on and the block is in no table: most blocks are not sampled. The free of
+ * such a block needs no further checks, not even for nesting.
  */
 static __always_inline bool free__is_of_others(const struct memleak_block_key *key)
 {
@@ -141,7 +144,8 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
 
 /*
  * True if a call is in progress and the block is tracked. An allocator does not free tracked blocks
- * by itself, so this is the program's own free in a nested call, such as its new_handler.
+ * on its own, so the program itself frees the block, in code that the allocator calls (such as a
+ * new_handler).
  */
 static __always_inline bool free__is_of_handler(const struct thread_state *thread,
 						const struct memleak_block_key *key)
@@ -150,9 +154,9 @@ static __always_inline bool free__is_of_handler(const struct thread_state *threa
 }
 
 /*
- * True if another library's free() is in progress and called or jumped to this free(): a wrapper
- * that passes the block on. If the block is tracked, the wrapper itself had allocated it from this
- * library.
+ * True if a free() of another library is in progress and has called this free(), or jumped to it: a
+ * wrapper that passes the block on. False if the block is tracked: the wrapper itself had allocated
+ * such a block from this library.
  */
 static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 					       const struct thread_state *thread,
@@ -168,7 +172,7 @@ static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 	return !block__may_be_held(key);
 }
 
-/* Marks a free. caller is 0 if it was not read. */
+/* Marks a call to free(). caller is the return address; 0 if it was not read. */
 static __always_inline void mark_free(struct pt_regs *ctx, struct thread_state *thread,
 				      __u64 caller)
 {
@@ -186,9 +190,9 @@ static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *
 }
 
 /*
- * Handles the entry of a free. The block is removed at entry, since its address may be reused when
- * the function returns. There is no return probe, so frees have their own mark, which only mapping
- * calls check.
+ * Handles the entry of a free. The block is removed at the entry, since its address may be reused
+ * as soon as the function returns. Frees have no return probe, so they have a separate mark, which
+ * is checked by mapping calls and by wrappers of free().
  */
 static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
 				       __u64 addr)
@@ -226,7 +230,10 @@ static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *
 	stack__tell_free(ctx, entry, thread, key.addr, block.size);
 }
 
-/* Counts a destroyed heap: its blocks are freed together, but not known. */
+/*
+ * Counts a heap that is destroyed. Its blocks are freed with it, but it is unknown which blocks
+ * they are.
+ */
 static __always_inline void enter_destroy(const struct entry *entry, __u64 heap)
 {
 	if (heap && thread__get(entry->binding))
@@ -234,8 +241,8 @@ static __always_inline void enter_destroy(const struct entry *entry, __u64 heap)
 }
 
 /*
- * Treats a resize in place as a realloc that returns the same block with the size it got, at most
- * what was requested.
+ * Treats a resize in place as a realloc that returns the same block. The block gets the size that
+ * the call returns, at most the size requested.
  */
 static __always_inline __u64 resize_result(struct thread_state *thread, __u64 got)
 {
@@ -280,10 +287,10 @@ static __always_inline void count_failure(const struct thread_state *thread)
 }
 
 /*
- * Returns the birth time for a new block. A block that is reallocated by the same site keeps its
- * birth time; otherwise it would never seem old. A block that changes its site while the loader
- * reads the blocks gets the exact time, since the approximate clock may lag behind. With
- * descendants all times are exact, as they decide who has a copy of which block.
+ * Returns the birth time for a new block. A block reallocated by the same site keeps its birth
+ * time, so that it can become old. A block that moves to another site while the loader reads the
+ * blocks gets the exact time, since the approximate clock may lag behind. If children inherit
+ * blocks, all times are exact: they decide which child has a copy of which block.
  */
 static __always_inline __u64 birth_of(const struct thread_state *thread)
 {
@@ -297,8 +304,8 @@ static __always_inline __u64 birth_of(const struct thread_state *thread)
 }
 
 /*
- * Books the result of a heap call. A failed realloc keeps the old block, unless the function frees
- * it on failure.
+ * Records the result of a heap call. A failed realloc keeps the old block, unless the function
+ * frees it on failure.
  */
 static __always_inline void leave_heap(struct thread_state *thread, __u64 result)
 {

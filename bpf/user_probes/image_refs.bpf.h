@@ -21,15 +21,15 @@ struct {
 } image_refs SEC(".maps");
 
 /*
- * True with --follow. Constant at load time, so that the verifier removes all of this code without
- * it. -C keeps no blocks.
+ * True with --follow, except with -C, which keeps no blocks, and with --fds. Constant at load time,
+ * so that the verifier removes code that is not needed.
  */
 static __always_inline bool children_inherit(void)
 {
 	return target_filter.follow && !config.combined_only && !config.descriptors;
 }
 
-/* Returns when the image last forked, if any descendant still has its blocks; else 0. */
+/* Returns the time when the image last forked; 0 if no descendant can still have its blocks. */
 static __always_inline __u64 image_refs__forked_ns(__u32 image)
 {
 	const struct memleak_image_refs *refs = bpf_map_lookup_elem(&image_refs, &image);
@@ -37,7 +37,10 @@ static __always_inline __u64 image_refs__forked_ns(__u32 image)
 	return refs && refs->users > 1 ? refs->forked_ns : 0;
 }
 
-/* Registers a child. On failure returns false and counts it; the child then inherits nothing. */
+/*
+ * Registers a forked child. On failure, counts the failure and returns false; the child then
+ * inherits nothing.
+ */
 static __always_inline bool image_refs__fork(__u32 parent, __u32 child, __u64 now)
 {
 	struct memleak_image_refs fresh = {.users = 1}, *refs;
@@ -55,8 +58,9 @@ static __always_inline bool image_refs__fork(__u32 parent, __u32 child, __u64 no
 }
 
 /*
- * Releases an image, and its ancestors if it was their last user. Kernels without atomic fetch
- * cannot tell the last user; there, entries stay until the loader deletes them.
+ * Releases an image. Also releases each ancestor whose last user was released. Kernels without an
+ * atomic fetch-and-add cannot tell the last user; there, entries stay until the loader deletes
+ * them.
  */
 static __always_inline void image_refs__leave(__u32 image)
 {
@@ -77,8 +81,8 @@ static __always_inline void image_refs__leave(__u32 image)
 }
 
 /*
- * Run by the loader, never attached, after the last report on an ended image. Until then, blocks
- * that its ancestors free are kept as they were when the image ended.
+ * Run by the loader (never attached), after the last report on an image that has ended. Until then,
+ * blocks that its ancestors free are kept, because the ended image may have copies.
  */
 SEC("raw_tp/image_release")
 int image_release(struct bpf_raw_tracepoint_args *ctx)
@@ -88,7 +92,7 @@ int image_release(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* True if an ancestor may have, or may have had, a block at the address. */
+/* True if an ancestor may have a block at the address, or may have had one. */
 static __always_inline bool ancestors__may_hold(__u32 image, __u64 addr)
 {
 	struct memleak_block_key key = {.addr = addr};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * --follow: records freed blocks, so that the loader can later tell which blocks a forked child
- * has. A child's copies are separate: parent and child free them independently.
+ * has. Parent and child have separate copies of a block, and free them independently.
  */
 #ifndef BPF_USER_PROBES_INHERITANCE_BPF_H
 #define BPF_USER_PROBES_INHERITANCE_BPF_H
@@ -15,7 +15,7 @@ struct {
 	__type(value, struct memleak_left);
 } left_blocks SEC(".maps");
 
-/* When an image freed an inherited block at an address, before it allocated there itself. */
+/* The time when an image freed its copy of an inherited block. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -45,8 +45,8 @@ static __always_inline bool left__add(const struct memleak_block_key *at,
 }
 
 /*
- * Takes a block that the process itself allocated. If descendants have copies, the block stays in
- * the counting filter, by which they find it, without interruption.
+ * Takes out a block that the process itself allocated. If descendants have copies, the block
+ * remains in the counting filter at every moment, because they find their copies by the filter.
  */
 static __always_inline bool thread__take_own(struct thread_state *thread,
 					     const struct memleak_block_key *key,
@@ -69,7 +69,10 @@ static __always_inline bool thread__take_own(struct thread_state *thread,
 	return taken;
 }
 
-/* Takes any block of the process. Also returns false for a copy of an ancestor's block. */
+/*
+ * Takes out a block of the process, or records the free of a copy of an ancestor's block. Returns
+ * true only if the process itself had allocated the block.
+ */
 static __always_inline bool thread__take(struct thread_state *thread,
 					 const struct memleak_block_key *key,
 					 struct memleak_block *ret)
@@ -93,8 +96,8 @@ static __always_inline bool thread__take(struct thread_state *thread,
 }
 
 /*
- * Undoes thread__take() if the block was not freed; the caller stores the process's own blocks
- * again.
+ * Undoes thread__take() if the block was not freed after all. A block that the process itself
+ * allocated must be stored again by the caller.
  */
 static __always_inline void thread__untake(struct thread_state *thread,
 					   const struct memleak_block_key *at)

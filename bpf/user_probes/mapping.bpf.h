@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracks mappings. They can be unmapped, moved and replaced in parts, which a hash table cannot
- * represent. They are rare, so each change is sent to the loader as a record, in order.
+ * Tracks mappings. Parts of a mapping can be unmapped, moved and replaced, which a hash table
+ * cannot represent. Mapping calls are rare, so each change is sent to the loader as a record, in
+ * order.
  */
 #ifndef BPF_USER_PROBES_MAPPING_BPF_H
 #define BPF_USER_PROBES_MAPPING_BPF_H
@@ -31,11 +32,14 @@ static __always_inline void begin_mmap(struct pt_regs *ctx, struct thread_state 
 	/* Memory shared with a file or another process cannot leak. */
 	thread->chosen = (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) &&
 			 chosen(thread->size, &thread->countdown);
-	/* MAP_FIXED removes old mappings there, even if the new one is not tracked. */
+	/* MAP_FIXED replaces old mappings in the range, even if the new mapping is not tracked. */
 	thread->has_old = flags & MAP_FIXED;
 }
 
-/* Sends the record of an unmapping before it happens, since the range may be reused right after. */
+/*
+ * Sends the record of an unmapping before the range is unmapped, since the range may be reused
+ * right after.
+ */
 static __always_inline void begin_munmap(struct pt_regs *ctx, struct thread_state *thread)
 {
 	thread->operation = OP_MUNMAP;

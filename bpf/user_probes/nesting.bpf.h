@@ -8,18 +8,21 @@
 
 #include "bpf/user_probes/stack.bpf.h"
 
-/* Maximum frames walked between the two calls. */
+/* Maximum frames walked from the call being entered to a marked call. */
 #define NESTED_FRAMES 64
 
 enum nesting {
 	NESTING_NONE,
 	NESTING_INSIDE,
-	NESTING_INTERRUPTED, /* inside, but by the handler of a signal that came there */
+	NESTING_INTERRUPTED, /* nested, but made by a signal handler that interrupted the call */
 	NESTING_UNSURE,
 };
 
-/* Walks outwards until it reaches or passes the call at slot. Stops earlier if the walk ends, or
- * after NESTED_FRAMES frames. Not static, so that the verifier checks it only once. */
+/*
+ * Steps from frame to frame towards the outermost one, until the walk ends, NESTED_FRAMES frames
+ * were passed, or the frame's call has this slot or a higher one. Not static, so that the verifier
+ * checks the function only once.
+ */
 __noinline int walk_up_to(__u32 entry, __u64 slot)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
@@ -35,9 +38,9 @@ __noinline int walk_up_to(__u32 entry, __u64 slot)
 }
 
 /*
- * True if the function at pc, which was called before return_address, is the marked function, or an
- * allocator function that the marked one jumped to. In static programs all libraries are close
- * together, so the call instruction is decoded to find the called function.
+ * True if the function at pc is the marked function, or an allocator function that the marked
+ * function jumped to. The call that led to pc returns to return_address. In static programs all
+ * libraries are close together, so the call instruction is decoded to find the called function.
  */
 static __always_inline bool function__is_marked(__u64 function, __u64 pc, __u64 return_address)
 {
@@ -52,9 +55,9 @@ static __always_inline bool function__is_marked(__u64 function, __u64 pc, __u64 
 }
 
 /*
- * Searches the stack for the marked call at slot. The call is in progress if the slot holds a
- * return address and the function there is the marked one: another function may have been called
- * from the same place since. Following a frame pointer proves nothing.
+ * Searches the stack for the marked call. The call is in progress if its slot holds a return
+ * address and the function called there is the marked function: another function may have been
+ * called from the same place since. If the walk had to follow a frame pointer, nothing is proved.
  */
 static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 entry, __u64 slot,
 						    __u64 function)
@@ -65,15 +68,15 @@ static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 ent
 	if (walk->slot == slot)
 		return function__is_marked(function, walk->called, walk->regs.pc) ? NESTING_INSIDE
 										  : NESTING_NONE;
-	/* An unfinished walk has passed more frames than an allocator can have. */
+	/* A walk stopped by NESTED_FRAMES has passed more frames than an allocator can have. */
 	if (walk->slot > slot || walk->end == UNWIND_END_COMPLETE || !walk->end)
 		return NESTING_NONE;
 	return NESTING_UNSURE;
 }
 
 /*
- * Searches for both marks. call, freed: slots of marks that seem to enclose the call; 0 if none
- * does.
+ * Searches the stack for both marked calls: the outermost call, whose slot is call, and the last
+ * free, whose slot is freed. A slot is 0 if its call cannot enclose the call being entered.
  */
 static __always_inline enum nesting walk__find_calls(struct walk *walk, __u32 entry,
 						     const struct thread_state *thread, __u64 call,
@@ -114,8 +117,9 @@ stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, 
 }
 
 /*
- * Decides by the caller's address if the walk could not. If the marked call's return is not
- * awaited, this may be wrong, so it is counted, and all later returns of the thread are awaited.
+ * Decides by the caller's address if the walk could not decide. If the marked call's return is not
+ * awaited, this decision may be wrong: it is counted, and all later returns of the thread are
+ * awaited.
  */
 static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thread_state *thread,
 						 __u64 call)
@@ -152,7 +156,10 @@ static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread
 		thread__suspend_call(thread);
 		break;
 	default:
-		/* The walk was not needed: record callers in marks from now on. */
+		/*
+		 * The walk found no nesting: from now on, marks record the return address, which
+		 * saves such walks.
+		 */
 		thread->careful |= thread->unawaited;
 		if (mapping)
 			thread->freed.slot = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Follows the life of processes: when each is a target, and which image it runs. A process that is
- * forked or executes a program becomes a target before it allocates.
+ * Follows the life of processes: when each process is a target, and which image it runs. A process
+ * that is forked, or that executes a program, becomes a target before it allocates.
  *
- * Newer kernels skip a program while a preempted task is inside it on the same CPU. So each event
- * has two identical programs; the second one finds what the first has done already, and counts what
- * the first has missed.
+ * Newer kernels skip a program if a preempted task on the same CPU is inside it. So each event has
+ * two identical programs. The second program skips what the first has done already, and counts the
+ * events that the first has missed.
  */
 #ifndef BPF_USER_PROBES_PROCESSES_BPF_H
 #define BPF_USER_PROBES_PROCESSES_BPF_H
@@ -51,8 +51,8 @@ static __always_inline void second__sees(const void *ctx)
 }
 
 /*
- * For kernels whose atomic additions return nothing: one counter per CPU, with the CPU number in
- * the low bits.
+ * Counters of images for kernels whose atomic additions return nothing: one per CPU. An image
+ * number then has the CPU number in its low bits.
  */
 #define IMAGE_CPU_BITS 10
 #define IMAGE_CPUS (1U << IMAGE_CPU_BITS)
@@ -84,7 +84,10 @@ static __always_inline void tell_of_process(__u32 type, __u32 tgid, __u32 image,
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Adds a target. The second program retries a failure of the first without counting it again. */
+/*
+ * Adds a target. If the first program fails to add it, the second program tries again but does not
+ * count another failure.
+ */
 static __always_inline bool target__add(__u32 tgid, const struct memleak_target *target,
 					bool second)
 {
@@ -95,7 +98,10 @@ static __always_inline bool target__add(__u32 tgid, const struct memleak_target 
 	return false;
 }
 
-/* Returns the number of programs that the thread has executed, including its parents. */
+/*
+ * Returns the number of programs executed by the thread and, before they forked it, by its
+ * ancestors.
+ */
 static __always_inline __u64 task__exec_cnt(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, self_exec_id);
@@ -128,7 +134,7 @@ static __always_inline __u32 target__base(const struct memleak_target *target)
 	return !target->base || space__find(target->image) ? target->image : target->base;
 }
 
-/* Lets the child inherit the parent's present blocks. */
+/* Lets the child inherit the blocks that the parent has now. */
 static __always_inline void target__inherit(struct memleak_target *child, __u32 parent, __u64 now)
 {
 	if (!children_inherit() || !image_refs__fork(parent, child->image, now))
@@ -152,8 +158,8 @@ static __always_inline void tell_of_fork(__u32 tgid, const struct memleak_target
 }
 
 /*
- * Makes a child a target. It has copies of its parent's mappings, or borrows its parent's memory
- * until it executes a program; its calls then count for the parent.
+ * Makes a child a target. A child has copies of its parent's mappings, or it borrows its parent's
+ * memory until it executes a program. Calls of a child that borrows memory count for its parent.
  */
 static __always_inline void target__fork(const struct memleak_target *parent, __u64 clone_flags,
 					 __u32 tgid, bool second)
@@ -179,9 +185,9 @@ static __always_inline void target__fork(const struct memleak_target *parent, __
 }
 
 /*
- * Reports a child that is not followed. A child that borrows its parent's memory needs probes,
- * unless the parent waits for it (vfork): then it will execute a program soon. Other children are
- * reported once per target.
+ * Reports a child if children are not followed. A child that borrows its parent's memory needs
+ * probes, unless the parent waits for it (vfork): such a child soon executes a program. Other
+ * children are reported once per target.
  */
 static __always_inline void tell_of_child(struct memleak_target *target, __u32 child,
 					  __u64 clone_flags)
@@ -197,8 +203,8 @@ static __always_inline void tell_of_child(struct memleak_target *target, __u32 c
 }
 
 /*
- * True if a tracer made the traced thread fork the child, as for a picture of its memory: the
- * program does not know of the child and does not wait for it.
+ * True if the child was forked by a tracer from within the thread, for instance to get a picture of
+ * its memory. The program does not know of such a child and does not wait for it.
  */
 static __always_inline bool is_tracers(struct task_struct *child)
 {
@@ -215,7 +221,7 @@ static __always_inline int on_fork(struct bpf_raw_tracepoint_args *ctx, bool sec
 	__u32 child_tgid = process_number(child);
 	__u64 clone_flags = ctx->args[1];
 
-	/* 0 for a process of another pid namespace */
+	/* The number is 0 for a process of another pid namespace. */
 	if (child_tgid == tgid || !child_tgid || is_tracers(child))
 		return 0;
 	if (second && bpf_map_lookup_elem(&targets, &child_tgid))
@@ -243,7 +249,7 @@ int process_fork_second(struct bpf_raw_tracepoint_args *ctx)
 	return on_fork(ctx, true);
 }
 
-/* Forgets the thread's calls: the old program's memory is gone. */
+/* Drops the thread's marked calls: the old program's memory is gone. */
 static __always_inline void thread__forget_calls(void)
 {
 	struct thread_state *thread = thread__find();
@@ -258,7 +264,7 @@ static __always_inline void thread__forget_calls(void)
 	thread->awaits_all = false;
 }
 
-/* Gives a target that executes a program a new image. */
+/* Gives a new image to a target that executes a program. */
 static __always_inline void target__exec(struct memleak_target *target, __u32 tgid, __u32 tid,
 					 __u64 exec_cnt)
 {
@@ -293,8 +299,9 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 }
 
 /*
- * True if the process stays a target after exec: always with --follow, with a filter if it matches,
- * else unless it only borrowed its parent's memory.
+ * True if the process stays a target after exec. With --follow it always stays. With a target
+ * filter it stays if the filter matches. Otherwise it stays unless it has borrowed its parent's
+ * memory.
  */
 static __always_inline bool target__stays(const struct memleak_target *target,
 					  struct task_struct *task)
@@ -336,7 +343,10 @@ int process_exec_second(struct bpf_raw_tracepoint_args *ctx)
 	return on_exec(ctx, true);
 }
 
-/* The kernel has already subtracted this thread: if several threads end at once, each may see 0. */
+/*
+ * Handles the end of a thread, which the kernel has already subtracted from signal->live. If
+ * several threads end at once, each of them may see 0 there.
+ */
 static __always_inline int on_exit(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles blocks that are reallocated while the loader reads the blocks for a report. None may be
- * read twice, at its old and its new address, and hardly any may be missed.
+ * Handles blocks that are reallocated while the loader reads the blocks for a report. Such a block
+ * must not be read twice, at its old and at its new address, and should not be missed.
  *
- * The loader reads the recent-block cache bucket by bucket, then the table. Blocks in a bucket that
- * was read have been read. A block stored in such a bucket that has not been read is handed to the
- * loader. Blocks taken from the table count as read.
+ * The loader reads the recent-block cache bucket by bucket, then the table. A block counts as read
+ * if it was in a bucket that the loader has read or is reading. If a block that was not read is
+ * stored in a bucket that the loader has read, the block is handed to the loader.
  *
- * A memory picture for a proof is older than the reading: it does not show blocks at addresses they
- * have moved to since.
+ * The picture of a process's memory that a proof uses is taken before the blocks are read. A block
+ * that has moved since then is not at its new address in the picture.
  */
 #ifndef BPF_USER_PROBES_READING_BPF_H
 #define BPF_USER_PROBES_READING_BPF_H
@@ -24,8 +24,8 @@ static __always_inline bool reading__has_passed(const struct memleak_block_key *
 }
 
 /*
- * Returns the number of the reading that has read a block which was just taken out, or 0. The
- * bucket being read counts as read.
+ * Returns the number of the current reading if it has already read the block, which was just taken
+ * out of the tables; else 0. A bucket that is being read counts as read.
  */
 static __always_inline __u32 reading__that_met(const struct memleak_block_key *key,
 					       const struct memleak_block *block)
@@ -52,8 +52,8 @@ static __always_inline void reading__hand(const struct memleak_block_key *key,
 }
 
 /*
- * Called before a moved block is stored, if it keeps its birth time. With descendants no block
- * does.
+ * Called before a moved block is stored, if the block keeps its birth time. If children inherit
+ * blocks, no block keeps its birth time.
  */
 static __always_inline void reading__move(const struct thread_state *thread,
 					  const struct memleak_block_key *key,

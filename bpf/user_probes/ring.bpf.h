@@ -18,10 +18,10 @@ struct {
 	__uint(max_entries, 1 << 24);
 } events SEC(".maps");
 
-/* Set if a record was lost that is only a hint for the loader to look at something. */
+/* Set when a record was lost that only tells the loader to look at something. */
 __u32 hint_lost;
 
-/* Counts a lost record. The end of a process is noticed without its record. */
+/* Counts a lost record. The loader notices the end of a process even without the record. */
 static __always_inline void count_lost_record(__u32 type)
 {
 	switch (type) {

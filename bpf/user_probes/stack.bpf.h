@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Captures the user stack at the entry of an allocator function, and makes its site. memleak's
- * return probe for this call is not set yet, so the return address is still on the stack.
+ * Captures the user stack at the entry of an allocator function, and finds or creates its site.
+ * memleak's return probe for this call is not set yet, so the return address is still on the stack.
  *
- * Entry programs end with a tail call to a walking program. So each of them stays small, and the
- * walk is verified once.
+ * Entry programs end with a tail call to a program that walks the stack. So each entry program
+ * stays small, and the walk is verified only once.
  */
 #ifndef BPF_USER_PROBES_STACK_BPF_H
 #define BPF_USER_PROBES_STACK_BPF_H
@@ -15,8 +15,8 @@
 #include "bpf/user_probes/stack_cache.bpf.h"
 
 /*
- * Working memory of walks. There are several per CPU, since a program can be preempted by one of
- * another thread, which then uses the next one.
+ * Working memory of walks. Each CPU has several entries: a program of another thread can preempt a
+ * program during its walk, and then uses the next entry.
  */
 #define WALKS_AT_ONCE 8
 
@@ -45,7 +45,7 @@ static __always_inline void tell_of_code(struct walk *walk)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Requests eviction of stacks without outstanding blocks before the table is full. */
+/* Requests eviction of stacks without outstanding blocks before the stack table is full. */
 static __always_inline void tell_of_stacks(struct walk *walk)
 {
 	struct memleak_record *record;
@@ -76,12 +76,16 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
 	tell_of_stacks(walk);
 }
 
-/* Maximum steps of a walk; a frame whose return address a return probe replaced takes two. */
+/*
+ * Maximum steps of a walk; a frame whose return address was replaced by a return probe takes two
+ * steps.
+ */
 #define STEPS_MAX (2 * MEMLEAK_MAX_STACK_DEPTH + 1)
 
 /*
- * Makes one step. Not static, so that the verifier checks it only once. Older verifiers allow only
- * scalar parameters for such functions, so it looks its memory up itself.
+ * Makes one step of a walk. Not static, so that the verifier checks the function only once. Older
+ * verifiers allow only scalar parameters for such functions, so the function looks up the walk by
+ * its index.
  */
 __noinline int walk_step(__u32 entry)
 {
@@ -105,9 +109,9 @@ __noinline int walk_look_up(__u32 entry)
 }
 
 /*
- * Takes working memory. An entry is free if this is its only user: if two programs add themselves
- * at the same time, at most one sees itself alone. Entries are per CPU, so "same time" means that
- * one program preempts the other.
+ * Reserves an entry of the working memory. The entry is free if its user count is 1 after this
+ * program was added: if two programs add themselves at the same time, at most one of them sees a
+ * count of 1. Entries are per CPU, so "at the same time" means that one program preempts the other.
  */
 static __always_inline struct walk *walk__take(__u32 *entry)
 {
@@ -156,7 +160,10 @@ static __always_inline bool capture__end(struct walk *walk, struct thread_state 
 	return thread__awaits_return(thread);
 }
 
-/* Walks the stack. False if it has code that only the kernel's own mappings can identify. */
+/*
+ * Walks the stack. Returns false if the stack contains code that only the kernel's own mappings can
+ * identify.
+ */
 static __always_inline bool walk__all(struct walk *walk, __u32 entry)
 {
 	bool known = !config.find_vma || walk__is_certain(walk);
@@ -213,7 +220,9 @@ static __always_inline void stack__capture(struct pt_regs *ctx, const struct ent
 	bpf_tail_call(ctx, entry->tail_calls, MEMLEAK_TAIL_WALK);
 }
 
-/* Captures the stack for the event of an untracked call; returns only if the tail call fails. */
+/*
+ * Captures the stack of an untracked call for its -tt event; returns only if the tail call fails.
+ */
 static __always_inline void stack__capture_event(struct pt_regs *ctx, const struct entry *entry,
 						 struct thread_state *thread)
 {

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recognises user stacks by the words that their walk depended on: return addresses as they are,
- * and pointers into the stack (a frame pointer that was followed, a saved stack pointer) by their
- * distance from it. Nothing else steers a walk; saved frame pointers that were not followed are not
- * compared. With equal mappings, first return address and words, a walk would take the same steps
- * and find the same frames, so stale return addresses do no harm. A wrong match is a bug or a
- * collision of 64-bit hashes; some matches are walked anyway as a check.
+ * Recognises user stacks by the words that their walk depended on. Return addresses are compared by
+ * value. Pointers into the stack (a frame pointer that was followed, a saved stack pointer) are
+ * compared by their distance from the stack pointer. No other words influence a walk; saved frame
+ * pointers that were not followed are not compared.
  *
- * Not cached are: cut stacks, stacks with a signal frame, with a return address replaced by a
- * return probe, or with unmapped code, and stacks walked while libraries were being unloaded.
+ * If the mappings, the first return address and these words are equal, a walk takes the same steps
+ * and finds the same frames, so stale return addresses do no harm. A wrong match can only be a bug
+ * or a collision of 64-bit hashes. As a check, a few recognised stacks are walked anyway.
+ *
+ * Not cached are: cut stacks; stacks with a signal frame, with a return address replaced by a
+ * return probe, or with unmapped code; and stacks walked while libraries were being unloaded.
  */
 #ifndef BPF_USER_PROBES_STACK_CACHE_BPF_H
 #define BPF_USER_PROBES_STACK_CACHE_BPF_H
 
 #include "bpf/user_probes/thread.bpf.h"
 
-/* Maximum frames in a key, and maximum words in which they must lie. */
+/* Maximum return addresses in a key, and maximum words of the stack in which they must lie. */
 #define KEY_FRAMES 4
 #define KEY_WORDS 128
 
-/* Modulus for the stack pointer in a key: equal for threads whose stacks begin elsewhere. */
+/*
+ * Modulus for the stack pointer in a key: threads whose stacks begin at different addresses get
+ * equal keys.
+ */
 #define STACK_PLACES (1ULL << 16)
 
 /* Reads the beginning of the stack, up to the last word that an entry compares. */
@@ -38,8 +43,8 @@ static __always_inline bool walk__see(struct walk *walk, __u32 end)
 }
 
 /*
- * Reads the return address of the call together with the words for recognition: a second read would
- * double the cost.
+ * Reads the return address of the call together with the words that cache entries compare: a second
+ * read would double the cost.
  */
 static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *ctx)
 {
@@ -60,8 +65,8 @@ static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *c
 
 /*
  * Returns the key of a stack's cache entries. The stack pointer and the next return addresses tell
- * apart paths to one caller. The return addresses are found by recently used rules; a wrong guess
- * does no harm, since each entry is verified.
+ * apart the paths that lead to one caller. Rules of recently used addresses tell where these return
+ * addresses are; a wrong guess does no harm, since each entry is verified.
  */
 static __always_inline __u64 walk__key(struct walk *walk)
 {
@@ -115,8 +120,8 @@ static __always_inline bool walk__look_up(struct walk *walk)
 }
 
 /*
- * Adds the stack to the cache. note: 1 + the kind of block for which the stack surely has a site; 0
- * if there is none.
+ * Adds the stack to the cache. note is 1 + a kind of block for which the stack is known to have a
+ * site; 0 if none is known.
  */
 static __always_inline void walk__cache(struct walk *walk, __u32 note)
 {
@@ -135,7 +140,7 @@ static __always_inline void walk__cache(struct walk *walk, __u32 note)
 }
 
 /*
- * Finds the site of a recognised stack. False if the stack must be walked, to make the site or to
+ * Finds the site of a recognised stack. False if the stack must be walked, to create the site or to
  * check the cache.
  */
 static __always_inline bool walk__find_site(struct walk *walk, struct thread_state *thread)

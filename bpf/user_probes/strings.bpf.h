@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that return a string of just its size. The size is measured on the result, because the
- * argument may not be paged in yet.
+ * Handles functions that return an allocated string, such as strdup(). The size of the block is the
+ * size of the returned string; the argument cannot be measured, because it may not be paged in yet.
  */
 #ifndef BPF_USER_PROBES_STRINGS_BPF_H
 #define BPF_USER_PROBES_STRINGS_BPF_H
@@ -13,19 +13,19 @@
 #define STRING_PIECE_BYTES (1U << 16)
 #define STRING_PIECES 16
 
-/* Shared by all threads at once: the contents are never used. */
+/* Buffer for reading strings. All threads write it at once, because its contents are never used. */
 char string_piece[STRING_PIECE_BYTES];
 
-/* At entry: true if the call may be chosen once its size is known. */
+/* At entry: true if the call may be tracked; its size is known only at return. */
 static __always_inline bool string__may_be_chosen(void)
 {
 	return config.sample_bytes ? tracking : chosen(config.min_size, NULL);
 }
 
 /*
- * At return: sets the call's size to the string's length including the NUL. Accumulates it in
- * memory, since verifiers would track each length as a separate state. If the string cannot be read
- * completely, the size is what was read.
+ * At return: sets the call's size to the string's length including the NUL. The length is summed up
+ * in memory, since verifiers would track each length in a register as a separate state. If the
+ * string cannot be read completely, the size is the length that was read.
  */
 static __always_inline void string__measure(struct thread_state *thread, __u64 addr)
 {
@@ -40,13 +40,13 @@ static __always_inline void string__measure(struct thread_state *thread, __u64 a
 			thread->size += bytes ? bytes : 1;
 			return;
 		}
-		/* A piece ends with a NUL that is not in the string. */
+		/* The buffer ends with a NUL that is not in the string. */
 		thread->size += STRING_PIECE_BYTES - 1;
 	}
 	count(MEMLEAK_LOST_STRINGS, 1);
 }
 
-/* At return: measures the string and decides whether it is chosen. */
+/* At return: measures the string and decides whether the call is tracked. */
 static __always_inline void string__choose(struct thread_state *thread, __u64 addr)
 {
 	if (!thread->chosen || !addr)

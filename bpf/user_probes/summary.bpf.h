@@ -17,7 +17,7 @@ struct {
 	__type(value, struct memleak_summary);
 } summaries SEC(".maps");
 
-/* Initial value: too large for the BPF stack. */
+/* Initial value of an entry, which is too large for the BPF stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -62,8 +62,8 @@ static __always_inline void summary__freed(__u32 image, __u64 size)
 }
 
 /*
- * Adds an allocation and updates the peak, from a total that was true at some moment. If two
- * threads reach a new peak at the same time, the lower value may stay.
+ * Adds an allocation and updates the peak with the total of that moment. If two threads reach a new
+ * peak at the same time, the lower value may stay.
  */
 static __always_inline void summary__allocated(__u32 image, __u64 size)
 {

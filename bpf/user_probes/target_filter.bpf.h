@@ -36,7 +36,10 @@ static __always_inline bool task__is_in_cgroup(struct task_struct *task)
 	return false;
 }
 
-/* True if the cgroup is in the filter's hierarchy: each controller belongs to one hierarchy. */
+/*
+ * True if the cgroup is in the filter's hierarchy: that of cgroup version 2, or the one that has
+ * the filter's controller.
+ */
 static __always_inline bool cgroup__is_of_hierarchy(struct cgroup *cgroup)
 {
 	struct cgroup_subsys_state **states, *state = NULL;
@@ -64,8 +67,8 @@ static __always_inline bool cgroup__is_named(struct cgroup *cgroup)
 }
 
 /*
- * Adopts a new cgroup with the filter's name and parent: the old one must be gone, since names are
- * unique.
+ * Makes a new cgroup the filter's cgroup if it has the same name and parent: the old cgroup must be
+ * gone, since names are unique.
  */
 static __always_inline int target_filter__on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -77,7 +80,7 @@ static __always_inline int target_filter__on_mkdir(struct bpf_raw_tracepoint_arg
 	return 0;
 }
 
-/* Compares the name up to its NUL; the bytes behind it are undefined. */
+/* Compares the name up to its NUL; the bytes behind the NUL are undefined. */
 static __always_inline bool task__has_comm(struct task_struct *task)
 {
 	__u64 comm[2] = {0};

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The state of a thread, kept from the entry to the return of its outermost allocator call and
- * between calls.
- */
+/* The state of a thread, kept during its outermost allocator call and between calls. */
 #ifndef BPF_USER_PROBES_THREAD_BPF_H
 #define BPF_USER_PROBES_THREAD_BPF_H
 
@@ -12,7 +9,7 @@
 #include "bpf/user_probes/image_refs.bpf.h"
 #include "bpf/user_probes/unwind.bpf.h"
 
-/* The slot of a call and the return address in it. slot is 0 if there is no call. */
+/* The slot of a call, and the return address that the slot holds. slot is 0 if there is no call. */
 struct call_mark {
 	__u64 slot;
 	__u64 return_address;
@@ -57,7 +54,7 @@ struct thread_state {
 	__u64 raised;           /* slot of a call in which an exception was raised */
 	__u64 overwritten;      /* slot of a call whose mark was replaced: it may still return */
 	__u32 nested;           /* calls that seemed nested in the call in progress */
-	__u32 generation;       /* targets_generation when the following fields were looked up */
+	__u32 generation;       /* targets_generation when the fields below were looked up */
 	__u32 tid;
 	__u32 image;
 	__u32 binding;
@@ -66,20 +63,20 @@ struct thread_state {
 	__u32 hits;      /* number of stack cache hits */
 	__u64 forked_ns; /* image_refs__forked_ns */
 	bool descendant;
-	bool left;           /* descendants still have the block that was last taken */
-	bool freed_in_child; /* the last unknown block was a copy of an ancestor's */
+	bool left;           /* descendants have a copy of the block last taken out */
+	bool freed_in_child; /* the last block not found was a copy of an ancestor's */
 
 	/* the call in progress */
 	__u32 operation;
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	__u32 met_by;    /* reading that had read the old block before; 0 if none had */
+	__u32 met_by;    /* number of the reading that had read the old block; 0 if none */
 	bool frees_old;  /* frees the old block even on failure */
-	bool throws;     /* may be left by an exception: its return is always reported */
+	bool throws;     /* an exception may leave the call, so its return is always reported */
 	bool unawaited;  /* its return will not be reported, so its mark stays */
 	bool awaits_all; /* all returns of this thread are awaited */
-	bool careful;    /* marks record the caller even if the return is not awaited */
+	bool careful;    /* marks have the return address even if the return is not awaited */
 	__u64 function;
 	__u64 size;
 	__u64 addr;  /* realloc: old block; posix_memalign: address of the result */
@@ -89,7 +86,7 @@ struct thread_state {
 
 	struct suspended_call suspended;
 
-	/* an entry that a stack walk decides about */
+	/* an entry about whose nesting a stack walk decides */
 	__u32 asked_shape;
 	bool decided; /* decided: the call is not nested */
 
@@ -109,7 +106,7 @@ struct {
 	__type(value, struct memleak_target);
 } targets SEC(".maps");
 
-/* Incremented when targets changes: threads then look their image up again. */
+/* Incremented when the map of targets changes: threads then look up their image again. */
 __u32 targets_generation = 1;
 
 /*
@@ -120,7 +117,7 @@ __u32 targets_generation = 1;
 #define THREAD_TRIES 8
 
 struct thread_place {
-	__u64 task; /* 0 if the place is free. First word, which the loader counts by. */
+	__u64 task; /* 0 if the place is free; the loader counts places by this first word */
 	__u32 tid;
 	__u32 reserved;
 	struct thread_state state;
@@ -231,8 +228,8 @@ static __always_inline struct thread_state *thread__create(void)
 }
 
 /*
- * Returns the state of the current thread, made on first use. NULL if its process is no target, or
- * if the probe belongs to an older binding.
+ * Returns the state of the current thread, created at first use. NULL if its process is no target,
+ * or if the probe belongs to an older binding.
  */
 static __always_inline struct thread_state *thread__get(__u32 binding)
 {

@@ -11,24 +11,27 @@
 
 #include "bpf/user_probes/vma_code.bpf.h"
 
-/* Maximum distance of a frame pointer from the stack pointer; one farther away is not followed. */
+/*
+ * Maximum distance of a frame pointer from the stack pointer; a frame pointer farther away is not
+ * followed.
+ */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
-/* Maximum stack bytes of a program's first function. */
+/* Maximum bytes between a program's first stack pointer and the frame of its first function. */
 #define START_BYTES 256
 
-/* Maximum distance between code of one library. */
+/* Maximum distance between two addresses in the code of one library. */
 #define SAME_LIBRARY (1U << 20)
 
 /* Minimum interval between records of unknown code, in nanoseconds. */
 #define CODE_TOLD_NS 100000000ULL
 
-/* Maximum pending return probes searched for a frame's. */
+/* Maximum pending return probes that are searched for the one of a frame. */
 #define RETURN_PROBES_MAX 64
 
 /*
- * Restores a return address that a return probe (memleak's or another tracer's) replaced by its
- * trampoline. The kernel keeps the original with the slot of the call.
+ * Restores a return address that a return probe (memleak's or another tracer's) has replaced by the
+ * trampoline's address. The kernel keeps the original address with the slot of the call.
  */
 static __always_inline bool walk__repair(struct walk *walk)
 {
@@ -51,14 +54,14 @@ static __always_inline bool walk__repair(struct walk *walk)
 	return false;
 }
 
-/* Ends the walk. Returns true, so that callers can return it. */
+/* Ends the walk. Always returns true, for callers that return whether the walk is over. */
 static __always_inline bool walk__ends(struct walk *walk, enum unwind_end end)
 {
 	walk->end = end;
 	return true;
 }
 
-/* Stores pc as a frame with a mark. True if there is no room. */
+/* Stores pc as a frame. mark is a flag for the frame, or 0. True if there is no room. */
 static __always_inline bool walk__keep_frame(struct walk *walk, __u64 mark)
 {
 	bool resolved = !walk->doubtful || (walk->permanent && !config.verify_unwind);
@@ -107,8 +110,8 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 }
 
 /*
- * Steps to the caller by the frame pointer, which points at the saved frame pointer, with the
- * return address above it.
+ * Steps to the caller by the frame pointer. It points at the saved frame pointer; the return
+ * address is in the word above.
  */
 static __always_inline bool walk__step_fp(struct walk *walk)
 {
@@ -120,8 +123,8 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
 		walk__depend_on(walk, walk->fp_place, 0, 0);
 		/*
-		 * The distance to the stack's start is in no word of the stack, so it cannot be
-		 * cached.
+		 * The distance to the start of the stack, on which this depends, is in no word of
+		 * the stack, so the walk cannot be cached.
 		 */
 		walk->depends.not_fitting |= !walk->guessed;
 		return walk__ends(walk, UNWIND_END_COMPLETE);
@@ -188,7 +191,10 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 	if (!walk__cfa(walk, rule))
 		return walk__ends(walk, UNWIND_END_READ);
 	cfa = walk->word;
-	/* The stack grows down; only an interrupted function may have no frame yet. */
+	/*
+	 * The CFA must be above the stack pointer, or equal if an interrupted function has no frame
+	 * yet.
+	 */
 	if (cfa < walk->regs.sp || (cfa == walk->regs.sp && !walk->exact))
 		return walk__ends(walk, UNWIND_END_NO_RULE);
 	arch_saved(rule, cfa, walk->regs.fp, &saved);
@@ -215,9 +221,9 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 }
 
 /*
- * Stores the frame at pc, which is in no known mapping: code made at run time, a library that was
- * just loaded, or a wrong frame pointer's target. The frame pointer is followed, and the loader
- * checks later whether that was right. True if the walk is over.
+ * Stores a frame whose pc is in no known mapping: code made at run time, code of a library that was
+ * just loaded, or no code at all, found by a wrong frame pointer. The frame pointer is followed,
+ * and the loader checks later whether that was right. True if the walk is over.
  */
 static __always_inline bool walk__keep_unknown(struct walk *walk)
 {
@@ -240,8 +246,8 @@ static __always_inline bool walk__rule_by(struct walk *walk, bool by_vma, __u64 
 }
 
 /*
- * True if no call precedes pc but a function begins there: makecontext() and similar coroutine code
- * put such a return address at the outer end of a stack.
+ * True if pc is the start of a function, which no call can precede: makecontext() and similar
+ * coroutine code put such a return address at the outer end of a stack.
  */
 static __always_inline bool walk__returns_to_start(struct walk *walk, bool by_vma)
 {
@@ -251,7 +257,7 @@ static __always_inline bool walk__returns_to_start(struct walk *walk, bool by_vm
 	       walk__rule_by(walk, by_vma, walk->regs.pc, &rule) && rule;
 }
 
-/* Stores the frame at pc, which has no row in a table. True if the walk is over. */
+/* Stores a frame whose pc has no row in a table. True if the walk is over. */
 static __always_inline bool walk__keep_without_row(struct walk *walk, bool by_vma)
 {
 	__u64 to_frame = walk->to_frame, permanent = walk->permanent;
@@ -313,7 +319,7 @@ static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 	}
 }
 
-/* Looks up the process's mappings for a walk. Stacks to be compared keep addresses. */
+/* Looks up the process's mappings for a walk. Stacks to be compared keep plain addresses. */
 static __always_inline void walk__use_space(struct walk *walk, struct known_space *known)
 {
 	__u32 stamp = spaces_stamp;
@@ -331,7 +337,7 @@ static __always_inline void walk__use_space(struct walk *walk, struct known_spac
 	walk->unresolved = 0;
 }
 
-/* True if equal words mean equal stacks until the mappings are read again. */
+/* True if stacks with equal words have equal frames, until the mappings are read again. */
 static __always_inline bool walk__is_certain(const struct walk *walk)
 {
 	return walk->generation && walk->unloads == walk->known_unloads;
@@ -367,8 +373,8 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 }
 
 /*
- * Fills in the stack's header and completes its hash. The hash includes more than the frames: equal
- * frames may end differently, and equal addresses may be of different code.
+ * Fills in the stack's header and completes its hash. The hash covers more than the frames: stacks
+ * with equal frames may end differently, and equal addresses may be of different code.
  */
 static __always_inline void walk__describe(struct walk *walk, bool deferred)
 {
@@ -389,8 +395,8 @@ static __always_inline void walk__describe(struct walk *walk, bool deferred)
 }
 
 /*
- * Prepares the stack for storing, and counts how it ended; for deferred stacks, the loader counts
- * the end.
+ * Prepares the stack for storing, and counts how its walk ended. For deferred stacks, the loader
+ * counts this.
  */
 static __always_inline void walk__finish(struct walk *walk, bool deferred)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lookups of a stack walk: words of the stack, and the rule for an address (bpf/unwind.h). Search
- * state is computed without branches or kept in memory, where verifiers do not track it: otherwise
- * each comparison would double the paths to be verified.
+ * Lookups made by a stack walk: words of the stack, and the rule for an address (bpf/unwind.h). The
+ * state of a search is computed without branches or kept in memory, where verifiers do not track
+ * it. Otherwise each comparison would double the number of paths to verify.
  */
 #ifndef BPF_USER_PROBES_UNWIND_TABLES_BPF_H
 #define BPF_USER_PROBES_UNWIND_TABLES_BPF_H
@@ -10,10 +10,12 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/stack_cache.bpf.h"
 
-/* Bytes of stack read at once: reading 2 KiB costs little more than 8 bytes. */
+/* Bytes of the stack read at once: reading 2 KiB costs little more than reading 8 bytes. */
 #define WINDOW_BYTES 2048
-/* If a word is not within the window that starts at the stack pointer, the window starts this
- * number of bytes below the word instead. */
+/*
+ * The window normally starts at the stack pointer. If a word is outside that window, the window
+ * starts this number of bytes below the word.
+ */
 #define WINDOW_LEAD 64
 #define PAGE_BYTES 4096
 
@@ -32,7 +34,7 @@ struct {
 		});
 } unwind_arenas SEC(".maps");
 
-/* The mappings of each image, by image; see loader/stacks/unwind_spaces.h. */
+/* The mappings of every image, with the image as key; see loader/stacks/unwind_spaces.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
 	__uint(max_entries, 1);
@@ -48,8 +50,9 @@ struct {
 } unwind_spaces SEC(".maps");
 
 /*
- * Rules of recently used addresses, since return addresses recur. Written by all CPUs without
- * locks: the key is stored xor a checksum of the other fields, so a torn entry matches nothing.
+ * Caches the rules of recently used addresses, because return addresses recur. Written by all CPUs
+ * without locks: the key is stored xor a checksum of the other fields, so a torn entry matches
+ * nothing.
  */
 #define RULE_CACHE_BITS 12
 
@@ -66,47 +69,50 @@ struct walk {
 	struct unwind_regs regs;
 	__u64 slot;       /* slot of the call that returns to pc; 0 if unknown */
 	__u32 generation; /* generation of the mappings; 0 if none can be used */
-	__u64 mappings; /* generation spread over all bits; combined with an address, a cache key */
-	__u64 to_frame; /* to_frame of the last mapping looked up */
+	__u64 mappings;   /* hash of generation, to be combined with an address for a cache key */
+	__u64 to_frame;   /* to_frame of the last mapping looked up */
 	__u64 permanent;
 	__u32 unloads; /* the process's unload count now */
 	__u32 known_unloads;
-	__u32 doubtful;   /* frames outside permanent mappings stay addresses */
-	__u32 unresolved; /* set once such a frame was found */
+	__u32 doubtful;   /* only frames in permanent mappings become offsets */
+	__u32 unresolved; /* a frame was stored as an address because of doubtful */
 	__u64 word;       /* word read by walk__read() */
 	__u64 found;      /* position of a search */
 	__u32 image;
 	__u32 space; /* image whose mappings are used */
 	__u32 frame_cnt;
 	__u32 end;      /* enum unwind_end */
-	__u32 exact;    /* pc was interrupted: it does not follow a call */
+	__u32 exact;    /* pc is where a signal interrupted, not a return address */
 	__u32 guessed;  /* pc was found by a frame pointer, which may be wrong */
-	__u64 unknown;  /* code in no known mapping; 0 if there was none */
+	__u64 unknown;  /* last address in no known mapping; 0 if there was none */
 	__u64 deferred; /* random key of a deferred stack; 0 if it is not deferred */
 	__u32 followed; /* a frame pointer was followed in unknown code */
 	__u32 repaired;
-	__u64 called;               /* address in the function called by pc's */
-	__u32 unsure;               /* a frame passed may be wrong */
-	__u64 interrupted;          /* stack pointer where a signal arrived; 0 if none did */
+	__u64 called;      /* an address in the function that the function at pc has called */
+	__u32 unsure;      /* one of the frames walked so far may be wrong */
+	__u64 interrupted; /* stack pointer where a signal arrived; 0 if none did */
 	struct unwind_mapping here; /* mapping of the last lookup */
 	__u64 origin;               /* the walk's first stack pointer */
 	__u64 key;
 	__u64 expected; /* the stack's hash in the cache, if walked as a check */
 	__u32 note;     /* note of the cache entry */
-	__u64 fp_place; /* place of the word that regs.fp came from */
+	__u64 fp_place; /* place of the word from which regs.fp was read */
 	struct stack_words depends;
 	__u64 window_start;
 	__u64 window_bytes;
 	struct arch_syscall syscall; /* --fds: where the walk begins */
-	__u64 caller;                /* word below the window, if the window begins at origin */
-	/* Room for all words of a cache entry; a walk reads fewer at once. */
+	__u64 caller; /* word just below the window, if the window begins at origin */
+	/* Has room for all words that a cache entry compares; a walk reads fewer words at once. */
 	__u64 window[STACK_CACHE_STACK_WORDS];
 };
 
-/* Place number for the frame pointer register, as if it were on the stack. */
+/* Number of the place that stands for the frame pointer register, as if it were on the stack. */
 #define FP_REGISTER_PLACE (STACK_CACHE_STACK_WORDS - 1)
 
-/* Copies the stack around addr, or only up to the end of a page near the stack's upper end. */
+/*
+ * Copies the stack around addr into the window. Near the upper end of the stack, copies only up to
+ * the end of a page.
+ */
 static __always_inline bool walk__fill_window(struct walk *walk, __u64 addr)
 {
 	__u64 start = walk->regs.sp & ~7ULL, len = WINDOW_BYTES;
@@ -181,7 +187,7 @@ static __always_inline void walk__restore_fp(struct walk *walk, __u64 addr)
 	__u64 place = walk__place(walk, addr);
 
 	walk->regs.fp = walk->word;
-	/* Keep clear of the place that stands for the register. */
+	/* Do not use the place that stands for the register. */
 	walk->fp_place = place - ~mask_if_less(place, FP_REGISTER_PLACE);
 }
 
@@ -193,7 +199,7 @@ static __always_inline bool mapping__holds(const struct unwind_mapping *mapping,
 /* Finds the last mapping that begins at or below addr. False if it does not contain addr. */
 static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 {
-	__u32 at = walk->space, i = 0; /* keys on the BPF stack, as older verifiers require */
+	__u32 at = walk->space, i = 0; /* older verifiers require keys on the BPF stack */
 	void *space = bpf_map_lookup_elem(&unwind_spaces, &at);
 	const union unwind_space_entry *entry;
 	__u64 cnt;
@@ -313,8 +319,8 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 }
 
 /*
- * Cached mappings of a thread's process, looked up again when they change. A child uses its
- * parent's mappings until its own have been read.
+ * The mappings that a thread's walks use. They are looked up again when any mappings change. A
+ * child uses its parent's mappings until its own were read.
  */
 struct known_space {
 	__u32 base;       /* image whose mappings the process began with; 0 if there is none */

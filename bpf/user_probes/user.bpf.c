@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Probes on a process's allocator: one entry program for each shape of call, and one program for
- * all returns. With --fds, system calls take the place of the allocator.
+ * all returns. With --fds, system calls are traced instead of the allocator.
  */
 #include "bpf/user_probes/count.bpf.h"
 #include "bpf/user_probes/descriptors.bpf.h"
@@ -15,8 +15,8 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * Returns cnt * size, saturated: a call with an overflow fails, and only must not seem to ask for
- * 0.
+ * Returns cnt * size, or the maximum on overflow: such a call fails, and it only must not look like
+ * a call for 0 bytes.
  */
 static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 {
@@ -98,7 +98,7 @@ static __always_inline void enter_heap(struct pt_regs *ctx, struct thread_state 
 	begin_alloc(ctx, thread, shape, operation, addr, size);
 }
 
-/* Handles the return of the call at slot, by the thread's state. */
+/* Handles the return of the call with this slot, which the thread's state describes. */
 static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 {
 	struct thread_state *thread = thread__find();
@@ -127,7 +127,7 @@ static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 	thread__resume_call(thread);
 }
 
-/* True if the call also frees memory: with -tt it then always gets a stack. */
+/* True if the call in progress also frees memory. With -tt, such a call always gets a stack. */
 static __always_inline bool thread__frees(const struct thread_state *thread)
 {
 	switch (thread->operation) {
@@ -216,8 +216,8 @@ static __always_inline bool enter_session(struct pt_regs *ctx, __u64 cookie)
 }
 
 /*
- * Entry program for probes with cookies, which contain the shape. Without cookies, each shape has a
- * program.
+ * Entry program for probes with cookies; a cookie contains the shape. For probes without cookies,
+ * each shape has a program.
  */
 SEC("uprobe")
 int enter_any(struct pt_regs *ctx)
@@ -296,8 +296,8 @@ int session_call(struct pt_regs *ctx)
 }
 
 /*
- * Decides by a stack walk whether an entry is nested in a marked call, and continues it if it is
- * not.
+ * Decides by a stack walk whether an entry is nested in a marked call. If it is not, continues the
+ * entry.
  */
 static __always_inline void decide(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
@@ -318,7 +318,7 @@ int session_decide(struct pt_regs *ctx)
 	return 1;
 }
 
-/* decide() for links other than sessions. */
+/* Calls decide() for links other than sessions. */
 SEC("uprobe")
 int decide_nesting(struct pt_regs *ctx)
 {
@@ -326,7 +326,7 @@ int decide_nesting(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Continues a decided entry where each shape has a program. */
+/* Continues an entry that is not nested, for probes without cookies. */
 SEC("uprobe")
 int enter_decided(struct pt_regs *ctx)
 {

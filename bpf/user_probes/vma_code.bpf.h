@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the unwind rule for an address by the kernel's own mapping: its file is looked up among all
- * files with a table, whichever process maps them. So stacks of a program whose files are known are
- * complete from its first allocation, before the loader has read its mappings:
+ * Finds the unwind rule for an address by the kernel's own mapping. The file of the mapping is
+ * looked up among all files that have a table, whichever process maps them. So the stacks of a
+ * program whose files are known are complete from its first allocation, before the loader has read
+ * the process's mappings:
  *
- *  - unwind_spaces is asked first, since its mappings can be cached. It lacks a process that has
- *    just executed a program, and libraries loaded or unloaded since the last reading.
- *  - The walking program then restarts with a tail call to a program that walks by this file.
- *  - A frame found here is an offset in the file that was mapped at that moment; later changes do
- *    not affect it.
+ *  - Walks use unwind_spaces first, since its mappings can be cached. It lacks processes that have
+ *    just executed a program, and libraries loaded or unloaded since the loader read the mappings.
+ *  - If a mapping is missing, the walk starts again, after a tail call to a program that uses the
+ *    kernel's mappings.
+ *  - A frame found here is an offset in the file that was mapped at that moment. Later changes of
+ *    the mappings do not affect it.
  *  - Files are identified by inode, device, size and modification time, since inode numbers are
- *    soon reused, as in builds.
- *  - Kernels before 5.17 have no bpf_find_vma(): such stacks are cut or deferred.
+ *    soon reused (in builds, for instance).
+ *  - Kernels before 5.17 have no bpf_find_vma(). There, stacks with missing mappings are cut or
+ *    deferred.
  */
 #ifndef BPF_USER_PROBES_VMA_CODE_BPF_H
 #define BPF_USER_PROBES_VMA_CODE_BPF_H
@@ -124,8 +127,8 @@ static __always_inline const struct unwind_file_table *inode__table(struct inode
 }
 
 /*
- * Finds the kernel's mapping of addr. Code without a file, made at run time, is a mapping without a
- * table.
+ * Finds the kernel's mapping that contains addr. Code without a file, made at run time, gives a
+ * mapping without a table.
  */
 static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 {
@@ -156,7 +159,7 @@ static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 	return true;
 }
 
-/* Like walk__rule(), by the kernel's mappings. */
+/* Like walk__rule(), but by the kernel's own mappings. */
 static __always_inline bool walk__rule_by_vma(struct walk *walk, __u64 addr, __u64 *rule)
 {
 	if (!mapping__holds(&walk->here, addr) && !walk__find_vma(walk, addr))
