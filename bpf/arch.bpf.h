@@ -49,7 +49,7 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 	return ra;
 }
 
-/* Reads the word by which a later call can see whether the call at slot is still in progress. */
+/* Reads the word at a call's slot, which shows later whether the call is still in progress. */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
 	return bpf_probe_read_user(word, sizeof(*word), (void *)slot) == 0;
@@ -57,7 +57,7 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 1
 
-/* Stores are seen by other CPUs in the order they are made. */
+/* Other CPUs see stores in the order in which they are made. */
 #define ARCH_STORES_IN_ORDER 1
 
 /* True if addr has a PLT stub, which jumps to a function of another library. */
@@ -97,8 +97,9 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 }
 
 /*
- * Finds the rule of code that at the return address only releases stack and returns, as the
- * trampolines of python -X perf do. The rule holds whatever the frame pointer is.
+ * Finds the unwind rule by the code at a return address, if that code only releases stack memory
+ * and returns, as in the trampolines of python -X perf. The rule does not depend on the frame
+ * pointer.
  */
 static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
 {
@@ -126,7 +127,7 @@ static __always_inline __u64 arch_code_address(__u64 addr)
 	return addr;
 }
 
-/* Copies the registers as the caller will have them at pc after the return. */
+/* Copies the registers that the caller will have after the return, when it continues at pc. */
 static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
 {
 	__u64 *ret = copy->registers;
@@ -185,8 +186,8 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SS 20
 
 /*
- * Reads the user registers of a thread that does not run. They are 0 for the process's kernel
- * threads. False if they are not where they were expected.
+ * Reads the user registers of a thread that does not run. All registers are 0 for the process's
+ * kernel threads. False if the expected place does not contain user registers.
  */
 static __always_inline bool arch_thread_registers(struct task_struct *task, __u64 *ret)
 {
@@ -229,12 +230,12 @@ static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32
 	return bpf_probe_read_kernel(ret, max, from) ? 0 : max;
 }
 
-/* The registers of a thread that has made a system call, as if it had called a function. */
+/* The registers of a thread in a system call, as if the thread had called a function there. */
 struct arch_syscall {
 	struct pt_regs regs;
 };
 
-/* regs, here and below: the kernel's struct pt_regs of a system call. */
+/* In this function and those below, regs is the kernel's struct pt_regs of a system call. */
 static __always_inline __u64 arch_syscall_number(void *regs)
 {
 	__u64 number = ~0ULL;
@@ -243,7 +244,7 @@ static __always_inline __u64 arch_syscall_number(void *regs)
 	return number;
 }
 
-/* One of the first four arguments, also when the call has returned. */
+/* Returns one of the first four arguments, even after the system call has returned. */
 static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 {
 	struct pt_regs *from = regs;
@@ -433,7 +434,7 @@ static __always_inline __u64 arch_syscall_number(void *regs)
 	return (__s64)BPF_CORE_READ((struct pt_regs___kernel *)regs, syscallno);
 }
 
-/* The result has taken the place of the first argument, of which the kernel keeps a copy. */
+/* The result has replaced the first argument, of which the kernel keeps a copy. */
 static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 {
 	struct user_pt_regs *from = regs;

@@ -41,22 +41,22 @@ struct memleak_recent {
 
 #define MEMLEAK_FILTER_IN_LINE 16
 
-/* The counting filter: numbers of blocks in the table, by hash. */
+/* The counting filter: the number of blocks in the table with each hash. */
 struct memleak_filter {
 	__u32 cnt[MEMLEAK_FILTER_IN_LINE];
 };
 
 /*
- * With quotas, a process may have MEMLEAK_QUOTA_FACTOR times as many blocks as are free in the
- * table: one process alone fills four fifths of the table, two processes four ninths each, and a
+ * With quotas, a process may have MEMLEAK_QUOTA_FACTOR times as many blocks as the table has free
+ * entries: one process alone fills four fifths of the table, two processes four ninths each, and a
  * new process always finds room. Method: Choudhury and Hahne, Dynamic Queue Length Thresholds for
  * Shared-Memory Packet Switches, 1998.
  */
 #define MEMLEAK_QUOTA_FACTOR 4
 
 /*
- * Number of quotas, indexed by the low bits of the image, so two long-lived images may share one.
- * One more quota counts all images together.
+ * Number of quotas. The low bits of an image select its quota, so two long-lived images may share a
+ * quota. One more quota counts the blocks of all images.
  */
 #define MEMLEAK_QUOTAS 16384
 

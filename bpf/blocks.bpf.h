@@ -22,9 +22,9 @@ struct {
 } blocks SEC(".maps");
 
 /*
- * The second block table, once the loader has created it. Hash tables allocate their memory at
- * creation, and few processes need the maximum. It has no BTF types, which would have to be equal
- * on kernels before 6.2.
+ * Holds the second block table, once the loader has created it. The loader creates it late, since a
+ * hash table allocates its memory at creation and few processes need the maximum. The map has no
+ * BTF types: kernels before 6.2 would require equal types in the inner map.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -64,7 +64,7 @@ struct {
 	__type(value, __u64);
 } counters SEC(".maps");
 
-/* Atomic although per CPU: since 6.0, one program can preempt another. */
+/* Atomic although counters are per CPU: since Linux 6.0, one program can preempt another. */
 static __always_inline void count(__u32 which, __s64 by)
 {
 	__u64 *counter = bpf_map_lookup_elem(&counters, &which);
@@ -158,8 +158,8 @@ static __always_inline __u32 *filter__find(const struct memleak_block_key *key)
 }
 
 /*
- * Counts a block in the filter: before it is stored and until it is deleted, so a count of 0 means
- * that the table does not have it.
+ * Counts a block in the filter. A block is counted from before it is stored until after it is
+ * deleted, so a count of 0 means that the block is not in the table.
  */
 static __always_inline void filter__add(const struct memleak_block_key *key, __s32 by)
 {
@@ -169,7 +169,7 @@ static __always_inline void filter__add(const struct memleak_block_key *key, __s
 		__sync_fetch_and_add(cnt, by);
 }
 
-/* False if the block is certainly not in the table, which is true for most lookups and cheap. */
+/* False if the block is certainly not in the table. This check is cheap, and saves most lookups. */
 static __always_inline bool table__may_have(const struct memleak_block_key *key)
 {
 	const volatile __u32 *cnt = filter__find(key);
@@ -186,8 +186,9 @@ static __always_inline void *table__second(void)
 }
 
 /*
- * Takes a block out of the tables. It is copied before the delete, since a deleted element may be
- * reused at once, and debited only if the delete succeeds, since another program may be faster.
+ * Takes a block out of the tables. The block is copied before it is deleted, since a deleted
+ * element may be reused at once. Its site is debited only if the delete succeeds, since another
+ * program may have deleted the block first.
  */
 static __always_inline bool table__take(const struct memleak_block_key *key,
 					struct memleak_block *ret)

@@ -28,8 +28,9 @@ struct uprobes_state {
 };
 
 /*
- * Vector registers of x86-64, whose first words describe the rest. Older kernels have them in
- * struct thread_struct, then reached them by a pointer there; now they follow the task.
+ * Vector registers of x86-64; their first words describe the rest. The oldest kernels have them in
+ * struct thread_struct, later kernels have a pointer to them there, and the newest kernels have
+ * them behind the task.
  */
 union fpregs_state {
 	unsigned int first;
@@ -245,7 +246,8 @@ static __always_inline long task_state(struct task_struct *task)
 }
 
 /*
- * Bits of signal_struct.flags for a process that ends; SIGNAL_GROUP_COREDUMP is of older kernels.
+ * Bits of signal_struct.flags for a process that ends; only older kernels have
+ * SIGNAL_GROUP_COREDUMP.
  */
 #define SIGNAL_GROUP_EXIT 4
 #define SIGNAL_GROUP_COREDUMP 8
@@ -284,9 +286,9 @@ static __always_inline bool task_on_cpu(struct task_struct *task)
 }
 
 /*
- * Returns the address of a thread's user registers while it is in the kernel; 0 if unknown. On
- * kernels without bpf_task_pt_regs(), they are the last bytes bytes of the kernel stack of
- * stack_bytes.
+ * Returns the address of a thread's user registers while the thread is in the kernel; 0 if unknown.
+ * Without bpf_task_pt_regs(), the registers are found at the end of the kernel stack: bytes is
+ * their size, and stack_bytes is the size of the stack.
  */
 static __always_inline __u64 task_user_registers(struct task_struct *task, __u64 stack_bytes,
 						 __u64 bytes)
@@ -296,7 +298,7 @@ static __always_inline __u64 task_user_registers(struct task_struct *task, __u64
 	return (__u64)BPF_CORE_READ(task, stack) + stack_bytes - bytes;
 }
 
-/* Bits of a cache's flags, on kernels that name them. */
+/* Bits in the flags of a slab cache, on kernels that name these bits. */
 enum _slab_flag_bits {
 	_SLAB_RECLAIM_ACCOUNT = 17,
 };
@@ -312,8 +314,8 @@ static __always_inline bool cache_is_reclaimable(struct kmem_cache *cache)
 }
 
 /*
- * Returns the address that pending return probes put in place of return addresses: the start of the
- * process's [uprobes] page. 0 if there is none yet.
+ * Returns the address of the return trampoline, which return probes put in place of return
+ * addresses: the start of the process's [uprobes] page. 0 if the process has no such page yet.
  */
 static __always_inline __u64 return_trampoline(void)
 {
@@ -322,7 +324,7 @@ static __always_inline __u64 return_trampoline(void)
 	return BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
 }
 
-/* Returns the stack pointer at the start of the current program. */
+/* Returns the user stack pointer with which the process's current program started. */
 static __always_inline __u64 first_stack_pointer(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

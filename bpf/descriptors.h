@@ -3,7 +3,7 @@
 #ifndef BPF_DESCRIPTORS_H
 #define BPF_DESCRIPTORS_H
 
-/* System calls have numbers below this. */
+/* Upper limit of the numbers of system calls. */
 #define MEMLEAK_SYSCALLS 512
 
 /* How a system call deals with descriptors. */
@@ -15,13 +15,16 @@ enum memleak_fd_call {
 	MEMLEAK_FD_SIGNAL,      /* signalfd(): returns a new one if the first argument is -1 */
 	MEMLEAK_FD_FCNTL,       /* fcntl(): returns a new one with F_DUPFD */
 	MEMLEAK_FD_BPF,         /* bpf(): returns a new one with some commands */
-	MEMLEAK_FD_DUP_TO,      /* dup2(): the new one replaces what had its number */
-	MEMLEAK_FD_PAIR_IN_1ST, /* pipe(): stores two where the first argument points */
+	MEMLEAK_FD_DUP_TO, /* dup2(): the new descriptor replaces the one that had its number */
+	MEMLEAK_FD_PAIR_IN_1ST, /* pipe(): stores two new descriptors at its first argument */
 	MEMLEAK_FD_PAIR_IN_4TH, /* socketpair() */
 	MEMLEAK_FD_MESSAGE,     /* recvmsg(): descriptors may come with the message */
 };
 
-/* The address of a descriptor's block: not 0, and the low bits are free for states. */
+/*
+ * The address that stands for a descriptor in a block's key. It is never 0, and its low bits are 0,
+ * since the recent-block cache keeps a block's state there.
+ */
 #define MEMLEAK_FD_ADDR(fd) (((__u64)(__u32)(fd) + 1) << 12)
 #define MEMLEAK_ADDR_FD(addr) ((__u32)((addr) >> 12) - 1)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * --sample-bytes: draws exponentially distributed distances between samples, in bytes. Uses only
- * integer arithmetic, since BPF has no other, and no branches, since a verifier would follow both.
- * Does not depend on BPF, so that a test can compare it with libm.
+ * integer arithmetic, since BPF has no other, and no branches, since a verifier would follow both
+ * sides of each. Does not depend on BPF, so that a test can compare it with libm.
  */
 #ifndef BPF_EXPONENTIAL_H
 #define BPF_EXPONENTIAL_H
@@ -71,10 +71,11 @@ static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random
 }
 
 /*
- * True if the next sample lies in the next size bytes. left: bytes until the sample; 0 if it must
- * be drawn, as in fresh memory and after a sample. The exponential distribution has no memory:
- * independently of earlier calls, a block of S bytes has a sample with probability 1 - e^(-S /
- * mean). Size 0 counts as 1: a block that is never sampled could not be estimated.
+ * True if the next sample lies in the next size bytes. *left is the number of bytes until that
+ * sample. It is 0 if the distance must still be drawn, as in fresh memory and after a sample. The
+ * exponential distribution has no memory: independently of earlier calls, a block of S bytes has a
+ * sample with probability 1 - e^(-S / mean). Size 0 counts as 1: a block that is never sampled
+ * could not be estimated.
  */
 static inline __attribute__((always_inline)) bool countdown__ends(__u64 *left, __u64 size)
 {

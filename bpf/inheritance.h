@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that forked children inherit, with --follow. Part of the ABI. Nothing is copied at fork: a
- * child has the blocks that its parent had then and that the child has not freed since.
+ * Blocks that forked children inherit, with --follow. Part of the ABI. Nothing is copied at a fork:
+ * a child has the blocks that its parent had at the fork, except those that the child has freed
+ * since.
  */
 #ifndef BPF_INHERITANCE_H
 #define BPF_INHERITANCE_H
@@ -9,13 +10,13 @@
 #include <linux/types.h>
 
 /*
- * References to an image that has forked or was forked, kept as long as any image may have its
- * blocks.
+ * References to an image that has forked or was forked. They are kept as long as any image may have
+ * blocks of this image.
  */
 struct memleak_image_refs {
-	__u64 forked_ns; /* when it last forked */
+	__u64 forked_ns; /* when the image last forked */
 	__u32 parent;    /* image that this one was forked from; 0 after exec */
-	__u32 users;     /* 1 until its last report, and 1 for each child with users */
+	__u32 users;     /* 1 until the image's last report, plus 1 for each child with users */
 };
 
 /* A block that was freed after a fork: descendants of the image may still have it. */

@@ -26,8 +26,9 @@ enum memleak_kernel_event {
 };
 
 /*
- * Where an event has a value: the index of a tracepoint argument, or the offset of a field in the
- * record if only records are available. MEMLEAK_VALUE_NONE if the event has no such value.
+ * Tells where the values of an event are: each is the index of a tracepoint argument, or, if only
+ * the event's record is available, the offset of a field in it. MEMLEAK_VALUE_NONE if the event has
+ * no such value.
  */
 #define MEMLEAK_VALUE_NONE 0xff
 
@@ -83,9 +84,9 @@ struct memleak_kernel_config {
 };
 
 /*
- * Maximum order of a block of pages. Pages are identified by frame numbers: any numbering in which
- * neighbours differ by one, and blocks of 2^n pages start at multiples of 2^n. The programs find
- * out where the direct mapping has frame 0.
+ * Maximum order of a block of pages. Pages are identified by frame numbers. In every numbering
+ * used, neighbouring pages have successive numbers, and a block of 2^n pages starts at a multiple
+ * of 2^n. The programs find out at which address frame 0 is in the direct mapping.
  */
 #define MEMLEAK_MAX_PAGE_ORDER 18
 

@@ -22,10 +22,10 @@
 
 /*
  * The packed totals have 24 bits of count and 40 bits of size. At any moment they include at most
- * max_allocs blocks, the recent blocks (8192 * MEMLEAK_RECENT_BLOCKS), and one block in flight per
- * thread. To avoid a carry out of the count, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. To
- * avoid a carry out of the size, blocks of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more go
- * to the wide counter.
+ * max_allocs blocks, the blocks of the recent-block cache (8192 * MEMLEAK_RECENT_BLOCKS), and one
+ * block per thread that is being recorded. So that the count does not overflow, max_allocs is at
+ * most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does not overflow, blocks of 2^40 / (max_allocs +
+ * MEMLEAK_IN_FLIGHT) bytes or more are added to the wide counter.
  */
 #define MEMLEAK_IN_FLIGHT (1U << 16)
 #define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)
@@ -45,7 +45,7 @@ enum memleak_kind {
 	MEMLEAK_KIND_CNT,
 };
 
-/* Tail calls of entry programs. */
+/* Programs with which entry programs continue, by a tail call. */
 enum memleak_tail {
 	MEMLEAK_TAIL_WALK,   /* walks the stack */
 	MEMLEAK_TAIL_VMA,    /* walks the stack by the kernel's own mappings */
@@ -59,7 +59,7 @@ enum memleak_tail {
 enum memleak_lost {
 	MEMLEAK_LOST_ALLOCS_FULL,  /* block table full (--max-allocs) */
 	MEMLEAK_LOST_STACKS_FULL,  /* stack table full (--stack-storage-size): no stack kept */
-	MEMLEAK_LOST_NESTING,      /* outermost call overwritten by a call on another stack */
+	MEMLEAK_LOST_NESTING,      /* calls that may wrongly count as nested or as outermost */
 	MEMLEAK_LOST_RECURSION,    /* program skipped by the kernel (recursion_misses) */
 	MEMLEAK_LOST_UNWIND,       /* stack cut: block kept, outer callers unknown */
 	MEMLEAK_LOST_UNRETURNED,   /* call never returned: longjmp, or a lost return probe */
@@ -68,16 +68,17 @@ enum memleak_lost {
 	MEMLEAK_LOST_NO_MEMORY,    /* no kernel memory for a table entry: block not tracked */
 	MEMLEAK_LOST_MAPPINGS,   /* mmap, munmap or mremap events lost because the ring was full */
 	MEMLEAK_LOST_EVENTS,     /* -t lines lost because the ring was full */
-	MEMLEAK_LOST_EXEC,       /* executed programs whose first allocations were missed */
+	MEMLEAK_LOST_EXEC,       /* exec calls after which the first allocations were missed */
 	MEMLEAK_LOST_QUOTA_FULL, /* the process used up its quota of the block table */
 	MEMLEAK_LOST_PROCESSES,  /* processes not traced, or whose exec was not reported */
-	MEMLEAK_LOST_HEAPS,      /* heaps freed as a whole: their blocks are kept */
-	MEMLEAK_LOST_INHERITED,  /* frees of inherited blocks, or of blocks that were inherited */
-	MEMLEAK_LOST_STRINGS,    /* strings not read completely: their size is what was read */
+	MEMLEAK_LOST_HEAPS, /* heaps freed as a whole: their blocks still count as outstanding */
+	MEMLEAK_LOST_INHERITED, /* forks, or frees of blocks that parent and child share, not
+				   recorded */
+	MEMLEAK_LOST_STRINGS,   /* strings not read completely: their recorded size is too small */
 	MEMLEAK_LOST_CNT,
 };
 
-/* Statistics, with counters behind those of the losses. */
+/* Statistics; their counters follow those of the losses. */
 enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees in the kernel */
 	MEMLEAK_STAT_REPLACED,       /* stale blocks found at an address that was just allocated */
@@ -97,7 +98,10 @@ enum memleak_stat {
 	MEMLEAK_COUNTER_CNT = MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_CNT,
 };
 
-/* Meaning of the address in a block's key: equal addresses in two domains are two blocks. */
+/*
+ * Meaning of the address in a block's key. Equal addresses in different domains belong to different
+ * blocks.
+ */
 enum memleak_domain {
 	MEMLEAK_DOMAIN_USER,   /* virtual memory of an image */
 	MEMLEAK_DOMAIN_SLAB,   /* kernel virtual memory */
@@ -162,8 +166,9 @@ struct memleak_site {
  * Value of the stack table, with the innermost frame first. The key is a 64-bit hash of the frames,
  * never 0.
  *
- * A user stack is *unresolved* if, for some frames, the walk knew no mapping or one that may be out
- * of date. The loader resolves such frames from its record of what was mapped at each unload count.
+ * A user stack is *unresolved* if the walk knew no mapping for some of its frames, or only a
+ * mapping that may be out of date. The loader resolves such frames from its record of what was
+ * mapped at each unload count.
  *
  * An unresolved stack may also be *deferred*: a copy of its memory is sent to the loader, which
  * finds the frames when the code is known. The key of a deferred stack is random.
@@ -193,36 +198,35 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 }
 
 /*
- * Flag in image numbers assigned by the loader, as opposed to the programs. Image 0 marks a target
- * that is never traced, nor are its children.
+ * Flag in image numbers that the loader assigns; the programs assign numbers without it. A target
+ * with image 0 is never traced, and neither are its children.
  */
 #define MEMLEAK_IMAGE_GIVEN (1U << 31)
 
 /* Value of the target table; the key is the tgid in the loader's pid namespace. */
 struct memleak_target {
 	__u32 image;
-	__u32 base;         /* image whose mappings it began with; 0 after exec */
-	__u32 borrows;      /* runs in its parent's memory until it executes a program */
-	__u32 has_forked;   /* the loader has a record of its first fork */
-	__u32 binding;      /* number of execs by another thread than the first, or
-			     * MEMLEAK_BORROWED */
-	__u32 unloads;      /* incremented before and after libraries are unloaded */
+	__u32 base;       /* image whose mappings the process began with; 0 after exec */
+	__u32 borrows;    /* runs in its parent's memory until it executes a program */
+	__u32 has_forked; /* the loader has a record of its first fork */
+	__u32 binding;    /* number of execs by threads other than the first, or MEMLEAK_BORROWED */
+	__u32 unloads;    /* incremented before and after libraries are unloaded */
 	__u32 loader_state; /* state of the dynamic loader at the last call of its hook */
 	__u32 descendant;   /* --follow: has inherited its parent's blocks */
 	__u32 fd_end;       /* --fds: all tracked descriptors are below this number */
 	__u64 code_told_ns; /* when a walk last sent a record of unknown code */
-	__u64 exec_cnt;     /* the kernel's count at the last exec handled; 0 if there was none */
+	__u64 exec_cnt;     /* the kernel's exec count at the last exec handled; 0 if none was */
 };
 
 /* Maximum targets, if processes are found while tracing. */
 #define MEMLEAK_TARGETS_MAX 16384
 
-/* Stands for the hierarchy of cgroup version 2. */
+/* Value of cgroup_subsys for the hierarchy of cgroup version 2. */
 #define MEMLEAK_CGROUP_UNIFIED (~0U)
 
 /* Rule by which processes become targets; constant for the programs. */
 struct memleak_target_filter {
-	__u32 cgroup_subsys; /* number of the controller whose hierarchy has the cgroup */
+	__u32 cgroup_subsys; /* number of a controller of the cgroup's hierarchy */
 	__u8 join;   /* matching processes become targets when they begin or execute a program */
 	__u8 follow; /* children of targets become targets */
 	__u8 by_comm;
@@ -247,7 +251,7 @@ struct memleak_cgroup {
  * attached. Links of an earlier binding may still fire until they are detached.
  *
  * MEMLEAK_COOKIE_THROWS: an exception may leave the call. Its return is seen by probes on return
- * instructions, not by a return probe, since exceptions cannot pass one.
+ * instructions, not by a return probe, since an exception cannot pass a return probe.
  */
 #define MEMLEAK_COOKIE(shape, binding) ((__u64)(binding) << 8 | (shape))
 #define MEMLEAK_COOKIE_THROWS 0x80ULL
@@ -258,16 +262,16 @@ struct memleak_cgroup {
 #define MEMLEAK_BORROWED (MEMLEAK_ANY_BINDING - 1)
 
 /*
- * Flag in a user frame that was interrupted by a signal: its address is that of the next
- * instruction, not a return address. In addresses, this bit equals the one above it.
+ * Flag in a user frame that a signal interrupted: the frame's address is that of the next
+ * instruction, not a return address. In a plain address, this bit equals the bit above it.
  */
 #define MEMLEAK_FRAME_EXACT (1ULL << 62)
 #define MEMLEAK_FRAME_IS_EXACT(frame) ((frame) >> 62 == 1)
 #define MEMLEAK_FRAME_ADDR(frame) ((frame) >> 63 ? (frame) : (frame) & (MEMLEAK_FRAME_UNKNOWN - 1))
 
 /*
- * Flag in a frame that is a file and an offset: equal in all processes, and valid even if the file
- * is unmapped. In user addresses, this bit is 0.
+ * Flag in a frame that consists of a file number and an offset. Such a frame is equal in all
+ * processes, and stays valid when the file is unmapped. In user addresses, this bit is 0.
  */
 #define MEMLEAK_FRAME_FILE (1ULL << 61)
 #define MEMLEAK_FRAME_IN_FILE(frame)                                                               \
@@ -279,14 +283,14 @@ struct memleak_cgroup {
 #define MEMLEAK_FRAME_FILES (1U << 20)
 
 /*
- * Set by the loader if different code was mapped at the address over time, and it is unknown which
- * was used.
+ * Flag in a frame, set by the loader: different code was mapped at the address over time, and it is
+ * unknown which code was running.
  */
 #define MEMLEAK_FRAME_UNSURE (1ULL << 60)
 
 /*
- * Set if no mapping was known at the address during the walk. The next frame was found by a frame
- * pointer, which is right if the code has no table.
+ * Flag in a frame: no mapping was known at its address during the walk. The next frame was found by
+ * a frame pointer, which is right if the code has no table.
  */
 #define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
 
@@ -297,7 +301,10 @@ enum memleak_unwind {
 	MEMLEAK_UNWIND_DWARF, /* by tables only */
 };
 
-/* Number of counters of frees of blocks older than tracing, by image; two images may share one. */
+/*
+ * Number of entries that count frees of blocks older than tracing. The image selects an entry; two
+ * images may share an entry.
+ */
 #define MEMLEAK_EARLIER_CNT 16384
 
 static inline __attribute__((always_inline)) __u32 memleak_earlier_at(__u32 image)
@@ -342,28 +349,28 @@ struct memleak_config {
 	__u8 count;         /* enum memleak_count_by: only count calls */
 	__u8 descriptors;   /* --fds: a block is a descriptor, and children inherit none */
 	__u8 count_targets; /* count only calls of targets: probes fire for all processes */
-	__u8 bound;         /* probes are bound to processes, without borrowers of their memory */
-	__u8 sessions;      /* the program's result at an entry says whether to report the return */
+	__u8 bound;    /* each probe is bound to a process, but not to borrowers of its memory */
+	__u8 sessions; /* the program's result at an entry says whether to report the return */
 };
 
 /* Records in the control ring: mappings and the life of processes, in order. */
 enum memleak_record_type {
-	MEMLEAK_REC_MAP,    /* new mapping addr, len at site */
-	MEMLEAK_REC_TAKE,   /* addr, len is about to be unmapped, replaced or moved */
-	MEMLEAK_REC_UNTAKE, /* the call failed: puts back what the thread's last TAKE took */
-	MEMLEAK_REC_GONE,   /* the call succeeded: drops what the thread's last TAKE took */
-	MEMLEAK_REC_MOVE,   /* moves what the thread's last TAKE took to addr, len */
-	MEMLEAK_REC_EXEC,   /* exec; addr: new image, len: 1 if not by the first thread */
-	MEMLEAK_REC_FORK,   /* first fork of the process; addr: the child's pid */
-	MEMLEAK_REC_BORROW, /* new child that borrows the process's memory; addr: its pid */
-	MEMLEAK_REC_NEW,    /* new target; addr: image it was forked from, or 0; len: descendant */
-	MEMLEAK_REC_END,    /* end of a target, or of tracing it; addr: its unloads */
-	MEMLEAK_REC_LEFT,   /* a target executes a program that is no target */
-	MEMLEAK_REC_LIBS,   /* the dynamic loader has changed its list of libraries */
-	MEMLEAK_REC_CODE,   /* a walk found unknown code at addr */
+	MEMLEAK_REC_MAP,    /* new mapping of len bytes at addr, made at site */
+	MEMLEAK_REC_TAKE,   /* len bytes at addr are about to be unmapped, replaced or moved */
+	MEMLEAK_REC_UNTAKE, /* the call failed: undoes the thread's last TAKE */
+	MEMLEAK_REC_GONE,   /* the call succeeded: makes the thread's last TAKE final */
+	MEMLEAK_REC_MOVE,   /* moves what the thread's last TAKE took to len bytes at addr */
+	MEMLEAK_REC_EXEC,   /* exec; addr is the new image, len is 1 if not by the first thread */
+	MEMLEAK_REC_FORK,   /* first fork of the process; addr is the child's pid */
+	MEMLEAK_REC_BORROW, /* new child that borrows the process's memory; addr is its pid */
+	MEMLEAK_REC_NEW,  /* new target; addr is its parent's image or 0, len is 1 if it inherits */
+	MEMLEAK_REC_END,  /* end of a target, or of tracing it; addr is its unload count */
+	MEMLEAK_REC_LEFT, /* a target executes a program, and is no target any more */
+	MEMLEAK_REC_LIBS, /* the dynamic loader has changed its list of libraries */
+	MEMLEAK_REC_CODE, /* a walk found unknown code at addr */
 	MEMLEAK_REC_STACKS, /* the stack table is getting full */
 	MEMLEAK_REC_BLOCKS, /* the first block table may be getting full */
-	MEMLEAK_REC_PEAK,   /* more is outstanding than the loader's limit */
+	MEMLEAK_REC_PEAK,   /* the outstanding bytes have reached the loader's limit */
 };
 
 struct memleak_record {
@@ -382,8 +389,8 @@ struct memleak_record {
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
 
 /*
- * A walked stack and a copy of its memory, for libdwfl to walk again: a deferred stack, or one to
- * be compared. The copy of a deferred stack is truncated within copy.stack_bytes.
+ * A walked stack and a copy of its memory, which libdwfl walks again: a deferred stack, or a stack
+ * to be compared. The record of a deferred stack ends within the array copy.stack_bytes.
  */
 struct memleak_stack_copy {
 	__u64 deferred; /* key of the stack table; 0 for a comparison */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pids in memleak's own pid namespace. In the initial namespace, the usual case, they are the
- * kernel's own, and the verifier removes the rest of this code.
+ * Pids in memleak's own pid namespace. In the initial namespace, the usual case, these pids are the
+ * kernel's own, and the verifier removes the code that translates them.
  */
 #ifndef BPF_PIDS_BPF_H
 #define BPF_PIDS_BPF_H

@@ -9,11 +9,12 @@
 #include "bpf/memleak.h"
 
 /*
- * Encoding of a reading's number in a block. A block that is reallocated during a reading and keeps
- * its birth time gets the number of that reading, which must not read it again. A block that moved
- * between a memory picture and the reading gets the number of the picture. The number is in the
- * upper bits of tid, which tids do not use, and in the lower bits of birth_ns, where it costs some
- * microseconds. Numbers begin where the upper part is not 0.
+ * How the number of a reading is encoded in a block. (A reading is one pass of the loader over all
+ * blocks.) A block that is reallocated during a reading, and keeps its birth time, gets the number
+ * of that reading, so that the reading does not count the block twice. A block that moves between a
+ * memory picture and the reading gets the number of the picture. The upper part of the number is in
+ * the upper bits of tid, which tids do not use. The lower part is in the lower bits of birth_ns,
+ * which makes the time wrong by some microseconds. Numbers begin where the upper part is not 0.
  */
 #define MEMLEAK_TID_BITS 22
 #define MEMLEAK_READING_LOW_BITS 14
@@ -25,7 +26,10 @@ static inline __attribute__((always_inline)) __u32 block__tid(const struct memle
 	return block->tid & ((1U << MEMLEAK_TID_BITS) - 1);
 }
 
-/* Returns the number in a block; 0 if it was never moved during a reading or after a picture. */
+/*
+ * Returns the number in a block; 0 if the block was never moved during a reading or after a
+ * picture.
+ */
 static inline __attribute__((always_inline)) __u32 block__reading(const struct memleak_block *block)
 {
 	__u32 upper = block->tid >> MEMLEAK_TID_BITS;
@@ -45,7 +49,10 @@ static inline __attribute__((always_inline)) void block__set_reading(struct meml
 
 #define MEMLEAK_HANDED_MAX 64
 
-/* A block stored where the reading has already passed; see bpf/user_probes/reading.bpf.h. */
+/*
+ * A block that was stored in a bucket which the reading has already passed; see
+ * bpf/user_probes/reading.bpf.h.
+ */
 struct memleak_handed {
 	struct memleak_block_key key;
 	struct memleak_block block;
@@ -54,7 +61,7 @@ struct memleak_handed {
 
 struct memleak_reading {
 	__u32 number;     /* number of this reading; 0 if there is none */
-	__u32 read_cnt;   /* buckets of the recent-block cache that were read */
+	__u32 read_cnt;   /* number of buckets of the recent-block cache that were read */
 	__u32 handed_cnt; /* may exceed MEMLEAK_HANDED_MAX */
 	__u32 picture;    /* number of the pictures for this reading; 0 if there are none */
 	struct memleak_handed handed[MEMLEAK_HANDED_MAX];

@@ -25,8 +25,9 @@ struct {
 } recent SEC(".maps");
 
 /*
- * Returns the bucket for a block; NULL if such blocks are only in the table. Pages are: they are
- * freed in parts, which only the table can find.
+ * Returns the bucket for a block; NULL if the cache does not hold blocks of this kind. It does not
+ * hold pages: they are freed in parts, and only the table can find the block to which a part
+ * belongs.
  */
 static __always_inline struct memleak_recent *recent__bucket(const struct memleak_block_key *key)
 {
@@ -40,8 +41,8 @@ static __always_inline struct memleak_recent *recent__bucket(const struct memlea
 }
 
 /*
- * Returns 1 + the place of the word that equals wanted outside mask; 0 if there is none.
- * Branch-free: a verifier would follow each place separately.
+ * Returns 1 + the place of the word that equals wanted in all bits but those in mask; 0 if there is
+ * none. Branch-free: a verifier would follow each place separately.
  */
 static __always_inline __u64 recent__find(const volatile struct memleak_recent *bucket,
 					  __u64 wanted, __u64 mask)
@@ -84,7 +85,10 @@ static __always_inline bool recent__is_dying(const struct memleak_recent *bucket
 	       recent__find(bucket, addr | MEMLEAK_RECENT_DEAD, 0);
 }
 
-/* Sets a free place to the word. Returns MEMLEAK_RECENT_BLOCKS or more if there is none. */
+/*
+ * Stores the word in a free place, and returns the place. Returns MEMLEAK_RECENT_BLOCKS or more if
+ * no place is free.
+ */
 static __always_inline __u32 recent__claim(struct memleak_recent *bucket, __u64 word)
 {
 	__u32 place = recent__find(bucket, 0, 0) - 1;
@@ -96,11 +100,12 @@ static __always_inline __u32 recent__claim(struct memleak_recent *bucket, __u64 
 }
 
 /*
- * Begins to move the oldest block to the table. Returns its place, or MEMLEAK_RECENT_BLOCKS if it
- * cannot be moved now.
+ * Begins to move the oldest block to the table. Returns the block's place, or MEMLEAK_RECENT_BLOCKS
+ * if the block cannot be moved now.
  *
  * If the block is freed meanwhile, it is marked dead, and its address may be reused. The table then
- * has the dead block for a moment, and no other block with its address may be moved there.
+ * contains the dead block for a moment; until it is removed, no other block with its address may be
+ * moved to the table.
  */
 static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 					      struct memleak_block_key *key,
@@ -125,8 +130,9 @@ static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 }
 
 /*
- * Ends a move: sets the place's word. stored: the block is in the table. Totals of sites include
- * all blocks with -C, else only those in the table. False if the block was freed meanwhile.
+ * Ends the move of a block by setting the word of its place. stored tells whether the block is in
+ * the table now. With -C, the totals of sites include all blocks, otherwise only those in the
+ * table. False if the block was freed meanwhile.
  */
 static __always_inline bool recent__moved(struct memleak_recent *bucket, __u32 place, __u64 word,
 					  const struct memleak_block_key *key,
@@ -188,8 +194,8 @@ static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u
 
 /*
  * Takes a block out. Searches in the order in which blocks move: first live blocks, then blocks
- * being moved; after that, the caller searches the table. A block being moved is debited by the
- * program that deletes it from the table.
+ * being moved; after that, the caller searches the table. The program that deletes a moved block
+ * from the table also debits its site.
  */
 static __always_inline bool recent__take(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,

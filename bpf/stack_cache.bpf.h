@@ -4,9 +4,9 @@
  * the words that it reads from the stack. If the same words are at the same distances from the
  * stack pointer, the stack is the same and is not walked again.
  *
- * An entry has the places of these words, and a hash of the words and of its other fields. Entries
- * are written by all CPUs without locks; a torn entry matches no stack. Knows nothing of how stacks
- * are walked.
+ * An entry contains the places of these words, and a hash of the words and of the entry's other
+ * fields. Entries are written by all CPUs without locks; a torn entry matches no stack. Knows
+ * nothing of how stacks are walked.
  */
 #ifndef BPF_STACK_CACHE_BPF_H
 #define BPF_STACK_CACHE_BPF_H
@@ -14,33 +14,38 @@
 #include "bpf/masks.bpf.h"
 #include "bpf/track.bpf.h"
 
-/* Maximum words that a cached walk depends on, and maximum distance of these words. */
+/*
+ * Maximum number of words that a cached walk depends on, and maximum distance of such a word from
+ * the stack pointer, in words.
+ */
 #define STACK_CACHE_WORDS_MAX 256
 #define STACK_CACHE_STACK_WORDS 1024
 
-/* Flag in a place whose word is an address in the stack: compared by distance, not value. */
+/*
+ * Flag in the place of a word that points into the stack: such words are compared by their
+ * distance, not by their value.
+ */
 #define STACK_CACHE_RELATIVE 0x8000U
 
-/* Value of an entry's end that matches no stack. */
+/* Value of the field end in an entry that matches no stack. */
 #define STACK_CACHE_DISTRUSTED 0xffff
 
 /* The words of a stack that its walk depends on. */
 struct stack_words {
 	__u64 hash;   /* hash of the words, in the order of places */
-	__u64 prefix; /* value of hash after the first words */
+	__u64 prefix; /* hash of the first STACK_CACHE_PREFIX words */
 	__u32 cnt;
-	__u32 end;         /* words from the stack pointer up that must be readable */
-	__u64 not_fitting; /* nonzero if some words cannot be kept */
-	__u16 places[STACK_CACHE_WORDS_MAX]; /* words from the stack pointer; the last ones repeat
-					      */
+	__u32 end;         /* number of words from the stack pointer up that must be readable */
+	__u64 not_fitting; /* nonzero if the places of some words cannot be stored */
+	__u16 places[STACK_CACHE_WORDS_MAX]; /* distances from the stack pointer, in words */
 };
 
 struct stack_cache_head {
 	__u64 key;
 	__u64 check;  /* stack_cache__check() of the entry */
-	__u64 prefix; /* hash of the first words, in which paths to a place usually differ */
+	__u64 prefix; /* hash of the first words, in which different paths usually differ */
 	__u64 stack;  /* hash of the stack's frames */
-	__u32 note;   /* additional result of the walk */
+	__u32 note;   /* additional result of the walk, such as the kind of its site */
 	__u16 cnt;
 	__u16 end;
 };
@@ -53,8 +58,8 @@ struct cached_stack {
 #define STACK_CACHE_PREFIX 4
 
 /*
- * Entries per key. Loops over them are unrolled: older verifiers reject a loop that starts after a
- * call, where compilers put it.
+ * Entries per key. Loops over these entries are unrolled: compilers would let the loop begin after
+ * a function call, and older verifiers reject such a loop.
  */
 #define STACK_CACHE_WAYS 4
 #define STACK_CACHE_BITS 11
@@ -66,7 +71,10 @@ struct {
 	__type(value, struct cached_stack);
 } cached_stack SEC(".maps");
 
-/* Recognised stacks per check: one in 1021 is walked anyway. Prime, in case paths alternate. */
+/*
+ * One in this number of recognised stacks is walked anyway, as a check. The number is prime, so
+ * that all paths are checked even if they alternate.
+ */
 #define STACK_CACHE_CHECKED 1021
 
 static __always_inline struct cached_stack *stack_cache__find(__u64 key, __u32 way)
@@ -76,7 +84,10 @@ static __always_inline struct cached_stack *stack_cache__find(__u64 key, __u32 w
 	return bpf_map_lookup_elem(&cached_stack, &at);
 }
 
-/* Copies the entry's head, which may change at any time. False if the entry cannot match. */
+/*
+ * Copies the entry's head, which another CPU may change at any time. False if the entry cannot
+ * match.
+ */
 static __always_inline bool stack_cache__read(const struct cached_stack *entry, __u64 key,
 					      struct stack_cache_head *ret)
 {
@@ -122,7 +133,10 @@ static __always_inline void stack_words__begin(struct stack_words *words)
 	words->not_fitting = 0;
 }
 
-/* Adds a word that the walk depends on. Branch-free, since a program inlines this many times. */
+/*
+ * Adds a word that the walk depends on. Branch-free, since programs contain many inlined copies of
+ * this function.
+ */
 static __always_inline void stack_words__add(struct stack_words *words, __u64 place, __u64 value)
 {
 	__u32 cnt = words->cnt;
@@ -141,8 +155,9 @@ static __always_inline bool stack_cache__is_distrusted(__u64 key)
 }
 
 /*
- * Chooses an entry to write: the stack's own entry if there is one (it may have been walked as a
- * check), else a free one, else a random one; good entries soon return.
+ * Chooses an entry to write: an equal entry if there is one (the stack may have been walked as a
+ * check), else a free entry, else a random entry. If a useful entry is overwritten, it is soon
+ * added again.
  */
 static __always_inline struct cached_stack *stack_cache__replace(__u64 key, __u64 check)
 {
@@ -179,8 +194,8 @@ static __always_inline void stack_cache__learn(__u64 key, const struct stack_wor
 }
 
 /*
- * Removes all entries of a key after one was wrong. The first stays as a marker that prevents new
- * ones until it is replaced.
+ * Removes all entries of a key after one was wrong. The first entry stays as a marker: until the
+ * marker is overwritten, no entries with this key are added.
  */
 static __always_inline void stack_cache__distrust(__u64 key)
 {

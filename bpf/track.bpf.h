@@ -10,7 +10,7 @@
 #include "bpf/recent_blocks.bpf.h"
 
 /*
- * Off until all probes are attached: a call seen by only some of them would record a wrong block.
+ * False until all probes are attached: a call seen by only some probes would record a wrong block.
  */
 volatile bool tracking;
 
@@ -79,8 +79,8 @@ static __always_inline struct memleak_site *site__create(__u64 id, __u64 stack, 
 }
 
 /*
- * Returns the site of a captured stack, made if needed. If the stack table is full, this is
- * counted, and blocks go to the image's site with unknown stack, so that totals stay right.
+ * Returns the site of a captured stack, creating it if needed. If the stack table is full, the loss
+ * is counted, and blocks go to the image's site with unknown stack, so that totals stay right.
  */
 static __always_inline struct memleak_site *site__get(struct stack_buffer *buf, __u32 image,
 						      __u32 kind, __u64 *id)
@@ -179,7 +179,10 @@ static __always_inline void block__place(struct memleak_recent *bucket,
 		block__credit(block, 1);
 }
 
-/* True if the block may be tracked, by a quick look at the recent-block cache and the filter. */
+/*
+ * True if the block may be tracked. Checks only the recent-block cache and the filter, which is
+ * quick.
+ */
 static __always_inline bool block__may_be_held(const struct memleak_block_key *key)
 {
 	struct memleak_recent *bucket = recent__bucket(key);

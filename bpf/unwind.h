@@ -32,14 +32,17 @@
 #define UNWIND_INDEX_COUNT(word) ((word)&UNWIND_GRANULE_ROWS_MAX)
 #define UNWIND_TABLE_WORDS_MAX (1U << (32 - UNWIND_COUNT_BITS))
 
-/* Row word: offset in its granule from which it applies, and the number of its rule. */
+/*
+ * Row word: the offset in the granule from which the row applies, and the number of the row's rule.
+ */
 #define UNWIND_ROW(low, rule) ((low) | (rule) << UNWIND_GRANULE_BITS)
 #define UNWIND_ROW_LOW(word) ((word) & (UNWIND_GRANULE_BYTES - 1))
 #define UNWIND_ROW_RULE(word) ((word) >> UNWIND_GRANULE_BITS)
 #define UNWIND_RULES_MAX 65536
 
 /*
- * How to find the canonical frame address: the stack pointer before the call that made the frame.
+ * How to find the canonical frame address (CFA): the value that the stack pointer had before the
+ * call that made the frame.
  */
 enum unwind_cfa {
 	UNWIND_CFA_NO_ROW,    /* the table does not cover this code */
@@ -71,7 +74,10 @@ struct unwind_rule {
 	__s32 cfa_off;
 };
 
-/* x86: true if these 8 bytes of code begin with add $bytes, %rsp; ret, with a multiple of 8. */
+/*
+ * x86: true if these 8 bytes of code begin with the instructions add $N, %rsp and ret, and N is a
+ * multiple of 8.
+ */
 static inline int unwind_returns(__u64 code)
 {
 	return (code & 0xff87ffffffULL) == 0xc300c48348ULL;
@@ -100,12 +106,12 @@ struct unwind_mapping {
 	__u32 index; /* first word of the index in the table */
 	__u32 arena;
 	__u32 page;      /* first page of the table in the arena */
-	__u64 permanent; /* 1 if it is never unloaded, such as files loaded at program start */
+	__u64 permanent; /* 1 if the file is never unloaded, as for files loaded at program start */
 };
 
 /* Header of an image's mappings: element 0 of its array; the mappings follow, sorted by address. */
 struct unwind_space {
-	__u32 generation; /* unique number for each change of any process */
+	__u32 generation; /* new number after each change of any process's mappings */
 	__u32 mapping_cnt;
 	__u32 unloads; /* the target's unload count when the mappings were read */
 	__u32 reserved;
@@ -181,7 +187,7 @@ struct unwind_copy {
 	__u64 registers[UNWIND_COPY_REGISTERS]; /* registers at pc, by DWARF number */
 	__u32 register_cnt;
 	__u32 call_cnt;
-	__u64 trampoline; /* replaces return addresses of return probes; 0 if there is none */
+	__u64 trampoline; /* address of the return trampoline; 0 if there is none */
 	struct unwind_copied_call calls[UNWIND_COPY_CALLS]; /* innermost first */
 	struct unwind_copied_range stack;
 	struct unwind_copied_range other; /* part of the stack that a signal interrupted */

@@ -14,14 +14,14 @@
  */
 struct memleak_stack_watch {
 	__u64 stored;
-	__u64 limit; /* a record is sent when it is reached */
+	__u64 limit; /* a record is sent when the count reaches this limit */
 	__u64 told;
 };
 
 /* Number of blocks put into the first block table since the loader looked. */
 struct memleak_block_watch {
 	__u64 stored;
-	__u64 limit; /* a record is sent when it is reached */
+	__u64 limit; /* a record is sent when the count reaches this limit */
 	__u64 told;
 };
 
@@ -31,8 +31,9 @@ struct memleak_block_watch {
  */
 struct memleak_peak_watch {
 	__u64 total;
-	__u64 highest; /* maximum; with two threads at once, the lower may stay */
-	__u64 limit;   /* a record is sent when it is reached */
+	__u64 highest; /* maximum of total; of two maxima set at the same time, the lower may stay
+			*/
+	__u64 limit;   /* a record is sent when the total reaches this limit */
 	__u64 told;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Programs on the kernel's allocation events as classic tracepoints, for kernels without BTF:
- * values are fields of the event's record, at offsets from tracefs. The kernel drops such an event,
- * without counting it, if any BPF program is running on the CPU; so this kind is the last choice.
+ * values are fields of the event's record, at offsets from tracefs. If any BPF program is running
+ * on the CPU, the kernel drops the event without counting it; so these programs are the last
+ * choice.
  */
 #define MEMLEAK_NO_BTF
 

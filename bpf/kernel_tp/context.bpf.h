@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Determines on whose behalf the kernel allocates: a traced process, or none in an interrupt. */
+/* Determines for which traced process the kernel allocates; in an interrupt, for none. */
 #ifndef BPF_KERNEL_TP_CONTEXT_BPF_H
 #define BPF_KERNEL_TP_CONTEXT_BPF_H
 
@@ -110,9 +110,9 @@ static __always_inline struct comm_words current_comm(void)
 #define NMI_BITS 0xf00000
 
 /*
- * Returns preempt_count. aarch64 keeps it in the task, x86-64 in a percpu variable, whose address
- * only some kernels reveal. The task's run queue is a percpu variable, too, and BTF gives the
- * distance between the two.
+ * Returns preempt_count. On aarch64 it is in the task. On x86-64 it is a percpu variable, whose
+ * address only some kernels reveal. The task's run queue is a percpu variable, too, and BTF gives
+ * the distance between the two variables.
  */
 static __always_inline __u32 preempt_count(void)
 {
@@ -155,7 +155,7 @@ static __always_inline __u32 interrupt_level(void)
 
 /*
  * True for a process of any memleak instance. The tracer and the starter of helpers are recognised
- * by their names, and helpers by that of their parent.
+ * by their own names, and helpers by their parent's name.
  */
 static __always_inline bool is_some_memleak(void)
 {
@@ -177,18 +177,18 @@ static __always_inline bool is_own(__u32 tgid)
 	return parent_tgid() == kernel_config.starter_tgid;
 }
 
-/* The context of an allocation. */
+/* The process and interrupt level of an allocation. */
 struct requester {
 	enum interrupt_level level;
 	__u32 image; /* 0 if the allocation belongs to no single process */
 	__u32 tgid;
-	__u32 tid; /* the number stored in blocks */
+	__u32 tid; /* the tid or tgid stored in blocks */
 };
 
 /*
  * True if the current context is traced; fills in ret. An interrupt belongs to no process,
- * whichever task it has interrupted. The cheapest check comes first: most processes are not
- * targets.
+ * whichever task it has interrupted. The cheapest check is made first, because most processes are
+ * not targets.
  */
 static __always_inline bool is_traced(struct requester *ret)
 {
@@ -214,8 +214,8 @@ static __always_inline bool is_traced(struct requester *ret)
 
 /*
  * Countdowns for --sample-bytes, one for each CPU and level, because an interrupt may occur between
- * reading and writing. If a program preempts another one of the same level nevertheless, both
- * choices are still right, and one subtraction is lost.
+ * the read and the write of a countdown. If a program preempts another one at the same level, both
+ * still choose correctly whether to sample, but one subtraction is lost.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

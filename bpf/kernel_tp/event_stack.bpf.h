@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles frees, and the stacks that -tt shows for them; the stacks of allocations are those of
- * their sites.
+ * Handles frees, and the stacks that -tt shows for frees. For an allocation, -tt shows the stack of
+ * its site.
  */
 #ifndef BPF_KERNEL_TP_EVENT_STACK_BPF_H
 #define BPF_KERNEL_TP_EVENT_STACK_BPF_H
@@ -9,8 +9,8 @@
 #include "bpf/kernel_tp/stack.bpf.h"
 
 /*
- * Programs of frees. A second program has the number of the first plus STACK_SECOND, as in
- * stack_user.
+ * Programs that handle frees. The second program of a pair has the number of the first plus
+ * STACK_SECOND, as in stack_user.
  */
 enum free_user {
 	FREE_KFREE,
@@ -23,7 +23,7 @@ enum free_user {
 
 _Static_assert((int)FREE_RCU_FREE < (int)STACK_SECOND, "each program has a number of its own");
 
-/* Without -tt the loader sets the size to one entry. */
+/* Buffers for the stacks of frees. Without -tt the loader sets the size to one entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
@@ -61,8 +61,9 @@ __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 ca
 }
 
 /*
- * Returns the key of the stack of a free; 0 if it is not needed or lost. The stack begins at
- * call_site, the return address into the caller, or after the number of skipped frames.
+ * Returns the key of the stack of a free; 0 if the stack is not needed or is lost. The stack begins
+ * at call_site, the return address into the caller. If skipped is not 0, the stack begins after
+ * that number of frames instead.
  */
 static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, __u32 skipped)
 {

@@ -117,7 +117,7 @@ static __always_inline volatile struct handled *handled(__u32 event)
 	return cpu ? &cpu->events[event] : NULL;
 }
 
-/* For a pair whose programs run in a fixed order. */
+/* The two functions below are for pairs whose programs run in a fixed order. */
 static __always_inline bool first__enter(volatile struct handled *handled, __u64 *ctx)
 {
 	if (!handled)
@@ -144,9 +144,9 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 }
 
 /*
- * For a pair whose programs run in any order. A program that has handled an event at an address
- * handles another one there: several events may follow each other while the other program is
- * running.
+ * True if the program has to handle the event; for pairs whose programs run in any order. After a
+ * program has handled an event at an address, it also handles the next event there: several events
+ * may follow each other while the other program is running.
  */
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)

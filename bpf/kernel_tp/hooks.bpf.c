@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Hooks for events without tracepoints: bulk allocations and frees of objects, frees after a grace
- * period, and bulk allocations of pages. They are fentry/fexit programs or, except for pages,
- * kprobes. They share the maps of the tracepoints' object.
+ * Hooks for events without tracepoints: bulk allocations and frees of objects, frees by RCU, and
+ * bulk allocations of pages. They are fentry/fexit programs or, except for pages, kprobes. They
+ * share the maps of the tracepoints' object.
  *
- * An object counts as freed when it is passed to kvfree_call_rcu(): its owner has released it, and
- * the kernel frees it in bulk, or keeps it for the next allocation, without an event.
+ * An object counts as freed when it is passed to kvfree_call_rcu(): its owner has released it. The
+ * kernel later frees the object in bulk, or keeps it for the next allocation, without an event.
  */
 #include "bpf/kernel_tp/handled.bpf.h"
 #include "bpf/kernel_tp/slab.bpf.h"
@@ -13,9 +13,9 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * Objects handled in one step, which keeps loops short for the verifier, and maximum objects of a
- * batch. The kernel's own batches fill a page with pointers: about 500, or 8000 with large pages.
- * Drivers may use others.
+ * Number of objects handled in one step, which keeps loops short for the verifier; and maximum
+ * number of objects in a batch. The kernel's own batches fill a page with pointers: about 500
+ * objects, or 8000 with large pages. Drivers may use larger batches.
  */
 #define BULK_STEP 64
 #define BULK_MOST 65536
@@ -23,7 +23,7 @@ char LICENSE[] SEC("license") = "GPL";
 /* Innermost frames of bpf_get_stack() to skip: the program and its trampoline */
 #define HOOK_FRAMES 2
 
-/* A call to kmem_cache_alloc_bulk() in progress: a kretprobe cannot see the arguments. */
+/* The arguments of a call to kmem_cache_alloc_bulk() in progress: a kretprobe cannot see them. */
 struct bulk_call {
 	struct kmem_cache *cache;
 	__u64 objects;
@@ -45,8 +45,8 @@ static __always_inline __u64 read_pointer(__u64 addr)
 }
 
 /*
- * Not static, so that the verifier checks it once and not in each iteration of a loop. The
- * functions below are not static for the same reason.
+ * bulk__free_one() and the functions below are not static, so that the verifier checks each of them
+ * once and not in every iteration of a loop.
  */
 __noinline int bulk__free_one(__u64 object, __u64 stack)
 {
@@ -103,8 +103,8 @@ static __always_inline void bulk__count_lost(__u64 cnt, __u64 most)
 }
 
 /*
- * Handles the frees of a batch with one stack, which is walked before it is known if any of them
- * has an event.
+ * Handles the frees of a batch, which share one stack. The stack is walked before it is known
+ * whether any of the frees sends an event.
  */
 static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __u64 cnt,
 					__u64 objects)
@@ -117,7 +117,10 @@ static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __
 	return 0;
 }
 
-/* where is the object's address, or the offset of the head within it. */
+/*
+ * The parameter where is the object's address or, on older kernels, the offset of head within the
+ * object.
+ */
 static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u64 head,
 				       __u64 where)
 {
@@ -129,7 +132,8 @@ static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u
 }
 
 /*
- * True if the next sample of --sample-bytes is behind the whole batch, so that no stack is needed.
+ * True if the next sample of --sample-bytes lies behind the whole batch, so that no stack is
+ * needed.
  */
 static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 {
@@ -220,10 +224,10 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 }
 
 /*
- * Bulk allocations of pages. The function fills the empty entries of an array from its start, and
- * returns the number of full entries at the end. So the hook must know which entries were empty
- * before. Larger arrays are counted as lost beyond the maximum; the kernel's own callers have at
- * most a page full of addresses.
+ * Bulk allocations of pages. The kernel's function fills the empty entries of an array from its
+ * start, and returns the number of full entries at the end. So the hook must know which entries
+ * were empty before. Entries beyond the maximum are counted as lost; the arrays of the kernel's own
+ * callers have at most a page full of addresses.
  */
 #define BULK_PAGES_STEPS 16
 #define BULK_PAGES_MOST (BULK_PAGES_STEPS * BULK_STEP)
@@ -255,10 +259,10 @@ __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
 }
 
 /*
- * True if the page is already recorded. The last page may come from the allocator of single pages,
- * which has an event: then it is either the last page that the CPU took, or it is in the block
- * table. Both checks are needed: with sampling its block may be missing, and an interrupt may have
- * taken another page since.
+ * True if the page is already recorded. The last page of a batch may come from the allocator of
+ * single pages, whose event has recorded it. Such a page is either the last page that the CPU
+ * allocated, or it is in the block table. Both checks are needed: with sampling, the block may be
+ * missing, and an interrupt may have allocated another page since.
  */
 __noinline int bulk_pages__is_told(__u64 addr)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Tracks pages of the page allocator. Pages for the slab allocator are not counted, because their
- * objects are. Pages that are freed in parts stay split.
+ * objects are counted. Pages that are freed in parts stay split.
  *
  * A page belongs to the slab allocator if one of the slab allocator's functions is in the stack, or
  * if the next slab object that the CPU allocates lies in the page. The second check needs the
- * address of the page in the direct mapping, which is learned from such pairs of page and object:
- * the difference is a multiple of 128 MiB in every layout of x86-64 and aarch64. The difference of
- * a wrong pair hardly ever is, and a difference must occur twice.
+ * address of the page in the direct mapping. The programs learn it from pairs of a page and the
+ * next object: if the object lies in the page, the difference of their addresses is a multiple of
+ * 128 MiB in every layout of x86-64 and aarch64. Otherwise it hardly ever is a multiple, and a
+ * difference must occur twice before it is used.
  */
 #ifndef BPF_KERNEL_TP_PAGES_BPF_H
 #define BPF_KERNEL_TP_PAGES_BPF_H
@@ -19,11 +20,16 @@
 /* Maximum objects in one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8 */
 #define SLAB_OBJECTS 1024
 
-/* Offset from the address of a page in the page domain to its address in memory; 0 if unknown */
+/*
+ * Address of a page in the direct mapping, minus its address in the page domain (frame number times
+ * page size); 0 if unknown
+ */
 volatile __u64 direct_map;
 static volatile __u64 direct_map_candidate;
 
-/* True for each order n of which blocks have been seen; other orders are not searched. */
+/*
+ * True for each order of which a block was recorded; blocks of other orders are not searched for.
+ */
 #define ORDER_CNT 32 /* a power of two above MEMLEAK_MAX_PAGE_ORDER */
 static volatile __u8 order_seen[ORDER_CNT];
 
@@ -35,8 +41,8 @@ struct slab_page {
 };
 
 /*
- * Slab pages. If the table is full, blocks in pages that it lacks are dropped when their addresses
- * are allocated again.
+ * Slab pages. If the table is full, some pages are missing in it; the objects in such a page are
+ * only removed when their addresses are allocated again.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -46,9 +52,9 @@ struct {
 } slab_pages SEC(".maps");
 
 /*
- * The last block of pages that each CPU allocated: the address, with the order in its low bits; 0
- * if there is none, or if its use is known. It is one word, so that an interrupt cannot change a
- * part of it.
+ * The last block of pages that each CPU allocated: the address, with the order in its low bits. It
+ * is 0 if there is no such block, or if the block is known to be a slab. It is one word, so that an
+ * interrupt cannot change a part of it.
  */
 #define FRESH_ORDER 31ULL
 
@@ -71,8 +77,8 @@ static __always_inline void direct_map__learn(__u64 page, __u64 len, __u64 objec
 }
 
 /*
- * Called when the CPU allocates a slab object: if the CPU's last page contains it, the page is a
- * slab.
+ * Called when the CPU allocates a slab object: if the CPU's last page contains the object, the page
+ * is a slab.
  */
 static __always_inline void slab_page__meet(__u64 object, __u64 size)
 {
@@ -116,8 +122,8 @@ __noinline int slab_object__take(__u64 addr)
 }
 
 /*
- * Takes out the objects of a freed slab page. The page may also be recorded as a block itself, if
- * it left the slab allocator unseen and got a new owner.
+ * Takes out the objects of a freed slab page. If the page had left the slab allocator unseen and
+ * got a new owner, the page itself is recorded as a block, which is also taken out.
  */
 __noinline int slab_page__give_back(__u64 addr, __u64 len, __u32 stride, __u32 phase)
 {
@@ -149,8 +155,8 @@ __noinline int asked_by_slab(__u32 user, __u32 level, __u32 walked)
 }
 
 /*
- * Page mobilities. Movable pages hold user memory and the page cache: they belong to a process or
- * file, and no kernel code keeps them.
+ * Page mobilities. Movable pages hold user memory and the page cache: they belong to a process or a
+ * file, not to kernel code.
  */
 #define MIGRATE_MOVABLE 1
 #define MIGRATE_RECLAIMABLE 2
@@ -197,7 +203,8 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 		bpf_map_update_elem(&slab_pages, &key.addr, &slab, BPF_ANY);
 		return 0;
 	}
-	order_seen[order & (ORDER_CNT - 1)] = 1; /* mask, as the verifier may have lost the bound */
+	order_seen[order & (ORDER_CNT - 1)] =
+		1; /* masked, because the verifier may have lost the bound */
 	if (site) {
 		site->origin.reclaimable = mobility == MIGRATE_RECLAIMABLE;
 		record_block(id, &key, len, requester.tid);

@@ -7,9 +7,9 @@
 #include "bpf/kernel_tp/context.bpf.h"
 
 /*
- * Programs that walk stacks. Each has a buffer for each level, because the kernel never runs a
- * program twice at once on a CPU or, before Linux 6.2, only again in an interrupt. A second program
- * has the number of the first plus STACK_SECOND.
+ * Programs that walk stacks. On each CPU, a program has one buffer for each level: the kernel does
+ * not run a program again while it is running on the CPU, except, before Linux 6.2, in an
+ * interrupt. The second program of a pair has the number of the first plus STACK_SECOND.
  */
 enum stack_user {
 	STACK_KMALLOC,
@@ -40,8 +40,8 @@ static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 leve
 }
 
 /*
- * Innermost frames that are searched for functions of the slab allocator. Farther out, these have
- * begun to reclaim memory, which allocates pages for other purposes.
+ * Number of innermost frames that are searched for functions of the slab allocator. A slab function
+ * farther out has started to reclaim memory, which allocates pages for other purposes.
  */
 #define SLAB_FRAMES 10
 
@@ -81,9 +81,10 @@ static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 }
 
 /*
- * Reduces the walk to the frames that distinguish callers: from call_site, the return address into
- * the allocator's caller (0 for the first frame), to the entry of an interrupt. Moves these frames
- * to the front. Frames beyond the entry belong to whatever was interrupted.
+ * Reduces the walk to the frames that distinguish callers, and moves these frames to the front. The
+ * first frame is call_site, the return address into the allocator's caller, or the innermost frame
+ * if call_site is 0. The last frame is the entry of an interrupt, if there is one: frames beyond it
+ * belong to the interrupted code.
  */
 static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, __u64 call_site,
 					bool interrupt)
@@ -94,15 +95,15 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 
 	/*
 	 * Keep the index in the buffer: the verifier then treats it as an unknown number, and
-	 * follows it once.
+	 * checks the code below only once.
 	 */
 	buf->first = 0;
 	for (__u32 i = 0; call_site && i < TRACING_FRAMES; i++)
 		if (i < walked && buf->words[1 + i] == call_site)
 			buf->first = i;
 	/*
-	 * Bounded by a mask, not by a comparison: compilers may use a copy whose bounds the
-	 * verifier does not know.
+	 * The index is bounded by a mask, not by a comparison: a compiler may use a copy of the
+	 * index whose bounds the verifier does not know.
 	 */
 	first = *(volatile __u32 *)&buf->first % TRACING_FRAMES;
 	for (__u32 i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {

@@ -3,16 +3,16 @@
  * Looks up kernel stacks in the stack cache. The context of a raw tracepoint's program lies on the
  * stack, and all frames of interest are above it.
  *
- * The kernel does not reveal which words a walk has read: they are found by the return addresses in
- * its result. A return address may also be left over from an earlier call; if it occurs again
- * before the next one is found, both words are kept. The extent of a frame follows from its return
- * address, except in the few functions that find their caller by a saved register. So a stack could
- * only be mistaken for another if an old return address below a new, different one remains while
- * all other words are equal. Therefore some recognised stacks are walked as a check; if one of them
- * differs, its key is not used again.
+ * The kernel does not reveal which words a walk has read. They are found by searching the stack for
+ * the return addresses in the walk's result. A word found may be left over from an earlier call; if
+ * the same return address occurs again before the next one is found, both words are used. The size
+ * of a frame follows from its return address, except in the few functions that find their caller by
+ * a saved register. So a stack could be mistaken for another only if an old return address remains
+ * below a new, different one while all other words are equal. Therefore some recognised stacks are
+ * walked as a check; if a walk gives another stack, the key is not used again.
  *
- * Only stacks of tasks are cached: an interrupt has another stack, or its frames end somewhere
- * within a task's stack.
+ * Only stacks of tasks are cached: the frames of an interrupt are on another stack, or they end
+ * somewhere within a task's stack.
  */
 #ifndef BPF_KERNEL_TP_STACK_CACHE_BPF_H
 #define BPF_KERNEL_TP_STACK_CACHE_BPF_H
@@ -31,8 +31,8 @@
 
 /*
  * Maximum bytes of the random offset that the kernel adds to the stack of a system call. If the
- * caller is known, the depth of the stack only distinguishes the paths to it; otherwise depth is
- * the only key.
+ * caller is known, a key contains the stack's depth only in units of this number; otherwise the
+ * exact depth is the only key.
  */
 #define RANDOM_BYTES 1024
 
@@ -50,8 +50,8 @@ struct stack_view {
 	__u64 start; /* address of the first word */
 	__u64 key;
 	__u64 expected; /* hash in the cache if the stack is walked as a check */
-	__u64 lower;    /* frames below the first word */
-	__u64 found;    /* frames found, including lower */
+	__u64 lower;    /* number of frames below the first word */
+	__u64 found;    /* number of frames found, including lower */
 	__u32 hits;     /* number of times a stack was recognised */
 	__u32 room;     /* words from start to the end of the stack */
 	__u32 cnt;      /* words read so far */
@@ -59,7 +59,10 @@ struct stack_view {
 	__u64 words[STACK_CACHE_STACK_WORDS];
 };
 
-/* Only first programs have a view: second programs run in interrupts. */
+/*
+ * Views of the first program of each pair. Second programs have no view, because they run in
+ * interrupts.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_SECOND);
@@ -84,7 +87,8 @@ static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
 
 /*
  * The word of the outermost frame is found by its distance from the end of the stack, because the
- * random offset lies between it and the other words. It is stored in the last of the view's words.
+ * random offset lies between this word and the others. The word is stored in the last element of
+ * view->words.
  */
 #define OUTERMOST (STACK_CACHE_STACK_WORDS - 1)
 #define END_WORDS 64 /* last words, below the user registers, that are searched */
@@ -122,9 +126,10 @@ __noinline int stack_view__look_up(__u32 user, __u32 way)
 }
 
 /*
- * Checks one word of the stack: it may be the return address of the next frame, or a repetition of
- * the last frame's, for which another word was taken before. Repetitions before the outermost frame
- * are not taken: there lies the random offset of the system call, which is full of left-over words.
+ * Checks one word of the stack. The word is used if it is the return address of the next frame, or
+ * if it repeats the return address of the last frame, for which another word was used before. No
+ * repetition is used just before the outermost frame: the random offset of the system call lies
+ * there, which is full of left-over words.
  */
 static __always_inline void view__search(struct stack_view *view, const struct stack_buffer *buf,
 					 __u32 frame_cnt, __u32 i)
@@ -145,7 +150,7 @@ static __always_inline void view__search(struct stack_view *view, const struct s
 				mask_if_equal(view->depends.cnt, STACK_CACHE_PREFIX) & next;
 }
 
-/* Returns the number of frames below the context: those before the first frame that is found. */
+/* Returns the number of frames below the context, which are those before the first frame found. */
 static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 						const struct stack_buffer *buf)
 {
@@ -164,8 +169,8 @@ static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 }
 
 /*
- * Returns the distance of a word from the end of the stack in words, or 0 if it is not near.
- * Overwrites words.
+ * Returns how many words before the end of the stack a word lies; 0 if it is not among the last
+ * END_WORDS words. Overwrites view->words.
  */
 static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64 word)
 {
@@ -183,8 +188,8 @@ static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64
 }
 
 /*
- * Adds the stack to the cache. Finds the word of the outermost frame again, from the end of the
- * stack: the one found before may be a left-over in the random offset.
+ * Adds the stack to the cache. The word of the outermost frame is searched for again, from the end
+ * of the stack: the word found before may be a left-over in the random offset.
  */
 static __always_inline void view__learn(struct stack_view *view, const struct stack_buffer *buf,
 					__u32 frame_cnt, __u32 note)
@@ -219,7 +224,10 @@ __noinline int stack_view__search(__u32 user)
 	return view->found == header->frame_cnt;
 }
 
-/* Adds a walked stack to the cache. The program's buffer has its frames as they are kept. */
+/*
+ * Adds a walked stack to the cache. The program's buffer contains the frames that are kept of the
+ * walk.
+ */
 __noinline int stack_view__cache(__u32 user, __u32 note)
 {
 	struct stack_view *view = bpf_map_lookup_elem(&stack_views, &user);

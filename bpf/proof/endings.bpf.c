@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reports the registers of threads that end with their process. Each thread reports itself, while
- * its user registers are still on its kernel stack. Vector registers are as of its last context
- * switch.
+ * its user registers are still on its kernel stack. Its vector registers are those saved at its
+ * last context switch.
  */
 #include "bpf/proof/query.bpf.h"
 

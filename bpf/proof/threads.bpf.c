@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reports for all threads of a process whether they sleep, and their registers, without stopping
- * them: a sleeping thread's registers are on its kernel stack. A reader that reads the iterator
- * twice can tell by the switch counts which threads ran in between. Only one reader at a time.
+ * them: a sleeping thread's registers are on its kernel stack. If the iterator is read twice, the
+ * counts of context switches show which threads ran in between. There may be only one reader at a
+ * time.
  */
 #include "bpf/proof/query.bpf.h"
 
