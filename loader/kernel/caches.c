@@ -12,14 +12,14 @@
 #include "base/cleanup.h"
 
 /*
- * Prefix of the caches of kmalloc(). A site that uses several of them, or an unknown cache, is
- * compared with all of them together.
+ * Prefix of the names of kmalloc()'s caches. A site that uses several of these caches, or an
+ * unknown cache, is compared with all caches of kmalloc() together.
  */
 #define KMALLOC "kmalloc-"
 
 /*
- * Returns the maximum free objects that a CPU may keep in its own slabs: one slab, and twice the
- * kernel's default for partial slabs of this object size.
+ * Returns the maximum number of free objects that a CPU may keep: those of its own slab, and twice
+ * the kernel's default for the partial slabs of this object size.
  */
 static uint64_t kept_by_cpu(const struct slab_cache *cache)
 {
@@ -84,7 +84,9 @@ void slab_caches_deinit(struct slab_caches *caches)
 	*caches = (struct slab_caches){0};
 }
 
-/* A group of caches that are compared together: all of one name, or all with one prefix. */
+/*
+ * A group of caches that are compared together: all caches with one name, or all with one prefix.
+ */
 struct pool {
 	const char *name;
 	bool prefix;
@@ -120,7 +122,10 @@ static bool is_before(const void *arg, size_t at)
 	return strcmp(search->caches->caches[at].name, search->name) < 0;
 }
 
-/* Returns the bytes in use in a group of caches; adds the bytes that CPUs may keep to *kept. */
+/*
+ * Returns the bytes in use in a group of caches. Adds to *kept the bytes of free objects that CPUs
+ * may keep.
+ */
 static uint64_t used_bytes(const struct slab_caches *caches, const struct pool *pool, size_t cpus,
 			   uint64_t *kept)
 {
@@ -146,8 +151,8 @@ struct reconciliation {
 };
 
 /*
- * Returns the outstanding bytes in a group of caches. users is sorted: those from first to end use
- * the group. If the group is a prefix, other users may use its caches, too.
+ * Returns the outstanding bytes in a group of caches. The sorted users from first to end use the
+ * group. If the group has a prefix, users outside this range may also use its caches.
  */
 static uint64_t outstanding(const struct reconciliation *all, const struct pool *pool, size_t first,
 			    size_t end)
@@ -171,8 +176,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Estimates the unseen frees of each user of a group of caches. Returns the number of reported
- * blocks that were certainly freed without an event.
+ * Estimates the unseen frees of each user of a group of caches. Returns how many of the reported
+ * blocks were certainly freed without an event.
  */
 static uint64_t reconcile_pool(const struct reconciliation *all, const struct pool *pool,
 			       size_t first, size_t end)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Estimates frees that no event showed, by /proc/slabinfo: if a cache has grown by less than its
- * outstanding blocks, the difference has been freed.
+ * Estimates, from /proc/slabinfo, how many frees had no event: if a cache has grown by less than
+ * its outstanding blocks, the difference has been freed.
  *
  * The result is a bound, not a count: objects from before tracing may have been freed and replaced
- * by new ones. slabinfo also counts free objects that CPUs keep for reuse as used.
+ * by new ones. Also, slabinfo counts free objects that CPUs keep for reuse as objects in use.
  */
 #ifndef LOADER_KERNEL_CACHES_H
 #define LOADER_KERNEL_CACHES_H
@@ -33,22 +33,21 @@ struct slab_caches {
 int slab_caches_read(FILE *slabinfo, struct slab_caches *ret);
 void slab_caches_deinit(struct slab_caches *caches);
 
-/* Outstanding blocks of a site, of any age. */
+/* The outstanding blocks of one site, whatever their age. */
 struct cache_user {
 	uint64_t site;
 	const char *cache; /* NULL if unknown */
 	bool several_caches;
 	uint64_t bytes;
 	uint64_t count;
-	uint64_t shown;        /* number of these blocks in the report */
-	uint64_t unseen_frees; /* result: maximum of the reported blocks that were freed without an
-				  event */
+	uint64_t shown;        /* number of the blocks that the report shows */
+	uint64_t unseen_frees; /* result: maximum of these blocks freed without an event */
 };
 
 /*
  * Sets unseen_frees of each user, and sorts users. Returns how many blocks were certainly freed
- * without an event, even if each of the CPUs keeps as many free objects as it can. cpus is the
- * number of CPUs.
+ * without an event, even if each CPU keeps as many free objects as it can. cpus is the number of
+ * CPUs.
  */
 uint64_t slab_caches_reconcile(const struct slab_caches *before, const struct slab_caches *now,
 			       size_t cpus, struct cache_user *users, size_t cnt);

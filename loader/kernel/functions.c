@@ -13,13 +13,13 @@
 #include "base/order.h"
 
 /*
- * Maximum bytes of a function, if no other function follows; otherwise a function ends at the next
- * one
+ * Maximum bytes of a function that no other function follows; other functions end where the next
+ * one begins
  */
 #define MOST_BYTES 65536
-/* Maximum innermost frames that may be those of tracing */
+/* Maximum number of innermost frames that may belong to tracing */
 #define TRACING_DEPTH 8
-/* Maximum innermost frames that may be those of the page allocator and its caller */
+/* Maximum number of innermost frames that may belong to the page allocator and its caller */
 #define ASKING_DEPTH 8
 
 /*
@@ -33,8 +33,8 @@ static const char *const slab_names[] = {
 };
 
 /*
- * Functions at which interrupts enter the kernel. On x86-64, entry code is a section bounded by
- * symbols.
+ * Functions at which interrupts enter the kernel. On x86-64, all entry code is in one section,
+ * whose bounds are symbols.
  */
 static const char *const edge_names[] = {
 	"__entry_text_start", "handle_softirqs", "__do_softirq", "el1h_64_irq_handler", NULL,
@@ -135,7 +135,7 @@ static int by_address(const void *a, const void *b)
 	return ORDER(x, y);
 }
 
-/* Sets the end of each range without one to the start of the next function. */
+/* Sets the end of each range that has no end yet to the start of the next function. */
 static void end_ranges(const struct scan *scan, struct memleak_code_range *ranges, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {

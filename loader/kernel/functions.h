@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds address ranges of kernel functions by which stacks are classified: functions that allocate
- * pages for the slab allocator, the page cache, percpu memory or vmalloc(); entry points of
- * interrupts; and functions between an event and its BPF program.
+ * Finds the address ranges of the kernel functions by which stacks are classified: functions that
+ * allocate pages for the slab allocator, the page cache, percpu memory or vmalloc(); entry points
+ * of interrupts; and functions that run between an event and its BPF program.
  */
 #ifndef LOADER_KERNEL_FUNCTIONS_H
 #define LOADER_KERNEL_FUNCTIONS_H
@@ -32,7 +32,7 @@ struct kernel_functions {
 	size_t percpu_cnt;
 	struct memleak_code_range vmalloc[VMALLOC_FUNCTIONS];
 	size_t vmalloc_cnt;
-	/* Addresses of percpu variables, of which only the distance is used; 0 if unknown */
+	/* Addresses of two percpu variables; only their distance is used; 0 if unknown */
 	uint64_t run_queue;
 	uint64_t preempt_count;
 };

@@ -14,7 +14,7 @@
 #include "loader/probes/skeleton.h"
 #include "loader/tables/tracker_stats.h"
 
-/* Functions to which each hook attaches: the first that exists */
+/* Functions to which a hook may be attached; the first one that exists is used */
 static const struct {
 	const char *prog;
 	const char *functions[2];
@@ -27,7 +27,10 @@ static const struct {
 	{"bulk_pages_return", {"__alloc_pages_bulk", "alloc_pages_bulk_noprof"}, true},
 };
 
-/* Each hook has two programs on one function: the second handles events that the first missed. */
+/*
+ * Each hook has two programs on one function. The second program handles events that the first one
+ * missed.
+ */
 static const char *const trampoline_prefixes[] = {"trampoline", "trampoline2"};
 
 static bool is_trampoline(const struct bpf_program *prog)
@@ -48,7 +51,7 @@ static const char *hooked_function(const struct kernel_loading *loading, size_t 
 	return NULL;
 }
 
-/* Makes the hooks use the maps of the tracepoints' object. */
+/* Makes the hooks use the maps of the object that contains the tracepoint programs. */
 static int share_maps(const struct bpf_object *tables, struct bpf_object *object)
 {
 	struct bpf_map *map;
@@ -67,7 +70,10 @@ static int share_maps(const struct bpf_object *tables, struct bpf_object *object
 	return 0;
 }
 
-/* Sets the target of each hook; skips hooks whose function does not exist. */
+/*
+ * Sets the kernel function to which each hook is attached; skips hooks whose function does not
+ * exist.
+ */
 static int aim_trampolines(const struct kernel_loading *loading, const struct bpf_object *object)
 {
 	for (size_t i = 0; i < LENGTH(kernel_hooks); i++) {
@@ -156,8 +162,8 @@ static int attach_kprobes(struct kernel_hooks *hooks, size_t hook, const char *f
 }
 
 /*
- * Returns the maximum events missed by a hook. An event is missed only if both programs were
- * skipped, so the smaller of their counts is the limit.
+ * Returns the maximum number of events that a hook may have missed. An event is missed only if the
+ * kernel skipped both programs, so the smaller of their counts is the limit.
  */
 static uint64_t trampolines_missed(const struct bpf_object *object, size_t hook)
 {
@@ -204,8 +210,8 @@ void kernel_hooks_start(struct kernel_hooks *hooks)
 }
 
 /*
- * True if the kernel supports kprobes. Checked first, to avoid verifying programs that could not be
- * attached.
+ * True if the kernel supports kprobes. Checked before the programs are loaded, because programs
+ * that cannot be attached need not be verified.
  */
 static bool has_kprobes(void)
 {

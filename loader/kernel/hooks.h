@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Attaches hooks for events without tracepoints: bulk allocations and frees, and frees by RCU.
- * Shares the maps of the tracepoints' programs, and knows nothing else of them.
+ * Attaches hooks for events without tracepoints: bulk allocations and frees, and frees by RCU. The
+ * hooks share the maps of the tracepoint programs, and know nothing else about those programs.
  */
 #ifndef LOADER_KERNEL_HOOKS_H
 #define LOADER_KERNEL_HOOKS_H
@@ -31,7 +31,7 @@ void kernel_hooks_deinit(struct kernel_hooks *hooks);
 /* Starts recording. */
 void kernel_hooks_start(struct kernel_hooks *hooks);
 
-/* Returns the maximum events that the hooks missed. */
+/* Returns the maximum number of events that the hooks may have missed. */
 uint64_t kernel_hooks_missed(const struct kernel_hooks *hooks);
 
 #endif

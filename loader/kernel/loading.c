@@ -12,12 +12,13 @@
 #include "loader/kernel/places.h"
 #include "loader/tables/tracker.h"
 
-/* Maximum slab pages known at once: 1 GiB of 4 KiB pages */
+/* Maximum number of slab pages known at once: as many as 4 KiB pages in 1 GiB */
 #define SLAB_PAGES (1U << 18)
 
 /*
- * Bytes of the event ring for -tt. The whole kernel produces more events than can be printed. The
- * ring is printed before each report, so it only holds what can be printed in about a second.
+ * Bytes of the event ring for -tt. The kernel produces more events than memleak can print. The ring
+ * is printed before each report, so it holds only as many events as can be printed in about a
+ * second.
  */
 #define STACK_EVENTS_BYTES (1U << 22)
 
@@ -40,7 +41,10 @@ static void fill_config(const struct kernel_loading *loading, struct memleak_ker
 		config->preempt_count_at =
 			(int64_t)(functions->preempt_count - functions->run_queue);
 	memcpy(config->slab_functions, functions->slab, sizeof(functions->slab));
-	/* With -P, percpu allocations are counted, so the pages that hold them are not. */
+	/*
+	 * With -P, percpu allocations are counted, so the pages that hold percpu memory are not
+	 * counted.
+	 */
 	for (size_t i = 0, at = functions->slab_cnt;
 	     loading->opts->percpu && i < functions->percpu_cnt && at < MEMLEAK_SLAB_FUNCTIONS; i++)
 		config->slab_functions[at++] = functions->percpu[i];

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locates the values of the kernel's allocation events. Arguments differ between kernels, but each
- * is recognised by its type and its predecessors:
+ * Finds out where each allocation event of the kernel has its values. Arguments differ between
+ * kernel versions, but each argument is recognised by its type and by the arguments before it:
  *
- *   kmalloc             (call_site, ptr, [cache,] bytes_req, bytes_alloc, ...)
- *   kmem_cache_alloc    (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...)
- *   kfree               (call_site, ptr)
- *   kmem_cache_free     (call_site, ptr, ...)
- *   mm_page_alloc       (page, order, gfp_flags, migratetype)
- *   mm_page_free        (page, order)
- *   percpu_alloc_percpu ([call_site,] reserved, is_atomic, size, align, base, off, ptr, ...)
- *   percpu_free_percpu  (base, off, ptr)
- *   kvfree_call_rcu     (head, ptr), formerly (head, func)
- *   alloc_pages_bulk    (gfp, node, nodemask, cnt, [list,] array)
+ * kmalloc             (call_site, ptr, [cache,] bytes_req, bytes_alloc, ...)
+ * kmem_cache_alloc    (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...)
+ * kfree               (call_site, ptr)
+ * kmem_cache_free     (call_site, ptr, ...)
+ * mm_page_alloc       (page, order, gfp_flags, migratetype)
+ * mm_page_free        (page, order)
+ * percpu_alloc_percpu ([call_site,] reserved, is_atomic, size, align, base, off, ptr, ...)
+ * percpu_free_percpu  (base, off, ptr)
+ * kvfree_call_rcu     (head, ptr), formerly (head, func)
+ * alloc_pages_bulk    (gfp, node, nodemask, cnt, [list,] array)
  */
 #include "loader/kernel/places.h"
 
@@ -23,7 +23,7 @@
 
 #include "base/cleanup.h"
 
-/* The parameters of a tracepoint without the first, which is private data of the probe. */
+/* The parameters of a tracepoint, except the first, which is private data of the probe. */
 struct parameters {
 	const struct btf *btf;
 	const struct btf_param *items;
@@ -88,8 +88,8 @@ static bool is_pointer(const struct parameters *params, int i)
 }
 
 /*
- * True if parameter i points to a struct of this name, or, if name is NULL, to anything but a
- * struct.
+ * True if parameter i is a pointer to a struct with this name. If name is NULL: true if it is a
+ * pointer to anything but a struct.
  */
 static bool points_to(const struct parameters *params, int i, const char *name)
 {
@@ -180,8 +180,8 @@ static bool place_percpu_free(const struct parameters *params, struct memleak_va
 }
 
 /*
- * Events and the functions that locate their arguments. "_node" variants, where they exist, have
- * the same arguments.
+ * Events, and the functions that locate their arguments. If a "_node" variant of an event exists,
+ * it has the same arguments.
  */
 static const struct {
 	const char *name;
@@ -211,8 +211,8 @@ static bool parameters_of_function(const struct btf *btf, const char *function,
 }
 
 /*
- * Finds whether the second argument of kvfree_call_rcu() is the object, or a function pointer that
- * encodes the offset of the head within it.
+ * Finds out what the second argument of kvfree_call_rcu() is: the object, or a function pointer
+ * that encodes the offset of the head within the object.
  */
 static void place_rcu_free(const struct btf *btf, struct memleak_value_places *ret)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locates the values of the kernel's allocation events: as arguments of a tracepoint, by the
- * kernel's BTF, or, without BTF, as fields of its record, by tracefs.
+ * Finds out where the kernel's allocation events have their values. If the kernel has BTF, it
+ * describes the arguments of the tracepoints; otherwise tracefs describes the fields of the events'
+ * records.
  */
 #ifndef LOADER_KERNEL_PLACES_H
 #define LOADER_KERNEL_PLACES_H
@@ -17,19 +18,19 @@ bool kernel_places_has(const struct btf *btf, const char *tracepoint);
 
 /*
  * Locates the arguments of the tracepoints in btf. Returns 0, or -EPROTO if the arguments of a
- * tracepoint match no known kernel; *ret_event is its name.
+ * tracepoint match no known kernel; then *ret_event is the tracepoint's name.
  */
 int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret,
 			 const char **ret_event);
 
 /*
- * Locates the fields by the format files below the events directory of tracefs. Returns -ENOENT if
- * an event has no format file.
+ * Locates the fields of the records by the format files in the events directory of tracefs. Returns
+ * -ENOENT if an event has no format file.
  */
 int kernel_places_by_format(const char *events_folder, struct memleak_value_places *ret,
 			    const char **ret_event);
 
-/* Returns the offset of a CPU's preempt count from its run queue, or 0 if unknown. */
+/* Returns the distance in bytes from a CPU's run queue to its preempt count; 0 if unknown. */
 int64_t kernel_places_preempt_count(const struct btf *btf);
 
 #endif

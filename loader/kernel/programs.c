@@ -23,7 +23,7 @@ enum event_need {
 	NEED_PERCPU, /* needed with -P */
 };
 
-/* Events that are not always needed */
+/* Events that are needed only on some kernels, or only with some options */
 static const struct {
 	const char *name;
 	enum event_need need;
@@ -34,7 +34,10 @@ static const struct {
 	{"percpu_free_percpu", NEED_PERCPU},
 };
 
-/* Returns the name of the event from PREFIX_EVENT, or from PREFIX2_EVENT for a second program. */
+/*
+ * Returns the name of the event from a program's name, which is PREFIX_EVENT, or PREFIX2_EVENT for
+ * a second program.
+ */
 static const char *event_of(const struct bpf_program *prog)
 {
 	return strchr(bpf_program__name(prog), '_') + 1;
@@ -84,8 +87,8 @@ bool kernel_programs_is_second(const struct bpf_program *prog)
 }
 
 /*
- * Attaches the programs in the order of the object, which has an event's first program before its
- * second.
+ * Attaches the programs in the order in which the object contains them: the first program of an
+ * event comes before the second.
  */
 static int attach_events(struct kernel_programs *programs)
 {
@@ -119,7 +122,7 @@ static void detach(struct kernel_programs *programs)
 	programs->object = NULL;
 }
 
-/* Configures and loads an open object. Loading may move its global data. */
+/* Configures and loads an open object. Loading may move the object's global data. */
 static int load_object(const struct kernel_loading *loading, struct kernel_programs *programs,
 		       struct bpf_object_skeleton *skeleton, const char *prefix,
 		       struct memleak_config *config, struct memleak_kernel_config *kernel_config)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loads the BPF programs for the kernel's allocation events, of the best kind that the kernel
- * accepts.
+ * Loads the BPF programs for the kernel's allocation events. Of several kinds of programs, uses the
+ * best one that the kernel accepts.
  */
 #ifndef LOADER_KERNEL_PROGRAMS_H
 #define LOADER_KERNEL_PROGRAMS_H
@@ -46,7 +46,7 @@ int kernel_programs_init(const struct options *opts, const struct kernel_functio
 			 size_t target_cnt, struct kernel_programs *ret);
 void kernel_programs_deinit(struct kernel_programs *programs);
 
-/* True if the program only handles events that the first program missed. */
+/* True if the program handles only the events that the first program missed. */
 bool kernel_programs_is_second(const struct bpf_program *prog);
 
 /* Starts recording. */

@@ -31,17 +31,18 @@ struct kernel_source {
 	struct kernel_symbols symbols;
 	struct tracker tracker;
 	struct slab_caches caches; /* caches at the start of tracing; empty if not compared */
-	uint64_t vmalloc_before; /* bytes of vmalloc() at the start of tracing; 0 if unknown or not
-				    needed */
+	uint64_t vmalloc_before; /* vmalloc() bytes at the start of tracing; 0 if unknown or unused
+				  */
 	uint64_t hooks_missed_before; /* events that hooks missed before tracking began */
-	struct process *processes;    /* traced processes; an image is an index plus one */
+	struct process *processes;    /* traced processes; their images are index + 1 */
 	int *pidfds;                  /* pidfd of each process; -1 if it has ended */
 	size_t process_cnt;
 	int targets_fd;
-	int epoll_fd; /* epoll of the rings (data is 0) and pidfds (data is the image) */
+	int epoll_fd; /* for the rings (data is 0) and the pidfds (data is the image) */
 	struct ring_buffer *rings;
-	const struct event_listener *listener; /* set during dispatch, like the two fields below */
-	uint64_t dispatched_ns;                /* start of the dispatch */
+	const struct event_listener
+		*listener;      /* set only during dispatch, like the two fields below */
+	uint64_t dispatched_ns; /* start of the dispatch */
 	uint64_t deadline_ns;
 };
 
@@ -83,8 +84,8 @@ static int find_stack(struct kernel_source *source, const struct memleak_event *
 }
 
 /*
- * Passes an event to the listener. Returns -EAGAIN, which ends the dispatch, if the event is newer
- * than its start: events may arrive faster than they can be printed.
+ * Passes an event to the listener. If the event is newer than the start of the dispatch, returns
+ * -EAGAIN to end the dispatch: events may arrive faster than they can be printed.
  */
 static int handle_event(void *arg, void *data, size_t len)
 {
@@ -208,23 +209,23 @@ static int kernel_source__dispatch(struct source *base, const struct event_liste
 	if (err < 0 && err != -EAGAIN)
 		return err;
 	/*
-	 * Evict stacks now: those of frees and of freed blocks fill the table faster than reports
-	 * are made.
+	 * Evict stacks now: with the stacks of frees and of freed blocks, the table fills up faster
+	 * than reports are made.
 	 */
 	if (source->opts->trace > 1 && !source->tracker.stacks.watch->told)
 		return stack_table_evict(&source->tracker.stacks, &source->tracker.recent);
 	return 0;
 }
 
-/* The kernel never ends; the user source knows if its processes have ended. */
+/* The kernel never ends; the user source reports when the traced processes have ended. */
 static bool kernel_source__ended(const struct source *base)
 {
 	return false;
 }
 
 /*
- * Lists the slab sites of the walk with all outstanding blocks of each, including those that are
- * not in the snapshot.
+ * Lists the slab sites of the walk, each with all its outstanding blocks, even blocks that are not
+ * in the snapshot.
  */
 static size_t find_cache_users(const struct kernel_source *source, struct cache_user *users)
 {
@@ -259,7 +260,7 @@ static int by_site(const void *a, const void *b)
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-/* Sets the maximum blocks of each site that may have been freed without an event. */
+/* Sets, for each site, the maximum number of blocks that may have been freed without an event. */
 static int reconcile(const struct kernel_source *source, struct snapshot *snap)
 {
 	cleanup_free struct cache_user *users =
@@ -289,8 +290,8 @@ static int reconcile(const struct kernel_source *source, struct snapshot *snap)
 }
 
 /*
- * Returns the growth of vmalloc() since tracing began that no event has shown. Pages that vmalloc()
- * allocates in bulk have no events.
+ * Returns how much vmalloc()'s memory has grown since tracing began beyond what events have shown.
+ * Pages that vmalloc() allocates in bulk have no events.
  */
 static uint64_t hidden_vmalloc(const struct kernel_source *source)
 {
@@ -311,8 +312,8 @@ static uint64_t hidden_vmalloc(const struct kernel_source *source)
 }
 
 /*
- * Marks sites of the page cache as reclaimable, which the flags of their allocations do not always
- * show.
+ * Marks sites of the page cache as reclaimable: the flags of their allocations do not always show
+ * it.
  */
 static void find_page_cache(const struct kernel_source *source, struct snapshot *snap)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads VmallocUsed of /proc/meminfo, which counts the pages of vmalloc() on newer kernels. */
+/* Reads VmallocUsed of /proc/meminfo, which on newer kernels is the size of vmalloc()'s pages. */
 #include "loader/kernel/vmalloc.h"
 
 #include <inttypes.h>
