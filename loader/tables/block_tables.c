@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Creates the second table of blocks when the first is filling up, and walks over both tables. */
+/*
+ * Creates the second table of blocks when the first is filling up, and walks over the blocks of
+ * both tables.
+ */
 #include "loader/tables/block_tables.h"
 
 #include <bpf/bpf.h>
@@ -13,8 +16,8 @@
 #include "loader/tables/table_walk.h"
 
 /*
- * Maximum blocks of the first table: its buckets take 16 MB, and a process that allocates at full
- * speed fills it in a second
+ * Maximum number of blocks in the first table: its buckets take 16 MB, and a process that allocates
+ * at full speed fills it in a second
  */
 #define FIRST_BLOCKS (1U << 20)
 
@@ -103,7 +106,7 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 	if (!tables->watch || tables->watch->stored < tables->watch->limit)
 		return;
 	recent_blocks_count(recent, &in_cache, &held);
-	/* Most of the stored blocks have been freed. */
+	/* Most of the blocks stored in the table have been freed again. */
 	if (held < tables->first / 4) {
 		watch_from(tables, held);
 		return;

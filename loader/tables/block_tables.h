@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Manages the hash tables of blocks: one, and a second, larger one once the first is filling up. A
- * hash table takes 16 bytes for each possible entry as soon as it is created.
+ * Manages the hash tables of blocks: at first one table, and later a second, larger one, when the
+ * first is filling up. A hash table takes 16 bytes for each possible entry as soon as it is
+ * created.
  */
 #ifndef LOADER_TABLES_BLOCK_TABLES_H
 #define LOADER_TABLES_BLOCK_TABLES_H
@@ -19,13 +20,13 @@ struct block_tables {
 	int outer_fd;   /* map of maps in which the programs find the second table */
 	uint32_t first; /* maximum blocks of the first table */
 	uint32_t second;
-	volatile struct memleak_block_watch *watch; /* NULL if no second table will be created */
+	volatile struct memleak_block_watch *watch; /* NULL if there will be no second table */
 };
 
 /*
- * Sets the sizes of the tables to hold the given number of blocks. may_grow: the first table may be
- * smaller, with the rest in a second one. on_demand: see tracker_prepare(). Called before load.
- * Returns 0 or -EINVAL.
+ * Sets the sizes of the tables to hold the given number of blocks. If may_grow is set, the first
+ * table may be smaller, and a second table is created for the remaining blocks when needed.
+ * on_demand: see tracker_prepare(). Called before load. Returns 0 or -EINVAL.
  */
 int block_tables_prepare(struct bpf_object *object, uint32_t blocks, bool may_grow, bool on_demand,
 			 struct memleak_config *config);
@@ -34,8 +35,8 @@ int block_tables_prepare(struct bpf_object *object, uint32_t blocks, bool may_gr
 int block_tables_init(struct block_tables *ret, const struct bpf_object *object);
 
 /*
- * Allows a second table, for the given number of blocks in both tables. Called if config->grows is
- * set.
+ * Allows the creation of a second table. blocks is the maximum number of blocks in both tables.
+ * Called if config->grows is set.
  */
 void block_tables_watch(struct block_tables *tables, uint32_t blocks,
 			volatile struct memleak_block_watch *watch);
@@ -44,7 +45,7 @@ void block_tables_deinit(struct block_tables *tables);
 
 /*
  * Creates the second table if the counting filter shows that the first is filling up. If there is
- * no memory for it, blocks that do not fit into the first table are counted as lost.
+ * no memory for the second table, blocks that do not fit into the first are counted as lost.
  */
 void block_tables_grow(struct block_tables *tables, const struct recent_blocks *recent);
 

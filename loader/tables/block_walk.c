@@ -14,7 +14,7 @@
 #include "loader/tables/translate.h"
 #include "report/snapshot_own.h"
 
-/* True if the age of a block is within the limits of this report. */
+/* True if the report includes blocks of this age. */
 static bool is_wanted(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns)
 {
@@ -36,7 +36,10 @@ static int keep_block(struct block_walk *walk, const struct block *block)
 	return 0;
 }
 
-/* Returns the age of a block in the last reported snapshot, or AGE_UNKNOWN if it was not in it. */
+/*
+ * Returns the age of a block in the last reported snapshot; AGE_UNKNOWN if that snapshot did not
+ * have the block.
+ */
 static uint64_t last_age_ns(const struct block_walk *walk, uint64_t birth_ns)
 {
 	uint64_t last_ns = walk->walker->last_t0_ns;
@@ -63,7 +66,10 @@ static int add_block(struct block_walk *walk, struct site_entry *entry, const st
 	return keep_block(walk, &kept);
 }
 
-/* Keeps a block for a proof, which needs all blocks, even those that it does not judge. */
+/*
+ * Keeps a block for a proof. A proof needs all blocks, even blocks about which it does not decide
+ * whether they are lost.
+ */
 static int keep_for_proof(struct block_walk *walk, const struct block_owner *owner,
 			  struct site_entry *entry, const struct block *block, uint64_t birth_ns,
 			  bool is_reported)
@@ -116,8 +122,8 @@ int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 }
 
 /*
- * Finds the process that has allocated most blocks of a site. Its name can only be read while it
- * runs.
+ * Finds the process that has allocated the largest number of a site's blocks. The process's name
+ * can only be read while it runs.
  */
 static void find_owner(struct site_entry *entry)
 {

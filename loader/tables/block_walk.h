@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Turns a sequence of blocks into a snapshot: sums for each site, and the blocks themselves if
- * needed. It does not know where blocks come from, or what stacks are.
+ * needed. Does not know where blocks come from, or what stacks are.
  */
 #ifndef LOADER_TABLES_BLOCK_WALK_H
 #define LOADER_TABLES_BLOCK_WALK_H
@@ -11,13 +11,13 @@
 #include "options/options.h"
 #include "report/snapshot.h"
 
-/* The process of an image. */
+/* The process to which an image belongs. */
 struct block_owner {
-	const struct process *process; /* NULL if it is not a single process */
+	const struct process *process; /* NULL if the image does not belong to a single process */
 	bool ended;
 };
 
-/* True if the image belongs to the source; fills in ret. */
+/* Returns true and fills in ret if the image belongs to the source. */
 typedef bool block_owner_fn(void *arg, uint32_t image, struct block_owner *ret);
 
 /* State that is kept between snapshots. */
@@ -27,16 +27,16 @@ struct block_walker {
 	block_owner_fn *owner;
 	void *arg;
 	struct site_table sites;
-	bool blocks_have_pids;    /* the tid of blocks is a pid */
+	bool blocks_have_pids;    /* blocks have a pid in tid */
 	struct sampling sampling; /* overrides the options if it is not 0 */
 	uint64_t start_ns;
 	uint64_t baseline_ns;     /* older blocks are left out; 0 if there is no baseline */
 	uint64_t t0_ns;           /* time of the last snapshot */
 	uint64_t last_t0_ns;      /* time of the last reported snapshot; 0 if there is none */
-	bool sums_left_out;       /* also sum up blocks that are left out by age */
-	uint64_t heaps_before_ns; /* keep heap blocks for a proof, which judges those allocated
-				     before then; 0 if there is no proof */
-	bool any_age;             /* count blocks of any age regardless of -o, and keep none */
+	bool sums_left_out;       /* also sum up blocks that are left out because of their age */
+	uint64_t heaps_before_ns; /* keep heap blocks for a proof, which decides about those
+				     allocated before this time; 0 if there is no proof */
+	bool any_age; /* count blocks of any age regardless of -o, and do not list blocks */
 };
 
 /* A snapshot being made. */
@@ -44,33 +44,33 @@ struct block_walk {
 	struct block_walker *walker;
 	uint64_t t0_ns;
 	struct sampling sampling;
-	struct block *blocks; /* blocks, with -a; their site is the address of an entry until they
-				 are sorted */
+	struct block *blocks; /* blocks, with -a; until they are sorted, their site is the address
+				 of a struct site_entry */
 	size_t block_cnt;
 	size_t block_cap;
 	struct heap_list heaps; /* heap blocks for a proof */
 };
 
-/* Returns the sampling that the options request. */
+/* Returns the sampling options of the run. */
 struct sampling block_walk_sampling(const struct options *opts);
 
-/* Begins a snapshot as of t0_ns, which is now or shortly before. */
+/* Begins a snapshot of the time t0_ns, which is now or shortly before. */
 void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_walk *walk,
 		      struct snapshot *snap);
 /* Adds a block to its site. This and the functions below that return an int return 0 or -ENOMEM. */
 int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uint64_t site,
 		   const struct block *block, uint64_t birth_ns);
-/* True if an inherited block with this owner and birth would be used at all. */
+/* True if an inherited block with this owner and birth time would be counted or kept. */
 bool block_walk_takes(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns);
-/* Adds an inherited block to a site of the inheriting image. */
+/* Adds an inherited block to entry, a site of the image that inherits it. */
 int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 		       struct site_entry *entry, const struct block *block, uint64_t birth_ns);
-/* Fills in the sites of the snapshot; their stacks must be loaded. */
+/* Fills in the sites of the snapshot. The stacks of these sites must be loaded. */
 int block_walk_fill(struct block_walk *walk, struct snapshot *snap);
 /*
- * Ends a snapshot, which then owns all that it points to. err is the first error since its begin;
- * on error, walk and snapshot are emptied.
+ * Ends a snapshot, which then owns all that it points to. err is the first error since the snapshot
+ * was begun; on error, walk and snapshot are emptied.
  */
 int block_walk_end(struct block_walk *walk, int err, struct snapshot *snap);
 

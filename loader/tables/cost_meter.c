@@ -8,7 +8,10 @@
 /* Minimum calls for an estimate of the cost of a call */
 #define LEAST_CALLS 100
 
-/* Maximum windows in which calls are timed; in the first window, most stacks are new and slow */
+/*
+ * Maximum number of windows in which calls are timed; in the first window, most stacks are new and
+ * slow to walk
+ */
 #define WINDOWS_MAX 2
 
 int cost_meter_open(void)
@@ -76,7 +79,7 @@ void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, 
 }
 
 /*
- * Estimates the cost of a call. Runs at returns count as much as those at entries, because their
+ * Estimates the cost of a call. Program runs at returns count like those at entries, because their
  * traps cost about as much.
  */
 void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Measures the cost of a call to a probed function. The kernel times the programs only at first,
- * because that slows down all BPF programs of the machine. The cost of a trap is measured when
+ * Measures the cost of a call to a probed function. The kernel times BPF programs only for a while,
+ * because timing slows down all BPF programs of the machine. The cost of a trap is measured when
  * memleak starts.
  */
 #ifndef LOADER_TABLES_COST_METER_H
@@ -11,10 +11,13 @@
 
 #include "report/tracing_cost.h"
 
-/* Sums since tracing began; run times only cover the windows in which the kernel timed programs. */
+/*
+ * Sums since tracing began. The run times only cover the windows in which the kernel timed
+ * programs.
+ */
 struct cost_sums {
 	uint64_t run_ns;
-	uint64_t runs;  /* runs of programs behind a trap */
+	uint64_t runs;  /* runs of programs that a trap has started */
 	uint64_t calls; /* calls since tracing began */
 };
 
@@ -38,21 +41,24 @@ int cost_meter_open(void);
 void cost_meter_init(struct cost_meter *meter);
 void cost_meter_deinit(struct cost_meter *meter);
 
-/* True if the cost is known or can still be measured. */
+/* True if the cost of a call is known or can still be measured. */
 bool cost_meter_runs(const struct cost_meter *meter);
-/* Starts measuring from these sums, when tracing begins. */
+/* Starts measuring when tracing begins. sums are the sums at that time. */
 void cost_meter_begin(struct cost_meter *meter, const struct bpf_object *object,
 		      const struct tracing_cost *sums);
-/* Estimates the cost from runs since the last call, unless it has been measured often enough. */
+/*
+ * Estimates the cost of a call from the program runs since this function was last called, unless
+ * the cost has been measured often enough.
+ */
 void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, uint64_t calls);
 
-/* Sets the cost of a call by the difference of two sums, unless there were too few calls. */
+/* Sets the cost of a call from the difference between two sums, unless there were too few calls. */
 void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
 		      const struct cost_sums *ended);
 
-/* Returns the cost since the last report. */
+/* Returns the cost of tracing since the last report. */
 struct tracing_cost cost_meter_report(struct cost_meter *meter, const struct tracing_cost *sums);
-/* Marks the last cost as reported. */
+/* Marks the cost returned last as reported. */
 void cost_meter_reported(struct cost_meter *meter);
 
 #endif

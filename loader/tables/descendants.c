@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the tables of freed blocks that children may still have. */
+/* Reads the tables of freed blocks of which children may still have copies. */
 #include "loader/tables/descendants.h"
 
 #include <bpf/bpf.h>
@@ -9,11 +9,13 @@
 #include "bpf/memleak.h"
 #include "loader/tables/table_walk.h"
 
-/* Maximum delay of the record of a fork, in nanoseconds */
+/* Maximum delay with which the record of a fork arrives, in nanoseconds */
 #define HEARING_NS 1000000000ULL
-/* Divisor for the entries of tables that the kernel preallocates */
+/* Divisor for the number of entries in tables that the kernel preallocates */
 #define ALLOCS_AT_ONCE 8
-/* Maximum freed blocks: each possible entry takes memory as soon as the table is created */
+/*
+ * Maximum number of freed blocks: each possible entry takes memory as soon as the table is created
+ */
 #define FREED_MOST (1U << 22)
 
 int descendants_prepare(struct bpf_object *object, uint32_t max_allocs, bool on_demand)
@@ -66,13 +68,15 @@ struct reading {
 	struct recent_blocks *recent;
 };
 
-/* True if the record of a fork before this free may still be pending. */
+/* True if the record of a fork that happened before this free may not have arrived yet. */
 static bool is_recent(const struct descendants *descendants, uint64_t freed_ns)
 {
 	return freed_ns + HEARING_NS > descendants->heard_ns;
 }
 
-/* Adds a freed block. Returns 1, which deletes it, if no descendant can have it. */
+/*
+ * Adds a freed block. Returns 1 if no descendant can have the block, so that its entry is deleted.
+ */
 static int read_left(void *arg, const void *key, const void *value)
 {
 	const struct memleak_left_key *at = key;
@@ -96,7 +100,10 @@ static int read_left(void *arg, const void *key, const void *value)
 	return !is_recent(descendants, left->freed_ns);
 }
 
-/* Removes a deleted block from the counting filter, by which the programs find freed blocks. */
+/*
+ * After a block's entry was deleted, removes the block from the counting filter, by which the
+ * programs find freed blocks.
+ */
 static void drop_left(void *arg, const void *key)
 {
 	const struct memleak_left_key *at = key;

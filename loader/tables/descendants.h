@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The loader's side of bpf/inheritance.h: freed blocks of which forked children may still have
- * copies. Only with --follow, and without -C.
+ * copies. Used only with --follow and without -C.
  */
 #ifndef LOADER_TABLES_DESCENDANTS_H
 #define LOADER_TABLES_DESCENDANTS_H
@@ -16,7 +16,7 @@ struct descendants {
 	uint64_t heard_ns; /* all records before this time have arrived */
 	uint64_t lost;     /* forks dropped for lack of memory */
 	uint64_t left_cnt; /* entries in the table of freed blocks, as last read */
-	int release_fd;    /* program that releases an image */
+	int release_fd;    /* program that releases the references of an image */
 	int left_fd;
 	int freed_in_child_fd;
 };
@@ -33,7 +33,7 @@ void descendants_deinit(struct descendants *descendants);
  */
 int descendants_read(struct descendants *descendants, struct recent_blocks *recent);
 
-/* Releases ended images of whose blocks no process has copies. */
+/* Releases ended images if no process has copies of their blocks. */
 void descendants_forget(struct descendants *descendants, const struct image_set *images);
 
 #endif

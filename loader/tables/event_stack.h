@@ -22,8 +22,8 @@ int event_stack_init(const struct tracker *tracker, uint64_t key, struct event_s
 void event_stack_deinit(struct event_stack *stack);
 
 /*
- * Names the frames of the stack, which may have been resolved since. process may be NULL for kernel
- * stacks. Returns 0 or -ENOMEM.
+ * Names the frames of the stack; some may have been resolved since the event. process may be NULL
+ * for kernel stacks. Returns 0 or -ENOMEM.
  */
 int event_stack_name(struct event_stack *stack, const struct tracker *tracker,
 		     struct symbol_backend *symbols, const struct process *process,

@@ -28,7 +28,7 @@ static struct heap *find_heap(struct heap_list *list, const struct process *proc
 	return &list->heaps[at - 1];
 }
 
-/* Assigns a number to a site for this walk. */
+/* Gives a site its number in this walk. */
 static int number_entry(struct heap_list *list, struct site_entry *entry)
 {
 	if (entry->number < list->entry_cnt && list->entries[entry->number] == entry)
@@ -58,7 +58,10 @@ int heap_list_add(struct heap_list *list, const struct process *process, struct 
 	return 0;
 }
 
-/* True if the site is in the snapshot. A site whose blocks are all left out is not. */
+/*
+ * True if the site is in the snapshot. A site is not in the snapshot if all its blocks are left
+ * out.
+ */
 static bool is_in_snapshot(const struct site_entry *entry, uint64_t walk)
 {
 	return entry->walk == walk && entry->count;
@@ -78,7 +81,10 @@ void heap_list_give(struct heap_list *list, uint64_t walk, struct snapshot *snap
 				entry = entry->joined;
 			if (entry->met && kind_from(entry->kind) != KIND_HEAP)
 				continue;
-			/* Blocks of sites outside the snapshot are not judged. */
+			/*
+			 * A proof does not decide whether blocks of sites outside the snapshot are
+			 * lost.
+			 */
 			block->site = is_in_snapshot(entry, walk)
 					      ? (uint32_t)entry->index |
 							(block->site & HEAP_BLOCK_UNJUDGED)

@@ -11,10 +11,9 @@ struct heap_list {
 	struct heap *heaps;
 	size_t cnt;
 	size_t cap;
-	struct hash_map by_image; /* index + 1, by image */
-	size_t last;              /* index of the last block's heap */
-	struct site_entry *
-		*entries; /* sites by number: blocks refer to sites by number until the end */
+	struct hash_map by_image;    /* key: image; value: index in heaps plus 1 */
+	size_t last;                 /* index of the heap to which the last block was added */
+	struct site_entry **entries; /* sites by number; blocks refer to a site by its number */
 	size_t entry_cnt;
 	size_t entry_cap;
 };
@@ -24,8 +23,8 @@ int heap_list_add(struct heap_list *list, const struct process *process, struct 
 		  const struct block *block, bool is_judged);
 
 /*
- * Moves the blocks into the snapshot, except those that are not of kind heap. Called when the sites
- * of the walk have their indices.
+ * Moves the blocks into the snapshot, except blocks whose kind is not heap. Called when the sites
+ * of the walk have their index in the snapshot.
  */
 void heap_list_give(struct heap_list *list, uint64_t walk, struct snapshot *snap);
 void heap_list_deinit(struct heap_list *list);

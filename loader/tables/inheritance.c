@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Determines which descendants have which blocks of their ancestors. */
+/* Determines which descendants have copies of which blocks of their ancestors. */
 #include "loader/tables/inheritance.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static size_t first_after(const struct inheritance *inheritance, uint32_t parent
 	return bisect(inheritance->fork_cnt, is_fork_until, &moment);
 }
 
-/* True if the fork at this index is one of the parent's before until_ns. */
+/* True if the fork at this index is a fork of the parent, and was before until_ns. */
 static bool is_fork(const struct inheritance *inheritance, size_t at, uint32_t parent,
 		    uint64_t until_ns)
 {
@@ -186,8 +186,8 @@ struct gift {
 };
 
 /*
- * Passes the block to all children forked while the image had it, and recursively to their
- * children.
+ * Passes the block to all children that were forked while the image had the block, and recursively
+ * to their children.
  */
 static int give_to_descendants(const struct gift *gift, uint32_t image, uint64_t since_ns,
 			       uint64_t until_ns)
@@ -219,7 +219,7 @@ static int by_birth(const void *a, const void *b)
 	return x->birth_ns < y->birth_ns ? -1 : x->birth_ns > y->birth_ns;
 }
 
-/* Returns the index of the first block that was freed by its image. */
+/* Returns the index of the first block that its image has freed. */
 static size_t first_freed(const struct inheritance *inheritance)
 {
 	size_t at = inheritance->block_cnt;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Determines the blocks that forked children have from their ancestors, by the times of forks,
- * allocations and frees. Pure data: knows no tables and no processes. Times are CLOCK_MONOTONIC
+ * Determines from the times of forks, allocations and frees which blocks forked children have from
+ * their ancestors. Works only on data: knows no tables and no processes. Times are CLOCK_MONOTONIC
  * nanoseconds.
  */
 #ifndef LOADER_TABLES_INHERITANCE_H
@@ -46,7 +46,7 @@ struct inheritance {
 	size_t fork_cnt;
 	size_t fork_cap;
 	struct image_set ancestors;   /* images that have living descendants */
-	struct image_set descendants; /* children of forks that matter */
+	struct image_set descendants; /* children of the forks that matter */
 
 	/* blocks of the walk in progress */
 	struct inherited_block *blocks;
@@ -81,8 +81,8 @@ bool inheritance_is_shared(const struct inheritance *inheritance, uint32_t image
 			   uint64_t freed_ns);
 
 /*
- * Begins a walk: add first the blocks that images have, then those they have freed, and then frees
- * in children.
+ * Begins a walk. Then add the outstanding blocks of images first, then the blocks that images have
+ * freed, and at last the frees in children.
  */
 void inheritance_begin(struct inheritance *inheritance);
 int inheritance_add(struct inheritance *inheritance, const struct inherited_block *block);
@@ -90,8 +90,8 @@ int inheritance_free_in_child(struct inheritance *inheritance,
 			      const struct freed_in_child *freed_in_child);
 
 /*
- * Ends the walk, and passes each block to the descendants that have it. A block freed during the
- * walk may have been added twice: once as outstanding and once as freed.
+ * Ends the walk, and passes each block to the descendants that have it. A block that is freed
+ * during the walk may be added twice: as outstanding and as freed.
  */
 int inheritance_share(struct inheritance *inheritance, give_fn *give, void *arg);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the largest copy, and uses at most half of the time for copies. */
+/* Keeps the largest copy of outstanding blocks. Making copies takes at most half of the time. */
 #include "loader/tables/peak_copies.h"
 
 #include <inttypes.h>
@@ -7,11 +7,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Growth that makes a new copy due: 1/16 of the peak, but at least STEP_MIN bytes */
+/*
+ * Growth of the peak after which a new copy is due: 1/16 of the peak, but at least STEP_MIN bytes
+ */
 #define SHARE 16
 #define STEP_MIN 4096
 
-/* Keeps the larger of two copies. Returns true if it is the new one. */
+/* Keeps the larger of two copies. Returns true if that is the new copy. */
 static bool keep(struct peak *kept, struct snapshot *snap)
 {
 	struct peak copy = peak_from(snap);
@@ -33,7 +35,10 @@ uint64_t peak_copies_keep(struct peak_copies *copies, struct snapshot *snap, uin
 	most = copies->kept.bytes;
 	log_verbose("peak: a copy took %" PRIu64 " us; the best one has %" PRIu64 " bytes",
 		    ns / 1000, most);
-	/* If the last copy was too late for a short peak, only a higher peak makes a copy due. */
+	/*
+	 * If the last copy was made too late for a short peak, the next copy is due only at a
+	 * higher peak.
+	 */
 	if (!better && highest > most)
 		most = highest;
 	return most + (most / SHARE > STEP_MIN ? most / SHARE : STEP_MIN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the largest copy of outstanding blocks for --peak, and decides when the next one is due:
+ * Keeps the largest copy of outstanding blocks for --peak, and decides when the next copy is due:
  * whenever the peak has grown by a certain share.
  */
 #ifndef LOADER_TABLES_PEAK_COPIES_H
@@ -14,8 +14,9 @@ struct peak_copies {
 };
 
 /*
- * Takes ownership of a copy that was begun at begin_ns. highest: the most bytes outstanding so far.
- * Returns the outstanding bytes at which the next copy is due.
+ * Takes ownership of a copy, which was begun at begin_ns. highest is the largest number of
+ * outstanding bytes since tracing began. Returns the number of outstanding bytes at which the next
+ * copy is due.
  */
 uint64_t peak_copies_keep(struct peak_copies *copies, struct snapshot *snap, uint64_t begin_ns,
 			  uint64_t highest);

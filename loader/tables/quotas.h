@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the per-process quotas of the block table: how many blocks each process has, and how many
- * were refused.
+ * Reads the per-process quotas of the block table: how many blocks each process has there, and how
+ * many of its blocks were rejected.
  */
 #ifndef LOADER_TABLES_QUOTAS_H
 #define LOADER_TABLES_QUOTAS_H
@@ -19,11 +19,14 @@ struct quotas {
 int quotas_init(struct quotas *quotas, const struct bpf_object *object);
 void quotas_deinit(struct quotas *quotas);
 
-/* Resets the refusals of a new image's quota, which an ended image may have used. */
+/*
+ * Resets the count of rejected blocks for a new image, because an ended image may have used its
+ * quota.
+ */
 void quotas_begin(struct quotas *quotas, uint32_t image);
-/* Uncounts a block of the image that was deleted from the table. */
+/* Subtracts a block from the image's quota after the block was deleted from the table. */
 void quotas_uncount(struct quotas *quotas, uint32_t image);
-/* Returns the number of the image's blocks in the table; there must be quotas. */
+/* Returns how many blocks the image has in the table. Only called if there are quotas. */
 uint64_t quotas_held(const struct quotas *quotas, uint32_t image);
 uint64_t quotas_refused(const struct quotas *quotas, uint32_t image);
 

@@ -61,7 +61,7 @@ void recent_blocks_deinit(struct recent_blocks *recent)
 	*recent = (struct recent_blocks){0};
 }
 
-/* Returns the address of a block if it is alive, or 0. */
+/* Returns the address of the block if the word is that of a live block, else 0. */
 static uint64_t live_address(uint64_t word)
 {
 	uint64_t state = word & MEMLEAK_RECENT_STATES;
@@ -70,8 +70,9 @@ static uint64_t live_address(uint64_t word)
 }
 
 /*
- * Copies a block. Returns its address, or 0 if there is none. Another block, even with an equal
- * address, may replace it during the copy: two equal copies in a row are of one block.
+ * Copies the block at a place. Returns the block's address, or 0 if the place is free. During the
+ * copy, another block may replace it, even one with an equal address: two equal copies in a row are
+ * copies of one block.
  */
 static uint64_t read_block(const struct memleak_recent *bucket, size_t place,
 			   struct memleak_recent_block *ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The loader's side of bpf/recent_blocks.bpf.h: the recent-block cache, which holds blocks that are
- * not in the table yet, and the counting filter for those in the table. Both are memory shared with
- * the programs, which keep changing it.
+ * not in the table yet, and the counting filter for blocks in the table. Both are memory shared
+ * with the programs, which change it at any time.
  */
 #ifndef LOADER_TABLES_RECENT_BLOCKS_H
 #define LOADER_TABLES_RECENT_BLOCKS_H
@@ -21,12 +21,12 @@ struct recent_blocks {
 	struct memleak_filter *filter;
 	size_t filter_cnt;
 	enum memleak_domain domain;
-	struct memleak_recent *seen; /* copy of the buckets as of the last walk */
+	struct memleak_recent *seen; /* copies of the buckets, made by the last walk */
 };
 
 /*
- * Maps the cache and the filter; called after load. domain is that of the blocks. Returns 0 or a
- * negative errno.
+ * Maps the cache and the filter; called after load. domain is the domain of all blocks in the
+ * cache. Returns 0 or a negative errno.
  */
 int recent_blocks_init(struct recent_blocks *recent, const struct bpf_object *object,
 		       enum memleak_domain domain);
@@ -34,8 +34,8 @@ void recent_blocks_deinit(struct recent_blocks *recent);
 
 /*
  * Calls element for each block of the cache, like struct table_walk. A block that is moved to the
- * table meanwhile is visited in the cache, in the table, or in both; so walk the table afterwards.
- * read_cnt is set to the number of buckets read so far; it may be NULL.
+ * table meanwhile is visited in the cache, in the table, or in both, so walk the table afterwards.
+ * During the walk, *read_cnt is the number of buckets read so far; read_cnt may be NULL.
  */
 int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt,
 		       int (*element)(void *arg, const void *key, const void *value), void *arg);
@@ -47,10 +47,10 @@ bool recent_blocks_met(const struct recent_blocks *recent, const struct memleak_
 void recent_blocks_count(const struct recent_blocks *recent, uint64_t *ret_recent,
 			 uint64_t *ret_filter);
 
-/* Drops the blocks of images. Returns their bytes. */
+/* Drops the blocks of the given images. Returns the total bytes of these blocks. */
 uint64_t recent_blocks_purge(struct recent_blocks *recent, const struct image_set *images);
 
-/* Removes a block that was deleted from the table from the counting filter. */
+/* Subtracts a block from the counting filter after the block was deleted from the table. */
 void recent_blocks_uncount(struct recent_blocks *recent, const struct memleak_block_key *key);
 
 #endif

@@ -108,8 +108,8 @@ void site_table_drop_images(struct site_table *table, const struct image_set *im
 
 		if (entry && entry->met && image_set_has(images, entry->image)) {
 			/*
-			 * Removal moves other entries into this slot; they were visited before or
-			 * are visited next.
+			 * Removing an entry moves other entries into this slot; each of them was
+			 * visited before, or is visited next.
 			 */
 			hash_map_remove(map, entry->id);
 			free_entry(entry);

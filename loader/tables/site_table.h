@@ -28,23 +28,21 @@ struct site_entry {
 	size_t frame_cnt;
 	enum unwind_end end;
 	bool interrupt;
-	uint64_t stack_of; /* site from which the stack is copied (of an ancestor, or of another
-			      kind); 0 if the image has allocated here */
-	uint64_t resolved_stack;      /* hash of the stack with resolved frames */
-	uint64_t resolved_id;         /* id of the site with resolved_stack */
-	struct site_entry *joined;    /* entry of resolved_id, whose sums include this one; NULL if
-					 there is none */
+	uint64_t stack_of; /* site whose stack this site copies (same image and another kind, or an
+			      ancestor's site); 0 if the image has allocated here */
+	uint64_t resolved_stack; /* hash of the stack with resolved frames */
+	uint64_t resolved_id;    /* id of the site with resolved_stack */
+	struct site_entry
+		*joined; /* entry of resolved_id: its sums include this entry's; or NULL */
 	struct memleak_origin origin; /* origin of a kernel site, as of the last walk */
 	uint32_t owner_pid;           /* last known owner of a kernel site's blocks; 0 if unknown */
 	char owner_comm[MEMLEAK_COMM_SIZE];
 
 	/* Sums of the walk: */
-	uint64_t walk; /* walk that the sums belong to; if it is not the current one, they count as
-			  0 */
+	uint64_t walk; /* walk that made the sums; in a later walk, they count as 0 */
 	uint64_t bytes;
 	uint64_t count;
-	struct part
-		left_out; /* blocks that are too recent or from before the baseline, if counted */
+	struct part left_out;     /* blocks too recent, or older than the baseline, if counted */
 	struct estimate estimate; /* estimated totals, with sampling */
 	struct part inherited;
 	uint64_t oldest_birth_ns;
@@ -54,7 +52,7 @@ struct site_entry {
 	uint32_t kept[AGE_CLASS_CNT];
 	struct majority owners; /* pids that allocated a kernel site's blocks */
 	size_t index;           /* index in the snapshot being made */
-	uint32_t number;        /* number in the walk's heap_list, if it has this site */
+	uint32_t number;        /* number in the walk's heap_list, if the list has this site */
 };
 
 struct site_table {
@@ -68,14 +66,14 @@ void site_table_deinit(struct site_table *table);
 void site_table_begin(struct site_table *table);
 
 /*
- * Returns the entry of a site, creating it if needed, with sums for the current walk; NULL if there
- * is no memory.
+ * Returns the entry of a site, creating it if needed. The entry has the sums of the current walk.
+ * NULL if there is no memory.
  */
 struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 
 /*
- * Adds one block born at birth_ns. last_age_ns is its age in the last snapshot, or AGE_UNKNOWN if
- * it was not in it.
+ * Adds one block, which was allocated at birth_ns. last_age_ns is the block's age in the last
+ * snapshot, or AGE_UNKNOWN if that snapshot did not have it.
  */
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
 		    uint64_t last_age_ns);

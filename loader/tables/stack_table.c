@@ -11,7 +11,7 @@
 #include "base/bisect.h"
 #include "loader/tables/table_walk.h"
 
-/* Maximum bytes of evicted stacks, which may never be needed again */
+/* Maximum bytes of evicted stacks that are kept, although they may never be needed again */
 #define EVICTED_BYTES_MAX (256U << 20)
 
 static size_t stack_bytes(size_t frame_cnt)
@@ -20,8 +20,8 @@ static size_t stack_bytes(size_t frame_cnt)
 }
 
 /*
- * Sets the level at which the programs report that the table is filling up: when three quarters of
- * the free entries are used.
+ * Sets the limit at which the programs report that the table is filling up: when three quarters of
+ * the entries that are free now are used.
  */
 static void watch_again(struct stack_table *table, uint64_t moved)
 {
@@ -30,7 +30,10 @@ static void watch_again(struct stack_table *table, uint64_t moved)
 	uint64_t room = stored < table->size ? table->size - stored : 0;
 
 	table->watch->limit = stored + room - room / 4;
-	/* If little was gained, only the next report tries again. */
+	/*
+	 * If few entries were freed, the programs do not report again; only the next report tries
+	 * again.
+	 */
 	table->watch->told = room < table->size / 8;
 }
 
@@ -78,7 +81,7 @@ bool stack_table_find(const struct stack_table *table, uint64_t id, struct memle
 	return evicted != NULL;
 }
 
-/* Keeps a copy of a stack, unless it has one already. */
+/* Keeps a copy of a stack, unless the table already has a copy of it. */
 static int keep(struct stack_table *table, uint64_t id, const struct memleak_stack *stack)
 {
 	size_t bytes = stack_bytes(stack->frame_cnt);
@@ -104,7 +107,10 @@ void stack_table_replace(struct stack_table *table, uint64_t id, const struct me
 		__atomic_sub_fetch(&table->watch->stored, 1, __ATOMIC_RELAXED);
 }
 
-/* A set of numbers: added in any order, then sorted, then looked up. */
+/*
+ * A set of numbers. First numbers are added in any order, then the set is sorted, then numbers are
+ * looked up.
+ */
 struct numbers {
 	uint64_t *values;
 	size_t cnt;
@@ -113,8 +119,9 @@ struct numbers {
 
 struct eviction {
 	struct stack_table *table;
-	struct numbers recent; /* sites of recent blocks, which their totals may not include */
-	struct numbers live;   /* stacks with outstanding blocks */
+	struct numbers
+		recent; /* sites of recent blocks: the totals of these sites may not include them */
+	struct numbers live; /* stacks with outstanding blocks */
 	uint64_t moved;
 };
 
@@ -165,8 +172,8 @@ static int visit_site(void *arg, const void *key, const void *value)
 }
 
 /*
- * Evicts a stack without outstanding blocks. Returns 1, which deletes it from the kernel's table,
- * when it has been copied.
+ * Evicts a stack without outstanding blocks: copies it, and returns 1 so that it is deleted from
+ * the kernel's table.
  */
 static int visit_stack(void *arg, const void *key, const void *value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds stacks by their hash, in the kernel's table or among those evicted from it. Eviction is
- * needed because a program may allocate along many more paths than ever have outstanding blocks at
- * a time. Does not know what frames are.
+ * Finds stacks by their hash, in the kernel's table or among the stacks evicted from that table.
+ * Eviction is needed because a program may allocate along many more paths than have outstanding
+ * blocks at any one time. Does not know what frames are.
  */
 #ifndef LOADER_TABLES_STACK_TABLE_H
 #define LOADER_TABLES_STACK_TABLE_H
@@ -36,21 +36,21 @@ int stack_table_init(struct stack_table *ret, const struct bpf_object *object, u
 void stack_table_deinit(struct stack_table *table);
 
 /*
- * Copies a stack to ret, which must have room for depth frames. Returns false if the stack is
- * unknown.
+ * Copies a stack to ret, which must have room for the maximum number of frames (depth). Returns
+ * false if the stack is unknown.
  */
 bool stack_table_find(const struct stack_table *table, uint64_t id, struct memleak_stack *ret);
 
 /*
- * Replaces a stack from now on: keeps the new one here, and deletes the old one from the kernel's
+ * Replaces a stack: keeps the new stack in evicted, and deletes the old stack from the kernel's
  * table.
  */
 void stack_table_replace(struct stack_table *table, uint64_t id, const struct memleak_stack *stack);
 
 /*
- * Evicts stacks without outstanding blocks from the kernel's table when it is filling up. Their
- * sites stay, so that later allocations on these paths, and those in progress, are counted as
- * before. Returns 0 or a negative errno.
+ * Evicts stacks without outstanding blocks from the kernel's table when it is filling up. The sites
+ * of evicted stacks stay, so that allocations on these paths, now in progress or later, are counted
+ * as before. Returns 0 or a negative errno.
  */
 int stack_table_evict(struct stack_table *table, struct recent_blocks *recent);
 

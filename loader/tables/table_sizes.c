@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Divides memory among the tables. */
+/* Divides the available memory among the tables. */
 #include "loader/tables/table_sizes.h"
 
 #include "bpf/memleak.h"
 
-/* Default memory of the tables: 1/10 of the machine's, but at least DEFAULT_LEAST bytes */
+/* Default memory of the tables: 1/10 of the machine's memory, but at least DEFAULT_LEAST bytes */
 #define DEFAULT_PART 10
 #define DEFAULT_LEAST (256ULL << 20)
 
-/* Bytes that the kernel takes for an entry, including its bookkeeping */
+/* Bytes that the kernel needs for an entry, including its bookkeeping */
 #define BLOCK_BYTES 128
 #define SITE_BYTES 256
 #define STACK_BYTES(depth) (64 + 8 * (uint64_t)(depth))
 
-/* Maximum entries of preallocated tables, and minimum and maximum entries of all tables */
+/*
+ * Maximum number of entries in preallocated tables (_AT_ONCE), and limits for all tables (_LEAST,
+ * _MOST)
+ */
 #define BLOCKS_AT_ONCE 1000000
 #define STACKS_AT_ONCE 16384
 #define BLOCKS_LEAST 4096
@@ -21,14 +24,14 @@
 #define STACKS_MOST (1U << 20)
 
 /*
- * Multiplier of the stack table if processes are chosen by a property: there may be many, with
- * different stacks
+ * Multiplier for the size of the stack table if processes are chosen by name or cgroup: there may
+ * be many processes, with different stacks
  */
 #define MANY_PROCESSES_STACKS 4
 
 /*
- * Sites for each stack: a site without outstanding blocks stays when its stack is evicted.
- * Preallocated tables have fewer.
+ * Number of sites for each stack: a site without outstanding blocks stays when its stack is
+ * evicted. Preallocated tables have fewer sites.
  */
 #define SITES_ON_DEMAND 16
 #define SITES_AT_ONCE 4
@@ -56,8 +59,8 @@ uint64_t table_memory(const struct options *opts, const struct memory_limit *lim
 		return memory;
 	left = limit->cgroup_left > least ? limit->cgroup_left - least : 0;
 	/*
-	 * Use half of the free memory: the rest is for unwind tables, and for targets in the same
-	 * cgroup.
+	 * Use half of the free memory: the other half is for unwind tables, and for targets in the
+	 * same cgroup.
 	 */
 	return left / 2 < memory ? left / 2 : memory;
 }

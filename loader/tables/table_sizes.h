@@ -20,18 +20,21 @@ struct table_sizes {
 };
 
 /*
- * Returns the minimum bytes that memleak needs, with the smallest tables: for rings and helper
- * processes, and for symbols and unwind tables if it finds processes itself.
+ * Returns the minimum bytes that memleak needs with the smallest tables: memory for rings and
+ * helper processes and, if memleak finds processes itself, for symbols and unwind tables.
  */
 uint64_t table_least_memory(const struct options *opts);
 
 /*
- * Returns the bytes for the tables of all objects: --max-memory, or a share of the available
- * memory.
+ * Returns the memory for the tables of all objects in bytes: --max-memory, or a share of the
+ * available memory.
  */
 uint64_t table_memory(const struct options *opts, const struct memory_limit *limit);
 
-/* Chooses the sizes. on_demand: entries are allocated when needed, not preallocated. */
+/*
+ * Chooses the sizes. If on_demand is set, entries are allocated when needed; otherwise they are
+ * preallocated.
+ */
 struct table_sizes table_sizes_choose(const struct options *opts, uint64_t memory,
 				      uint32_t stack_depth, bool on_demand);
 

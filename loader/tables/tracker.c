@@ -18,11 +18,11 @@
 
 #define RECENT_BUCKETS 8192U
 /*
- * Maximum counters of the filter: with more blocks it gives more false positives, but still fits
- * into CPU caches
+ * Maximum number of counters in the filter: with more blocks, more counters are shared, but the
+ * filter still fits into CPU caches
  */
 #define FILTER_MOST (1U << 21)
-/* Minimum size of the block table, in blocks, for a recent-block cache */
+/* Minimum number of blocks in the block table for which a recent-block cache is used */
 #define RECENT_ALLOCS_MIN 65536U
 
 /* Returns the largest power of two that is at most n; n must not be 0. */
@@ -32,8 +32,8 @@ static uint32_t power_below(uint32_t n)
 }
 
 /*
- * Chooses the sizes of the recent-block cache, which takes 2 MB to fit into CPU caches, and of the
- * counting filter, which has a counter for each possible block, up to a limit.
+ * Chooses the sizes of the recent-block cache and of the counting filter. The cache takes 2 MB, so
+ * that it fits into CPU caches. The filter has a counter for each possible block, up to a limit.
  */
 static void choose_sizes(uint32_t blocks, struct memleak_config *config)
 {
@@ -108,7 +108,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->stack_cache = !stack_cache || strcmp(stack_cache, "no") != 0;
 	choose_sizes(sizes.blocks, config);
 	err = size_tables(&sizes, object, stack_depth, on_demand, config);
-	/* A size given by the user is exact, so it is not split into two tables. */
+	/* A size given by the user is exact, so there is only one table of this size. */
 	return err ? err
 		   : block_tables_prepare(object, sizes.blocks, !opts->max_allocs, on_demand,
 					  config);

@@ -24,8 +24,9 @@ static uint64_t plain_hash(const struct memleak_stack *stack)
 }
 
 /*
- * Resolves the frames of a stack. The site is then joined to that of the resolved stack: if all
- * frames are certain, or if the two stacks differ only in that this one was unresolved.
+ * Resolves the frames of a stack, and finds the site to which its site is joined. If all frames are
+ * certain, that is the site of the resolved stack. Otherwise it is the site with the hash of the
+ * unresolved stack: the same site, unless the stack was deferred.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack)
 {
@@ -92,7 +93,10 @@ static int copy_frames(struct site_entry *entry, const struct site_entry *other)
 	return 0;
 }
 
-/* Reads a site from the kernel table. Returns false if it was deleted with its image. */
+/*
+ * Reads a site from the kernel table. Returns false if the site was deleted because its image has
+ * ended.
+ */
 static bool meet_site(struct tracker *tracker, struct site_entry *entry)
 {
 	struct memleak_site site;
@@ -108,7 +112,7 @@ static bool meet_site(struct tracker *tracker, struct site_entry *entry)
 	return true;
 }
 
-/* Copies the stack of another site, at which the image or an ancestor has allocated. */
+/* Copies the stack from another site, where the image itself or an ancestor has allocated. */
 static int copy_stack(struct site_entry *entry, const struct site_entry *source)
 {
 	if (!source->loaded)
@@ -125,8 +129,8 @@ static bool is_final(const struct site_entry *entry)
 }
 
 /*
- * Reads a site from the kernel tables: its stack once, and for kernel sites their last user at each
- * walk.
+ * Reads a site from the kernel tables: the stack only once, but the last user of a kernel site in
+ * each walk.
  */
 static int load_site(struct tracker *tracker, struct site_entry *entry)
 {
@@ -153,7 +157,7 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 	return err || source == entry ? err : copy_stack(entry, source);
 }
 
-/* Returns a site, read from the kernel table if needed; NULL if there is no memory. */
+/* Returns a site; reads it from the kernel table if needed. NULL if there is no memory. */
 static struct site_entry *get_met(struct tracker *tracker, uint64_t site)
 {
 	struct site_entry *entry = site_table_get(&tracker->walker.sites, site);
@@ -163,7 +167,7 @@ static struct site_entry *get_met(struct tracker *tracker, uint64_t site)
 	return entry;
 }
 
-/* Returns the site with the stack of another one, for an image and kind. */
+/* Returns the site with the stack of another site, but with this image and kind. */
 static struct site_entry *get_twin(struct tracker *tracker, const struct site_entry *source,
 				   uint32_t image, uint32_t kind)
 {
@@ -195,7 +199,7 @@ uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t 
 	return twin ? twin->id : 0;
 }
 
-/* Joins a site to that of its resolved stack, creating it if needed. */
+/* Joins a site to the site of its resolved stack, creating the latter if needed. */
 static int find_resolved(struct tracker *tracker, struct site_entry *entry)
 {
 	struct site_entry *same = site_table_get(&tracker->walker.sites, entry->resolved_id);
@@ -222,7 +226,7 @@ static int load_and_join(struct tracker *tracker, struct site_entry *entry)
 		return err;
 	if (!entry->joined)
 		err = find_resolved(tracker, entry);
-	/* Look it up again to reset its sums for this walk. */
+	/* Look up the other site again, to reset its sums for this walk. */
 	if (!err && !site_table_get(&tracker->walker.sites, entry->resolved_id))
 		err = -ENOMEM;
 	if (!err)
@@ -240,7 +244,10 @@ int tracker_sites_load(struct tracker *tracker)
 
 	if (!entries)
 		return -ENOMEM;
-	/* Collect the entries first: joining adds entries, which moves the others. */
+	/*
+	 * Collect the entries first: joining sites adds entries to the table, which moves other
+	 * entries.
+	 */
 	while ((slot = hash_map_next(&table->entries, slot))) {
 		struct site_entry *entry = slot->value;
 

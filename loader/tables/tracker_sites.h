@@ -7,13 +7,14 @@
 
 /*
  * Reads the sites of the current walk from the kernel tables. If the stack of a site turns out to
- * be that of another site, its sums are added to the other, to which joined points.
+ * be the stack of another site, the sums of the first are added to the second, and joined of the
+ * first points to the second.
  */
 int tracker_sites_load(struct tracker *tracker);
 
 /*
- * Returns the site of an image with the stack of its ancestor's site, which is the one that the
- * image gets if it allocates there itself. NULL if there is no memory.
+ * Returns the site that an image would have if it allocated with the same stack as at an ancestor's
+ * site. NULL if there is no memory.
  */
 struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image);
 

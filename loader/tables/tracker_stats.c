@@ -90,7 +90,7 @@ struct stats tracker_stats_now(const struct tracker *tracker)
 }
 
 struct entry_count {
-	bool may_be_empty; /* true for an array, whose unused entries begin with a word of 0 */
+	bool may_be_empty; /* true for an array: entries whose first word is 0 are unused */
 	uint64_t used;
 };
 
@@ -138,7 +138,7 @@ static int fill_tables(struct tracker *tracker)
 		fills[TABLE_RECENT].size = tracker->recent.bucket_cnt * MEMLEAK_RECENT_BLOCKS;
 	if (!err)
 		err = count_entries(tracker, "stacks", &fills[TABLE_STACKS]);
-	/* The object has one of these two tables, depending on the kernel. */
+	/* Depending on the kernel, the object has one of these two tables. */
 	if (!err)
 		err = count_entries(tracker, "thread_places", &fills[TABLE_THREADS]);
 	return err ? err : count_entries(tracker, "thread_table", &fills[TABLE_THREADS]);
@@ -151,8 +151,8 @@ int tracker_stats_read(struct tracker *tracker, struct snapshot *snap)
 	int err;
 
 	/*
-	 * Read the misses before the counters: an event that was just missed may be rescued in the
-	 * next moment.
+	 * Read the counts of skipped programs before the counters: an event that a program has just
+	 * missed may be rescued by the second program in the next moment.
 	 */
 	missed = recursion_misses(tracker);
 	err = sum_counters(tracker, sums);

@@ -5,12 +5,12 @@
 
 #include "loader/tables/tracker.h"
 
-/* Excludes events before tracking begins from the losses. */
+/* Excludes events that were missed before tracking begins from the losses. */
 void tracker_stats_start(struct tracker *tracker);
 
 /*
- * Reads losses, calls and statistics. With --stats also counts the entries of the tables, which
- * takes a walk over them.
+ * Reads losses, calls and statistics. With --stats, also counts the entries of the tables, for
+ * which it walks over the tables.
  */
 int tracker_stats_read(struct tracker *tracker, struct snapshot *snap);
 

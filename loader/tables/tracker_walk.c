@@ -106,8 +106,8 @@ static int give_to_descendant(void *arg, uint32_t descendant,
 }
 
 /*
- * Reads blocks of descendants. Called after all other blocks were read: blocks freed meanwhile are
- * found in these tables.
+ * Reads the blocks that descendants have. Called after all other blocks were read: blocks that were
+ * freed meanwhile are in these tables.
  */
 static int walk_descendants(struct tracker_walk *walk)
 {
@@ -143,7 +143,10 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 	return tracker_walk_add(walk, &owner, block->site, &plain, block->birth_ns);
 }
 
-/* True if the block was moved during this walk: it was visited before, or was handed over. */
+/*
+ * True if the block was moved during this walk: it was visited before it moved, or was handed over
+ * by the programs.
+ */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {
 	const struct tracker *tracker = walk->tracker;
@@ -174,7 +177,7 @@ static int take_handed(struct tracker_walk *walk)
 		const volatile struct memleak_handed *handed = &reading->handed[i];
 		struct memleak_handed copy;
 
-		/* The program that writes the entry may have been interrupted. */
+		/* The program that writes this entry may have been interrupted. */
 		if (__atomic_load_n(&handed->number, __ATOMIC_ACQUIRE) !=
 		    walk->tracker->reading_number)
 			continue;
@@ -226,7 +229,10 @@ static void end_reading(struct tracker *tracker)
 		__atomic_store_n(&tracker->reading->number, 0, __ATOMIC_SEQ_CST);
 }
 
-/* Visits a block of the table, unless it was visited in the cache before it was moved. */
+/*
+ * Visits a block of the table, unless the block was visited in the cache before it moved to the
+ * table.
+ */
 static int visit_table_block(void *arg, const void *key, const void *value)
 {
 	const struct tracker_walk *walk = arg;
@@ -234,7 +240,7 @@ static int visit_table_block(void *arg, const void *key, const void *value)
 	return recent_blocks_met(&walk->tracker->recent, key) ? 0 : visit_block(arg, key, value);
 }
 
-/* Takes the totals of a site that the programs keep with -C. */
+/* Reads the totals of a site, which the programs keep with -C. */
 static int visit_site(void *arg, const void *key, const void *value)
 {
 	const struct memleak_site *site = value;

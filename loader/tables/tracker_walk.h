@@ -6,7 +6,7 @@
 #include "loader/tables/block_walk.h"
 #include "loader/tables/tracker.h"
 
-/* Starts tracing: elapsed times count from now. */
+/* Starts tracing: elapsed times are measured from now. */
 void tracker_start(struct tracker *tracker);
 /*
  * Leaves blocks allocated before baseline_ns out of snapshots, unless the current baseline is
@@ -15,8 +15,8 @@ void tracker_start(struct tracker *tracker);
 uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns);
 
 /*
- * Begin and end a period in which pictures of memory are taken: snapshots made in this period mark
- * blocks that have moved since it began.
+ * Begin and end a period in which pictures of memory are taken. Snapshots made in this period mark
+ * the blocks that have moved since the period began.
  */
 void tracker_expect_pictures(struct tracker *tracker);
 void tracker_forget_pictures(struct tracker *tracker);
@@ -27,18 +27,24 @@ struct tracker_walk {
 	struct block_walk blocks;
 };
 
-/* Begins a snapshot as of t0_ns, which is now or shortly before, and reads the kernel's tables. */
+/*
+ * Begins a snapshot of the time t0_ns, which is now or shortly before, and reads the kernel's
+ * tables.
+ */
 int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_walk *walk,
 		       struct snapshot *snap);
-/* Adds a block that the source itself knows, such as a mapping. */
+/* Adds a block that is not in the tables but that the source knows, such as a mapping. */
 int tracker_walk_add(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 		     const struct block *block, uint64_t birth_ns);
-/* Adds an inherited block that the source itself knows; site is the ancestor's. */
+/*
+ * Adds an inherited block that is not in the tables but that the source knows. site is the
+ * ancestor's site.
+ */
 int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 			 const struct block *block, uint64_t birth_ns);
 /*
- * Ends a snapshot, which then owns all that it points to. err is the first error since its begin;
- * on error, walk and snapshot are emptied.
+ * Ends a snapshot, which then owns all that it points to. err is the first error since the snapshot
+ * was begun; on error, walk and snapshot are emptied.
  */
 int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
 
