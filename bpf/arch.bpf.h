@@ -258,7 +258,7 @@ static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 	return value;
 }
 
-/* False: the registers cannot be read. */
+/* False if the registers cannot be read. */
 static __always_inline bool arch_read_syscall(void *regs, struct arch_syscall *ret)
 {
 	if (bpf_probe_read_kernel(&ret->regs, sizeof(ret->regs), regs))
@@ -338,7 +338,7 @@ static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs 
 {
 	ret->sp = PT_REGS_SP(ctx);
 	ret->fp = PT_REGS_FP(ctx);
-	ret->lr = 0; /* lr held the return address to the caller, which has saved its own */
+	ret->lr = 0; /* the value in lr now belongs to the function called */
 }
 
 static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
@@ -456,7 +456,10 @@ static __always_inline __u64 arch_syscall_pc(const struct arch_syscall *call)
 	return call->regs.pc;
 }
 
-/* A function that makes a system call may have its return address there still. */
+/*
+ * Returns lr, which may still contain the return address of the function that makes the system
+ * call.
+ */
 static __always_inline __u64 arch_syscall_lr(const struct arch_syscall *call)
 {
 	return arch_code_address(call->regs.regs[30]);

@@ -20,8 +20,7 @@ enum memleak_count_by {
 struct memleak_count {
 	__u64 calls;
 	__u64 bytes;
-	char comm[MEMLEAK_COMM_SIZE]; /* when counting by process: its name, set by the first CPU
-					 only */
+	char comm[MEMLEAK_COMM_SIZE]; /* when counting by process: its name, set by one CPU */
 };
 
 #endif

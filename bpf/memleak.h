@@ -72,8 +72,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_QUOTA_FULL, /* the process used up its quota of the block table */
 	MEMLEAK_LOST_PROCESSES,  /* processes not traced, or whose exec was not reported */
 	MEMLEAK_LOST_HEAPS, /* heaps freed as a whole: their blocks still count as outstanding */
-	MEMLEAK_LOST_INHERITED, /* forks, or frees of blocks that parent and child share, not
-				   recorded */
+	MEMLEAK_LOST_INHERITED, /* forks or frees that concern inherited blocks, not recorded */
 	MEMLEAK_LOST_STRINGS,   /* strings not read completely: their recorded size is too small */
 	MEMLEAK_LOST_CNT,
 };

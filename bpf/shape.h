@@ -32,7 +32,7 @@ enum memleak_shape {
 	MEMLEAK_SHAPE_CNT,
 };
 
-/* Returns the shape of the best-known equivalent function. */
+/* Returns one shape for all equivalent shapes: that of the best-known function. */
 static inline __attribute__((always_inline)) enum memleak_shape
 shape_plain(enum memleak_shape shape)
 {

@@ -45,7 +45,7 @@ struct stack_cache_head {
 	__u64 check;  /* stack_cache__check() of the entry */
 	__u64 prefix; /* hash of the first words, in which different paths usually differ */
 	__u64 stack;  /* hash of the stack's frames */
-	__u32 note;   /* additional result of the walk, such as the kind of its site */
+	__u32 note;   /* number that the caller of the walk stores with the stack */
 	__u16 cnt;
 	__u16 end;
 };

@@ -7,7 +7,7 @@
 
 /* Totals of heap calls. */
 struct memleak_summary {
-	__u64 allocated; /* bytes, as all totals but calls */
+	__u64 allocated; /* all totals but calls are in bytes */
 	__u64 outstanding;
 	__u64 peak; /* maximum outstanding at once */
 	__u64 largest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables, as made by the unwinder library and read by the BPF programs. Neither uses ELF
- * addresses here: a table belongs to a file, and positions are offsets in the file.
+ * Unwind tables, which the unwinder library makes and the BPF programs read. They contain no ELF
+ * addresses: a table belongs to a file, and its positions are offsets in the file.
  *
  * A table is a sequence of pages of 32-bit words:
  *

@@ -31,8 +31,7 @@ struct memleak_block_watch {
  */
 struct memleak_peak_watch {
 	__u64 total;
-	__u64 highest; /* maximum of total; of two maxima set at the same time, the lower may stay
-			*/
+	__u64 highest; /* maximum of total; if two threads set it at once, the lower may stay */
 	__u64 limit;   /* a record is sent when the total reaches this limit */
 	__u64 told;
 };
