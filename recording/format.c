@@ -47,7 +47,10 @@ struct recording_header recording_header_now(unsigned int flags)
 		.table_cnt = TABLE_CNT,
 	};
 
-	/* Without a random run id, all runs look the same; comparisons then lose some detail. */
+	/*
+	 * Without a random run id, all runs have the same id; comparisons of recordings then lose
+	 * some detail.
+	 */
 	if (getrandom(header.run, sizeof(header.run), GRND_NONBLOCK) < 0)
 		memset(header.run, 0, sizeof(header.run));
 	return header;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The format shared by recorder and reader. Private to this room. */
+/* The file format shared by recorder and reader. Private to recording/. */
 #ifndef RECORDING_FORMAT_H
 #define RECORDING_FORMAT_H
 
@@ -34,29 +34,29 @@ struct recording_header {
 struct recording_header recording_header_now(unsigned int flags);
 void recording_header_put(const struct recording_header *header, uint8_t *bytes);
 /*
- * Parses a header. Returns 0, -ENOEXEC if it is no recording, or -ENOTSUP if it is of a newer
- * version.
+ * Parses a header. Returns 0, -ENOEXEC if the file is no recording, or -ENOTSUP if the recording is
+ * of a newer version.
  */
 int recording_header_take(const uint8_t *bytes, struct recording_header *ret);
 
 /*
- * Compresses payload into a chunk, to be freed by the caller. Returns 0, -EFBIG if it is too large,
- * or -ENOMEM.
+ * Compresses payload into a chunk, which the caller must free. Returns 0, -EFBIG if the payload is
+ * too large, or -ENOMEM.
  */
 int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret_len);
 /*
- * Reads the next chunk, to be freed by the caller. Returns 1, 0 at the end, -EBADMSG, -ENOMEM or
- * -EIO.
+ * Reads the next chunk, which the caller must free. Returns 1 if there is one, 0 at the end of the
+ * file, -EBADMSG, -ENOMEM or -EIO.
  */
 int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 
-/* Flags of a process's tally. */
+/* Flags in the tally of a process. */
 #define RECORDING_TALLY_FOOTPRINT 1U
 #define RECORDING_TALLY_ENDED 2U
 #define RECORDING_TALLY_RSS 4U
 #define RECORDING_TALLY_ENDED_HERE 8U
 
-/* Number of words of a snapshot's parts. */
+/* Numbers of words that the parts of a snapshot have. */
 #define HEAD_WORDS 11
 #define STAT_WORDS(header) (8 + (header)->shape_cnt + 2 * (header)->table_cnt)
 #define PROOF_WORDS (7 + 2 * REACH_CNT)
@@ -70,10 +70,10 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 			      bool final, uint64_t *words);
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
 			     struct snapshot *snap, bool *final);
-/* Reads the proof of a snapshot. False if there is none. */
+/* Reads the proof of a snapshot from its words. False if the snapshot has none. */
 bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
 			  struct proof_facts *ret);
-/* Reads the census of a snapshot. False if there is none. */
+/* Reads the census of a snapshot from its words. False if the snapshot has none. */
 bool recording_census_from(const struct recording_header *header, const uint64_t *words,
 			   struct heap_census *ret);
 
@@ -95,7 +95,7 @@ enum {
 	SITE_LARGEST_TID,
 	SITE_LARGEST_INHERITED,
 	SITE_LAST_PID,
-	SITE_LAST_COMM, /* index of a string, like SITE_CACHE */
+	SITE_LAST_COMM, /* number of a string; the same holds for SITE_CACHE */
 	SITE_CACHE,
 	SITE_MARKS,
 	SITE_AGES, /* for each class: bytes, count, kept */
@@ -109,11 +109,11 @@ enum {
 	SITE_LOST_PER_S,
 	SITE_LOST_SINCE,
 	SITE_OWNER_PID,
-	SITE_OWNER_COMM, /* the number of a string */
+	SITE_OWNER_COMM, /* number of a string */
 	SITE_WORDS,
 };
 
-/* Convert a site's words, except the strings. */
+/* Convert a site to its words and back, except the strings. */
 void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *words);
 void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *site);
 
@@ -124,8 +124,8 @@ void recording_summary_from(const struct recording_header *header, const uint64_
 			    struct process_summary *summary);
 
 /*
- * Converts an age to a time of birth, which does not change while the block ages; 0 for an unknown
- * age.
+ * Converts an age to a time of birth, which stays constant while the block ages. An unknown age is
+ * converted to 0.
  */
 static inline uint64_t birth_of(uint64_t t0_ns, uint64_t age_ns)
 {

@@ -21,15 +21,16 @@
 
 struct read_process {
 	struct process process;
-	uint64_t *summary; /* words; NULL before the first summary */
+	uint64_t *summary; /* words of its summary; NULL before the first summary */
 };
 
 struct read_site {
-	struct site fixed;                     /* constant part; owns its frames */
-	const struct sym_location **locations; /* one for each frame; NULL if unknown */
+	struct site fixed;                     /* constant part of the site; owns its frames */
+	const struct sym_location **locations; /* names of each frame; NULL if unknown */
 	uint64_t words[SITE_WORDS];
-	uint64_t left;        /* first snapshot without the site; 0 if no snapshot has had it */
-	struct block *blocks; /* with times of birth in place of ages */
+	uint64_t left; /* number of the first snapshot without the site; 0 if no snapshot has had
+			  the site */
+	struct block *blocks; /* they have times of birth instead of ages */
 	size_t block_cnt;
 };
 
@@ -38,11 +39,11 @@ struct read_peak_site {
 	uint64_t words[SITE_WORDS];
 };
 
-/* The holders of a site's blocks, in the current snapshot. */
+/* The chain of holders of a site's blocks, in the current snapshot. */
 struct read_chain {
 	size_t site;
-	struct holder *holders; /* without their sites, which are in sites */
-	size_t *sites;          /* numbers from 1; 0 if there is none */
+	struct holder *holders; /* their site fields are not set; see sites */
+	size_t *sites; /* site number of each holder, counted from 1; 0 if it has no site */
 	size_t cnt;
 };
 
@@ -54,9 +55,9 @@ struct recording {
 	uint64_t snapshots; /* number of snapshots begun */
 	bool ended;
 	bool begun;
-	uint64_t *words; /* words of the snapshot */
+	uint64_t *words; /* words of the current snapshot */
 
-	/* Indexed by number - 1. */
+	/* The arrays below are indexed by number - 1. */
 	char **strings;
 	size_t string_cnt, string_cap;
 	struct sym_location **locations;
@@ -72,7 +73,7 @@ struct recording {
 	size_t summary_cnt;
 	struct process_tally *tallies;
 	size_t tally_cnt;
-	struct peak peak; /* times and totals; arrays are made for each snapshot */
+	struct peak peak; /* times and totals; its arrays are made anew for each snapshot */
 	bool has_peak;
 	struct read_peak_site *peak_sites;
 	size_t peak_site_cnt;
@@ -87,7 +88,7 @@ struct recording {
 	const struct sym_location **frame_locations; /* locations of frames, with the same index */
 };
 
-/* Takes memory from the budget. False if it does not suffice. */
+/* Takes memory from the budget. False if the rest of the budget is too small. */
 bool recording_take_memory(struct recording *recording, size_t cnt, size_t item_bytes);
 
 int recording_take_string(struct recording *recording, struct byte_reader *from);
@@ -95,7 +96,10 @@ int recording_take_location(struct recording *recording, struct byte_reader *fro
 int recording_take_process(struct recording *recording, struct byte_reader *from);
 void recording_free_names(struct recording *recording);
 
-/* Read references. Return NULL for 0 and after a failure. */
+/*
+ * Return the item with a number; the take functions read the number first. Return NULL for number 0
+ * and after a failure.
+ */
 const char *recording_string_at(const struct recording *recording, uint64_t number);
 const char *recording_take_string_ref(const struct recording *recording, struct byte_reader *from);
 const struct sym_location *recording_take_location_ref(const struct recording *recording,
@@ -113,19 +117,19 @@ void recording_free_sites(struct recording *recording);
 int recording_take_chain(struct recording *recording, struct byte_reader *from);
 void recording_free_chains(struct recording *recording);
 /*
- * Adds the holders to the sites of a snapshot. index: the index in the snapshot of each site
- * number; SIZE_MAX if the snapshot does not have the site.
+ * Adds the holders to the sites of a snapshot. index has, for each site number, the site's index in
+ * the snapshot, or SIZE_MAX if the snapshot does not have the site.
  */
 void recording_give_chains(struct recording *recording, struct snapshot *snap, const size_t *index);
 
 int recording_take_hanging(struct recording *recording, struct byte_reader *from);
 void recording_free_hanging(struct recording *recording);
-/* Adds to a snapshot which memory is reachable only from lost blocks. */
+/* Adds to a snapshot the sums of memory that is reachable only from lost blocks. */
 void recording_give_hanging(struct recording *recording, struct snapshot *snap);
 
 /* True if the memory budget suffices for the snapshot. */
 bool recording_has_room(const struct recording *recording);
-/* Makes the snapshot from the data read last. */
+/* Makes a snapshot from the data that was read last. */
 int recording_make_snapshot(struct recording *recording, struct snapshot *ret);
 
 #endif

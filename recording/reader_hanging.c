@@ -7,7 +7,7 @@
 #include "base/order.h"
 #include "recording/reader.h"
 
-/* Memory for a sum: in the growing array, and in the snapshot's copy. */
+/* Memory of a sum: its entry in the growing array, and its copy in the snapshot. */
 #define SUM_MEMORY (3 * sizeof(struct hanging_sum))
 
 int recording_take_hanging(struct recording *recording, struct byte_reader *from)

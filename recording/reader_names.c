@@ -29,7 +29,9 @@ int recording_take_string(struct recording *recording, struct byte_reader *from)
 
 	if (from->failed)
 		return -EBADMSG;
-	/* Includes a copy in a snapshot and its entry in a map. */
+	/*
+	 * Includes the memory for a copy of the string in a snapshot, and for its entry in a map.
+	 */
 	if (!recording_take_memory(recording, 2 * len + 8 * MALLOC_BYTES, 1))
 		return -EFBIG;
 	if (array_reserve(&recording->strings, &recording->string_cap, recording->string_cnt + 1))
@@ -115,7 +117,10 @@ const struct sym_location *recording_take_location_ref(const struct recording *r
 	return number ? recording->locations[number - 1] : NULL;
 }
 
-/* Reads a process. Includes the memory for a summary, tallies and a copy in a snapshot. */
+/*
+ * Reads a process. Takes memory from the budget also for a summary, tallies and a copy in a
+ * snapshot.
+ */
 int recording_take_process(struct recording *recording, struct byte_reader *from)
 {
 	struct read_process *process;

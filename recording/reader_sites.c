@@ -50,7 +50,7 @@ static int take_frames(struct recording *recording, struct byte_reader *from, si
 	return from->failed ? -EBADMSG : 0;
 }
 
-/* Returns the site with a number; adds it if the number is the next new one. */
+/* Returns the site with this number. Adds a site if the number is the next unused one. */
 static int find_or_add(struct recording *recording, uint64_t number, struct read_site **ret)
 {
 	if (number == recording->site_cnt) {
@@ -65,8 +65,8 @@ static int find_or_add(struct recording *recording, uint64_t number, struct read
 }
 
 /*
- * True if the number may be reused for another site: reports have forgotten the old one, for which
- * all recorders wait. So reports never remember more sites than there are numbers.
+ * True if the number may be reused for another site: reports have forgotten the old site. All
+ * recorders wait for that. So reports never remember more sites than there are numbers.
  */
 static bool is_free(const struct recording *recording, const struct read_site *site)
 {

@@ -8,7 +8,7 @@
 #include "recording/reader.h"
 #include "report/snapshot_own.h"
 
-/* Where the next items go in the snapshot's arrays. */
+/* Positions at which the next items are stored in the snapshot's arrays. */
 struct maker {
 	size_t *index; /* index of each site number in the snapshot; SIZE_MAX if absent */
 	struct recording *recording;
@@ -63,7 +63,7 @@ static struct room room_of(const struct recording *recording)
 		room.block_cnt += recording->sites[i].block_cnt;
 		room.frame_cnt += recording->sites[i].fixed.frame_cnt;
 	}
-	/* A peak may contain one long stack many times. */
+	/* A peak may list one site with a long stack many times: count the frames each time. */
 	for (size_t i = 0; i < recording->peak_site_cnt; i++)
 		room.frame_cnt += recording->sites[recording->peak_sites[i].site].fixed.frame_cnt;
 	return room;
@@ -72,7 +72,7 @@ static struct room room_of(const struct recording *recording)
 bool recording_has_room(const struct recording *recording)
 {
 	struct room room = room_of(recording);
-	/* The snapshot copies the peak, so its sites count twice. */
+	/* The snapshot contains a copy of the peak, so the peak's sites count twice. */
 	uint64_t bytes = (room.site_cnt + 2 * recording->peak_site_cnt) * sizeof(struct site) +
 			 room.block_cnt * sizeof(struct block) +
 			 room.frame_cnt * (sizeof(uint64_t) + sizeof(struct sym_location *));

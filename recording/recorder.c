@@ -14,8 +14,8 @@
 #include "recording/recording.h"
 
 /*
- * Opens the file for its owner only, even if it exists: recordings reveal the memory layout of
- * processes.
+ * Makes the file readable by its owner only, even if the file exists: recordings reveal the memory
+ * layout of processes.
  */
 static int open_for_owner(const char *path)
 {
@@ -85,7 +85,7 @@ void recorder__free(struct recorder *recorder)
 	free(recorder);
 }
 
-/* Returns the summary last recorded for a process, initially 0. */
+/* Returns the summary of a process that was recorded last; all its words are 0 before the first. */
 static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 {
 	if (array_reserve(&recorder->summaries, &recorder->summary_cap, (size_t)process + 1))

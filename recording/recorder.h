@@ -7,7 +7,7 @@
 #include "recording/format.h"
 #include "report/symbol_backend.h"
 
-/* Sections in the order of a chunk. */
+/* Sections of a chunk, in their order in the file. */
 enum section {
 	SECTION_STRINGS,
 	SECTION_LOCATIONS,
@@ -29,20 +29,21 @@ struct section_buffer {
 	uint64_t cnt;
 };
 
-/* State of a site as the file has it so far. */
+/* State of a site as recorded so far. */
 struct recorded_site {
 	uint64_t id;
 	size_t number;
-	uint64_t definition;  /* hash of the definition; 0 if there is none */
-	uint64_t names;       /* hash of the locations; 0 if there are none */
-	uint64_t blocks_hash; /* hash of the blocks; 0 if there are none */
-	uint64_t last;        /* last snapshot that had the site, also in its peak */
-	uint64_t retry_at;    /* snapshot at which names are looked up again; 0 if complete */
+	uint64_t definition;  /* hash of the site's constant part; 0 before it is recorded */
+	uint64_t names;       /* hash of the locations; 0 before they are recorded */
+	uint64_t blocks_hash; /* hash of the blocks; 0 before they are recorded */
+	uint64_t last; /* number of the last snapshot that had the site, in itself or in its peak */
+	uint64_t retry_at; /* number of the snapshot at which missing names are looked up again; 0
+			      if no name is missing */
 	uint64_t retry_gap;
 	uint64_t words[SITE_WORDS];
-	/* For the snapshot being added. */
-	const struct site *site; /* NULL if neither in the snapshot nor in its peak */
-	bool present;            /* present in the snapshot */
+	/* Data of the snapshot being added. */
+	const struct site *site; /* NULL if the site is neither in the snapshot nor in its peak */
+	bool present;            /* the site is in the snapshot, not only in its peak */
 	const struct block *blocks;
 	size_t block_cnt;
 };
@@ -55,41 +56,46 @@ struct recorder {
 	struct intern strings;
 	struct intern locations;
 	struct intern processes;
-	uint64_t **summaries; /* words, by process number */
+	uint64_t **summaries; /* words of summaries, indexed by process number */
 	size_t summary_cnt;
 	size_t summary_cap;
-	struct recorded_site **sites; /* by number; NULL if the number is unused */
+	struct recorded_site **sites; /* indexed by number; NULL if the number is unused */
 	size_t site_cnt;
 	size_t site_cap;
-	struct hash_map by_id; /* the entries of sites by site id */
-	uint64_t *words;       /* words of the last snapshot, then of the current one */
+	struct hash_map by_id; /* entries of sites, with the site's id as key */
+	uint64_t *words; /* words of the last snapshot; while a snapshot is added, its words */
 	uint64_t peak_t0_ns;
 	uint64_t peak_highest_bytes;
 };
 
 /*
- * Return the number of a string or process, which is recorded if it is new; 0 for NULL. Return 0 or
- * -ENOMEM.
+ * Set *ret to the number of a string or process, or to 0 for NULL. The string or process is
+ * recorded if it is new. Return 0 or -ENOMEM.
  */
 int recorder_string(struct recorder *recorder, const char *text, uint64_t *ret);
 int recorder_process(struct recorder *recorder, const struct process *process, uint64_t *ret);
 
-/* Adds names of sites that are not completely named. all: even before their next retry. */
+/*
+ * Adds names of frames that were not found before. Without all, skips sites whose next retry is not
+ * due.
+ */
 int recorder_add_names(struct recorder *recorder, struct symbol_backend *symbols, bool all,
 		       uint64_t deadline_ns);
 
-/* Finds or makes the entries of a snapshot's sites, and records their constant parts. */
+/*
+ * Finds or creates the entries of a snapshot's sites, and records the constant parts of the sites.
+ */
 int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap);
-/* Records changes of the sites' states, then drops sites that have been absent for long. */
+/* Records changes in the states of sites, then drops sites that have been absent for long. */
 int recorder_add_states(struct recorder *recorder, const struct snapshot *snap);
 int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap);
 void recorder_free_sites(struct recorder *recorder);
 
-/* Records the holders of sites added by recorder_add_sites(). symbols may be NULL. */
+/* Records the holders of the sites that recorder_add_sites() has added. symbols may be NULL. */
 int recorder_add_holders(struct recorder *recorder, const struct snapshot *snap,
 			 struct symbol_backend *symbols, uint64_t deadline_ns);
 
-/* Records which memory is reachable only from lost blocks, for sites of the snapshot. */
+/* Records, for the sites of the snapshot, which memory is reachable only from their lost blocks. */
 void recorder_add_hanging(struct recorder *recorder, const struct snapshot *snap);
 
 #endif

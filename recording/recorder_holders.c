@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records the holders of sites' memory: blocks by their sites, whose names are recorded, and other
- * holders as text, since they cannot be named once the process is gone.
+ * Records the holders of sites' memory. A holder that is a block is recorded by its site, whose
+ * names are recorded. Any other holder is recorded as text, since it cannot be named once the
+ * process has ended.
  */
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records strings, processes and locations, each distinct one once. */
+/* Records strings, processes and locations; each distinct one is recorded only once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "recording/recorder.h"
 
-/* Adds bytes to a section if they are new. */
+/* Adds the bytes of an item to a section if the item is new. */
 static int intern_in(struct intern *table, struct section_buffer *section, const void *bytes,
 		     size_t len, uint64_t *ret)
 {
@@ -129,7 +129,7 @@ static bool has_name(const struct sym_location *location)
 	return location && location->frame_cnt && location->frames[0].symbol;
 }
 
-/* Schedules the next lookup at growing intervals: code without a name may never get one. */
+/* Schedules the next lookup, at growing intervals: the code may never get a name. */
 static void retry_later(struct recorder *recorder, struct recorded_site *entry)
 {
 	entry->retry_gap = entry->retry_gap ? entry->retry_gap * 2 : 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records the sites: their numbers and changes. A number is reused when its site has been absent
- * for long.
+ * Records the sites: their numbers, and the changes of their states. A number is reused when its
+ * site has been absent for long.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "report/trend.h"
 
 /*
- * Number of snapshots without a site after which its number is free. Readers reject a number that
- * reports still remember for another site.
+ * Number of snapshots without a site after which the site's number is free. Readers reject a number
+ * for a new site while reports still remember the old site with that number.
  */
 #define FORGET_AFTER 64
 _Static_assert(FORGET_AFTER > MOMENT_CNT, "numbers are free when reports have forgotten");
 
-/* Finds an unused number at or above *from; lower numbers are in use. */
+/* Sets *from to the first unused number that is not below *from; all lower numbers are in use. */
 static int free_number(struct recorder *recorder, size_t *from)
 {
 	while (*from < recorder->site_cnt && recorder->sites[*from])
@@ -84,7 +84,10 @@ static void put_definition(struct section_buffer *section, const struct recorded
 	section->cnt++;
 }
 
-/* Records a site's constant part if it changed: its stack changes when old code is resolved. */
+/*
+ * Records the constant part of a site if it has changed: the stack changes when frames are resolved
+ * later.
+ */
 static int define(struct recorder *recorder, struct recorded_site *entry)
 {
 	uint64_t process, definition;
@@ -136,7 +139,10 @@ int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap)
 		entry->block_cnt = (size_t)(block - entry->blocks);
 		err = define(recorder, entry);
 	}
-	/* A peak's stacks are resolved as of the peak, which suffices for sites that are gone. */
+	/*
+	 * The stacks of a peak were resolved at the time of the peak, which suffices for sites that
+	 * are gone now.
+	 */
 	for (size_t i = 0; !err && snap->peak && i < snap->peak->site_cnt; i++) {
 		err = add_site(recorder, &snap->peak->sites[i], &from, &entry);
 		if (!err && !entry->present)

@@ -23,7 +23,10 @@ static int recording__prepare(struct symbol_backend *self, const struct site *co
 	return 0;
 }
 
-/* Finds a frame's location by its index in the snapshot's frames, which copies of a site share. */
+/*
+ * Finds the location of a frame by the frame's index in the snapshot. Copies of a site point to the
+ * same frames.
+ */
 static const struct sym_location *recording__lookup(struct symbol_backend *self,
 						    const struct site *site, uint64_t frame)
 {
@@ -112,7 +115,7 @@ struct symbol_backend *recording__symbols(struct recording *recording)
 	return &recording->symbols;
 }
 
-/* Reads the words of a snapshot. Its time must not go backwards. */
+/* Reads the words of a snapshot. Rejects a snapshot that is older than the one before. */
 static int take_head(struct recording *recording, struct byte_reader *from)
 {
 	const uint64_t *words = recording->words;
@@ -213,11 +216,11 @@ static int take_tallies(struct recording *recording, struct byte_reader *from)
 	return from->failed ? -EBADMSG : 0;
 }
 
-/* Sections in the order of a chunk. */
+/* Sections of a chunk, in their order in the file. */
 static const struct {
 	int (*take)(struct recording *recording, struct byte_reader *from);
-	size_t item_bytes;  /* minimum size of a list's item; 0 if take() reads the whole section */
-	unsigned int since; /* first version that has the section */
+	size_t item_bytes;  /* minimum bytes of an item; 0 if take() reads the whole section */
+	unsigned int since; /* first version of the format that has the section */
 } sections[] = {
 	{take_head, 0, 1},
 	{recording_take_string, 1, 1},

@@ -2,7 +2,7 @@
 /*
  * Recordings: the snapshots of a run in a file, with the names of their frames. The recorder
  * appends snapshots; a recording is read from its beginning. Files are not trusted: everything read
- * is checked. Neither side logs.
+ * is checked. Neither recorder nor reader logs.
  *
  * The file format, with all numbers in little-endian order:
  *
@@ -14,24 +14,27 @@
  *             u32 CRC-32 of both numbers and the data; then the data, each chunk deflated
  *             separately by zlib (RFC 1950)
  *
- * A chunk contains the changes since the previous one, as numbers of base/byte_buffer.h:
+ * The data of a chunk are the changes since the previous chunk, written as numbers of
+ * base/byte_buffer.h:
  *
  *   head      changes of the snapshot's words
  *   strings   new strings, numbered from 1 through all chunks; 0 stands for no string
- *   locations new locations (the names of an address), numbered alike; 0 if unknown
- *   processes new processes, numbered alike
+ *   locations new locations (the names of an address), numbered in the same way; 0 if unknown
+ *   processes new processes, numbered in the same way
  *   sites     number (possibly reused) and constant part of each new site
  *   names     location of each frame, for each newly named site
  *   states    changes of words, for each site that changed, appeared or disappeared
  *   blocks    all blocks, for each site whose blocks changed
- *   summaries, tallies of processes
+ *   summaries summaries of processes
+ *   tallies   tallies of processes
  *   peak      if it changed
  *   holders   chain of holders, for each site that has one in the proof: blocks by their sites,
  *             other holders as text
- *   hanging   for each pair of sites: memory of one reachable only from lost blocks of the other
+ *   hanging   for each pair of sites: memory of the first that is reachable only from lost
+ *             blocks of the second
  *
- * Each part is a count and that number of items. Times are stored as times of birth, so that they
- * do not change while blocks age.
+ * Each part after the head is a count and that number of items. Instead of ages, times of birth are
+ * stored, which do not change while blocks age.
  */
 #ifndef RECORDING_RECORDING_H
 #define RECORDING_RECORDING_H
@@ -41,7 +44,7 @@
 #include "report/report.h"
 #include "report/snapshot.h"
 
-/* The options of the run. */
+/* Options of the recorded run. */
 enum recording_flag {
 	RECORDING_BLOCKS = 1 << 0, /* individual blocks */
 	RECORDING_AGES = 1 << 1,   /* ages of blocks; not with -C */
@@ -62,8 +65,8 @@ void recorder__free(struct recorder *recorder);
 int recorder__begin(struct recorder *recorder);
 
 /*
- * Appends a snapshot from the source. symbols, which may be NULL, names new frames by deadline_ns
- * (CLOCK_MONOTONIC); frames without names by then are named with a later snapshot. If the disk is
+ * Appends a snapshot. symbols, which may be NULL, names new frames until deadline_ns
+ * (CLOCK_MONOTONIC). Frames without a name by then are named with a later snapshot. If the disk is
  * full, the file stays as it was. Returns 0 or a negative errno.
  */
 int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool final,
@@ -72,9 +75,9 @@ int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool f
 struct recording;
 
 /*
- * Begins to read a recording and takes ownership of file. Returns 0, -ENOEXEC if it is no
- * recording, -ENOTSUP if it is of a newer version, -ESPIPE for a pipe, which cannot be read twice,
- * or another negative errno.
+ * Begins to read a recording, and takes ownership of file. Returns 0; -ENOEXEC if the file is no
+ * recording; -ENOTSUP if the recording is of a newer version; -ESPIPE for a pipe, because
+ * recordings are read twice; or another negative errno.
  */
 int recording__new(FILE *file, struct recording **ret);
 void recording__free(struct recording *recording);
@@ -84,9 +87,10 @@ unsigned int recording__flags(const struct recording *recording);
 bool recording__same_run(const struct recording *a, const struct recording *b);
 
 /*
- * Reads the next snapshot. Its frames have names until the next one is read. Returns 1, 0 at the
- * end, -EBADMSG if the rest is truncated or damaged, -EFBIG if it would take too much memory,
- * -ENOMEM or -EIO. After 0 or an error, there is no next snapshot.
+ * Reads the next snapshot. Its frames have names until another snapshot is read. Returns 1 if there
+ * is a snapshot, 0 at the end, -EBADMSG if the rest of the file is truncated or damaged, -EFBIG if
+ * the snapshot would take too much memory, -ENOMEM or -EIO. After 0 or an error, no snapshot can be
+ * read.
  */
 int recording__next(struct recording *recording, struct snapshot *ret, bool *final);
 
@@ -94,10 +98,10 @@ int recording__next(struct recording *recording, struct snapshot *ret, bool *fin
 struct recorded_moment {
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
-	bool between; /* taken between two reports */
+	bool between; /* taken between two reports, for neither of them */
 };
 
-/* Like recording__next(), but only returns the snapshot's time. */
+/* Like recording__next(), but returns only the time of the snapshot. */
 int recording__skip(struct recording *recording, struct recorded_moment *ret);
 
 /* Returns the names for the sites of the last snapshot read. */
