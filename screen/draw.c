@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws from the top: title, sums, verdict, the page; below the page messages and the keys. What
- * has no room is left out, least important first.
+ * Draws from the top: title, sums, verdict and the page. Messages and keys are drawn below the
+ * page. Parts for which there is no room are left out, the least important first.
  */
 #include "screen/draw.h"
 
@@ -24,9 +24,9 @@
 #define YELLOW COLOR_PAIR(2)
 #define CYAN COLOR_PAIR(3)
 
-/* Minimum terminal height for a verdict above the list. */
+/* Minimum terminal height at which a verdict is shown above the list. */
 #define ROWS_FOR_VERDICT 14
-/* Minimum terminal height for source lines. */
+/* Minimum terminal height at which source lines are shown. */
 #define ROWS_FOR_SOURCE 18
 
 static int list_y = -1, list_rows;
@@ -48,8 +48,8 @@ static wchar_t shown_character(uint32_t character)
 }
 
 /*
- * Converts text to wide characters, and ends it with an ellipsis if it was cut. Returns its width
- * in columns.
+ * Converts text to wide characters. If the text does not fit, cuts it and ends it with an ellipsis.
+ * Returns its width in columns.
  */
 static int cut(const char *text, int width, wchar_t ret[LINE_MOST])
 {
@@ -66,7 +66,7 @@ static int cut(const char *text, int width, wchar_t ret[LINE_MOST])
 			break;
 		ret[cnt++] = shown;
 		columns += more;
-		/* Remember how much fits with an ellipsis. */
+		/* Remember the longest part that fits together with an ellipsis. */
 		if (columns < width) {
 			end_cnt = cnt;
 			end_columns = columns;
@@ -133,7 +133,7 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 		most = values[i] > most ? values[i] : most;
 	}
 	for (int i = 0; cnt && i < width; i++) {
-		/* The last value of each part. */
+		/* Each column shows the last value of its part. */
 		uint64_t value = values[((size_t)i + 1) * cnt / (size_t)width - 1];
 		double part = most > least ? (double)(value - least) / (double)(most - least) : 0;
 		int bar = (int)(part * 7 + 0.5);
@@ -143,7 +143,10 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 	}
 }
 
-/* Returns the state shown at the right end of the title; is_short: for narrow terminals. */
+/*
+ * Returns the state that is shown at the right end of the title. is_short selects a text for narrow
+ * terminals.
+ */
 static void state_text(const struct model *model, bool is_short, char ret[80])
 {
 	char mark[16], since[32] = "";
@@ -210,7 +213,7 @@ static void draw_sums(const struct model *model)
 	}
 }
 
-/* Draws filter and grouping if they are not the default. */
+/* Draws the filter and the grouping if they differ from the default. */
 static void draw_choice(const struct model *model, int y)
 {
 	int x = 0;
@@ -318,7 +321,7 @@ static attr_t style_of(const struct screen_row *row)
 	return A_NORMAL;
 }
 
-/* Returns a short verdict for rows without room for the verdict column. */
+/* Returns a short verdict, for lists without a verdict column. */
 static const char *sign_of(const struct screen_row *row, const struct layout *layout)
 {
 	if (layout->x[COLUMN_VERDICT] >= 0)
@@ -394,7 +397,7 @@ static void draw_list(struct model *model, int y, int end)
 					"options");
 }
 
-/* Returns how much of a line fits, up to a blank if possible. */
+/* Returns the length of the part of a line that fits; the part ends at a blank if possible. */
 static size_t part_of_line(const char *line, size_t len, size_t columns)
 {
 	size_t cnt = columns;
@@ -406,7 +409,10 @@ static size_t part_of_line(const char *line, size_t len, size_t columns)
 	return cnt ? cnt : columns;
 }
 
-/* Draws a text from line `from` on, with long lines wrapped. Returns the total number of lines. */
+/*
+ * Draws a text, beginning with line `from`, with long lines wrapped. Returns the total number of
+ * lines.
+ */
 static size_t draw_text(const char *text, size_t from, int *y, int end)
 {
 	size_t cnt = 0, indent = 0;
@@ -549,11 +555,14 @@ static void draw_pages(struct model *model, const struct drawing *drawing, int y
 				 from > cnt ? from - cnt : 0, &y, end);
 		cnt += draw_text(drawing->log, from > cnt ? from - cnt : 0, &y, end);
 	}
-	/* Scrolling stops when the last line is visible. */
+	/* The text scrolls no further than to its last line. */
 	model->line_cnt = cnt > model->page_rows ? cnt - model->page_rows + 1 : 1;
 }
 
-/* Draws the last messages above end, as far as they fit. Returns their first line. */
+/*
+ * Draws the last unread messages in the lines above the line end. Returns the line of the first
+ * one.
+ */
 static int draw_messages(const char *unread, int end)
 {
 	static const char prefix[] = "memleak: ";

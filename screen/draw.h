@@ -9,14 +9,17 @@
 /* Other data to be drawn. */
 struct drawing {
 	struct source_reader *sources;
-	const char *log;     /* messages of memleak, one per line */
-	const char *unread;  /* the part of log since the last key */
+	const char *log;     /* messages that memleak has logged, one per line */
+	const char *unread;  /* the part of log that was logged after the last key */
 	const char *waiting; /* text shown before the first report */
 };
 
 void draw(struct model *model, const struct drawing *drawing);
 
-/* Returns the list row at a line of the terminal; negative if there is none. */
+/*
+ * Returns the index of the list row that is drawn at line y of the terminal; negative if there is
+ * none.
+ */
 int draw_row_at(int y);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists the rows again after each change of report, grouping, order or filter. */
+/* After each change of report, grouping, order or filter, lists the rows again. */
 #include "screen/model.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static int64_t change_of(const struct model *model, const struct screen_row *row
 	return (int64_t)(row->bytes - (mark ? mark->bytes : 0));
 }
 
-/* Marks what is shown now. */
+/* Sets a mark: remembers the bytes of all rows shown, to show their change since now. */
 static int set_mark(struct model *model)
 {
 	const struct shown_report *shown = model->shown;
@@ -120,7 +120,7 @@ static void find_lines(struct model *model)
 	}
 }
 
-/* True if a function, file or module of the stack, or its process, matches the filter. */
+/* True if the filter matches a function, file or module of the stack, or its process. */
 static bool passes(const struct model *model, const struct screen_row *row)
 {
 	if (!*model->filter || has_word(row->process, model->filter) ||
@@ -141,7 +141,10 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-/* Returns the id of a row's group; thread: index of the thread used when grouping by thread. */
+/*
+ * Returns the id of the group to which a row belongs. When grouping by thread, thread is the index
+ * of one of the row's threads.
+ */
 static uint64_t group_of(const struct model *model, const struct screen_row *row, size_t thread)
 {
 	switch (model->view) {
@@ -173,7 +176,10 @@ static const char *group_name(struct model *model, const struct screen_row *row,
 			  len < (int)sizeof(text) ? (size_t)len + 1 : sizeof(text));
 }
 
-/* Returns a thread's share of a row. Its history is unknown unless the row has only one thread. */
+/*
+ * Returns the part of a row that one of its threads has allocated. The history of the part is
+ * unknown, unless the row has only one thread.
+ */
 static struct screen_row share_of(const struct model *model, const struct screen_row *row,
 				  size_t thread)
 {
@@ -232,7 +238,7 @@ static size_t threads_of(const struct model *model, const struct screen_row *row
 	return model->view == VIEW_THREAD && row->thread_cnt ? row->thread_cnt : 1;
 }
 
-/* Adds a row to its group, or lists it if it is in the opened group. */
+/* Adds a row to its group or, if that group is open, to the list. */
 static int list_row(struct model *model, const struct screen_row *row, struct hash_map *groups)
 {
 	for (size_t i = 0; i < threads_of(model, row); i++) {
@@ -290,7 +296,7 @@ static double value_of(const struct screen_row *row, enum screen_column column)
 	return 0;
 }
 
-/* Sorts descending; names ascending. */
+/* Compares rows for sorting: names ascending, all other columns descending. */
 static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct screen_row *one = *(const struct screen_row *const *)a;
@@ -327,7 +333,10 @@ static void keep_in_view(struct model *model)
 			model->row_cnt > model->page_rows ? model->row_cnt - model->page_rows : 0;
 }
 
-/* Selects the same row again, unless the first row was selected, which keeps its place. */
+/*
+ * Selects the row that was selected before. If that was the first row of the list, the first row
+ * stays selected.
+ */
 static void select_again(struct model *model, uint64_t id, bool at_top)
 {
 	for (size_t i = 0; !at_top && i < model->row_cnt; i++)
@@ -372,7 +381,7 @@ static int make_rows(struct model *model)
 	return err;
 }
 
-/* Lists the rows again and keeps the selected row. */
+/* Lists the rows again; the same row stays selected. */
 static int list(struct model *model)
 {
 	const struct screen_row *selected = model_selected(model);
@@ -436,7 +445,7 @@ static void move(struct model *model, size_t *at, size_t cnt, long by)
 	keep_in_view(model);
 }
 
-/* Handles keys that move the selection. False for other keys. */
+/* Handles keys that move the selection. Returns false for other keys. */
 static bool moves(struct model *model, uint32_t key)
 {
 	bool in_list = model->page == PAGE_LIST;
@@ -534,7 +543,7 @@ static size_t utf8_encode(uint32_t character, char *ret)
 	return len;
 }
 
-/* Handles a key while the filter is typed. */
+/* Handles a key while the user types the filter. */
 static int type(struct model *model, uint32_t key)
 {
 	size_t len = strlen(model->filter);

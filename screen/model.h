@@ -11,7 +11,7 @@
 
 enum screen_view { VIEW_STACK, VIEW_PROCESS, VIEW_THREAD, VIEW_MODULE, VIEW_CNT };
 
-/* In the order of display. */
+/* Columns in the order of display. */
 enum screen_column {
 	COLUMN_BYTES,
 	COLUMN_COUNT,
@@ -25,7 +25,7 @@ enum screen_column {
 
 enum screen_page { PAGE_LIST, PAGE_STACK, PAGE_FACTS, PAGE_HELP };
 
-/* Actions that keys ask the run to take. */
+/* Actions that the user requests by a key, and that the caller must carry out. */
 enum screen_ask {
 	ASK_NOTHING,
 	ASK_QUIT,
@@ -38,10 +38,10 @@ enum screen_ask {
 	ASK_PAGE,    /* write an HTML page */
 	ASK_RECORD,  /* begin or end a recording */
 	ASK_THREADS, /* make a report with threads */
-	ASK_MOMENT,  /* show wanted_moment of a recording */
+	ASK_MOMENT,  /* show the moment wanted_moment of a recording */
 };
 
-/* Keys that are no characters. */
+/* Keys that do not stand for a character. */
 enum screen_key {
 	KEY_IS_UP = 0x110000,
 	KEY_IS_DOWN,
@@ -69,10 +69,10 @@ struct screen_mark {
 
 struct model {
 	struct shown_report *shown;  /* NULL before the first report */
-	struct shown_report *newest; /* latest report while paused; NULL if there is none */
+	struct shown_report *newest; /* while paused: the latest report; NULL if there is none */
 	bool paused;
-	bool ended;    /* no more reports will come */
-	bool recorded; /* shows moments of a recording */
+	bool ended;    /* there will be no more reports */
+	bool recorded; /* the reports are from a recording */
 	size_t moment, wanted_moment, moment_cnt;
 
 	enum screen_view view;
@@ -81,25 +81,25 @@ struct model {
 	char filter[FILTER_SIZE];
 	bool is_typing;
 	enum screen_page page;
-	/* Name and id of the opened group; NULL if there is none. */
+	/* Name and id of the group that is open; the name is NULL if none is. */
 	char *within;
 	uint64_t within_id;
 
 	struct screen_mark *marks;
 	size_t mark_cnt;
-	struct hash_map mark_of; /* marks by row id */
-	int64_t mark_ns;         /* 0 if there is no mark */
+	struct hash_map mark_of; /* marks, with the row's id as key */
+	int64_t mark_ns;         /* time of the mark; 0 if there is none */
 
-	struct screen_row *sums; /* groups, or parts of rows */
+	struct screen_row *sums; /* rows for groups, or for parts of rows */
 	size_t sum_cnt;
 	const struct screen_row **rows; /* rows listed */
 	size_t row_cnt;
-	size_t hidden_cnt; /* stacks hidden by the filter */
+	size_t hidden_cnt; /* number of stacks hidden by the filter */
 	size_t selected;
 	size_t top;       /* first visible row */
 	size_t page_rows; /* number of visible rows; set by draw() */
-	size_t line;      /* selected line of a stack, first visible line of a text */
-	size_t line_cnt;  /* lines of the page; set by draw() */
+	size_t line;      /* selected line of a stack, or first visible line of a text */
+	size_t line_cnt;  /* number of lines of the page; set by draw() */
 };
 
 void model_init(enum screen_view view, enum screen_column sort, struct model *ret);
@@ -111,13 +111,16 @@ int model_show(struct model *model, struct shown_report *shown);
 /* Handles a key or character. Returns 0 or -ENOMEM. */
 int model_key(struct model *model, uint32_t key, enum screen_ask *ret);
 
-/* Handles a click on a visible row; again: a double click, which opens it. Returns 0 or -ENOMEM. */
+/*
+ * Handles a click on a visible row. again is true for a double click, which opens the row. Returns
+ * 0 or -ENOMEM.
+ */
 int model_point(struct model *model, size_t row, bool again);
 
 /* Returns the selected row; NULL if there is none. */
 const struct screen_row *model_selected(const struct model *model);
 
-/* Returns "stack", "process" and so on. */
+/* Returns the name of a view: "stack", "process" and so on. */
 const char *view_word(enum screen_view view);
 
 /* Returns the verdict on a row, such as "lost 5.0M", "leaks 97%" or "steady". */

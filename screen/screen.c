@@ -33,12 +33,12 @@ struct screen {
 	bool is_open;
 	bool has_mouse;
 	bool wants_page;
-	char *page; /* the last report as HTML; NULL if there is none */
+	char *page; /* the last report as an HTML page; NULL if there is none */
 	size_t page_len;
-	pthread_mutex_t log_lock; /* any thread may log messages */
+	pthread_mutex_t log_lock; /* protects log: any thread may log messages */
 	char *log;
 	size_t log_len;
-	size_t read_len; /* length of the part that came before the last key */
+	size_t read_len; /* length of the part of log that was logged before the last key */
 };
 
 static void wake(struct screen *screen)
@@ -62,7 +62,7 @@ static void make_log_room(struct screen *screen, size_t len)
 	}
 }
 
-/* Takes a log line, which ends with a newline. */
+/* Adds a log line, which ends with a newline, to the messages. */
 static void take_line(void *arg, const char *line, size_t len)
 {
 	struct screen *screen = arg;
@@ -206,7 +206,7 @@ static void draw_all(struct screen *screen)
 	pthread_mutex_unlock(&screen->log_lock);
 }
 
-/* True if the terminal is gone, which may happen without a signal. */
+/* True if the terminal is gone; this may happen without a signal. */
 static bool has_hung_up(void)
 {
 	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -221,7 +221,7 @@ static int point_at(struct screen *screen, const struct terminal_point *point)
 	return row < 0 ? 0 : model_point(&screen->model, (size_t)row, point->again);
 }
 
-/* Handles requests for the terminal itself. False for other requests. */
+/* Handles requests that concern only the terminal. Returns false for other requests. */
 static bool serve(struct screen *screen, enum screen_ask ask)
 {
 	switch (ask) {
@@ -242,7 +242,7 @@ static bool serve(struct screen *screen, enum screen_ask ask)
 	}
 }
 
-/* Marks messages as read, when a key is pressed. */
+/* Marks all messages as read; called when a key is pressed. */
 static void mark_as_read(struct screen *screen)
 {
 	pthread_mutex_lock(&screen->log_lock);
@@ -306,7 +306,7 @@ char *screen__file_name(const char *suffix)
 	return name;
 }
 
-/* Saves the page to a new file. */
+/* Saves the report's HTML page to a new file. */
 static void save_page(struct screen *screen)
 {
 	cleanup_free char *name = screen__file_name("html");
@@ -352,7 +352,7 @@ void screen__want_page(struct screen *screen)
 		save_page(screen);
 }
 
-/* Lets the key thread work while a large report is copied. */
+/* Called now and then while a large report is copied, so that the key thread can work. */
 static void breathe(void)
 {
 	turn_give();
@@ -367,7 +367,7 @@ int screen__show(struct screen *screen, const struct report *report)
 
 	if (!err)
 		err = model_show(&screen->model, shown);
-	/* The last report's page is kept, as it cannot be made later. */
+	/* The page of the last report is kept, because it cannot be made later. */
 	if (!err && (screen->wants_page || (report->final && !report->recorded)))
 		err = make_page(screen, report);
 	if (!err && screen->wants_page)
@@ -382,7 +382,7 @@ void screen__end(struct screen *screen)
 	wake(screen);
 }
 
-/* Answers a request after the end of tracing. */
+/* Answers a key's request after tracing has ended. */
 static void refuse(struct screen *screen, enum screen_ask ask)
 {
 	if (ask == ASK_PAGE)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live screen (--live): shows reports as they come, and returns requests from keys. Does not
- * know where reports come from. Only screen__show() may be called outside the key thread.
+ * The live screen (--live): shows reports as they come, and returns the requests that the user
+ * makes by keys. Does not know where reports come from. Only screen__show() may be called outside
+ * the key thread.
  */
 #ifndef SCREEN_SCREEN_H
 #define SCREEN_SCREEN_H
@@ -11,37 +12,43 @@
 
 struct screen;
 
-/* Needs a terminal. Returns 0, or a negative errno after logging the failure. */
+/* Creates a screen; needs a terminal. Returns 0, or a negative errno after logging the failure. */
 int screen__new(const struct options *opts, struct screen **ret);
 /* Restores the terminal, then prints the messages since screen__open() to stderr. */
 void screen__free(struct screen *screen);
 
 /*
- * Takes over the terminal; messages are then shown on it. Returns 0, or a negative errno after
- * logging the failure.
+ * Takes over the terminal; from then on, the terminal shows messages. Returns 0, or a negative
+ * errno after logging the failure.
  */
 int screen__open(struct screen *screen);
-/* Restores the terminal for good. */
+/* Restores the terminal; the screen cannot be opened again. */
 void screen__close(struct screen *screen);
 
 /* Returns a descriptor that is readable when there is a key or something to draw. */
 int screen__poll_fd(const struct screen *screen);
-/* Handles keys until one makes a request, then draws if none did. Returns 0 or a negative errno. */
+/*
+ * Handles keys until one of them makes a request. If none makes a request, draws the screen.
+ * Returns 0 or a negative errno.
+ */
 int screen__next(struct screen *screen, enum screen_ask *ret);
 
-/* Shows a report. The calling thread must have the turn. Returns 0 or a negative errno. */
+/*
+ * Shows a report. The calling thread must have the turn (see base/turns.h). Returns 0 or a negative
+ * errno.
+ */
 int screen__show(struct screen *screen, const struct report *report);
 
-/* Writes the next report as an HTML page too, or the last one if tracing has ended. */
+/* Also writes the next report as an HTML page; if tracing has ended, writes the last report. */
 void screen__want_page(struct screen *screen);
 
-/* True if the next report must tell threads apart. */
+/* True if the next report must list the threads of each stack. */
 bool screen__wants_threads(const struct screen *screen);
 
 /* Returns an unused file name such as "memleak-20261125-170749.html"; NULL if out of memory. */
 char *screen__file_name(const char *suffix);
 
-/* Notes that there will be no more reports. */
+/* Called when there will be no more reports. */
 void screen__end(struct screen *screen);
 /*
  * Handles keys after screen__end(), until the user quits or a signal ends memleak. Returns 0 or a
@@ -49,7 +56,10 @@ void screen__end(struct screen *screen);
  */
 int screen__stay(struct screen *screen);
 
-/* For recordings: set the number of moments and the moment shown next; return the requested one. */
+/*
+ * For recordings: set the number of moments, set the moment that is shown next, and return the
+ * moment that the user has requested.
+ */
 void screen__begin_moments(struct screen *screen, size_t cnt);
 void screen__at_moment(struct screen *screen, size_t at);
 size_t screen__wanted_moment(const struct screen *screen);

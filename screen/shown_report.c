@@ -25,9 +25,9 @@
 struct builder {
 	const struct report *report;
 	struct shown_report *shown;
-	struct hash_map lines;     /* by location: the first of its functions */
-	struct hash_map processes; /* texts of processes and modules, by address */
-	struct hash_map files;     /* source paths, by address */
+	struct hash_map lines;     /* key: location; value: line of its first function */
+	struct hash_map processes; /* texts of processes and modules, with their address as key */
+	struct hash_map files;     /* source paths, with their address as key */
 	FILE *out;                 /* stream in which texts are composed, one at a time */
 	char *buf;
 	size_t len;
@@ -113,7 +113,7 @@ static struct screen_line *lines_of(struct builder *b, const struct sym_location
 	return lines;
 }
 
-/* Returns a line for an address about which nothing is known. */
+/* Returns the line for an address about which nothing is known. */
 static struct screen_line *unknown_line(struct builder *b, uint64_t frame)
 {
 	struct screen_line *line = arena_take(&b->shown->arena, sizeof(*line));
@@ -177,7 +177,7 @@ static int copy_notes(struct builder *b, const struct report_site *site, struct 
 	return row->notes ? 0 : -ENOMEM;
 }
 
-/* Returns the text kept for a process or module; NULL if there is none yet. */
+/* Returns the text that was made before for a process or module; NULL if there is none yet. */
 static const char *kept_text(struct builder *b, const void *key)
 {
 	return hash_map_get(&b->processes, (uintptr_t)key);
@@ -227,7 +227,7 @@ static int by_tid(const void *a, const void *b)
 	return one->tid < other->tid ? -1 : one->tid > other->tid;
 }
 
-/* Sums the blocks of a stack by thread, scaled up with sampling. */
+/* Sums up the blocks of a stack by thread. With sampling, scales the sums up. */
 static int copy_threads(struct builder *b, const struct report_site *site, struct screen_row *row)
 {
 	struct screen_thread *threads;
@@ -262,7 +262,7 @@ static int copy_threads(struct builder *b, const struct report_site *site, struc
 	return 0;
 }
 
-/* Fills in the bytes at SPARK_CNT equidistant times, the last of which is now. */
+/* Fills in the bytes at SPARK_CNT times with equal intervals; the last time is now. */
 static void make_spark(const struct site_history *history, uint64_t elapsed_ns,
 		       uint64_t ret[SPARK_CNT])
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A copy of what the screen shows of a report, which outlives the report. Texts are escaped for a
- * terminal. Knows neither keys nor curses.
+ * A copy of the part of a report that the screen shows. It outlives the report. Texts are escaped
+ * for a terminal. Knows neither keys nor curses.
  */
 #ifndef SCREEN_SHOWN_REPORT_H
 #define SCREEN_SHOWN_REPORT_H
 
 #include "report/report.h"
 
-/* Number of equal parts of the time since tracing began. */
+/* Number of equal parts into which the time since tracing began is divided. */
 #define SPARK_CNT 16
 
 /* A function in a stack, shared by all stacks that contain it. */
@@ -31,7 +31,7 @@ struct screen_row {
 	const char *name; /* the blamed function, or the group's name */
 	uint64_t bytes;
 	uint64_t count;
-	int64_t change;     /* bytes since the last report or the mark */
+	int64_t change; /* bytes gained since the last report or, if there is one, since the mark */
 	double bytes_per_s; /* NAN if unknown */
 	uint64_t oldest_ns; /* AGE_UNKNOWN if unknown */
 	uint64_t spark[SPARK_CNT];
@@ -40,16 +40,16 @@ struct screen_row {
 	bool runtime_init;
 	enum tendency tendency;
 	double score;
-	struct reach_sum lost; /* lost and definite are of the last proof */
+	struct reach_sum lost; /* results of the last proof, like definite */
 	struct reach_sum definite;
-	/* For stacks only: */
-	pid_t pid;           /* 0 if it belongs to no single process */
+	/* The fields below are only set for stacks. */
+	pid_t pid;           /* 0 if the stack belongs to no single process */
 	const char *process; /* "node (4711)" */
-	const char *module;  /* module that asked for the memory */
+	const char *module;  /* module whose code requested the memory */
 	struct screen_line **lines;
 	size_t line_cnt;
 	size_t culprit;    /* index of the blamed function in lines */
-	const char *notes; /* further lines of text */
+	const char *notes; /* additional lines of text */
 	const struct screen_thread *threads;
 	size_t thread_cnt;
 };
@@ -60,7 +60,7 @@ struct shown_report {
 	struct screen_line **lines; /* all lines used by rows */
 	size_t line_cnt, line_cap;
 	const char *target;
-	const char *verdict; /* one line for each loss and suspect */
+	const char *verdict; /* one line for each loss and for each suspect */
 	const char *facts;   /* totals and losses */
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
@@ -68,7 +68,7 @@ struct shown_report {
 	uint64_t count;
 	uint64_t past[24];
 	size_t past_cnt;
-	uint64_t lost; /* number of different kinds of losses */
+	uint64_t lost; /* number of kinds of losses that occurred */
 	bool estimated;
 	bool proved;
 	int64_t proof_ns; /* time of the last proof; 0 if there was none */
@@ -78,17 +78,17 @@ struct shown_report {
 };
 
 /*
- * Copies a report. breathe, which may be NULL, is called now and then so that other threads can
- * work. Returns 0 or -ENOMEM.
+ * Copies a report. breathe is called now and then, so that other threads can work; it may be NULL.
+ * Returns 0 or -ENOMEM.
  */
 int shown_report__new(const struct report *report, void (*breathe)(void),
 		      struct shown_report **ret);
 void shown_report__free(struct shown_report *shown);
 
-/* Copies the results of the last proof into a report that has none. Returns 0 or -ENOMEM. */
+/* Copies the results of the last proof into a report that has no proof. Returns 0 or -ENOMEM. */
 int shown_report__keep_proof(struct shown_report *shown, const struct shown_report *before);
 
-/* Formats an amount, such as "1.2M", in at most 6 columns, 7 with a sign. */
+/* Formats an amount, such as "1.2M", in at most 6 columns, or 7 with a sign. */
 #define SHORT_AMOUNT_SIZE 16
 void short_amount(double bytes, char ret[SHORT_AMOUNT_SIZE]);
 /* Formats an age, such as "35s". */

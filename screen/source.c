@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads source lines in threads that own their data. */
+/* Reads source lines in threads; each thread owns the data that it needs. */
 #include "screen/source.h"
 
 #include <errno.h>
@@ -20,17 +20,17 @@
 /* Spaces drawn for a tab. */
 #define TAB_WIDTH 4
 
-/* A file being read: owned by the thread until done, freed by its last user. */
+/* A file being read. The thread owns it until done is set; the last user frees it. */
 struct job {
 	struct source_text text;
-	int wake_fd; /* own descriptor, to be closed */
+	int wake_fd; /* the thread's own descriptor, which it closes */
 	atomic_bool done;
 	atomic_int users;
 };
 
 struct source_reader {
 	int wake_fd;
-	struct job *job; /* the last file asked for; NULL if there is none */
+	struct job *job; /* the file requested last; NULL if there is none */
 };
 
 static void job_put(struct job *job)
@@ -148,7 +148,7 @@ const struct source_text *source_reader__ask(struct source_reader *reader, const
 	struct job *job = reader->job;
 
 	if (!job || strcmp(job->text.file, file) || job->text.line != line) {
-		/* Does not start a second thread while one may hang. */
+		/* Starts no second thread while the first may hang. */
 		if (job && !atomic_load(&job->done))
 			return NULL;
 		if (job)

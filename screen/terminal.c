@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Restores the terminal whatever ends memleak, except SIGKILL. Keys that would send signals are
- * read as characters, so that they do not end memleak during a report.
+ * Restores the terminal however memleak ends, except by SIGKILL. Keys that normally send signals
+ * are read as characters, so that they do not end memleak during a report.
  */
 #include "screen/terminal.h"
 
-/* Before <term.h>, which defines macros such as lines. */
+/* Must be included before <term.h>, which defines macros such as lines. */
 #include "screen/model.h"
 
 #include <curses.h>
@@ -20,7 +20,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Time after Esc in which a function key's sequence may follow, in milliseconds. */
+/* Maximum time in milliseconds between Esc and the rest of a function key's sequence. */
 #define ESCAPE_MS 25
 
 static struct termios before;
@@ -55,7 +55,7 @@ static void resized(int sig)
 	errno = saved;
 }
 
-/* Signal handler: restores the terminal with async-signal-safe calls only. */
+/* Signal handler. Restores the terminal by async-signal-safe calls only. */
 static void ended(int sig)
 {
 	if (is_open && write(STDOUT_FILENO, leave, strlen(leave)) >= 0)
@@ -64,8 +64,8 @@ static void ended(int sig)
 }
 
 /*
- * Handles crashes, unless sanitizers do, and termination signals. The latter are blocked and read
- * until memleak waits for a command to end.
+ * Handles crashes (unless sanitizers handle them) and termination signals. Termination signals are
+ * normally blocked and read, except while memleak waits for a command to end.
  */
 static void catch_ends(void)
 {
@@ -106,7 +106,10 @@ int terminal_open(int wake_fd, bool colour)
 	setlocale(LC_CTYPE, "");
 	wake = wake_fd;
 	tcgetattr(STDIN_FILENO, &before);
-	/* Before curses, which sets handlers only where there are none. */
+	/*
+	 * Must come before curses is started, which sets handlers only for signals without a
+	 * handler.
+	 */
 	catch_ends();
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
@@ -121,7 +124,7 @@ int terminal_open(int wake_fd, bool colour)
 	set_escdelay(ESCAPE_MS);
 	curs_set(0);
 	is_open = true;
-	/* Replaces curses' handler, which would access curses' data in any thread. */
+	/* Replaces curses' signal handler, which would access curses' data in any thread. */
 	sigaction(SIGWINCH, &action, NULL);
 	signal(SIGTSTP, SIG_IGN);
 	atexit(terminal_close);

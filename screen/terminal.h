@@ -6,21 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns NULL if stdin and stdout are a usable terminal, else a message. */
+/* Returns NULL if stdin and stdout are a usable terminal, else a message that says why not. */
 const char *terminal_fault(void);
 
 /*
- * Takes over the terminal. wake_fd: an eventfd written when the size changes. Returns 0 or a
- * negative errno.
+ * Takes over the terminal. wake_fd is an eventfd, which is written when the terminal's size
+ * changes. Returns 0 or a negative errno.
  */
 int terminal_open(int wake_fd, bool colour);
 /* Restores the terminal; may be called more than once. */
 void terminal_close(void);
 /* Restores the terminal and stops memleak until it is continued (fg). */
 void terminal_suspend(void);
-/* Adopts the terminal's current size. */
+/* Uses the current size of the terminal from now on. */
 void terminal_resize(void);
-/* Redraws everything at the next refresh. */
+/* Makes the next refresh redraw everything. */
 void terminal_redraw(void);
 void terminal_mouse(bool on);
 
@@ -30,7 +30,10 @@ struct terminal_point {
 	bool again; /* double click */
 };
 
-/* Returns the next key (enum screen_key) or character; 0 for a mouse click, -1 if there is none. */
+/*
+ * Returns the next key: an enum screen_key or a character. Returns 0 for a mouse click, or -1 if
+ * there is no key.
+ */
 int64_t terminal_key(struct terminal_point *point);
 
 #endif
