@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Checks the Host header of a request. By DNS rebinding, a web page can resolve its own name to our
- * address and read what is served. So only names that nobody else can point at us are accepted.
+ * Checks the Host header of a request. By DNS rebinding, a web page can make its own name resolve
+ * to memleak's address, and then read what memleak serves. So only names are accepted that nobody
+ * else can direct to this address.
  */
 #ifndef METRICS_HOST_H
 #define METRICS_HOST_H
@@ -9,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * True if host is an address, localhost or this machine's name, with or without a port; also for
- * NULL, as from HTTP/1.0, which no browser uses.
+ * True if host is an address, localhost or this machine's name, with or without a port. Also true
+ * for NULL: HTTP/1.0 requests may lack the header, but no browser sends them.
  */
 bool host_is_ours(const char *host);
 

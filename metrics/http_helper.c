@@ -69,7 +69,10 @@ static void serve(int sock)
 		if (poll(fds, 2, server ? web_server__timeout_ms(server) : -1) < 0 &&
 		    errno != EINTR)
 			break;
-		/* New pages first: a client that knows of a report must not get an older one. */
+		/*
+		 * Receive new pages before requests are answered: a client that knows of a report
+		 * must not get an older one.
+		 */
 		if (fds[0].revents)
 			err = take_request(sock, &server);
 		else if (server)

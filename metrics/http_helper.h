@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The helper process that serves HTTP clients. It may only answer clients of the socket that it is
- * given. Each request begins with its type, enum http_request.
+ * The helper process that serves HTTP clients. It only answers clients that connect to the socket
+ * that memleak passes to it. Each request to the helper begins with its type, enum http_request.
  */
 #ifndef METRICS_HTTP_HELPER_H
 #define METRICS_HTTP_HELPER_H
@@ -9,9 +9,10 @@
 #include "helper/kind.h"
 
 enum http_request {
-	HTTP_LISTEN, /* fd: listening socket; u32: 1 if a file. Reply: u32 0 or negative errno */
-	HTTP_PAGE,   /* u32: enum page_kind; fd: its contents, or none if there is no such page */
-	HTTP_SHOWN,  /* sent after all pages of a report. Reply: u32 0 */
+	HTTP_LISTEN, /* fd: listening socket; u32: 1 if its address is a file. Reply: u32 0 or
+			negative errno */
+	HTTP_PAGE, /* u32: enum page_kind; fd: contents of the page, or no fd if there is no page */
+	HTTP_SHOWN, /* sent after all pages of a report. Reply: u32 0 */
 };
 
 extern const struct helper_kind http_helper;

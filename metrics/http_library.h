@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libmicrohttpd, loaded only by the process that needs it: it depends on GnuTLS and more, which
- * other processes should not load. Knows nothing of pages.
+ * libmicrohttpd, which only the process that needs it loads: it depends on GnuTLS and other
+ * libraries, which other processes should not load. Knows nothing of pages.
  */
 #ifndef METRICS_HTTP_LIBRARY_H
 #define METRICS_HTTP_LIBRARY_H
@@ -24,7 +24,7 @@ struct http_library {
 	__typeof__(MHD_stop_daemon) *stop_daemon;
 };
 
-/* Returns 0, or -ELIBACC if the library is not installed or has another version. */
+/* Returns 0, or -ELIBACC if the library is not installed or its version does not fit. */
 int http_library_load(struct http_library *ret);
 
 #endif

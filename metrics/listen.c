@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * memleak's side of --listen: opens the socket, and sends the pages of each report to the helper
- * that serves clients. It never waits for the helper: a slow helper keeps serving older pages, and
- * a restarted one gets the last pages at once.
+ * that serves clients. It never waits for the helper: a slow helper continues to serve older pages,
+ * and a restarted helper gets the last pages at once.
  */
 #include "metrics/listen.h"
 
@@ -37,18 +37,20 @@
 struct server {
 	struct helper helper;
 	int fd;                  /* listening socket; -1 if not open yet */
-	unsigned int unanswered; /* requests without a reply yet */
-	int epoll_fd;            /* for the helper's socket */
+	unsigned int unanswered; /* number of requests to the helper without a reply yet */
+	int epoll_fd;            /* epoll for the helper's socket */
 	uint64_t begun_ns;       /* when the helper was last started */
 	bool told;               /* the end of the helper was logged */
-	int pages[PAGE_CNT];     /* pages of the last report; -1 if there is none */
+	int pages[PAGE_CNT];     /* contents of the last report's pages; -1 if there is none */
 	uint64_t reports;
-	struct listen_address local; /* len is 0 if the address is no file */
+	struct listen_address local; /* len is 0 if the address is not a file */
 	dev_t dev;                   /* device of the socket file */
 	ino_t ino;
 };
 
-/* Removes the socket file of a killed run: a socket on which nobody listens. */
+/*
+ * Removes the socket file that a killed run of memleak has left: a socket on which nobody listens.
+ */
 static int remove_stale(int fd, const struct listen_address *address)
 {
 	struct stat st;
@@ -65,9 +67,9 @@ static int remove_stale(int fd, const struct listen_address *address)
 }
 
 /*
- * Locks the folder, so that two memleaks do not replace each other's socket: check, removal and
- * listen() are done under the lock. Any user who can read the folder can take the lock, so the wait
- * is limited. Returns -1 if it cannot be locked.
+ * Locks the folder, so that two memleaks do not replace each other's socket. The check, the removal
+ * and listen() are done while the folder is locked. Any user who can read the folder can lock it,
+ * so the wait is limited. Returns -1 if the folder cannot be locked.
  */
 static int lock_folder(const struct listen_address *address)
 {
@@ -85,7 +87,7 @@ static int lock_folder(const struct listen_address *address)
 	return -1;
 }
 
-/* Binds with a umask, so that the socket file has its mode from the beginning. */
+/* Binds with a umask set, so that the socket file has the right mode from the beginning. */
 static int bind_locked(struct server *server, int fd, const struct listen_address *address)
 {
 	int err = remove_stale(fd, address);
@@ -116,7 +118,7 @@ static int bind_local(struct server *server, int fd, const struct listen_address
 	return err;
 }
 
-/* Removes the socket file, unless another one has replaced it. */
+/* Removes the socket file, unless another memleak has replaced it. */
 static void remove_local(const struct server *server)
 {
 	const char *path = server->local.local.sun_path;
@@ -142,7 +144,7 @@ static int open_socket(struct server *server, const struct listen_address *addre
 	/* [::] listens on IPv6 only; also pass 0.0.0.0 for IPv4. */
 	if (address->any.sa_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
-	/* Allows binding while connections of a previous server are in TIME_WAIT. */
+	/* Allows binding to a port while connections of a previous server are in TIME_WAIT. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (is_file(address))
 		err = bind_local(server, fd, address);
@@ -175,7 +177,7 @@ static void say_where(const struct server *server, int fd)
 							"the reports, without a password");
 }
 
-/* Processes a reply of the helper. Rejects replies that were not requested. */
+/* Processes a reply of the helper. Rejects a reply to which there is no request. */
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
@@ -188,7 +190,10 @@ static int take_answer(void *arg, struct message *answer)
 	return err;
 }
 
-/* Adds the helper's socket to epoll: readable on replies and when the helper ends. */
+/*
+ * Adds the helper's socket to epoll. The socket becomes readable when a reply arrives, and when the
+ * helper ends.
+ */
 static int watch(const struct server *server)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -210,7 +215,7 @@ static int begin_serving(struct server *server)
 	return err ? err : watch(server);
 }
 
-/* Processes all pending replies. True if the helper has ended. */
+/* Processes all replies that have arrived. Returns true if the helper has ended. */
 static bool has_ended(struct server *server)
 {
 	int err = server->helper.pid ? 0 : -EPIPE;
@@ -276,7 +281,7 @@ int server__poll_fd(const struct server *server)
 	return server->epoll_fd;
 }
 
-/* Restarts the helper at limited rate, since a client may be able to crash it. */
+/* Restarts the helper, but at a limited rate: a client may be able to crash it again and again. */
 void server__dispatch(struct server *server)
 {
 	if (!has_ended(server) || clock_ns(CLOCK_MONOTONIC) - server->begun_ns < RESTART_EVERY_NS)
@@ -364,8 +369,8 @@ void server__free(struct server *server)
 	if (server->epoll_fd >= 0)
 		close(server->epoll_fd);
 	/*
-	 * The file is removed before the socket is closed: nobody replaces it while it is listened
-	 * on.
+	 * Remove the file before closing the socket: while the socket is open, no other memleak
+	 * replaces the file.
 	 */
 	remove_local(server);
 	if (server->fd >= 0)

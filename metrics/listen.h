@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --listen: serves the last report over HTTP. A helper process without privileges talks to clients;
- * nothing here waits for it.
+ * --listen: serves the last report over HTTP. A helper process without privileges serves the
+ * clients; memleak never waits for it.
  */
 #ifndef METRICS_LISTEN_H
 #define METRICS_LISTEN_H
@@ -23,8 +23,8 @@ int server__poll_fd(const struct server *server);
 void server__dispatch(struct server *server);
 
 /*
- * Serves this report from now on, with memleak's own cost added. Keeps no reference to the report
- * or the counts.
+ * Makes this report the one that is served, with memleak's own cost added. Keeps no reference to
+ * the report or the counts.
  */
 void server__show(struct server *server, const struct report *report,
 		  const struct counts_report *counts, size_t top);

@@ -173,7 +173,7 @@ static void write_call(struct metrics_text *text, const char *space, const char 
 	metrics_unsigned(text, cnt);
 }
 
-/* Writes calls by function for user space, and as one total for the kernel. */
+/* Writes the number of calls: by function for user space, as one total for the kernel. */
 static void write_calls(struct metrics_text *text, const struct snapshot *snap)
 {
 	const struct stats *user = &snap->stats[SPACE_USER];
@@ -210,8 +210,8 @@ static int by_total_calls(const void *left, const void *right)
 }
 
 /*
- * Writes the rows with most calls since the beginning: these are counters and must never decrease.
- * The sum of the remaining rows could, so the sum of all rows is written instead.
+ * Writes the rows that have had the most calls since the beginning. Values of counters must never
+ * decrease. The sum of the rows left out could decrease, so the sum of all rows is written instead.
  */
 static int write_counts(struct metrics_text *text, const struct counts_report *report, size_t top)
 {

@@ -11,7 +11,7 @@
 #include "report/report.h"
 
 struct metrics {
-	const struct report *report;        /* NULL if there is none yet, or with --count */
+	const struct report *report;        /* NULL if there is no report yet, and with --count */
 	const struct counts_report *counts; /* NULL without --count */
 	size_t top;                         /* maximum rows of --count */
 	const struct own_cost *own;

@@ -6,12 +6,13 @@
 #include <stdint.h>
 
 struct own_cost {
-	double cpu_seconds;      /* CPU time of all threads, including helpers that have ended */
-	uint64_t resident_bytes; /* shared memory counts once for each process */
+	double cpu_seconds; /* CPU time of all threads, and of helpers, even those that have ended
+			     */
+	uint64_t resident_bytes; /* memory shared by several processes counts once for each */
 	uint64_t reports;
 };
 
-/* Reads all fields but reports, which the caller counts. Unreadable values count as 0. */
+/* Reads all fields except reports, which the caller counts. Values that cannot be read are 0. */
 void own_cost_read(struct own_cost *cost);
 
 #endif

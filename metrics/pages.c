@@ -37,7 +37,7 @@ static int write_page(FILE *out, enum page_kind kind, const struct metrics *metr
 	case PAGE_HTML:
 		return metrics->report ? html_write_live(out, metrics->report) : -ENOENT;
 	default:
-		/* With groups, the report lists only some of their sites. */
+		/* If the report shows groups, it lists only some of their sites. */
 		if (metrics->report && metrics->report->by != BY_STACK)
 			return -ENOENT;
 		return write_sink(out, metrics, FORMAT_PPROF);
@@ -58,7 +58,7 @@ int page_make(enum page_kind kind, const struct metrics *metrics)
 	if (!fflush(out))
 		ret = err ? err : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	fclose(out);
-	/* Sealed, so that the receiver cannot change what other clients get. */
+	/* The file is sealed, so that its receiver cannot change what other clients get. */
 	if (ret >= 0 && fcntl(ret, F_ADD_SEALS, SEALS)) {
 		err = -errno;
 		close(ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The pages that --listen serves, as bytes. Knows nothing of sockets. */
+/* The contents of the pages that --listen serves. Knows nothing of sockets. */
 #ifndef METRICS_PAGES_H
 #define METRICS_PAGES_H
 
@@ -15,8 +15,8 @@ enum page_kind {
 };
 
 /*
- * Returns a descriptor of an in-memory file; or a negative errno if there is no report for this
- * page or no memory.
+ * Returns a descriptor of an in-memory file with the contents of a page. Returns a negative errno
+ * if there is no report for the page, or no memory.
  */
 int page_make(enum page_kind kind, const struct metrics *metrics);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes a row for each site or group that a report shows, and one for the rest. */
+/* Writes a row for each site or group that a report shows, and one row for all others together. */
 #include "metrics/sites.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static const struct metric_family group_lost_blocks = {
 	"memleak_group_lost_blocks", METRIC_GAUGE, "blocks",
 	"Blocks that nothing points to, of what --by sums up to, and of all others together."};
 
-/* Maximum rows, since collectors store each row. */
+/* Maximum number of rows; it is limited because collectors store each row. */
 #define ROWS_MAX 1000
 
 #define CALLERS_MAX 4
@@ -68,7 +68,7 @@ static void label_process(struct metrics_text *text, const struct process *proce
 	metrics_label(text, "comm", process->comm);
 }
 
-/* Adds the blamed function, or module and offset if it has no name. */
+/* Adds labels for the blamed function: its name, or its module and offset if it has no name. */
 static void label_blamed(struct metrics_text *text, const struct report_site *shown)
 {
 	static const struct sym_location nowhere;
@@ -93,7 +93,9 @@ static void label_blamed(struct metrics_text *text, const struct report_site *sh
 	metrics_label(text, "module", location->module);
 }
 
-/* Returns the callers' names, to be freed; NULL if there are none or memory ran out. */
+/*
+ * Returns the callers' names, which the caller must free; NULL if there are none or memory ran out.
+ */
 static char *callers_of(const struct report_site *shown)
 {
 	char *names = NULL;
@@ -115,7 +117,9 @@ static char *callers_of(const struct report_site *shown)
 	return names;
 }
 
-/* Begins a row. Sites can have equal labels; the id tells them apart. */
+/*
+ * Begins the row of a site. Several sites can have equal labels; the label id distinguishes them.
+ */
 static void begin_site(struct metrics_text *text, const struct report_site *shown)
 {
 	const struct site *site = shown->site;
@@ -136,7 +140,10 @@ static bool is_judged(const struct site_history *history)
 	return history && history->trend.tendency != TENDENCY_UNKNOWN;
 }
 
-/* Returns the growth rate; 0 if the site never left its first size, which has no rate. */
+/*
+ * Returns the growth rate; 0 if the site has always had its first size, because then no rate is
+ * computed.
+ */
 static double growth_of(const struct site_history *history)
 {
 	double bytes_per_s = history->trend.bytes_per_s;
@@ -174,7 +181,7 @@ static void begin_group(struct metrics_text *text, enum group_by by,
 	}
 }
 
-/* The rows of each family: sites or groups. */
+/* The rows of each metric: one for each site, or one for each group. */
 struct rows {
 	const struct report *report;
 	const struct report_site **sites; /* NULL for groups */
@@ -199,7 +206,7 @@ static void begin_row(struct metrics_text *text, const struct rows *rows, size_t
 		begin_group(text, rows->report->by, &rows->report->groups[at]);
 }
 
-/* Writes the row for the rest. */
+/* Writes the row for all sites or groups that are not shown. */
 static void write_rest(struct metrics_text *text, const struct rows *rows, uint64_t rest)
 {
 	metrics_begin(text);

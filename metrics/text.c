@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes metrics as text: families, escaped labels, numbers. */
+/* Writes metrics as text: the heads of families, escaped labels, and numbers. */
 #include "metrics/text.h"
 
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /*
- * Maximum size of a label's value: names of C++ templates can be very long, and collectors keep
- * each.
+ * Maximum length of a label's value: names of C++ templates can be very long, and collectors store
+ * each value.
  */
 #define VALUE_MAX_BYTES 512
 
@@ -53,7 +53,10 @@ void metrics_begin(struct metrics_text *text)
 	text->labelled = false;
 }
 
-/* Writes the first character of value, escaped, and returns its length. */
+/*
+ * Writes the first character of value, escaped if needed. Returns the number of bytes of that
+ * character in value.
+ */
 static size_t write_character(FILE *out, const char *value, size_t left)
 {
 	uint32_t character;

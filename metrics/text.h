@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes metrics as text in either format that collectors read: OpenMetrics 1.0, or Prometheus
- * 0.0.4, in which a counter's family has the name of its sample, and units have no line. The result
- * is valid for any contents of labels. Knows nothing of reports.
+ * Writes metrics as text in one of the formats that collectors read: OpenMetrics 1.0, or Prometheus
+ * 0.0.4. (In Prometheus 0.0.4, the family of a counter has the name of its sample, and no line
+ * gives the unit.) The output is valid whatever labels contain. Knows nothing of reports.
  *
- * Write a family first, then its samples: begin a sample, add its labels, and end it with a value.
+ * Write a family first, then its samples. For each sample: begin it, add its labels, and end it
+ * with its value.
  */
 #ifndef METRICS_TEXT_H
 #define METRICS_TEXT_H
@@ -16,9 +17,9 @@
 enum metric_type { METRIC_GAUGE, METRIC_COUNTER };
 
 struct metric_family {
-	const char *name; /* without _total; ends with the unit */
+	const char *name; /* name without _total; ends with the unit */
 	enum metric_type type;
-	const char *unit; /* NULL if there is none */
+	const char *unit; /* NULL if the family has no unit */
 	const char *help;
 };
 
@@ -26,7 +27,7 @@ struct metrics_text {
 	FILE *out;
 	bool open_metrics;
 	const struct metric_family *family;
-	bool labelled; /* the sample has at least one label */
+	bool labelled; /* the sample has at least one label already */
 };
 
 void metrics_text_init(struct metrics_text *text, FILE *out, bool open_metrics);
@@ -35,7 +36,7 @@ void metrics_text_end(struct metrics_text *text);
 void metrics_family(struct metrics_text *text, const struct metric_family *family);
 
 void metrics_begin(struct metrics_text *text);
-/* Adds a label, unless value is NULL or "", which collectors treat as no label. */
+/* Adds a label, unless its value is NULL or "", which collectors treat like a missing label. */
 void metrics_label(struct metrics_text *text, const char *name, const char *value);
 __attribute__((format(printf, 3, 4))) void metrics_label_of(struct metrics_text *text,
 							    const char *name, const char *fmt, ...);

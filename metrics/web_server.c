@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Handles HTTP requests. Clients are hostile: connections and memory per connection are limited,
- * and silent clients are disconnected. Old pages stay in memory while clients still read them, up
- * to a limit.
+ * Handles HTTP requests. Clients are assumed to be hostile: the number of connections and the
+ * memory of each are limited, and silent clients are disconnected. While clients read an old page,
+ * it stays in memory; the memory for old pages is limited.
  */
 #include "metrics/web_server.h"
 
@@ -23,12 +23,12 @@
 #include "sinks/html.h"
 
 #define CONNECTIONS_MAX 512
-/* Prevents one machine or address from taking all connections. */
+/* Maximum connections of one address: prevents one machine from taking all connections. */
 #define CONNECTIONS_OF_ADDRESS_MAX 128
 #define REQUEST_MAX_BYTES 16384
 #define SILENCE_MAX_S 10
 #define INDEX_REFRESH_S "2"
-/* Maximum memory for old pages that are still being read. */
+/* Maximum bytes of old pages that clients are still reading. */
 #define OLD_MAX_BYTES (64UL * 1024 * 1024)
 
 enum fixed_page {
@@ -48,14 +48,14 @@ static int library_err = -ELIBACC;
 struct web_server {
 	struct MHD_Daemon *daemon;
 	struct MHD_Response *fixed[FIXED_CNT];
-	struct MHD_Response *pages[PAGE_CNT]; /* NULL if there is none */
+	struct MHD_Response *pages[PAGE_CNT]; /* NULL if there is no such page */
 	size_t bytes[PAGE_CNT];
-	size_t alive_bytes; /* memory of current and old pages */
-	bool local;         /* listens on a socket file */
+	size_t alive_bytes; /* bytes of current pages, and of old pages still being read */
+	bool local;         /* the socket's address is a file */
 	bool was_full;
 };
 
-/* The contents of a response, kept while clients read it even if its page has changed. */
+/* The contents of a page. They are kept while clients read them, even if the page has changed. */
 struct content {
 	struct web_server *server;
 	void *bytes;
@@ -98,7 +98,7 @@ static enum MHD_Result send_fixed(struct web_server *server, struct MHD_Connecti
 	return library.queue_response(connection, fixed_pages[page].status, server->fixed[page]);
 }
 
-/* True for metrics, which are small for any report. */
+/* True for the metrics page, which is small for any report. */
 static bool is_metrics(enum page_kind kind)
 {
 	return kind == PAGE_OPEN_METRICS || kind == PAGE_PROMETHEUS;
@@ -123,7 +123,10 @@ static enum MHD_Result send_page(struct web_server *server, struct MHD_Connectio
 	return library.queue_response(connection, MHD_HTTP_OK, server->pages[kind]);
 }
 
-/* Returns the older format only for clients that accept it but not the newer one. */
+/*
+ * Returns the metrics page for a client: in the older format only if the client accepts that format
+ * and not the newer one.
+ */
 static enum page_kind metrics_kind(struct MHD_Connection *connection)
 {
 	const char *accept = library.lookup_connection_value(connection, MHD_HEADER_KIND,
@@ -144,7 +147,8 @@ static enum MHD_Result count_hosts(void *arg, enum MHD_ValueKind kind, const cha
 }
 
 /*
- * True if the request is addressed to us. Always true on a socket file, which browsers cannot open.
+ * True if the Host header of the request is accepted. A socket file needs no check: browsers cannot
+ * open it.
  */
 static bool is_for_us(struct web_server *server, struct MHD_Connection *connection)
 {
@@ -175,7 +179,9 @@ static enum MHD_Result send_path(struct web_server *server, struct MHD_Connectio
 	return send_fixed(server, connection, FIXED_UNKNOWN);
 }
 
-/* Called for the header of a request, for each part of its body, and at its end. */
+/*
+ * Called several times for each request: for its header, for each part of its body, and at its end.
+ */
 static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *body,
 			      size_t *body_size, void **state)
@@ -195,7 +201,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 					     : send_fixed(server, connection, FIXED_HOST);
 }
 
-/* Keeps escapes in URLs as they are: no page name contains one. */
+/* Leaves escapes in URLs as they are: no page name contains an escape. */
 static size_t keep_escapes(void *arg, struct MHD_Connection *connection, char *text)
 {
 	return strlen(text);
@@ -210,7 +216,7 @@ static void free_content(void *arg)
 	free(content);
 }
 
-/* Maps a file; NULL if it is empty or memory runs out. */
+/* Maps a file into memory; returns NULL if the file is empty or memory runs out. */
 static struct content *map_content(struct web_server *server, int fd)
 {
 	struct content *content;
@@ -229,7 +235,7 @@ static struct content *map_content(struct web_server *server, int fd)
 	return NULL;
 }
 
-/* Adds an ETag, by which an open page notices a new report. */
+/* Adds an ETag, by which a page open in a browser notices a new report. */
 static void add_page_headers(struct MHD_Response *response, const struct content *content)
 {
 	char tag[24];
@@ -280,7 +286,10 @@ static int make_fixed_pages(struct web_server *server)
 	}
 	library.add_response_header(server->fixed[FIXED_METHOD], MHD_HTTP_HEADER_ALLOW,
 				    "GET, HEAD");
-	/* A browser that comes before the first report reloads until there is one. */
+	/*
+	 * A browser that connects before the first report gets a page that reloads until there is a
+	 * report.
+	 */
 	library.add_response_header(server->fixed[FIXED_INDEX], "Refresh", INDEX_REFRESH_S);
 	return 0;
 }
@@ -295,7 +304,10 @@ static int start_daemon(struct web_server *server, int fd)
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SILENCE_MAX_S,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
 		MHD_OPTION_END);
-	/* On failure, process exit closes the socket, unless libmicrohttpd already has. */
+	/*
+	 * On failure, the socket is closed when the process exits, unless libmicrohttpd has closed
+	 * it already.
+	 */
 	return server->daemon ? 0 : -ENOMEM;
 }
 
@@ -360,8 +372,8 @@ int web_server__timeout_ms(struct web_server *server)
 }
 
 /*
- * After all connections were in use, libmicrohttpd needs one more run when one is free, but does
- * not ask for it.
+ * After all connections were in use and one becomes free, libmicrohttpd must run once more, but
+ * does not request it.
  */
 void web_server__dispatch(struct web_server *server)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Serves pages over HTTP to clients of a socket. Has no thread: the caller calls
- * web_server__dispatch() whenever the descriptor is readable or the timeout has passed; it does not
- * block.
+ * Serves pages over HTTP to clients of a socket. Has no thread: the caller must call
+ * web_server__dispatch() whenever the descriptor is readable or the timeout has passed.
+ * web_server__dispatch() does not block.
  */
 #ifndef METRICS_WEB_SERVER_H
 #define METRICS_WEB_SERVER_H
@@ -13,26 +13,31 @@
 
 struct web_server;
 
-/* Loads libmicrohttpd for all servers of this process, before file access is dropped. */
+/*
+ * Loads libmicrohttpd for all servers of this process. Must be called before the process gives up
+ * its access to files.
+ */
 void web_server_prepare(void);
 
 /*
- * Creates a server. fd: a listening socket, which the server owns on success. local: its address is
- * a file. Returns 0, -ELIBACC without libmicrohttpd, or another negative errno.
+ * Creates a server. fd is a listening socket, which the server owns on success. local is true if
+ * the socket's address is a file. Returns 0, -ELIBACC without libmicrohttpd, or another negative
+ * errno.
  */
 int web_server__new(int fd, bool local, struct web_server **ret);
 void web_server__free(struct web_server *server);
 
 int web_server__poll_fd(const struct web_server *server);
 /*
- * Returns the time after which dispatch must be called in any case, in milliseconds; -1 for never.
+ * Returns the time in milliseconds after which web_server__dispatch() must be called even if the
+ * descriptor is not readable; -1 if it need not be.
  */
 int web_server__timeout_ms(struct web_server *server);
 void web_server__dispatch(struct web_server *server);
 
 /*
- * Serves the contents of fd as this page from now on; the file must not change. fd -1 removes the
- * page.
+ * From now on, serves the contents of fd as this page; the file must not change. If fd is -1, the
+ * page is removed.
  */
 void web_server__show(struct web_server *server, enum page_kind kind, int fd);
 
