@@ -84,8 +84,8 @@ static void add(struct memleak_code_range *ranges, size_t cap, size_t *cnt, uint
 }
 
 /*
- * True if name matches pattern, which may end in '*'. Suffixes that compilers add, such as
- * ".isra.0", ".part.0" or ".cold", are ignored.
+ * True if name matches pattern, which may end in '*'. Ignores suffixes that compilers add to names,
+ * such as ".isra.0", ".part.0" or ".cold".
  */
 static bool is_like(const char *name, const char *pattern)
 {
@@ -156,8 +156,8 @@ static void take_variable(struct kernel_functions *ret, uint64_t addr, const cha
 }
 
 /*
- * Parses lines such as "ffffffff8162ead0 t allocate_slab". Skips symbols of modules, which end in
- * "\t[module]".
+ * Parses lines such as "ffffffff8162ead0 t allocate_slab". Skips the symbols of modules; their
+ * lines end in "\t[module]".
  */
 static int read_symbols(FILE *kallsyms, struct scan *scan)
 {

@@ -47,7 +47,9 @@ int kernel_functions_read(FILE *kallsyms, struct kernel_functions *ret);
 size_t kernel_functions_tracing_frames(const struct kernel_functions *functions,
 				       const uint64_t *frames, size_t cnt);
 
-/* True if the page cache allocated the memory, which the kernel reclaims when needed. */
+/*
+ * True if the memory was allocated for the page cache. The kernel reclaims such memory when needed.
+ */
 bool kernel_functions_page_cache(const struct kernel_functions *functions, const uint64_t *frames,
 				 size_t cnt);
 

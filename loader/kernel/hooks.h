@@ -21,9 +21,9 @@ struct kernel_hooks {
 };
 
 /*
- * Attaches the hooks; recording starts with kernel_hooks_start(). Most events of missing hooks can
- * be inferred from tracepoints, so failure is not an error and is only logged with -v. hooks must
- * be zeroed.
+ * Attaches the hooks; recording starts with kernel_hooks_start(). Failure is only logged with -v
+ * and is not an error: most events of missing hooks can be inferred from tracepoints. hooks must be
+ * zeroed.
  */
 void kernel_hooks_init(const struct kernel_loading *loading, const struct bpf_object *tables,
 		       struct kernel_hooks *hooks);

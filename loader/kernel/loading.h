@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Describes how kernel programs are configured before loading. Does not know which programs exist,
- * or how they are attached.
+ * Describes how kernel programs are configured before loading. Does not know which programs exist
+ * or how programs are attached.
  */
 #ifndef LOADER_KERNEL_LOADING_H
 #define LOADER_KERNEL_LOADING_H

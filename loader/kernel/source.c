@@ -30,9 +30,8 @@ struct kernel_source {
 	struct kernel_programs programs;
 	struct kernel_symbols symbols;
 	struct tracker tracker;
-	struct slab_caches caches; /* caches at the start of tracing; empty if not compared */
-	uint64_t vmalloc_before; /* vmalloc() bytes at the start of tracing; 0 if unknown or unused
-				  */
+	struct slab_caches caches;    /* caches at the start of tracing; empty if not compared */
+	uint64_t vmalloc_before;      /* bytes of vmalloc() at the start; 0 if unknown or unused */
 	uint64_t hooks_missed_before; /* events that hooks missed before tracking began */
 	struct process *processes;    /* traced processes; their images are index + 1 */
 	int *pidfds;                  /* pidfd of each process; -1 if it has ended */
@@ -172,7 +171,8 @@ static int watch(struct kernel_source *source, int fd, uint32_t image)
 }
 
 /*
- * Stops tracing the process, whose pid may be reused. Its outstanding blocks stay attributed to it.
+ * Stops tracing the process, whose pid may be reused. Outstanding blocks of the process stay
+ * attributed to it.
  */
 static void end_process(struct kernel_source *source, uint32_t image)
 {
@@ -394,7 +394,8 @@ static int read_functions(struct kernel_source *source)
 }
 
 /*
- * Adds a process to the targets. A process that has ended is not added, but keeps its image number.
+ * Adds a process to the targets. A process that has already ended is not added, but has an image
+ * number all the same.
  */
 static int add_target(struct kernel_source *source, uint32_t image, pid_t pid)
 {
