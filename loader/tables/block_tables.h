@@ -50,8 +50,8 @@ void block_tables_deinit(struct block_tables *tables);
 void block_tables_grow(struct block_tables *tables, const struct recent_blocks *recent);
 
 /*
- * Walk over all blocks like table_walk_run() and table_walk_delete(). A block may be visited twice
- * if it is freed during the walk and its address is allocated again.
+ * Walk over all blocks like table_walk_run() and table_walk_delete(). If a block is freed during
+ * the walk and its address is allocated again, the address may be visited twice.
  */
 int block_tables_walk(const struct block_tables *tables,
 		      int (*element)(void *arg, const void *key, const void *value), void *arg);

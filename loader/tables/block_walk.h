@@ -34,8 +34,8 @@ struct block_walker {
 	uint64_t t0_ns;           /* time of the last snapshot */
 	uint64_t last_t0_ns;      /* time of the last reported snapshot; 0 if there is none */
 	bool sums_left_out;       /* also sum up blocks that are left out because of their age */
-	uint64_t heaps_before_ns; /* keep heap blocks for a proof, which decides about those
-				     allocated before this time; 0 if there is no proof */
+	uint64_t heaps_before_ns; /* keep heap blocks for a proof, which judges blocks allocated
+				     before this time; 0 if there is no proof */
 	bool any_age; /* count blocks of any age regardless of -o, and do not list blocks */
 };
 

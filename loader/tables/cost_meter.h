@@ -27,7 +27,7 @@ struct cost_meter {
 	unsigned int windows; /* windows in which calls were timed */
 	struct cost_sums begun;
 	double call_ns; /* cost of a call; 0 if unknown */
-	/* Sums since tracing began, as of the last report and now; ns is not set. */
+	/* Sums since tracing began, at the last report and now; ns is not set. */
 	struct tracing_cost reported;
 	struct tracing_cost now;
 };

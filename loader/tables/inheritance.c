@@ -72,8 +72,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Finds the ancestors of living images. Visits the latest forks first, because a child is always
- * forked after its parent.
+ * Finds the ancestors of living images. Looks at the latest forks first, because a child is always
+ * forked later than its parent.
  */
 static int find_ancestors(struct inheritance *inheritance, struct fork **forks, living_fn *living,
 			  void *arg)

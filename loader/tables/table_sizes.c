@@ -78,8 +78,8 @@ static uint32_t bounded(uint64_t n, uint32_t least, uint32_t most)
 }
 
 /*
- * Returns the size of the block table. Without preallocation it is a power of two, because the
- * kernel always creates a power of two of buckets.
+ * Returns the size of the block table. Without preallocation, the size is a power of two, because
+ * the kernel always rounds the number of buckets up to a power of two.
  */
 static uint32_t choose_blocks(uint64_t memory, bool on_demand)
 {

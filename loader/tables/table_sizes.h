@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chooses the sizes of the tables of a BPF object: by options, or else by the memory available.
- * Sizes are generous where the kernel allocates entries on demand, because unused entries cost
- * little. Does not know what the tables hold.
+ * Chooses the sizes of the tables of a BPF object: by options, or by the memory available. If the
+ * kernel allocates entries on demand, sizes are generous, because unused entries cost little. Does
+ * not know what the tables hold.
  */
 #ifndef LOADER_TABLES_TABLE_SIZES_H
 #define LOADER_TABLES_TABLE_SIZES_H

@@ -27,7 +27,7 @@ static int visit_batch(const struct table_walk *walk, const char *keys, const ch
 	return 0;
 }
 
-/* Walks over the table. If a bucket does not fit into a batch (ENOSPC), the batch is enlarged. */
+/* Walks over the table. If a bucket does not fit into a batch (ENOSPC), a larger batch is used. */
 int table_walk_run(const struct table_walk *walk)
 {
 	cleanup_free char *keys = NULL, *values = NULL;
@@ -86,7 +86,9 @@ static int visit_doomed(void *arg, const void *key, const void *value)
 	return 0;
 }
 
-/* Deletes keys in batches. A batch ends early at a key that no longer exists, which is skipped. */
+/*
+ * Deletes keys in batches. A batch ends early at a key that no longer exists; that key is skipped.
+ */
 static int delete_doomed(const struct doomed *doomed)
 {
 	const struct table_walk *walk = doomed->walk;

@@ -18,8 +18,8 @@ int tracker_stats_read(struct tracker *tracker, struct snapshot *snap);
 struct stats tracker_stats_now(const struct tracker *tracker);
 
 /*
- * Returns how many times the kernel skipped a program because it was already running; 0 if the
- * program is not loaded.
+ * Returns how many times the kernel did not run a program because the program was already running;
+ * 0 if the program is not loaded.
  */
 uint64_t program_recursion_misses(const struct bpf_program *prog);
 

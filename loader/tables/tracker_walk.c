@@ -154,7 +154,7 @@ static bool was_moved(const struct tracker_walk *walk, const struct memleak_bloc
 	return tracker->reading && block__reading(block) == tracker->reading_number;
 }
 
-/* True if the block was moved after pictures were taken, but before this walk. */
+/* True if the block was moved after the pictures were taken, but before this walk. */
 static bool moved_before(const struct tracker_walk *walk, const struct memleak_block *block)
 {
 	uint32_t number = walk->tracker->picture_number;
