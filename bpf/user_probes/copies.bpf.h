@@ -83,12 +83,12 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 /* Bytes that a walk reads above the first stack pointer of the program. */
 #define LATE_MARGIN 512
 
-/* Free space kept in the ring for copies that other CPUs send at the same time. */
+/* Bytes that stay free in the ring, for copies that other CPUs send at the same time. */
 #define DEFERRED_ROOM (8 * DEFERRED_LONG)
 
 /*
- * True if the stack is deferred: it leads through unknown or possibly changed code, and a copy can
- * be sent.
+ * True if the stack is deferred: it leads through unknown code, or through code that may have
+ * changed, and a copy can be sent.
  */
 static __always_inline bool walk__is_deferred(struct walk *walk)
 {

@@ -26,7 +26,10 @@ static __always_inline __u64 product(__u64 cnt, __u64 size)
 	return cnt < ASKED_MAX && size < ASKED_MAX / (cnt + 1) ? cnt * size : ASKED_MAX;
 }
 
-/* Returns the bytes requested by a call; 0 for none, for an implausible size, or for a string. */
+/*
+ * Returns the number of bytes that a call requests; 0 if it requests none, for a string, or if the
+ * number is implausible.
+ */
 static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 {
 	__u64 arg1 = PT_REGS_PARM1(ctx), arg2 = PT_REGS_PARM2(ctx), arg3 = PT_REGS_PARM3(ctx);
@@ -62,7 +65,7 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 }
 
 /*
- * True if the call frees or allocates nothing: free(NULL), or a path written into the caller's
+ * True if the call allocates and frees nothing: free(NULL), or a path written into the caller's
  * buffer.
  */
 static __always_inline bool moves_nothing(struct pt_regs *ctx, __u32 shape)

@@ -52,7 +52,7 @@ static __always_inline void function__returned(__u32 image, __u64 addr)
 		*known = now + 1;
 }
 
-/* True if the function is known to return to its caller, not to jump. */
+/* True if the function is known to return to its caller: it makes no tail call. */
 static __always_inline bool function__is_known(__u32 image, __u64 addr)
 {
 	__u64 name, *known = function__find(image, addr, &name);

@@ -22,8 +22,9 @@ struct memleak_earlier earlier[MEMLEAK_EARLIER_CNT];
 #define CHUNK_BEFORE_IS_USED 1
 
 /*
- * Returns the approximate requested size from glibc's malloc header before the block; 0 if the
- * header is not glibc's. The header of the next chunk must mark this chunk as used.
+ * Returns the approximate size that was requested for a block, from glibc's malloc header before
+ * the block; 0 if the header is not glibc's. As a check, the header of the next chunk must mark
+ * this chunk as used.
  */
 __noinline __u64 chunk_size(__u64 addr)
 {
@@ -277,8 +278,8 @@ static __always_inline void tell_of_call(struct thread_state *thread, __u64 addr
 }
 
 /*
- * Counts a failed call. Skips untracked calls, whose return may not be seen, and calls for 0 bytes,
- * which may return NULL without failure.
+ * Counts a failed call. Does not count untracked calls, whose return may not be seen, or calls for
+ * 0 bytes, which may return NULL without failure.
  */
 static __always_inline void count_failure(const struct thread_state *thread)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts the descendants of each image that still exist: forked children, their children and so on.
+ * Counts, for each image, the descendants that still exist: forked children, their children and so
+ * on.
  */
 #ifndef BPF_USER_PROBES_IMAGE_REFS_BPF_H
 #define BPF_USER_PROBES_IMAGE_REFS_BPF_H
@@ -9,7 +10,7 @@
 #include "bpf/track.bpf.h"
 #include "bpf/user_probes/target_filter.bpf.h"
 
-/* Maximum generations of ancestors searched. */
+/* Maximum number of generations of ancestors that are searched. */
 #define ANCESTORS_MAX 8
 
 /* By image. The loader sets the size before load. */

@@ -109,7 +109,7 @@ stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, 
 	walk->called = PT_REGS_IP(ctx);
 	walk->unsure = false;
 	found = walk__find_calls(walk, entry, thread, call, freed);
-	/* Mappings made by a signal handler do not belong to the interrupted allocator. */
+	/* A mapping that a signal handler makes does not belong to the interrupted allocator. */
 	if (found == NESTING_INSIDE && walk->interrupted && shape__maps(thread->asked_shape))
 		found = NESTING_INTERRUPTED;
 	walk__give_back(walk);

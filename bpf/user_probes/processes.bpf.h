@@ -374,7 +374,10 @@ int thread_exit_second(struct bpf_raw_tracepoint_args *ctx)
 	return on_exit();
 }
 
-/* Handles a move to another cgroup, which may also be reported for a process that has ended. */
+/*
+ * Handles the move of a process to another cgroup. The kernel may report a move even for a process
+ * that has ended.
+ */
 static __always_inline int on_move(struct bpf_raw_tracepoint_args *ctx, bool second)
 {
 	struct task_struct *task = (void *)ctx->args[2];

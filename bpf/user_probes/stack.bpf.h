@@ -27,7 +27,7 @@ struct {
 	__type(value, struct walk);
 } walks SEC(".maps");
 
-/* Asks the loader, at limited rate, to read the mappings: unknown code may have been loaded. */
+/* Asks the loader to read the mappings, at a limited rate: unknown code may have been loaded. */
 static __always_inline void tell_of_code(struct walk *walk)
 {
 	__u32 tgid = current_pids() >> 32;
@@ -212,7 +212,7 @@ int session_walk(struct pt_regs *ctx)
 	return !capture(ctx, &session_tail_calls);
 }
 
-/* Captures the stack as the last step of an entry program; returns only if the tail call fails. */
+/* Captures the stack as the last step of an entry program. Returns only if the tail call fails. */
 static __always_inline void stack__capture(struct pt_regs *ctx, const struct entry *entry,
 					   struct thread_state *thread)
 {

@@ -53,7 +53,7 @@ struct thread_state {
 	__u64 free_function;    /* address of the function called by that free */
 	__u64 raised;           /* slot of a call in which an exception was raised */
 	__u64 overwritten;      /* slot of a call whose mark was replaced: it may still return */
-	__u32 nested;           /* calls that seemed nested in the call in progress */
+	__u32 nested;           /* number of calls that seemed nested in the call in progress */
 	__u32 generation;       /* targets_generation when the fields below were looked up */
 	__u32 tid;
 	__u32 image;
@@ -93,7 +93,7 @@ struct thread_state {
 	__u64 countdown; /* --sample-bytes: bytes until the thread's next sample */
 
 	/* fields for -tt */
-	__u64 stack;     /* key of the current call's stack in the stack table; 0 if unknown */
+	__u64 stack;     /* key in the stack table of the current call's stack; 0 if unknown */
 	__u64 free_addr; /* block being freed; 0 if the walk is for the call in progress */
 	__u64 free_size;
 	bool event_by_vma; /* the walk by the kernel's mappings is for an event */
@@ -110,8 +110,8 @@ struct {
 __u32 targets_generation = 1;
 
 /*
- * Places for thread states. A thread uses the place given by its tid, or one of the next
- * THREAD_TRIES - 1 if that is taken. The place belongs to its task until the task ends.
+ * Places for thread states. The tid gives the place of a thread; if that place is taken, the thread
+ * uses one of the next THREAD_TRIES - 1 places. A place belongs to its task until the task ends.
  */
 #define THREAD_PLACES 16384
 #define THREAD_TRIES 8

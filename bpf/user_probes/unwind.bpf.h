@@ -118,7 +118,8 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 	__u64 fp = walk->regs.fp;
 
 	/*
-	 * Programs and threads begin with frame pointer 0, but other code may set it to anything.
+	 * Programs and threads begin with frame pointer 0, but other code may set the register to
+	 * anything.
 	 */
 	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
 		walk__depend_on(walk, walk->fp_place, 0, 0);
@@ -283,8 +284,8 @@ static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 	bool known;
 
 	/*
-	 * A return address may be the first byte of the next function, so the byte before it is
-	 * looked up.
+	 * A return address may be the first byte of the next function, so the byte before the
+	 * return address is looked up.
 	 */
 	known = walk__rule_by(walk, by_vma, walk->regs.pc - !walk->exact, &found.bits);
 	if (!known && walk__repair(walk))

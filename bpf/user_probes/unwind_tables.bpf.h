@@ -64,7 +64,7 @@ struct {
 } rule_cache[1 << RULE_CACHE_BITS];
 
 struct walk {
-	__u64 users;               /* users of this memory; only a sole user may use it */
+	__u64 users; /* number of programs using this memory; only a sole user may use it */
 	struct stack_buffer stack; /* the frames; words[0] is the header */
 	struct unwind_regs regs;
 	__u64 slot;       /* slot of the call that returns to pc; 0 if unknown */
@@ -150,7 +150,8 @@ static __always_inline __u64 walk__place(const struct walk *walk, __u64 addr)
 }
 
 /*
- * Adds a word to those that the walk depends on; a pointer into the stack is stored as a distance.
+ * Adds a word to the words that the walk depends on. If relative is set, the word points into the
+ * stack and is stored as a distance.
  */
 static __always_inline void walk__depend_on(struct walk *walk, __u64 place, __u64 relative,
 					    __u64 value)
@@ -163,7 +164,7 @@ static __always_inline void walk__depend_on(struct walk *walk, __u64 place, __u6
 	stack_words__add(&walk->depends, place | relative, value - start);
 }
 
-/* Adds the word just read from addr to those that the walk depends on. */
+/* Adds the word that was just read from addr to the words that the walk depends on. */
 static __always_inline void walk__depend(struct walk *walk, __u64 addr, __u64 relative)
 {
 	__u64 place = walk__place(walk, addr);
@@ -173,8 +174,8 @@ static __always_inline void walk__depend(struct walk *walk, __u64 addr, __u64 re
 }
 
 /*
- * Adds the frame pointer's value to the walk's dependencies; most frame pointers are saved and
- * restored without being used.
+ * Adds the value of the frame pointer to the words that the walk depends on. Called only where the
+ * frame pointer is used: most frame pointers are only saved and restored.
  */
 static __always_inline void walk__depend_fp(struct walk *walk)
 {
@@ -212,8 +213,8 @@ static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 	cnt = entry->space.mapping_cnt;
 	walk->found = 0;
 	/*
-	 * Mappings are numbered from 1, so the search takes as many steps as UNWIND_MAPPINGS_MAX
-	 * has bits.
+	 * Mappings are numbered from 1. The search takes as many steps as UNWIND_MAPPINGS_MAX has
+	 * bits.
 	 */
 	for (__u64 step = (UNWIND_MAPPINGS_MAX + 1) / 2; step; step /= 2) {
 		__u64 fits;

@@ -282,9 +282,9 @@ int leave_call(struct pt_regs *ctx)
 }
 
 /*
- * Handles entries and returns of a session link. At a return, the kernel has set the instruction
- * pointer to the return address, which differs from the function's address. Returning 1 at an entry
- * makes the kernel skip the return.
+ * Handles the entries and the returns of a session link. At a return, the kernel has set the
+ * instruction pointer to the return address, which differs from the function's address. If the
+ * program returns 1 at an entry, the kernel does not report the return.
  */
 SEC("uprobe")
 int session_call(struct pt_regs *ctx)
