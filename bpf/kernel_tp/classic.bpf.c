@@ -23,7 +23,7 @@ static __always_inline __u64 field(void *ctx, __u8 offset, __u32 size)
 
 #define VALUE(ctx, name) field(ctx, kernel_config.at.name, sizeof(__u64))
 #define VALUE32(ctx, name) ((__u32)field(ctx, kernel_config.at.name, sizeof(__u32)))
-/* The call site of a free is only needed to walk its stack. */
+/* The call site of a free is needed only to walk the stack of the free. */
 #define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 static __always_inline int kmalloc_event(void *ctx, __u32 user)

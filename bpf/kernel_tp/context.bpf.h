@@ -34,7 +34,8 @@ struct comm_words {
 #ifdef MEMLEAK_NO_BTF
 
 /*
- * The interrupt count can only be found by BTF; without BTF, all allocations count as the task's.
+ * Only BTF tells where the interrupt count is. Without BTF, all allocations count as allocations of
+ * the current task.
  */
 static __always_inline __u32 interrupt_level(void)
 {
@@ -103,7 +104,8 @@ static __always_inline struct comm_words current_comm(void)
 }
 
 /*
- * Bits of preempt_count, unchanged since Linux 2.6. A task that has disabled softirqs adds 0x200.
+ * Bits of preempt_count, unchanged since Linux 2.6. While a task has softirqs disabled,
+ * preempt_count is 0x200 higher.
  */
 #define SOFTIRQ_BIT 0x100
 #define HARDIRQ_BITS 0xf0000

@@ -39,8 +39,8 @@ static __always_inline struct stack_buffer *free_buffer(__u32 user, __u32 level)
 }
 
 /*
- * Stores the stack of a free, and leaves its hash in the buffer. Not static, so that the verifier
- * checks it once.
+ * Stores the stack of a free, and leaves the stack's hash in the buffer. Not static, so that the
+ * verifier checks this function only once.
  */
 __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 call_site)
 {

@@ -2,13 +2,14 @@
 /*
  * Pairs of programs on one event. Newer kernels do not run a program that is already running on the
  * CPU, so an event in an interrupt, or of a preempting task, would be lost. Therefore each event
- * has two programs, and each handles the events that the other has missed.
+ * has two programs, and each program handles the events that the other has missed.
  *
  * Both programs get their arguments at the same address. Until both have run, no other event has
- * this address: nested events are deeper in the stack, or on another stack. If a whole event occurs
- * between the two programs, or the task is preempted and continues on another CPU, the event is
- * handled twice. This does no harm to blocks: a block replaces itself, or is taken out again before
- * it is free. Only the lines of -t must not appear twice, so they have a second check.
+ * its arguments at this address: nested events are deeper in the stack, or on another stack. If a
+ * whole event occurs between the two programs, or if the task is preempted and continues on another
+ * CPU, the event is handled twice. For blocks, this does no harm: the block replaces itself, or is
+ * taken out again before its address can be reused. Only the lines of -t must not appear twice, so
+ * a second check prevents this.
  */
 #ifndef BPF_KERNEL_TP_HANDLED_BPF_H
 #define BPF_KERNEL_TP_HANDLED_BPF_H
@@ -34,7 +35,9 @@ enum handled_event {
 	HANDLED_CNT,
 };
 
-/* Address of the arguments of the last event that each program of the pair has handled. */
+/*
+ * For each program of a pair, the address of the arguments of the event that it has handled last.
+ */
 struct handled {
 	__u64 by[2];
 };
@@ -52,7 +55,10 @@ struct {
 
 #define TOLD_BITS 10
 
-/* An event for which a line of -t may have been sent, and the program of the pair that sent it. */
+/*
+ * An event for which a line of -t may have been sent, and the program of the pair that has sent the
+ * line.
+ */
 struct told {
 	__u64 ctx;
 	__u64 arguments[2];

@@ -20,7 +20,7 @@ char LICENSE[] SEC("license") = "GPL";
 #define BULK_STEP 64
 #define BULK_MOST 65536
 
-/* Innermost frames of bpf_get_stack() to skip: the program and its trampoline */
+/* Number of innermost frames of bpf_get_stack() to skip: the program and its trampoline */
 #define HOOK_FRAMES 2
 
 /* The arguments of a call to kmem_cache_alloc_bulk() in progress: a kretprobe cannot see them. */
@@ -145,7 +145,7 @@ static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 	return true;
 }
 
-/* Not inlined, to save BPF stack: the functions that record a batch share 512 bytes. */
+/* Not inlined, to save BPF stack: the functions that record a batch share a stack of 512 bytes. */
 __noinline __u64 bulk__make_site(__u32 user, __u32 walked, __u32 kind)
 {
 	struct requester requester;
@@ -194,8 +194,9 @@ static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_ca
 }
 
 /*
- * Returns argument n of a hooked function as a number. A direct load would have the type from BTF:
- * the verifier allows no arithmetic on it, and older ones reject a pointer to a pointer.
+ * Returns argument n of a hooked function as a number. A directly loaded argument would have its
+ * type from BTF: the verifier allows no arithmetic on such a value, and older verifiers reject a
+ * pointer to a pointer.
  */
 static __always_inline __u64 hook_argument(const __u64 *ctx, __u32 n)
 {
@@ -280,7 +281,7 @@ __noinline int bulk_pages__is_told(__u64 addr)
 	return 1;
 }
 
-/* left: number of array entries after this one; 0 for the last page. */
+/* left is the number of array entries after this one; 0 for the last page. */
 __noinline int bulk_pages__record_one(__u64 page, __u64 full, __u64 left, __u64 site_id)
 {
 	__u64 addr = page / bpf_core_type_size(struct page) << kernel_config.page_shift;

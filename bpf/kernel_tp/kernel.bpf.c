@@ -12,8 +12,8 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * Loads argument n. The asm keeps the compiler from merging several loads into one from a computed
- * address.
+ * Loads argument n. The asm prevents the compiler from merging several of these loads into one load
+ * from a computed address.
  */
 #define ARGUMENT(ctx, n)                                                                           \
 	({                                                                                         \
@@ -23,8 +23,8 @@ char LICENSE[] SEC("license") = "GPL";
 	})
 
 /*
- * Returns argument n of an event; n is a constant when the programs are loaded. The verifier
- * requires constant offsets, and sees that only one of these loads is reachable.
+ * Returns argument n of an event; n is constant when the programs are loaded. The verifier requires
+ * constant offsets, and sees that only one of the loads below is reachable.
  */
 static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
 {
@@ -50,13 +50,13 @@ static __always_inline __u64 argument(const __u64 *ctx, __u8 n)
 }
 
 #define VALUE(ctx, name) argument(ctx, kernel_config.at.name)
-/* The call site of a free is only needed to walk its stack. */
+/* The call site of a free is needed only to walk the stack of the free. */
 #define FREE_SITE(ctx, name) (config.trace_stacks ? VALUE(ctx, name) : 0)
 
 /*
- * Returns a page's frame number by the address of its struct page, whose size is a power of two on
- * 64-bit kernels. The address is read as memory, because the verifier forbids arithmetic on the
- * pointer.
+ * Returns the frame number of a page from the address of its struct page, whose size is a power of
+ * two on 64-bit kernels. The address is read from memory, because the verifier forbids arithmetic
+ * on the pointer.
  */
 static __always_inline __u64 frame_of(const __u64 *ctx, __u8 n)
 {
@@ -139,7 +139,7 @@ static __always_inline int on_percpu_free_percpu(__u64 *ctx, __u32 second)
 	return on_percpu_free(ctx, second, VALUE(ctx, percpu_free_ptr));
 }
 
-/* Each event has a second program, which is attached after the first. */
+/* Each event has a second program; it is attached after the first. */
 #define FIRST_PROGRAM(section, prefix, event, id)                                                  \
 	SEC(section "/" #event) int prefix##_##event(__u64 *ctx)                                   \
 	{                                                                                          \

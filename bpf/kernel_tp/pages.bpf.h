@@ -108,8 +108,8 @@ static __always_inline void slab_page__meet(__u64 object, __u64 size)
 }
 
 /*
- * Takes out an object of a freed slab. Not static, so that the verifier checks it once and not in
- * each iteration of a loop.
+ * Takes out an object of a freed slab. Not static, so that the verifier checks this function once
+ * and not in each iteration of a loop.
  */
 __noinline int slab_object__take(__u64 addr)
 {
@@ -215,8 +215,8 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 }
 
 /*
- * Takes out the block that contains the page at addr: one that begins there, or a larger one around
- * it.
+ * Takes out the block that contains the page at addr: a block that begins there, or a larger block
+ * around the page.
  */
 static __always_inline bool page_block__take(__u64 addr, struct memleak_block_key *key,
 					     struct memleak_block *ret)

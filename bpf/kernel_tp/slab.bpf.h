@@ -17,7 +17,7 @@ static __always_inline void cache__read(struct memleak_origin *origin, struct km
 /* The highest bits of a kernel address, which an address computed from a frame number lacks */
 #define KERNEL_HALF (0xffffULL << 48)
 
-/* Returns the cache of an object by its page, for events that do not name the cache. */
+/* Finds the cache of an object by the object's page, for events that do not name the cache. */
 static __always_inline struct kmem_cache *cache_of(__u64 object)
 {
 	__u64 frame = (object - direct_map) >> kernel_config.page_shift, head;
@@ -35,7 +35,10 @@ static __always_inline struct kmem_cache *cache_of(__u64 object)
 	return NULL;
 }
 
-/* Reads the name of the cache, once for each site. Objects larger than two pages have no cache. */
+/*
+ * Reads the name of the cache, once for each site. Objects larger than two pages do not belong to a
+ * cache.
+ */
 static __always_inline void cache__read(struct memleak_origin *origin, struct kmem_cache *cache,
 					__u64 object)
 {

@@ -36,13 +36,16 @@
  */
 #define RANDOM_BYTES 1024
 
-/* Words of the context to skip: the arguments of the event, which may include a return address */
+/*
+ * Words of the context that are skipped: the arguments of the event, one of which may be a return
+ * address
+ */
 #define ARGUMENT_WORDS 6
 
 /* Maximum words that are searched for the first frame */
 #define FIRST_WORDS 32
 
-/* Maximum innermost frames, all of tracing, that may lie below the context */
+/* Maximum number of innermost frames, all of tracing, that may lie below the context */
 #define LOWER_FRAMES 4
 
 /* State of a stack before and during a lookup. */
@@ -103,8 +106,9 @@ static __always_inline bool view__see_outermost(struct stack_view *view, __u32 f
 }
 
 /*
- * Compares the stack with a cache entry. Returns 0 if they differ, or 1 plus the entry's note. Not
- * inlined, so that the verifier checks it once and not in every program.
+ * Compares the stack with a cache entry. Returns 0 if they differ, else 1 plus the lowest bit of
+ * the entry's note. Not inlined, so that the verifier checks this function once and not in every
+ * program.
  */
 __noinline int stack_view__look_up(__u32 user, __u32 way)
 {
@@ -263,7 +267,9 @@ static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, 
 	view = bpf_map_lookup_elem(&stack_views, &user);
 	if (!view)
 		return false;
-	/* Read as memory, because the verifier forbids arithmetic on the pointer. */
+	/*
+	 * The address is read from memory, because the verifier forbids arithmetic on the pointer.
+	 */
 	*(volatile __u64 *)&view->start = (__u64)ctx;
 	view->key = *(volatile __u64 *)&view->start;
 	view->room = (KERNEL_STACK_BYTES - view->key % KERNEL_STACK_BYTES) / 8;
@@ -292,7 +298,10 @@ static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, 
 	return false;
 }
 
-/* Adds a walked stack to the cache, or checks the cache if it was recognised. */
+/*
+ * Adds a walked stack to the cache. If the stack was walked as a check, compares it with the cache
+ * first.
+ */
 static __always_inline void stack__cache(struct stack_buffer *buf, __u32 user, __u32 level,
 					 __u32 note)
 {
