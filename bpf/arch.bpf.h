@@ -2,9 +2,9 @@
 /*
  * All architecture-specific code of the BPF programs. No other file may test for the architecture.
  *
- * A call is identified by its *slot*: on x86-64 the address of the stack word with its return
- * address, on aarch64 the stack pointer at entry. The entry probe and the return probe of a call
- * see the same slot; nested calls have lower slots.
+ * A call is identified by its *slot*: on x86-64, the address of the stack word that contains the
+ * return address; on aarch64, the stack pointer at entry. The entry probe and the return probe of a
+ * call see the same slot. Nested calls have lower slots.
  */
 #ifndef BPF_ARCH_BPF_H
 #define BPF_ARCH_BPF_H
@@ -40,7 +40,7 @@ static __always_inline __u64 arch_return_slot(struct pt_regs *ctx)
 	return PT_REGS_SP(ctx) - sizeof(__u64);
 }
 
-/* Returns the return address of the call just made; 0 if it cannot be read. */
+/* Returns the return address at the entry of a function; 0 if it cannot be read. */
 static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 {
 	__u64 ra = 0;
@@ -169,7 +169,7 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 		ret->fp = fp + rule->saved_off;
 }
 
-/* After a signal handler has returned, struct ucontext is at the stack pointer. */
+/* When a signal handler has returned, the stack pointer points at a struct ucontext. */
 #define ARCH_SIGNAL_FP 120
 #define ARCH_SIGNAL_SP 160
 #define ARCH_SIGNAL_PC 168
@@ -299,7 +299,9 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 	return PT_REGS_RET(ctx);
 }
 
-/* The return address is in a register or saved anywhere, so there is no word to read. */
+/*
+ * The return address is in a register, or saved at an unknown place, so there is no word to read.
+ */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
 	return false;
@@ -326,7 +328,7 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 	return addr;
 }
 
-/* Trampolines keep a frame pointer, so no such rule is needed. */
+/* Trampolines keep a frame pointer on aarch64, so they need no rule. */
 static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
 {
 	(void)addr;
@@ -374,16 +376,19 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 	}
 }
 
-/* struct rt_sigframe is at the stack pointer: siginfo, then ucontext with the registers. */
+/* The stack pointer points at a struct rt_sigframe: siginfo, then ucontext with the registers. */
 #define ARCH_SIGNAL_FP 544
 #define ARCH_SIGNAL_LR 552
 #define ARCH_SIGNAL_SP 560
 #define ARCH_SIGNAL_PC 568
 
-/* Like struct user_pt_regs, then TPIDR_EL0, x0 before the system call, and its number or -1. */
+/*
+ * The registers of struct user_pt_regs, then TPIDR_EL0, the value of x0 before the system call, and
+ * the number of the system call or -1.
+ */
 #define ARCH_PTRACE_WORDS 34
 
-/* The part of the kernel's pt_regs behind what user space sees. */
+/* The fields of the kernel's pt_regs that follow those known to user space. */
 struct pt_regs___kernel {
 	__u64 orig_x0;
 	__s32 syscallno;

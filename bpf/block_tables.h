@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) __u32 block__hash(const struct meml
 /* The recent-block cache: blocks that were just allocated; see bpf/recent_blocks.bpf.h. */
 #define MEMLEAK_RECENT_BLOCKS 6
 
-/* States, in the low bits of a block's word: */
+/* States of a block, in the low bits of its word: */
 #define MEMLEAK_RECENT_WRITING 1ULL /* the block is not completely written yet */
 #define MEMLEAK_RECENT_MOVING 2ULL  /* the block is alive, and may also be in the table */
 #define MEMLEAK_RECENT_DEAD 3ULL    /* the block was freed while it was moved to the table */
@@ -34,7 +34,7 @@ struct memleak_recent_block {
 /* A bucket. Its words share a cache line with the other data needed to find a block. */
 struct memleak_recent {
 	__u64 words[MEMLEAK_RECENT_BLOCKS]; /* address and state; 0 if the place is free */
-	__u64 oldest;                       /* the place to be evicted next */
+	__u64 oldest;                       /* the place whose block is evicted next */
 	__u64 reserved;
 	struct memleak_recent_block blocks[MEMLEAK_RECENT_BLOCKS];
 };
@@ -61,8 +61,8 @@ struct memleak_filter {
 #define MEMLEAK_QUOTAS 16384
 
 struct memleak_quota {
-	__u64 held;    /* blocks of the image in the table */
-	__u64 refused; /* blocks rejected because the quota was used up */
+	__u64 held;    /* number of the image's blocks in the table */
+	__u64 refused; /* number of blocks rejected because the quota was used up */
 };
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * The block tables, the totals of their sites, and the counters.
  *
- * Two rules keep the totals exact: a site is credited only after its block was stored, and debited
- * only by the program whose delete succeeded.
+ * Two rules keep the totals exact. A site is credited with a block only after the block was stored.
+ * A site is debited only by the program that has deleted the block.
  */
 #ifndef BPF_BLOCKS_BPF_H
 #define BPF_BLOCKS_BPF_H
@@ -110,7 +110,10 @@ static __always_inline void quota__add(__u32 image, __s64 by)
 		__sync_fetch_and_add(&all->held, by);
 }
 
-/* True if the process has used up its quota. Concurrent additions may exceed it slightly. */
+/*
+ * True if the process has used up its quota. If blocks are added at the same time, they may exceed
+ * the quota slightly.
+ */
 static __always_inline bool quota__is_full(__u32 image)
 {
 	struct memleak_quota *quota, *all;
@@ -229,9 +232,9 @@ static __always_inline int table__insert(const struct memleak_block_key *key,
 }
 
 /*
- * Stores a block whose key is not in the tables. Returns false and counts the loss on failure. The
- * caller credits the site. Map functions' errors are kept as int: older kernels leave the upper
- * half of the register undefined.
+ * Stores a block whose key is not in the tables. On failure, counts the loss and returns false. The
+ * caller must credit the site. Errors of map functions are kept as int: older kernels leave the
+ * upper half of the register undefined.
  */
 static __always_inline bool table__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)

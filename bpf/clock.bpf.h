@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An approximate clock, exact to a kernel tick (a few milliseconds), that is read once per tick and
- * CPU. Precise enough for ages shown in tenths of a second.
+ * An approximate clock, which is read once per tick and CPU. It is exact to a kernel tick (a few
+ * milliseconds), which suffices for ages shown in tenths of a second.
  */
 #ifndef BPF_CLOCK_BPF_H
 #define BPF_CLOCK_BPF_H
@@ -10,7 +10,7 @@
 
 struct cpu_clock {
 	__u64 tick;
-	__u64 time_ns; /* when the tick was first seen */
+	__u64 time_ns; /* time when this tick was first seen */
 };
 
 struct {

@@ -88,7 +88,7 @@ struct thread_info {
 	} preempt;
 };
 
-/* A call that returns to a return probe: its slot and its original return address. */
+/* A call whose return goes to a return probe: its slot and its original return address. */
 struct return_instance {
 	unsigned long stack;
 	unsigned long orig_ret_vaddr;
@@ -217,7 +217,7 @@ struct kmem_cache {
 	unsigned int flags;
 };
 
-/* The fields used of a slab page. */
+/* The fields that are used of a slab page. */
 struct slab {
 	struct kmem_cache *slab_cache;
 };
@@ -230,8 +230,8 @@ struct page {
 #pragma clang attribute pop
 
 /*
- * True if members of the current task can be read by plain loads (since 5.11, in tracepoint
- * programs). Otherwise each needs a helper call.
+ * True if plain loads can read members of the current task (since 5.11, in tracepoint programs).
+ * Otherwise each read needs a helper call.
  */
 #define HAS_TASK_BTF bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
 
@@ -272,8 +272,8 @@ static __always_inline __u64 task_rseq(struct task_struct *task)
 }
 
 /*
- * True if a CPU runs the task. Uniprocessor kernels lack the field; it was an int, and is a byte in
- * newer kernels.
+ * True if a CPU runs the task. Uniprocessor kernels lack the field. It is an int in older kernels
+ * and a byte in newer ones.
  */
 static __always_inline bool task_on_cpu(struct task_struct *task)
 {

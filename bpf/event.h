@@ -22,8 +22,8 @@ struct memleak_event {
 	__u64 time_ns;
 	__u64 function; /* address of the allocator function */
 	__u64 addr;
-	__u64 size;                   /* MEMLEAK_SIZE_UNKNOWN for the free of an untracked block */
-	__u64 stack;                  /* key of the stack table; 0 if unknown or not wanted */
+	__u64 size;  /* MEMLEAK_SIZE_UNKNOWN for the free of an untracked block */
+	__u64 stack; /* key of the stack table; 0 if the stack is unknown or not wanted */
 	char comm[MEMLEAK_COMM_SIZE]; /* kernel events: the task's name */
 };
 

@@ -62,15 +62,15 @@ enum memleak_lost {
 	MEMLEAK_LOST_NESTING,      /* calls that may wrongly count as nested or as outermost */
 	MEMLEAK_LOST_RECURSION,    /* program skipped by the kernel (recursion_misses) */
 	MEMLEAK_LOST_UNWIND,       /* stack cut: block kept, outer callers unknown */
-	MEMLEAK_LOST_UNRETURNED,   /* call never returned: longjmp, or a lost return probe */
+	MEMLEAK_LOST_UNRETURNED,   /* calls that never returned: longjmp, or a lost return probe */
 	MEMLEAK_LOST_SITES_FULL,   /* site table full: block not tracked */
 	MEMLEAK_LOST_THREADS_FULL, /* no memory for a thread's state: its calls were missed */
 	MEMLEAK_LOST_NO_MEMORY,    /* no kernel memory for a table entry: block not tracked */
-	MEMLEAK_LOST_MAPPINGS,   /* mmap, munmap or mremap events lost because the ring was full */
+	MEMLEAK_LOST_MAPPINGS,   /* mmap, munmap or mremap records lost because the ring was full */
 	MEMLEAK_LOST_EVENTS,     /* -t lines lost because the ring was full */
 	MEMLEAK_LOST_EXEC,       /* exec calls after which the first allocations were missed */
 	MEMLEAK_LOST_QUOTA_FULL, /* the process used up its quota of the block table */
-	MEMLEAK_LOST_PROCESSES,  /* processes not traced, or whose exec was not reported */
+	MEMLEAK_LOST_PROCESSES,  /* processes that are not traced, or whose exec was not reported */
 	MEMLEAK_LOST_HEAPS, /* heaps freed as a whole: their blocks still count as outstanding */
 	MEMLEAK_LOST_INHERITED, /* forks or frees that concern inherited blocks, not recorded */
 	MEMLEAK_LOST_STRINGS,   /* strings not read completely: their recorded size is too small */
@@ -119,7 +119,7 @@ struct memleak_block {
 	__u64 birth_ns;
 	__u64 site;
 	__u32 tid;
-	__u32 halved; /* number of times that a partial free has halved a block of pages */
+	__u32 halved; /* how many times a partial free has halved a block of pages */
 };
 
 /* One word, so that one atomic addition changes count and size together. */
@@ -236,8 +236,9 @@ struct memleak_target_filter {
 #define MEMLEAK_CGROUP_NAME_SIZE 256
 
 /*
- * The cgroup whose processes, and those of its descendants, are targets. When a service is
- * restarted, its cgroup is removed and a new one with the same name replaces it.
+ * The cgroup that the filter selects: its processes, and those of its descendants, are targets.
+ * When a service is restarted, its cgroup is removed, and a new cgroup with the same name replaces
+ * it.
  */
 struct memleak_cgroup {
 	__u64 id;
@@ -257,7 +258,7 @@ struct memleak_cgroup {
 #define MEMLEAK_COOKIE_SHAPE(cookie) ((cookie)&0x7f)
 #define MEMLEAK_COOKIE_BINDING(cookie) ((__u32)((cookie) >> 8))
 #define MEMLEAK_ANY_BINDING (~0U)
-/* Binding of processes that borrow another process's memory, when probes are bound to processes. */
+/* Binding of processes that borrow another process's memory, if probes are bound to processes. */
 #define MEMLEAK_BORROWED (MEMLEAK_ANY_BINDING - 1)
 
 /*
@@ -313,8 +314,8 @@ static inline __attribute__((always_inline)) __u32 memleak_earlier_at(__u32 imag
 
 struct memleak_earlier {
 	__u64 frees;
-	__u64 sized; /* frees of blocks whose size could be read */
-	__u64 bytes; /* total of these sizes */
+	__u64 sized; /* number of frees of blocks whose size could be read */
+	__u64 bytes; /* total size of these blocks */
 };
 
 /* Options of the programs, set before load and constant for them. */
@@ -347,7 +348,7 @@ struct memleak_config {
 	__u8 quotas;        /* use per-process quotas of the block table */
 	__u8 count;         /* enum memleak_count_by: only count calls */
 	__u8 descriptors;   /* --fds: a block is a descriptor, and children inherit none */
-	__u8 count_targets; /* count only calls of targets: probes fire for all processes */
+	__u8 count_targets; /* probes fire for all processes: count only the calls of targets */
 	__u8 bound;    /* each probe is bound to a process, but not to borrowers of its memory */
 	__u8 sessions; /* the program's result at an entry says whether to report the return */
 };

@@ -8,8 +8,8 @@
 #define MAX_PID_LEVELS 33
 
 /*
- * Returns the pid in the namespace with this inode; 0 if it has none there. A process has a pid in
- * each namespace from the initial one down to its own.
+ * Returns the pid that a process has in the namespace with this inode; 0 if it has none there. A
+ * process has a pid in each namespace from the initial one down to its own.
  */
 static __always_inline __u32 number_in(struct pid *pid, __u32 namespace)
 {

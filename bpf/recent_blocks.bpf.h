@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The recent-block cache for blocks that were just allocated. Most blocks are freed soon. They are
- * kept here, where they are found without a search; only blocks evicted by newer ones move to the
- * table.
+ * The recent-block cache, for blocks that were just allocated. Most blocks are freed soon, while
+ * they are in this cache, where they are found without a search. Only blocks that are evicted by
+ * newer blocks move to the table.
  *
- * A bucket has the blocks of one hash, with a word for each. The word is the block's address, or 0;
- * its low bits are the block's state. Words are changed by compare-and-exchange, by any CPU at any
- * time, and no program waits for another one that was interrupted.
+ * A bucket contains the blocks of one hash, with a word for each block. The word is the block's
+ * address, or 0; its low bits are the block's state. Words are changed by compare-and-exchange, by
+ * any CPU at any time. No program waits for another one that was interrupted.
  */
 #ifndef BPF_RECENT_BLOCKS_BPF_H
 #define BPF_RECENT_BLOCKS_BPF_H
@@ -76,8 +76,7 @@ static __always_inline void recent__read(const struct memleak_recent_block *kept
 }
 
 /*
- * True if a block at the address was freed, or may have been, while it was being moved to the
- * table.
+ * True if a block at the address was freed while it was being moved to the table, or may have been.
  */
 static __always_inline bool recent__is_dying(const struct memleak_recent *bucket, __u64 addr)
 {
@@ -165,7 +164,7 @@ static __always_inline void recent__write(struct memleak_recent *bucket, __u32 p
 }
 
 /*
- * Like recent__find(), also comparing the image: blocks of other processes may have the same
+ * Like recent__find(), but also compares the image: blocks of other processes may have the same
  * address.
  */
 static __always_inline __u64 recent__find_block(const volatile struct memleak_recent *bucket,

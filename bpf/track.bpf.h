@@ -22,7 +22,10 @@ struct {
 	__uint(value_size, sizeof(struct memleak_stack) + 8);
 } stacks SEC(".maps");
 
-/* Maximum frames at the start of a walk that are dropped: tracing itself and the way to it. */
+/*
+ * Maximum number of frames that are dropped at the start of a walk: frames of tracing, and of the
+ * kernel code that starts it.
+ */
 #define TRACING_FRAMES 8
 
 /* A captured stack: a struct memleak_stack begins at words[0] or words[1]. */
@@ -166,7 +169,8 @@ static __always_inline void block__place(struct memleak_recent *bucket,
 	lost_bytes = stored ? 0 : out.size;
 	if (bucket && place < MEMLEAK_RECENT_BLOCKS) {
 		/*
-		 * If the evicted block was freed meanwhile, the free has already reduced the total.
+		 * If the block was freed while it was being evicted, the free has already reduced
+		 * the total.
 		 */
 		if (!recent__moved(bucket, place, key->addr | MEMLEAK_RECENT_WRITING, &out_key,
 				   &out, stored))

@@ -109,7 +109,10 @@ struct unwind_mapping {
 	__u64 permanent; /* 1 if the file is never unloaded, as for files loaded at program start */
 };
 
-/* Header of an image's mappings: element 0 of its array; the mappings follow, sorted by address. */
+/*
+ * Header of an image's mappings. It is element 0 of the image's array; the mappings follow, sorted
+ * by address.
+ */
 struct unwind_space {
 	__u32 generation; /* new number after each change of any process's mappings */
 	__u32 mapping_cnt;
@@ -123,13 +126,19 @@ union unwind_space_entry {
 	struct unwind_mapping mapping;
 };
 
-/* Identifies a file as the kernel sees it, which is the backing file for overlays. */
+/*
+ * Identifies a file as the kernel sees it. For a file on an overlay, this is the file that backs
+ * it.
+ */
 struct unwind_file_key {
 	__u64 ino;
 	__u64 dev;
 };
 
-/* A file's table, for all processes that map it; granule_cnt is 0 if it has none. */
+/*
+ * The table of a file, for all processes that map the file; granule_cnt is 0 if the file has no
+ * table.
+ */
 struct unwind_file_table {
 	__s64 size; /* size and time of the file when it was read */
 	__s64 mtime_sec;
@@ -159,9 +168,9 @@ enum unwind_end {
 };
 
 /*
- * A walk's initial registers and the memory that it read, for another unwinder to walk the same
- * stack. Memory is copied in aligned pieces of this size. Some pieces may be unreadable, such as
- * pages that no function has touched yet.
+ * The initial registers of a walk and the memory that it read, so that another unwinder can walk
+ * the same stack. Memory is copied in aligned pieces of this size. Some pieces may be unreadable,
+ * such as pages that no function has touched yet.
  */
 #define UNWIND_COPY_PIECE 256
 #define UNWIND_COPY_BYTES 65536
@@ -176,7 +185,7 @@ struct unwind_copied_range {
 	__u64 present[UNWIND_COPY_PIECES / 64]; /* one bit for each piece */
 };
 
-/* A call that returns to a return probe: its slot and its original return address. */
+/* A call whose return goes to a return probe: its slot and its original return address. */
 struct unwind_copied_call {
 	__u64 slot;
 	__u64 return_address;

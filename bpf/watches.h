@@ -9,8 +9,8 @@
 #include <linux/types.h>
 
 /*
- * Number of stacks in the stack table. Programs and loader write it without a lock, so it is
- * approximate.
+ * Number of stacks in the stack table. Programs and loader change the number without a lock, so it
+ * is approximate.
  */
 struct memleak_stack_watch {
 	__u64 stored;
@@ -40,7 +40,7 @@ struct memleak_peak_watch {
 struct memleak_deferred_watch {
 	__u64 ring_bytes;
 	__u64 sent;
-	__u64 limit; /* the loader raises it when there is new code to be walked */
+	__u64 limit; /* the loader raises the limit when there is new code to be walked */
 };
 
 #endif

@@ -22,7 +22,7 @@ static __always_inline __u64 switches_of(struct task_struct *task)
 /* Maximum ancestors searched. */
 #define MAX_ANCESTORS 64
 
-/* Returns the process that adopts a process's children when it ends. */
+/* Returns the process that will adopt the children of a task's process. */
 static __always_inline struct task_struct *reaper_of(struct task_struct *task)
 {
 	struct task_struct *ancestor = BPF_CORE_READ(task, real_parent);
