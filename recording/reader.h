@@ -28,8 +28,7 @@ struct read_site {
 	struct site fixed;                     /* constant part of the site; owns its frames */
 	const struct sym_location **locations; /* names of each frame; NULL if unknown */
 	uint64_t words[SITE_WORDS];
-	uint64_t left; /* number of the first snapshot without the site; 0 if no snapshot has had
-			  the site */
+	uint64_t left;        /* first snapshot without the site; 0 before it was in one */
 	struct block *blocks; /* they have times of birth instead of ages */
 	size_t block_cnt;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads sums of memory that is reachable only from lost blocks. */
+/* Reads the sums of memory that is reachable only from lost blocks. */
 #include <errno.h>
 #include <stdlib.h>
 

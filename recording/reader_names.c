@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads strings, locations and processes of a recording, which are kept until it is closed. */
+/*
+ * Reads the strings, locations and processes of a recording. They are kept until the recording is
+ * closed.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

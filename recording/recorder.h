@@ -37,8 +37,7 @@ struct recorded_site {
 	uint64_t names;       /* hash of the locations; 0 before they are recorded */
 	uint64_t blocks_hash; /* hash of the blocks; 0 before they are recorded */
 	uint64_t last; /* number of the last snapshot that had the site, in itself or in its peak */
-	uint64_t retry_at; /* number of the snapshot at which missing names are looked up again; 0
-			      if no name is missing */
+	uint64_t retry_at; /* snapshot at which missing names are looked up; 0 if complete */
 	uint64_t retry_gap;
 	uint64_t words[SITE_WORDS];
 	/* Data of the snapshot being added. */

@@ -251,7 +251,7 @@ int recorder_add_states(struct recorder *recorder, const struct snapshot *snap)
 	return err;
 }
 
-/* Records the peak if it changed; a peak is recorded as a whole. */
+/* Records the peak if it has changed. A peak is recorded completely, not as changes. */
 int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap)
 {
 	struct section_buffer *section = &recorder->sections[SECTION_PEAK];
