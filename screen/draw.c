@@ -243,7 +243,7 @@ static void draw_verdict(const struct model *model, int y)
 	attroff(RED);
 }
 
-/* Start of each column; -1 if it does not fit. */
+/* Terminal column at which each column of the list starts; -1 if it does not fit. */
 struct layout {
 	int x[COLUMN_CNT];
 	int spark_x, spark_width;

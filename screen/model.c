@@ -623,7 +623,7 @@ static enum screen_ask request_of(const struct model *model, uint32_t key)
 	}
 }
 
-/* Handles keys that work on every page. */
+/* Handles keys that work on every page of the screen. */
 static enum screen_ask any_page(struct model *model, uint32_t key, int *err)
 {
 	if (!model->recorded && !model->ended && (key == 'p' || key == ' '))

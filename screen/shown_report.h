@@ -35,7 +35,7 @@ struct screen_row {
 	double bytes_per_s; /* NAN if unknown */
 	uint64_t oldest_ns; /* AGE_UNKNOWN if unknown */
 	uint64_t spark[SPARK_CNT];
-	bool has_past; /* change, rate and spark are known */
+	bool has_past; /* change, bytes_per_s and spark are known */
 	bool suspect;
 	bool runtime_init;
 	enum tendency tendency;

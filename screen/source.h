@@ -15,7 +15,7 @@
 struct source_text {
 	char *file;
 	unsigned int line;
-	char *lines[2 * SOURCE_AROUND + 1]; /* escaped; NULL if there is no such line */
+	char *lines[2 * SOURCE_AROUND + 1]; /* lines with escapes; NULL if there is no such line */
 };
 
 struct source_reader;
