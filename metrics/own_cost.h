@@ -6,8 +6,7 @@
 #include <stdint.h>
 
 struct own_cost {
-	double cpu_seconds; /* CPU time of all threads, and of helpers, even those that have ended
-			     */
+	double cpu_seconds;      /* CPU time of all threads and helpers, even of ended helpers */
 	uint64_t resident_bytes; /* memory shared by several processes counts once for each */
 	uint64_t reports;
 };
