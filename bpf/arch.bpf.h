@@ -157,7 +157,7 @@ static __always_inline __u64 arch_frame_slot(__u64 cfa)
 	return cfa - sizeof(__u64);
 }
 
-/* Finds where the frame has saved its caller's registers. */
+/* Finds the addresses at which the frame has saved its caller's registers. */
 static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa, __u64 fp,
 				       struct unwind_saved_at *ret)
 {

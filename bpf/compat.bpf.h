@@ -223,7 +223,8 @@ struct slab {
 };
 
 struct page {
-	unsigned long compound_head; /* bit 0 set: the rest points to the first page of the block */
+	unsigned long
+		compound_head; /* if bit 0 is set, the other bits point to the block's first page */
 	struct kmem_cache *slab_cache;
 };
 

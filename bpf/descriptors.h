@@ -12,9 +12,9 @@ enum memleak_fd_call {
 	MEMLEAK_FD_CLOSE,       /* close() */
 	MEMLEAK_FD_CLOSE_RANGE, /* close_range() */
 	MEMLEAK_FD_NEW,         /* returns a new descriptor */
-	MEMLEAK_FD_SIGNAL,      /* signalfd(): returns a new one if the first argument is -1 */
-	MEMLEAK_FD_FCNTL,       /* fcntl(): returns a new one with F_DUPFD */
-	MEMLEAK_FD_BPF,         /* bpf(): returns a new one with some commands */
+	MEMLEAK_FD_SIGNAL, /* signalfd(): returns a new descriptor if its first argument is -1 */
+	MEMLEAK_FD_FCNTL,  /* fcntl(): returns a new descriptor with F_DUPFD */
+	MEMLEAK_FD_BPF,    /* bpf(): returns a new descriptor with some commands */
 	MEMLEAK_FD_DUP_TO, /* dup2(): the new descriptor replaces the one that had its number */
 	MEMLEAK_FD_PAIR_IN_1ST, /* pipe(): stores two new descriptors at its first argument */
 	MEMLEAK_FD_PAIR_IN_4TH, /* socketpair() */

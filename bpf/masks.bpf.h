@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Comparisons that compilers do not turn into branches, of which a verifier would follow both
- * sides. Each ends with an exclusive or: newer verifiers split paths on a value known to be 0 or
- * -1, such as a shift's result, but not on its complement.
+ * Comparisons that compilers do not turn into branches; a verifier would follow both sides of each
+ * branch. Each comparison ends with an exclusive or: newer verifiers split paths on a value known
+ * to be 0 or -1, such as a shift's result, but not on the complement of such a value.
  */
 #ifndef BPF_MASKS_BPF_H
 #define BPF_MASKS_BPF_H

@@ -323,7 +323,7 @@ struct memleak_config {
 	__u64 min_size;
 	__u64 max_size;
 	__u64 wide_size;    /* minimum size of blocks counted in wide_bytes */
-	__u64 sample_bytes; /* mean distance of samples in bytes; 0 if not sampling by bytes */
+	__u64 sample_bytes; /* mean distance between samples in bytes; 0 without --sample-bytes */
 	__u32 sample_rate;  /* samples one in sample_rate calls, at random; 1 for all */
 	__u32 stack_depth;
 	__u32 unwind;        /* enum memleak_unwind */
@@ -350,7 +350,7 @@ struct memleak_config {
 	__u8 descriptors;   /* --fds: a block is a descriptor, and children inherit none */
 	__u8 count_targets; /* probes fire for all processes: count only the calls of targets */
 	__u8 bound;    /* each probe is bound to a process, but not to borrowers of its memory */
-	__u8 sessions; /* the program's result at an entry says whether to report the return */
+	__u8 sessions; /* programs decide at an entry whether the return is reported */
 };
 
 /* Records in the control ring: mappings and the life of processes, in order. */

@@ -18,7 +18,7 @@ enum memleak_thread_flags {
 	MEMLEAK_THREAD_ASLEEP = 1, /* neither running nor runnable: its memory does not change */
 	MEMLEAK_THREAD_KNOWN = 2,  /* the registers are valid, unless the thread runs */
 	MEMLEAK_THREAD_TRACES = 8, /* it traces other processes, so its wait calls report them */
-	MEMLEAK_THREAD_ENDED = 4,  /* it has no memory any more, such as an exited main thread */
+	MEMLEAK_THREAD_ENDED = 4,  /* it has no memory any more, as a main thread that has exited */
 };
 
 /* The process to report, in memleak's own pid namespace. */

@@ -240,7 +240,7 @@ static __always_inline __u64 random_bits(void)
 }
 
 /*
- * True if an allocation passes the filters and is sampled. left: the countdown of --sample-bytes.
+ * True if an allocation passes the filters and is sampled. left is the countdown of --sample-bytes.
  */
 static __always_inline bool chosen(__u64 size, __u64 *left)
 {

@@ -101,7 +101,7 @@ struct unwind_mapping {
 	__u64 start;
 	__u64 end;
 	__u64 base;     /* address to which the table's first granule is, or would be, mapped */
-	__u64 to_frame; /* added to an address to get a frame; 0 if frames stay addresses */
+	__u64 to_frame; /* added to an address to get a frame; 0 if the frame is the address */
 	__u32 granule_cnt;
 	__u32 index; /* first word of the index in the table */
 	__u32 arena;
@@ -145,7 +145,7 @@ struct unwind_file_table {
 	__u32 mtime_nsec;
 	__u32 granule_cnt;
 	__u64 first; /* offset of the first granule in the file */
-	__u64 frame; /* frame at offset 0 of the file; 0 if frames stay addresses */
+	__u64 frame; /* frame at offset 0 of the file; 0 if frames are addresses */
 	__u32 index; /* index, arena and page: as in struct unwind_mapping */
 	__u32 arena;
 	__u32 page;

@@ -94,7 +94,7 @@ static __always_inline struct comm_words current_comm(void)
 
 	if (HAS_TASK_BTF) {
 		comm = (void *)((struct task_struct *)bpf_get_current_task_btf())->comm;
-		barrier_var(comm); /* makes the compiler load twice from one address */
+		barrier_var(comm); /* makes the compiler load both words from one address */
 		ret.words[0] = comm[0];
 		ret.words[1] = comm[1];
 	} else {

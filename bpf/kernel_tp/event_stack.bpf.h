@@ -84,8 +84,8 @@ static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, 
 }
 
 /*
- * Returns the key of the stack of an allocation for its event. site is NULL if there was no room
- * for the site.
+ * Returns the key of an allocation's stack, for the event of the allocation. site is NULL if there
+ * was no room for the site.
  */
 static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 					 const struct stack_buffer *buf)

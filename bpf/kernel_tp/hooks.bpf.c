@@ -75,7 +75,7 @@ __noinline int bulk__record_one(__u64 addr, __u32 domain, __u64 site_id, __u64 s
 
 	/*
 	 * Each block is sampled separately: a sample of whole batches would be less accurate than
-	 * its rate suggests.
+	 * the sampling rate suggests.
 	 */
 	if (!chosen(size, countdown(interrupt_level())))
 		return 0;
@@ -247,8 +247,8 @@ struct {
 } bulk_pages SEC(".maps");
 
 /*
- * Returns a bit for each non-empty entry. Has no branches: the highest bit of a kernel address is
- * always set.
+ * Returns a bit for each non-empty entry. Has no branches: it uses the highest bit, which is set in
+ * every kernel address.
  */
 __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
 {

@@ -14,7 +14,7 @@ static __always_inline void cache__read(struct memleak_origin *origin, struct km
 
 #else
 
-/* The highest bits of a kernel address, which an address computed from a frame number lacks */
+/* Highest bits of a kernel address; an address computed from a frame number lacks these bits */
 #define KERNEL_HALF (0xffffULL << 48)
 
 /* Finds the cache of an object by the object's page, for events that do not name the cache. */

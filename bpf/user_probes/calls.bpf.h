@@ -67,8 +67,8 @@ static __always_inline bool thread__is_of_allocator(const struct thread_state *t
 }
 
 /*
- * The tail-call tables. The kernel requires links of one kind at both ends of a tail call, so
- * session programs have their own table.
+ * The tail-call tables. The kernel allows a tail call only between programs attached by the same
+ * kind of link, so session programs have their own table.
  */
 struct tail_calls {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -129,7 +129,7 @@ static __always_inline bool shape__maps(__u32 shape)
 	       shape == MEMLEAK_SHAPE_MREMAP;
 }
 
-/* Drops the mark of a call that is over, or whose return will not be seen. */
+/* Drops the mark of a call that has ended, or whose return will not be seen. */
 static __always_inline void thread__drop_call(struct thread_state *thread)
 {
 	if (!thread->call.slot)
