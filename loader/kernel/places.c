@@ -103,7 +103,10 @@ static bool points_to(const struct parameters *params, int i, const char *name)
 	return name && !strcmp(btf__name_by_offset(params->btf, type->name_off), name);
 }
 
-/* Parses (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...). */
+/*
+ * Locates the arguments of an event with the parameters (call_site, ptr, [cache,] [bytes_req,
+ * bytes_alloc,] ...).
+ */
 static bool place_slab_alloc(const struct parameters *params, __u8 *site, __u8 *ptr, __u8 *cache,
 			     __u8 *size)
 {

@@ -11,7 +11,7 @@ struct kernel_symbols {
 	struct symbol_backend
 		backend; /* base class: handles sites with SPACE_KERNEL, and skips all others */
 	struct symspace *space;
-	uint64_t as_of_ns; /* time for which symbols must be current; 0 for now */
+	uint64_t as_of_ns; /* symbols must be at least as new as this time; 0 for now */
 	uint64_t read_ns;  /* time of the last refresh */
 	bool noted;        /* a message about missing names has been logged */
 };

@@ -57,7 +57,7 @@ struct sampling block_walk_sampling(const struct options *opts);
 /* Begins a snapshot of the time t0_ns, which is now or shortly before. */
 void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_walk *walk,
 		      struct snapshot *snap);
-/* Adds a block to its site. This and the functions below that return an int return 0 or -ENOMEM. */
+/* Adds a block to its site. Like the functions below that return an int, returns 0 or -ENOMEM. */
 int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uint64_t site,
 		   const struct block *block, uint64_t birth_ns);
 /* True if an inherited block with this owner and birth time would be counted or kept. */

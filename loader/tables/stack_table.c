@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds stacks, and evicts those without outstanding blocks. */
+/* Finds stacks, and evicts stacks without outstanding blocks. */
 #include "loader/tables/stack_table.h"
 
 #include <bpf/bpf.h>
