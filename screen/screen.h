@@ -14,7 +14,7 @@ struct screen;
 
 /* Creates a screen; needs a terminal. Returns 0, or a negative errno after logging the failure. */
 int screen__new(const struct options *opts, struct screen **ret);
-/* Restores the terminal, then prints the messages since screen__open() to stderr. */
+/* Restores the terminal, then prints to stderr the messages logged since screen__open(). */
 void screen__free(struct screen *screen);
 
 /*
