@@ -22,10 +22,10 @@
 
 /*
  * The packed totals have 24 bits of count and 40 bits of size. At any moment they include at most
- * max_allocs blocks, the blocks of the recent-block cache (8192 * MEMLEAK_RECENT_BLOCKS), and one
- * block per thread that is being recorded. So that the count does not overflow, max_allocs is at
- * most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does not overflow, blocks of 2^40 / (max_allocs +
- * MEMLEAK_IN_FLIGHT) bytes or more are added to the wide counter.
+ * max_allocs blocks, the blocks of the recent-block cache (8192 * MEMLEAK_RECENT_BLOCKS), and, for
+ * each thread, one block that is being recorded. So that the count does not overflow, max_allocs is
+ * at most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does not overflow, blocks of 2^40 /
+ * (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added to the wide counter.
  */
 #define MEMLEAK_IN_FLIGHT (1U << 16)
 #define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)

@@ -138,7 +138,10 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 		thread->suspended.call.slot = 0;
 		count(MEMLEAK_LOST_UNRETURNED, 1);
 	}
-	/* Calls that seemed nested in a finished call may have been outermost: count them. */
+	/*
+	 * Calls that seemed nested in a call that is over may have been outermost calls: count
+	 * them.
+	 */
 	if (thread->nested)
 		count(MEMLEAK_LOST_NESTING, thread->nested);
 	if (!thread->unawaited) {

@@ -9,7 +9,7 @@
 
 #include "bpf/user_probes/thread.bpf.h"
 
-/* The loader sets the size. */
+/* Ring for copies of stacks; the loader sets its size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 24);
@@ -17,7 +17,7 @@ struct {
 
 volatile struct memleak_deferred_watch deferred_watch;
 
-/* Number of stacks sent for comparison. */
+/* Number of stacks sent so far for comparison. */
 __u64 compared_cnt;
 
 static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 *bytes,
@@ -32,8 +32,8 @@ static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 
 					       (void *)(range->start + i * UNWIND_COPY_PIECE));
 
 		/*
-		 * Branch-free: otherwise clang enters the loop in the middle, which older verifiers
-		 * reject.
+		 * Branch-free: otherwise clang makes code that enters the loop in its middle, which
+		 * older verifiers reject.
 		 */
 		barrier_var(err);
 		range->present[i / 64] |= (~(__u64)err >> 63) << i % 64;

@@ -10,7 +10,7 @@
 #include "bpf/user_probes/ring.bpf.h"
 #include "bpf/user_probes/target_filter.bpf.h"
 
-/* The loader sets the size. */
+/* Table of counts; the loader sets its size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(max_entries, 1);
@@ -162,7 +162,7 @@ static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 		return;
 	/* Atomic, because another thread may preempt this one on the CPU. */
 	__sync_fetch_and_add(&count->calls, 1);
-	/* Adding a constant 0 would be compiled to an instruction that older kernels lack. */
+	/* Skip 0: adding it would be compiled to an instruction that older kernels lack. */
 	bytes = asked_bytes(ctx, shape);
 	if (bytes)
 		__sync_fetch_and_add(&count->bytes, bytes);

@@ -35,7 +35,7 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
-/* The field of struct task_struct that compat.bpf.h does not declare. */
+/* The one field of struct task_struct that compat.bpf.h does not declare. */
 struct task_struct___files {
 	struct files_struct *files;
 };
@@ -53,7 +53,7 @@ struct overlay_part {
 
 struct overlay {
 	__u32 layer_cnt;
-	__u32 part_cnt; /* number of different file systems */
+	__u32 part_cnt; /* number of different file systems in the overlay */
 	/*
 	 * Pointers to layers and parts. Newer kernels have another count before the pointers; it is
 	 * not used as an address.
@@ -83,7 +83,7 @@ static __always_inline __u64 name_of(struct super_block *sb)
 	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
 	 (__u64)(f) << 40 | (__u64)(g) << 48)
 
-/* True for FUSE; virtiofs is left out, since it is served by the host. */
+/* True for FUSE, but not for virtiofs, which is served by the host. */
 static __always_inline bool is_fuse(__u64 name)
 {
 	return name == NAME('f', 'u', 's', 'e', 0, 0, 0) ||

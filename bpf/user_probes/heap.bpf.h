@@ -11,7 +11,7 @@
 
 struct memleak_earlier earlier[MEMLEAK_EARLIER_CNT];
 
-/* A caller within 32 KiB of free() is the allocator itself. */
+/* A caller within this distance of free() is the allocator itself: 32 KiB. */
 #define SAME_OBJECT (1U << 15)
 
 #define CHUNK_LEAST 32
@@ -66,7 +66,7 @@ static __always_inline void count_earlier(struct pt_regs *ctx, const struct thre
 	__sync_fetch_and_add(&counts->bytes, size);
 }
 
-/* Records the entry of an allocating function. */
+/* Records the entry of a function that allocates. */
 static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state *thread,
 					__u32 shape, __u32 operation, __u64 addr, __u64 size)
 {

@@ -13,7 +13,7 @@
 /* Maximum number of generations of ancestors that are searched. */
 #define ANCESTORS_MAX 8
 
-/* By image. The loader sets the size before load. */
+/* References, with the image as key. The loader sets the size before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);

@@ -19,7 +19,8 @@
 #define CLONE_VFORK 0x4000
 
 /*
- * Events that the first program has seen and the second has not, by the address of their arguments.
+ * Events that the first program has seen and the second program has not, indexed by a hash of the
+ * address of their arguments.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -60,7 +61,7 @@ static __always_inline void second__sees(const void *ctx)
 __u32 images;
 __u32 images_by_cpu[IMAGE_CPUS];
 
-/* Returns a new image number. Numbers repeat after a million programs or more. */
+/* Returns a new image number. A number recurs only after a million programs or more. */
 static __always_inline __u32 image__new(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id() % IMAGE_CPUS, image;
@@ -107,7 +108,7 @@ static __always_inline __u64 task__exec_cnt(struct task_struct *task)
 	return BPF_CORE_READ(task, self_exec_id);
 }
 
-/* Makes a process that fits the target filter a target. */
+/* Adds a process that matches the target filter to the targets. */
 static __always_inline void target__join(__u32 tgid, struct task_struct *task, bool second)
 {
 	struct memleak_target target = {.image = image__new(), .exec_cnt = task__exec_cnt(task)};
@@ -288,7 +289,8 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 		return;
 	}
 	/*
-	 * Reserved last: older verifiers lose track of a reservation that is tested for NULL twice.
+	 * The record is reserved last: older verifiers lose track of a reservation that is tested
+	 * for NULL twice.
 	 */
 	record = record__reserve(MEMLEAK_REC_EXEC, old_image);
 	if (!record)

@@ -27,7 +27,7 @@
  */
 #define STACK_PLACES (1ULL << 16)
 
-/* Reads the beginning of the stack, up to the last word that an entry compares. */
+/* Reads the words from the stack pointer up to the last word that an entry compares. */
 static __always_inline bool walk__see(struct walk *walk, __u32 end)
 {
 	if (walk->window_bytes >= end * 8)

@@ -9,7 +9,7 @@
 #include "bpf/summary.h"
 #include "bpf/track.bpf.h"
 
-/* By image. The loader sets the size before load. */
+/* Summaries, with the image as key. The loader sets the size before load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -47,7 +47,7 @@ static __always_inline void summary__call(__u32 image, __u32 shape)
 	if (!config.summary)
 		return;
 	summary = summary__of(image);
-	/* The compiler knows the range and would drop the test, which the verifier needs. */
+	/* The verifier needs this test; the compiler, which knows the range, would drop it. */
 	barrier_var(at);
 	if (summary && at < MEMLEAK_SHAPE_CNT)
 		__sync_fetch_and_add(&summary->calls[at], 1);

@@ -9,7 +9,7 @@
 const volatile struct memleak_target_filter target_filter;
 struct memleak_cgroup target_filter_cgroup;
 
-/* Maximum levels of cgroup ancestors searched. */
+/* Maximum number of cgroup ancestors that are searched. */
 #define CGROUP_DEPTH_MAX 64
 
 static __always_inline struct cgroup *task__cgroup(struct task_struct *task, __u32 subsys)

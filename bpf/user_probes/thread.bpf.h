@@ -86,9 +86,9 @@ struct thread_state {
 
 	struct suspended_call suspended;
 
-	/* an entry about whose nesting a stack walk decides */
+	/* the entry for which a stack walk decides whether it is nested */
 	__u32 asked_shape;
-	bool decided; /* decided: the call is not nested */
+	bool decided; /* stack walk has decided: the call is not nested */
 
 	__u64 countdown; /* --sample-bytes: bytes until the thread's next sample */
 
@@ -96,7 +96,7 @@ struct thread_state {
 	__u64 stack;     /* key in the stack table of the current call's stack; 0 if unknown */
 	__u64 free_addr; /* block being freed; 0 if the walk is for the call in progress */
 	__u64 free_size;
-	bool event_by_vma; /* the walk by the kernel's mappings is for an event */
+	bool event_by_vma; /* the walk by the kernel's mappings is only for a -tt event */
 };
 
 struct {
@@ -212,7 +212,7 @@ static __always_inline struct thread_state *thread_place__state(struct thread_pl
 {
 	if (!place)
 		return NULL;
-	/* Older verifiers reject an addition before the NULL test. */
+	/* Older verifiers reject an addition to a pointer before the test for NULL. */
 	barrier_var(place);
 	return &place->state;
 }

@@ -85,7 +85,7 @@ static __always_inline bool walk__step_signal(struct walk *walk)
 {
 	__u64 base = walk->regs.sp, fp, pc;
 
-	walk->depends.not_fitting = 1; /* rare, so such stacks are not cached */
+	walk->depends.not_fitting = 1; /* such stacks are rare, so they are not cached */
 	if (!walk__read(walk, base + ARCH_SIGNAL_FP))
 		return walk__ends(walk, UNWIND_END_READ);
 	fp = walk->word;

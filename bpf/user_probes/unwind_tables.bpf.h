@@ -83,7 +83,7 @@ struct walk {
 	__u32 frame_cnt;
 	__u32 end;      /* enum unwind_end */
 	__u32 exact;    /* pc is where a signal interrupted, not a return address */
-	__u32 guessed;  /* pc was found by a frame pointer, which may be wrong */
+	__u32 guessed;  /* pc was found by a frame pointer and may be wrong */
 	__u64 unknown;  /* last address in no known mapping; 0 if there was none */
 	__u64 deferred; /* random key of a deferred stack; 0 if it is not deferred */
 	__u32 followed; /* a frame pointer was followed in unknown code */
@@ -100,8 +100,9 @@ struct walk {
 	struct stack_words depends;
 	__u64 window_start;
 	__u64 window_bytes;
-	struct arch_syscall syscall; /* --fds: where the walk begins */
-	__u64 caller; /* word just below the window, if the window begins at origin */
+	struct arch_syscall
+		syscall; /* --fds: registers at the system call, where the walk begins */
+	__u64 caller;    /* word just below the window, if the window begins at origin */
 	/* Has room for all words that a cache entry compares; a walk reads fewer words at once. */
 	__u64 window[STACK_CACHE_STACK_WORDS];
 };

@@ -65,7 +65,7 @@ struct vm_area_struct {
 
 #pragma clang attribute pop
 
-/* Files that the loader has read. */
+/* Tables of the files that the loader has read. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, UNWIND_FILES_MAX);
@@ -93,7 +93,7 @@ static long note_vma(struct task_struct *task, struct vm_area_struct *vma, struc
 	return 0;
 }
 
-/* True if the file is unchanged since its table was made. */
+/* True if the file has not changed since its table was made. */
 static __always_inline bool inode__has(struct inode *inode, const struct unwind_file_table *table)
 {
 	struct inode___6_7 *inode_6_7 = (void *)inode;
