@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Names of allocator functions. They are on a stack if one that is not probed (operator new) calls
- * one that is probed (malloc).
+ * Names of allocator functions. A function of an allocator is on the stack if it is not probed
+ * itself, but calls a probed function: operator new calls malloc.
  */
 static const char *const allocator_names[] = {
 	"malloc",       "calloc",         "realloc",       "reallocarray",
@@ -18,13 +18,13 @@ static const char *const allocator_names[] = {
 	"rust_realloc", "rdl_alloc",      "rdl_realloc",   "rdl_alloc_zeroed",
 };
 
-/* Prefixes that C libraries and allocators put before the names of allocator functions. */
+/* Prefixes that C libraries and allocators add to the names of allocator functions. */
 static const char *const allocator_prefixes[] = {
 	"",    "__",     "__libc_",   "__GI_", "__GI___", "__GI___libc_",
 	"je_", "_rjem_", "_rjem_je_", "mi_",   "tc_",
 };
 
-/* True if symbol is name, with or without C++ parameters. */
+/* True if `symbol` is `name`, or `name` with C++ parameters. */
 static bool is_name(const char *symbol, const char *name)
 {
 	size_t len = strlen(name);
@@ -63,10 +63,13 @@ static const char *const kernel_allocator_names[] = {
 	"slab_alloc",        "allocate_slab",
 	"new_slab",          "alloc_slab_obj_exts",
 	"refill_sheaf",      "alloc_from_pcs",
-	"bpf_trampoline", /* runs between the entry and the body of a hooked function */
+	"bpf_trampoline", /* on the stack within a function that has a BPF hook */
 };
 
-/* Whole names of kernel free functions, up to a dot. Other names begin with them (kfree_skb). */
+/*
+ * Names of kernel free functions. They are compared as a whole, up to the first dot, because names
+ * of other functions begin the same: kfree_skb.
+ */
 static const char *const kernel_free_names[] = {
 	"kfree",
 	"kvfree",
@@ -117,7 +120,7 @@ static bool is_kernel_allocator(const char *symbol)
 	return false;
 }
 
-/* Checks the last function of the location, which contains the inlined ones. */
+/* Checks the last function of the location: the functions before it are inlined into it. */
 bool frame_is_allocator(const struct site *site, const struct sym_location *location)
 {
 	const char *symbol;
@@ -147,7 +150,7 @@ static const char *const runtime_files[] = {
 	"libc++abi",
 	"libunwind",
 	"libgcc_s",
-	"libffi", /* calls functions on behalf of its callers */
+	"libffi", /* calls functions for its callers, so its own frames explain nothing */
 	"libjemalloc",
 	"libtcmalloc",
 	"libtcmalloc_minimal",
@@ -164,7 +167,10 @@ static const char *const runtime_files[] = {
 	"libclang_rt",
 };
 
-/* True if rest may follow name: a suffix, a version or, after "ld-linux", an architecture. */
+/*
+ * True if `rest`, the end of a file's name, may follow `name` in the table: it is a suffix, a
+ * version or, after "ld-linux", an architecture.
+ */
 static bool ends_name(const char *rest, const char *name)
 {
 	if (*rest == '.')

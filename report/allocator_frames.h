@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recognises frames that are not to be blamed for memory: frames of allocators by function names,
- * and frames of language runtimes by file names. Knows nothing of which allocator is probed.
+ * Recognises frames that are not blamed for memory: frames of allocators by function names, and
+ * frames of language runtimes by file names. Knows nothing of which allocator is probed.
  */
 #ifndef REPORT_ALLOCATOR_FRAMES_H
 #define REPORT_ALLOCATOR_FRAMES_H
@@ -11,7 +11,9 @@
 #include "report/snapshot.h"
 #include "symbolizer/symbolizer.h"
 
-/* True if a frame of site is an allocator's. location is the frame's, or NULL. */
+/*
+ * True if a frame of `site` is in an allocator. `location` is the location of the frame, or NULL.
+ */
 bool frame_is_allocator(const struct site *site, const struct sym_location *location);
 
 /* True if the file is a C or C++ library, a dynamic loader or an allocator. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Searches a stack for the program's own function, and for the library call that it made. */
+/* Searches a stack for the program's own function, and for the library function that it called. */
 #include "report/blame.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "report/runtime_objects.h"
 #include "report/wrapper_names.h"
 
-/* A function of a stack, and its owner. */
+/* A function of a stack, and the owner of its code. */
 struct spot {
 	struct place place;
 	const struct sym_location *location;
@@ -25,7 +25,9 @@ bool frame_is_start(const struct sym_location *location)
 			  !strcmp(symbol, "_start"));
 }
 
-/* Returns the number of functions at a frame; a frame without names counts as one function. */
+/*
+ * Returns the number of functions at a frame, including inlined ones; 1 for a frame without names.
+ */
 static size_t function_cnt(const struct report_site *shown, size_t frame)
 {
 	const struct sym_location *location = shown->locations[frame];
@@ -45,7 +47,7 @@ static struct spot spot_at(const struct options *opts, const struct report_site 
 			     code_owner(opts, &shown->program, location, frame)};
 }
 
-/* Moves one function outwards; false at start-up code and at the end of the stack. */
+/* Moves to the next function outwards. Returns false if only start-up code, or nothing, follows. */
 static bool step_out(const struct report_site *shown, struct place *place)
 {
 	if (++place->function < function_cnt(shown, place->frame))
@@ -75,7 +77,9 @@ static bool is_own(const struct spot *spot)
 	return spot->owner == CODE_OF_PROGRAM && spot->symbol && !function_is_wrapper(spot->symbol);
 }
 
-/* True for code of the program or of an interpreter, which runs the program's scripts. */
+/*
+ * True if the code is the program's, or that of an interpreter, which runs the program's scripts.
+ */
 static bool is_inside_program(const struct spot *spot)
 {
 	return spot->owner == CODE_OF_INTERPRETER || spot->owner == CODE_OF_PROGRAM;
@@ -86,14 +90,14 @@ static bool is_unnamed_own(const struct spot *spot)
 	return spot->owner == CODE_OF_PROGRAM && !spot->symbol;
 }
 
-/* True for a named function of a library or interpreter that is no wrapper. */
+/* True for a named function of a library or interpreter, unless it is a wrapper. */
 static bool is_foreign(const struct spot *spot)
 {
 	return (spot->owner == CODE_OF_LIBRARY || spot->owner == CODE_OF_INTERPRETER) &&
 	       spot->symbol && !function_is_wrapper(spot->symbol);
 }
 
-/* Finds the innermost function from a frame on that is_wanted accepts. */
+/* Finds a function from a frame outwards: the first one for which is_wanted() is true. */
 static bool find(const struct options *opts, const struct report_site *shown, size_t first,
 		 wanted *is_wanted, struct spot *ret)
 {
@@ -117,10 +121,10 @@ static bool is_call(const struct report_site *shown, const struct spot *spot)
 }
 
 /*
- * Finds the library call made by the function at place: the outermost library function inside that
- * function. If the library function has no name, as after a tail call, finds the next function of
- * the same file with a name. Wrappers, such as strdup() and the standard library of C++, do not
- * count as library calls.
+ * Finds the library function that the function at `place` called: the nearest one inwards. If this
+ * library function has no name, as after a tail call, finds the next function inwards of the same
+ * file that has a name. Wrappers, such as strdup() and the standard library of C++, do not count as
+ * library functions.
  */
 static bool find_call(const struct options *opts, const struct report_site *shown,
 		      struct place place, struct place *ret)
@@ -149,9 +153,9 @@ static bool find_call(const struct options *opts, const struct report_site *show
 }
 
 /*
- * Returns the function to blame if no named function on the stack is the program's own: the library
- * call made by the stripped program or by the interpreter; else the innermost named function of a
- * library, or the innermost function.
+ * Returns the function to blame if no named function on the stack is the program's own. This is the
+ * library function that the stripped program or the interpreter called; else the innermost named
+ * function of a library; else the innermost function.
  */
 static struct place blamed_of_others(const struct options *opts, const struct report_site *shown)
 {
@@ -170,7 +174,10 @@ static struct place blamed_of_others(const struct options *opts, const struct re
 	return place;
 }
 
-/* Returns the objects of the runtime whose function is blamed, as the script is not known. */
+/*
+ * Returns the runtime's objects if an interpreter's function is blamed, which happens if no
+ * script's function is known; else NULL.
+ */
 static const struct runtime_objects *objects_of(const struct options *opts,
 						const struct report_site *shown)
 {
@@ -186,7 +193,7 @@ static bool is_main(const struct sym_frame *frame)
 	return frame->symbol && !strcmp(frame->symbol, "main");
 }
 
-/* Finds the program: the outermost file on the stack that is no library is the executable. */
+/* Finds the program: its executable is the outermost file on the stack that is not a library. */
 static struct program program_of(const struct report_site *shown)
 {
 	const struct process *process = shown->site->process;
@@ -208,7 +215,10 @@ static struct program program_of(const struct report_site *shown)
 	return ret;
 }
 
-/* Returns the outermost of the adjacent functions of the runtime that took the memory. */
+/*
+ * Returns the outermost function of the runtime that took the memory: all functions between it and
+ * the allocator are in the runtime's file.
+ */
 static struct place border_of(const struct options *opts, const struct report_site *shown)
 {
 	struct place border = {.frame = shown->first_frame};
@@ -228,7 +238,7 @@ static struct place border_of(const struct options *opts, const struct report_si
 	return border;
 }
 
-/* Blames the function of a chunk pool, including the code that is inlined into it. */
+/* Blames the function of a chunk pool. At a frame with inlined functions, this is the outermost. */
 static void blame_chunk_pool(struct report_site *shown)
 {
 	size_t frame = shown->blamed_from;

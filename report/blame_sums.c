@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks outwards over all stacks at once, and assigns each site to its innermost growing call. */
+/*
+ * Blames calls from the innermost frames outwards, for all stacks at once, and assigns each site to
+ * its innermost blamed call.
+ */
 #include "report/blame_sums.h"
 
 #include <errno.h>
@@ -8,30 +11,35 @@
 #include "base/cleanup.h"
 #include "report/blame.h"
 
-/* Minimum part of a call's gain, without blamed inner calls, for the call to be blamed. */
+/*
+ * Minimum gain of a call, without the gain of blamed inner calls, for the call to be blamed; as a
+ * fraction of the call's gain
+ */
 #define LEAST_OWN 0.5
 
-/* A call that stacks go through. Gains are bytes gained in the later part of tracing. */
+/* A call that is on the stacks of sites. Gains are bytes gained in the later part of tracing. */
 struct call {
-	bool is_named; /* the name of its function is needed */
+	bool is_named; /* the name of the called function must be looked up */
 	bool may_be_blamed;
 	bool is_blamed;
 	double gained;   /* gain of all sites of the call; 0 if their sum does not seem to leak */
-	double own;      /* gain of the sites that are assigned to no inner call */
+	double own;      /* gain of the sites that are not assigned to an inner call */
 	double assigned; /* gain of the sites that are assigned to the call */
 	size_t paths;    /* number of assigned sites with a gain */
 	bool has_most;
-	size_t most; /* the assigned site that gained most */
+	size_t most; /* index of the assigned site that gained most */
 	double most_gained;
 };
 
 struct blaming {
 	const struct callers *callers;
-	struct call *calls; /* one call for each sum, with the same index */
+	struct call *calls; /* one call for each sum of `callers`, with the same index */
 	struct candidate *sites;
 	size_t cnt;
-	uint8_t *first;     /* for each site, its innermost call that is no wrapper */
-	uint32_t *assigned; /* for each site, its assigned call, counted from 1; 0 if none */
+	/* For each site, the depth of its innermost call that is not to a wrapper. */
+	uint8_t *first;
+	/* For each site, 1 + index of its assigned call; 0 if it is not assigned. */
+	uint32_t *assigned;
 };
 
 static void blaming_deinit(struct blaming *blaming)
@@ -41,7 +49,10 @@ static void blaming_deinit(struct blaming *blaming)
 	free(blaming->assigned);
 }
 
-/* Returns the number of a site's call at a depth; 0 if there is none or it is a wrapper's. */
+/*
+ * Returns 1 + index of the call at a depth of a site's stack; 0 if there is no call or it is to a
+ * wrapper.
+ */
 static uint32_t call_at(const struct blaming *blaming, size_t site, size_t depth)
 {
 	const uint32_t *calls = callers_calls(blaming->callers, blaming->sites[site].site);
@@ -61,7 +72,9 @@ static bool grows(const struct blaming *blaming, uint32_t number)
 	return number && callers_grow(blaming->callers, number - 1);
 }
 
-/* True if a call does not seem to leak, but has at least half of another call's gain. */
+/*
+ * True if the first call does not seem to leak, but gained at least half as much as the other call.
+ */
 static bool outweighs(const struct blaming *blaming, uint32_t number, uint32_t other)
 {
 	const struct growth *growth = blaming->callers->growth;
@@ -71,7 +84,7 @@ static bool outweighs(const struct blaming *blaming, uint32_t number, uint32_t o
 		       LEAST_OWN * blaming->calls[other - 1].gained;
 }
 
-/* Marks the calls of a site whose names are needed. */
+/* Marks the calls on a site's stack whose functions must be named. */
 static void mark_calls(struct blaming *blaming, size_t site)
 {
 	for (size_t i = 0; i < CALLER_CALLS; i++) {
@@ -109,7 +122,7 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 	return 0;
 }
 
-/* Names the calls that grow, and the inner calls that outweigh them. */
+/* Names the growing calls, and the inner calls that outweigh a growing call. */
 static int name_calls(const struct options *opts, struct blaming *blaming,
 		      struct symbol_backend *symbols, uint64_t deadline_ns)
 {
@@ -140,7 +153,7 @@ static bool is_among(const uint64_t *frames, size_t cnt, uint64_t frame)
 	return false;
 }
 
-/* Returns how many innermost calls of a site are wrappers. */
+/* Returns the number of innermost calls of a site that are to wrappers. */
 static uint8_t wrapped_calls(const struct blaming *blaming, const struct funnels *funnels,
 			     const struct site *site)
 {
@@ -181,7 +194,10 @@ static void assign(struct blaming *blaming, size_t site, uint32_t number)
 	call->most_gained = gained;
 }
 
-/* Assigns a site to its innermost blamed call, up to a depth. */
+/*
+ * Assigns a site to the innermost blamed call on its stack, if one is at most `depth` deep; depth 0
+ * is the innermost call.
+ */
 static void assign_up_to(struct blaming *blaming, size_t site, size_t depth)
 {
 	for (size_t i = 0; i <= depth && !blaming->assigned[site]; i++) {
@@ -192,7 +208,10 @@ static void assign_up_to(struct blaming *blaming, size_t site, size_t depth)
 	}
 }
 
-/* Assigns the sites of chunk pools to their calls, which are blamed only if their sums grow. */
+/*
+ * Assigns each site of a chunk pool to the call of the pool's function. Blames this call only if
+ * its sum grows.
+ */
 static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools *pools)
 {
 	for (size_t i = 0; i < blaming->cnt; i++) {
@@ -210,7 +229,7 @@ static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools
 	}
 }
 
-/* True if an inner call that may be blamed outweighs a site's call. */
+/* True if an inner call on a site's stack may be blamed and outweighs the site's call `number`. */
 static bool is_explained(const struct blaming *blaming, size_t site, size_t depth, uint32_t number)
 {
 	for (size_t i = 0; i < depth; i++) {
@@ -223,7 +242,9 @@ static bool is_explained(const struct blaming *blaming, size_t site, size_t dept
 	return false;
 }
 
-/* Decides about the calls at one depth of all stacks; inner depths were decided before. */
+/*
+ * Decides which calls at one depth are blamed, over all stacks. All lower depths have been decided.
+ */
 static void blame_at(struct blaming *blaming, size_t depth)
 {
 	for (size_t i = 0; i < blaming->cnt; i++) {
@@ -256,7 +277,7 @@ static struct candidate candidate_of(const struct blaming *blaming, size_t sum)
 	return ret;
 }
 
-/* Replaces assigned sites by one candidate for each blamed call. */
+/* Replaces all sites that are assigned to a blamed call by one candidate. */
 static int replace_sites(const struct blaming *blaming, size_t *cnt)
 {
 	const struct callers *callers = blaming->callers;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Blames functions for the joint growth of all sites whose stacks go through them. */
+/*
+ * Blames functions for the growth that all sites with the function on their stacks have together.
+ */
 #ifndef REPORT_BLAME_SUMS_H
 #define REPORT_BLAME_SUMS_H
 
@@ -10,12 +12,14 @@
 #include "report/symbol_backend.h"
 
 /*
- * Blames a call if its sum seems to leak, its function may be named (blame_may_name()), and no
- * inner function has most of the gain. If an inner function has most of the gain but does not seem
- * to leak, no function is blamed. The sites of a chunk pool are judged by their sum alone, and the
- * pool's function is blamed. In sites, one candidate replaces all sites of a blamed call: the site
- * that gained most, with the history of the sum. symbols, which may be NULL, name calls until
- * deadline_ns. Returns 0 or -ENOMEM.
+ * Blames a call if the sum of its sites seems to leak, its function may be named
+ * (blame_may_name()), and no inner function has most of the gain. If an inner function has most of
+ * the gain but does not seem to leak, no function is blamed. A chunk pool is judged only by the sum
+ * of its sites, and its function is blamed.
+ *
+ * Replaces all sites of a blamed call in `sites` by one candidate: the site that gained most, with
+ * the history of the sum. `symbols`, which may be NULL, names calls until deadline_ns. Returns 0 or
+ * -ENOMEM.
  */
 int blame_sums(const struct options *opts, const struct callers *callers,
 	       const struct funnels *funnels, const struct chunk_pools *pools,

@@ -10,10 +10,15 @@
 #include "base/hash_map.h"
 #include "report/site_order.h"
 
-/* Maximum frames of a stack that are searched for calls: recursion repeats few calls. */
+/*
+ * Maximum frames of a stack in which calls are searched: deeper stacks are recursions, which repeat
+ * a few calls.
+ */
 #define MOST_FRAMES 64
 
-/* Last part of the time since tracing began in which gains are compared; as in trend.c. */
+/*
+ * Fraction of the time since tracing began, at its end, in which gains are compared; as in trend.c.
+ */
 #define LATER_PART 0.6
 
 static uint64_t id_of(const struct site *site, uint64_t frame)
@@ -23,7 +28,7 @@ static uint64_t id_of(const struct site *site, uint64_t frame)
 	return id ?: 1;
 }
 
-/* Returns the index of a call's sum, counted from 1; 0 if out of memory. */
+/* Returns 1 + index of the sum for a call; 0 if out of memory. */
 static uint32_t sum_of(struct callers *callers, struct hash_map *by_id, const struct site *site,
 		       uint64_t frame)
 {
@@ -123,7 +128,7 @@ void callers_deinit(struct callers *callers)
 	*callers = (struct callers){0};
 }
 
-/* Adds up only the fields that ranking remembers. */
+/* Adds up only the fields that struct ranking remembers. */
 static void add_blocks(struct site *sum, const struct site *site)
 {
 	sum->bytes += site->bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums up, for each call on the stacks, all sites whose stacks go through the call. A leak spread
- * over too many stacks to be judged one by one shows in the sum of its function's call. Knows no
+ * Sums up, for each call on the stacks, all sites whose stacks have the call. A leak spread over
+ * too many stacks to be judged one by one is found by the sum of the call to its function. Knows no
  * names.
  */
 #ifndef REPORT_CALLERS_H
@@ -9,15 +9,18 @@
 
 #include "report/ranking.h"
 
-/* Maximum innermost calls of a stack that are summed up; a repeated call counts once. */
+/*
+ * Maximum innermost calls of a stack that are summed up; a call that is repeated on the stack
+ * counts once.
+ */
 #define CALLER_CALLS 16
 
 /* The sum of all sites whose stacks have a call. */
 struct caller {
-	const struct site *site; /* the first site whose stack has the call */
+	const struct site *site; /* index of the first site whose stack has the call */
 	uint64_t frame;          /* frame of the call */
 	uint32_t site_cnt;
-	uint32_t end; /* end of the call's sites in site_of */
+	uint32_t end; /* index in site_of behind the sites of the call */
 };
 
 struct callers {
@@ -30,25 +33,33 @@ struct callers {
 			    each call on its stack, innermost first; unused entries are 0 */
 };
 
-/* Sums up user-space sites, except those in is_left_out, which may be NULL. 0 or -ENOMEM. */
+/*
+ * Sums up the user-space sites, except those with a flag in is_left_out, which may be NULL. Returns
+ * 0 or -ENOMEM.
+ */
 int callers_init(const struct snapshot *snap, const bool *is_left_out, struct callers *ret);
 void callers_deinit(struct callers *callers);
 
 /* Adds the sums to ranking and sets their growth; call once per snapshot. */
 int callers_rank(struct callers *callers, struct ranking *ranking);
 
-/* Returns a site's calls, innermost first, then 0; NULL if the site is not in the snapshot. */
+/*
+ * Returns a site's calls, innermost first, followed by 0; NULL if the site is not in the snapshot.
+ */
 const uint32_t *callers_calls(const struct callers *callers, const struct site *site);
 
-/* Returns the sum for a call, given a site and frame; SIZE_MAX if none. callers may be NULL. */
+/*
+ * Returns the index of the sum for the call at a frame of a site; SIZE_MAX if there is none.
+ * `callers` may be NULL.
+ */
 size_t callers_find(const struct callers *callers, const struct site *site, size_t frame);
 
 /* True if a sum seems to leak. */
 bool callers_grow(const struct callers *callers, size_t sum);
 
 /*
- * Returns the bytes that a site or sum with this history gained in the later part of tracing, by
- * blocks of the ages by which the sum is judged.
+ * Returns the bytes that a site or sum with this history gained in the later part of tracing. If
+ * the growth of the sum was found in blocks above some age, only such blocks count.
  */
 double callers_gain(const struct callers *callers, size_t sum, const struct site_history *history);
 

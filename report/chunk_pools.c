@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts stacks by their innermost frames, and compares the sizes and gains of their callers. */
+/* Sorts stacks by their innermost frames, and compares the sizes and gains of callers. */
 #include "report/chunk_pools.h"
 
 #include <errno.h>
@@ -15,12 +15,15 @@
 /* Minimum size of a chunk, in bytes: smaller blocks are objects. */
 #define LEAST_CHUNK 1024
 
-/* Minimum part of a pool's bytes in chunks of the usual size: large requests get larger chunks. */
+/*
+ * Minimum part of a pool's bytes that is in chunks of the usual size. The other chunks are for
+ * large requests.
+ */
 #define LEAST_USUAL 0.75
 
 /*
- * Minimum callers of a pool, and maximum part of its bytes, or of its gain, by one caller. A
- * constructor has few callers, or one caller that dominates.
+ * Minimum callers of a pool, and maximum part of its bytes, or of its gain, that is due to one
+ * caller. A constructor is no pool: it has few callers, or one caller has most of the bytes.
  */
 #define LEAST_CALLERS 8
 #define MOST_OF_ONE 0.3
@@ -30,7 +33,7 @@
 
 _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");
 
-/* Bytes of a function's chunks, and gains in the later part of tracing. */
+/* Bytes of a function's chunks, and bytes gained in the later part of tracing. */
 struct use {
 	size_t callers;
 	double usual; /* bytes in chunks of the usual size */
@@ -43,7 +46,10 @@ static uint64_t size_of(const struct site *site)
 	return site->count && site->bytes % site->count == 0 ? site->bytes / site->count : 0;
 }
 
-/* Returns the block size that has more than half of the bytes, if any (Boyer and Moore). */
+/*
+ * Returns the block size that has more than half of the bytes, if there is one (algorithm of Boyer
+ * and Moore).
+ */
 static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
 {
 	uint64_t size = 0, lead = 0;
@@ -63,7 +69,10 @@ static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
 	return size;
 }
 
-/* Adds a caller: sites that share one more frame, or that have no further frame. */
+/*
+ * Adds a caller, given its sites: they share one more frame than the sites of the pool, or have no
+ * further frame.
+ */
 static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk_bytes,
 		       const struct candidate *const *sites, size_t cnt, struct use *use)
 {
@@ -85,7 +94,10 @@ static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk
 	use->most_gained = fmax(use->most_gained, gained);
 }
 
-/* True if sites that share frame_cnt frames, sorted by the next frame, belong to a chunk pool. */
+/*
+ * True if the sites belong to a chunk pool. They share frame_cnt frames and are sorted by the next
+ * frame.
+ */
 static bool is_chunk_pool(const struct callers *callers, const struct candidate *const *sites,
 			  size_t cnt, size_t frame_cnt, struct chunks *ret)
 {
@@ -116,14 +128,20 @@ static int find(const struct callers *callers, const struct candidate *const *si
 			continue;
 		if (array_reserve(&pools->pools, cap, pools->cnt + 1))
 			return -ENOMEM;
-		/* Shorter stacks come first, so the last site has at least frame_cnt frames. */
+		/*
+		 * Keep the last site: it has at least frame_cnt frames, as shorter stacks are
+		 * sorted first.
+		 */
 		pools->pools[pools->cnt++] =
 			(struct chunk_pool){sites[end - 1]->site, frame_cnt, chunks};
 	}
 	return 0;
 }
 
-/* True if a function may fill a pool: not an allocator, libc (except obstacks) or libstdc++. */
+/*
+ * True if a function may be that of a chunk pool: it is not in an allocator, in libc (obstacks
+ * excepted) or in libstdc++.
+ */
 static bool may_have_chunks(const struct site *site, const struct sym_location *location)
 {
 	const char *symbol = location && location->frame_cnt
@@ -137,7 +155,7 @@ static bool may_have_chunks(const struct site *site, const struct sym_location *
 	return !symbol || !function_is_of_library(symbol);
 }
 
-/* Drops pools whose functions are ruled out by their names. */
+/* Drops pools if the name of the function rules out a chunk pool. */
 static int check_names(struct chunk_pools *pools, struct symbol_backend *symbols,
 		       uint64_t deadline_ns)
 {
@@ -190,7 +208,7 @@ void chunk_pools_deinit(struct chunk_pools *pools)
 
 const struct chunk_pool *chunk_pools_find(const struct chunk_pools *pools, const struct site *site)
 {
-	/* Pools of inner functions come first. */
+	/* The pools are sorted: those of inner functions come first. */
 	for (size_t i = 0; i < pools->cnt; i++) {
 		const struct chunk_pool *pool = &pools->pools[i];
 

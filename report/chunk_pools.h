@@ -14,8 +14,8 @@
 #include "report/symbol_backend.h"
 
 struct chunk_pool {
-	const struct site *site; /* one of its sites */
-	size_t frame_cnt;        /* innermost frames that all its sites share */
+	const struct site *site; /* a site of the pool */
+	size_t frame_cnt;        /* number of innermost frames that all sites of the pool share */
 	struct chunks chunks;
 };
 
@@ -33,7 +33,7 @@ int chunk_pools_init(const struct candidate *sites, size_t cnt, const struct cal
 		     struct symbol_backend *symbols, uint64_t deadline_ns, struct chunk_pools *ret);
 void chunk_pools_deinit(struct chunk_pools *pools);
 
-/* Returns the pool that took the memory of a site; NULL if none did. */
+/* Returns the pool that took the memory of a site; NULL if no pool did. */
 const struct chunk_pool *chunk_pools_find(const struct chunk_pools *pools, const struct site *site);
 
 #endif

@@ -12,10 +12,11 @@
 struct core_thread {
 	pid_t tid;
 	uint64_t pc;
-	const char *function; /* function at pc; NULL if not known, like module and file */
-	const char *module;   /* path of the program or library */
-	const char *file;     /* source file */
-	unsigned int line;    /* line in the source file; 0 if not known */
+	/* Function at pc. NULL if not known; module and file may also be NULL. */
+	const char *function;
+	const char *module; /* path of the program or library */
+	const char *file;   /* source file */
+	unsigned int line;  /* line in the source file; 0 if not known */
 };
 
 struct core_facts {
@@ -24,14 +25,16 @@ struct core_facts {
 	const char *arguments; /* command line, perhaps truncated, raw bytes */
 	pid_t pid;
 	int signal;                        /* signal that ended the process; 0 if none did */
-	const struct core_thread *threads; /* the first thread ended the process */
+	const struct core_thread *threads; /* the thread that ended the process comes first */
 	size_t thread_cnt;
-	uint64_t memory_bytes;  /* memory in the core file */
-	uint64_t missing_bytes; /* memory cut off from the core file */
-	uint64_t absent_bytes;  /* memory that may hold pointers but was not dumped */
+	uint64_t memory_bytes; /* bytes of memory in the core file */
+	/* Bytes of memory that are missing because the core file was cut off. */
+	uint64_t missing_bytes;
+	uint64_t absent_bytes;  /* bytes of memory that may hold pointers but were not dumped */
 	struct reach_sum used;  /* used chunks of glibc's heap, including mapped chunks */
 	struct reach_sum free_; /* free chunks of glibc's heap */
-	uint64_t own_bytes;     /* the allocator's own memory, and memory never handed out */
+	/* The allocator's own memory, and memory that it never handed out. */
+	uint64_t own_bytes;
 };
 
 #endif

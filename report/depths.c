@@ -7,7 +7,7 @@
 
 #include "report/fold.h"
 
-/* Maximum sites of the list that one site is compared with. */
+/* Maximum earlier sites of the list that a site is compared with. */
 #define COMPARED_MAX 64
 
 static bool may_join(const struct report_site *a, const struct report_site *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Joins sites whose stacks differ only in the depth of a recursion, for lists that people read. */
+/* Joins sites whose stacks only differ in the depth of a recursion, for lists that people read. */
 #ifndef REPORT_DEPTHS_H
 #define REPORT_DEPTHS_H
 
@@ -7,14 +7,15 @@
 #include "report/snapshot.h"
 
 struct joined_site {
-	struct report_site shown; /* the first joined site, with the sums of all */
+	/* The first of the joined sites, with the sums over all of them. */
+	struct report_site shown;
 	struct site sum;
 };
 
 /*
- * Joins cnt sites into *ret, in the order of the first site of each; to be freed. Kernel sites and
- * sites whose holders are known are not joined, as a sum cannot show their details. Returns 0 or
- * -ENOMEM.
+ * Joins cnt sites into *ret, which is to be freed. The result is in the order in which the sites
+ * first appear. Kernel sites, and sites whose holders are known, are not joined: a sum cannot show
+ * their details. Returns 0 or -ENOMEM.
  */
 int depths_join(const struct report_site *const *sites, size_t cnt, size_t *ret_cnt,
 		struct joined_site **ret);

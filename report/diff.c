@@ -64,8 +64,9 @@ static const struct site **sort_ids(const struct snapshot *snap)
 }
 
 /*
- * Makes the key of a site. In one run, a site on both sides has one id but may have two keys, as a
- * frame is identified in another way until its file is read. So both sides use the second's key.
+ * Makes the key of a site. In one run, a site on both sides has the same id, but its keys may
+ * differ: a frame gets another key once its file has been read. So the site of the first side gets
+ * the key of the site on the second side.
  */
 static int make_key(const struct diff *diff, size_t which, const struct site *const *second_ids,
 		    const struct site *site, struct diff_keys *keys)
@@ -79,7 +80,10 @@ static int make_key(const struct diff *diff, size_t which, const struct site *co
 		    : diff_keys_make(keys, diff->sides[which].symbols, site);
 }
 
-/* Adds the sites of a side to the diff sites of their keys; the array has room for all. */
+/*
+ * Adds the sites of a side to the entries of the difference with the same keys; the array is large
+ * enough.
+ */
 static int add_side(struct diff *diff, size_t which, const struct site *const *second_ids,
 		    struct diff_keys *keys, struct intern *table)
 {
@@ -116,7 +120,7 @@ static const struct site *later_of(const struct diff_site *site)
 	return site->parts[1].site ? site->parts[1].site : site->parts[0].site;
 }
 
-/* Compares changed sites; the most important one comes first. No two sites are equal. */
+/* Compares changed sites; the more important one comes first. Never returns 0 for two sites. */
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct diff_site *a = left, *b = right;

@@ -29,13 +29,14 @@ const char *change_name(enum change change);
 struct diff_part {
 	uint64_t bytes;
 	uint64_t count;
-	const struct site *site; /* the largest of these sites; NULL if there is none */
+	const struct site *site; /* the largest of the matching sites; NULL if there is none */
 };
 
 struct diff_site {
 	enum change change;
 	struct diff_part parts[2];
-	struct report_site shown; /* the site of the second side, else of the first */
+	/* A matching site of the second side; if there is none, of the first side. */
+	struct report_site shown;
 };
 
 struct diff {

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a key identifies a frame. Keys contain the letter, so different ways never match. */
+/*
+ * How a key identifies a frame. Keys contain the letter, so frames identified in different ways
+ * never match.
+ */
 enum way { BY_ADDRESS = 'a', BY_BUILD = 'b', BY_FILE = 'f', BY_NAMES = 'n' };
 
 static int add_builds(const struct diff_side *side, struct intern *builds)
@@ -69,7 +72,10 @@ static bool has_names(const struct sym_location *location)
 	return location->frame_cnt && location->frames[0].symbol;
 }
 
-/* True if a module is a file. Names in brackets are other memory, with no stable offsets. */
+/*
+ * True if a module is a file. A name in brackets stands for other memory, whose offsets are not
+ * stable.
+ */
 static bool is_file(const char *module)
 {
 	return module && *module != '[';

@@ -12,17 +12,17 @@ struct diff_side {
 	const char *name; /* name of the file */
 	const struct snapshot *snap;
 	struct symbol_backend *symbols;
-	uint64_t bytes; /* sum of the bytes of all sites */
+	uint64_t bytes; /* sum of the bytes of all sites of this side */
 	uint64_t count;
 };
 
 struct diff_keys {
 	bool same_run;
 	struct intern builds[2]; /* build ids of each side */
-	struct byte_buffer key;  /* the key that was made last */
+	struct byte_buffer key;  /* text of the key that was made last */
 };
 
-/* Returns 0 or -ENOMEM; call diff_keys_deinit() either way. */
+/* Initialises the maker of keys. Returns 0 or -ENOMEM; call diff_keys_deinit() in both cases. */
 int diff_keys_init(const struct diff_side *sides, bool same_run, struct diff_keys *ret);
 void diff_keys_deinit(struct diff_keys *keys);
 

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 
-/* Collects the images of ended processes as keys of ret, and counts the processes. */
+/* Counts the ended processes, and collects their images as the keys of `ret`. */
 static int find_ended(const struct snapshot *snap, struct hash_map *ret, struct ended *sum)
 {
 	int err = 0;
@@ -49,7 +49,10 @@ int ended_leave_out(struct snapshot_view *view)
 	return err;
 }
 
-/* Inserts a process if it is among the largest; may drop the smallest. Takes over its name. */
+/*
+ * Inserts a process if it is among those with most memory; the one with least may be dropped. Takes
+ * ownership of its name.
+ */
 static void name_process(struct ended_processes *list, struct ended_process *process)
 {
 	size_t at = list->named_cnt;
@@ -83,7 +86,7 @@ static int add_process(struct ended_processes *list, const struct process *proce
 	return 0;
 }
 
-/* Sums up the memory of each ended process; sums has an entry for each tally. */
+/* Sums up the memory of each ended process in `sums`, which has an entry for each tally. */
 static int sum_sites(const struct snapshot *snap, struct ended *sums)
 {
 	struct hash_map images = {0};

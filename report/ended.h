@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Memory of processes that have ended. With --all-processes, --comm or --cgroup, reports show only
- * the sum of such processes, as their memory is freed. Processes that were given one by one are
- * reported with the memory that they held at their end.
+ * the sum over ended processes, because their memory is free again. A process that was given by its
+ * pid or started as the command is reported with the memory that it held when it ended.
  */
 #ifndef REPORT_ENDED_H
 #define REPORT_ENDED_H
 
 #include "report/snapshot_view.h"
 
-/* Maximum processes that are named. */
+/* Maximum ended processes that are named. */
 #define ENDED_NAMED 5
 
 struct ended_process {
@@ -19,11 +19,12 @@ struct ended_process {
 	uint64_t count;
 };
 
-/* Given processes that have ended, and the memory that they held at their end. */
+/* Ended processes that were given one by one, and the memory that they held when they ended. */
 struct ended_processes {
-	struct ended_process named[ENDED_NAMED]; /* processes with most memory, largest first */
+	/* The processes that held most memory, in descending order. */
+	struct ended_process named[ENDED_NAMED];
 	size_t named_cnt;
-	size_t total; /* number of processes that held memory at their end */
+	size_t total; /* number of processes that held memory when they ended */
 	uint64_t bytes;
 };
 

@@ -4,7 +4,10 @@
 
 #include <math.h>
 
-/* Probability p that a block is sampled, and 1 - p, which loses precision if computed from p. */
+/*
+ * Probability p that a block is sampled, and 1 - p as a separate number, because subtracting p from
+ * 1 would lose precision.
+ */
 struct chance {
 	double taken;
 	double left_out;
@@ -20,7 +23,10 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 	case SAMPLING_COUNT:
 		return (struct chance){1 / rate, 1 - 1 / rate};
 	case SAMPLING_BYTES:
-		/* The BPF programs sample an empty block like a block of one byte. */
+		/*
+		 * Use a size of 1 for an empty block: the BPF programs sample it like a block of
+		 * one byte.
+		 */
 		distance = (double)(size ? size : 1) / rate;
 		return (struct chance){-expm1(-distance), exp(-distance)};
 	default:
@@ -29,8 +35,8 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 }
 
 /*
- * Pieces of one block are sampled together or not at all. The variance of their sum is exact if all
- * pieces are still there, and too large if some pieces have been freed.
+ * The pieces of one block are sampled together or not at all. The computed variance of their sum is
+ * exact while all pieces are there, and too large after some pieces have been freed.
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size)
@@ -63,7 +69,10 @@ void estimate_join(struct estimate *sum, const struct estimate *part)
 	sum->count_variance += part->count_variance;
 }
 
-/* Converts a sum to an integer. Targets control the sizes, so huge sums must not overflow. */
+/*
+ * Converts a sum to an integer. The traced processes control the sizes, so huge sums must not
+ * overflow.
+ */
 static uint64_t whole_number(double value)
 {
 	if (!(value > 0))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Estimates the sums over all blocks from sampled blocks, by the Horvitz-Thompson estimator: each
- * sampled block is weighted by the inverse of its probability of being sampled. The variance
- * follows from blocks being sampled independently of each other.
+ * Estimates sums over all blocks from the sampled blocks, by the Horvitz-Thompson estimator: the
+ * weight of a sampled block is the inverse of the probability that it was sampled. The variance is
+ * computed on the assumption that blocks are sampled independently of each other.
  */
 #ifndef REPORT_ESTIMATE_H
 #define REPORT_ESTIMATE_H
@@ -16,7 +16,11 @@ enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES };
 
 struct sampling {
 	enum sampling_mode mode;
-	uint64_t rate; /* one call in rate, or one sample per rate bytes on average */
+	/*
+	 * Meaning by kind of sampling: one call in `rate`, or one sample per `rate` bytes on
+	 * average.
+	 */
+	uint64_t rate;
 };
 
 struct estimate {
@@ -33,7 +37,7 @@ struct estimate {
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size);
 
-/* Adds cnt blocks of unknown size; with sampling, the variance of the bytes becomes NAN. */
+/* Adds cnt blocks of unknown size. With sampling, the variance of the bytes is then NAN. */
 void estimate_add_sizeless(struct estimate *sum, const struct sampling *sampling, uint64_t cnt);
 
 void estimate_join(struct estimate *sum, const struct estimate *part);
@@ -41,7 +45,7 @@ void estimate_join(struct estimate *sum, const struct estimate *part);
 /* Returns the nearest whole number; 0 for negative values. */
 uint64_t estimate_rounded(double value);
 
-/* Returns the standard error, rounded up; 0 if nothing was left out by sampling. */
+/* Returns the standard error, rounded up; 0 if no blocks were left out by sampling. */
 uint64_t estimate_error(double variance);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks outwards over the functions of a stack, with runs of functions as one item. */
+/* Walks outwards over the functions of a stack; several functions that are folded are one item. */
 #include "report/fold.h"
 
 #include <stdint.h>
@@ -11,15 +11,15 @@
 #include "report/own.h"
 
 /*
- * Maximum innermost functions of an interpreter that are not folded, as they may show what the
- * interpreter does. Functions further out, or between functions of a script, only show that it
- * runs.
+ * Maximum adjacent functions of an interpreter that are not folded, counted from the innermost:
+ * they may show what the interpreter does. All other functions of the interpreter only show that it
+ * runs a script.
  */
 #define SPARED 4
 
-/* Maximum functions that call each other in turn and are folded as a recursion. */
+/* Maximum functions in the cycle of a recursion that is folded. */
 #define PERIOD_MAX 8
-/* Minimum repeated calls that are folded. */
+/* Minimum repetitions of the cycle for a recursion to be folded. */
 #define TIMES_MIN 3
 
 bool spot_has_symbol(const struct spot *spot)
@@ -69,7 +69,10 @@ static bool is_of_standard_library(const char *symbol)
 	return !strncmp(name.whole, "std::", 5) || !strncmp(name.whole, "__gnu_cxx::", 11);
 }
 
-/* Returns the file, or "std", of a function that may be folded into a run; NULL if it may not. */
+/*
+ * Returns what a function that may be folded is inside of: the path of its file, or "std". Returns
+ * NULL for all other functions.
+ */
 static const char *inside_of(const struct report_site *shown, const struct spot *spot)
 {
 	const char *module = spot->location ? spot->location->module : NULL;
@@ -105,7 +108,10 @@ static bool same_function(const struct site *a_site, const struct spot *a,
 	       same_text(a->location->module, b->location->module);
 }
 
-/* True if a function may be folded into repeated calls; functions that are marked may not. */
+/*
+ * True if a function may be folded as part of a recursion. A function that the report marks may
+ * not.
+ */
 static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 {
 	const struct report_site *shown = fold->shown;
@@ -115,7 +121,10 @@ static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 	       !(shown->has_through && spot_is_at(spot, shown->through));
 }
 
-/* Returns how many times in a row the `period` functions from spot on appear. */
+/*
+ * Returns how many times in a row the `period` functions at `spot` are repeated, including the
+ * first time.
+ */
 static size_t times_of(const struct fold *fold, struct spot spot, size_t period, bool by_line)
 {
 	const struct report_site *shown = fold->shown;
@@ -148,8 +157,9 @@ static struct recursion recursion_by(const struct fold *fold, const struct spot 
 }
 
 /*
- * Returns the recursion that begins at spot. The innermost call is often on another source line
- * than all others: it is no part of the recursion if the others are on the same line.
+ * Returns the recursion that begins at `spot`. The innermost call is often on another source line
+ * than all further calls. If the further calls are on one line, the recursion begins behind the
+ * innermost call.
  */
 static struct recursion recursion_at(const struct fold *fold, const struct spot *spot)
 {
@@ -164,7 +174,7 @@ static struct recursion recursion_at(const struct fold *fold, const struct spot 
 	return found;
 }
 
-/* Makes all but the first calls of the recursion the current item. */
+/* Makes the current item of the repetitions of the recursion, without its first cycle. */
 static void repeat(struct fold *fold)
 {
 	const struct recursion *recursion = &fold->recursion;
@@ -176,7 +186,10 @@ static void repeat(struct fold *fold)
 		spot_next(fold->shown, &fold->last);
 }
 
-/* Extends the run to the last adjacent function inside the same file, up to max functions. */
+/*
+ * Extends the run to all following functions that are inside the same file, up to max functions in
+ * total.
+ */
 static void end_run(struct fold *fold, const char *inside, size_t max)
 {
 	struct spot next = fold->last;
@@ -192,7 +205,7 @@ static void end_run(struct fold *fold, const char *inside, size_t max)
 	}
 }
 
-/* True if only start-up code of the program or the thread follows. */
+/* True if only start-up code of the program or of a thread follows. */
 static bool is_start(const struct report_site *shown, struct spot spot)
 {
 	do {
@@ -205,7 +218,7 @@ static bool is_start(const struct report_site *shown, struct spot spot)
 	return true;
 }
 
-/* True if a function is among the first SPARED functions in a row of an interpreter. */
+/* True if a function is one of the first SPARED of adjacent functions of an interpreter. */
 static bool is_spared(struct fold *fold, const char *inside)
 {
 	if (!inside || !interpreter_of(inside))
@@ -219,7 +232,7 @@ void fold_begin(struct fold *fold, const struct report_site *shown, size_t end)
 	*fold = (struct fold){.shown = shown, .end = end};
 }
 
-/* Begins with the function that called the allocator, which is never folded. */
+/* Begins the walk at the function that called the allocator. This function is never folded. */
 static bool begin(struct fold *fold)
 {
 	const struct report_site *shown = fold->shown;
@@ -232,7 +245,7 @@ static bool begin(struct fold *fold)
 	return true;
 }
 
-/* Makes the next function, or the run that begins with it, the current item. */
+/* Makes the current item of the next function, or of the run that begins with it. */
 static void take(struct fold *fold)
 {
 	const char *inside = inside_of(fold->shown, &fold->last);

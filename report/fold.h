@@ -18,19 +18,23 @@ struct spot {
 
 /* A recursion: a sequence of functions that is repeated on the stack. */
 struct recursion {
-	size_t period; /* number of functions in the sequence; 0 if there is no recursion */
-	size_t times;  /* number of times that the sequence appears in a row */
-	bool varied;   /* repeated calls are on other source lines than the first calls */
+	size_t period; /* number of functions in the cycle; 0 if there is no recursion */
+	size_t times;  /* number of times that the cycle appears in a row */
+	/* The repeated calls are on other source lines than those of the first cycle. */
+	bool varied;
 };
 
 /* A walk over a folded stack, outwards from the function that called the allocator. */
 struct fold {
 	const struct report_site *shown;
-	size_t end; /* number of innermost frames to walk; the rest is left out */
-	/* The current item: a function or a run of cnt functions. */
+	size_t end; /* number of innermost frames to walk; frames further out are left out */
+	/* First function of the current item, which has `cnt` functions. */
 	struct spot spot;
-	const char *inside; /* path of the file that a run is inside of, or "std"; else NULL */
-	bool repeats;       /* the item is a run that repeats the functions before it */
+	/*
+	 * What the functions of a run are inside of: the path of a file, or "std"; NULL if no run.
+	 */
+	const char *inside;
+	bool repeats; /* the item repeats the functions before it, as a recursion */
 	size_t cnt;
 	/* The recursion that the current item is a part of; its period is 0 if there is none. */
 	struct recursion recursion;
@@ -41,19 +45,20 @@ struct fold {
 	const char *before;
 	size_t spared;
 	bool scripted; /* a function of a script has been walked */
-	size_t unique; /* functions of the recursion's first calls not walked yet */
+	/* Number of functions in the recursion's first cycle that are still to be walked. */
+	size_t unique;
 };
 
 void fold_begin(struct fold *fold, const struct report_site *shown, size_t end);
-/* Goes to the next item; false at the end, or if all further functions are left out. */
+/* Goes to the next item. Returns false at the end, or if all further functions are left out. */
 bool fold_next(struct fold *fold);
 
-/* True if both stacks have a recursion and, once folded, differ only in its repetitions. */
+/* True if both stacks have a recursion, and they only differ in how often it is repeated. */
 bool fold_same(const struct report_site *a, const struct report_site *b);
 
 bool spot_is_at(const struct spot *spot, struct place place);
 bool spot_has_symbol(const struct spot *spot);
-/* Moves a spot one function outwards; false if it was the outermost. */
+/* Moves `spot` to the next function outwards; returns false if it is the outermost. */
 bool spot_next(const struct report_site *shown, struct spot *spot);
 struct spot spot_at(const struct report_site *shown, struct place place);
 

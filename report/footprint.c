@@ -10,16 +10,19 @@
 #include "base/hash.h"
 #include "base/hash_map.h"
 
-/* Minimum growth (struct leak_score) of a part that counts as growing. */
+/* Minimum growth, as in struct leak_score, for a part of the footprint to count as growing. */
 #define LEAST_GROWTH 0.9
-/* Minimum growth: in bytes, as a fraction of the whole, and in descriptors or threads. */
+/* Minimum growth in bytes, as a fraction of the whole, and in descriptors or threads. */
 #define LEAST_BYTES (256U << 10)
 #define LEAST_FRACTION 0.001
 #define LEAST_PIECES 8
-/* Traced blocks explain a part's growth if they grew by at least this fraction of it. */
+/*
+ * Minimum growth of traced blocks that explains a part's growth, as a fraction of the part's
+ * growth.
+ */
 #define EXPLAINED 0.5
 
-/* Series of traced blocks, numbered after the parts of the footprint. */
+/* Numbers of the series of traced blocks; lower numbers are the parts of the footprint. */
 enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, SERIES_CNT };
 
 static const char *const part_names[] = {
@@ -36,12 +39,12 @@ const char *footprint_part_name(enum footprint_part part)
 	return part_names[part];
 }
 
-/* SERIES_CNT series for each process, stored as sites so that ranking can remember them. */
+/* SERIES_CNT series for each process, stored as sites because struct ranking remembers sites. */
 struct series_list {
 	struct site *sites;
 	const struct process **processes;
 	size_t process_cnt;
-	struct hash_map by_image; /* indices of processes, counted from 1, stored as pointers */
+	struct hash_map by_image; /* 1 + index in `processes`, by image, stored as a pointer */
 };
 
 static void series_list_deinit(struct series_list *list)
@@ -65,7 +68,7 @@ static int add_process(struct series_list *list, const struct process_tally *tal
 			    (void *)(uintptr_t)list->process_cnt);
 }
 
-/* Adds a site to the traced series, unless it is in no footprint: kernel blocks and reserves. */
+/* Adds a site to the traced series. Skips kernel blocks and reserves, which are in no footprint. */
 static void add_traced(struct series_list *list, const struct site *site)
 {
 	size_t at = site->process && site->space == SPACE_USER && site->kind != KIND_RESERVE
@@ -118,7 +121,7 @@ static bool grows(const struct site_history *history, enum footprint_part part, 
 			      : gained >= LEAST_PIECES;
 }
 
-/* Returns the growth of a series since a moment. Series of one process have the same moments. */
+/* Returns the growth of a series since a moment. All series of a process have the same moments. */
 static double gained_since(const struct site_history *history, uint64_t since_ns)
 {
 	const struct moment *moments = history->moments;
@@ -129,7 +132,7 @@ static double gained_since(const struct site_history *history, uint64_t since_ns
 	return (double)moments[last].bytes - (double)moments[first].bytes;
 }
 
-/* Returns how much of a part's growth has another reason than an untraced leak. */
+/* Returns how much of a part's growth is not an untraced leak. */
 static double explained(const struct options *opts, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
 {
@@ -139,12 +142,17 @@ static double explained(const struct options *opts, const struct growth *series,
 			       : INFINITY;
 	switch (part) {
 	case FOOTPRINT_ANONYMOUS:
-		/* Size filters leave blocks out of the traced series. */
+		/*
+		 * The size filters leave blocks out of the traced series: no leak can be inferred.
+		 */
 		return opts->min_size || opts->max_size != UINT64_MAX
 			       ? INFINITY
 			       : gained_since(series[TRACED].history, since_ns);
 	case FOOTPRINT_SHARED:
-		/* Memory mapped earlier may be used for the first time now, as in a database. */
+		/*
+		 * Memory that was mapped earlier may be used for the first time now, as by a
+		 * database.
+		 */
 		return gained - gained_since(series[FOOTPRINT_VIRTUAL].history, since_ns);
 	case FOOTPRINT_HUGE:
 		return gained_since(series[TRACED_MAPPINGS].history, since_ns);

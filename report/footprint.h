@@ -10,12 +10,12 @@
 #include "options/options.h"
 #include "report/ranking.h"
 
-/* A part of a process's footprint that grows, mostly by memory that is not traced. */
+/* A part of a process's footprint that grows, mostly by untraced memory. */
 struct untraced_growth {
 	const struct process *process;
 	enum footprint_part part;
 	double per_s;        /* bytes, descriptors or threads */
-	double traced_per_s; /* bytes by which traced blocks grew meanwhile */
+	double traced_per_s; /* bytes by which traced blocks grew in the same time */
 	uint64_t since_ns;   /* how long the part has been growing */
 };
 
@@ -25,8 +25,8 @@ struct untraced_growths {
 };
 
 /*
- * Adds the footprints in a snapshot to a ranking for footprints only, and judges them if
- * is_reported. Returns 0 or -ENOMEM; call untraced_growths_deinit() either way.
+ * Adds the footprints in a snapshot to `ranking`, which must have no other data, and judges them if
+ * is_reported is true. Returns 0 or -ENOMEM; call untraced_growths_deinit() in both cases.
  */
 int untraced_growths_init(const struct options *opts, const struct snapshot *snap, bool is_reported,
 			  struct ranking *ranking, struct untraced_growths *ret);
@@ -35,7 +35,7 @@ void untraced_growths_deinit(struct untraced_growths *growths);
 /* Returns the growth of untraced memory, in bytes per second. */
 double untraced_bytes_per_s(const struct untraced_growths *growths);
 
-/* Returns the name in reports for programs, such as "anonymous". */
+/* Returns the name of a part in machine-readable reports, such as "anonymous". */
 const char *footprint_part_name(enum footprint_part part);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Flags in the frames of a snapshot's stacks. Bits that are neither flags nor part of an address
- * belong to the source that names the frames. Recordings store frames unchanged.
+ * Flags in the frames of a snapshot's stacks. Other bits that are not part of the address are
+ * private to the source, which names the frames. Recordings store frames unchanged.
  */
 #ifndef REPORT_FRAME_H
 #define REPORT_FRAME_H
@@ -11,9 +11,9 @@
 
 /* User space: the frame is the next instruction to execute, not a return address. */
 #define FRAME_EXACT (1ULL << 62)
-/* The frame is a position in a file; its address is known only after naming. */
+/* The frame is a position in a file. Its address is known only after it has been named. */
 #define FRAME_FILE (1ULL << 61)
-/* End of the user-space addresses in frames; higher bits are no part of the address. */
+/* End of the user-space addresses; higher bits of a frame are no part of its address. */
 #define FRAME_ADDR_END (1ULL << 59)
 
 static inline bool frame_is_kernel(uint64_t frame)
@@ -31,7 +31,7 @@ static inline bool frame_is_in_file(uint64_t frame)
 	return !frame_is_kernel(frame) && (frame & FRAME_FILE);
 }
 
-/* Returns the address of a frame that is not a position in a file. */
+/* Returns the address in a frame, which must not be a position in a file. */
 static inline uint64_t frame_addr(uint64_t frame)
 {
 	return frame_is_kernel(frame) ? frame : frame & (FRAME_ADDR_END - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks over frames and, within each, over the functions that were inlined there. */
+/* Walks over frames and, at each frame, over the functions that were inlined there. */
 #include "report/frame_walk.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum bytes of template arguments that are kept; longer ones are more noise than use. */
+/* Maximum bytes of template arguments that are kept; longer arguments make a name hard to read. */
 #define ARGUMENTS_MAX 16
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -23,7 +23,7 @@ static bool ends_in_operator(const char *symbol, const char *end)
 	return (size_t)(end - symbol) >= len && !strncmp(end - len, "operator", len);
 }
 
-/* True if "<" begins template arguments: it follows a name and is no part of an operator. */
+/* True if "<" begins template arguments: a name precedes it, and it is not part of an operator. */
 static bool opens_template(const char *symbol, const char *at)
 {
 	return at == symbol ||
@@ -31,8 +31,8 @@ static bool opens_template(const char *symbol, const char *at)
 }
 
 /*
- * True if "(" begins the parameters. In "(anonymous namespace)" and Go's "(*Type)" it follows no
- * name; in "operator()" it belongs to the name.
+ * True if "(" begins the parameters. In "(anonymous namespace)" and in "(*Type)" of Go, no name
+ * precedes the bracket; in "operator()", the bracket belongs to the name.
  */
 static bool opens_parameters(const char *symbol, const char *at)
 {
@@ -41,8 +41,8 @@ static bool opens_parameters(const char *symbol, const char *at)
 }
 
 /*
- * Returns the end of the operator name that begins at at, before any template arguments
- * ("operator+<char>", "operator<< <char>"); at itself if no operator begins there.
+ * Returns the end of the operator name that begins at `at`, before any template arguments:
+ * "operator+<char>", "operator<< <char>". Returns `at` if no operator name begins there.
  */
 static const char *behind_operator(const char *symbol, const char *at)
 {
@@ -99,7 +99,7 @@ struct function_name function_name_of(const char *symbol)
 	return name;
 }
 
-/* Parses CPython's form "py::NAME:PATH". */
+/* Parses the form "py::NAME:PATH" of CPython. */
 static bool python_function_of(const char *symbol, struct script_function *ret)
 {
 	const char *name = symbol + strlen("py::"), *colon;
@@ -114,7 +114,7 @@ static bool python_function_of(const char *symbol, struct script_function *ret)
 	return true;
 }
 
-/* Cuts ":NUMBER" off the end of a text of *len bytes; false if the text does not end so. */
+/* Cuts ":NUMBER" off the end of a text of *len bytes. Returns false if the text has no such end. */
 static bool take_number(const char *text, size_t *len, unsigned int *ret)
 {
 	size_t at = *len;
@@ -128,7 +128,10 @@ static bool take_number(const char *text, size_t *len, unsigned int *ret)
 	return true;
 }
 
-/* Parses V8's form "JS:*NAME PATH:LINE:COLUMN", in which the sign says how it was compiled. */
+/*
+ * Parses the form "JS:*NAME PATH:LINE:COLUMN" of V8. The sign before the name, here '*', is the
+ * kind of compilation.
+ */
 static bool v8_function_of(const char *symbol, struct script_function *ret)
 {
 	static const char *const kinds[] = {"JS:", "LazyCompile:", "Function:", "Script:", "Eval:"};
@@ -158,7 +161,10 @@ bool script_function_of(const char *symbol, struct script_function *ret)
 	return python_function_of(symbol, ret) || v8_function_of(symbol, ret);
 }
 
-/* Suffixes of compiler clones, behind a dot. Other text behind dots belongs to names of Go. */
+/*
+ * Suffixes of compiler clones, which follow a dot. Any other text behind a dot belongs to a Go
+ * name.
+ */
 static const char *const clone_suffixes[] = {
 	"isra", "constprop", "part", "cold", "lto_priv", "llvm", "localalias", "clone", "0",
 };
@@ -183,7 +189,7 @@ static const char *name_end(const char *name, const char *end)
 	return end;
 }
 
-/* Returns the position behind the bracket that closes the one at at. */
+/* Returns the position behind the bracket that closes the bracket at `at`. */
 static const char *behind_bracket(const char *at, const char *end)
 {
 	size_t depth = 0;
@@ -197,7 +203,7 @@ static const char *behind_bracket(const char *at, const char *end)
 	return end;
 }
 
-/* Returns the end of the type in "<app::Cache<T> as app::Store>", which begins at at. */
+/* Returns the end of the type in "<app::Cache<T> as app::Store>"; the type begins at `at`. */
 static const char *type_end(const char *at, const char *end)
 {
 	size_t depth = 0;
@@ -214,8 +220,8 @@ static const char *type_end(const char *at, const char *end)
 }
 
 /*
- * Returns the end of the arguments that begin at at, of a template or, in braces, of a lambda; at
- * itself if no arguments begin there.
+ * Returns the end of the arguments that begin at `at`: of a template, or of a lambda in braces.
+ * Returns `at` if no arguments begin there.
  */
 static const char *behind_arguments(const char *symbol, const char *at, const char *end,
 				    bool is_operator, bool in_braces)
@@ -226,7 +232,7 @@ static const char *behind_arguments(const char *symbol, const char *at, const ch
 	return at;
 }
 
-/* Copies a name to out with long arguments as "<...>"; returns the end of the copy. */
+/* Copies a name to `out`, with long arguments as "<...>". Returns the end of the copy. */
 static char *shorten(const char *symbol, const char *at, const char *end, char *out)
 {
 	size_t braces = 0;

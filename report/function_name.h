@@ -12,8 +12,8 @@
 struct function_name {
 	const char *whole; /* name with namespaces */
 	const char *last;  /* name without namespaces */
-	const char *end;   /* end of whole and of last, before template arguments */
-	const char *rest;  /* rest behind the template arguments: parameters, or the end */
+	const char *end;   /* end of both whole and last, before template arguments */
+	const char *rest;  /* text behind the template arguments: the parameters, or "" */
 };
 
 struct function_name function_name_of(const char *symbol);

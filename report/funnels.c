@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts stacks by their innermost frames, and counts callers and sizes for each frame. */
+/* Sorts stacks by their innermost frames, and counts the callers and block sizes of functions. */
 #include "report/funnels.h"
 
 #include <errno.h>
@@ -10,21 +10,26 @@
 #include "base/cleanup.h"
 #include "report/shared_frames.h"
 
-/* Minimum callers, and minimum sizes, of a funnel: a constructor has few callers and one size. */
+/*
+ * Minimum callers of a funnel, and minimum different block sizes. A constructor is no funnel: it
+ * has few callers and one size.
+ */
 #define LEAST_CALLERS 8
 #define LEAST_SIZES 4
 
-/* Maximum innermost frames of a funnel: nested wrappers are not deeper. */
+/* Maximum innermost frames of a funnel: wrappers are not nested deeper. */
 #define MOST_FRAMES 3
 
 _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");
 
-/* Callers of a function, and the sizes that they ask for. */
+/* Callers of a function, and the average block sizes of their sites. */
 struct use {
-	size_t sum;                  /* sum of the function's call if it grows; else SIZE_MAX */
-	size_t calm, growing;        /* number of callers that do not grow, and that grow */
-	uint64_t sizes[LEAST_SIZES]; /* distinct average block sizes of callers that do not grow, at
-					most LEAST_SIZES */
+	/* Index of the sum for the call to the function if the sum grows; else SIZE_MAX. */
+	size_t sum;
+	/* Number of callers whose memory does not grow, and of those whose memory grows. */
+	size_t calm, growing;
+	/* Different average block sizes of callers that do not grow, up to LEAST_SIZES. */
+	uint64_t sizes[LEAST_SIZES];
 	size_t size_cnt;
 	double gained; /* bytes that the sum gained; 0 if it does not grow */
 	double gained_by_growing;
@@ -36,7 +41,7 @@ static uint64_t size_of(const struct site *site)
 	return site->count ? site->bytes / site->count : 0;
 }
 
-/* Adds a size that is not known yet, up to LEAST_SIZES sizes. */
+/* Adds a size if it is new, up to LEAST_SIZES different sizes. */
 static void add_size(uint64_t *sizes, size_t *cnt, uint64_t size)
 {
 	for (size_t i = 0; i < *cnt; i++)
@@ -53,7 +58,7 @@ static bool grows(const struct callers *callers, const struct candidate *site, s
 	return candidate_is_suspect(site) || (sum != SIZE_MAX && callers_grow(callers, sum));
 }
 
-/* Adds a caller: sites that share one more frame. */
+/* Adds a caller, given its sites: they share one more frame than the sites of the function. */
 static void add_caller(const struct callers *callers, const struct candidate *const *sites,
 		       size_t cnt, size_t frame_cnt, struct use *use)
 {
@@ -77,14 +82,20 @@ static void add_caller(const struct callers *callers, const struct candidate *co
 		add_size(use->sizes, &use->size_cnt, size_of(sites[i]->site));
 }
 
-/* True if the function grows, but neither growing callers nor a single caller account for it. */
+/*
+ * True if the function itself keeps memory: it grows, but growing callers have less than half of
+ * its gain, and no caller has a quarter of it.
+ */
 static bool is_keeper(const struct use *use)
 {
 	return use->sum != SIZE_MAX && 2 * use->gained_by_growing < use->gained &&
 	       4 * use->most < use->gained;
 }
 
-/* True if sites that share frame_cnt frames, sorted by the next frame, belong to a funnel. */
+/*
+ * True if the sites belong to a funnel. They share frame_cnt frames and are sorted by the next
+ * frame.
+ */
 static bool is_funnel(const struct callers *callers, const struct candidate *const *sites,
 		      size_t cnt, size_t frame_cnt)
 {
@@ -110,7 +121,10 @@ static int find(const struct callers *callers, const struct candidate *const *si
 			continue;
 		if (array_reserve(&funnels->funnels, cap, funnels->cnt + 1))
 			return -ENOMEM;
-		/* Shorter stacks come first, so the last site has at least frame_cnt frames. */
+		/*
+		 * Keep the last site: it has at least frame_cnt frames, as shorter stacks are
+		 * sorted first.
+		 */
 		funnels->funnels[funnels->cnt++] = (struct funnel){sites[end - 1]->site, frame_cnt};
 	}
 	return 0;
@@ -141,7 +155,7 @@ void funnels_deinit(struct funnels *funnels)
 
 size_t funnels_frame_cnt(const struct funnels *funnels, const struct site *site)
 {
-	/* Funnels with most frames come last. */
+	/* Funnels are sorted: those with most frames come last. */
 	for (size_t i = funnels->cnt; i-- > 0;) {
 		const struct funnel *funnel = &funnels->funnels[i];
 

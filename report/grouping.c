@@ -11,7 +11,7 @@
 #include "base/order.h"
 #include "report/allocator_frames.h"
 
-/* Key of a group. Unused fields are 0. */
+/* Key of a group. Fields that the option --by does not use are 0. */
 struct key {
 	const char *name; /* path of the module or cgroup; "" if not known */
 	pid_t pid;
@@ -28,8 +28,9 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Returns the file of the first frame outside allocators and language runtimes, else of the first
- * frame. Returns "" at a frame whose file is not known, as this frame may be outside.
+ * Returns the file of the first frame outside allocators and language runtimes. If there is no such
+ * frame, returns the file of the first frame. If the file of a frame is not known, the search ends
+ * there and returns "", because that frame may be the one outside.
  */
 static const char *module_of(const struct site *site, struct symbol_backend *symbols)
 {

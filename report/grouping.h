@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sums up the sites of a snapshot as --by requests: by process, by module that allocated, by thread
- * or by cgroup. Knows nothing of order, growth or formats.
+ * or by cgroup. Knows nothing of the order of groups, of growth or of formats.
  */
 #ifndef REPORT_GROUPING_H
 #define REPORT_GROUPING_H
@@ -11,15 +11,15 @@
 
 struct grouping {
 	enum group_by by;
-	struct site *sums;  /* one for each group, without a stack, with unique ids */
+	struct site *sums;  /* one sum for each group, without a stack, with unique ids */
 	const char **names; /* paths of modules or cgroups; NULL if not known */
 	size_t cnt;
 	size_t *group_of; /* index into sums for each site of the snapshot */
 };
 
 /*
- * Groups the sites of a snapshot. symbols find the file of a frame. The grouping points into snap
- * and symbols. For BY_THREAD, the sites must have been split by thread. Returns 0 or -ENOMEM.
+ * Groups the sites of a snapshot. `symbols` finds the file of a frame. The grouping points into
+ * snap and symbols. For BY_THREAD, the sites must have been split by thread. Returns 0 or -ENOMEM.
  */
 int grouping_init(enum group_by by, const struct snapshot *snap, struct symbol_backend *symbols,
 		  struct grouping *ret);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A heap block in the form that proofs use: small, as there are many. */
+/* A heap block in the form that proofs use. The form is small because there are many blocks. */
 #ifndef REPORT_HEAP_BLOCK_H
 #define REPORT_HEAP_BLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Maximum bytes of a block that a proof looks at; the rest of a larger block is ignored. */
+/* Maximum bytes at the start of a block in which a proof looks for pointers. */
 #define HEAP_BLOCK_BYTES_MAX UINT32_MAX
 
 /*
- * Flag in site: the block gets no verdict, because it is too young for the report or may be younger
- * than the picture of the memory. An unjudged block counts as reachable, and so do the blocks it
- * points to.
+ * Flag in `site`: the block gets no verdict (is unjudged), because it is too young for the report
+ * or may be younger than the picture of the memory. An unjudged block, and all blocks that it
+ * points to, count as reachable.
  */
 #define HEAP_BLOCK_UNJUDGED (1U << 31)
 /* Site index of an unjudged block that has no site. */
@@ -21,7 +21,7 @@
 struct heap_block {
 	uint64_t addr;
 	uint32_t size; /* size in bytes, at most HEAP_BLOCK_BYTES_MAX */
-	uint32_t site; /* index into the snapshot's sites; perhaps with HEAP_BLOCK_UNJUDGED */
+	uint32_t site; /* index into the snapshot's sites; may have the flag HEAP_BLOCK_UNJUDGED */
 };
 
 static inline uint32_t heap_block_site(const struct heap_block *block)

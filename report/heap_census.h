@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Census of glibc heaps: chunks by size and use, beside the kernel's figures for the processes'
- * memory. Used chunks, free chunks and the allocator's own memory add up to heap_bytes. The size of
- * a chunk is its usable size, not the requested size. Knows nothing of how chunks are found.
+ * Census of glibc heaps: numbers and bytes of chunks by size and use, with the kernel's figures for
+ * the memory of the processes. Used chunks, free chunks and the allocator's own memory add up to
+ * heap_bytes. The size of a chunk is its usable size, which may exceed the requested size. Knows
+ * nothing of how chunks are found.
  */
 #ifndef REPORT_HEAP_CENSUS_H
 #define REPORT_HEAP_CENSUS_H
@@ -13,13 +14,16 @@
 #include "report/reach.h"
 
 enum heap_use {
-	HEAP_KNOWN, /* a block that memleak tracks */
-	HEAP_OLDER, /* other used chunks: from before tracing began, or filtered out */
+	HEAP_KNOWN, /* chunk of a block that memleak tracks */
+	HEAP_OLDER, /* other used chunk: allocated before tracing began, or filtered out */
 	HEAP_FREE,
 	HEAP_USE_CNT,
 };
 
-/* Size classes end at powers of two: the first at 32 bytes; the last has all above 1 TiB. */
+/*
+ * Each size class ends at a power of two. The first class ends at 32 bytes; the last class has all
+ * chunks above 1 TiB.
+ */
 #define HEAP_CLASS_BITS_MIN 5U
 #define HEAP_CLASSES 37U
 
@@ -34,21 +38,24 @@ struct memory_use {
 /* Sums over the processes that were examined. */
 struct heap_census {
 	uint64_t processes;
-	uint64_t without_heap; /* processes among them that have no glibc heap */
+	uint64_t without_heap; /* number of examined processes that have no glibc heap */
 	struct reach_sum classes[HEAP_CLASSES][HEAP_USE_CNT];
-	uint64_t requested_bytes; /* bytes requested for known chunks; below usable size */
-	/* Tracked blocks outside the heaps that could be parsed. */
+	/* Bytes requested for chunks of tracked blocks; less than their usable size. */
+	uint64_t requested_bytes;
+	/* Tracked blocks that are not in any heap that could be parsed. */
 	struct reach_sum elsewhere;
 	uint64_t arenas;
-	uint64_t skipped_arenas;  /* arenas left out because a thread was changing them */
-	uint64_t cut_lists;       /* free lists read in part; their other chunks count as used */
-	uint64_t heap_bytes;      /* size of all heaps and of blocks mapped by themselves */
+	uint64_t skipped_arenas; /* arenas left out because a thread was changing them */
+	/* Free lists that were read in part; their unread chunks count as used. */
+	uint64_t cut_lists;
+	/* Size of all heaps, and of all blocks with a mapping of their own. */
+	uint64_t heap_bytes;
 	uint64_t spare_bytes;     /* free memory at the ends of heaps */
-	uint64_t present_bytes;   /* part of heap_bytes in memory or swapped out */
+	uint64_t present_bytes;   /* part of heap_bytes that is in memory or in swap */
 	struct memory_use memory; /* all 0 if not known, as for a core file */
 };
 
-/* Returns the largest size of a class, in bytes; UINT64_MAX for the last class. */
+/* Returns the largest size in a class, in bytes; UINT64_MAX for the last class. */
 uint64_t heap_class_upto(size_t class);
 
 void heap_census_add(struct heap_census *census, uint64_t size, enum heap_use use);
@@ -58,7 +65,7 @@ void heap_census_join(struct heap_census *census, const struct heap_census *part
 size_t heap_census_cnt(const struct heap_census *census);
 
 struct reach_sum heap_census_all(const struct heap_census *census, enum heap_use use);
-/* Returns the bytes of the allocator itself: headers, its structures, and spare memory. */
+/* Returns the bytes that the allocator needs itself: headers, its structures, and spare memory. */
 uint64_t heap_census_own(const struct heap_census *census);
 
 uint64_t memory_use_resident(const struct memory_use *use);

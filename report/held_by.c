@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes texts for holders. */
+/* Makes the texts that describe holders. */
 #include "report/held_by.h"
 
 #include <errno.h>
@@ -13,7 +13,10 @@
 #include "base/path.h"
 #include "report/function_name.h"
 
-/* Maximum bytes of a name; longer ones are cut, so that a chain can be read at a glance. */
+/*
+ * Maximum bytes of a name in a text. Longer names are cut, so that a chain of holders can be read
+ * at a glance.
+ */
 #define NAME_BYTES 60
 
 static int add_site(const struct site *site, const struct site ***sites, size_t *cnt, size_t *cap)
@@ -52,7 +55,10 @@ int held_by_sites(const struct candidate *const *lists, const size_t *cnts, size
 	return 0;
 }
 
-/* Writes the name of a variable or function, ignoring inlined functions; false if not known. */
+/*
+ * Writes the name of the variable or function at a location, without inlined functions. Returns
+ * false if the name is not known.
+ */
 static bool write_symbol(FILE *out, const struct sym_location *location, const char *module)
 {
 	const struct sym_frame *frame =
@@ -85,7 +91,10 @@ static void write_stack(FILE *out, const struct holder *holder, const struct sym
 		fprintf(out, " (%s)", holder->path);
 }
 
-/* Writes where a pointer is stored. location is the variable's or function's, or NULL. */
+/*
+ * Writes where a pointer is stored. `location` is that of the variable or function; NULL if not
+ * known.
+ */
 static void write_place(FILE *out, const struct holder *holder, const struct sym_location *location)
 {
 	switch (holder->kind) {
@@ -142,7 +151,10 @@ char *held_by_words(const struct site *site, const struct holder *holder,
 	return NULL;
 }
 
-/* Returns the location of the function blamed for a site; NULL if the site is not in named. */
+/*
+ * Returns the location of the function blamed for a site. Returns NULL if `named` does not have the
+ * site.
+ */
 static const struct sym_location *blamed_location(const struct report_site *named, size_t cnt,
 						  const struct site *site, size_t *ret_function)
 {
@@ -177,7 +189,7 @@ static void write_block(FILE *out, const struct holder *holder, const struct rep
 		fprintf(out, " × %" PRIu64, holder->repeats);
 }
 
-/* Returns the text for a holder that is a block; to be freed. NULL if out of memory. */
+/* Returns the text for a holder that is a block, to be freed; NULL if out of memory. */
 static char *block_words(const struct holder *holder, const struct report_site *named,
 			 size_t named_cnt)
 {

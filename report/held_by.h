@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Describes the holders of a site's memory: a text for each link of the chain, root first. */
+/*
+ * Describes which pointers hold a site's memory: makes a text for each holder of the chain, root
+ * first.
+ */
 #ifndef REPORT_HELD_BY_H
 #define REPORT_HELD_BY_H
 
@@ -11,15 +14,15 @@ int held_by_sites(const struct candidate *const *lists, const size_t *cnts, size
 		  const struct site ***ret, size_t *ret_cnt);
 
 /*
- * Returns the text for a holder that is not a block; to be freed. NULL if out of memory. symbols
+ * Returns the text for a holder that is not a block, to be freed; NULL if out of memory. `symbols`
  * may be NULL.
  */
 char *held_by_words(const struct site *site, const struct holder *holder,
 		    struct symbol_backend *symbols, uint64_t deadline_ns);
 
 /*
- * Sets the texts for the holders of a site. named has the sites of held_by_sites() with named
- * frames. Returns 0 or -ENOMEM; call held_by_deinit() either way.
+ * Sets the texts for the holders of a site. `named` has the sites from held_by_sites(), with named
+ * frames. Returns 0 or -ENOMEM; call held_by_deinit() in both cases.
  */
 int held_by_name(struct report_site *shown, const struct report_site *named, size_t named_cnt,
 		 struct symbol_backend *symbols, uint64_t deadline_ns);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks from the system call inwards while nearly all growth goes through the next function. */
+/*
+ * Walks from the system call inwards, as long as nearly all growth goes through the same function.
+ */
 #include "report/kernel_paths.h"
 
 #include <errno.h>
@@ -13,13 +15,15 @@
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Minimum part of the growth, by bytes and by blocks, that goes through the blamed function. */
+/* Minimum fraction of the growth, in bytes and in blocks, that goes through the blamed function. */
 #define LEAST_PART 0.95
 
-/* Maximum blocks of a companion for each block of the path that it joins. */
+/* Maximum rate of a companion, in blocks per second, relative to the fastest path that it joins. */
 #define MOST_BLOCKS 1.25
 
-/* Prefixes of the names of functions at the outer end of kernel stacks, which enter the kernel. */
+/*
+ * Prefixes of the names of functions that enter the kernel; these are outermost on kernel stacks.
+ */
 static const char *const entry_names[] = {
 	"entry_",
 	"do_syscall_",
@@ -48,14 +52,14 @@ static const char *const entry_names[] = {
 	"common_interrupt",
 };
 
-/* Prefixes of the functions that the definition of a system call generates. */
+/* Prefixes of the names of functions that the kernel's macros for system calls generate. */
 static const char *const wrapper_names[] = {
 	"__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_",
 };
 
 /*
  * Kernel function that allocates entries of BPF maps in advance, in an interrupt, for memleak or
- * another tracer. This is no leak, as each map has a maximum number of entries.
+ * another tracer. Its memory is no leak, because each map has a maximum number of entries.
  */
 #define BPF_REFILL "bpf_mem_refill"
 
@@ -74,7 +78,7 @@ struct rate {
 struct kernel_paths {
 	struct report_site *paths;
 	size_t cnt;
-	bool *is_assigned; /* one flag per path, set once the path is assigned */
+	bool *is_assigned; /* one flag for each path: a function has been blamed for it */
 };
 
 static const char *symbol_of(const struct sym_location *location)
@@ -113,7 +117,7 @@ static struct rate rate_of(const struct report_site *path)
 	};
 }
 
-/* Returns the outermost frame that is not an entry. */
+/* Returns the root: the outermost frame whose function does not merely enter the kernel. */
 static size_t root_of(const struct report_site *path)
 {
 	size_t frame = path->site->frame_cnt - 1;
@@ -123,13 +127,13 @@ static size_t root_of(const struct report_site *path)
 	return frame;
 }
 
-/* Returns the number of frames from the root to the function that allocates. */
+/* Returns the number of frames from the root to the function that allocates, both included. */
 static size_t depth_of(const struct report_site *path)
 {
 	return root_of(path) - path->first_frame + 1;
 }
 
-/* True if two paths have the same functions in the first `depth` frames from their roots. */
+/* True if the first `depth` frames from the root inwards have the same functions on both paths. */
 static bool have_common(const struct report_site *a, const struct report_site *b, size_t depth)
 {
 	if (depth_of(a) < depth || depth_of(b) < depth)
@@ -152,7 +156,8 @@ static bool is_open(const struct kernel_paths *all, size_t path)
 }
 
 /*
- * True if a path is not assigned, and shares the owner and `depth` outer frames with another path.
+ * True if a path is not assigned yet, and has the owner and the first `depth` functions of another
+ * path.
  */
 static bool goes_with(const struct kernel_paths *all, size_t path, size_t other, size_t depth)
 {
@@ -165,7 +170,10 @@ static bool goes_with(const struct kernel_paths *all, size_t path, size_t other,
 	       have_common(&all->paths[path], &all->paths[other], depth);
 }
 
-/* Returns the highest rate of a path that is no companion, in blocks per second. */
+/*
+ * Returns the highest growth, in blocks per second, among the paths that are not doubtful and begin
+ * like the heaviest path.
+ */
 static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 {
 	double most = 0;
@@ -177,7 +185,7 @@ static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 	return most;
 }
 
-/* True if a path is no companion, or has few enough blocks for a companion. */
+/* True if a path is not doubtful, or grows by few enough blocks to be a companion. */
 static bool may_join(const struct report_site *path, double most)
 {
 	const struct site *site = path->site;
@@ -186,7 +194,10 @@ static bool may_join(const struct report_site *path, double most)
 					   rate_of(path).blocks <= MOST_BLOCKS * most);
 }
 
-/* Sums up the growth of paths and companions that share `depth` frames with the heaviest path. */
+/*
+ * Sums up the growth of all paths and companions whose first `depth` functions are those of the
+ * heaviest path.
+ */
 static struct rate rate_through(const struct kernel_paths *all, size_t heaviest, size_t depth,
 				double most)
 {
@@ -204,7 +215,7 @@ static struct rate rate_through(const struct kernel_paths *all, size_t heaviest,
 	return sum;
 }
 
-/* Returns the number of frames from the root inwards that nearly all growth goes through. */
+/* Returns the number of frames, from the root inwards, through which nearly all growth goes. */
 static size_t common_depth(const struct kernel_paths *all, size_t heaviest, double most)
 {
 	struct rate outer = rate_through(all, heaviest, 1, most);
@@ -241,7 +252,10 @@ static void blame_with(struct kernel_paths *all, size_t heaviest)
 	assign(all, heaviest, depth);
 }
 
-/* Returns the fastest growing path that is not assigned; cnt if there is none. */
+/*
+ * Returns the index of the path that grows fastest among those not assigned; cnt if all are
+ * assigned.
+ */
 static size_t heaviest_of(const struct kernel_paths *all)
 {
 	size_t ret = all->cnt;
@@ -265,7 +279,10 @@ static bool is_bpf_refill(const struct report_site *path)
 	return false;
 }
 
-/* Assigns paths of BPF map entries to these objects, so that no function is blamed for them. */
+/*
+ * Gives the paths that allocate entries of BPF maps the objects "BPF map entries", so that no
+ * function is blamed for them.
+ */
 static void set_objects(struct kernel_paths *all)
 {
 	for (size_t i = 0; i < all->cnt; i++) {

@@ -7,13 +7,19 @@
 
 #include "base/order.h"
 
-/* Returns the pid of a site's process; 0 if the site belongs to no single process. */
+/*
+ * Returns the pid of the process that a site belongs to; 0 if it does not belong to a single
+ * process.
+ */
 static pid_t pid_of(const struct site *site)
 {
 	return site->process ? site->process->pid : 0;
 }
 
-/* Compares largest blocks, the largest first. No two sites are equal. */
+/*
+ * Compares the largest blocks of two sites; the larger block comes first. Never returns 0 for two
+ * sites.
+ */
 static int by_size(const void *left, const void *right)
 {
 	const struct site *a = *(const struct site *const *)left;

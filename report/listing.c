@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Puts the stacks of losses, suspects and sites into one list. */
+/* Puts the stacks of losses, of suspects and of sites into one list. */
 #include "report/listing.h"
 
 #include <errno.h>
@@ -11,7 +11,10 @@ struct listing {
 	size_t cnt;
 };
 
-/* Returns the report's own entry for a site, which has more details, or the given one. */
+/*
+ * Returns the entry for a site in the report's own list, which has more details; if there is none,
+ * the given entry.
+ */
 static const struct report_site *shown_as(const struct report *report,
 					  const struct report_site *site)
 {
@@ -40,7 +43,7 @@ int report_list(const struct report *report, size_t upto, size_t *ret_cnt,
 		return -ENOMEM;
 	for (size_t i = 0; i < report->loss_cnt; i++)
 		add(&listing, report->losses[i].site);
-	/* The sum of a runtime's objects may have no stack. */
+	/* Skip it without a stack: the sum of a runtime's objects may have none. */
 	for (size_t i = 0; i < report->suspect_cnt; i++)
 		if (report->suspects[i].site->site->frame_cnt)
 			add(&listing, report->suspects[i].site);

@@ -6,9 +6,9 @@
 #include "report/report.h"
 
 /*
- * Lists stacks of losses, then of suspects, then of the first `upto` sites of the report, until the
- * list has site_cnt stacks; each stack once. *ret points to sites of the report and is to be freed.
- * Returns 0 or -ENOMEM.
+ * Lists the stacks of losses, then those of suspects, then those of the first `upto` sites of the
+ * report, until the list has site_cnt stacks. Each stack is listed once. *ret points to sites of
+ * the report and is to be freed. Returns 0 or -ENOMEM.
  */
 int report_list(const struct report *report, size_t upto, size_t *ret_cnt,
 		const struct report_site ***ret);

@@ -15,7 +15,7 @@ void report_site_name(const struct options *opts, struct symbol_backend *symbols
 		shown->locations[i] = symbols->lookup(symbols, site, site->frames[i]);
 	while (first < site->frame_cnt && frame_is_allocator(site, shown->locations[first]))
 		first++;
-	/* If all frames are the allocator's, show all of them. */
+	/* If all frames are in the allocator, show all of them. */
 	shown->first_frame = first < site->frame_cnt ? first : 0;
 	blame(opts, shown);
 }

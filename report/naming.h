@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names the frames of a site that is shown. */
+/* Names the frames of a site that the report shows. */
 #ifndef REPORT_NAMING_H
 #define REPORT_NAMING_H
 
 #include "options/options.h"
 #include "report/report_site.h"
 
-/* Looks up the names of a site's frames, already prepared by symbols. opts may be NULL. */
+/*
+ * Looks up the names of a site's frames. `symbols` must have prepared the site. `opts` may be NULL.
+ */
 void report_site_name(const struct options *opts, struct symbol_backend *symbols,
 		      struct report_site *shown);
 

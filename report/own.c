@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Distinguishes the program's own code from libraries and languages by the paths of files. */
+/*
+ * Distinguishes the program's own code from libraries and language runtimes by the paths of files.
+ */
 #include "report/own.h"
 
 #include <ctype.h>
@@ -16,10 +18,10 @@ static const char *const system_folders[] = {
 	"/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/opt/", "/nix/", "/gnu/", "/snap/",
 };
 
-/* Folders of executables below the folder that a program is installed in. */
+/* Names of folders for executables, below the folder that a program is installed in. */
 static const char *const program_folders[] = {"bin", "sbin", "libexec"};
 
-/* Folders that many programs share. */
+/* Folders in which many programs are installed. */
 static const char *const shared_folders[] = {
 	"usr", "local", "lib", "lib32", "lib64", "libx32", "opt", "home", "srv", "store",
 };
@@ -48,7 +50,7 @@ static const char *const package_folders[] = {
 	"lib-dynload",   ".pyenv",
 };
 
-/* Prefixes of script names that are no files, but code built into the language. */
+/* Prefixes of script names that stand for code built into the language, and not for a file. */
 static const char *const built_in_scripts[] = {"node:", "<frozen"};
 
 /* Names of programs and libraries ("libNAME.so") that run scripts. A version may follow. */
@@ -71,7 +73,7 @@ static bool begins_with_one_of(const char *text, const char *const *prefixes, si
 
 #define BEGINS(text, prefixes) begins_with_one_of(text, prefixes, CNT(prefixes))
 
-/* True if part, which is one or several folders, appears in a path. */
+/* True if `part`, one or several folders, appears in a path. */
 static bool has_part(const char *path, const char *part)
 {
 	size_t len = strlen(part);
@@ -117,7 +119,9 @@ const char *interpreter_of(const char *module)
 	return NULL;
 }
 
-/* True if path is own or lies below it; a relative own may be anywhere in path. */
+/*
+ * True if `path` is `own` or lies below it. If `own` is relative, it may be anywhere in the path.
+ */
 static bool is_below(const char *path, const char *own)
 {
 	size_t len = strlen(own);
@@ -155,7 +159,10 @@ static enum code_owner script_owner(const struct options *opts, const char *symb
 		       : CODE_OF_PROGRAM;
 }
 
-/* Returns the part of a path behind the folders that it shares with other, which may be NULL. */
+/*
+ * Returns the end of `path`, without the folders that it has in common with `other`. `other` may be
+ * NULL.
+ */
 static const char *behind_common(const char *path, const char *other)
 {
 	const char *ret = path;
@@ -172,14 +179,20 @@ static bool is_from_elsewhere(const char *source, const char *main_source)
 			  is_of_package(behind_common(source, main_source)));
 }
 
-/* True if part is name, followed by no letter or digit; with whole, followed by nothing. */
+/*
+ * True if `part` begins with `name` and no letter or digit follows. If `whole` is set, `part` must
+ * equal `name`.
+ */
 static bool is_named(const char *part, size_t part_len, const char *name, size_t len, bool whole)
 {
 	return part_len >= len && !strncmp(part, name, len) &&
 	       (part_len == len || (!whole && !isalnum((unsigned char)part[len])));
 }
 
-/* True if part is named after program, perhaps without its "c" or "d": aria2c, dovecotd. */
+/*
+ * True if `part` is named after `program`. A final "c" or "d" of the program's name may be missing:
+ * aria2c, dovecotd.
+ */
 static bool is_named_after(const char *part, size_t part_len, const char *program, bool whole)
 {
 	size_t len = strlen(program);
@@ -190,9 +203,10 @@ static bool is_named_after(const char *part, size_t part_len, const char *progra
 }
 
 /*
- * True if a system library is the program's own, as many system programs are little more than a
- * call into their library: "libaria2.so.0" of aria2c, "/usr/lib/dovecot/libsql.so" of dovecot.
- * Compares the file and the folders below the system's folder, such as "/usr/lib/".
+ * True if a system library counts as the program's own code, because many system programs are
+ * little more than a call to their library: "libaria2.so.0" of aria2c, "/usr/lib/dovecot/libsql.so"
+ * of dovecot. Compares the names of the file and of the folders below the system's folder, such as
+ * "/usr/lib/".
  */
 static bool is_library_of(const char *module, const char *program)
 {
@@ -226,8 +240,8 @@ static size_t folder_len(const char *path, size_t len)
 }
 
 /*
- * Returns the length of the folder that a program is installed in, such as "/opt/acme" of
- * "/opt/acme/bin/portald"; 0 if programs share the folder, such as "/usr".
+ * Returns the length of the folder that a program is installed in: "/opt/acme" for
+ * "/opt/acme/bin/portald". Returns 0 if many programs are installed in the folder, such as "/usr".
  */
 static size_t prefix_len(const char *file)
 {
@@ -244,7 +258,10 @@ static size_t prefix_len(const char *file)
 	return len;
 }
 
-/* True for a library such as "/opt/acme/lib/libledger.so" of "/opt/acme/bin/portald". */
+/*
+ * True for a library that is installed with the program: "/opt/acme/lib/libledger.so" of
+ * "/opt/acme/bin/portald".
+ */
 static bool is_installed_with(const char *module, const char *file)
 {
 	size_t len = file && !interpreter_of(file) ? prefix_len(file) : 0;
@@ -253,7 +270,7 @@ static bool is_installed_with(const char *module, const char *file)
 	       !is_of_package(module + len + 1) && !BEGINS(path_name(module), bundled_libraries);
 }
 
-/* True if a file is the program's code. Node addons among packages are no programs. */
+/* True if a file contains code of the program. Node addons that lie among packages do not. */
 static bool is_program(const char *module, const struct program *program)
 {
 	if (!module_is_library(module))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the owner of a frame's code: the program, a library or a language. Judges by the path of
- * the file, of the source, or of the script; knows nothing of memory.
+ * Finds the owner of a frame's code: the program, a library or a language runtime. Judges by the
+ * path of the file, of the source, or of the script; knows nothing of memory.
  */
 #ifndef REPORT_OWN_H
 #define REPORT_OWN_H
@@ -10,14 +10,14 @@
 #include "symbolizer/symbolizer.h"
 
 enum code_owner {
-	CODE_OF_NOBODY, /* owner not known, or no code at the address */
+	CODE_OF_NOBODY, /* owner not known, or no code at the address of the frame */
 	CODE_OF_PROGRAM,
 	CODE_OF_LIBRARY,
 	CODE_OF_RUNTIME,     /* C and C++ libraries, dynamic loaders, allocators */
-	CODE_OF_INTERPRETER, /* runs scripts, which are the program */
+	CODE_OF_INTERPRETER, /* interpreter, whose scripts count as the program */
 };
 
-/* Facts about the program of a process; each may be NULL. */
+/* Facts about the program of a process; each field may be NULL. */
 struct program {
 	const char *name;        /* name of the process */
 	const char *file;        /* the executable */
@@ -43,10 +43,16 @@ enum code_owner code_owner(const struct options *opts, const struct program *pro
 /* True if the file is a shared library. */
 bool module_is_library(const char *path);
 
-/* True if the file is a program or library ("libNAME.so") of this name; a version may follow. */
+/*
+ * True if the file is a program with this name, or a library "libNAME.so"; a version may follow the
+ * name.
+ */
 bool module_is_named(const char *module, const char *name);
 
-/* Returns the name of an interpreter, given its file, without version; NULL for other files. */
+/*
+ * Returns the name of the interpreter in a file, without its version; NULL if the file is no
+ * interpreter.
+ */
 const char *interpreter_of(const char *module);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes a peak from a snapshot's sites that hold memory. */
+/* Makes a peak from those sites of a snapshot that hold memory. */
 #include "report/peak.h"
 
 #include <stdlib.h>

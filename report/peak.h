@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory outstanding at an earlier moment, without reserved address space and the stacks of
- * threads. Plain data.
+ * Memory outstanding at the moment when most was outstanding, without reserved address space and
+ * the stacks of threads. Plain data.
  */
 #ifndef REPORT_PEAK_H
 #define REPORT_PEAK_H
@@ -13,13 +13,19 @@ struct peak {
 	uint64_t t0_ns;
 	uint64_t bytes;
 	uint64_t count;
-	uint64_t highest_bytes; /* maximum at any moment, perhaps shortly before or after t0_ns */
-	struct site *sites;     /* sites of the peak, without ages */
+	/*
+	 * Highest number of bytes at any moment; perhaps not at t0_ns, but shortly before or after.
+	 */
+	uint64_t highest_bytes;
+	struct site *sites; /* sites of the peak; their ages are not set */
 	size_t site_cnt;
-	struct arena arena; /* holds what the sites point to; empty if a snapshot's arena does */
+	/* Memory of the data that sites point to; empty if a snapshot's arena has the data. */
+	struct arena arena;
 };
 
-/* Makes a peak from a snapshot that owns its data, and leaves the snapshot empty. */
+/*
+ * Makes a peak from a snapshot that owns its data. Takes this data, so that the snapshot is empty.
+ */
 struct peak peak_from(struct snapshot *snap);
 void peak_deinit(struct peak *peak);
 

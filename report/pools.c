@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums up the mappings of language runtimes, and the blocks that they take for scripts. */
+/* Sums up the mappings of language runtimes, and the heap blocks that runtimes take for scripts. */
 #include "report/pools.h"
 
 #include <errno.h>
@@ -17,10 +17,13 @@
 /* Time that a new process may take to load modules and fill caches, in nanoseconds. */
 #define START_NS (2 * TREND_LEAST_S * NSEC_PER_SEC)
 
-/* Recent rate of growth, relative to the rate before, below which start-up may be ending. */
+/*
+ * Minimum recent rate of growth, relative to the rate before, of a process that has started: with a
+ * lower rate, its start-up may be ending.
+ */
 #define LEAST_LATELY 0.5
 
-/* Maximum frames searched for a function that shows what a block is for. */
+/* Maximum frames in which a function is searched that shows what a block is for. */
 #define MOST_FRAMES 4
 
 static bool has_stack(const struct site *site)
@@ -38,7 +41,7 @@ static bool is_heap(const struct site *site)
 	return has_stack(site) && site->kind == KIND_HEAP;
 }
 
-/* True if a stack has a named function of the program or its script. */
+/* True if a stack has a named function of the program or of its script. */
 static bool has_own_function(const struct site *site, struct symbol_backend *symbols)
 {
 	for (size_t i = 0; i < site->frame_cnt; i++) {
@@ -54,7 +57,10 @@ static bool has_own_function(const struct site *site, struct symbol_backend *sym
 	return false;
 }
 
-/* Returns the objects for which functions from a frame on take a block; NULL if not known. */
+/*
+ * Returns the kind of objects that a block is for, judged by the functions at frame `first` and
+ * behind it; NULL if not known.
+ */
 static const struct runtime_objects *objects_by_function(const struct site *site, size_t first,
 							 struct symbol_backend *symbols)
 {
@@ -71,7 +77,10 @@ static const struct runtime_objects *objects_by_function(const struct site *site
 	return NULL;
 }
 
-/* Returns the objects in a site's memory, by the first frame outside the C library. */
+/*
+ * Returns the kind of runtime objects in a site's memory, judged by the first frame outside the C
+ * library.
+ */
 static const struct runtime_objects *objects_of(const struct site *site,
 						struct symbol_backend *symbols)
 {
@@ -91,7 +100,10 @@ static const struct runtime_objects *objects_of(const struct site *site,
 	return NULL;
 }
 
-/* True if the executable, found by its outermost frame, is a runtime with blocks for scripts. */
+/*
+ * True if the executable of a site's process is a runtime with blocks for scripts. The executable
+ * is the outermost file on the stack that is not a library.
+ */
 static bool runs_scripts(const struct site *site, struct symbol_backend *symbols)
 {
 	for (size_t i = site->frame_cnt; i-- > 0;) {
@@ -111,7 +123,10 @@ static void add(struct pool *pool, const struct site *site, uint64_t *largest)
 {
 	struct site *sum = &pool->sum;
 
-	/* Garbage collectors free all the time, so only sums are judged, not blocks by age. */
+	/*
+	 * Garbage collectors free blocks all the time, so only the sum is judged, and not blocks by
+	 * age.
+	 */
 	if (pool->objects->has_blocks)
 		site_add_sums(sum, site);
 	else
@@ -173,7 +188,7 @@ static int sum_up(const struct snapshot *snap, const struct site *const *sites, 
 	return 0;
 }
 
-/* Adds one heap site per process, which is enough to find the runtime of the process. */
+/* Adds one heap site for each process: one stack is enough to find the process's runtime. */
 static int add_samples(const struct snapshot *snap, const struct site **sites, size_t *cnt)
 {
 	struct hash_map seen = {0};
@@ -191,7 +206,10 @@ static int add_samples(const struct snapshot *snap, const struct site **sites, s
 	return err;
 }
 
-/* Replaces the sample sites behind the mappings by all heap sites of processes that run scripts. */
+/*
+ * Replaces the heap sites that were added as samples behind the mappings: adds all heap sites of
+ * the processes that run scripts.
+ */
 static int choose_heap_sites(const struct snapshot *snap, struct symbol_backend *symbols,
 			     const struct site **sites, size_t mapping_cnt, size_t *cnt)
 {
@@ -212,7 +230,7 @@ static int choose_heap_sites(const struct snapshot *snap, struct symbol_backend 
 	return err;
 }
 
-/* Lists the sites that may belong to a runtime, and prepares their names. */
+/* Lists the sites whose memory a runtime may have taken, and prepares their names. */
 static int choose_sites(const struct snapshot *snap, struct symbol_backend *symbols,
 			uint64_t deadline_ns, const struct site **sites, size_t *ret_cnt)
 {
@@ -312,7 +330,7 @@ bool objects_grow_briefly(const struct site_history *history)
 	return history->trend.since_ns < TREND_LEAST_S * NSEC_PER_SEC;
 }
 
-/* Frees of blocks from before tracing show that a process began before tracing. */
+/* A process that frees blocks from before tracing has begun before tracing. */
 bool process_may_be_starting(const struct site_history *history, uint64_t first_ns)
 {
 	const struct moment *last = &history->moments[history->moment_cnt - 1];
@@ -326,7 +344,7 @@ bool process_may_be_starting(const struct site_history *history, uint64_t first_
 					  history->trend.reasons.lately < LEAST_LATELY));
 }
 
-/* A pool that has been level for less than half of its past may go on growing. */
+/* True for a pool that has been level for less than half of its history: it may go on growing. */
 bool pool_is_unclear(const struct site_history *history)
 {
 	const struct moment *moments = history->moments;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Remembers sites by their ids. An empty site is kept for MOMENT_CNT more updates, so that memory
- * that comes and goes keeps its history.
+ * Remembers sites by their ids. A site without memory is remembered for MOMENT_CNT further updates,
+ * so that memory that comes and goes keeps its history.
  */
 #include "report/ranking.h"
 
@@ -14,11 +14,12 @@
 struct entry {
 	struct entry *next;
 	struct site_history history;
-	uint32_t image;          /* 0 if the site belongs to no single process */
+	/* Image of the site's process; 0 if the site belongs to no single process. */
+	uint32_t image;
 	uint64_t update;         /* number of the last update that had the site */
-	uint64_t reported_bytes; /* size at the last report */
+	uint64_t reported_bytes; /* bytes and blocks at the last report */
 	uint64_t reported_count;
-	uint32_t last[AGE_CLASS_CNT]; /* sampled blocks of the last snapshot, by age */
+	uint32_t last[AGE_CLASS_CNT]; /* sampled blocks at the last snapshot, by age */
 };
 
 /* Sums over the sites of a process. */
@@ -31,11 +32,11 @@ struct process_sum {
 struct process_sums {
 	struct process_sum *items;
 	size_t cnt, cap;
-	struct hash_map by_image; /* indices of items, counted from 1, stored as pointers */
+	struct hash_map by_image; /* 1 + index in items, by key, stored as a pointer */
 };
 
 struct ranking {
-	struct entry *entries; /* unsorted list of all entries */
+	struct entry *entries; /* all entries, unsorted */
 	struct hash_map by_id; /* the entries by site id */
 	struct process_sums processes;
 	struct process_sums last_processes; /* processes at the last snapshot */
@@ -84,8 +85,8 @@ void ranking__free(struct ranking *ranking)
 }
 
 /*
- * Returns the moment to drop: the one whose neighbours are closest to each other relative to its
- * age. So the whole past stays covered, the less densely the longer ago it was.
+ * Returns the index of the moment to drop: the interval between its neighbours is shortest relative
+ * to its age. So the remaining moments cover the whole past, and are denser towards the present.
  */
 static size_t least_telling(const struct site_history *history)
 {
@@ -145,8 +146,8 @@ static int add_to_process(struct process_sums *sums, uint32_t image, const struc
 }
 
 /*
- * True if frees of blocks from before tracing are known. Frees of suppressed or untracked blocks
- * look the same.
+ * True if the frees of blocks from before tracing are known. They are not if blocks are suppressed
+ * or untracked, because frees of such blocks look the same.
  */
 static bool earlier_are_known(const struct snapshot *snap)
 {
@@ -186,7 +187,7 @@ static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 	return err;
 }
 
-/* Makes a moment of a site; call count_blocks() first. */
+/* Makes a moment of a site. count_blocks() must have been called. */
 static struct moment moment_of(const struct ranking *ranking, const struct entry *entry,
 			       uint64_t elapsed_ns, const struct site *site)
 {
@@ -226,7 +227,10 @@ static void count_blocks(struct entry *entry, const struct site *site)
 	}
 }
 
-/* Adds a site, with an empty moment for the previous update if there was one. */
+/*
+ * Adds a site. If there was an update before, the site's history begins with an empty moment at
+ * that update.
+ */
 static int add_site(struct ranking *ranking, const struct site *site, struct entry **ret)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
@@ -260,7 +264,7 @@ static void note_report(struct entry *entry, const struct site *site)
 	entry->reported_count = site->count;
 }
 
-/* Adds a moment of a site; sets its trend and *ret unless ret is NULL. */
+/* Adds a moment to a site's history. Unless `ret` is NULL, sets the site's trend and *ret. */
 static int update_site(struct ranking *ranking, const struct snapshot *snap,
 		       const struct site *site, bool is_reported, struct growth *ret)
 {
@@ -291,7 +295,10 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 	return 0;
 }
 
-/* Adds an empty moment to sites missing in the snapshot; drops sites that are missing for long. */
+/*
+ * Adds an empty moment to the history of each site that is not in the snapshot. Drops sites that
+ * have been missing for long.
+ */
 static int update_absent(struct ranking *ranking, const struct snapshot *snap, bool is_reported)
 {
 	const struct site nothing = {0};

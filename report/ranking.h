@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Remembers earlier snapshots by site id, and derives for each site its growth since the last
- * report, a few moments of its past, and its trend. No I/O, no names.
+ * Remembers earlier snapshots by site id. Computes for each site its growth since the last report,
+ * a few moments of its past, and its trend. No I/O, no names.
  */
 #ifndef REPORT_RANKING_H
 #define REPORT_RANKING_H
@@ -11,31 +11,33 @@
 
 struct ranking;
 
-/* Growth of a site since the last report; a new site has grown by all that it holds. */
+/* Growth of a site since the last report. A new site has grown by its whole size. */
 struct growth {
 	int64_t bytes;
 	int64_t count;
-	const struct site_history *history; /* up to this snapshot; valid until the next update */
+	/* History including this snapshot; valid until the next update. */
+	const struct site_history *history;
 };
 
 int ranking__new(struct ranking **ret);
 void ranking__free(struct ranking *ranking);
 
 /*
- * Remembers a snapshot and sets growth[i] for snap->sites[i], unless growth is NULL; call once per
+ * Remembers a snapshot. Unless `growth` is NULL, sets growth[i] for snap->sites[i]. Call once per
  * snapshot. Returns 0 or -ENOMEM.
  */
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth);
 
 /*
- * Like ranking__update(), but ranks cnt sums over sites of the snapshot, which may overlap:
- * growth[i] is for the sum made by make(arg, i, ret). Sums are large, so only one exists at a time.
+ * Like ranking__update(), but remembers cnt sums over sites of the snapshot instead of its sites;
+ * the sums may overlap. growth[i] is set for the sum made by make(arg, i, ret). Only one sum exists
+ * at a time, because sums are large.
  */
 int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
 			 void (*make)(const void *arg, size_t i, struct site *ret), const void *arg,
 			 size_t cnt, struct growth *growth);
 
-/* Remembers a snapshot between two reports; growth still counts from the last report. */
+/* Remembers a snapshot taken between two reports; growth is still relative to the last report. */
 int ranking__note(struct ranking *ranking, const struct snapshot *snap);
 
 /* Number of snapshots that were remembered, and time between the first and the last. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Results of a proof: whether anything in a process's memory points to the blocks of its heap. The
- * terms are valgrind's; proof/marking.h defines them.
+ * Results of a proof: for the heap blocks of a process, whether anything in its memory points to
+ * them. The terms are those of valgrind; proof/marking.h defines them.
  */
 #ifndef REPORT_REACH_H
 #define REPORT_REACH_H
@@ -13,11 +13,11 @@
 
 enum reach { REACH_DEFINITE, REACH_INDIRECT, REACH_POSSIBLE, REACH_REACHABLE, REACH_CNT };
 
-/* How the picture of a process's memory was taken. Recordings store the numbers. */
+/* How the picture of a process's memory was taken. Recordings store these numbers. */
 enum proof_method {
 	PROOF_NONE,   /* no picture was taken */
 	PROOF_STILL,  /* no thread of the process was running */
-	PROOF_CLONE,  /* the process's memory was copied first */
+	PROOF_CLONE,  /* the process's memory was copied before the copy was read */
 	PROOF_FREEZE, /* running threads were stopped while memory was read */
 	PROOF_ENDED,  /* the process was stopped at its end */
 	PROOF_CORE,   /* the process left a core file */
@@ -29,22 +29,22 @@ struct reach_sum {
 	uint64_t count;
 };
 
-/* Blocks of a site that are reachable only from lost blocks of another site. */
+/* Blocks of one site that are reachable only from lost blocks of another site. */
 struct hanging_sum {
-	uint64_t site; /* id of the site of these blocks */
+	uint64_t site; /* id of the site of the reachable blocks */
 	uint64_t head; /* id of the site of the lost blocks */
 	struct reach_sum of;
 };
 
-/* Where a pointer to a block is stored. Recordings store the numbers. */
+/* Where a pointer to a block is stored. Recordings store these numbers. */
 enum holder_kind {
 	HOLDER_GLOBAL,   /* in a variable of a program or library, or in a mapped file */
 	HOLDER_STACK,    /* on the stack of a thread */
 	HOLDER_REGISTER, /* in a register of a thread */
 	HOLDER_KERNEL,   /* in epoll or timer data in the kernel */
-	HOLDER_HEAP,     /* in a heap block that memleak does not know */
+	HOLDER_HEAP,     /* in a heap block that memleak does not track */
 	HOLDER_MEMORY,   /* in any other mapping */
-	HOLDER_BLOCK,    /* in a block of a site */
+	HOLDER_BLOCK,    /* in a tracked block */
 	HOLDER_SCRIPT,   /* in a variable of a script */
 	HOLDER_KIND_CNT,
 };
@@ -53,38 +53,49 @@ struct site;
 
 struct holder {
 	enum holder_kind kind;
-	uint64_t addr; /* address of the pointer, if it is in memory */
-	pid_t tid;     /* thread of a stack or register */
-	uint64_t code; /* stack: address in the function that owns the frame; 0 if not known */
-	/* Path of the mapping, or name of the thread or variable, raw bytes; NULL if none. */
+	uint64_t addr; /* address of the pointer if it is in memory */
+	pid_t tid;     /* thread whose stack or register has the pointer */
+	/*
+	 * For a stack: address in the function whose stack frame has the pointer; 0 if not known.
+	 */
+	uint64_t code;
+	/*
+	 * Path of the mapping, or name of the thread or variable, as raw bytes; NULL if not known.
+	 */
 	const char *path;
-	bool is_likely;          /* root: its link to the chain was inferred */
-	const char *words;       /* text from a recording, for other holders than blocks; or NULL */
-	const struct site *site; /* site of a block; NULL if not in the snapshot */
-	uint64_t repeats;        /* number of consecutive blocks of site in the chain */
+	bool is_likely; /* for the root: links of the chain were inferred */
+	/* Text from a recording, for holders that are not blocks; NULL if there is none. */
+	const char *words;
+	/* Site of a holder that is a block; NULL if the snapshot does not have the site. */
+	const struct site *site;
+	uint64_t repeats; /* number of consecutive blocks of the site in the chain */
 };
 
 /* Results of a proof for the blocks of a site. */
 struct site_reach {
 	struct reach_sum of[REACH_CNT];
 	/*
-	 * lost: blocks that are definite in two pictures, or at the process's end. hanging: blocks
-	 * of any site that are reachable only from those lost blocks.
+	 * lost: blocks of the site that were definite in two pictures, or at the process's end.
+	 * hanging: blocks of any site that are reachable only from the blocks in `lost`.
 	 */
 	struct reach_sum lost;
 	struct reach_sum hanging;
 	double lost_per_s;    /* lost blocks per second since the last proof; 0 if not known */
 	uint64_t lost_for_ns; /* time since a block of the site was first found lost */
-	/* Chain of holders of most of the reachable blocks, root first; empty if not searched. */
+	/*
+	 * Chain of holders through which most of the reachable blocks are reachable, root first;
+	 * empty if no chain was searched.
+	 */
 	const struct holder *held_by;
 	size_t held_by_cnt;
-	bool proved; /* the proof covers the heap of the site's process */
+	bool proved; /* the proof covers the heap of the process that the site belongs to */
 };
 
 /* Facts about the proof behind a report. */
 struct proof_facts {
-	enum proof_method method; /* most intrusive method used: the one with the highest number */
-	uint64_t stopped_ns;      /* longest time that a thread was stopped */
+	/* Method with the highest number, which is the most intrusive one that was used. */
+	enum proof_method method;
+	uint64_t stopped_ns; /* longest time that a thread was stopped */
 	uint64_t scanned_bytes;
 	uint64_t pictures; /* pictures behind each verdict of "lost": 1 or 2 */
 	uint64_t processes;

@@ -23,16 +23,21 @@
 #include "report/site_order.h"
 #include "report/summary_order.h"
 
-/* Maximum sites shown of each group: enough to see where its memory came from. */
+/* Maximum sites shown for each group: enough to see where the group's memory came from. */
 #define GROUP_SITES 3
 
 /* Maximum suspects, and maximum losses, of a report. */
 #define MAX_SUSPECTS 5
 
-/* Minimum part of all outstanding memory for which a site prevents an all-clear. */
+/*
+ * Minimum size of a site without a verdict that prevents the message "nothing seems to leak", as a
+ * fraction of all outstanding memory.
+ */
 #define LEAST_PART 0.01
 
-/* Maximum stacks that are named to find suspects, or losses. */
+/*
+ * Maximum stacks that are named to find suspects, and maximum stacks that are named to find losses.
+ */
 #define MAX_PATHS 256
 
 static void add_totals(const struct candidate *candidates, struct report *report)
@@ -52,9 +57,12 @@ static void add_totals(const struct candidate *candidates, struct report *report
 	}
 }
 
-/* Everything in a report that has a stack, in the order of the report's array of sites. */
+/*
+ * The parts of a report that have stacks, in the order in which the report's array of sites has
+ * them.
+ */
 struct shown {
-	struct candidate *candidates; /* the sites that are outstanding */
+	struct candidate *candidates; /* the outstanding sites */
 	size_t cnt;
 	struct largest_sites largest;
 	struct candidate *peak;
@@ -63,13 +71,14 @@ struct shown {
 	size_t path_cnt;
 	struct candidate *lost_paths; /* sites with lost blocks */
 	size_t lost_path_cnt;
-	const struct site **holders; /* sites whose blocks point to blocks of shown sites */
+	/* Sites that hold others: their blocks point to blocks of shown sites. */
+	const struct site **holders;
 	size_t holder_cnt;
 	struct funnels funnels;
 	struct chunk_pools pools;
 };
 
-/* Attributes a site to its chunk pool, if it has one. */
+/* Sets the chunks of a site whose memory a chunk pool took. */
 static void give_chunks(const struct chunk_pools *pools, struct report_site *shown)
 {
 	const struct chunk_pool *pool = chunk_pools_find(pools, shown->site);
@@ -98,7 +107,7 @@ static void show(const struct shown *shown, struct report_site *sites,
 	}
 }
 
-/* Allocates the locations of all frames. */
+/* Allocates the locations of the frames of all sites. */
 static int give_locations(struct report *report, size_t cnt)
 {
 	const struct sym_location **next;
@@ -175,7 +184,9 @@ static void find_blocks(struct report *report)
 	}
 }
 
-/* Returns the length of the report's array of sites, over all parts of the report. */
+/*
+ * Returns the length of the report's array of sites, over all parts of the report that have stacks.
+ */
 static size_t named_cnt(const struct report *report)
 {
 	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->path_cnt +
@@ -203,8 +214,8 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 }
 
 /*
- * Returns the script variable that holds the largest site of a runtime's objects. The holders of
- * objects in pools are not known.
+ * Returns the text for the script variable that holds the largest site of a kind of runtime
+ * objects. Objects in pools have no known holders.
  */
 static const char *script_holder_of(const struct report *report, const struct report_site *objects)
 {
@@ -254,7 +265,7 @@ static int show_groups(const struct candidate *candidates, const struct grouping
 	return 0;
 }
 
-/* Reduces candidates to the first sites of each group that is shown, group by group. */
+/* Reduces the candidates to the first sites of each shown group, in the order of the groups. */
 static int choose_sites(const struct grouping *grouping, struct report *report,
 			struct candidate *candidates, size_t *ret)
 {
@@ -285,7 +296,7 @@ static int choose_sites(const struct grouping *grouping, struct report *report,
 	return 0;
 }
 
-/* Finds functions that allocate on behalf of their callers, and functions that fill pools. */
+/* Finds functions that allocate on behalf of their callers, and functions that fill chunk pools. */
 static int compare_callers(const struct sums *sums, struct symbol_backend *symbols,
 			   uint64_t deadline_ns, size_t cnt, struct shown *shown)
 {
@@ -306,7 +317,7 @@ static void give_sites(struct report *report)
 	}
 }
 
-/* Returns the maximum entries of each list that does not list stacks. */
+/* Returns the maximum entries of each list whose entries are not stacks. */
 static size_t records_of(const struct options *opts)
 {
 	return opts->max_records ? opts->max_records : opts->top;
@@ -321,7 +332,7 @@ static int show_summaries(const struct options *opts, struct report *report)
 	return summary_order_init(report->snapshot, opts->summary_sort, &report->summaries);
 }
 
-/* Ranks groups, and moves the *cnt sites to show to the front of candidates. */
+/* Sorts the groups, and moves the *cnt sites that are shown to the front of `candidates`. */
 static int rank_groups(const struct options *opts, const struct grouping *grouping,
 		       const struct growth *growth, struct report *report,
 		       struct candidate *candidates, size_t *cnt)
@@ -338,7 +349,10 @@ static int rank_groups(const struct options *opts, const struct grouping *groupi
 	return err ? err : choose_sites(grouping, report, candidates, cnt);
 }
 
-/* Selects the sites of a peak to show. These have no growth, as a peak is a single moment. */
+/*
+ * Selects the sites of a peak that are shown. They have no growth, because a peak is a single
+ * moment.
+ */
 static int show_peak(const struct options *opts, const struct peak *peak, struct shown *shown)
 {
 	cleanup_free struct growth *growth = NULL;
@@ -356,7 +370,10 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 	return err;
 }
 
-/* Moves runtime initialisation behind the other sites, or only checks for it if grouped. */
+/*
+ * Moves the sites of runtime initialisation behind all other sites. If sites are grouped, only
+ * checks whether all of them are runtime initialisation.
+ */
 static int sort_out_runtime_init(const struct options *opts, struct symbol_backend *symbols,
 				 uint64_t deadline_ns, bool grouped, struct report *report,
 				 struct shown *shown)
@@ -375,7 +392,9 @@ static int sort_out_runtime_init(const struct options *opts, struct symbol_backe
 	return err;
 }
 
-/* Returns the sum of the rates of growing kernel sites, whatever the verdicts on them. */
+/*
+ * Returns the growth of all growing kernel sites in bytes per second, regardless of their verdicts.
+ */
 static double kernel_growth(const struct shown *shown, size_t cnt)
 {
 	double ret = 0;
@@ -391,7 +410,8 @@ static double kernel_growth(const struct shown *shown, size_t cnt)
 }
 
 /*
- * True if a site belongs to a chunk pool that seems to leak, so that its pool is reported instead.
+ * True if a site belongs to a chunk pool that seems to leak: then the pool is reported instead of
+ * the site.
  */
 static bool is_told_with_pool(const struct sums *sums, const struct shown *shown,
 			      const struct site *site)
@@ -421,7 +441,7 @@ static void count_verdicts(const struct sums *sums, const struct shown *shown,
 	}
 }
 
-/* Lists the sites that are judged one by one, then the pools. */
+/* Lists all sites that are judged one by one, followed by the pools. */
 static size_t choose_judged(const struct pools *pools, const struct shown *shown,
 			    struct report *report, struct candidate *judged)
 {
@@ -440,7 +460,9 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 	return cnt;
 }
 
-/* Chooses the paths of suspects, followed by their possible companions. */
+/*
+ * Chooses the paths (growing stacks) that may be suspects, followed by their possible companions.
+ */
 static int choose_paths(const struct candidate *judged, size_t cnt, struct report *report,
 			struct shown *shown)
 {
@@ -465,7 +487,7 @@ static int choose_paths(const struct candidate *judged, size_t cnt, struct repor
 	return 0;
 }
 
-/* Judges all sites and chooses the paths of suspects, independently of the sites shown. */
+/* Judges all sites, whether they are shown or not, and chooses the paths that may be suspects. */
 static int show_paths(const struct options *opts, const struct sums *sums,
 		      struct symbol_backend *symbols, uint64_t deadline_ns, struct report *report,
 		      struct shown *shown)
@@ -501,7 +523,7 @@ static int show_lost_paths(struct report *report, struct shown *shown)
 	return err;
 }
 
-/* Finds, after a proof, the sites whose blocks point to blocks of shown sites. */
+/* Finds, after a proof, the sites that hold others: their blocks point to blocks of shown sites. */
 static int show_holders(struct shown *shown)
 {
 	const struct candidate *const lists[] = {shown->candidates, shown->paths};
@@ -522,7 +544,7 @@ static void shown_deinit(struct shown *shown)
 	chunk_pools_deinit(&shown->pools);
 }
 
-/* Returns the first moment of the growing sites and pools of a process. */
+/* Returns the time at which a process's growing sites and pools were first seen. */
 static uint64_t first_seen_ns(const struct pools *pools, const struct report *report,
 			      const struct process *process)
 {
@@ -540,7 +562,10 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 	return first_ns;
 }
 
-/* True if a path of runtime objects may stop growing soon. Processes of -p are past their start. */
+/*
+ * True if the memory of a path is runtime objects that may stop growing soon. With -p, processes
+ * are assumed to have finished their start.
+ */
 static bool is_settling(const struct options *opts, const struct pools *pools,
 			const struct report *report, const struct report_site *path)
 {
@@ -553,7 +578,7 @@ static bool is_settling(const struct options *opts, const struct pools *pools,
 				       first_seen_ns(pools, report, path->site->process));
 }
 
-/* Marks the paths of runtime objects that may stop growing soon. */
+/* Marks the paths whose memory is runtime objects that may stop growing soon. */
 static void find_settling(const struct options *opts, const struct pools *pools,
 			  struct report *report)
 {
@@ -579,7 +604,7 @@ static void share_rest(const struct options *opts, struct report *report)
 						  report->suspects, report->suspect_cnt, rest);
 }
 
-/* Finds the suspects, and the functions with lost blocks. */
+/* Finds the suspects, and the functions that have lost blocks. */
 static int name_culprits(struct report *report)
 {
 	const struct trifle_scale scale = {
@@ -598,7 +623,7 @@ static int name_culprits(struct report *report)
 				 &report->loss_cnt, &report->losses);
 }
 
-/* Returns a report with the settings of the options and no sites yet; sums may be NULL. */
+/* Returns a report with the settings from the options, and without sites. `sums` may be NULL. */
 static struct report report_of(const struct options *opts, const struct snapshot *snap,
 			       const struct sums *sums, bool final)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A report: a ranked snapshot, cut to the sites that are shown, with named frames. A sink gets
- * nothing else as input.
+ * A report is a ranked snapshot, cut to the sites that are shown, with named frames. It is the only
+ * input of a sink.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -21,12 +21,13 @@ struct callers;
 struct grouping;
 struct pools;
 
-/* Sums that are judged in addition to single sites; each pointer may be NULL. */
+/* Sums that are judged in addition to the sites; each pointer may be NULL. */
 struct sums {
 	const struct pools *pools;
 	const struct callers *callers;
 	const struct untraced_growths *untraced;
-	const struct rss *first_rss; /* resident memory in the first snapshot that has it */
+	/* Resident memory in the first snapshot that has this number. */
+	const struct rss *first_rss;
 };
 
 /* A group of --by: the sum of its sites, and its top sites. */
@@ -44,53 +45,64 @@ struct report_group {
 
 struct report {
 	const struct snapshot *snapshot;
-	struct report_site *sites; /* shown sites, sorted; sites of a group are adjacent */
+	struct report_site *sites; /* shown sites, sorted; the sites of a group are adjacent */
 	size_t site_cnt;
 	size_t sites_total;
 	enum group_by by;
-	const struct report_site *largest; /* sites of the largest blocks; only if requested */
+	/* Sites that have the largest block of a process; only if requested. */
+	const struct report_site *largest;
 	size_t largest_cnt;
 	struct report_group *groups; /* shown groups, sorted; none with --by stack */
 	size_t group_cnt;
 	size_t groups_total;
 	uint64_t bytes; /* sum over all sites, shown or not */
 	uint64_t count;
-	double bytes_variance; /* variance of bytes with sampling; NAN if not known */
+	double bytes_variance; /* variance of bytes, due to sampling; NAN if not known */
 	double count_variance;
 	uint64_t inherited_bytes; /* bytes of blocks that forked children inherited */
 	uint64_t inherited_count;
-	uint64_t definite_count; /* blocks that nothing points to; only with a proof */
-	uint64_t complete_bytes; /* bytes of the sites with a complete stack */
+	uint64_t definite_count; /* number of blocks that nothing points to; only with a proof */
+	uint64_t complete_bytes; /* bytes of sites whose stack is complete */
 	const struct process_summary **summaries; /* sorted rows; NULL if not requested */
 	size_t summary_cnt;
-	size_t largest_total;            /* length of the list before it was cut to largest_cnt */
-	double kernel_per_s;             /* growth of kernel sites, including caches, in bytes */
+	/* Number of processes with a largest block, of which largest_cnt are listed. */
+	size_t largest_total;
+	/* Growth of kernel sites, including caches, in bytes per second. */
+	double kernel_per_s;
 	const struct report_site *paths; /* the sites that seem to leak, the worst first */
 	size_t path_cnt;
-	struct suspect *suspects; /* the paths, merged by program and blamed function */
+	/* Groups of paths that have the same program and blamed function. */
+	struct suspect *suspects;
 	size_t suspect_cnt;
-	size_t suspects_total;       /* sites that seem to leak */
-	struct shared_caller shared; /* common caller of leaking sites outside the suspects */
+	size_t suspects_total; /* number of sites that seem to leak */
+	/* Function that calls most of the leaking sites that are in no suspect. */
+	struct shared_caller shared;
 	const struct report_site *lost_paths; /* sites with lost blocks */
 	size_t lost_path_cnt;
-	struct proven_loss *losses; /* the lost paths, merged by program and blamed function */
+	/* Groups of lost paths that have the same program and blamed function. */
+	struct proven_loss *losses;
 	size_t loss_cnt;
-	size_t losses_total;               /* sites with lost blocks */
-	const struct report_site *holders; /* sites whose blocks point to other sites' blocks */
+	size_t losses_total;               /* number of sites with lost blocks */
+	const struct report_site *holders; /* sites whose blocks point to blocks of shown sites */
 	size_t holder_cnt;
-	size_t judged; /* sites with enough history for a verdict */
-	/* Growing sites that may only replace memory from before tracing began. */
+	size_t judged; /* number of sites whose history is long enough for a verdict */
+	/* Number of growing sites that may only replace memory from before tracing began. */
 	size_t undecided;
-	size_t between_steps; /* large sites whose next growth step may not be due yet */
+	/* Number of large sites that grow in steps and whose next step may not be due yet. */
+	size_t between_steps;
 	struct runtime_init runtime_init;
-	size_t runtime_init_from;           /* index of the first site of runtime initialisation */
-	bool only_runtime_init;             /* all sites are runtime initialisation */
-	const struct pool *unclear;         /* a pool with pool_is_unclear(); NULL if none */
-	const struct report_site *settling; /* a path that may stop growing soon; or NULL */
-	struct untraced_growths untraced;   /* owned by the caller of report_init_groups() */
-	const struct rss *rss;              /* memory of the only process; NULL if not known */
-	const struct rss *first_rss;        /* the first rss that was known; or NULL */
-	bool has_older;                     /* the filter --older was given */
+	size_t runtime_init_from; /* index of the first site of runtime initialisation */
+	bool only_runtime_init;   /* all sites are runtime initialisation */
+	/* A pool for which pool_is_unclear() is true; NULL if there is none. */
+	const struct pool *unclear;
+	/* A path that may stop growing soon; NULL if there is none. */
+	const struct report_site *settling;
+	struct untraced_growths untraced; /* owned by the caller of report_init_groups() */
+	/* Resident memory of the only process; NULL if not known. */
+	const struct rss *rss;
+	/* Resident memory when it was first known; NULL if it never was. */
+	const struct rss *first_rss;
+	bool has_older; /* the option --older is given */
 	bool has_min_size;
 	bool has_max_size;
 	bool show_allocs;
@@ -103,29 +115,34 @@ struct report {
 	bool show_why;
 	bool propose; /* propose suppressions */
 	bool final;
-	bool recorded; /* the report is of a recording: unnamed threads may be alive */
+	/* The report is made from a recording: threads without a name may be alive. */
+	bool recorded;
 	bool all_frames;
 	bool colour;
 	/* Outstanding bytes at the last reports, oldest first; the last entry is this report. */
 	const uint64_t *past;
 	size_t past_cnt;
-	/* Processes that ended since the last report (final: since tracing began); NULL if none. */
+	/*
+	 * Processes that ended since the last report; in the final report, since tracing began.
+	 * NULL if there are none.
+	 */
 	const struct ended_processes *ended;
-	struct ranking_past watched;                /* the snapshots behind the verdicts */
+	/* Number and times of the snapshots behind the verdicts. */
+	struct ranking_past watched;
 	const struct sym_location **location_store; /* memory for the locations of all sites */
 };
 
 /*
- * Makes a report without groups. growth has one entry per site of snap. symbols name frames until
- * deadline_ns (CLOCK_MONOTONIC); a frame without a name by then may be named in the next report.
- * The report points into snap, which must outlive it. Returns 0 or -ENOMEM.
+ * Makes a report without groups. `growth` has one entry for each site of snap. `symbols` names
+ * frames until deadline_ns (CLOCK_MONOTONIC); a frame without a name by then may have one in the
+ * next report. The report points into snap, which must outlive it. Returns 0 or -ENOMEM.
  */
 int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
 		bool final, struct report *ret);
 /*
- * Like report_init(), but also reports groups and sums of the snapshot, which may be NULL. The
- * report points into the groups and sums.
+ * Like report_init(), but also reports the groups and sums of the snapshot; both may be NULL. The
+ * report points into both.
  */
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,

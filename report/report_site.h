@@ -11,7 +11,7 @@
 struct runtime_objects;
 struct site_history;
 
-/* Returns the current or last known address of a frame's code; 0 if not known. */
+/* Returns the address of a frame's code, or the last one known; 0 if no address is known. */
 static inline uint64_t frame_address(uint64_t frame, const struct sym_location *location)
 {
 	if (!frame_is_in_file(frame))
@@ -22,33 +22,34 @@ static inline uint64_t frame_address(uint64_t frame, const struct sym_location *
 /* Position of a function in a stack. */
 struct place {
 	size_t frame;    /* index into the frames of the site */
-	size_t function; /* index into the location's functions: 0 is the innermost inlined one */
+	size_t function; /* index into the location's functions; 0: innermost inlined one */
 };
 
 struct report_site {
 	const struct site *site;
 	int64_t growth_bytes; /* growth since the last report */
 	int64_t growth_count;
-	const struct site_history *history;    /* NULL without earlier snapshots */
+	const struct site_history *history;    /* NULL if there are no earlier snapshots */
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
-	bool runtime_init;                     /* memory that libraries keep; not set with groups */
-	struct program program;                /* the traced program, from the stack */
-	size_t first_frame;                    /* first frame outside the allocator */
-	size_t wrapped_frame;                  /* frames before this one allocate for callers */
-	size_t blamed_from;                    /* frames before this one are not blamed */
-	size_t path_cnt;                       /* number of sites summed up; 0 for a single site */
-	bool in_pool;                          /* callers of the runtime are not blamed */
-	bool callers_vary;                     /* no single site has most of the growth */
-	bool is_excluded;                      /* grows, but never becomes a suspect */
-	struct chunks chunks;                  /* chunks of the chunk pool at blamed_from */
-	struct place blamed;                   /* the blamed function */
-	struct place through;                  /* library call in which blamed allocates */
+	/* Libraries allocate and keep it; not set with groups. */
+	bool runtime_init;
+	struct program program; /* the traced program, as found on the stack */
+	size_t first_frame;     /* innermost frame outside the allocator */
+	size_t wrapped_frame;   /* frames below this index allocate for callers */
+	size_t blamed_from;     /* frames below this index are not blamed */
+	size_t path_cnt;        /* number of sites summed up; 0 for a single site */
+	bool in_pool;           /* taken by a runtime: its callers are not blamed */
+	bool callers_vary;      /* no single summed-up site has most of the growth */
+	bool is_excluded;       /* the site grows, but must not become a suspect */
+	struct chunks chunks;   /* of the chunk pool at blamed_from */
+	struct place blamed;    /* the blamed function */
+	struct place through;   /* library function that `blamed` called */
 	bool has_through;
-	const struct runtime_objects *objects; /* runtime objects in the memory; or NULL */
-	bool settling;                         /* may stop growing soon: no suspect yet */
-	char **held_by;                        /* chain of holders as text, root first */
+	const struct runtime_objects *objects; /* kind of runtime objects in the memory; or NULL */
+	bool settling;                         /* may stop growing soon, so it is no suspect yet */
+	char **held_by;                        /* texts for the chain of holders, root first */
 	size_t held_by_cnt;
-	size_t depth_cnt;           /* number of joined stacks (depths.h); 0 if none were joined */
+	size_t depth_cnt;           /* number of stacks joined by depths.h; 0 if none were joined */
 	const struct block *blocks; /* blocks of the site; NULL without -a */
 	size_t block_cnt;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums up the sites of reserved address space. */
+/* Sums up and removes the sites of reserved address space. */
 #include "report/reserves.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums and names of the parts of resident memory. */
+/* Computes sums of the parts of resident memory, and names the parts. */
 #include "report/rss.h"
 
 static const char *const part_names[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The resident memory of a process, divided by use. All numbers are bytes of resident pages, and
- * the parts add up to Rss of /proc/PID/smaps.
+ * The resident memory of a process, divided by use. All numbers are bytes of resident pages. The
+ * sum of all parts is Rss in /proc/PID/smaps.
  */
 #ifndef REPORT_RSS_H
 #define REPORT_RSS_H
@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 enum rss_part {
-	RSS_LIVE,      /* blocks in use, with their headers, and glibc's own structures */
+	RSS_LIVE,      /* used blocks with their headers, and glibc's own structures */
 	RSS_PINNED,    /* free memory on pages that hold live blocks or headers */
-	RSS_TRIMMABLE, /* whole pages in free chunks: malloc_trim() would return them */
+	RSS_TRIMMABLE, /* whole pages in free chunks: malloc_trim() would give them back */
 	RSS_TOP,       /* free memory at the ends of heaps, for new blocks */
 	RSS_MAPPED,    /* other anonymous memory: mmap() of the program, other allocators */
 	RSS_STACKS,
@@ -24,16 +24,17 @@ enum rss_part {
 
 struct rss {
 	uint64_t parts[RSS_PART_CNT];
-	uint64_t arenas;         /* glibc arenas whose chunks were counted */
-	uint64_t skipped_arenas; /* inconsistent glibc arenas: their memory is in RSS_MAPPED */
+	uint64_t arenas; /* glibc arenas whose chunks were counted */
+	/* Glibc arenas found inconsistent: their memory is in RSS_MAPPED. */
+	uint64_t skipped_arenas;
 };
 
 uint64_t rss_total(const struct rss *rss);
 
-/* Returns the bytes that glibc keeps: pinned, trimmable and top. */
+/* Returns the bytes that glibc keeps though they are free: the parts pinned, trimmable and top. */
 uint64_t rss_kept(const struct rss *rss);
 
-/* Returns the name of a part in reports for programs, such as "live". */
+/* Returns the name of a part in machine-readable reports, such as "live". */
 const char *rss_part_name(enum rss_part part);
 
 #endif

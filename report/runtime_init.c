@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Recognises runtime initialisation by the library functions that keep such memory. All frames from
- * the allocator to such a function must be in the libraries, as memory that the program's own
- * function asks for is the program's, even in a callback. In a static program, whose file contains
- * the library, only names decide: they are reserved for the library, which calls no function of the
- * program there.
+ * Recognises runtime initialisation by the library functions that keep such memory. All frames
+ * between the allocator and such a function must be in the libraries: memory that a function of the
+ * program asks for is the program's, even if a library calls the function.
+ *
+ * The file of a static program contains the libraries, so there only names decide. They are names
+ * reserved for the library, which calls no function of the program in between.
  */
 #include "report/runtime_init.h"
 
@@ -16,13 +17,13 @@
 #include "report/allocator_frames.h"
 
 /*
- * Names of functions, without leading underscores, and the maximum blocks of a site that is runtime
- * initialisation: a site with more blocks goes on allocating.
+ * Names of functions, without leading underscores. `most` is the maximum blocks of a site that is
+ * runtime initialisation: a site with more blocks is still allocating.
  */
 static const struct runtime_init_name {
 	const char *name;
 	uint64_t most;
-	bool is_public; /* the name is reserved even without underscores */
+	bool is_public; /* only the library may use the name, even without underscores */
 } runtime_init_names[] = {
 	{"IO_file_doallocate", 3, false}, /* stdin, stdout and stderr, which are never closed */
 	{"IO_wfile_doallocate", 3, false},
@@ -40,11 +41,11 @@ static const struct runtime_init_name {
 	{"nss_module_load", 256, false},
 	{"nss_action_parse", 256, false},
 	{"nss_database_get", 256, false},
-	{"cxa_atexit", 1, false},       /* extension of the list of handlers */
+	{"cxa_atexit", 1, false},       /* the list of exit handlers, when it is extended */
 	{"dl_allocate_tls", 64, false}, /* thread-local storage of each thread */
 	{"tls_get_addr", 64, false},
 	{"dl_init", 4, false}, /* constructors of libraries, such as that of libstdc++'s pool */
-	/* Only in static programs, which start without a dynamic loader. */
+	/* These functions exist only in static programs, which start without a dynamic loader. */
 	{"dl_non_dynamic_init", 64, false},
 	{"dl_relocate_static_pie", 64, false},
 	{"libc_init_first", 64, false},
@@ -66,7 +67,10 @@ static bool is_runtime_init_frame(const char *symbol, uint64_t count, bool in_pr
 	return false;
 }
 
-/* Returns the file of a static program, in which libc's start-up code lies; NULL if not static. */
+/*
+ * Returns the file of a static program: the file that has libc's start-up code. Returns NULL if the
+ * program is not static.
+ */
 static const char *static_program(struct symbol_backend *symbols, const struct site *site)
 {
 	static const char start[] = "__libc_start_";

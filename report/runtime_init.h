@@ -10,7 +10,7 @@
 #include "report/site_order.h"
 #include "report/symbol_backend.h"
 
-/* Sum of the runtime initialisation among the candidates that were examined. */
+/* Sum of the sites that were found to be runtime initialisation. */
 struct runtime_init {
 	uint64_t bytes;
 	uint64_t count;
@@ -18,16 +18,19 @@ struct runtime_init {
 };
 
 /*
- * Examines candidates in order until `most` are found that are no runtime initialisation. Puts
- * these first, their number in *ret_cnt, then the runtime initialisation that was found, whose sum
- * is added to ret. Candidates without names at deadline_ns are no runtime initialisation. Returns 0
- * or -ENOMEM.
+ * Examines candidates in order until `most` of them are found not to be runtime initialisation.
+ * Moves these to the front, and sets *ret_cnt to their number. Behind them come the candidates that
+ * are runtime initialisation, whose sum is added to *ret. A candidate without names at deadline_ns
+ * counts as no runtime initialisation. Returns 0 or -ENOMEM.
  */
 int runtime_init_put_last(struct symbol_backend *symbols, uint64_t deadline_ns,
 			  struct candidate *candidates, size_t cnt, size_t most, size_t *ret_cnt,
 			  struct runtime_init *ret);
 
-/* Sets *ret to whether all candidates are runtime initialisation. Returns 0 or -ENOMEM. */
+/*
+ * Sets *ret to true if all candidates are runtime initialisation, else to false. Returns 0 or
+ * -ENOMEM.
+ */
 int runtime_init_is_all(struct symbol_backend *symbols, uint64_t deadline_ns,
 			const struct candidate *candidates, size_t cnt, bool *ret);
 

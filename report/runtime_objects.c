@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Table of runtimes, with the advice that was found to help with each. */
+/* Table of language runtimes, with advice on how to find out more about their objects. */
 #include "report/runtime_objects.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include "base/path.h"
 #include "report/own.h"
 
-/* Greater than any minor version number. */
+/* A number above every minor version number. */
 #define VERSION_STEP 1000
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -67,7 +67,10 @@ static const struct runtime_objects known[] = {
 	{.runtime = "gc", .words = "objects on libgc's heap", .is_library = true},
 };
 
-/* Returns major and minor version combined in one number; 0 if text does not have both. */
+/*
+ * Returns the major and minor version in `text`, combined in one number; 0 if one of them is
+ * missing.
+ */
 static unsigned long version_number(const char *text)
 {
 	unsigned long major, minor;
@@ -80,7 +83,10 @@ static unsigned long version_number(const char *text)
 	return minor < VERSION_STEP ? major * VERSION_STEP + minor : 0;
 }
 
-/* True if the version in a file's name ("libpython3.11.so.1.0") is before another version. */
+/*
+ * True if the version in a file's name, such as "libpython3.11.so.1.0", is lower than another
+ * version.
+ */
 static bool is_before(const char *module, const char *version)
 {
 	const char *name = path_name(module);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Describes the objects in language runtimes' memory, and how to find out more about them. */
+/* Describes the objects in the memory of language runtimes, and how to find out more about them. */
 #ifndef REPORT_RUNTIME_OBJECTS_H
 #define REPORT_RUNTIME_OBJECTS_H
 
@@ -9,17 +9,22 @@ struct runtime_objects {
 	const char *runtime;      /* name of the runtime without version */
 	const char *words;        /* name of the objects, such as "python objects" */
 	const char *advice;       /* how to find out which objects grow; NULL if not known */
-	const char *block_advice; /* advice for objects that have a block each */
-	const char *before;       /* entry is for versions before this one; NULL for all */
-	bool is_library;          /* a library for any program, which runs no scripts */
-	bool has_blocks; /* heap blocks are judged with mappings if the runtime runs the process */
-	const char *const *functions; /* entry is for blocks of functions with these prefixes */
+	const char *block_advice; /* advice if each object has a block of its own */
+	const char *before;       /* the entry applies to versions before this one; NULL: to all */
+	bool is_library;          /* a library that any program may use, which runs no scripts */
+	/* If the runtime runs the process, its heap blocks are added to its mappings. */
+	bool has_blocks;
+	/* The entry applies to blocks taken by functions with these prefixes. */
+	const char *const *functions;
 };
 
-/* Returns the objects of a runtime, given the path of its file; NULL for other files. */
+/*
+ * Returns the kind of objects of a runtime, given the path of its file; NULL if the file is no
+ * runtime.
+ */
 const struct runtime_objects *runtime_objects_of(const char *module);
 
-/* Returns the objects for which a function of a runtime takes blocks; NULL if not known. */
+/* Returns the kind of objects for which a function of a runtime takes blocks; NULL if not known. */
 const struct runtime_objects *runtime_blocks_of(const char *module, const char *symbol);
 
 /* True if a runtime takes blocks for objects of the scripts that it runs. */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts, for each function of a few paths, how many sites it calls. */
+/* Counts, for each function on a few paths, how many sites have it on their stacks. */
 #include "report/shared_caller.h"
 
 #include <string.h>
 
 #include "report/blame.h"
 
-/* Maximum paths whose functions are tried. A function of most paths is on one of these. */
+/* Maximum paths whose functions are tried. A function that is on most paths is on one of these. */
 #define TRIED_PATHS 8
 
-/* Maximum frames of a path that are tried. Frames further out are common to all paths. */
+/* Maximum innermost frames of a path that are tried. Functions further out are on all paths. */
 #define MOST_FRAMES 32
 
 static const struct sym_frame *outermost_at(const struct report_site *path, size_t frame)
@@ -51,7 +51,10 @@ static bool is_told(const struct report_site *path, const struct suspect *suspec
 	return false;
 }
 
-/* Returns the number of sites, except suspects' sites, with the function of a path's frame. */
+/*
+ * Returns the number of sites whose stacks have the function at a frame of `path`. Sites of
+ * suspects are not counted.
+ */
 static size_t sites_below(const struct report_site *paths, size_t cnt,
 			  const struct suspect *suspects, size_t suspect_cnt,
 			  const struct report_site *path, size_t frame)

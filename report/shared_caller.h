@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the function that calls most of the growing paths that are not part of a suspect. */
+/* Finds the function that is on most of the growing stacks (paths) that are in no suspect. */
 #ifndef REPORT_SHARED_CALLER_H
 #define REPORT_SHARED_CALLER_H
 
@@ -7,14 +7,16 @@
 #include "report/suspects.h"
 
 struct shared_caller {
-	const struct report_site *path; /* a path with the function; NULL if none was found */
-	struct place place;             /* position of the function on the path */
-	size_t site_cnt;                /* sites below the function */
+	/* A path that has the function; NULL if no function was found. */
+	const struct report_site *path;
+	struct place place; /* position of the function on the path */
+	size_t site_cnt;    /* number of sites whose stacks have the function */
 };
 
 /*
- * Searches cnt named paths for the innermost function of the program's own code, except main, that
- * calls more than half of `total` sites. Ignores paths of suspects. opts may be NULL.
+ * Searches cnt paths with names for a function of the program's own code, other than main, that is
+ * on the stacks of more than half of `total` sites. If there are several, returns the innermost.
+ * Ignores the paths of suspects. opts may be NULL.
  */
 struct shared_caller shared_caller_of(const struct options *opts, const struct report_site *paths,
 				      size_t cnt, const struct suspect *suspects,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Orders sites by process and innermost frames. */
+/* Sorts sites by process, then by their innermost frames. */
 #include "report/shared_frames.h"
 
 #include <errno.h>

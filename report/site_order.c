@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares sites: by size, number of blocks, growth or leak score. No two sites are equal. */
+/* Compares sites by size, number of blocks, growth or leak score. Two sites never compare equal. */
 #include "report/site_order.h"
 
 #include <errno.h>
@@ -30,13 +30,13 @@ bool candidate_is_suspect(const struct candidate *candidate)
 	       site_is_suspect(candidate->site, candidate->growth.history);
 }
 
-/* Returns the leak rate in bytes per second times the leak score. */
+/* Returns a site's weight: its growth in bytes per second times its leak score. */
 static double weight_of(const struct candidate *candidate)
 {
 	return score_of(candidate) * candidate->growth.history->trend.bytes_per_s;
 }
 
-/* Compares sizes, then counts, the largest first; then ids, the smallest first. */
+/* Compares sizes, then numbers of blocks, the largest first; then ids, the lowest first. */
 static int by_size(const struct candidate *a, const struct candidate *b)
 {
 	return ORDER(b->site->bytes, a->site->bytes) ?: ORDER(b->site->count, a->site->count)

@@ -10,33 +10,42 @@ struct candidate {
 	const struct site *site;
 	struct growth growth;
 	size_t path_cnt;    /* number of sites summed up; 0 for a single site */
-	size_t blamed_from; /* frames before this one are not blamed */
+	size_t blamed_from; /* frames with a lower index are not blamed */
 	bool callers_vary;
 };
 
-/* Sorts the sites that hold blocks. growth has an entry for each site. 0 or -ENOMEM. */
+/* Sorts the sites that hold blocks. `growth` has an entry for each site. Returns 0 or -ENOMEM. */
 int site_order_init(const struct site *sites, const struct growth *growth, size_t cnt,
 		    enum sort_order order, size_t *ret_cnt, struct candidate **ret);
 
 /*
- * True if growth of a kernel site says little: the kernel can reclaim the memory, or more than half
- * of the blocks may have been freed without an event.
+ * True if a site is doubtful: it is a kernel site whose growth says little, because the kernel can
+ * reclaim the memory, or more than half of the blocks may have been freed without an event.
  */
 bool site_is_doubtful(const struct site *site);
 
-/* True if a site seems to leak: it grows and is not doubtful. */
+/* True if a site seems to leak, which is to say that it grows and is not doubtful. */
 bool site_is_suspect(const struct site *site, const struct site_history *history);
 bool candidate_is_suspect(const struct candidate *candidate);
 
-/* Selects the candidates that seem to leak, by leak rate times leak score, largest first. */
+/*
+ * Selects the candidates that seem to leak. Sorts them by growth per second times leak score, in
+ * descending order.
+ */
 int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 			struct candidate **ret);
 
-/* Selects doubtful sites that grow, as companions of suspects (kernel_paths.h), fastest first. */
+/*
+ * Selects doubtful sites that grow, which may be companions of suspects (kernel_paths.h). The
+ * fastest growing site comes first.
+ */
 int site_order_companions(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 			  struct candidate **ret);
 
-/* Selects candidates with lost blocks, largest loss first, including blocks that hang from them. */
+/*
+ * Selects candidates with lost blocks. Sorts them by the size of the loss, which includes hanging
+ * blocks, in descending order.
+ */
 int site_order_losses(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 		      struct candidate **ret);
 

@@ -12,7 +12,10 @@ bool site_is_memory(const struct site *site)
 	return site->count && site->kind != KIND_RESERVE && site->kind != KIND_STACK;
 }
 
-/* With SAMPLING_COUNT the scale is a whole number, so the sums are exact up to 64 bits. */
+/*
+ * With SAMPLING_COUNT the factor is a whole number: multiply integers, so that sums are exact up to
+ * 64 bits.
+ */
 void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
 		   uint64_t count, const struct estimate *estimate)
 {
@@ -44,7 +47,7 @@ static void reach_sum_add(struct reach_sum *sum, const struct reach_sum *part)
 	sum->count += part->count;
 }
 
-/* Adds up proof results, except holders, which are different for each site. */
+/* Adds up the results of a proof. Holders are left out, because they differ from site to site. */
 static void reach_add(struct site_reach *sum, const struct site_reach *reach)
 {
 	for (size_t i = 0; i < REACH_CNT; i++)

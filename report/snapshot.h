@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A snapshot: the memory outstanding at one moment, as plain data. A source makes a snapshot,
- * ranking and report read it. A snapshot owns what it points to (snapshot_own()), so it may outlive
- * its source. Nothing here depends on BPF maps, symbols or output formats.
- * Sizes are bytes; times are CLOCK_MONOTONIC nanoseconds, ages nanoseconds before t0_ns.
+ * A snapshot is the memory outstanding at one moment, as plain data. A source makes a snapshot;
+ * ranking and report read it. After snapshot_own() a snapshot owns everything that it points to, so
+ * it may outlive its source. Nothing here depends on BPF maps, symbols or output formats. Sizes are
+ * in bytes. Times are CLOCK_MONOTONIC, in nanoseconds; ages are nanoseconds before t0_ns.
  */
 #ifndef REPORT_SNAPSHOT_H
 #define REPORT_SNAPSHOT_H
@@ -28,7 +28,7 @@
 
 enum address_space { SPACE_USER, SPACE_KERNEL, SPACE_CNT };
 
-/* A process image: a process from one exec or fork to the next exec or its end. */
+/* A process image: the state of a process between one exec or fork and the next exec or its end. */
 struct process {
 	uint32_t image;
 	pid_t pid;
@@ -36,33 +36,38 @@ struct process {
 	char *cgroup; /* path of the cgroup; NULL if not known or not requested */
 };
 
-/* Allocator and owner of the memory of a kernel site. Strings are raw bytes. */
+/* The allocator and the owner of a kernel site's memory. Strings are raw bytes. */
 struct site_origin {
 	pid_t last_pid;
-	const char *last_comm; /* process that allocated last; NULL if only interrupts allocated */
+	/* Process that made the latest allocation; NULL if all were made in interrupts. */
+	const char *last_comm;
 	bool several_pids;
 	pid_t owner_pid;        /* process that owns most of the blocks; 0 if not known */
-	const char *owner_comm; /* NULL if not known */
+	const char *owner_comm; /* name of the owner; NULL if not known */
 	bool interrupt;         /* all blocks were allocated in interrupt context */
-	const char *cache;      /* slab cache; NULL if unknown or not from a slab cache */
+	/* Name of the slab cache; NULL if not known, or if the memory is from no slab cache. */
+	const char *cache;
 	bool several_caches;
 	bool reclaimable; /* the kernel reclaims the memory when it runs short */
-	/* Upper bound of blocks freed without an event, judged by the slab cache's size. */
+	/*
+	 * Maximum number of blocks that may have been freed without an event, computed from the
+	 * slab cache's size.
+	 */
 	uint64_t unseen_frees;
 };
 
 struct block {
-	size_t site; /* index into the snapshot's sites; unused in site.largest */
+	size_t site; /* index into the snapshot's sites; not set in the field `largest` of a site */
 	uint64_t addr;
 	uint64_t size;
-	uint64_t sampled_size; /* size when the block was sampled, or SAMPLED_FOR_CERTAIN */
+	uint64_t sampled_size; /* size when it was sampled; SAMPLED_FOR_CERTAIN if always sampled */
 	uint64_t age_ns;
 	pid_t tid;
-	bool inherited; /* a forked child's copy of its parent's block */
-	bool moved;     /* moved after the picture of the process's memory was taken */
+	bool inherited; /* a copy of a parent's block in a forked child */
+	bool moved;     /* the program moved it after the picture of the memory was taken */
 };
 
-/* Sums over some of the blocks of a site. */
+/* Sums over a part of a site's blocks. */
 struct part {
 	uint64_t bytes;
 	uint64_t count;
@@ -70,8 +75,9 @@ struct part {
 };
 
 /*
- * Sampled blocks by age, not scaled up. Class 0 is younger than 1 ms, class c > 0 is from 2^(c-1)
- * to below 2^c ms old, and the last class has no upper limit.
+ * Sampled blocks by age; the numbers are not scaled up. Class 0 has the blocks younger than 1 ms.
+ * Class c > 0 has those of an age from 2^(c-1) ms to below 2^c ms; the last class has no upper
+ * limit.
  */
 #define AGE_CLASS_CNT 32
 struct ages {
@@ -87,27 +93,27 @@ struct site {
 	pid_t tid;                     /* thread that owns the site with --by thread; else 0 */
 	uint64_t bytes;
 	uint64_t count;
-	double bytes_variance; /* variance of bytes with sampling; NAN if not known */
+	double bytes_variance; /* variance of bytes, due to sampling; NAN if not known */
 	double count_variance;
-	uint64_t inherited_bytes; /* part of bytes: copies of a parent's blocks */
+	uint64_t inherited_bytes; /* the part of `bytes` in copies of a parent's blocks */
 	uint64_t inherited_count;
 	uint64_t oldest_ns; /* age of the oldest block; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
 	struct ages ages; /* all 0 with -C */
-	/* Sampled blocks also in the previous snapshot, by their age in the previous snapshot. */
+	/* Sampled blocks that were also in the previous snapshot, by the age that they had then. */
 	uint32_t kept[AGE_CLASS_CNT];
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0 if the stack was lost */
-	enum stack_end end;     /* how the walk of the stack ended */
+	enum stack_end end;     /* why the walk of the stack ended */
 	struct block largest;   /* the largest block; not known with -C */
 	struct site_origin origin;
 	struct site_reach reach; /* all 0 without a proof */
 };
 
-/* A process's row in the table of --summary. */
+/* A row of the table of --summary, for one process. */
 struct process_summary {
 	const struct process *process;
-	uint64_t allocated; /* bytes, as are freed, outstanding, peak and largest */
+	uint64_t allocated; /* bytes; freed, outstanding, peak and largest are bytes, too */
 	uint64_t freed;
 	uint64_t outstanding;
 	uint64_t peak;
@@ -123,18 +129,18 @@ struct reserved {
 	size_t sites;
 };
 
-/* Sum over processes that ended since the last report and are left out of this report. */
+/* Sum over the processes that ended since the last report and that this report leaves out. */
 struct ended {
 	size_t processes;
 	uint64_t bytes;
 	uint64_t count;
 };
 
-/* Frees of blocks that were allocated before tracing began. */
+/* Frees of blocks that had been allocated before tracing began. */
 struct earlier_frees {
 	uint64_t cnt;
-	uint64_t sized; /* frees among cnt whose size is known */
-	uint64_t bytes; /* total size of the frees in sized */
+	uint64_t sized; /* number of these frees for which the size is known */
+	uint64_t bytes; /* total size of the blocks counted in `sized` */
 };
 
 /* Totals that the kernel keeps for a whole process, at the time of the snapshot. */
@@ -156,17 +162,23 @@ struct footprint {
 /* Counters of a process since tracing began, and its footprint now. */
 struct process_tally {
 	const struct process *process;
-	uint64_t refused; /* blocks not tracked because the per-process quota was used up */
-	struct earlier_frees earlier; /* all 0 if filters or sampling leave blocks untracked */
+	uint64_t refused; /* blocks not tracked because the process had used up its quota */
+	struct earlier_frees earlier; /* all 0 if filters or sampling leave some blocks untracked */
 	struct footprint footprint;
-	struct rss rss; /* all 0 if not known */
-	/* Ended since the last report; set only with --all-processes, --comm or --cgroup. */
+	struct rss rss; /* all 0 if the kernel's totals are not known */
+	/*
+	 * The process ended since the last report. Set only with --all-processes, --comm or
+	 * --cgroup.
+	 */
 	bool ended;
-	/* Ended, and its memory still counts in this report; set without those options. */
+	/*
+	 * The process ended, and this report still shows its memory. Set only without those three
+	 * options.
+	 */
 	bool ended_here;
 };
 
-/* Sum of the sites that a pattern of --suppressions leaves out of a report. */
+/* Sum of the sites that one pattern of --suppressions removes from a report. */
 struct suppressed {
 	const char *pattern;
 	uint64_t bytes;
@@ -183,100 +195,115 @@ struct heap {
 	size_t block_cap;
 };
 
-/* Descriptors that --fds does not track or has lost, summed over all processes. */
+/*
+ * Open descriptors that --fds does not track, or whose closing it missed. Sums over all processes.
+ */
 struct descriptor_facts {
-	bool are_traced;        /* --fds is on: every block is a descriptor */
-	uint64_t older;         /* descriptors that were open when tracing began */
-	uint64_t missed;        /* descriptors opened in a way that is not traced */
-	uint64_t closed_unseen; /* tracked descriptors closed without an event: not reported */
-	uint64_t unread;        /* processes whose descriptors could not be read */
+	bool are_traced; /* --fds is in effect: every block is a descriptor */
+	uint64_t older;  /* descriptors that were open when tracing began */
+	uint64_t missed; /* descriptors opened in a way that is not traced */
+	/* Tracked descriptors that were closed without an event; they are not reported. */
+	uint64_t closed_unseen;
+	uint64_t unread; /* processes whose descriptors could not be read */
 };
 
 struct counts;
 struct peak;
 
 struct snapshot {
-	int64_t wall_ns;      /* t0_ns as CLOCK_REALTIME */
-	uint64_t t0_ns;       /* when the walk began */
-	uint64_t walk_ns;     /* duration of the walk */
-	uint64_t elapsed_ns;  /* time from the start of tracing to t0_ns */
-	bool between;         /* taken between two reports, for verdicts only */
-	uint64_t baseline_ns; /* elapsed time before which blocks are left out; or 0 */
-	struct site *sites;   /* sites with unique ids, in any order */
+	int64_t wall_ns;     /* the time t0_ns by CLOCK_REALTIME */
+	uint64_t t0_ns;      /* when the walk of the tables began */
+	uint64_t walk_ns;    /* duration of the walk of the tables */
+	uint64_t elapsed_ns; /* time from the start of tracing to t0_ns */
+	bool between;        /* taken between two reports, for verdicts only */
+	/* Blocks allocated before this elapsed time are left out; 0 if none are. */
+	uint64_t baseline_ns;
+	struct site *sites; /* sites with unique ids, in any order */
 	size_t site_cnt;
-	struct block *blocks; /* sorted by site, then oldest first; only if requested */
+	/* Sorted by site, then by age with the oldest first; only if requested. */
+	struct block *blocks;
 	size_t block_cnt;
-	struct heap *heaps; /* input of a proof, which takes ownership; else NULL */
+	/* Input of a proof, which takes ownership of it; NULL if there is no proof. */
+	struct heap *heaps;
 	size_t heap_cnt;
 	const struct proof_facts *proof;   /* NULL without a proof */
-	const struct hanging_sum *hanging; /* hanging blocks found by the proof, by site */
+	const struct hanging_sum *hanging; /* hanging blocks that the proof found, sorted by site */
 	size_t hanging_cnt;
 	const struct heap_census *census; /* NULL without a census */
-	/* NULL except for a core file, whose sites are groups of similar blocks without stacks. */
+	/*
+	 * NULL unless the snapshot is of a core file. Sites are then groups of similar blocks,
+	 * without stacks.
+	 */
 	const struct core_facts *core;
 	struct sampling sampling;
 	struct descriptor_facts descriptors;
 	uint64_t lost[LOSS_CNT]; /* losses since tracing began */
 	uint64_t calls;          /* allocator calls seen since tracing began */
-	/* Frees since tracing began that were inferred, as no event showed them. */
-	uint64_t replaced;       /* blocks whose address was allocated again */
+	/* Frees since tracing began that no event showed, but that were inferred. */
+	uint64_t replaced;       /* blocks whose address was allocated again without a free */
 	uint64_t gone_with_page; /* blocks in a slab page that was freed */
 	/*
-	 * Upper bound of slab blocks here that were freed without an event, by the caches' sizes.
+	 * Maximum number of slab blocks in this snapshot that may have been freed without an event,
+	 * computed from the caches' sizes.
 	 */
 	uint64_t beyond_caches;
 	uint64_t vmalloc_hidden; /* bytes allocated by vmalloc() without an event */
-	bool frees_hidden;       /* this kernel has frees that cannot be traced */
+	bool frees_hidden;       /* frees of some kind cannot be traced on this kernel */
 	struct stats stats[SPACE_CNT];
 	struct tracing_cost cost;
 	const struct peak *peak;           /* NULL if not requested */
-	const struct counts *counts;       /* NULL except with --count; no sites then */
+	const struct counts *counts;       /* set only with --count; there are no sites then */
 	struct process_summary *summaries; /* unsorted; NULL if not requested */
 	size_t summary_cnt;
-	const struct suppressed *suppressed; /* sums by pattern, owned by the suppressor */
+	/* A sum for each pattern; the suppressor owns the array. */
+	const struct suppressed *suppressed;
 	size_t suppressed_cnt;
 	struct reserved reserved;      /* set only in a view without reserved sites */
 	struct ended ended;            /* set only in a view without ended processes */
-	struct process_tally *tallies; /* one per process that has counters */
+	struct process_tally *tallies; /* one for each process that has counters */
 	size_t tally_cnt;
-	const uint64_t *frames; /* frames of all sites in order, then those of the peak */
-	struct arena arena;     /* holds what sites, summaries, tallies, peak and counts point to */
+	/* Frames of all sites, in the order of the sites, then frames of the peak's sites. */
+	const uint64_t *frames;
+	/* Memory of the data that sites, summaries, tallies, peak and counts point to. */
+	struct arena arena;
 };
 
-/* True if a site holds memory other than reserved address space and thread stacks. */
+/* True if a site holds memory: it is neither reserved address space nor a thread's stack. */
 bool site_is_memory(const struct site *site);
 
-/* Sets a site's sums from the sums over its sampled blocks; estimate is all 0 without sampling. */
+/*
+ * Sets a site's sums from those of its sampled blocks. Without sampling, `estimate` must be all 0.
+ */
 void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
 		   uint64_t count, const struct estimate *estimate);
 
-/* Sets a site's inherited sums from the sums over its sampled inherited blocks. */
+/* Sets a site's sums of inherited blocks from those of its sampled inherited blocks. */
 void site_set_inherited(struct site *site, const struct sampling *sampling,
 			const struct part *inherited);
 
 /*
- * Adds a site's bytes, count, ages and proof results to a sum, whose newest_ns must start as
- * AGE_UNKNOWN.
+ * Adds a site's bytes, count, ages and proof results to a sum. The sum's newest_ns must be
+ * AGE_UNKNOWN at the start.
  */
 void site_add_sums(struct site *sum, const struct site *site);
 
-/* Like site_add_sums(), but also adds up blocks by age and blocks kept from the last snapshot. */
+/* Like site_add_sums(), but also adds the site's `ages` and `kept` to those of the sum. */
 void site_join(struct site *sum, const struct site *site);
 
-/* Adds a block to a part. */
+/* Adds a block to the sums of a part. */
 void part_add(struct part *part, const struct sampling *sampling, const struct block *block);
 
 size_t age_class(uint64_t age_ns);
-/* Returns the lowest age of an age class, in nanoseconds. */
+/* Returns the lowest age in an age class, in nanoseconds. */
 uint64_t age_class_ns(size_t at);
 
 void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes);
 void ages_join(struct ages *ages, const struct ages *part);
 
-/* Replaces block by other if other is larger, or equally large and older. */
+/* Copies `other` to `block` if it is larger, or equally large and older. */
 void block_take_larger(struct block *block, const struct block *other);
 
-/* Returns the resident memory of the only process, divided by use; NULL if not known. */
+/* Returns the resident memory of the only process; NULL if there are several or it is not known. */
 const struct rss *snapshot_rss(const struct snapshot *snap);
 
 void snapshot_deinit(struct snapshot *snap);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Copies each object that a snapshot points to once, even if many sites point to it. */
+/*
+ * Makes one copy of each object that a snapshot points to, even if many sites point to the object.
+ */
 #include "report/snapshot_own.h"
 
 #include <errno.h>
@@ -11,7 +13,7 @@
 
 struct copier {
 	struct arena *arena;
-	struct hash_map copies; /* copies by the address of the original */
+	struct hash_map copies; /* copies, by the address of the object that was copied */
 	uint64_t *next_frame;
 	bool failed;
 };
@@ -56,7 +58,10 @@ static const struct process *copy_process(struct copier *copier, const struct pr
 	return copy;
 }
 
-/* Copies a chain of holders. Its pointers to sites stay valid: the snapshot owns its sites. */
+/*
+ * Copies a chain of holders. Pointers from holders to sites stay valid, because the snapshot owns
+ * its sites.
+ */
 static const struct holder *copy_chain(struct copier *copier, const struct site_reach *reach)
 {
 	struct holder *chain;

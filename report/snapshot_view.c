@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Replaces arrays of a snapshot by arrays of a view. */
+/* Replaces arrays of a snapshot by arrays that belong to a view. */
 #include "report/snapshot_view.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, 
 	view->snap.block_cnt = cnt;
 }
 
-/* Copies the sites that stay. Sets places to the new index of each of them. */
+/* Copies the sites that are not left out. Sets places[i] to the new index of site i. */
 static struct site *copy_sites(const struct snapshot *snap, const bool *left_out, size_t *places,
 			       size_t *ret_cnt)
 {

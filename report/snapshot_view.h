@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A view of a snapshot for one report, with its own arrays of sites and blocks if the report leaves
- * out or splits sites. All other data belongs to the snapshot, which stays unchanged and must
- * outlive the view.
+ * A view of a snapshot for one report. If the report leaves out or splits sites, the view has its
+ * own arrays of sites and blocks. All other data belongs to the snapshot, which does not change and
+ * must outlive the view.
  */
 #ifndef REPORT_SNAPSHOT_VIEW_H
 #define REPORT_SNAPSHOT_VIEW_H
@@ -11,18 +11,21 @@
 
 struct snapshot_view {
 	struct snapshot snap;
-	struct site *own_sites; /* NULL if the sites are the snapshot's */
+	struct site *own_sites; /* NULL if the view uses the snapshot's sites */
 	struct block *own_blocks;
 };
 
 struct snapshot_view snapshot_view_of(const struct snapshot *snap);
 void snapshot_view_deinit(struct snapshot_view *view);
 
-/* Sets an array of the view, which takes ownership and frees its previous array. */
+/*
+ * Replaces an array of the view. The view takes ownership of the new array, and frees its previous
+ * one.
+ */
 void snapshot_view_set_sites(struct snapshot_view *view, struct site *sites, size_t cnt);
 void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, size_t cnt);
 
-/* Removes sites and their blocks; left_out has an entry for each site. Returns 0 or -ENOMEM. */
+/* Removes the sites i for which left_out[i] is true, and their blocks. Returns 0 or -ENOMEM. */
 int snapshot_view_leave_out(struct snapshot_view *view, const bool *left_out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data of --stats: counters of the BPF programs of one address space since tracing began, and the
- * fill of their tables.
+ * Data of --stats for one address space: counters of its BPF programs since tracing began, and how
+ * full its tables are.
  */
 #ifndef REPORT_STATS_H
 #define REPORT_STATS_H
@@ -28,14 +28,14 @@ struct fill {
 struct stats {
 	bool known; /* the address space is traced */
 	uint64_t calls;
-	uint64_t calls_of[FAMILY_CNT]; /* user space only */
+	uint64_t calls_of[FAMILY_CNT]; /* counted in user space only */
 	uint64_t failed;
-	uint64_t walked; /* counts stacks, as do cached, checked, disagreed and stored */
+	uint64_t walked; /* number of stacks; so are cached, checked, disagreed and stored */
 	uint64_t cached;
 	uint64_t checked;
 	uint64_t disagreed;
 	uint64_t stored;
-	struct fill fills[TABLE_CNT]; /* only with --stats */
+	struct fill fills[TABLE_CNT]; /* set only with --stats */
 };
 
 const char *table_name(enum table table);

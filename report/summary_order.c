@@ -25,7 +25,7 @@ static uint64_t stat_of(const struct process_summary *summary, enum summary_sort
 	}
 }
 
-/* Compares the requested numbers, the largest first; then pids, the lowest first. */
+/* Compares the numbers by which rows are sorted, the largest first; then pids, the lowest first. */
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct process_summary *a = *(const struct process_summary *const *)left;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds suppressed sites. Verdicts on sites are kept sorted by site id, and only as long as
- * snapshots have the site.
+ * Finds the sites that suppressions match. The result for each site (verdict) is kept as long as
+ * snapshots have the site; verdicts are sorted by site id.
  */
 #include "report/suppressor.h"
 
@@ -16,7 +16,10 @@
 #include "base/turns.h"
 #include "report/peak.h"
 
-/* Special pattern indices: the site matches no pattern, or the match is not known yet. */
+/*
+ * Special values for the index of a pattern: the site matches no pattern, or it is not known yet
+ * which one.
+ */
 #define NO_PATTERN SIZE_MAX
 #define NOT_KNOWN (SIZE_MAX - 1)
 
@@ -27,14 +30,14 @@ struct verdict {
 
 struct suppressor {
 	const struct suppressions *suppressions;
-	struct verdict *verdicts; /* verdicts on known sites, sorted by id */
+	struct verdict *verdicts; /* verdicts on the sites of the last snapshot, sorted by id */
 	size_t verdict_cnt;
 	struct suppressed *sums; /* one sum per pattern */
-	struct peak peak;        /* owns only its sites; all else is the snapshot's */
+	struct peak peak;        /* peak with sites of its own; all other data is the snapshot's */
 	struct proof_facts proof;
 };
 
-/* The sites of a snapshot and of its peak, and the patterns that they match. */
+/* The sites of a snapshot and of its peak, with the index of the pattern that each site matches. */
 struct task {
 	const struct site **sites;
 	size_t *patterns;
@@ -117,8 +120,8 @@ static bool has_names(const struct sym_location *location)
 }
 
 /*
- * Returns the first pattern that a frame of a site matches; NOT_KNOWN if none does and a frame may
- * still get a name.
+ * Returns the index of the first pattern that a frame of a site matches. If there is none, but a
+ * frame may still get a name, returns NOT_KNOWN.
  */
 static size_t find_pattern(const struct suppressor *suppressor, struct symbol_backend *symbols,
 			   const struct site *site)
@@ -144,8 +147,8 @@ static size_t find_pattern(const struct suppressor *suppressor, struct symbol_ba
 }
 
 /*
- * Names and matches sites without a verdict. A name that is missing at the deadline may still come
- * later.
+ * Names the sites that have no verdict, and matches them. A name that is missing at the deadline
+ * may come later.
  */
 static int judge(const struct suppressor *suppressor, struct symbol_backend *symbols,
 		 uint64_t deadline_ns, const struct task *task)
@@ -205,8 +208,9 @@ static void add_to(struct suppressed *sum, uint64_t bytes, uint64_t count)
 }
 
 /*
- * Returns the sum of a site's blocks that hang from suppressed blocks. Such blocks are suppressed,
- * too: adds them to the sums of the patterns, and sets *ret_sum to the last sum used.
+ * Returns the sum of a site's blocks that hang from suppressed blocks. Such hanging blocks are
+ * suppressed, too: they are added to the sums of the patterns, and *ret_sum is set to the last of
+ * these sums.
  */
 static struct reach_sum hanging_of(struct suppressor *suppressor, const struct snapshot *snap,
 				   uint64_t site, struct suppressed **ret_sum)
@@ -229,8 +233,8 @@ static struct reach_sum hanging_of(struct suppressor *suppressor, const struct s
 }
 
 /*
- * Computes the sums of all patterns. Returns the number of sites to leave out; for each other site,
- * hanging has the blocks to leave out.
+ * Computes the sums of all patterns. Returns the number of sites to leave out. For each other site
+ * i, hanging[i] is the sum of its blocks to leave out.
  */
 static size_t add_sums(struct suppressor *suppressor, const struct snapshot *snap,
 		       const size_t *patterns, bool *left_out, struct reach_sum *hanging)
@@ -286,7 +290,10 @@ static void replace_proof(struct suppressor *suppressor, struct snapshot_view *v
 	view->snap.proof = proof;
 }
 
-/* Subtracts hanging blocks from the sites that stay; site is the first of them in the view. */
+/*
+ * Subtracts hanging blocks from the sites that stay. `site` is the first site of the view, which
+ * has only these.
+ */
 static void leave_out_hanging(struct site *site, const bool *left_out,
 			      const struct reach_sum *hanging, size_t cnt)
 {
@@ -317,7 +324,9 @@ static int leave_out(struct suppressor *suppressor, struct snapshot_view *view,
 	return err;
 }
 
-/* Gives the view a peak without suppressed sites; the snapshot's peak stays unchanged. */
+/*
+ * Gives the view a copy of the peak without suppressed sites; the snapshot's peak does not change.
+ */
 static int replace_peak(struct suppressor *suppressor, struct snapshot_view *view,
 			const size_t *patterns)
 {

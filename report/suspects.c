@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Merges the stacks that seem to leak by program and blamed function, and sums their rates. */
+/*
+ * Merges paths by program and blamed function, and adds up how fast they grow. A path is the stack
+ * of a site that seems to leak.
+ */
 #include "report/suspects.h"
 
 #include <errno.h>
@@ -12,8 +15,9 @@
 #include "report/trend.h"
 
 /*
- * Minimum growth of a suspect, as a part of the growth of all suspects, and per day as a part of
- * all outstanding memory: with less growth, the memory would take years to double.
+ * Minimum growth of a suspect, as a fraction of the growth of all suspects. Also its minimum growth
+ * per day, as a fraction of all outstanding memory: with less growth, the memory would take years
+ * to double.
  */
 #define TRIFLE 0.001
 #define SECONDS_OF_DAY 86400.0
@@ -42,7 +46,10 @@ static uint64_t offset_of(const struct report_site *site)
 	return location ? location->module_offset : 0;
 }
 
-/* True if two sites blame the same function; without a name, the same offset in a file. */
+/*
+ * True if the same function is blamed for two sites. If it has no name, true if the blamed frames
+ * have the same offset in the same file.
+ */
 static bool have_one_name(const struct report_site *a, const struct report_site *b)
 {
 	const struct sym_frame *left = blamed_function(a), *right = blamed_function(b);
@@ -54,13 +61,16 @@ static bool have_one_name(const struct report_site *a, const struct report_site 
 	return left->symbol && right->symbol && !strcmp(left->symbol, right->symbol);
 }
 
-/* True if two processes run one program, judged by their names. */
+/* True if two processes run the same program, judged by the names of the processes. */
 static bool have_one_program(const struct process *a, const struct process *b)
 {
 	return a == b || (a && b && a->comm && b->comm && !strcmp(a->comm, b->comm));
 }
 
-/* True if two paths belong to one suspect. Objects of a runtime are merged only per process. */
+/*
+ * True if two paths belong to the same suspect. If their memory is runtime objects, they must also
+ * be of the same process.
+ */
 static bool are_one(const struct report_site *a, const struct report_site *b)
 {
 	const struct process *left = a->site->process, *right = b->site->process;
@@ -72,7 +82,7 @@ static bool are_one(const struct report_site *a, const struct report_site *b)
 	return have_one_program(left, right) && have_one_name(a, b);
 }
 
-/* True if no earlier path belongs to the same suspect and the same process. */
+/* True if no earlier path of the same suspect is of the same process. */
 static bool is_of_new_process(const struct report_site *paths, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -132,7 +142,7 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 			continue;
 		while (at < merged && !are_one(suspects[at].site, &paths[i]))
 			at++;
-		/* Companions come last, and only join suspects. */
+		/* Companions come behind the other paths. They only join suspects. */
 		if (paths[i].is_excluded || (at == merged && site_is_doubtful(paths[i].site)))
 			continue;
 		if (at == merged)
@@ -143,7 +153,10 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 	return merged;
 }
 
-/* True if all kernel sites, mostly caches, grow a thousand times faster than a kernel suspect. */
+/*
+ * True if a kernel suspect grows by less than a thousandth of the growth of all kernel sites, which
+ * are mostly caches.
+ */
 static bool is_kernel_trifle(const struct suspect *suspect, const struct trifle_scale *scale)
 {
 	return suspect->site->site->space == SPACE_KERNEL &&

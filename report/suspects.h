@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Merges paths that seem to leak, and paths with lost blocks, by program and blamed function.
+ * Merges paths by program and blamed function. A path is the stack of a site that seems to leak or
+ * has lost blocks.
  */
 #ifndef REPORT_SUSPECTS_H
 #define REPORT_SUSPECTS_H
@@ -12,45 +13,46 @@
 #include "report/report_site.h"
 
 struct suspect {
-	const struct report_site *site; /* the path that leaks most */
+	const struct report_site *site; /* the path with the fastest leak */
 	size_t path_cnt;
-	size_t companion_cnt;  /* paths that are no suspects by themselves */
-	bool has_other_owners; /* kernel memory of several owners */
-	size_t process_cnt;    /* processes of the paths; 1 for the kernel */
-	double bytes_per_s;    /* sum over all paths */
-	double weight;         /* bytes_per_s times leak score, summed over all paths */
-	uint64_t seen;         /* blocks of all paths */
-	uint64_t freed;        /* blocks of all paths */
-	uint64_t since_ns;     /* how long the oldest of the paths has been growing */
-	/* Set only if the suspect is the objects of a runtime. */
-	bool in_pools;      /* the runtime hands out memory that it takes in large steps */
-	const char *holder; /* text for the script variable that has most objects; or NULL */
+	size_t companion_cnt;  /* number of paths that would be no suspects on their own */
+	bool has_other_owners; /* the paths are kernel memory of several owners */
+	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
+	double bytes_per_s;    /* growth of all paths together */
+	double weight;         /* sum over all paths of bytes_per_s times leak score */
+	uint64_t seen;         /* number of sampled blocks of all paths */
+	uint64_t freed;        /* number of freed blocks of all paths */
+	uint64_t since_ns;     /* time for which the oldest of the paths has been growing */
+	/* The next two fields are set only if the memory is runtime objects. */
+	bool in_pools;      /* the runtime takes memory in large steps and hands it out */
+	const char *holder; /* text for the script variable that holds most objects; or NULL */
 };
 
-/* Lost blocks of all paths for which one function is blamed. */
+/* Lost blocks of all paths for which the same function is blamed. */
 struct proven_loss {
 	const struct report_site *site; /* the path that has lost most */
 	size_t path_cnt;
 	size_t process_cnt;
-	struct reach_sum lost;    /* lost blocks of all paths */
-	struct reach_sum hanging; /* hanging blocks of all paths */
-	double per_s;             /* blocks that all paths lose per second */
-	uint64_t for_ns;          /* time since the first loss */
+	struct reach_sum lost;    /* sum of the lost blocks of all paths */
+	struct reach_sum hanging; /* sum of the hanging blocks of all paths */
+	double per_s;             /* blocks lost per second, on all paths together */
+	uint64_t for_ns;          /* time since a block was first found lost */
 };
 
-/* Reference amounts: a suspect that is tiny in comparison is not reported. */
+/* Amounts that suspects are compared with: a suspect that is tiny in comparison is not reported. */
 struct trifle_scale {
 	uint64_t held_bytes;
-	double untraced_per_s; /* growth of untraced memory, in bytes */
-	double kernel_per_s;   /* growth of kernel sites, including caches, in bytes */
+	double untraced_per_s; /* growth of untraced memory, in bytes per second */
+	double kernel_per_s;   /* growth of kernel sites, including caches, in bytes per second */
 };
 
 /*
  * Merges cnt paths that seem to leak into at most `most` suspects, the worst first. The paths must
- * have names and histories. Leaves out settling paths, and suspects that are trifles beside all
- * suspects, all outstanding memory or the growth of untraced memory. Kernel suspects are also left
- * out if they are trifles beside all kernel growth, except the worst suspect. The suspects point
- * into paths; *ret is to be freed. Returns 0 or -ENOMEM.
+ * have names and histories. Leaves out paths that may stop growing soon. Leaves out suspects whose
+ * growth is tiny compared with that of all suspects and of untraced memory, or with all outstanding
+ * memory. A kernel suspect, unless it is the worst suspect, is also left out if its growth is tiny
+ * compared with that of all kernel sites. The suspects point into paths; *ret is to be freed.
+ * Returns 0 or -ENOMEM.
  */
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret);
@@ -62,10 +64,10 @@ int suspects_init(const struct report_site *paths, size_t cnt, const struct trif
 int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		struct proven_loss **ret);
 
-/* True if a path is one of the paths merged into a suspect. */
+/* True if a path is one of those that were merged into a suspect. */
 bool suspect_has(const struct suspect *suspect, const struct report_site *path);
 
-/* True if the losses already cover the function of a suspect. */
+/* True if the function of a suspect is already that of a loss. */
 bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt);
 
 #endif

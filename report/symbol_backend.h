@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interface for naming the frames of a snapshot, implemented by sources and recordings. */
+/* Interface that names the frames of a snapshot. Sources and recordings implement it. */
 #ifndef REPORT_SYMBOL_BACKEND_H
 #define REPORT_SYMBOL_BACKEND_H
 
@@ -9,23 +9,29 @@
 /* Names the addresses of sites; one implementation per kind of address space or file. */
 struct symbol_backend {
 	/*
-	 * Resolves the names of all frames of these sites in one batch, for lookup. Returns by
-	 * deadline_ns. Fails only with -ENOMEM.
+	 * Resolves the names of all frames of the given sites at once, so that lookup() finds them.
+	 * Returns by deadline_ns. Fails only with -ENOMEM.
 	 */
 	int (*prepare)(struct symbol_backend *self, const struct site *const *sites, size_t cnt,
 		       uint64_t deadline_ns);
-	/* Returns the location of a frame, valid until the next prepare; NULL if not known. */
+	/*
+	 * Returns the location of a frame; NULL if not known. The location is valid until the next
+	 * prepare().
+	 */
 	const struct sym_location *(*lookup)(struct symbol_backend *self, const struct site *site,
 					     uint64_t frame);
 	/*
 	 * Returns the variable at an address of the site's process, or the function that a return
-	 * address is in; NULL if not known. Valid until the next prepare. The callback is NULL if
-	 * the backend cannot resolve addresses.
+	 * address is in; NULL if not known. The result is valid until the next prepare(). The
+	 * callback is NULL if the backend cannot resolve addresses.
 	 */
 	const struct sym_location *(*place)(struct symbol_backend *self, const struct site *site,
 					    enum sym_kind kind, uint64_t addr,
 					    uint64_t deadline_ns);
-	/* A frame without a name may get one in a later snapshot, even if prepare was in time. */
+	/*
+	 * A frame without a name may get a name in a later snapshot, even if prepare() met its
+	 * deadline.
+	 */
 	bool names_follow;
 };
 

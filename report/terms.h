@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Enumerations in snapshots: kinds of memory, ends of stacks, losses, families of functions.
- * Sources translate their own numbers into these. Recordings store the numbers, so they never
- * change, and new ones are appended.
+ * Sources translate their own numbers into these numbers. Recordings store the numbers, so a number
+ * never changes, and new ones are appended.
  */
 #ifndef REPORT_TERMS_H
 #define REPORT_TERMS_H
@@ -20,7 +20,7 @@ enum block_kind {
 	KIND_CNT,
 };
 
-/* How a stack walk ended; for a cut stack, why it was cut. */
+/* How a stack walk ended. If the stack was cut, why. */
 enum stack_end {
 	STACK_END_UNKNOWN,
 	STACK_END_COMPLETE,
@@ -35,7 +35,7 @@ enum stack_end {
 enum loss {
 	LOSS_ALLOCS_FULL,  /* block table full (--max-allocs) */
 	LOSS_STACKS_FULL,  /* stack table full (--stack-storage-size): block kept, no stack */
-	LOSS_NESTING,      /* outermost call overwritten by one on another stack */
+	LOSS_NESTING,      /* record of an outermost call overwritten by a call on another stack */
 	LOSS_RECURSION,    /* probe skipped by the kernel */
 	LOSS_UNWIND,       /* stack cut: block kept, outer callers not known */
 	LOSS_UNRETURNED,   /* call never returned: longjmp, or the return was not seen */
@@ -48,12 +48,16 @@ enum loss {
 	LOSS_QUOTA_FULL,   /* per-process quota of the block table used up: block not tracked */
 	LOSS_PROCESSES,    /* processes that were not traced */
 	LOSS_HEAPS,        /* heaps freed as a whole: their blocks still count as outstanding */
-	LOSS_INHERITED,    /* frees of inherited blocks, or of the parent's originals */
-	LOSS_STRINGS,      /* strings not read to the end: the size is what was read */
+	/* Frees of blocks that a child inherited, or of the parent's originals. */
+	LOSS_INHERITED,
+	LOSS_STRINGS, /* strings not read to the end: the size is what was read */
 	LOSS_CNT,
 };
 
-/* Groups of functions with the same effect, named after the best known; other numbers unused. */
+/*
+ * Families: functions with the same effect, named after the best known one. Numbers without a name
+ * are unused.
+ */
 enum family {
 	FAMILY_MALLOC,
 	FAMILY_CALLOC,

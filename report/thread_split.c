@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts the blocks of each site by thread, and makes a site of each run. */
+/* Sorts the blocks of each site by thread, and makes a new site of each thread's blocks. */
 #include "report/thread_split.h"
 
 #include <errno.h>
@@ -19,7 +19,10 @@ static int by_site_and_thread(const void *a, const void *b)
 								      ?: ORDER(x->addr, y->addr);
 }
 
-/* Blocks of a snapshot sorted by site and thread; the snapshot's own order is kept. */
+/*
+ * Pointers to the blocks of a snapshot, sorted by site and thread. The snapshot's own blocks keep
+ * their order.
+ */
 struct split {
 	const struct snapshot *snap;
 	const struct block **blocks;
@@ -38,7 +41,7 @@ static int sort_blocks(const struct snapshot *snap, struct split *ret)
 	return 0;
 }
 
-/* Returns the end of the run of blocks that begins at first. */
+/* Returns the end of the run that begins at `first`: blocks of the same site and thread. */
 static size_t run_end(const struct split *split, size_t first)
 {
 	const struct block *begin = split->blocks[first];
@@ -51,9 +54,9 @@ static size_t run_end(const struct split *split, size_t first)
 }
 
 /*
- * Returns, for each site, the age of its youngest block that was already in the previous snapshot;
- * AGE_UNKNOWN if there is none. Only the number of these blocks is known: they are the oldest ones
- * of the site. From malloc; NULL if out of memory.
+ * Returns an array with an age for each site: that of the youngest block that was already in the
+ * previous snapshot, or AGE_UNKNOWN if there is no such block. Only the number of such blocks is
+ * known; they are the oldest blocks of the site. The array is from malloc; NULL if out of memory.
  */
 static uint64_t *ages_kept(const struct snapshot *snap)
 {
@@ -73,7 +76,10 @@ static uint64_t *ages_kept(const struct snapshot *snap)
 	return ages;
 }
 
-/* Adds a block by age; blocks older than kept_ns were already in a snapshot before_ns ago. */
+/*
+ * Adds a block to the ages of a site. The previous snapshot was made before_ns ago; it already had
+ * all blocks that are at least kept_ns old.
+ */
 static void add_age(struct site *site, const struct block *block, uint64_t kept_ns,
 		    uint64_t before_ns)
 {
@@ -91,7 +97,10 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	struct part inherited = {0};
 	uint64_t bytes = 0;
 
-	/* Results of a proof are known only for all blocks of a stack together. */
+	/*
+	 * The results of a proof are known only for all blocks of a stack together, not for each
+	 * thread.
+	 */
 	if (end - first < split->snap->sites[split->blocks[first]->site].count)
 		site.reach = (struct site_reach){0};
 	site.largest = (struct block){0};
@@ -139,7 +148,7 @@ static struct site *make_sites(const struct split *split, uint64_t last_ns, size
 	return sites;
 }
 
-/* Returns copies of the blocks, each with the index of its new site. */
+/* Returns copies of the blocks, with the indices of their new sites. */
 static struct block *make_blocks(const struct split *split)
 {
 	size_t cnt = split->snap->block_cnt, site = 0;

@@ -6,10 +6,10 @@
 #include "report/snapshot_view.h"
 
 /*
- * Splits each site into one site per thread, with new ids. The snapshot must have all blocks.
- * last_ns is elapsed_ns of the previous snapshot, or 0 if there was none. The view gets blocks only
- * if with_blocks is set; otherwise copying them is saved. Returns 0, or -ENOMEM and leaves the view
- * unchanged.
+ * Splits each site into one site per thread, with new ids. The snapshot must list all blocks.
+ * last_ns is the elapsed_ns of the previous snapshot, or 0 if there was none. If with_blocks is not
+ * set, the view gets no blocks, which saves copying them. Returns 0 or -ENOMEM; after a failure the
+ * view is unchanged.
  */
 int thread_split(struct snapshot_view *view, uint64_t last_ns, bool with_blocks);
 

@@ -11,7 +11,7 @@ struct report_site;
 
 #define SIZE_UNKNOWN UINT64_MAX
 
-/* An allocation or free as it happens (-t). */
+/* An allocation or free, written as soon as it happens. */
 struct trace_event {
 	int64_t wall_ns;
 	bool is_free;

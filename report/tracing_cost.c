@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Computes the share of CPU time that probes take. */
+/* Computes how much of the processes' CPU time the probes take. */
 #include "report/tracing_cost.h"
 
-/* Minimum CPU time for a share, in nanoseconds: the kernel counts in steps of 10 ms. */
+/*
+ * Minimum CPU time for which a share is computed, in nanoseconds: the kernel counts CPU time in
+ * steps of 10 ms.
+ */
 #define LEAST_CPU_NS 50000000ULL
 
-/* Maximum share: the estimate may exceed 1 for programs that only allocate. */
+/* Maximum share that is returned: for a program that only allocates, the estimate may exceed 1. */
 #define MOST 0.99
 
 bool tracing_cost_is_known(const struct tracing_cost *cost)

@@ -7,23 +7,25 @@
 #include <stdint.h>
 
 struct tracing_cost {
-	uint64_t elapsed_ns; /* time since the last report; 0 if nothing is known */
+	uint64_t elapsed_ns; /* time since the last report; 0 if the cost is not known */
 	uint64_t calls;
-	uint64_t cpu_ns;  /* CPU time of the traced processes */
-	uint64_t ns;      /* part of cpu_ns in probes, extrapolated from some of the calls */
-	uint64_t trap_ns; /* part of ns in traps that occur even for calls that are not sampled */
-	bool is_least;    /* ns is a lower bound: single-stepped calls cost more than measured */
+	uint64_t cpu_ns; /* CPU time of the traced processes */
+	/* Part of cpu_ns that probes took, extrapolated from the calls that were measured. */
+	uint64_t ns;
+	uint64_t trap_ns; /* part of ns that traps took; unsampled calls have these, too */
+	/* Ns is too low: calls that are single-stepped cost more than was measured. */
+	bool is_least;
 };
 
-/* True if the processes used enough CPU time for a share to mean anything. */
+/* True if the processes used enough CPU time for the share of the probes to mean anything. */
 bool tracing_cost_is_known(const struct tracing_cost *cost);
 
 double tracing_cost_calls_per_s(const struct tracing_cost *cost);
 
-/* Returns the part of the processes' CPU time that probes take, from 0 to 1. */
+/* Returns the fraction of the processes' CPU time that probes take, from 0 to 1. */
 double tracing_cost_share(const struct tracing_cost *cost);
 
-/* Returns the lowest share, from 0 to 1, that sampling could reach. */
+/* Returns the lowest fraction, from 0 to 1, to which sampling could reduce the cost. */
 double tracing_cost_least_share(const struct tracing_cost *cost);
 
 #endif

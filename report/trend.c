@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Judges sites by the trend test of Mann (1945) and Kendall, the slope of Theil and Sen (1968) with
- * its confidence limits, and Laplace's rule of succession.
+ * Judges whether sites grow. Uses the trend test of Mann (1945) and Kendall, the slope of Theil and
+ * Sen (1968) with its confidence limits, and Laplace's rule of succession.
  */
 #include "report/trend.h"
 
@@ -12,87 +12,106 @@
 #include "base/order.h"
 
 #define LEAST_CONFIDENCE 0.95
-/* Last part of a site's past that is judged: long enough to see temporary memory being freed. */
+/*
+ * Fraction of a site's past, at its end, that is judged (window): long enough to see temporary
+ * memory being freed.
+ */
 #define LATER_PART 0.6
 #define LEAST_SCORE 0.4
-/* Minimum rises of a growing site, and of one that grows in steps: programs load in a few steps. */
+/*
+ * Minimum rises of a growing site. A site that grows in steps needs LEAST_STEPS: programs load in a
+ * few steps.
+ */
 #define LEAST_RISES 3
 #define LEAST_STEPS 5
 #define STEADY_RISES 0.7
 /*
- * Maximum duration of a step relative to the step before. A vector that doubles takes twice as
- * long; the margin is for reports that show a step late.
+ * Maximum duration of a step, relative to that of the step before. A vector that doubles takes
+ * twice as long for each step; the factor is larger because a report may show a step late.
  */
 #define WIDENING 3
-/* Minimum rate of the last step relative to the average rate; below, the site is levelling off. */
+/*
+ * Minimum rate of the last step, relative to the average rate. With a lower rate, the site is
+ * levelling off.
+ */
 #define STEP_RATE 0.5
-/* Length of the recent past, in reports and in average durations of a step. */
+/* Length of the recent past, in reports and in average steps. */
 #define LATE_REPORTS 4
 #define LATE_STEPS 4
 /* Minimum recent rate of growth relative to the rate before. */
 #define STILL_GROWING 0.2
 /*
- * Maximum freed blocks for each block of growth. If lifetimes are scattered over orders of
- * magnitude, about half of the blocks that reach an age are freed before twice that age, so fewer
- * frees than this rule out ordinary lifetimes.
+ * Maximum freed blocks per block of growth. If lifetimes are spread over orders of magnitude, about
+ * half of the blocks that reach an age are freed before they reach twice that age. With fewer frees
+ * than this maximum, the blocks cannot have such ordinary lifetimes.
  */
 #define MOST_FREED 0.125
 /*
- * Lifetime, in seconds, that counts as unlimited. A short window sees few frees even of blocks with
- * a long, limited lifetime, so the maximum is window / LONG_LIFE_S if that is less than MOST_FREED.
+ * Lifetime in seconds that counts as unlimited. A short window has few frees even if blocks live
+ * long but not for ever. So the maximum freed blocks per block of growth is window / LONG_LIFE_S,
+ * or MOST_FREED if that is less.
  */
 #define LONG_LIFE_S 3600.0
 /*
- * Minimum rises after which replaced blocks count as one growing buffer. Blocks of random sizes
- * that replace each other rise 7 times in a row only once in 8! = 40320 cases.
+ * Minimum rises for the conclusion that blocks that replace each other are one growing buffer. If
+ * the sizes of such blocks are random, they rise 7 times in a row in one of 8! = 40320 cases.
  */
 #define REPLACED_RISES 7
-/* Minimum gain of blocks older than a span: 8 rises by chance have a probability of 2^-8. */
+/* Minimum gain of blocks older than a span: the probability of 8 chance rises is 2^-8. */
 #define LEAST_OLD_GAIN 8
 /*
- * Minimum tracing time, in spans: by then, most blocks that reach the span and are ever freed are
- * gone.
+ * Minimum tracing time, in spans. After that time, most blocks that reach the span and are ever
+ * freed have been freed.
  */
 #define LEAST_SPANS 1.5
 /*
- * Minimum growth of a whole (site or process) relative to the growth of a part of its blocks. The
- * whole may fall short by FALLS times its largest fall between two reports, as normal variation.
+ * Minimum growth of a whole (site or process), relative to the growth of a part of its blocks. As
+ * normal variation, the whole may have grown less by up to FALLS times its largest fall between two
+ * reports.
  */
 #define LEAST_SHARE 0.5
 #define FALLS 3
 /*
- * Like FALLS, but if frees of pre-trace blocks are subtracted: replacing these blocks is no leak.
+ * Replaces FALLS if frees of blocks from before tracing are subtracted: replacing such blocks is no
+ * leak.
  */
 #define NET_FALLS 2
-/* Minimum part of frees with a known size: if sizes can be read, nearly all can. */
+/*
+ * Minimum fraction of frees whose size is known: either the sizes of nearly all frees can be read,
+ * or of none.
+ */
 #define MOST_SIZED 0.9
-/* Quantile of the normal distribution for 95 % between low and high. */
+/* Quantile of the normal distribution: the interval from low to high has 95 % confidence. */
 #define Z_95 1.959964
 #define NSEC_PER_SEC 1e9
 
 /*
- * Values of a site at its moments, counting all blocks or only blocks older than a span. All blocks
- * are judged by their bytes, as one block may grow larger and larger. Blocks older than a span are
- * judged by their number, as a large block that is freed would hide small blocks that stay.
+ * Values of a site at its moments: of all blocks, or only of blocks older than a span. All blocks
+ * together are judged by bytes, because a single block may grow larger and larger. Blocks older
+ * than a span are judged by number, because the free of one large block would hide many small
+ * blocks that stay.
  */
 struct series {
 	double at_s[MOMENT_CNT];
 	double bytes[MOMENT_CNT];
 	double held[MOMENT_CNT];
 	size_t cnt;
-	size_t past;   /* number of moments before the series */
+	size_t past;   /* number of earlier moments that are not in the series */
 	double past_s; /* seconds since the site's first moment */
-	/* Minimum rises if the site grows in steps; one step may be two rises of older blocks. */
+	/*
+	 * Minimum rises if the site grows in steps. Blocks older than a span may rise twice in one
+	 * step.
+	 */
 	uint32_t least_steps;
 };
 
-/* Properties of a series. */
+/* Results about a series. */
 struct finding {
 	double growth; /* as in struct leak_score */
 	double risen;
-	size_t since;   /* moment at which the window begins */
-	size_t late;    /* moment at which the recent past begins */
-	size_t first;   /* index in the series at which the growth begins */
+	size_t since;   /* index of the moment at which the window begins */
+	size_t late;    /* index of the moment at which the recent past begins */
+	size_t first;   /* index into the series at which the growth begins */
 	double level_s; /* time at which the series reached its maximum */
 	bool steady;
 	bool shrinks;
@@ -142,8 +161,8 @@ static uint64_t span_ns(size_t span)
 }
 
 /*
- * Makes a series of blocks older than a span, or of all blocks for SPAN_CNT. Leaves out moments
- * before the span had passed.
+ * Makes the series of the blocks older than a span, or of all blocks if the span is SPAN_CNT.
+ * Leaves out the moments at which no block could be that old.
  */
 static void series_of(const struct site_history *history, size_t span, struct series *ret)
 {
@@ -170,7 +189,10 @@ static void series_of(const struct site_history *history, size_t span, struct se
 	}
 }
 
-/* Returns Kendall's S of the moments from first on, and its variance, corrected for ties. */
+/*
+ * Returns Kendall's S of the values from `first` on, and sets its variance, which is corrected for
+ * ties.
+ */
 static double kendall(const struct series *series, size_t first, double *ret_variance)
 {
 	double n = (double)(series->cnt - first), variance = n * (n - 1) * (2 * n + 5), s = 0;
@@ -194,7 +216,9 @@ static double kendall(const struct series *series, size_t first, double *ret_var
 	return s;
 }
 
-/* Returns the confidence that there is a trend, from 0 to 1; negative for a downward trend. */
+/*
+ * Returns the confidence that a series has a trend, from 0 to 1; negative if the trend is downward.
+ */
 static double confidence(const struct series *series)
 {
 	double variance, s = kendall(series, 0, &variance), z;
@@ -211,8 +235,8 @@ static double median_of_three(double a, double b, double c)
 }
 
 /*
- * Returns the value at i without dips of one report, for which a reallocated block may be too
- * young.
+ * Returns the value at i, smoothed: a dip of one report is removed, because a block may count as
+ * too young just after it was reallocated.
  */
 static double smooth(const struct series *series, size_t i)
 {
@@ -223,7 +247,7 @@ static double smooth(const struct series *series, size_t i)
 	return median_of_three(held[i - 1], held[i], held[i + 1]);
 }
 
-/* Returns the largest fall of a series relative to the difference of its maximum and minimum. */
+/* Returns the largest fall of a series, divided by the difference of its maximum and minimum. */
 static double given_back(const struct series *series)
 {
 	double least = series->held[0], most = least, fall = 0, top = least;
@@ -239,7 +263,10 @@ static double given_back(const struct series *series)
 	return most > least ? fall / (most - least) : 0;
 }
 
-/* Returns the last moment at which a series was still about as low as at first. */
+/*
+ * Returns the index of the last moment at which a series was still about as low as at its first
+ * moment.
+ */
 static size_t beginning(const struct series *series)
 {
 	size_t last = series->cnt - 1, first = 0;
@@ -251,7 +278,7 @@ static size_t beginning(const struct series *series)
 	return first;
 }
 
-/* Returns the part of a series from first on. */
+/* Returns the values of a series from index `first` on. */
 static struct series part_of(const struct series *series, size_t first)
 {
 	struct series ret = *series;
@@ -270,8 +297,9 @@ static double length_s(const struct series *series, size_t first)
 }
 
 /*
- * Returns the later part of a series, or the last moments if these are more. So the start of a
- * program, and the start of traffic until frees catch up, are left out after some time.
+ * Returns the window: the later part of a series, or its last RECENT_MOMENTS moments if these are
+ * more. After some time, this leaves out the start of a program, and the start of traffic, when
+ * frees have not caught up with allocations.
  */
 static struct series window_of(const struct series *series)
 {
@@ -283,7 +311,10 @@ static struct series window_of(const struct series *series)
 	return part_of(series, first);
 }
 
-/* Returns how many times a series reached a new maximum after a moment, and when it last did. */
+/*
+ * Returns how many times a series reached a new maximum after the moment `first`. Sets *ret_level_s
+ * to the time of the last maximum.
+ */
 static uint32_t rises_of(const struct series *series, size_t first, double *ret_level_s)
 {
 	double most = series->held[first];
@@ -301,8 +332,9 @@ static uint32_t rises_of(const struct series *series, size_t first, double *ret_
 }
 
 /*
- * Returns the moment at which a series began to grow as it does from first on. Goes back from first
- * until a few reports together gained much less, or much more, as when a program loads.
+ * Returns the index at which a series began to grow as fast as it grows after `first`. Goes back
+ * from `first` until the gain over a few reports was much lower, or much higher, as when a program
+ * loads.
  */
 static size_t extended(const struct series *series, size_t first)
 {
@@ -326,7 +358,10 @@ static bool is_steady(const struct series *series, size_t first, uint32_t rises)
 	return rises >= STEADY_RISES * (double)(series->cnt - 1 - first);
 }
 
-/* Returns the moment before the last few reports, or before the last few steps of the growth. */
+/*
+ * Returns the index at which the recent past begins: a few reports before the end, or for growth in
+ * steps a few average steps before the end if that is longer.
+ */
 static size_t late_of(const struct series *series, const struct finding *found)
 {
 	double growing_s = length_s(series, found->first);
@@ -339,7 +374,10 @@ static size_t late_of(const struct series *series, const struct finding *found)
 	return late;
 }
 
-/* Returns the rate since the moment late, relative to the rate before. */
+/*
+ * Returns the rate of growth since the moment `late`, divided by the rate between `first` and
+ * `late`.
+ */
 static double lately(const struct series *series, size_t first, size_t late)
 {
 	double before_s = series->at_s[late] - series->at_s[first];
@@ -351,7 +389,7 @@ static double lately(const struct series *series, size_t first, size_t late)
 	return before > 0 ? since / length_s(series, late) / (before / before_s) : since > 0;
 }
 
-/* Returns the objection to the growth in the window, by the series alone. */
+/* Returns why a series does not show growth in the window, judged by the series alone. */
 static enum objection object(const struct series *series, const struct series *window,
 			     const struct finding *found)
 {
@@ -399,7 +437,10 @@ static int by_value(const void *a, const void *b)
 	return ORDER(*x, *y);
 }
 
-/* Sets the rate to the median slope between any two moments, with 95 % confidence limits. */
+/*
+ * Sets the rate of a trend to the median of the slopes between any two moments, and sets its 95 %
+ * confidence limits.
+ */
 static void slope_of(const struct series *series, size_t first, struct trend *ret)
 {
 	double slopes[MOMENT_CNT * (MOMENT_CNT - 1) / 2], variance, half;
@@ -461,7 +502,10 @@ double history_gain(const struct site_history *history, uint64_t older_ns, uint6
 	return at ? now - bytes_of(&moments[at - 1], span) : now;
 }
 
-/* Returns the probability by Laplace's rule that the next block of a span is never freed. */
+/*
+ * Returns the probability, by Laplace's rule, that the next block that reaches the age `span` is
+ * never freed.
+ */
 static double unfreed(const struct site_history *history, size_t span, uint64_t freed)
 {
 	double kept = history->moments[history->moment_cnt - 1].held[span];
@@ -469,7 +513,7 @@ static double unfreed(const struct site_history *history, size_t span, uint64_t 
 	return history->seen ? (kept + 1) / (kept + (double)freed + 2) : NAN;
 }
 
-/* Returns an amount that a site, or its process, held at a moment. */
+/* Returns an amount that a site, or the process of the site, held at a moment. */
 typedef double amount_fn(const struct moment *moment, size_t span);
 
 static double blocks_of(const struct moment *moment, size_t span)
@@ -482,7 +526,9 @@ static double process_bytes_of(const struct moment *moment, size_t span)
 	return (double)moment->process_bytes;
 }
 
-/* Returns the bytes of a process, less the bytes freed of blocks from before tracing began. */
+/*
+ * Returns the bytes of a process minus the bytes of blocks from before tracing that it has freed.
+ */
 static double net_bytes_of(const struct moment *moment, size_t span)
 {
 	return (double)moment->process_bytes - (double)moment->earlier.bytes;
@@ -496,7 +542,7 @@ static double net_blocks_of(const struct moment *moment, size_t span)
 struct amount {
 	amount_fn *of;
 	size_t span;
-	bool is_net; /* frees of blocks from before tracing began are subtracted */
+	bool is_net; /* frees of blocks from before tracing are subtracted */
 };
 
 static double change(const struct site_history *history, size_t since, struct amount amount)
@@ -507,7 +553,10 @@ static double change(const struct site_history *history, size_t since, struct am
 	       amount.of(&moments[since], amount.span);
 }
 
-/* True if a whole grew with its part since a moment, allowing for its largest fall. */
+/*
+ * True if a whole (site or process) grew about as much as its part since a moment. `fall` is the
+ * largest fall of the whole, which is allowed for.
+ */
 static bool grew_since(const struct site_history *history, size_t since, struct amount whole,
 		       struct amount part, double fall)
 {
@@ -518,8 +567,10 @@ static bool grew_since(const struct site_history *history, size_t since, struct 
 	       change(history, since, whole) + falls * fall >= LEAST_SHARE * gained;
 }
 
-/* True if a whole (site or process) grew along with the given part of its blocks, over the window
- * as well as in the recent past. */
+/*
+ * True if a whole (site or process) grew about as much as the given part of its blocks, both since
+ * the window began and since the recent past began.
+ */
 static bool grew_with(const struct site_history *history, const struct finding *found,
 		      struct amount whole, struct amount part)
 {
@@ -544,7 +595,10 @@ static bool site_grew_with(const struct site_history *history, const struct find
 	return grew_with(history, found, (struct amount){.of = blocks_of, .span = SPAN_CNT}, part);
 }
 
-/* True if the number of blocks stayed the same in the window and their bytes never fell. */
+/*
+ * True if blocks only replace each other: in the window, their number stayed the same and their
+ * bytes never fell.
+ */
 static bool are_replaced(const struct site_history *history, const struct finding *found)
 {
 	const struct moment *moments = history->moments;
@@ -557,8 +611,8 @@ static bool are_replaced(const struct site_history *history, const struct findin
 }
 
 /*
- * True if frees of pre-trace blocks, by count or bytes, can account for the growth: the process,
- * less these frees, did not grow with it.
+ * True if the growth may only replace freed blocks from before tracing: there are enough such
+ * frees, by number or by bytes, and the process did not grow if they are subtracted.
  */
 static bool replace_earlier(const struct site_history *history, const struct finding *found,
 			    const struct reasons *reasons, struct amount blocks,
@@ -570,7 +624,7 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 	double sized = (double)now->sized - (double)then->sized;
 	double freed_bytes = (double)now->bytes - (double)then->bytes;
 
-	/* The counts fall to 0 when frees are no longer known, as after lost events. */
+	/* The number of frees falls to 0 if frees are no longer known, as after lost events. */
 	if (frees <= 0 || frees < LEAST_SHARE * (double)reasons->gained)
 		return false;
 	if (!grew_with(history, found, (struct amount){.of = net_blocks_of, .is_net = true},
@@ -583,8 +637,8 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 }
 
 /*
- * Returns the objection to growing blocks: too many are freed, they only got older, or they replace
- * others.
+ * Returns why growing blocks do not count as growth: too many are freed, the blocks only got older,
+ * or they replace other blocks.
  */
 static enum objection weigh(const struct site_history *history, size_t span,
 			    const struct finding *found, struct reasons *reasons)
@@ -643,13 +697,14 @@ static enum tendency tendency_of(const struct series *series, const struct findi
 }
 
 /*
- * True if the next step may not be due yet. Excludes steps that get smaller, by size or by rate, as
- * the steps of a cache that fills up do.
+ * True if a series grows in steps and the next step may not be due yet. False if the last step is
+ * smaller or slower than before, like the steps of a cache that fills up.
  */
 static bool is_between_steps(const struct series *series)
 {
 	double most = series->held[0], least = most, gained = most, gained_before = 0, gap_s = 0;
-	uint32_t rises = most > 0; /* the site held nothing before tracing */
+	/* The first value is a rise, too: the site held nothing before tracing. */
+	uint32_t rises = most > 0;
 	size_t step = 0;
 
 	for (size_t i = 1; i < series->cnt; i++) {
@@ -691,7 +746,10 @@ static void judge(const struct site_history *history, size_t span, const struct 
 	score->total = score->growth * (isnan(score->unfreed) ? score->risen : score->unfreed);
 }
 
-/* Judges the blocks older than a span, or all blocks for SPAN_CNT; true if they grow. */
+/*
+ * Judges the blocks older than a span, or all blocks if the span is SPAN_CNT. Returns true if they
+ * grow.
+ */
 static bool look(const struct site_history *history, size_t span, struct trend *ret)
 {
 	struct finding found;
@@ -717,8 +775,8 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 }
 
 /*
- * Judges all blocks first, then the blocks older than each span, the shortest span first, until
- * some grow.
+ * Judges all blocks of a site. If they do not grow, judges the blocks older than the shortest span,
+ * then those older than the next span, until some blocks grow.
  */
 void trend_of(const struct site_history *history, struct trend *ret)
 {

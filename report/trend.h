@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Judges whether a site grows, from its state at earlier reports. Pure arithmetic. Times are
- * nanoseconds since tracing began unless stated otherwise. With sampling, numbers are estimates
- * unless they are said to count sampled blocks.
+ * Judges whether a site grows, from its state at earlier reports. Pure arithmetic. Unless stated
+ * otherwise, times are nanoseconds since tracing began. With sampling, numbers are estimates for
+ * all blocks, unless a comment says that sampled blocks are counted.
  */
 #ifndef REPORT_TREND_H
 #define REPORT_TREND_H
@@ -13,10 +13,13 @@
 
 #include "report/snapshot.h"
 
-/* Number of spans. A span is a minimum age of blocks: 2^10 ms, then four times more for each. */
+/*
+ * Number of spans. A span is an age that blocks may reach: 2^10 ms for the first span, and four
+ * times more for each further span.
+ */
 #define SPAN_CNT 7
 
-/* Returns the first age class of a span; 0 for SPAN_CNT, which stands for all blocks. */
+/* Returns the first age class above a span; 0 for SPAN_CNT, which stands for all blocks. */
 static inline size_t span_class(size_t span)
 {
 	return span < SPAN_CNT ? 11 + 2 * span : 0;
@@ -27,18 +30,23 @@ struct moment {
 	uint64_t elapsed_ns;
 	uint64_t bytes;
 	uint64_t count;
-	uint64_t process_bytes; /* all sites of the process; equals bytes without one */
+	/* Bytes of all sites of the process; equals `bytes` if there is no single process. */
+	uint64_t process_bytes;
 	uint64_t process_blocks;
-	struct earlier_frees earlier; /* frees in the process since tracing began */
-	/* Sampled blocks older than each span; the last entries count all blocks. 0 with -C. */
+	/* Frees by the process since tracing began, of blocks from before tracing. */
+	struct earlier_frees earlier;
+	/*
+	 * Sampled blocks older than each span; the last entry has all sampled blocks. All 0 with
+	 * -C.
+	 */
 	float held_bytes[SPAN_CNT + 1];
 	uint32_t held[SPAN_CNT + 1];
-	uint32_t freed[SPAN_CNT + 1]; /* blocks of earlier reports that were freed since */
+	uint32_t freed[SPAN_CNT + 1]; /* blocks seen at earlier reports that have been freed */
 };
 
 /*
- * Minimum reports, and minimum seconds, for a verdict. Fewer than five rising values are never
- * significant in the trend test.
+ * Minimum reports, and minimum seconds, for a verdict. With fewer than five values the trend test
+ * never finds a significant rise.
  */
 #define TREND_LEAST_MOMENTS 5
 #define TREND_LEAST_S 10
@@ -48,59 +56,65 @@ struct moment {
 #define RECENT_MOMENTS 8
 
 enum tendency {
-	TENDENCY_UNKNOWN,  /* too few reports, or the next step may not be due yet */
+	/* Too few reports, or the site grew in steps and the next step may not be due yet. */
+	TENDENCY_UNKNOWN,
 	TENDENCY_FLAT,     /* no trend: unchanged, or up and down */
 	TENDENCY_STEADY,   /* grows from report to report */
-	TENDENCY_STEPS,    /* grows now and then */
-	TENDENCY_LEVELLED, /* grew, but no longer does */
+	TENDENCY_STEPS,    /* grows in steps, at some of the reports */
+	TENDENCY_LEVELLED, /* grew, but does not grow any more */
 	TENDENCY_SHRINKS,
 	TENDENCY_CNT,
 };
 
 /*
- * How likely a site leaks; all numbers but older_ns are in [0, 1]. Judges all blocks or, if these
- * do not grow, the blocks older than some span: blocks that a site soon frees say nothing about the
- * blocks that it leaks.
+ * How likely a site leaks. All numbers except older_ns are in [0, 1]. The score judges all blocks
+ * of the site if these grow; otherwise the blocks older than some span. Blocks that are soon freed
+ * would hide the blocks that leak.
  */
 struct leak_score {
-	double total;      /* growth * unfreed, or growth * risen if unfreed is not known */
-	double growth;     /* confidence that blocks grow, reduced by the part given back */
+	double total; /* growth * unfreed; growth * risen if unfreed is not known */
+	/* Confidence that blocks grow, times the fraction that was not given back by a fall. */
+	double growth;
 	double risen;      /* growth in the window divided by the present size */
 	double unfreed;    /* probability that the next block is never freed; NAN if not known */
-	uint64_t older_ns; /* minimum age of the judged blocks; 0 for all blocks */
+	uint64_t older_ns; /* age that the judged blocks exceed; 0 if all blocks are judged */
 };
 
 /* Why a site does not count as growing. */
 enum objection {
 	OBJECTION_NONE,
 	OBJECTION_EARLY,   /* too few reports */
-	OBJECTION_TREND,   /* the trend may be chance */
-	OBJECTION_RISES,   /* the site rose too few times */
+	OBJECTION_TREND,   /* the trend may be due to chance */
+	OBJECTION_RISES,   /* the site had too few rises */
 	OBJECTION_LATELY,  /* no recent growth */
 	OBJECTION_FREED,   /* too many blocks were freed */
-	OBJECTION_SITE,    /* blocks only got older: the site as a whole did not grow */
-	OBJECTION_PROCESS, /* the process as a whole did not grow */
-	OBJECTION_EARLIER, /* may only replace freed blocks from before tracing began */
+	OBJECTION_SITE,    /* the blocks only got older: the site did not grow as a whole */
+	OBJECTION_PROCESS, /* the process did not grow as a whole */
+	OBJECTION_EARLIER, /* the blocks may only replace freed blocks from before tracing began */
 };
 
-/* Facts behind a verdict, measured in the window, which is the later part of a site's past. */
+/* Facts behind a verdict. They are measured in the window: the later part of a site's past. */
 struct reasons {
 	enum objection objection;
 	uint64_t window_ns;
-	double confidence; /* confidence of the trend; negative if it is downwards */
+	double confidence; /* confidence of the trend; negative if the trend is downward */
 	uint32_t rises;
 	int64_t gained_bytes;
-	int64_t gained; /* number of blocks gained */
+	int64_t gained; /* number of blocks by which the site grew */
 	uint64_t freed;
-	double freed_most; /* maximum freed blocks of a growing site */
+	double freed_most; /* maximum freed blocks for which the site still counts as growing */
 	double lately;     /* recent rate of growth divided by the rate before */
 };
 
 struct trend {
 	enum tendency tendency;
-	uint64_t since_ns;  /* how long the site has been growing, or has been level */
-	double bytes_per_s; /* rate while growing, else in the window; NAN if not known; low and
-			       high are its 95 % confidence limits */
+	/* Duration of the growth; for TENDENCY_LEVELLED, time since the growth ended. */
+	uint64_t since_ns;
+	/*
+	 * Rate while growing, or else in the window; NAN if not known. low and high are the 95 %
+	 * confidence limits of the rate.
+	 */
+	double bytes_per_s;
 	double low;
 	double high;
 	struct leak_score score;
@@ -112,36 +126,36 @@ struct trend {
 
 struct site_history {
 	uint64_t id;
-	struct moment *moments; /* oldest first; the last one is the present */
+	struct moment *moments; /* oldest first; the last moment is the latest report */
 	size_t moment_cnt, moment_cap;
-	uint64_t seen; /* sampled blocks in all reports so far; 0 with -C */
-	/* Sampled blocks that are gone by now, by their age when last seen. */
+	uint64_t seen; /* number of sampled blocks in all reports so far; 0 with -C */
+	/* Sampled blocks that have been freed, by the age at which they were last seen. */
 	uint64_t freed[AGE_CLASS_CNT];
 	struct trend trend;
 };
 
-/* Returns the number of freed blocks in an age class and all older ones. */
+/* Returns the number of freed blocks that were last seen in this or an older age class. */
 uint64_t history_freed(const struct site_history *history, size_t age_class);
 
-/* Returns the age below which 90 % of the freed blocks were last seen; 0 if none was freed. */
+/* Returns the age below which 90 % of the freed blocks were last seen; 0 if no block was freed. */
 uint64_t history_lifetime_ns(const struct site_history *history);
 
 /*
- * Returns the bytes that a site gained since its last moment up to since_ns. Counts only sampled
- * blocks older than older_ns of struct leak_score, or all blocks if older_ns is 0.
+ * Returns the bytes that a site gained between since_ns and its last moment. Unless older_ns is 0,
+ * counts only sampled blocks older than older_ns, as in struct leak_score.
  */
 double history_gain(const struct site_history *history, uint64_t older_ns, uint64_t since_ns);
 
-/* True if a site grows and its leak score makes it a suspect. */
+/* True if a site grows and its leak score is high enough for a suspect. */
 bool trend_is_suspect(const struct trend *trend);
 
 /* Returns the name in reports: "unknown", "flat", "steady", "steps", "levelled" or "shrinks". */
 const char *tendency_name(enum tendency tendency);
 
-/* Returns the text of an objection; "" for OBJECTION_NONE. */
+/* Returns an objection in words; "" for OBJECTION_NONE. */
 const char *objection_words(enum objection objection);
 
-/* Judges a site by its history. */
+/* Judges a site by its history, and sets the trend. */
 void trend_of(const struct site_history *history, struct trend *ret);
 
 #endif

@@ -7,13 +7,13 @@
 
 #include "report/function_name.h"
 
-/* Substrings of wrappers' names, without namespaces, in upper or lower case. */
+/* Texts in the names of wrappers, in upper or lower case. Namespaces are not searched. */
 static const char *const wrapper_parts[] = {
 	"malloc", "calloc",  "realloc", "memalign",  "zalloc",   "palloc",
 	"strdup", "strndup", "memdup",  "mem_alloc", "memalloc", "asprintf",
 };
 
-/* Names of other wrappers, compared as a whole, without leading underscores. */
+/* Names of further wrappers, without leading underscores. They are compared as a whole. */
 static const char *const wrapper_names[] = {
 	"xalloc",
 	"ngx_alloc", /* nginx */
@@ -79,7 +79,10 @@ static bool begins_with(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* True if no upper-case letter begins a second word: "itemAlloc" does not match "malloc". */
+/*
+ * True if no second word begins with an upper-case letter within the match: "malloc" must not match
+ * "itemAlloc".
+ */
 static bool is_one_word(const char *text, size_t len)
 {
 	for (size_t i = 1; i < len; i++)
@@ -100,14 +103,14 @@ static bool holds(const struct function_name *name, const char *part)
 
 static bool is_of_library(const char *whole)
 {
-	whole += *whole == '<'; /* Rust's methods: "<alloc::vec::Vec<T> as ...>::push" */
+	whole += *whole == '<'; /* methods in Rust, such as "<alloc::vec::Vec<T> as ...>::push" */
 	for (size_t i = 0; i < CNT(library_prefixes); i++)
 		if (begins_with(whole, library_prefixes[i]))
 			return true;
 	return false;
 }
 
-/* Ignores suffixes that compilers append, such as ".isra.0". */
+/* Ignore suffixes that compilers append, such as ".isra.0". */
 static bool is_known_wrapper(const struct function_name *name)
 {
 	const char *plain = name->last + strspn(name->last, "_");

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recognises functions that allocate on behalf of their callers, by name: wrappers of allocators
- * (xmalloc, zmalloc_usable, PyObject_Malloc, g_strdup), and the standard libraries of C++ and Rust.
+ * Recognises functions that allocate on behalf of their callers by their names: wrappers of
+ * allocators (xmalloc, zmalloc_usable, PyObject_Malloc, g_strdup), and the standard libraries of
+ * C++ and Rust.
  */
 #ifndef REPORT_WRAPPER_NAMES_H
 #define REPORT_WRAPPER_NAMES_H
 
 #include <stdbool.h>
 
-/* True if a demangled name, with or without parameters, is a wrapper's. */
+/* True if a demangled name, with or without parameters, is that of a wrapper. */
 bool function_is_wrapper(const char *symbol);
 
-/* True if a function is of the standard library of C++ or Rust. */
+/* True if a function belongs to the standard library of C++ or Rust. */
 bool function_is_of_library(const char *symbol);
 
 #endif
