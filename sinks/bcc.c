@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes reports in the format of bcc's memleak. Scripts parse the header, the line that ends in
- * "from stack" and the frames below it, so these never change. Additions to bcc's format are on
- * separate lines below the frames.
+ * "from stack", and the frames below that line, so these three never change. Whatever memleak adds
+ * is on separate lines below the frames.
  */
 #include "sinks/census.h"
 #include "sinks/core.h"
@@ -25,7 +25,7 @@ static int bcc_report(FILE *out, const struct report *report)
 		core_write_text(out, report->snapshot->core);
 	verdict_write_text(&part);
 	text_begin_line(&part);
-	/* Scripts parse this line: keep the plural even for 1 stack. */
+	/* Scripts parse this line, so it has the plural even for 1 stack. */
 	fprintf(out, "Top %zu %s%s with outstanding allocations:\n",
 		report->by == BY_STACK ? report->runtime_init_from : report->group_cnt, word,
 		text_plural(word));

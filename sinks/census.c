@@ -11,10 +11,12 @@
 struct column {
 	enum heap_use use;
 	const char *word;
-	const char *words; /* long form of word */
+	const char *words; /* the word in longer form */
 };
 
-/* A core file does not record who allocated a chunk, only whether it was in use. */
+/*
+ * Columns for a core file, which only records whether a chunk was in use, and not who allocated it.
+ */
 static const struct column columns_of_core[] = {{HEAP_OLDER, "used", "used"},
 						{HEAP_FREE, "free", "free"}};
 static const struct column columns[] = {
@@ -76,7 +78,7 @@ static void take_all(const struct heap_census *census, struct reach_sum ret[HEAP
 		ret[use] = heap_census_all(census, (enum heap_use)use);
 }
 
-/* Pads all cells but the last, so that lines have no trailing blanks. */
+/* Pads all cells of a row except the last, so that no line ends in blanks. */
 static void write_cell(FILE *out, const struct reach_sum *sum, bool is_last)
 {
 	char amount[AMOUNT_TEXT_SIZE] = "-", count[32] = "";
@@ -125,7 +127,7 @@ static void write_amount(FILE *out, uint64_t bytes)
 	fputs(amount, out);
 }
 
-/* Writes nothing if bytes is 0. */
+/* Writes an amount and its description; nothing if bytes is 0. */
 static void write_part(FILE *out, const char *before, uint64_t bytes, const char *words)
 {
 	if (!bytes)
@@ -175,7 +177,7 @@ static void write_memory(FILE *out, const struct heap_census *census)
 	fputc('\n', out);
 }
 
-/* Writes which memory the census does not cover. */
+/* Writes which memory the census leaves out. */
 static void write_unknown(FILE *out, const struct heap_census *census)
 {
 	if (census->elsewhere.count) {

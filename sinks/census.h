@@ -10,7 +10,7 @@
 
 /* These functions write nothing if the report has no census. */
 void census_write_text(FILE *out, const struct report *report);
-/* Writes the lines below the table. */
+/* Writes the lines that follow the table. */
 void census_write_facts(FILE *out, const struct report *report);
 void census_write_html(FILE *out, const struct report *report);
 /* Writes the JSON key "census". */

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes how much CPU time tracing costs the traced processes. */
+/* Writes how much CPU time tracing takes from the traced processes. */
 #include "sinks/cost.h"
 
-/* Share of the target's CPU time above which the report suggests how to lower the cost */
+/*
+ * Minimum share of the traced processes' CPU time for which the report suggests how to lower the
+ * cost
+ */
 #define MUCH 0.2
 
 static unsigned int percent(double share)
@@ -11,8 +14,8 @@ static unsigned int percent(double share)
 }
 
 /*
- * Suggests ways to lower the cost. With sampling, a call that is not sampled still costs the trap
- * at its entry, but little else.
+ * Suggests ways to lower the cost. Sampling cannot avoid traps: a call that is not sampled still
+ * costs the trap at its entry, but hardly anything else.
  */
 static void write_ways_out(const struct text_part *part)
 {

@@ -27,8 +27,9 @@ static const char header[] =
 	"lost_with_them_count,held_by\r\n";
 
 /*
- * Writes text in quotes, without control characters. A spreadsheet would evaluate text that begins
- * like a formula, and a hostile program could choose such names: a leading apostrophe prevents it.
+ * Writes text in quotes, without control characters. If the text begins like a formula, puts an
+ * apostrophe before it: a spreadsheet would evaluate the formula, and a hostile program could
+ * choose such a name.
  */
 static void write_text(FILE *out, const char *text)
 {
@@ -111,7 +112,7 @@ static void write_blamed(FILE *out, const struct report_site *shown)
 	fputc(',', out);
 }
 
-/* Writes the stack as the format "folded" does. */
+/* Writes the stack as in the format "folded". */
 static int write_stack(FILE *out, const struct report_site *shown)
 {
 	cleanup_free char *stack = NULL;
@@ -126,7 +127,7 @@ static int write_stack(FILE *out, const struct report_site *shown)
 	return err;
 }
 
-/* Writes the chain of holders from the root down, as in a text report. */
+/* Writes the chain of holders, root first, as in a text report. */
 static int write_held_by(FILE *out, const struct report_site *shown)
 {
 	cleanup_free char *chain = NULL;
@@ -147,7 +148,7 @@ static void write_sum(FILE *out, const struct reach_sum *sum)
 	fprintf(out, ",%" PRIu64 ",%" PRIu64, sum->bytes, sum->count);
 }
 
-/* Writes the columns of a proof. */
+/* Writes the columns for the result of a proof. */
 static int write_reach(FILE *out, const struct report_site *shown)
 {
 	const struct site_reach *reach = &shown->site->reach;

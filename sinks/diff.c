@@ -20,7 +20,7 @@ static void write_moment(FILE *out, const struct diff_side *side)
 	fputs(" s]", out);
 }
 
-/* The pid or the name may be unknown. */
+/* Either the pid or the name may be unknown. */
 static void write_process(FILE *out, const struct diff_site *site)
 {
 	const struct process *process = site->shown.site->process;

@@ -7,7 +7,7 @@
 
 #include "report/diff.h"
 
-/* Write the first line of the text, and its last lines. */
+/* Write the first line and the last lines of the text. */
 void diff_write_moments(FILE *out, const struct diff *diff);
 void diff_write_sums(FILE *out, const struct diff *diff);
 

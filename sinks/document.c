@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Replaces a document by a rename of a new file, or overwrites it if no file can be made beside it.
+ * Replaces a document: renames a new file to its path, or overwrites it if no file can be created
+ * in its folder.
  */
 #include "sinks/document.h"
 
@@ -31,8 +32,8 @@ static int open_beside(char *path, int old_fd)
 }
 
 /*
- * Writes a new file and renames it to path. Sets *done unless overwriting the old file might still
- * work.
+ * Writes a new file and renames it to path. After a failure, *done is false if overwriting the old
+ * file may still work.
  */
 static int replace(const char *path, int *fd, const char *bytes, size_t len, bool *done)
 {
@@ -71,7 +72,7 @@ static int overwrite(int fd, const char *bytes, size_t len)
 }
 
 /*
- * True if path still names the file that fd is open on. If not, readers of path would not see what
+ * True if path still names the file that is open as fd. Otherwise, readers of path do not see what
  * is written to fd.
  */
 static bool leads_to(const char *path, int fd)

@@ -19,8 +19,8 @@ struct line {
 };
 
 /*
- * Replaces characters with a meaning in the format: a semicolon separates frames, and digits after
- * a blank at the end of a line are read as a second count.
+ * Replaces characters that have a meaning in the format: a semicolon separates frames, and digits
+ * after a blank at the end of a line are read as a count.
  */
 static void make_harmless(char *name)
 {

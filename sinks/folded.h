@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes a stack as one line of a flame graph's input. */
+/* Writes a stack as a line for programs that draw flame graphs. */
 #ifndef SINKS_FOLDED_H
 #define SINKS_FOLDED_H
 
@@ -8,9 +8,9 @@
 #include "report/report.h"
 
 /*
- * Writes a stack, root first, joined by ';': the name of the process, its functions, and the kind
- * if it is not heap. The text is printable UTF-8 without newlines and cannot be confused with the
- * count that follows after a blank. Returns 0 or -ENOMEM.
+ * Writes a stack, root first, joined by ';': the name of the process, the functions, and the kind
+ * of memory if it is not heap. The text is printable UTF-8 without newlines. It cannot be confused
+ * with the count, which the caller writes behind it after a blank. Returns 0 or -ENOMEM.
  */
 int folded_write_stack(FILE *out, const struct report_site *shown);
 

@@ -25,12 +25,12 @@
 
 #define NSEC_PER_MSEC 1000000
 /*
- * Maximum blocks in the file when each site is at its peak: limits the file to some hundred
- * kilobytes
+ * Maximum blocks in the file if each site is at its peak. This limits the file to a few hundred
+ * kilobytes.
  */
 #define MAX_BLOCKS 100000
 
-/* Blocks of one size. */
+/* Blocks of the same size. */
 struct batch {
 	uint64_t size;
 	size_t allocation;
@@ -41,7 +41,7 @@ struct batch {
 struct teller {
 	const struct report_site *shown;
 	size_t trace;
-	uint64_t unit; /* allocations that one block of the file stands for */
+	uint64_t unit; /* number of the site's blocks that one block of the file stands for */
 	uint64_t bytes;
 	uint64_t blocks;
 	struct batch *batches;
@@ -68,8 +68,8 @@ struct story {
 };
 
 /*
- * Adds facts about all blocks of a site as frames outside its outermost function: the process, the
- * scale and why the stack is incomplete.
+ * Returns a stack with facts about all blocks of a site: the process, the scale, and why the stack
+ * is incomplete. The facts are frames outside the site's outermost function.
  */
 static size_t outer_trace(struct story *story, const struct teller *teller)
 {
@@ -128,8 +128,8 @@ static bool fits(const struct report *report, uint64_t share)
 }
 
 /*
- * Returns the maximum blocks of one site (at least 1), so that all sites together stay below
- * MAX_BLOCKS.
+ * Returns the maximum blocks that one site may have in the file, so that all sites together have at
+ * most MAX_BLOCKS. Returns at least 1.
  */
 static uint64_t share_of(const struct report *report)
 {
@@ -154,7 +154,7 @@ static void add_events(struct story *story, struct teller *teller, uint64_t now_
 {
 	const struct report_site *shown = teller->shown;
 
-	/* Each event adds blocks of at most two sizes. */
+	/* Reserve two batches per event: the blocks that an event adds have at most two sizes. */
 	teller->batches = story->batch_store + 2 * story->event_cnt;
 	for (size_t i = 0; shown->history && i < shown->history->moment_cnt; i++) {
 		const struct moment *moment = &shown->history->moments[i];
@@ -172,7 +172,10 @@ static int by_time(const void *left, const void *right)
 	return ORDER(a->elapsed_ns, b->elapsed_ns) ?: ORDER(a->teller, b->teller);
 }
 
-/* Frees the newest blocks of the site until allocations alone lead to the totals of the event. */
+/*
+ * Frees the newest blocks of a site in the file, until allocations are enough to reach the totals
+ * of the event.
+ */
 static void tell_frees(struct story *story, const struct event *event)
 {
 	struct teller *teller = event->teller;
@@ -220,7 +223,9 @@ static void tell_allocations(struct story *story, const struct event *event)
 	tell_batch(story, event->teller, bytes / cnt + 1, bytes % cnt);
 }
 
-/* Writes frees before allocations of the same moment, so that no false peak appears. */
+/*
+ * Writes the frees of a moment before its allocations, so that the file does not show a false peak.
+ */
 static void tell_events(struct story *story)
 {
 	for (size_t first = 0, end; first < story->event_cnt && !story->names.failed; first = end) {
@@ -249,8 +254,8 @@ static void tell_sites(struct story *story, const struct report *report)
 		teller->unit = most / share + (most % share != 0);
 		tell_stack(story, teller);
 		/*
-		 * Leave number 0 unused: heaptrack's reader takes a free of number 0 for one of the
-		 * last allocation.
+		 * Do not use number 0: heaptrack would take a free of number 0 for a free of the
+		 * latest allocation.
 		 */
 		if (!i)
 			fprintf(story->out, "a 0 %zx\n", teller->trace);
@@ -260,7 +265,9 @@ static void tell_sites(struct story *story, const struct report *report)
 	tell_events(story);
 }
 
-/* Writes the facts of the report as comment lines, as the format has no place for them. */
+/*
+ * Writes facts about the report as comment lines, because the format has no other place for them.
+ */
 static void tell_facts(struct story *story, const struct report *report)
 {
 	cleanup_free char *facts = NULL;
@@ -289,7 +296,7 @@ static int heaptrack_report(FILE *out, const struct report *report)
 	story.events = calloc(events + 1, sizeof(*story.events));
 	story.batch_store = calloc(2 * events + 1, sizeof(*story.batch_store));
 	story.names.failed = !story.tellers || !story.events || !story.batch_store;
-	/* The first number is the version of heaptrack with this format. */
+	/* The first number is a version of heaptrack that writes this file format. */
 	fputs("v 10400 3\nX memleak: ", out);
 	text_write_target(out, report);
 	fputc('\n', out);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes strings, code addresses and stacks, each in a separate line before its first use. */
+/*
+ * Writes strings, code addresses and stacks of a heaptrack file. Each has a line of its own, which
+ * comes before its first use.
+ */
 #include "sinks/heaptrack_names.h"
 
 #include <inttypes.h>
@@ -19,7 +22,10 @@ size_t heaptrack_number(struct heaptrack_names *names, struct intern *table, con
 	return number;
 }
 
-/* Returns 0 if there is no text: 0 means "no string" in the file, too. */
+/*
+ * Returns the number of a string. Returns 0 if there is no text, because 0 means "no string" in the
+ * file.
+ */
 static size_t string_number(struct heaptrack_names *names, const char *text)
 {
 	cleanup_free char *escaped = NULL;
@@ -53,7 +59,7 @@ static size_t code_number(struct heaptrack_names *names, uint64_t frame,
 		string_number(names, location->frames[i].symbol);
 		string_number(names, location->frames[i].file);
 	}
-	/* The strings that this line refers to have been written. */
+	/* All strings in this line have been written before. */
 	fprintf(names->out, "i %" PRIx64 " %zx", frame_address(frame, location), module);
 	for (size_t i = 0; i < frame_cnt; i++) {
 		const struct sym_frame *function = &location->frames[i];
@@ -67,7 +73,10 @@ static size_t code_number(struct heaptrack_names *names, uint64_t frame,
 	return number;
 }
 
-/* Returns the number of a pseudo-function whose name is a remark. */
+/*
+ * Returns the number of a code address that stands for a remark: a made-up function whose name is
+ * the remark.
+ */
 static size_t remark_number(struct heaptrack_names *names, const char *words)
 {
 	size_t string = string_number(names, words);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers the strings, code addresses and stacks of a heaptrack file. Private to the sink. */
+/* Numbers the strings, code addresses and stacks of a heaptrack file. Used only by heaptrack.c. */
 #ifndef SINKS_HEAPTRACK_NAMES_H
 #define SINKS_HEAPTRACK_NAMES_H
 
@@ -8,7 +8,7 @@
 #include "base/intern.h"
 #include "report/report.h"
 
-/* All numbers begin with 1. 0 is "none" and, as a parent, the root of all stacks. */
+/* Numbers begin with 1. The number 0 means "none"; as a parent, it means the root of all stacks. */
 struct heaptrack_names {
 	FILE *out;
 	struct intern strings;
@@ -18,18 +18,18 @@ struct heaptrack_names {
 };
 
 /*
- * Returns the stack of parent extended by one call, including all functions inlined at this
- * address.
+ * Returns the number of the stack that extends the stack `parent` by one call, including all
+ * functions inlined at the call's address.
  */
 size_t heaptrack_call(struct heaptrack_names *names, size_t parent, uint64_t frame,
 		      const struct sym_location *location);
-/* Returns the stack of parent extended by a pseudo-function named by a formatted remark. */
+/*
+ * Returns the number of the stack that extends the stack `parent` by a made-up function, whose name
+ * is a formatted remark.
+ */
 __attribute__((format(printf, 3, 4))) size_t
 heaptrack_remark(struct heaptrack_names *names, size_t parent, const char *format, ...);
-/*
- * Returns the number that these bytes have in a table of the caller; sets failed if there is no
- * memory.
- */
+/* Returns the number of some bytes in the given table. Sets `failed` if there is no memory. */
 size_t heaptrack_number(struct heaptrack_names *names, struct intern *table, const void *bytes,
 			size_t len, bool *is_new);
 void heaptrack_names_deinit(struct heaptrack_names *names);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a self-contained page: the head and the facts of a text report in the same words, and
- * pictures, which html/report.js draws in the browser from JSON in the page.
+ * Writes a self-contained page. It has the head and the facts of a text report in the same words.
+ * It also has pictures, which html/report.js draws in the browser from JSON data in the page.
  */
 #include "sinks/html.h"
 
@@ -35,8 +35,8 @@ static const char body[] =
 	;
 
 /*
- * Writes the text of an element: escapes HTML and turns style marks into tags. text is printable
- * UTF-8.
+ * Writes the text of an element. Escapes HTML, and turns the control characters for styles into
+ * tags. The text must be printable UTF-8.
  */
 static void write_text(FILE *out, const char *text)
 {
@@ -59,7 +59,7 @@ static void write_text(FILE *out, const char *text)
 	}
 }
 
-/* Writes some text about a report or a difference. */
+/* Writes some text about a report or about a difference. */
 typedef void write_words(FILE *out, const void *about);
 
 /* Returns a string to be freed, or NULL if there is no memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes HTML pages beside those of the sink: a live report, and a difference. */
+/* Writes HTML pages other than those of the sink: a live report, and a difference. */
 #ifndef SINKS_HTML_H
 #define SINKS_HTML_H
 
@@ -11,13 +11,14 @@
 /* Content security policy: only inline scripts and styles, no loading from anywhere. */
 #define HTML_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 /*
- * Content security policy of a page from --listen, which may also ask its server for newer reports.
+ * Content security policy of a page that --listen serves: it may also ask its server for newer
+ * reports.
  */
 #define HTML_POLICY_LIVE HTML_POLICY "; connect-src 'self'"
 
 /*
- * Write a page that asks its server for newer reports, and a page of a difference. Return 0 or
- * -ENOMEM.
+ * Write a page that asks its server for newer reports, and a page with a difference. Both functions
+ * return 0 or -ENOMEM.
  */
 int html_write_live(FILE *out, const struct report *report);
 int html_write_diff(FILE *out, const struct diff *diff);

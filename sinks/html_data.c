@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the data of an HTML report as three JSON values. Functions refer to strings by their index
- * in the first value, sites refer to functions by their index in the second, so each name is in the
- * page once.
+ * Writes the data of an HTML report as three JSON values: strings, functions and the report.
+ * Functions refer to strings by index, and sites refer to functions by index, so each name is in
+ * the page only once.
  */
 #include "sinks/html_data.h"
 
@@ -37,7 +37,7 @@ struct value {
 	size_t len;
 };
 
-/* A process whose amounts over time are drawn. */
+/* A process for which the page draws amounts over time. */
 struct past {
 	const struct process *process;
 	const struct site_history
@@ -51,7 +51,7 @@ struct page {
 	struct intern string_numbers;
 	struct intern function_numbers;
 	struct intern process_numbers;
-	struct past *pasts; /* indexed by numbers of process_numbers */
+	struct past *pasts; /* histories by the number of the process in process_numbers */
 	size_t past_cnt, past_cap;
 	bool failed; /* out of memory */
 };
@@ -77,7 +77,7 @@ static void value_write(FILE *out, const char *id, struct value *value)
 	fprintf(out, "<script type=\"application/json\" id=\"%s\">%s</script>\n", id, value->text);
 }
 
-/* Returns a number counted from 0, like indices of a JSON array. */
+/* Returns the number of some bytes, counted from 0 like the indices of a JSON array. */
 static size_t number_of(struct page *page, struct intern *table, const void *bytes, size_t len,
 			bool *is_new)
 {
@@ -88,8 +88,8 @@ static size_t number_of(struct page *page, struct intern *table, const void *byt
 }
 
 /*
- * Returns the index of text. Escapes it as for terminals, because browsers obey characters that
- * change the direction of writing, too.
+ * Returns the index of a string. Escapes the string as for terminals, because browsers, too, obey
+ * characters that change the direction of writing.
  */
 static size_t string_number(struct page *page, const char *text)
 {
@@ -109,8 +109,8 @@ static size_t string_number(struct page *page, const char *text)
 }
 
 /*
- * Returns the index of a frame's name: its short symbol, "+0x1f" for an offset in a module, or an
- * address.
+ * Returns the index of a frame's name: its short symbol; without a symbol, an offset in a module
+ * such as "+0x1f", or an address.
  */
 static size_t name_number(struct page *page, const struct frame_walk *walk)
 {
@@ -158,8 +158,8 @@ static size_t function_number(struct page *page, const struct function *function
 }
 
 /*
- * Returns the index of a frame's function. The file and line of a script's function are taken from
- * its symbol.
+ * Returns the index of a frame's function. For a function of a script, finds the file and the line
+ * in its symbol.
  */
 static size_t function_of(struct page *page, const struct frame_walk *walk)
 {
@@ -183,7 +183,10 @@ static size_t function_of(struct page *page, const struct frame_walk *walk)
 	return function_number(page, &function);
 }
 
-/* Writes the functions from the outermost to the caller of the allocator. Returns their number. */
+/*
+ * Writes the functions of a stack, from the outermost to the caller of the allocator. Returns the
+ * number of functions.
+ */
 static size_t write_functions(struct page *page, const struct report_site *shown, size_t *blamed,
 			      size_t *through)
 {
@@ -213,8 +216,8 @@ static size_t write_functions(struct page *page, const struct report_site *shown
 }
 
 /*
- * Returns the name of a folded row: a library, or the functions of a recursion. NULL if there is no
- * memory.
+ * Returns the name of a folded row: that of a library, or those of the functions of a recursion.
+ * Returns NULL if there is no memory.
  */
 static char *row_name(const struct fold *fold)
 {
@@ -234,8 +237,8 @@ static char *row_name(const struct fold *fold)
 }
 
 /*
- * Writes an entry of "inside": the index of a row's first frame, the number of its frames, and the
- * function that stands for them.
+ * Writes an entry of the JSON array "inside": the index of the first frame of a row, the number of
+ * its frames, and the function that stands for them.
  */
 static void write_row(struct page *page, const struct fold *fold, size_t at)
 {
@@ -253,8 +256,8 @@ static void write_row(struct page *page, const struct fold *fold, size_t at)
 }
 
 /*
- * Writes what a text report folds: rows from the innermost frame on, and the start-up frames common
- * to all programs.
+ * Writes what a text report folds: the rows, from the innermost frame on, and the start-up frames,
+ * which all programs have.
  */
 static void write_folds(struct page *page, const struct report_site *shown, size_t cnt)
 {
@@ -312,7 +315,7 @@ static void write_moments(struct json_writer *json, const struct report *report,
 	json_end_array(json);
 }
 
-/* Writes a value in thousandths; null if it is not finite or is too large. */
+/* Writes a value, times 1000, as a whole number; null if it is not finite or too large. */
 static void write_thousandths(struct json_writer *json, const char *key, double value)
 {
 	if (isfinite(value) && fabs(value) < 1e15)
@@ -344,8 +347,8 @@ static void write_trend(struct json_writer *json, const struct report_site *show
 }
 
 /*
- * Writes the notes of a text report in parentheses, without those about a proof, which the page
- * shows elsewhere.
+ * Writes the notes that a text report has in parentheses. Leaves out notes about a proof, which the
+ * page shows elsewhere.
  */
 static void write_notes(struct page *page, const struct report *report,
 			const struct report_site *shown)
@@ -413,8 +416,8 @@ static void write_process(struct page *page, const struct report_site *shown)
 	if (!process)
 		return;
 	/*
-	 * A difference may compare two runs, each of which numbers its images: add the pid to the
-	 * key.
+	 * A difference may compare two runs. Each run numbers its images from the start, so the pid
+	 * is part of the key.
 	 */
 	key = (uint64_t)process->image << 32 | (uint32_t)process->pid;
 	number = number_of(page, &page->process_numbers, &key, sizeof(key), &is_new);
@@ -433,7 +436,7 @@ static void write_process(struct page *page, const struct report_site *shown)
 	json_unsigned(&page->report.json, "process", number);
 }
 
-/* Writes an entry of "ages" or "sizes": class, bytes and blocks. */
+/* Writes an entry of the JSON arrays "ages" and "sizes": class, bytes and blocks. */
 static void write_class(struct json_writer *json, size_t class, uint64_t bytes, uint64_t count)
 {
 	if (!count)
@@ -444,8 +447,8 @@ static void write_class(struct json_writer *json, size_t class, uint64_t bytes, 
 }
 
 /*
- * Writes amounts by age and by size. Sizes are known only for blocks that are listed one by one;
- * size class c holds blocks below 2^c bytes.
+ * Writes a site's amounts by age and by size. Sizes are only known if the snapshot lists the
+ * blocks. Size class c has the blocks below 2^c bytes that are in no lower class.
  */
 static void write_classes(struct json_writer *json, const struct report_site *shown)
 {
@@ -471,7 +474,7 @@ static void write_classes(struct json_writer *json, const struct report_site *sh
 	json_end_array(json);
 }
 
-/* Writes the keys that identify a site, within an object. */
+/* Writes the keys that identify a site into an object. */
 static void write_identity(struct page *page, const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
@@ -509,7 +512,7 @@ static void write_site(struct page *page, const struct report *report,
 	json_end_object(&page->report.json);
 }
 
-/* Writes the sites of the lines about losses and suspects, in the order of the lines. */
+/* Writes the sites of losses and of suspects, in the order of their lines in the report. */
 static void write_told(struct page *page, const struct report *report)
 {
 	json_begin_array(&page->report.json, "told");
@@ -550,7 +553,10 @@ static void write_peak(struct page *page, const struct report *report)
 	json_end_object(json);
 }
 
-/* Writes the name of each process, and its amounts at the moments of its longest history. */
+/*
+ * Writes, for each process, its name and its amounts over time. The times are those of the longest
+ * history of its sites.
+ */
 static void write_processes(struct page *page)
 {
 	struct json_writer *json = &page->report.json;

@@ -22,7 +22,7 @@
 #include "sinks/text_part.h"
 #include "sinks/verdict.h"
 
-/* Writes how much is inherited from parents by fork; nothing if there is none. */
+/* Writes the amount that forked children inherited from their parents; nothing if it is 0. */
 static void write_inherited(struct json_writer *json, uint64_t bytes, uint64_t count)
 {
 	if (count)
@@ -37,7 +37,7 @@ static void write_error_of(struct json_writer *json, const char *key, double var
 		json_unsigned(json, key, estimate_error(variance));
 }
 
-/* Writes standard errors, which only estimates have. */
+/* Writes standard errors; nothing if the amounts are not estimates. */
 static void write_errors(struct json_writer *json, const struct report *report, double bytes,
 			 double count)
 {
@@ -101,7 +101,7 @@ static void write_blocks(struct json_writer *json, const struct report_site *sho
 	json_end_array(json);
 }
 
-/* Writes amounts by reach, within an object. */
+/* Writes an amount for each kind of reachability into an object. */
 static void write_kinds(struct json_writer *json, const struct reach_sum *of)
 {
 	for (size_t i = 0; i < REACH_CNT; i++)
@@ -189,7 +189,7 @@ static void write_site(struct json_writer *json, const struct report *report,
 	json_end_object(json);
 }
 
-/* Begins an object about a function, with the numbers of its paths and processes. */
+/* Begins the object for a function, with its numbers of paths (stacks) and of processes. */
 static void begin_function(struct json_writer *json, const struct report *report,
 			   const struct report_site *site, size_t paths, size_t processes)
 {
@@ -199,7 +199,10 @@ static void begin_function(struct json_writer *json, const struct report *report
 	json_unsigned(json, "processes", processes);
 }
 
-/* Writes proven losses by function; amounts are sums over all paths of the function. */
+/*
+ * Writes the functions with proven losses. The amounts are sums over all paths (stacks) of a
+ * function.
+ */
 static void write_proven_losses(struct json_writer *json, const struct report *report)
 {
 	json_begin_array(json, "losses");
@@ -283,7 +286,7 @@ static void write_group(struct json_writer *json, const struct report *report,
 	json_end_object(json);
 }
 
-/* Writes groups with their largest sites; the top-level "sites" is empty. */
+/* Writes groups, each with its largest sites. The "sites" of the report itself is empty then. */
 static void write_groups(struct json_writer *json, const struct report *report)
 {
 	write_sites(json, "sites", report, NULL, 0);
@@ -317,7 +320,7 @@ static void write_largest(struct json_writer *json, const struct report *report)
 	json_unsigned(json, "largest_total", report->largest_total);
 }
 
-/* Writes nothing if no process has ended. */
+/* Writes the sum over ended processes; nothing if no process has ended. */
 static void write_ended(struct json_writer *json, const struct ended *ended)
 {
 	if (!ended->processes)
@@ -329,7 +332,7 @@ static void write_ended(struct json_writer *json, const struct ended *ended)
 	json_end_object(json);
 }
 
-/* Writes nothing without --fds. */
+/* Writes facts about descriptors; nothing without --fds. */
 static void write_descriptors(struct json_writer *json, const struct descriptor_facts *facts)
 {
 	if (!facts->are_traced)
@@ -342,7 +345,7 @@ static void write_descriptors(struct json_writer *json, const struct descriptor_
 	json_end_object(json);
 }
 
-/* Writes nothing if no process held memory when it ended. */
+/* Writes the processes that held memory when they ended; nothing if there are none. */
 static void write_ended_processes(struct json_writer *json, const struct ended_processes *ended)
 {
 	if (!ended || !ended->total)
@@ -365,7 +368,7 @@ static void write_ended_processes(struct json_writer *json, const struct ended_p
 	json_end_object(json);
 }
 
-/* Writes nothing if there is no untraced growth. */
+/* Writes the parts of a footprint that grow without being traced; nothing if there are none. */
 static void write_untraced(struct json_writer *json, const struct untraced_growths *growths)
 {
 	if (!growths->cnt)
@@ -397,7 +400,7 @@ static void write_sampling(struct json_writer *json, const struct sampling *samp
 	json_end_object(json);
 }
 
-/* Writes the processes that reached their quota in the block table; nothing if there are none. */
+/* Writes the processes that used up their quota of the block table; nothing if there are none. */
 static void write_losses(struct json_writer *json, const struct snapshot *snap)
 {
 	bool any = false;
@@ -417,7 +420,7 @@ static void write_losses(struct json_writer *json, const struct snapshot *snap)
 		json_end_array(json);
 }
 
-/* Writes frees that no event showed but that were inferred. */
+/* Writes the frees that were inferred, because no event showed them. */
 static void write_inferred(struct json_writer *json, const struct snapshot *snap)
 {
 	json_begin_object(json, "inferred");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes keys that several parts of a JSON report share: ids, processes, stacks. */
+/* Writes keys that several parts of a JSON report have in common: ids, processes, stacks. */
 #include "sinks/json_parts.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ void json_write_reserved(struct json_writer *json, const struct reserved *reserv
 	json_end_object(json);
 }
 
-/* location may be NULL if only the address is known. */
+/* Writes a frame. `location` is NULL if only the address is known. */
 static void write_frame(struct json_writer *json, uint64_t addr,
 			const struct sym_location *location, const struct sym_frame *frame)
 {

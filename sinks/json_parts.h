@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes keys that several objects of a JSON report share. */
+/* Writes keys that several objects of a JSON report have in common. */
 #ifndef SINKS_JSON_PARTS_H
 #define SINKS_JSON_PARTS_H
 
@@ -12,13 +12,16 @@ void json_write_id(struct json_writer *json, uint64_t id);
 void json_write_process(struct json_writer *json, const struct process *process);
 /* Writes "stack". */
 void json_write_stack(struct json_writer *json, const struct report_site *shown);
-/* Writes "culprit" and "through", which are indices into "stack". */
+/* Writes "culprit" and "through". Their values are indices into the array "stack". */
 void json_write_blamed(struct json_writer *json, const struct report_site *shown);
 /* Writes "stack_end". */
 void json_write_end(struct json_writer *json, enum stack_end end);
 #define TIME_TEXT_SIZE 80
 
-/* Formats a time as ISO 8601 in UTC with milliseconds. Returns false if no calendar date fits. */
+/*
+ * Formats a time as ISO 8601 in UTC with milliseconds. Returns false if the time is out of the
+ * range of dates.
+ */
 bool time_text(int64_t wall_ns, char ret[TIME_TEXT_SIZE]);
 /* Writes "time" in ISO 8601, UTC, with milliseconds. */
 void json_write_time(struct json_writer *json, int64_t wall_ns);

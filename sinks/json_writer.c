@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Writes JSON as a stream. The only state is a flag: whether a comma must come before the next
- * value.
- */
+/* Writes JSON as a stream. The only state is a flag: a comma must come before the next value. */
 #include "sinks/json_writer.h"
 
 #include <inttypes.h>
@@ -25,7 +22,7 @@ static void write_unit(FILE *out, uint32_t unit)
 	fprintf(out, "\\u%04" PRIx32, unit);
 }
 
-/* Escapes more than JSON requires, because these lines are also read on terminals. */
+/* Escape more than JSON requires, because people read this text on terminals, too. */
 static void write_character(FILE *out, uint32_t character, const char *bytes, size_t len)
 {
 	static const char short_from[] = "\"\\\b\f\n\r\t";
@@ -45,7 +42,10 @@ static void write_character(FILE *out, uint32_t character, const char *bytes, si
 	}
 }
 
-/* Writes one or more bytes of the beginning of text. Returns how many. */
+/*
+ * Writes the plain characters at the beginning of text; if there are none, the first character.
+ * Returns the number of bytes of text that were used.
+ */
 static size_t write_some(const struct json_writer *json, const char *text, size_t left)
 {
 	size_t len = ascii_run(text, left, json->in_html ? "\"\\<" : "\"\\");

@@ -15,9 +15,9 @@
 
 struct json_writer {
 	FILE *out;
-	bool comma;   /* a comma must come before the next value */
-	bool in_html; /* escape strings so that none looks like markup; json_init() clears this flag
-		       */
+	bool comma; /* a comma must come before the next value */
+	/* Escape strings so that they cannot look like markup; json_init() clears this flag. */
+	bool in_html;
 };
 
 void json_init(struct json_writer *json, FILE *out);
@@ -31,10 +31,13 @@ void json_null(struct json_writer *json, const char *key);
 void json_bool(struct json_writer *json, const char *key, bool value);
 void json_unsigned(struct json_writer *json, const char *key, uint64_t value);
 void json_signed(struct json_writer *json, const char *key, int64_t value);
-/* Writes six digits; null if the value is not finite. */
+/* Writes a number with six digits; null if it is not finite. */
 void json_real(struct json_writer *json, const char *key, double value);
 void json_string(struct json_writer *json, const char *key, const char *value);
-/* Writes a string such as "0x1f", because many readers lose digits of numbers above 2^53. */
+/*
+ * Writes a number as a string such as "0x1f", because many readers lose digits of numbers above
+ * 2^53.
+ */
 void json_hex(struct json_writer *json, const char *key, uint64_t value);
 
 #endif

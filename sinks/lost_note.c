@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints on stderr what the numbers of a report alone do not show. */
+/* Prints on stderr what was lost, if the format of the report cannot show it. */
 #include "sinks/lost_note.h"
 
 #include "base/cleanup.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Warns of losses and estimates if the format has no place for them. */
+/* Warns of losses and of estimates if the format of the report cannot show them. */
 #ifndef SINKS_LOST_NOTE_H
 #define SINKS_LOST_NOTE_H
 
 #include "report/snapshot.h"
 
-/* Prints on stderr what was lost, and that amounts are estimates if they are. */
+/* Prints on stderr what was lost. If the amounts are estimates, prints this, too. */
 void lost_note(const struct snapshot *snap);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes each report whole, to stdout or a file. */
+/* Writes each report as a whole, to stdout or to a file. */
 #include "sinks/output.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ static bool is_file_of(int fd, const struct stat *st)
 }
 
 /*
- * Returns the real path of the document, or NULL if it cannot be replaced: it is not a regular
- * file, or stdout or stderr is open on it.
+ * Returns the real path of the document. Returns NULL if the document cannot be replaced, because
+ * it is not a regular file, or because stdout or stderr is open on it.
  */
 static char *find_document(int fd, const char *path)
 {
@@ -35,7 +35,7 @@ static char *find_document(int fd, const char *path)
 	    is_file_of(STDERR_FILENO, &st))
 		return NULL;
 	ret = realpath(path, NULL);
-	/* Another process may have replaced the file since it was opened. */
+	/* Check that the path still names the open file: another process may have replaced it. */
 	if (ret && !stat(ret, &named) && is_same_file(&named, &st))
 		return ret;
 	free(ret);
@@ -74,7 +74,7 @@ int output_empty(struct output *out)
 {
 	struct stat st;
 
-	/* A document is replaced when the new one is complete. */
+	/* Do not truncate a document here: it is replaced when the new one is complete. */
 	if (out->fd <= STDERR_FILENO || out->path || fstat(out->fd, &st) || !S_ISREG(st.st_mode) ||
 	    !ftruncate(out->fd, 0))
 		return 0;
@@ -114,7 +114,7 @@ FILE *output_begin(struct output *out)
 
 /*
  * Writes the buffer. If a write to a file of --output fails, append_all() removes the incomplete
- * report.
+ * report from the file.
  */
 static int write_whole(struct output *out)
 {

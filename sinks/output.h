@@ -15,36 +15,37 @@ struct output {
 	int fd;
 	const char *name; /* name for messages */
 	bool document;
-	char *path; /* path of the document to replace; NULL if no document is replaced */
+	/* Path of the document; NULL if the output is no document that can be replaced. */
+	char *path;
 	char *buf;
 	size_t len;
 	FILE *stream;
 };
 
 /*
- * Opens the output; path is NULL for stdout. If document is true, each report replaces the one
- * before. If binary is true, a terminal is refused. Logs what failed.
+ * Opens the output; path is NULL for stdout. If document is true, each report replaces the previous
+ * one. If binary is true, fails if the output is a terminal. Logs what failed.
  */
 int output_init(struct output *out, const char *path, bool document, bool binary);
-/* True if --output is the file at path, under any name. */
+/* True if the file of --output is the file at path, even if their paths differ. */
 bool output_is(const struct output *out, const char *path);
 /* Truncates the file. Called once it is certain that a report will be written. */
 int output_empty(struct output *out);
 void output_deinit(struct output *out);
 
 /*
- * True if a report should be written. A document that cannot be replaced, as on stdout or a pipe,
- * is written for the final report only.
+ * True if a report should be written. If the output is a document that cannot be replaced, as on
+ * stdout or a pipe, only the final report is written.
  */
 bool output_wants(const struct output *out, bool final);
 
 /*
- * True if text should be coloured. With COLOUR_AUTO: if the output is a terminal and NO_COLOR is
- * not set.
+ * True if text should be coloured. With COLOUR_AUTO, this is the case if the output is a terminal
+ * and NO_COLOR is not set.
  */
 bool output_has_colour(const struct output *out, enum colour colour);
 
-/* Returns a stream to print to, or NULL if there is no memory. */
+/* Returns a stream to which a report is printed; NULL if there is no memory. */
 FILE *output_begin(struct output *out);
 
 /*

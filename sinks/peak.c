@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the peak as text and as JSON. Its sites are indented like those of groups. */
+/* Writes the peak as text and as JSON. The sites of the peak are indented like those of a group. */
 #include "sinks/peak.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include "sinks/json_parts.h"
 #include "sinks/text_part.h"
 
-/* True if everything outstanding at the peak was freed before a copy could be taken. */
+/* True if all memory of the peak was freed before memleak could copy its sites. */
 static bool has_no_copy(const struct peak *peak)
 {
 	return !peak->t0_ns && peak->highest_bytes;
@@ -21,7 +21,9 @@ static const struct peak *peak_of(const struct report *report)
 	return peak && (peak->count || has_no_copy(peak)) ? peak : NULL;
 }
 
-/* Writes by how much the real peak was above the copied one. */
+/*
+ * Writes the difference between the real peak and the later moment at which its sites were copied.
+ */
 static void write_higher(FILE *out, const struct peak *peak)
 {
 	uint64_t more = peak->highest_bytes - peak->bytes;

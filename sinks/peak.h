@@ -13,7 +13,7 @@
 void peak_write_fact(FILE *out, const struct report *report);
 /* Writes the sites of the peak, indented by one step. */
 void peak_write_text(const struct text_part *part);
-/* Writes the JSON object "peak"; null if nothing has been outstanding. */
+/* Writes the JSON object "peak"; null if no memory has been outstanding. */
 void peak_write_json(struct json_writer *json, const struct report *report);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a heap profile (profile.proto, compressed) for pprof and other readers of its format.
- * Names are included, so the profile can be read on machines without the programs.
+ * Writes a heap profile (profile.proto, compressed) for pprof and for other readers of its format.
+ * The profile contains names, so it can be read on machines that do not have the programs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,9 +19,9 @@
 #define GZIP_MEMORY 8
 
 /*
- * Returns the ratio of all blocks that reports have seen to those that are outstanding now. Blocks
- * freed before any report saw them are not counted. Bytes are scaled by the same ratio, because the
- * sizes of freed blocks are not known.
+ * Returns the number of all blocks that reports have seen, divided by the number of outstanding
+ * blocks. Blocks that were freed before any report saw them are not counted. The same ratio is used
+ * for bytes, because the sizes of freed blocks are not known.
  */
 static double seen_per_block(const struct site_history *history)
 {
@@ -71,7 +71,7 @@ static void add_bytes(struct profile *profile, Pprof__Sample *sample, const char
 		profile_add_number(profile, sample, key, most, "bytes");
 }
 
-/* Adds labels for the result of a proof; amounts of 0 have no label. */
+/* Adds labels for the result of a proof; an amount of 0 gets no label. */
 static void add_reach(struct profile *profile, Pprof__Sample *sample,
 		      const struct report_site *shown)
 {
@@ -87,8 +87,8 @@ static void add_reach(struct profile *profile, Pprof__Sample *sample,
 }
 
 /*
- * Returns the address of the call instruction. The return address behind it may belong to another
- * line or function.
+ * Returns an address within the call instruction. The return address in the frame is behind the
+ * call, and may belong to another line or function.
  */
 static uint64_t call_address(const struct site *site, uint64_t frame,
 			     const struct sym_location *location)
@@ -96,8 +96,8 @@ static uint64_t call_address(const struct site *site, uint64_t frame,
 	uint64_t addr = frame_address(frame, location);
 
 	/*
-	 * A memory address is useless without the mapping, which recordings do not hold: use the
-	 * offset in the file.
+	 * Use the offset in the file: a memory address has no meaning without mappings, which
+	 * recordings do not have.
 	 */
 	if (site->space != SPACE_KERNEL && location && location->module && !location->mapping.end)
 		addr = location->module_offset;
@@ -105,7 +105,8 @@ static uint64_t call_address(const struct site *site, uint64_t frame,
 }
 
 /*
- * Puts the kernel and its modules in brackets, because pprof would look for files of these names.
+ * Writes the kernel and its modules in brackets: without brackets, pprof would search for files
+ * with these names.
  */
 static uint64_t add_place(struct profile *profile, const struct site *site, uint64_t frame,
 			  const struct sym_location *location)
@@ -182,7 +183,7 @@ static void add_period(struct profile *profile, const struct sampling *sampling)
 
 /*
  * Adds the mapping of the program first, because pprof takes the first mapping for the program. The
- * outermost function usually is in the program.
+ * file of the outermost function is used, as this function is usually in the program.
  */
 static void add_program(struct profile *profile, const struct report_site *shown)
 {

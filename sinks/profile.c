@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Builds a profile: each object has a number by its content, and is added once. */
+/*
+ * Builds a profile. Each object gets a number according to its content, so equal objects are added
+ * only once.
+ */
 #include "sinks/profile.h"
 
 #include <errno.h>
@@ -11,8 +14,8 @@
 #include "base/escape.h"
 
 /*
- * Grows an array to the next power of two. Returns NULL if there is no memory; array is unchanged
- * then.
+ * Grows an array to the next power of two. Returns NULL if there is no memory; the array is then
+ * unchanged.
  */
 static void *make_room(void *array, size_t cnt, size_t size)
 {
@@ -32,8 +35,8 @@ static void *make_room(void *array, size_t cnt, size_t size)
 	})
 
 /*
- * Returns the number of an object (from 1) by the bytes that identify it; 0 if there is no memory.
- * Sets *fresh if the object is not in the profile yet.
+ * Returns the number of an object, given the bytes that identify it. Numbers begin with 1; 0 means
+ * that there is no memory. Sets *fresh if the profile does not have the object yet.
  */
 static uint64_t number_of(struct profile *profile, struct intern *table, const void *bytes,
 			  size_t len, bool *fresh)
@@ -225,7 +228,10 @@ static uint64_t location_number(struct profile *profile, const Pprof__Location *
 	return number;
 }
 
-/* Takes ownership of place. Returns the id of an equal location, or a new id. */
+/*
+ * Adds a location, and takes ownership of `place`. Returns the id of an equal location if there is
+ * one, else a new id.
+ */
 static uint64_t add_location(struct profile *profile, Pprof__Location *place)
 {
 	Pprof__Profile *message = profile->message;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds a profile of pprof. Strings, mappings, functions and locations are stored once, even if
- * they are added repeatedly. Functions set err if there is no memory; later calls do nothing then.
+ * Builds a profile in pprof's format. Strings, mappings, functions and locations are stored once,
+ * even if they are added several times. If there is no memory, functions set err, and later calls
+ * do nothing.
  */
 #ifndef SINKS_PROFILE_H
 #define SINKS_PROFILE_H
@@ -24,7 +25,10 @@ struct profile {
 void profile_init(struct profile *profile);
 void profile_deinit(struct profile *profile);
 
-/* Returns the index of text in the string table. Text is made printable UTF-8; NULL is "". */
+/*
+ * Returns the index of a string in the string table. The string is made printable UTF-8; NULL
+ * counts as "".
+ */
 int64_t profile_string(struct profile *profile, const char *text);
 
 Pprof__ValueType *profile_value_type(struct profile *profile, const char *type, const char *unit);
@@ -32,19 +36,19 @@ void profile_add_sample_type(struct profile *profile, const char *type, const ch
 void profile_add_comment(struct profile *profile, const char *text);
 
 /*
- * Returns the id of a code location. address is that of the call; location is NULL if no more is
- * known.
+ * Returns the id of a code location. `address` is the address of the call. `location` is NULL if
+ * only the address is known.
  */
 uint64_t profile_location(struct profile *profile, uint64_t address, const char *module,
 			  const struct sym_location *location);
-/* Returns the id of a pseudo-location that only has a name. */
+/* Returns the id of a made-up location, which only has a name. */
 uint64_t profile_named(struct profile *profile, const char *name);
 
 /* Returns an empty sample, or NULL if there is no memory. */
 Pprof__Sample *profile_add_sample(struct profile *profile);
 void profile_add_frame(struct profile *profile, Pprof__Sample *sample, uint64_t location_id);
 void profile_add_value(struct profile *profile, Pprof__Sample *sample, uint64_t value);
-/* Adds a text label, or a number if text is NULL. */
+/* Adds a label to a sample: a text, or a number if text is NULL. */
 void profile_add_label(struct profile *profile, Pprof__Sample *sample, const char *key,
 		       const char *text, int64_t number);
 /* Adds a numeric label with a unit. */

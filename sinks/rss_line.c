@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the parts of resident memory. Parts below a hundredth are summed up at the end. */
+/*
+ * Writes the parts of resident memory. Parts below one per cent are combined at the end of the
+ * line.
+ */
 #include "sinks/rss_line.h"
 
 #include "sinks/text_part.h"
@@ -7,12 +10,12 @@
 #define SMALL_PART 100
 
 /*
- * The allocator is blamed if it keeps more than is live, and at least 1/BLAMED_PART of resident
- * memory
+ * The allocator is blamed if it keeps more memory than is in live blocks, and at least
+ * 1/BLAMED_PART of resident memory
  */
 #define BLAMED_PART 3
 
-/* Arenas above which MALLOC_ARENA_MAX is suggested */
+/* Minimum arenas for which MALLOC_ARENA_MAX is suggested */
 #define MANY_ARENAS 4
 
 static const char *const words[] = {
@@ -37,7 +40,10 @@ static void write_amount(FILE *out, uint64_t bytes, const char *what)
 	fprintf(out, "%s%s%s", text, *what ? " " : "", what);
 }
 
-/* Writes one term of a sum, or adds it to rest if it is below a hundredth of the whole. */
+/*
+ * Writes a part as one term of the sum. If the part is below a hundredth of the whole, adds it to
+ * `rest` instead.
+ */
 static void write_term(FILE *out, const char **between, uint64_t bytes, const char *what,
 		       uint64_t whole, uint64_t *rest)
 {
@@ -100,7 +106,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a < b ? b - a : a - b;
 }
 
-/* Writes the change of one part if it is at least a hundredth of the whole. */
+/* Writes the change of a part; nothing if it is below a hundredth of the whole. */
 static void write_part_change(FILE *out, const char **between, uint64_t before, uint64_t now,
 			      const char *what, uint64_t whole)
 {

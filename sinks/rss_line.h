@@ -11,8 +11,8 @@
 #include "sinks/json_writer.h"
 
 /*
- * Writes the line, and changes since first, the values at the start; first is NULL if they are not
- * known.
+ * Writes the line for `rss`, and the changes since `first`, which has the values at the start of
+ * the process; NULL if they are not known.
  */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 

@@ -14,15 +14,15 @@
 
 struct sink {
 	const char *name;
-	bool binary;      /* not for terminals */
-	bool says_losses; /* if false, losses are printed on stderr */
+	bool binary;      /* refuse to write this format to a terminal */
+	bool says_losses; /* the format shows losses; if false, they are printed on stderr */
 	void (*header)(
 		FILE *out); /* written once, before the first report; NULL if there is none */
-	/* Returns 0 or -ENOMEM. */
+	/* Writes a report. Returns 0 or -ENOMEM. */
 	int (*report)(FILE *out, const struct report *report);
 	/*
-	 * NULL if the format cannot write events or counts; options/ then rejects --trace or
-	 * --count.
+	 * Both functions may be NULL: the format then cannot write events or counts, and options/
+	 * rejects --trace or --count.
 	 */
 	void (*event)(FILE *out, const struct trace_event *event);
 	void (*counts)(FILE *out, const struct counts_report *report);
@@ -40,19 +40,19 @@ extern const struct sink sink_html;
 
 const struct sink *sink_for(enum output_format format);
 
-/* Names one kind of loss in JSON and in text, with the option that helps. */
+/* Words for one kind of loss, in JSON and in text, and the option that helps against it. */
 struct lost_text {
 	const char *key;
-	const char *one; /* the thing lost, such as "allocation" */
+	const char *one; /* what was lost, such as "allocation", in the singular */
 	const char *many;
-	const char *how;    /* how it was lost, for singular and plural */
+	const char *how;    /* how it was lost, for both singular and plural */
 	const char *remedy; /* NULL if nothing helps */
 };
 extern const struct lost_text lost_texts[LOSS_CNT];
 
 /*
- * Returns a string such as "2 stacks cut: the outer frames are not known", to be freed, or NULL if
- * there is no memory.
+ * Returns a text such as "2 stacks cut: the outer frames are not known", which is to be freed; NULL
+ * if there is no memory.
  */
 char *lost_describe(enum loss lost, uint64_t cnt);
 

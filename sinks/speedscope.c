@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a file for speedscope: a list of functions, and two profiles over the same stacks, one in
- * bytes and one in blocks.
+ * Writes a file for speedscope: a list of functions, and two profiles with the same stacks. One
+ * profile is in bytes, the other in blocks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 
 struct document {
 	struct json_writer json;
-	struct intern frames; /* a frame in speedscope: a function name in a stack, with its line */
+	/* A frame in the sense of speedscope: a function on a stack, with its line. */
+	struct intern frames;
 };
 
 static const char *file_of(const struct frame_walk *walk)
@@ -29,8 +30,8 @@ static unsigned int line_of(const struct frame_walk *walk)
 }
 
 /*
- * Returns the number of a frame from 1 on, or 0 if there is no memory. Sets *fresh if the frame is
- * new in the document.
+ * Returns the number of a frame, counted from 1; 0 if there is no memory. Sets *fresh if the
+ * document does not have the frame yet.
  */
 static uint64_t frame_number(struct document *document, const char *name,
 			     const struct frame_walk *walk, bool *fresh)

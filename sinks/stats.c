@@ -122,7 +122,7 @@ void stats_write_json(struct json_writer *json, const struct snapshot *snap)
 	json_end_object(json);
 }
 
-/* The name is the last column, because its characters may be of any width. */
+/* The name is the last column, because the width of its characters is not known. */
 void stats_write_summary(FILE *out, const struct report *report)
 {
 	fprintf(out, "\t%7s %15s %15s %15s %15s %15s %12s %s\n", "PID", "ALLOCATED", "FREED",

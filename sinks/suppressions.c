@@ -36,7 +36,7 @@ void suppressions_write_runtime_init(FILE *out, const struct runtime_init *runti
 	      out);
 }
 
-/* Patterns that suppressed nothing are included. */
+/* Writes a row for each pattern, even if it suppressed nothing. */
 void suppressions_write_json(struct json_writer *json, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -61,8 +61,8 @@ void suppressions_write_json(struct json_writer *json, const struct report *repo
 }
 
 /*
- * Proposes a pattern. A pattern for a whole module could hide everything in it, so it is written as
- * a comment.
+ * Writes a proposed pattern. If the pattern is a module, writes it as a comment, because it would
+ * suppress everything in the module.
  */
 static void propose(FILE *out, const struct report_site *shown)
 {

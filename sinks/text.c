@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes reports for people: the target and totals, a line for each loss and each growing site, the
- * stacks of these and of the largest other sites, and the exact sums.
+ * Writes reports for people: the target and totals, a line for each loss and for each growing site,
+ * the stacks of these sites and of the largest other sites, and the exact sums.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,10 @@
 
 #define NSEC_PER_SEC 1000000000
 
-/* Draws one bar for each of the last reports, scaled from the least value to the greatest. */
+/*
+ * Writes a bar for each of the last reports. The lowest bar is for the least value, the highest for
+ * the greatest.
+ */
 static void write_sparkline(FILE *out, const uint64_t *past, size_t cnt)
 {
 	static const char *const bars[] = {"\u2581", "\u2582", "\u2583", "\u2584",
@@ -58,12 +61,12 @@ static void write_change(const struct text_part *part, const uint64_t *past, siz
 	fputs(now < before ? ", -" : ", +", out);
 	text_write_change(part, now < before ? before - now : now - before);
 	fputs(" since the last report", out);
-	/* An HTML page has a graph instead. */
+	/* Write no bars for an HTML page, which has a graph. */
 	if (part->look != LOOK_MARKED)
 		write_sparkline(out, past, cnt);
 }
 
-/* Writes that nothing is outstanding, and names the active filters. */
+/* Writes that nothing is outstanding, and names the filters in effect. */
 static void write_nothing(FILE *out, const struct report *report)
 {
 	const char *before = " that passes ";
@@ -121,7 +124,7 @@ void text_write_head(const struct text_part *part)
 	cost_write_text(part);
 }
 
-/* True if sites can be merged without losing details: no option asks for details of each site. */
+/* True if sites may be merged in the report: no option asks for details of single sites. */
 static bool may_join(const struct report *report)
 {
 	return !report->all_frames && !report->show_allocs && !report->show_why;

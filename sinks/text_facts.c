@@ -10,7 +10,7 @@
 #include "sinks/suppressions.h"
 #include "sinks/text_part.h"
 
-/* Rounds down, so that 100 % means all. */
+/* Returns the percentage, rounded down, so that 100 % means all. */
 void text_write_complete(FILE *out, const struct report *report)
 {
 	unsigned int permille;
@@ -63,7 +63,7 @@ static void write_ended(FILE *out, const struct ended *ended)
 	fputs(", which are not counted\n", out);
 }
 
-/* Writes the number of open descriptors, in the report and outside it. */
+/* Writes how many descriptors are open, both those in the report and all others. */
 static void write_descriptors(FILE *out, const struct report *report)
 {
 	const struct descriptor_facts *facts = &report->snapshot->descriptors;
@@ -122,7 +122,8 @@ static void write_totals(FILE *out, const struct report *report)
 }
 
 /*
- * Writes how many frees were inferred without an event. Nothing is lost, but readers should know.
+ * Writes how many frees were inferred, because no event showed them. Nothing is lost by this, but
+ * readers should know.
  */
 static void write_inferred(FILE *out, const struct snapshot *snap)
 {
@@ -166,7 +167,9 @@ static void write_losses(FILE *out, const struct snapshot *snap)
 	}
 }
 
-/* Permille of all events above which a loss is reported before everything else */
+/*
+ * Minimum loss, in thousandths of all events, for which the loss is reported before everything else
+ */
 #define MUCH_LOST 10
 
 static void write_missing(FILE *out, enum loss loss, uint64_t lost, uint64_t all, const char *what)

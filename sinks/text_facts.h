@@ -7,7 +7,10 @@
 
 #include "report/report.h"
 
-/* Writes "; all stacks are complete", or the percentage; nothing if nothing is outstanding. */
+/*
+ * Writes "; all stacks are complete", or the percentage of complete stacks; nothing if nothing is
+ * outstanding.
+ */
 void text_write_complete(FILE *out, const struct report *report);
 
 /* Writes a line for each kind of loss that affects more than 1 % of the report. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the stack of a site for people. Frames inside a library, recursions and the start-up
- * frames of every program are folded.
+ * Writes the stack of a site for people. Folds frames inside a library, recursions, and the
+ * start-up frames that all programs have.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,12 +13,16 @@
 #include "sinks/text_part.h"
 
 #define NAME_MOST 100
-/* Minimum frames shared with the stack above that are left out; fewer frames are repeated */
+/*
+ * Minimum frames in common with the stack above for these frames to be left out; fewer frames are
+ * written again
+ */
 #define REPEATED_LEAST 3
 
 /*
- * Returns the number of outer frames that both stacks share, without the culprit and the frames it
- * calls; 0 if too few are shared to leave them out.
+ * Returns the number of outermost frames that a stack has in common with the stack above. The
+ * culprit, and the frames that it calls, are not counted. Returns 0 if there are too few frames to
+ * leave them out.
  */
 static size_t repeated_cnt(const struct report_site *shown, const struct report_site *above)
 {
@@ -52,7 +56,7 @@ static void write_named(const struct text_part *part, const struct spot *spot, b
 	}
 }
 
-/* Writes how many times in a row a recursion repeats. */
+/* Writes how many times in a row the functions of a recursion are repeated. */
 static void write_times(FILE *out, const struct recursion *recursion)
 {
 	fprintf(out, " \u00d7%zu%s", recursion->times,
@@ -90,8 +94,8 @@ static void write_run(const struct text_part *part, const char *inside, size_t c
 }
 
 /*
- * Writes that the functions of a recursion repeat. If the recursion has one function, its line has
- * the count.
+ * Writes that the functions of a recursion are repeated. If there is only one function, its own
+ * line has the count.
  */
 static void write_repeat(const struct text_part *part, const struct recursion *recursion)
 {

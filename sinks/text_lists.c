@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the lists of both text formats: sites and their blocks, groups, largest blocks, events. */
+/* Writes lists in both text formats: sites with their blocks, groups, largest blocks, events. */
 #include "sinks/text_lists.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ void text_write_listed_site(const struct text_part *part, const struct report_si
 		write_blocks(part, shown);
 }
 
-/* Writes the name of a group, which follows "from". */
+/* Writes the name of a group behind the word "from". */
 static void write_group_name(FILE *out, enum group_by by, const struct report_group *group,
 			     bool recorded)
 {

@@ -6,11 +6,11 @@
 #include "report/trace_event.h"
 #include "sinks/text_part.h"
 
-/* Writes a site, and its blocks if the report shows them. */
+/* Writes a site, and its blocks if the report lists blocks. */
 void text_write_listed_site(const struct text_part *part, const struct report_site *shown);
 /*
- * Writes the groups of --by, with the sites of each group indented below it. The sites name their
- * processes only if the group does not.
+ * Writes the groups of --by. The sites of each group are indented below it. They only name their
+ * processes if the group does not name one.
  */
 void text_write_groups(const struct text_part *part);
 /* Writes the largest allocation of each process. */

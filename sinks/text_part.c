@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes pieces of reports for people: times, names, frames, and notes in parentheses. */
+/* Writes parts of reports for people: times, names, frames, and notes in parentheses. */
 #include "sinks/text_part.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 #define NSEC_PER_SEC 1000000000
 #define SHOWN_PATH_PARTS 2
-/* Maximum bytes of a path, and of a function's name with its parameters */
+/* Maximum bytes of a path, and maximum bytes of a function's name with its parameters */
 #define PATH_MOST 80
 #define SYMBOL_MOST 200
 
@@ -46,7 +46,9 @@ void text_end_style(const struct text_part *part)
 		fputc(TEXT_MARK_END, part->out);
 }
 
-/* Returns the indentation of lines that belong to a site, relative to the site's line. */
+/*
+ * Returns the indentation of the lines below a site's line, in addition to that of the site's line.
+ */
 static const char *step_of(enum text_look look)
 {
 	return look == LOOK_BCC ? "\t" : "    ";
@@ -204,7 +206,7 @@ void text_write_lost(FILE *out, const uint64_t *lost, bool all)
 	}
 }
 
-/* True if sites, shown or not, belong to more than one process. */
+/* True if the sites of the report, shown or not, belong to several processes. */
 bool text_several_processes(const struct snapshot *snap)
 {
 	const struct process *first = NULL;
@@ -222,8 +224,8 @@ bool text_several_processes(const struct snapshot *snap)
 }
 
 /*
- * Returns the last parts of a path: enough to distinguish files of one name, and short enough to
- * read.
+ * Returns the last folders and the name in a path. They are enough to distinguish files of the same
+ * name, and short enough to read.
  */
 static const char *path_tail(const char *path, unsigned int parts)
 {
@@ -248,10 +250,7 @@ void text_write_module(FILE *out, const char *module)
 	fputc(']', out);
 }
 
-/*
- * Returns the last parts of a path, cut to PATH_MOST bytes, to be freed; NULL if there is no
- * memory.
- */
+/* Returns the end of a path, cut to PATH_MOST bytes. To be freed; NULL if there is no memory. */
 static char *short_path(const char *path, unsigned int parts)
 {
 	char *ret = strdup(path_tail(path, parts));
@@ -280,8 +279,8 @@ void text_write_place(FILE *out, const struct sym_location *location)
 }
 
 /*
- * True if the report is of a core file. Its sites have the name of a sort of blocks instead of a
- * stack.
+ * True if the report is of a core file. A site is then a sort of blocks, and has a name instead of
+ * a stack.
  */
 static bool is_of_core(const struct text_part *part)
 {
@@ -429,8 +428,8 @@ static void write_ages(FILE *out, const struct site *site)
 }
 
 /*
- * True if growth is worth a line. A new site has grown by its whole size, which the line above
- * already shows.
+ * True if the growth of a site is written. A new site has grown by its whole size, which the line
+ * above already has.
  */
 static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 {
@@ -439,11 +438,14 @@ static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 	return (uint64_t)bytes != site->bytes || (uint64_t)count != site->count;
 }
 
-/* A line in parentheses, written piece by piece; nothing is written if there is no piece. */
+/*
+ * A line of notes in parentheses, which is written piece by piece. Without pieces, no line is
+ * written.
+ */
 struct note {
 	FILE *out;
 	const char *indent;
-	const char *before; /* NULL before the first piece */
+	const char *before; /* what is written before the next piece; NULL before the first piece */
 	enum text_look look;
 	bool of_descriptors;
 };
@@ -479,7 +481,7 @@ static void note_bytes(const struct note *note, uint64_t bytes)
 	fputs(text, note->out);
 }
 
-/* Writes a number of allocations, which reports for people call blocks. */
+/* Writes a number of blocks; in bcc's format, they are called allocations. */
 static void note_count(const struct note *note, uint64_t cnt)
 {
 	if (note->look == LOOK_BCC)
@@ -550,7 +552,7 @@ static void write_origin(struct note *note, const struct site *site)
 	}
 }
 
-/* Writes how much a forked child has inherited from its parent. */
+/* Writes how much memory a forked child has inherited from its parent. */
 static void write_inherited(struct note *note, const struct site *site)
 {
 	if (!site->inherited_count)
@@ -592,7 +594,7 @@ static void write_sampled(struct note *note, const struct report *report, const 
 	text_write_error(note->out, site->bytes_variance, site->count_variance);
 }
 
-/* Writes the amounts that are not reachable. */
+/* Writes the amounts of a site that are not reachable. */
 static void write_reach(struct note *note, const struct site_reach *reach)
 {
 	for (size_t i = 0; i < REACH_REACHABLE; i++) {
@@ -606,7 +608,7 @@ static void write_reach(struct note *note, const struct site_reach *reach)
 	}
 }
 
-/* Ends the note, and adds ages. A note that would have nothing but ages is not written. */
+/* Ends the notes, and adds ages. If there are no other notes, writes nothing. */
 static void note_end(struct note *note, const struct site *site)
 {
 	if (!note->before)
@@ -615,7 +617,7 @@ static void note_end(struct note *note, const struct site *site)
 	fputs(")\n", note->out);
 }
 
-/* Writes notes that bcc's format does not have. */
+/* Writes the notes that are not in bcc's format. */
 void text_write_notes(const struct text_part *part, const struct report_site *shown)
 {
 	const struct site *site = shown->site;
@@ -659,7 +661,10 @@ static void write_held_by(const struct text_part *part, const struct report_site
 	fputs(")\n", part->out);
 }
 
-/* Writes why a site is a suspect or is not: the values found, and those required. */
+/*
+ * Writes why a site is a suspect, or is not: each value that was found, and the value that was
+ * required.
+ */
 static void write_why(const struct text_part *part, const struct site_history *history)
 {
 	const struct reasons *reasons = &history->trend.reasons;

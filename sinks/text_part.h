@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes pieces of reports for people: times, names, stacks, notes. It knows nothing of the order
- * of a report.
+ * Writes parts of reports for people: times, names, stacks, notes. It knows nothing of the order of
+ * the parts in a report.
  */
 #ifndef SINKS_TEXT_PART_H
 #define SINKS_TEXT_PART_H
@@ -15,16 +15,20 @@ enum text_look {
 	LOOK_BCC,
 	LOOK_PLAIN,
 	LOOK_COLOUR,
-	LOOK_MARKED, /* styles are control characters, which the HTML sink turns into tags */
+	/* For the HTML sink: styles are control characters, which it turns into tags. */
+	LOOK_MARKED,
 };
 
 struct text_part {
 	FILE *out;
 	const struct report *report; /* NULL for an event */
-	const char *indent; /* indentation of a site's line; frames are indented by one more tab */
+	const char *indent;          /* indentation of a site's line; frames have one more tab */
 	bool with_process;
 	enum text_look look;
-	/* The site whose stack is written above; outer frames shared with it are not repeated. */
+	/*
+	 * The site whose stack was written before. Outer frames in common with that stack are not
+	 * written again.
+	 */
 	const struct report_site *above;
 	/* In text_write_stack(): leave template arguments out of long names. */
 	bool short_names;
@@ -32,54 +36,63 @@ struct text_part {
 
 enum text_style { STYLE_LOST, STYLE_GROWS, STYLE_CULPRIT, STYLE_DIM, STYLE_BOLD, STYLE_CNT };
 
-/* Control characters that begin and end a style with LOOK_MARKED; names never contain them. */
-#define TEXT_MARK_BEGIN 1 /* add the style */
+/* Control characters that begin and end a style with LOOK_MARKED. Names never contain them. */
+#define TEXT_MARK_BEGIN 1 /* add the enum text_style */
 #define TEXT_MARK_END 14
 
-/* Begin and end coloured text; do nothing without colours. */
+/* Begin and end a style. Without colours, both functions do nothing. */
 void text_begin_style(const struct text_part *part, enum text_style style);
 void text_end_style(const struct text_part *part);
 
-/* Begins a separate line. In bcc's format, writes the time of day. */
+/* Begins a line that belongs to no site. In bcc's format, writes the time of day first. */
 void text_begin_line(const struct text_part *part);
 
 /* Writes the stack from the first frame outside the allocator on. */
 void text_write_stack(const struct text_part *part, const struct report_site *shown);
 
 /*
- * Writes a folded stack for people: the blamed function is marked, a run of frames of a runtime or
- * of the standard library is one line, and callers of main are left out, unless all frames are
- * requested.
+ * Writes a stack for people, folded: the blamed function is marked, adjacent frames of a runtime or
+ * of the standard library are one line, and callers of main are left out. If all frames are
+ * requested, nothing is folded.
  */
 void text_write_folded_stack(const struct text_part *part, const struct report_site *shown);
 
 /* Writes the short name of a function, cut to max bytes. */
 void text_write_function(FILE *out, const char *symbol, size_t max);
-/* Writes "[libc.so.6]"; adds no brackets to "[vdso]". */
+/*
+ * Writes the name of a module in brackets, such as "[libc.so.6]". A name such as "[vdso]" already
+ * has brackets.
+ */
 void text_write_module(FILE *out, const char *module);
-/* Writes the name of a module in brackets; cuts the middle of long names. */
+/* Writes the name of a module in brackets. If the name is long, leaves out its middle. */
 void text_write_short_module(FILE *out, const char *module);
 /* Writes a line "stack not known", with the reason. */
 void text_write_no_stack(const struct text_part *part);
 
-/* Writes file+offset for a frame without a name; location may be NULL. */
+/* Writes file+offset, for a frame without a name. `location` may be NULL. */
 void text_write_place(FILE *out, const struct sym_location *location);
-/* Writes a blank, the end of the source path and the line; nothing if the source is not known. */
+/*
+ * Writes a blank, the end of the path of the source file, and the line number; nothing if they are
+ * not known.
+ */
 void text_write_source(FILE *out, const struct sym_frame *frame);
 /*
- * text_write_short_source() is like text_write_source(), but cuts the middle of long paths. Both
- * functions also find the file and line of a script's function in its symbol.
+ * text_write_short_source() is like text_write_source(), but leaves out the middle of long paths.
+ * Both functions also work for a function of a script: they find its file and line in its symbol.
  */
 bool text_has_source(const struct sym_frame *frame);
 void text_write_short_source(FILE *out, const struct sym_frame *frame);
 
-/* Writes the line with the sums (which ends in "from stack" for bcc), the stack and the notes. */
+/*
+ * Writes a site: the line with its sums (which ends in "from stack" in bcc's format), its stack and
+ * its notes.
+ */
 void text_write_site(const struct text_part *part, const struct report_site *shown);
-/* Write a line of notes in parentheses; nothing if there are none. */
+/* Write a line of notes in parentheses; both functions write nothing if there are no notes. */
 void text_write_notes(const struct text_part *part, const struct report_site *shown);
 void text_write_group_notes(const struct text_part *part, const struct report_group *group);
 
-/* Writes the chain of holders from the root down; nothing if it is not known. */
+/* Writes the chain of holders, root first; nothing if it is not known. */
 void text_write_chain(FILE *out, const struct report_site *shown);
 
 /* Writes why a stack was cut; nothing if it was not. */
@@ -88,23 +101,23 @@ void text_write_end(const struct text_part *part, enum stack_end end);
 /* Writes the time of day. */
 void text_write_clock(FILE *out, int64_t wall_ns);
 
-/* Writes seconds, rounded down, so that no age is overstated. */
+/* Writes a time in seconds, rounded down, so that no age is written too high. */
 void text_write_seconds(FILE *out, uint64_t ns);
 
-/* Writes a blank, and the name in parentheses. */
+/* Writes a blank, and a name in parentheses. */
 void text_write_name(FILE *out, const char *name);
 
 /* Writes the standard errors of estimates. */
 void text_write_error(FILE *out, double bytes_variance, double count_variance);
 
-/* Writes a line for each kind of loss; if all is set, also for those that did not occur. */
+/* Writes a line for each kind of loss. If all is set, this includes kinds that did not occur. */
 void text_write_lost(FILE *out, const uint64_t *lost, bool all);
 
-/* Writes "1 site" or "2 sites"; word is the singular. */
+/* Writes "1 site" or "2 sites". The argument word is the singular. */
 void text_write_count(FILE *out, uint64_t cnt, const char *word);
 /*
- * Writes "80 bytes, 1 allocation, 2 sites". Not "80 bytes in 1 allocation", which scripts would
- * take for a stack.
+ * Writes "80 bytes, 1 allocation, 2 sites". It is not "80 bytes in 1 allocation", which scripts
+ * would take for the line of a stack.
  */
 void text_write_sums(FILE *out, uint64_t bytes, uint64_t count, size_t site_cnt);
 
@@ -115,26 +128,29 @@ void text_amount(double bytes, char ret[AMOUNT_TEXT_SIZE]);
 
 /* Writes an amount, such as "1.2 MiB", or "3 descriptors" if the report is of descriptors. */
 void text_write_held(const struct text_part *part, uint64_t bytes);
-/* Writes a change, such as "1.2 MiB", or "3" if the report is of descriptors. */
+/* Writes a change of an amount, such as "1.2 MiB", or "3" if the report is of descriptors. */
 void text_write_change(const struct text_part *part, uint64_t bytes);
-/* Writes an amount with "in 4 blocks", or without if the report is of descriptors. */
+/* Writes an amount, followed by "in 4 blocks" unless the report is of descriptors. */
 void text_write_held_in_blocks(const struct text_part *part, uint64_t bytes, uint64_t count);
 
-/* True if a report is of descriptors, and not of memory. */
+/* True if a report is of descriptors instead of memory. */
 bool text_is_of_descriptors(const struct text_part *part);
 
 /* Writes, for example, "definite: 80 bytes in 1 block". */
 void text_write_reach(FILE *out, enum reach reach, const struct reach_sum *sum);
 
-/* Writes a line with the address space that the report leaves out; nothing if there is none. */
+/*
+ * Writes a line with the sum of the reserved address space that the report leaves out; nothing if
+ * there is none.
+ */
 void text_write_reserved(FILE *out, const struct reserved *reserved);
 
-/* Writes a line such as "(2 more stacks)" for entries that are not shown. */
+/* Writes a line such as "(2 more stacks)", for the entries of a list that are not shown. */
 void text_write_more(FILE *out, const char *indent, size_t cnt, const char *word);
 
-/* Returns "stack", "process" and so on. */
+/* Returns the word for an entry of the list, such as "stack" or "process". */
 const char *text_group_word(enum group_by by);
-/* Returns the ending of the plural of word. */
+/* Returns the ending of the plural of a word. */
 const char *text_plural(const char *word);
 
 bool text_several_processes(const struct snapshot *snap);

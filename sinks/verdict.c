@@ -12,7 +12,10 @@
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
-/* Writes the functions with proven losses, the largest first, and the number of sites not shown. */
+/*
+ * Writes the functions that have proven losses, the largest loss first, and the number of sites not
+ * shown.
+ */
 static void write_losses(const struct text_part *part)
 {
 	const struct report *report = part->report;
@@ -45,8 +48,8 @@ static void write_more(const struct text_part *part, size_t cnt)
 }
 
 /*
- * Words for each part of memory that grows without being traced, and advice on how to see more of
- * it.
+ * For each part of a footprint that may grow without being traced: its name in words, and advice on
+ * how to see more of it.
  */
 static const struct {
 	const char *words;
@@ -60,7 +63,7 @@ static const struct {
 	[FOOTPRINT_THREADS] = {"the number of threads", NULL},
 };
 
-/* True if there is advice that the report does not follow already. */
+/* True if there is advice about a part of the footprint, and the run does not follow it already. */
 static bool is_advised(const struct text_part *part, enum footprint_part footprint)
 {
 	if (!untraced_words[footprint].advice)
@@ -100,7 +103,7 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	fputc('\n', out);
 }
 
-/* True if no verdict is possible yet. If a site has been judged, tracing was long enough. */
+/* True if it is too early for a verdict. It is not if a verdict on any site exists already. */
 static bool is_early(const struct report *report)
 {
 	return !report->judged && (report->watched.cnt < TREND_LEAST_MOMENTS ||
@@ -138,7 +141,10 @@ static void write_ended_process(const struct text_part *part, const struct ended
 	fputs(" outstanding\n", part->out);
 }
 
-/* True if a process held memory when it ended. Start-up memory of the libraries does not count. */
+/*
+ * True if a process held memory when it ended. Memory that libraries allocate at start-up does not
+ * count.
+ */
 static bool has_ended(const struct report *report)
 {
 	return report->ended && report->ended->total &&
@@ -146,7 +152,8 @@ static bool has_ended(const struct report *report)
 }
 
 /*
- * Writes which processes held memory when they ended. Names those that held at least a tenth of it.
+ * Writes that processes held memory when they ended. Names those that held at least a tenth of the
+ * memory.
  */
 static void write_ended(const struct text_part *part)
 {
@@ -203,7 +210,10 @@ void verdict_write_text(const struct text_part *part)
 			continue;
 		verdict_write_line(part, &report->suspects[i]);
 	}
-	/* Written even if there are suspects: these may be the smaller part of the growth. */
+	/*
+	 * Write this line even if there are suspects, because the suspects may be the smaller part
+	 * of the growth.
+	 */
 	if (!is_told)
 		verdict_write_unclear(part, report->unclear);
 	if (settles)

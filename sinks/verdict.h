@@ -10,10 +10,10 @@
 /* Writes a line for each loss and each suspect. */
 void verdict_write_text(const struct text_part *part);
 
-/* Writes "trend"; null if there is no history. */
+/* Writes the JSON key "trend"; its value is null if there is no history. */
 void verdict_write_trend(struct json_writer *json, const struct site_history *history);
 
-/* Writes "ages": the age classes that have blocks. */
+/* Writes the JSON key "ages": the age classes that have blocks. */
 void verdict_write_ages(struct json_writer *json, const struct ages *ages);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the line of a verdict, with as many details as fit. */
+/* Writes the line of a verdict, with all details for which there is room. */
 #include "sinks/verdict_line.h"
 
 #include <inttypes.h>
@@ -25,9 +25,10 @@
 #define NAME_MOST 60
 #define NAME_LEAST 20
 
-/* Details that a line includes. */
+/* The details that a line has. */
 struct detail {
-	unsigned int callers; /* maximum callers named besides the blamed function */
+	/* Maximum callers that are named in addition to the blamed function. */
+	unsigned int callers;
 	bool blocks;
 	bool score;
 	bool manner;     /* how the site grows */
@@ -35,8 +36,9 @@ struct detail {
 };
 
 /*
- * Details to try in order until the line fits; after the last, names are cut more and more. A
- * caller is kept longest where no source line is known, because it says more than the score.
+ * Sets of details, in the order in which they are tried until the line fits. If no set fits, names
+ * are cut more and more. If no source line is known, a caller says more than the score, and is left
+ * out later.
  */
 static const struct detail details[] = {
 	{2, true, true, true, SIZE_MAX},    {1, true, true, true, SIZE_MAX},
@@ -81,7 +83,7 @@ static void write_blocks(FILE *out, const struct text_part *part, const struct s
 	fputs(" stay", out);
 }
 
-/* Returns how a suspect grows; other tendencies are never written. */
+/* Returns how a suspect grows, in words; "" for tendencies that no suspect has. */
 static const char *manner_of(enum tendency tendency)
 {
 	switch (tendency) {
@@ -99,8 +101,10 @@ static const char *manner_of(enum tendency tendency)
 	return "";
 }
 
-/* State while a function and its callers are written in a row. File and line are written only for
- * the first whose source is known. */
+/*
+ * State while the blamed function and its callers are written. Only the first function with a known
+ * source gets its file and line.
+ */
 struct row {
 	FILE *out;
 	unsigned int cnt;
@@ -137,8 +141,8 @@ void verdict_write_function(FILE *out, const struct report_site *site, struct pl
 }
 
 /*
- * Writes the callers that help: no addresses, no repeats of a recursive function, not main or its
- * callers.
+ * Writes callers of the blamed function, without those that tell readers nothing: addresses,
+ * repetitions of a recursion, and main with its callers.
  */
 static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
 {
@@ -173,7 +177,7 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 	}
 }
 
-/* Writes the function that the call goes through, or its module if the function has no name. */
+/* Writes the library function that the blamed function called; without a name, its module. */
 static void write_call(FILE *out, const struct report_site *shown, size_t name_max)
 {
 	const struct sym_location *location = shown->locations[shown->through.frame];
@@ -185,7 +189,10 @@ static void write_call(FILE *out, const struct report_site *shown, size_t name_m
 		escape_puts(out, path_name(location->module));
 }
 
-/* Writes the function that owns the memory. Ends with a comma if more than a name is written. */
+/*
+ * Writes what owns the memory: the blamed function, or a kind of runtime objects. If anything
+ * follows the name, ends with a comma.
+ */
 static void write_owner(FILE *out, const struct text_part *part, const struct suspect *suspect,
 			const struct detail *detail)
 {
@@ -227,7 +234,7 @@ bool verdict_is_part(const struct report *report, const struct suspect *suspect)
 	       suspect->site->site->process == pool->sum.process;
 }
 
-/* The subject of a line, and the function that writes it. */
+/* A suspect or a loss, and the function that writes its line. */
 struct told {
 	const struct report_site *site;
 	const void *what;
@@ -337,7 +344,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 		fprintf(out, " (score %.2f)", trend->score.total);
 }
 
-/* Returns the line, to be freed; NULL if there is no memory. */
+/* Returns the line of a verdict, to be freed; NULL if there is no memory. */
 static char *line_of(const struct text_part *part, const struct told *told,
 		     const struct detail *detail)
 {

@@ -6,25 +6,25 @@
 #include "sinks/text_part.h"
 
 /*
- * Writes the line of a suspect: the function, the call it goes through, the rate of growth, its
- * duration and the number of paths. If the line is too long, callers are left out first (the
- * nearest caller last, if no source line is known), then the score, the blocks and the kind of
- * growth; then names are cut.
+ * Writes the line of a suspect: the blamed function, the library function that it called, the rate
+ * of growth, its duration and the number of paths (stacks). If the line is too long, leaves out
+ * callers first, then the score, the blocks and the kind of growth. If no source line is known, the
+ * nearest caller is left out last. After all that, names are cut.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 /*
- * Writes the line of a loss: the amount lost, the amount reachable from it alone, the duration and
- * the rate.
+ * Writes the line of a loss: the amount lost, the amount that is reachable only from lost blocks,
+ * the duration and the rate.
  */
 void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss);
 
-/* Writes a function of a stack, with its line of source if that is known. */
+/* Writes the name of a function on a stack, with its source line if that is known. */
 void verdict_write_function(FILE *out, const struct report_site *site, struct place place);
 
-/* True if the suspect is only a part of what report->unclear may grow by. */
+/* True if the suspect may be only a part of the possible growth of the pool report->unclear. */
 bool verdict_is_part(const struct report *report, const struct suspect *suspect);
 
-/* Write lines about growth that may exist but is not a suspect. */
+/* Write lines about possible growth that is not reported as a suspect. */
 void verdict_write_undecided(const struct text_part *part);
 void verdict_write_between_steps(const struct text_part *part);
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool);
