@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Joins the snapshots of the user source and the kernel source into one. */
+/* Combines the snapshots of the user source and of the kernel source. */
 #include "app/both_spaces.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ static int join_arrays(struct snapshot *a, const struct snapshot *b)
 	return 0;
 }
 
-/* Moves b into a. The kernel has neither summaries nor tallies of processes. */
+/* Moves b into a. Summaries and tallies are not moved, because b is of the kernel and has none. */
 static int join(struct snapshot *a, struct snapshot *b)
 {
 	a->walk_ns = b->t0_ns + b->walk_ns - a->t0_ns;
@@ -172,7 +172,7 @@ static struct both_spaces *both_of_symbols(struct symbol_backend *self)
 	return (struct both_spaces *)((char *)self - offsetof(struct both_spaces, symbols));
 }
 
-/* Each backend names the sites of its address space, and skips all other sites. */
+/* Each backend names only the sites of its own address space. */
 static int both_spaces__prepare(struct symbol_backend *self, const struct site *const *sites,
 				size_t cnt, uint64_t deadline_ns)
 {

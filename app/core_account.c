@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the account of an agent in a core by the magic number at the start of its mapping. */
+/*
+ * Finds the account of an agent in a core file. The magic number is at the start of the account's
+ * mapping.
+ */
 #include "app/core_account.h"
 
 #include <elf.h>
@@ -7,7 +10,8 @@
 #include "agent/account.h"
 
 /*
- * Returns the end of the account that starts at a segment, or the segment's start if there is none.
+ * Returns the end of the account that starts where a segment starts. If the segment has no account,
+ * returns the start of the segment.
  */
 static uint64_t end_of_account(const struct core_file *core, const struct core_segment *segment)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak core: passes the heap of a core file through the stages of a snapshot. */
+/*
+ * memleak core: makes a report of the heap in a core file, by the same steps as for a snapshot of a
+ * running process.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,7 +22,7 @@
 /* Maximum threads whose current function is looked up */
 #define NAMED_THREADS 256
 
-/* State of the command, in the order of creation. */
+/* State of the command. Fields are in the order in which they are initialised. */
 struct core_run {
 	const struct options *opts;
 	struct core_file core;
@@ -78,8 +81,8 @@ static int open_core(const char *path, struct core_file *ret)
 }
 
 /*
- * Sets *ret to the real path of the program, for comparison with paths of the process; NULL if no
- * program is given.
+ * Sets *ret to the real path of the program, so that it can be compared with paths of the process.
+ * Sets NULL if no program is given.
  */
 static int find_executable(const struct options *opts, char **ret)
 {
@@ -100,7 +103,7 @@ static int find_executable(const struct options *opts, char **ret)
 	return *ret ? 0 : -errno;
 }
 
-/* Looks up the function that each thread was in when the core was made. */
+/* Looks up the function that each thread was in when the process was dumped. */
 static int name_threads(struct core_run *run, struct core_thread *threads, size_t cnt)
 {
 	cleanup_free const struct sym_location **locations = calloc(cnt + 1, sizeof(*locations));
@@ -155,8 +158,8 @@ static int fill_facts(struct core_run *run)
 }
 
 /*
- * Makes a proof, unless no heap was found or the core is truncated: missing memory may hold
- * pointers to any block.
+ * Makes a proof. Makes none if no heap was found or the core file is truncated: the missing memory
+ * may have pointers to any block.
  */
 static int prove(struct core_run *run)
 {
@@ -239,7 +242,8 @@ static int look_at(struct core_run *run, const char *executable, enum last_verdi
 }
 
 /*
- * Returns the exit code. Without a proof, --error-exitcode must fail instead of reporting success.
+ * Returns the exit code. If --error-exitcode is given and there is no proof, this is a failure and
+ * not success.
  */
 static int verdict_code(const struct options *opts, enum last_verdict verdict)
 {

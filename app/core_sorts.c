@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts blocks by their first words and sizes. */
+/* Sorts used blocks by their first words or by their sizes. */
 #include "app/core_sorts.h"
 
 #include <errno.h>
@@ -15,15 +15,17 @@
 #include "proof/census_table.h"
 #include "proof/window.h"
 
-/* Maximum sorts by first word; further blocks are sorted by size */
+/*
+ * Maximum sorts by first word; if there are more, blocks with other first words are sorted by size
+ */
 #define WORDS_MOST 65536
 #define NAMED_AT_ONCE 1024
 
-/* Minimum bytes of a block whose size is rounded up to a power of two */
+/* Minimum size of a block, in bytes, for which the size class ends at a power of two */
 #define LARGE_BYTES 1025
 /*
- * Step between chunk sizes in bytes, 8 of which are the allocator's header; and the smallest usable
- * size
+ * Step between the sizes of chunks, in bytes. A chunk has 8 bytes that its block cannot use. The
+ * smallest usable size comes last.
  */
 #define CHUNK_STEP 16
 #define CHUNK_LEAST 24
@@ -35,7 +37,7 @@ struct taking {
 	struct core_sorts *sorts;
 	const struct proc_maps *maps;
 	struct window window;
-	const struct mapping *last; /* mapping that the last first word pointed into */
+	const struct mapping *last; /* mapping that the latest first word pointed to */
 };
 
 static int add_sort(struct core_sorts *sorts, const struct core_sort *sort, size_t *ret)
@@ -89,7 +91,7 @@ static int sort_of_word(struct core_sorts *sorts, uint64_t word, uint64_t size, 
 	return find_sort(sorts, &sorts->by_word, word, &fresh, ret);
 }
 
-/* True if the word may be an address in a mapped file. */
+/* True if the word may be an address within a mapped file. */
 static bool is_in_file(struct taking *taking, uint64_t word)
 {
 	if (!taking->last || word < taking->last->start || word >= taking->last->end)
@@ -191,8 +193,9 @@ static char *join(struct arena *arena, const char *before, const char *symbol, c
 }
 
 /*
- * Names a sort. Objects of a C++ class begin with an address within its vtable (the third word or
- * later). Other blocks are shown as {&NAME,...}; names with blanks are not used.
+ * Names a sort by the first word of its blocks. Objects of a C++ class begin with an address in its
+ * vtable, at the third word or later. Other blocks get a name such as {&NAME,...}. Names with
+ * blanks are not used.
  */
 static int take_name(struct core_sorts *sorts, struct core_sort *sort,
 		     const struct sym_location *location)
@@ -238,8 +241,8 @@ static int name_words(struct core_sorts *sorts, struct symspace *space, uint64_t
 }
 
 /*
- * Returns a name such as "block[41..56]": the range of sizes that the program may have requested.
- * Large classes end at powers of two.
+ * Returns a name such as "block[41..56]": the sizes that the program may have requested. Large size
+ * classes end at powers of two.
  */
 static char *name_of_size(struct arena *arena, uint64_t size)
 {
@@ -275,7 +278,10 @@ static int name_sizes(struct core_sorts *sorts)
 	return 0;
 }
 
-/* Removes sorts without blocks. Blocks whose first word has no name have been sorted by size. */
+/*
+ * Removes sorts that have no blocks, because a first word without a name has been replaced by the
+ * size.
+ */
 static int drop_empty(struct core_sorts *sorts)
 {
 	cleanup_free size_t *places = calloc(sorts->cnt + 1, sizeof(*places));
@@ -291,7 +297,7 @@ static int drop_empty(struct core_sorts *sorts)
 	for (size_t i = 0; i < sorts->heap.block_cnt; i++)
 		sorts->heap.blocks[i].site = (uint32_t)places[sorts->heap.blocks[i].site];
 	sorts->cnt = cnt;
-	/* The maps refer to old indices. */
+	/* Empty the maps, because their indices are no longer valid. */
 	hash_map_deinit(&sorts->by_word);
 	hash_map_deinit(&sorts->by_size);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts the used blocks of a core's heap by what they seem to be: objects of a C++ class (by their
- * vtable), blocks that begin with the address of a named constant, and all others by requested
- * size. A core does not record who allocated a block.
+ * Sorts the used blocks of a core's heap, because a core file does not record who allocated a
+ * block. The sorts are: objects of a C++ class (found by the vtable), blocks that begin with the
+ * address of a named constant, and all others by requested size.
  */
 #ifndef APP_CORE_SORTS_H
 #define APP_CORE_SORTS_H
@@ -14,12 +14,12 @@
 #include "symbolizer/symbolizer.h"
 
 struct core_sort {
-	uint64_t word; /* first word of the blocks; 0 if sorted by size */
-	uint64_t size; /* maximum size of the blocks; 0 if sorted by first word */
+	uint64_t word; /* first word of the blocks; 0 if the blocks are sorted by size */
+	uint64_t size; /* maximum size of the blocks; 0 if the blocks are sorted by first word */
 	struct block largest;
 	uint64_t bytes;
 	uint64_t count;
-	struct sym_location location; /* the sort's name in the form of a frame */
+	struct sym_location location; /* name of the sort, as that of a frame */
 	struct sym_frame frame;
 };
 
@@ -27,9 +27,9 @@ struct core_sorts {
 	struct core_sort *items;
 	size_t cnt;
 	size_t cap;
-	struct hash_map by_word; /* 1 + index, by first word */
-	struct hash_map by_size; /* 1 + index, by size class */
-	struct heap heap;        /* the blocks; their site is an index into items */
+	struct hash_map by_word; /* 1 + index into items, by first word */
+	struct hash_map by_size; /* 1 + index into items, by size class */
+	struct heap heap;        /* the blocks; the field `site` of each is an index into items */
 	struct reach_sum used;
 	struct reach_sum free_;
 	uint64_t own_bytes;
@@ -37,21 +37,27 @@ struct core_sorts {
 	struct arena names;
 };
 
-/* Reads the heap. Returns 0 or a negative errno. */
+/* Reads the heap, and sorts its blocks. Returns 0 or a negative errno. */
 int core_sorts_init(const struct core_file *core, struct core_sorts *ret);
 void core_sorts_deinit(struct core_sorts *sorts);
 
 /*
- * Names the sorts by symbols of the mapped files. Blocks of sorts without a name are sorted by size
- * instead.
+ * Names the sorts by symbols of the mapped files. If a first word has no name, its blocks are
+ * sorted by size instead.
  */
 int core_sorts_name(struct core_sorts *sorts, struct symspace *space, uint64_t deadline_ns);
 
-/* Adds a site for each sort to a snapshot, in the order of the sorts. Returns 0 or -ENOMEM. */
+/*
+ * Adds one site for each sort to a snapshot. The sites are in the order of the sorts. Returns 0 or
+ * -ENOMEM.
+ */
 int core_sorts_sites(const struct core_sorts *sorts, const struct process *process,
 		     struct snapshot *snap);
 
-/* Returns the sort that the only frame of a site stands for, or NULL. */
+/*
+ * Returns the sort for a site that stands for a sort: the site's only frame identifies it. Returns
+ * NULL for any other site.
+ */
 const struct core_sort *core_sorts_of(const struct core_sorts *sorts, uint64_t frame);
 
 #endif

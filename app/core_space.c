@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the mapped files of a core, and compares their build ids with those in the core. */
+/*
+ * Finds the files that a dumped process had mapped, and compares their build ids with those in the
+ * core file.
+ */
 #include "app/core_space.h"
 
 #include <errno.h>
@@ -44,7 +47,10 @@ static const struct sym_location *place(struct symbol_backend *self, const struc
 	return location;
 }
 
-/* Returns the mapping of the program: the one with its entry point, or else the first file. */
+/*
+ * Returns the mapping of the program's file: the file that has the entry point. If there is none,
+ * returns the first mapped file.
+ */
 static const struct mapping *program_of(const struct core_file *core)
 {
 	const struct mapping *mapping = proc_maps_find(&core->memory.maps, core->notes.entry);
@@ -68,7 +74,7 @@ static void set_path(struct proc_maps *maps, const char *from, const char *to)
 		}
 }
 
-/* Sets the device and inode of mapped files, which a core does not record. */
+/* Sets the device and inode of mapped files. A core file does not record them. */
 static void number_files(struct proc_maps *maps)
 {
 	const struct mapping *last = NULL;
@@ -113,8 +119,8 @@ static const struct mapping *code_of(const struct proc_maps *maps, const struct 
 }
 
 /*
- * True if the file is not the one that the process had mapped. Without a build id, a deleted file
- * counts as another.
+ * True if the file is not the one that the process had mapped, judged by the build id. Without a
+ * build id, true if the file was deleted.
  */
 static bool is_another(const struct core_file *core, struct symspace *space,
 		       const struct mapping *begin)

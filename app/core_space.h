@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names addresses of a core by the files that the process had mapped, if they are still on this
- * machine and unchanged.
+ * Names addresses in a core. Names come from the files that the process had mapped, if these are
+ * still on this machine and have not changed.
  */
 #ifndef APP_CORE_SPACE_H
 #define APP_CORE_SPACE_H
@@ -19,10 +19,10 @@ struct core_space {
 };
 
 /*
- * Prepares names for the addresses of a core. executable is the program's file; if NULL, the path
- * in the core is used. Changes the core's mappings: sets their file ids, and the path of the
- * program's own to executable. Logs files that are not the mapped ones; these give no names.
- * Returns 0 or a negative errno.
+ * Prepares names for the addresses in a core. `executable` is the path of the program's file; if it
+ * is NULL, the path in the core is used. Changes the core's mappings: sets the ids of files, and
+ * sets the path of the program's file to `executable`. Files that are not the mapped ones are
+ * logged and give no names. Returns 0 or a negative errno.
  */
 int core_space_init(struct core_file *core, const char *executable, struct core_space *ret);
 void core_space_deinit(struct core_space *space);

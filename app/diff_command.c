@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak diff: compares the snapshots of two moments, from one file or two. */
+/* memleak diff: compares the snapshots of two moments, which are in one recording or in two. */
 #include <errno.h>
 
 #include "app/commands.h"
@@ -11,7 +11,7 @@
 #include "sinks/diff.h"
 #include "sinks/html.h"
 
-/* A moment to compare. */
+/* One of the moments that are compared. */
 struct moment_of {
 	struct replay replay;
 	struct snapshot snap;

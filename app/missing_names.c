@@ -33,7 +33,7 @@ static bool has_name(const struct sym_location *location)
 struct nameless {
 	struct files read;
 	struct files unread;
-	bool made; /* some code is not from a file */
+	bool made; /* some of the code is in no file */
 };
 
 static void add_site(struct nameless *nameless, const struct report_site *shown)

@@ -6,7 +6,7 @@
 #include "report/report.h"
 
 /*
- * Logs which files gave no names to functions in the report, and what helps. Returns true if
+ * Logs the files whose functions have no names in the report, and how to get names. Returns true if
  * anything was logged.
  */
 bool missing_names_note(const struct report *report);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes recordings to the current directory when a key of the screen asks for one. */
+/*
+ * Writes recordings to the current directory, when the user presses the key for this on the screen.
+ */
 #include "app/own_recording.h"
 
 #include <stdlib.h>

@@ -6,19 +6,24 @@
 #include "options/options.h"
 #include "recording/recording.h"
 
-/* State of the recording; must be zero-initialised. */
+/* State of the recording. It must be zero-initialised. */
 struct own_recording {
 	struct recorder *recorder; /* NULL if nothing is recorded */
 	char *name;
-	bool wanted; /* a start or stop is requested */
+	bool wanted; /* the user has requested a start or stop */
 };
 
-/* Returns the content that options require in a recording, as enum recording_flag. */
+/*
+ * Returns the flags (enum recording_flag) for the content that a recording has with these options.
+ */
 unsigned int recording_flags(const struct options *opts);
 
-/* Starts or stops the recording if requested, and logs it. Called before each snapshot. */
+/*
+ * Starts or stops the recording if the user has requested it, and logs this. Must be called before
+ * each snapshot.
+ */
 void own_recording_turn(struct own_recording *own, const struct options *opts);
-/* Adds a snapshot to the recording. An error stops the recording, but not the run. */
+/* Adds a snapshot to the recording. After an error the recording ends, but the run goes on. */
 void own_recording_add(struct own_recording *own, const struct snapshot *snap, bool final,
 		       struct symbol_backend *symbols, uint64_t deadline_ns);
 void own_recording_end(struct own_recording *own);

@@ -30,7 +30,10 @@ struct need {
 	const char *purpose;
 };
 
-/* CAP_SYS_ADMIN implies all but the first: it was required before the others were split off. */
+/*
+ * CAP_SYS_ADMIN implies all of these except the first: kernels required it before they had the
+ * others.
+ */
 static const struct need needs[] = {
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read what a process has mapped"},
 	{CAP_BPF, "CAP_BPF", "to load BPF programs"},
@@ -41,7 +44,7 @@ static const struct need needs[] = {
 
 #define NEEDS (sizeof(needs) / sizeof(needs[0]))
 
-/* Logs all missing capabilities at once, so that users need not try again for each. */
+/* Logs all missing capabilities in one message, so that users see all of them at once. */
 static void tell_missing(const struct need *const *missing, size_t cnt)
 {
 	cleanup_free char *text = NULL;
@@ -68,7 +71,7 @@ static int check_capabilities(void)
 	bool admin;
 
 	if (capabilities_read(&caps))
-		return 0; /* a later call fails if capabilities are missing */
+		return 0; /* skip the check; a later call fails if capabilities are missing */
 	admin = caps.effective & CAPABILITY(CAP_SYS_ADMIN);
 	for (size_t i = 0; i < NEEDS; i++)
 		if (!(caps.effective & CAPABILITY(needs[i].cap)) &&
@@ -80,7 +83,7 @@ static int check_capabilities(void)
 	return -EPERM;
 }
 
-/* Checks for CAP_SYS_ADMIN, which some kernels require beyond CAP_BPF and CAP_PERFMON. */
+/* Checks for CAP_SYS_ADMIN. Some kernels require it in addition to CAP_BPF and CAP_PERFMON. */
 static int check_admin(const struct options *opts)
 {
 	struct capability_sets caps;
@@ -104,7 +107,7 @@ static int check_bpf(void)
 {
 	union bpf_attr attr = {0};
 
-	/* An invalid command: EINVAL means that bpf(2) exists. */
+	/* This command of bpf(2) is invalid. The error EINVAL means that the system call exists. */
 	if (syscall(SYS_bpf, -1, &attr, sizeof(attr)) == 0)
 		return 0;
 	if (errno == ENOSYS) {
@@ -120,8 +123,8 @@ static int check_bpf(void)
 }
 
 /*
- * Minimum limit of open files. Programs, tables and probes are files; below the limit errors would
- * appear in many places.
+ * Minimum limit of open files. Each program, table and probe is a file. With a lower limit, many
+ * different calls could fail.
  */
 #define FILES_MIN 128
 
@@ -137,8 +140,8 @@ static int check_files(void)
 }
 
 /*
- * Minimum limit of address space in bytes: ring buffers are mapped twice, and files are read into
- * memory
+ * Minimum limit of address space in bytes: each ring buffer is mapped twice, and files are read
+ * into memory
  */
 #define ADDRESS_SPACE_MIN (128ULL << 20)
 
@@ -153,7 +156,7 @@ static int check_address_space(void)
 	return -ENOMEM;
 }
 
-/* Checks for BTF, from which BPF programs take the offsets of kernel structures. */
+/* Checks for BTF: BPF programs get the offsets in kernel structures from it. */
 static int check_types(void)
 {
 	struct btf *types;
@@ -231,7 +234,7 @@ int preflight_check(const struct options *opts)
 		err = check_admin(opts);
 	if (err)
 		return err;
-	/* The limit only applies to stack walks by the kernel. */
+	/* Do not fail: the limit only affects stack walks by the kernel. */
 	if (depth < opts->stack_depth && !options_trace_processes(opts))
 		log_note("stacks end at %u frames: kernel.perf_event_max_stack allows no more",
 			 depth);

@@ -5,12 +5,15 @@
 
 #include "options/options.h"
 
-/* Keeps libbpf's messages off stderr, unless -v is given twice. Called before libbpf is used. */
+/*
+ * Suppresses libbpf's messages on stderr, unless -v is given twice. Must be called before libbpf is
+ * used.
+ */
 void preflight_quieten_libbpf(void);
 
 /*
- * Checks all requirements. Returns 0 or a negative errno. Logs what is missing, and options that
- * the kernel limits.
+ * Checks all requirements. Logs the requirements that are not met, and the options that this kernel
+ * limits. Returns 0 or a negative errno.
  */
 int preflight_check(const struct options *opts);
 

@@ -6,7 +6,7 @@
 #include "symbolizer/symbolizer.h"
 
 /*
- * Shows the progress of the symbolizer from now on, if stderr is a terminal. The line is removed at
+ * Shows the progress of the symbolizer from now on, if stderr is a terminal. The text is removed at
  * the end.
  */
 void progress_show(struct symbolizer *sym);

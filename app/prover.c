@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the proofs of reports. */
+/* Makes the proofs for reports. */
 #include "app/prover.h"
 
 #include <errno.h>
@@ -11,13 +11,16 @@
 #include "base/log.h"
 #include "loader/target/child.h"
 
-/* Time until the first message about a proof in progress, and between messages, in nanoseconds */
+/*
+ * Time until the first message about a proof in progress, and interval of further messages, in
+ * nanoseconds
+ */
 #define TELL_FIRST_NS 1000000000ULL
 #define TELL_NS 5000000000ULL
 
 /*
- * Maximum lifetime of a copy of a process, in nanoseconds; meanwhile each page that the process
- * writes to must be copied
+ * Maximum lifetime of the copy of a process, in nanoseconds. While the copy exists, the kernel must
+ * copy each page that the process writes to.
  */
 #define PROOF_NS 120000000000ULL
 
@@ -128,8 +131,8 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
 }
 
 /*
- * Logs the progress of a proof, and returns false, so that the proof goes on. Called by several
- * threads.
+ * Logs the progress of a proof. Returns false, which lets the proof go on. Several threads call
+ * this function.
  */
 static bool stop_or_tell(void *arg)
 {

@@ -14,11 +14,11 @@ struct child;
 struct prover {
 	const struct options *opts;
 	struct proof *proof; /* NULL if no proof is wanted */
-	uint64_t reports;    /* reports since the last one with a proof */
+	uint64_t reports;    /* number of reports since the last report with a proof */
 	bool begun;          /* pictures have been taken for the next proof */
-	unsigned int wanted; /* number of next reports with a proof, even without --prove */
-	uint64_t told_ns;    /* when the next progress message is due */
-	pid_t watched; /* pid of the command, which is paused at its end; 0 if none is watched */
+	unsigned int wanted; /* number of next reports that get a proof, even without --prove */
+	uint64_t told_ns;    /* time of the next progress message */
+	pid_t watched; /* pid of the command that will be paused when it ends; 0 if there is none */
 };
 
 /* Initialises the prover. Returns 0 or a negative errno; logs errors. */
@@ -26,35 +26,35 @@ int prover_init(const struct options *opts, struct prover *ret);
 void prover_deinit(struct prover *prover);
 
 /*
- * Starts the held command, and arranges that it pauses at its end, if proofs are made. Returns 0 or
- * a negative errno; logs errors.
+ * Starts the command, which is held. If proofs are made, arranges that the command is paused when
+ * it ends. Returns 0 or a negative errno; logs errors.
  */
 int prover_watch(struct prover *prover, struct child *child);
 /*
- * Returns a descriptor that becomes readable when the command pauses at its end, or -1 if no
- * command is watched.
+ * Returns a descriptor that becomes readable when the command is paused at its end. Returns -1 if
+ * the command will not be paused.
  */
 int prover_end_fd(const struct prover *prover);
-/* Notifies the source that the command has paused at its end; the next report has a proof. */
+/* Notifies the source that the command is paused at its end. The next report gets a proof. */
 void prover_at_end(struct prover *prover, struct source *source);
 
 /*
- * Requests a proof for the next two reports, even without --prove: blocks that are definite in both
- * are lost. Returns 0, or a negative errno after logging why no proof is possible.
+ * Requests a proof for each of the next two reports, even without --prove: blocks that are definite
+ * in both are lost. Returns 0. If no proof is possible, logs why and returns a negative errno.
  */
 int prover_want(struct prover *prover);
 
 /*
- * Takes pictures if the new report gets a proof. now: make one regardless of --prove-every.
- * ret_before_ns: see struct read_request. Returns 0 or a negative errno.
+ * Takes pictures of memory if the new report gets a proof. If `now` is true, it gets one regardless
+ * of --prove-every. For ret_before_ns, see struct read_request. Returns 0 or a negative errno.
  */
 int prover_begin(struct prover *prover, struct source *source, bool now, uint64_t *ret_before_ns);
 /*
- * Adds the proof to the snapshot if one was begun. Lets another thread run while memory is
- * searched.
+ * Adds the proof to the snapshot if pictures were taken for it. Another thread may run while memory
+ * is searched.
  */
 int prover_finish(struct prover *prover, struct snapshot *snap);
-/* Cancels a proof that was begun. */
+/* Cancels a proof for which pictures were taken. */
 void prover_cancel(struct prover *prover);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens recordings and finds moments in them. Reads each file twice: the first pass finds the
- * requested snapshot and checks that all before it can be read, so that no report is shown from a
- * broken recording.
+ * Opens recordings, and finds moments in them. Each file is read twice. The first pass finds the
+ * requested snapshot, and checks that all earlier snapshots can be read, so that no report is shown
+ * from a damaged recording.
  */
 #include "app/replay.h"
 
@@ -19,15 +19,19 @@
 
 #define NSEC_PER_SEC 1000000000LL
 
-/* The time up to which snapshots are used. */
+/* The time up to which snapshots are read. */
 struct limit {
-	bool clock; /* time of day; otherwise time since tracing began */
+	bool clock; /* the time is a time of day; if false, time since tracing began */
 	int hour, minute, second;
 	uint64_t elapsed_ns; /* UINT64_MAX if there is no limit */
-	int64_t wall_ns;     /* wall clock of the time of day, once the day is known */
+	/* The time of day with its date, in nanoseconds, once the date is known. */
+	int64_t wall_ns;
 };
 
-/* Parses seconds. Includes the whole of the smallest unit given: 5 means up to 5.999999999. */
+/*
+ * Parses a time in seconds. Returns the end of the interval that it stands for: 5 means up to
+ * 5.999999999.
+ */
 static bool parse_seconds(const char *text, uint64_t *ret)
 {
 	uint64_t ns, unit;
@@ -54,7 +58,7 @@ static bool parse_time(const char *text, struct limit *ret)
 	return ret->clock || parse_seconds(text, &ret->elapsed_ns);
 }
 
-/* Returns the first moment with this time of day after tracing began. */
+/* Returns the first moment after the start of tracing that has this time of day. */
 static int64_t wall_of(const struct limit *limit, const struct recorded_moment *moment)
 {
 	int64_t begin_ns;
@@ -87,7 +91,7 @@ static bool is_within(const struct limit *limit, const struct recorded_moment *m
 			    : moment->elapsed_ns <= limit->elapsed_ns;
 }
 
-/* True if the requested time is at least one second after the last snapshot. */
+/* True if the requested time is a second or more after the last snapshot. */
 static bool is_behind(const struct limit *limit, const struct recorded_moment *last)
 {
 	return limit->clock ? limit->wall_ns - NSEC_PER_SEC >= last->wall_ns
@@ -127,8 +131,8 @@ static void close_recording(struct replay *replay)
 }
 
 /*
- * Reports an unreadable recording. A truncated file is used up to the cut, with a note if the
- * requested moment may be behind it.
+ * Logs that a recording cannot be read. A truncated file is used up to its end; logs a note if the
+ * requested moment may be in the missing part.
  */
 static int say_end(const struct replay *replay, size_t total, int err)
 {
@@ -175,7 +179,7 @@ static int find_moment(struct replay *replay, struct limit *limit)
 	return say_end(replay, reports, got);
 }
 
-/* Splits FILE@TIME, unless a file has this whole name. */
+/* Splits FILE@TIME. If a file has the whole text as its name, there is no TIME. */
 static int split_name(const char *name, struct replay *replay, struct limit *limit)
 {
 	const char *at = strrchr(name, '@');

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak report: passes the snapshots of a recording through the stages of a run. */
+/*
+ * memleak report: makes reports of the snapshots in a recording, by the same steps as a live run.
+ */
 #include <errno.h>
 
 #include "app/commands.h"
@@ -8,7 +10,10 @@
 #include "app/scrub.h"
 #include "base/log.h"
 
-/* Returns which requested content was not recorded, or NULL. */
+/*
+ * Returns the name of a requested content that the recording does not have; NULL if it has
+ * everything.
+ */
 static const char *missing(const struct options *opts, unsigned int flags)
 {
 	if (opts->show_allocs && !(flags & RECORDING_BLOCKS))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs work in a thread on request, and signals its end. */
+/* Does work in a thread on request, and signals the end of the work. */
 #include "app/report_thread.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Passes snapshots through ranking and report to the sink. */
+/* Ranks snapshots, makes reports of them, and passes the reports to the sink. */
 #include "app/reporter.h"
 
 #include <errno.h>
@@ -20,10 +20,10 @@
 #include "sinks/lost_note.h"
 #include "sinks/sink.h"
 
-/* How a snapshot is used. */
+/* What a snapshot is used for. */
 enum use {
-	USE_NOTE,     /* snapshot taken between reports */
-	USE_REMEMBER, /* snapshot of a report that is not shown */
+	USE_NOTE,     /* nothing is reported: it was taken between reports */
+	USE_REMEMBER, /* a report that is not shown */
 	USE_SHOW,
 };
 
@@ -87,7 +87,7 @@ static void remember_total(struct reporter *reporter, const struct snapshot *sna
 	reporter->past[reporter->past_cnt++] = bytes;
 }
 
-/* Sets the parts of a report that do not come from its snapshot. */
+/* Sets the fields of a report whose values do not come from the snapshot. */
 static void dress(const struct reporter *reporter, struct report *report)
 {
 	report->recorded = reporter->recorded;
@@ -99,15 +99,15 @@ static void dress(const struct reporter *reporter, struct report *report)
 }
 
 /*
- * True if no report follows. The last report shown of a recording may be earlier than the final one
- * of the run.
+ * True if this is the last report that is shown. With a recording, later snapshots of the run may
+ * exist.
  */
 static bool is_last(const struct reporter *reporter, const struct report *report)
 {
 	return reporter->recorded ? reporter->last : report->final;
 }
 
-/* Returns the verdict for --error-exitcode. With a proof, only definite blocks count. */
+/* Returns the verdict for --error-exitcode. With a proof, only definitely lost blocks count. */
 static enum last_verdict verdict_of(const struct options *opts, const struct report *report)
 {
 	const struct proof_facts *proof = report->snapshot->proof;
@@ -121,8 +121,8 @@ static enum last_verdict verdict_of(const struct options *opts, const struct rep
 }
 
 /*
- * Logs missing names. Names that take long to look up may come with the second report, so the first
- * is ignored.
+ * Logs which names are missing. Skips the first report, because names that take long to look up may
+ * come with the second.
  */
 static void note_missing_names(struct reporter *reporter, const struct report *report)
 {
@@ -172,7 +172,7 @@ static int report_stacks(struct reporter *reporter, const struct snapshot *snap,
 	return err;
 }
 
-/* Reads the names of threads that are alive, for a report by thread. */
+/* Reads the names of living threads, for a report by thread. */
 static void read_thread_names(struct report *report)
 {
 	for (size_t i = 0; report->by == BY_THREAD && i < report->group_cnt; i++) {
@@ -180,8 +180,8 @@ static void read_thread_names(struct report *report)
 		const struct process *process = group->sum->process;
 
 		/*
-		 * Read the name below /proc/PID/task: the thread id may belong to another process
-		 * by now.
+		 * Read /proc/PID/task/TID instead of /proc/TID: another process may have this
+		 * thread id by now.
 		 */
 		group->thread =
 			proc_thread_comm(process ? process->pid : group->sum->tid, group->sum->tid);
@@ -232,8 +232,8 @@ static int report_groups(struct reporter *reporter, const struct snapshot *snap,
 }
 
 /*
- * Replaces a ranking by a new one with an empty snapshot at the baseline, when nothing was
- * outstanding.
+ * Replaces a ranking by a new one. Its first snapshot is empty and at the baseline, when nothing
+ * was outstanding.
  */
 static int begin_anew(struct ranking **ranking, uint64_t elapsed_ns)
 {
@@ -267,8 +267,8 @@ static int heed_baseline(struct reporter *reporter, const struct snapshot *snap)
 }
 
 /*
- * Applies filters to a view and leaves the snapshot unchanged, because another reader may use it
- * after this report.
+ * Applies filters to a view of the snapshot. The snapshot does not change, because others may read
+ * it after this report.
  */
 static int make_view(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 		     struct snapshot_view *ret)
@@ -299,7 +299,7 @@ static int report_sums(struct reporter *reporter, const struct snapshot *snap,
 			       : 0;
 }
 
-/* Sums up by caller the sites that are not in a pool. */
+/* Sums up, for each call, the sites whose stacks have the call. Leaves out sites in pools. */
 static int report_callers(struct reporter *reporter, const struct snapshot *snap,
 			  const struct growth *growth, const struct pools *pools,
 			  uint64_t deadline_ns, bool final, enum use use)
@@ -358,7 +358,10 @@ static int report_view(struct reporter *reporter, const struct snapshot *snap, u
 	return err ? err : report_pools(reporter, snap, growth, deadline_ns, final, use);
 }
 
-/* Judges growth outside traced memory by all blocks of a process, including suppressed ones. */
+/*
+ * Judges growth outside traced memory. All blocks of a process count as traced memory, even
+ * suppressed ones.
+ */
 static int judge_footprints(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {
 	untraced_growths_deinit(&reporter->untraced);
@@ -366,7 +369,7 @@ static int judge_footprints(struct reporter *reporter, const struct snapshot *sn
 				     reporter->footprint_ranking, &reporter->untraced);
 }
 
-/* Remembers the first use of resident memory, for each new image of the process. */
+/* Remembers the first known resident memory of the process, and again after each exec. */
 static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->tally_cnt; i++) {
@@ -380,8 +383,8 @@ static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 }
 
 /*
- * Adds ended processes. Snapshots between reports are skipped, because the next report's snapshot
- * still has their ended processes.
+ * Adds the ended processes of a snapshot. Skips snapshots between reports: the snapshot of the next
+ * report has the same ended processes.
  */
 static int note_ended(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Turns the snapshots of a run into reports. It treats live and recorded runs alike. */
+/*
+ * Turns the snapshots of a run into reports. It works in the same way for live and for recorded
+ * runs.
+ */
 #ifndef APP_REPORTER_H
 #define APP_REPORTER_H
 
@@ -12,10 +15,10 @@ struct server;
 struct sink;
 struct suppressor;
 
-/* Result of the last report, which decides the exit code with --error-exitcode */
+/* Verdict of the last report. It decides the exit code with --error-exitcode. */
 enum last_verdict {
 	VERDICT_CLEAN,
-	VERDICT_LEFT,    /* something is outstanding or, with --prove, definite */
+	VERDICT_LEFT,    /* something is outstanding; with --prove, something is definitely lost */
 	VERDICT_UNKNOWN, /* a proof was requested, but there is none */
 };
 
@@ -40,7 +43,7 @@ struct reporter {
 	struct ended_processes all_ended; /* ended since tracing began */
 	struct ranking *caller_ranking;
 	struct untraced_growths untraced; /* growth found in the last snapshot */
-	struct rss first_rss; /* resident memory at the first snapshot of the image that has it */
+	struct rss first_rss; /* first known resident memory of the current process image */
 	uint32_t first_rss_image;
 	uint64_t baseline_ns;       /* baseline of the last snapshot */
 	uint64_t last_ns;           /* elapsed_ns of the last snapshot */
@@ -48,7 +51,7 @@ struct reporter {
 	uint64_t past[PAST_TOTALS]; /* outstanding bytes of past reports, oldest first */
 	size_t past_cnt;
 	bool names_noted; /* missing names have been logged */
-	bool recorded;    /* run was recorded: only data in snapshots is available */
+	bool recorded;    /* the run is a recorded one, so the processes cannot be read */
 	bool last;        /* recorded run: this report is the last; set by the caller */
 	enum last_verdict verdict;
 };
@@ -58,8 +61,8 @@ int reporter_init(const struct options *opts, struct symbol_backend *symbols, st
 void reporter_deinit(struct reporter *reporter);
 
 /*
- * Adds a snapshot to the history, and prints its report if show is set; a snapshot taken between
- * reports is never printed. Names of frames are looked up until deadline_ns of CLOCK_MONOTONIC.
+ * Adds a snapshot to the history. If show is set, also prints its report, unless the snapshot was
+ * taken between reports. Names of frames are looked up until deadline_ns of CLOCK_MONOTONIC.
  * Returns 0 or a negative errno.
  */
 int reporter_add(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,

@@ -10,23 +10,21 @@
 
 #include "base/capabilities.h"
 
-/* CAP_SYS_ADMIN is kept in place of any of these that is missing. */
+/* Capabilities that are kept. If one of them is missing, CAP_SYS_ADMIN is kept instead. */
 #define ADMIN_STANDS_FOR                                                                           \
 	(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_CHECKPOINT_RESTORE))
 
-/*
- * CAP_SYS_RESOURCE: some kernels count BPF maps as locked memory, and libbpf then raises the limit.
- */
+/* CAP_SYS_RESOURCE is for kernels that count BPF maps as locked memory: libbpf raises the limit. */
 #define TRACING                                                                                    \
 	(ADMIN_STANDS_FOR | CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) |         \
 	 CAPABILITY(CAP_SYSLOG) | CAPABILITY(CAP_SYS_RESOURCE))
 
-/* Capabilities to replace files; the directory and the file may belong to any user */
+/* Capabilities needed to replace files, because the folder and the file may belong to any user */
 #define REPLACING (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_CHOWN) | CAPABILITY(CAP_FOWNER))
 
 /*
- * Debian's kernels require CAP_SYS_ADMIN for all events while kernel.perf_event_paranoid is above
- * 2.
+ * Kernels of Debian require CAP_SYS_ADMIN for all perf events if kernel.perf_event_paranoid is
+ * above 2.
  */
 bool rights_may_open_events(void)
 {
@@ -63,8 +61,8 @@ int rights_shed(bool replaces_files, bool ends_command, bool needs_admin)
 	if (!rights_may_open_events())
 		kept |= CAPABILITY(CAP_SYS_ADMIN) & permitted;
 	/*
-	 * If the bounding set cannot be lowered, PR_SET_NO_NEW_PRIVS still keeps programs from
-	 * gaining capabilities.
+	 * Go on if the bounding set cannot be lowered: PR_SET_NO_NEW_PRIVS alone keeps executed
+	 * programs from gaining capabilities.
 	 */
 	capabilities_bound(kept);
 	err = capabilities_set(kept, kept);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak --rss: prints the use of resident memory, immediately and without probes. */
+/* memleak --rss: prints the use of resident memory at once. Places no probes. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "proof/rss_reader.h"
 #include "sinks/rss_line.h"
 
-/* Maximum time to read the heap, in nanoseconds; 10 GiB take some seconds */
+/* Maximum time to read the heap, in nanoseconds; a heap of 10 GiB takes some seconds */
 #define DEADLINE_NS 60000000000ULL
 
 static void write_json(pid_t pid, const char *comm, const struct rss *rss)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Starts readings of resident memory, and takes their results when they are ready. */
+/* Starts readings of resident memory, and takes their results when these are ready. */
 #include "app/rss_watch.h"
 
 #include <errno.h>
@@ -10,16 +10,16 @@
 #define WAIT_NS 50000000ULL
 #define WAIT_LAST_NS 1000000000ULL
 
-/* Maximum time of a reading, in nanoseconds; after a timeout the process is not read again */
+/* Maximum duration of a reading, in nanoseconds. After a timeout the process is not read again. */
 #define GIVE_UP_NS 60000000000ULL
 
-/* Pause between two readings, as a multiple of the duration of the last one */
+/* Pause after a reading, as a multiple of the reading's duration */
 #define PAUSE_FACTOR 20
 
-/* Time until a retry after an error, in nanoseconds; a process may just be ending */
+/* Time until a retry after an error, in nanoseconds. The process may be about to end. */
 #define RETRY_NS 10000000000ULL
 
-/* Returns the tally of the only process that lives, or NULL. */
+/* Returns the tally of the only living process; NULL if there is none or there are several. */
 static struct process_tally *only_process(struct snapshot *snap)
 {
 	struct process_tally *found = NULL;

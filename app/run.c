@@ -21,44 +21,45 @@
 #include "sinks/sink.h"
 
 /*
- * Time to look up names of frames that only a recording needs, in nanoseconds: after each report
- * while nothing else is due, and after the last report unless the user has requested the end
+ * Time to look up names of frames that only a recording needs, in nanoseconds. RECORD_NS is for the
+ * time after a report while nothing else is due. RECORD_LAST_NS is for the time after the last
+ * report, unless the user has requested the end.
  */
 #define RECORD_NS 1000000000ULL
 #define RECORD_LAST_NS 10000000000ULL
 
 /*
- * Maximum time that a report may wait, in nanoseconds, even with many hostile files: the interval
- * plus REPORT_MORE_NS, but at most REPORT_NS. The next report waits for this one. The time to walk
- * the tables is added, so that it does not reduce the time for names.
+ * Maximum time that a report may take, in nanoseconds, even with many hostile files: the interval
+ * plus REPORT_MORE_NS, but at most REPORT_NS. The next report is delayed by as much. The time to
+ * walk the tables is added to the maximum, so that names do not get less time.
  */
 #define REPORT_NS 10000000000ULL
 #define REPORT_MORE_NS 800000000ULL
 /*
- * Maximum time that the last report may wait, in nanoseconds: the user is waiting for memleak to
- * end
+ * Maximum time that the last report may take, in nanoseconds. It is short because the user is
+ * waiting for memleak to end.
  */
 #define REPORT_LAST_NS 1400000000ULL
 
 /*
- * Maximum time of one loop iteration, in nanoseconds: by default, with -t (which waits for names),
- * and for the last report
+ * Maximum time of one iteration of the main loop, in nanoseconds: by default; with -t, which waits
+ * for names; and for the last report
  */
 #define TURN_NS 100000000ULL
 #define TURN_TRACE_NS 1000000000ULL
 #define TURN_LAST_NS 800000000ULL
 
 /*
- * Reports use at most 1/REPORT_SHARE of a core: reports that cost more than REPORT_CHEAP_NS of CPU
- * time are made less often
+ * Maximum cost: reports use at most 1/REPORT_SHARE of a core. If a report costs more than
+ * REPORT_CHEAP_NS of CPU time, reports may be made less often.
  */
 #define REPORT_SHARE 5
 #define REPORT_CHEAP_NS 200000000ULL
 
 /*
- * Verdicts need several moments. In the first seconds of a run, snapshots are also taken between
- * reports (every MOMENT_NS, at most MOMENTS_MAX), unless reports are as frequent, or one costs more
- * than MOMENT_CHEAP_NS
+ * Snapshots between reports, because verdicts need several moments. In the first seconds of a run,
+ * a snapshot is taken every MOMENT_NS, up to MOMENTS_MAX of them. None are taken if the interval of
+ * reports is as short, or if a snapshot costs more than MOMENT_CHEAP_NS.
  */
 #define MOMENT_NS 2000000000ULL
 #define MOMENTS_MAX 8
@@ -82,7 +83,7 @@ struct run {
 	int timer_fd;
 	int end_fd; /* timer for the end of --duration */
 	int moment_fd;
-	unsigned int moments; /* moments that were due */
+	unsigned int moments; /* number of times that a snapshot between reports was due */
 	uint64_t snapshot_ns; /* time of the last snapshot */
 	uint64_t end_ns;
 	uint64_t reports;
@@ -91,15 +92,15 @@ struct run {
 		noted_interval_ns; /* last stretched interval that was logged; 0 if there is none */
 	bool finished;
 	/* State of the report in progress: */
-	struct report_thread *thread; /* report thread; busy while it makes the report */
+	struct report_thread *thread; /* thread that makes the report; busy meanwhile */
 	struct snapshot snap;
 	uint64_t deadline_ns;
 	uint64_t cost_ns;
 	bool of_interval;
 	bool final;
 	bool hasty; /* the user has requested the end */
-	bool due;   /* an interval has ended meanwhile */
-	bool asked; /* another report has been requested meanwhile */
+	bool due;   /* an interval has ended during the report */
+	bool asked; /* another report has been requested during the report */
 	struct run_result *result;
 };
 
@@ -113,7 +114,7 @@ static void print_event(void *arg, const struct trace_event *event)
 		run->sink->event(run->event_stream, event);
 }
 
-/* Handles pending data of the source; events of -t are written in one piece. */
+/* Handles pending data of the source. All events of -t that this yields are written at once. */
 static int take_in(struct run *run,
 		   int (*take)(struct source *source, const struct event_listener *listener,
 			       uint64_t deadline_ns),
@@ -150,7 +151,9 @@ static int report_counts(struct run *run, const struct snapshot *snap, bool fina
 	return stream ? output_end(run->out) : -ENOMEM;
 }
 
-/* Adds a snapshot to all open recordings; frames are named until the deadline. */
+/*
+ * Adds a snapshot to all open recordings. Frames without a name are looked up until the deadline.
+ */
 static int record(struct run *run, const struct snapshot *snap, bool final, uint64_t deadline_ns)
 {
 	int err = 0;
@@ -164,8 +167,8 @@ static int record(struct run *run, const struct snapshot *snap, bool final, uint
 }
 
 /*
- * Records the snapshot after its report, when the names in the report are known. Frames that are
- * not named after the last report stay without a name.
+ * Records a snapshot after its report, when the names that the report shows are known. After the
+ * last report, frames that are still without a name are recorded without.
  */
 static int record_report(struct run *run)
 {
@@ -176,8 +179,8 @@ static int record_report(struct run *run)
 }
 
 /*
- * Makes the proof, prints the report and records it. Runs in the report thread, because names and
- * slow readers may block it.
+ * Makes the proof, prints the report, and records its snapshot. Runs in the report thread, because
+ * looking up names and slow readers of the output may block it.
  */
 static int show_report(void *arg)
 {
@@ -206,7 +209,7 @@ static uint64_t turn_ns(const struct run *run)
 	return run->opts->trace ? TURN_TRACE_NS : TURN_NS;
 }
 
-/* Returns within_ns, which tests extend on slow machines. */
+/* Returns within_ns, or a longer time if tests on slow machines have requested this. */
 static uint64_t patient_ns(uint64_t within_ns)
 {
 	const char *times = test_knob(TEST_KNOB_PATIENCE);
@@ -222,8 +225,8 @@ static uint64_t report_ns(const struct run *run, bool final)
 }
 
 /*
- * Takes the snapshot for a report, including all events up to now. asked: the user has requested
- * this report.
+ * Takes the snapshot for a report. It includes all events up to now. `asked` is true if the user
+ * has requested the report.
  */
 static int take_snapshot(struct run *run, bool final, bool asked)
 {
@@ -272,15 +275,16 @@ static int end_report(struct run *run, int err)
 }
 
 /*
- * True if the report thread makes the report. With -t the main loop also names stacks, and only one
- * thread may do so at a time. The last report needs no thread, as nothing else is served.
+ * True if the report thread makes the report; false if the main loop does. With -t the main loop
+ * also names stacks, which only one thread may do at a time. During the last report the main loop
+ * has nothing else to do.
  */
 static bool is_for_thread(const struct run *run)
 {
 	return !run->opts->trace && !run->opts->count_by && !run->final;
 }
 
-/* Makes a report, after finishing a report in progress. */
+/* Makes a report. If a report is in progress, finishes that one first. */
 static int make_report(struct run *run, bool final, bool asked)
 {
 	int err = run->thread->busy ? end_report(run, report_thread_hurry(run->thread)) : 0;
@@ -328,7 +332,10 @@ static int start_timers(struct run *run)
 	return start_timer(run->end_fd, run->end_ns, 0);
 }
 
-/* True if the report of this interval is the last. Both timers may have expired at once. */
+/*
+ * True if the report of this interval is the last one. The timers of the interval and of --duration
+ * may have expired at the same time.
+ */
 static bool is_last(const struct run *run)
 {
 	return run->reports + 1 == run->opts->count || clock_ns(CLOCK_MONOTONIC) >= run->end_ns;
@@ -352,7 +359,7 @@ static int set_baseline(struct run *run)
 }
 
 /*
- * Leaves the screen. Makes a final report only if something else uses it: a recording, the server
+ * Leaves the screen. Makes a final report only if it is used elsewhere: by a recording, the server
  * or the exit code.
  */
 static int leave_screen(struct run *run)
@@ -387,7 +394,7 @@ static int handle_signal(struct run *run)
 	return make_report(run, true, false);
 }
 
-/* Makes a report now, or after the one in progress. */
+/* Makes a report now. If a report is in progress, makes it after that one. */
 static int report_soon(struct run *run, bool asked)
 {
 	run->asked |= run->thread->busy;
@@ -432,8 +439,8 @@ static int handle_screen(struct run *run)
 }
 
 /*
- * Delays the next report if reports cost too much CPU time, assuming that it costs as much as this
- * one.
+ * Delays the next report if reports cost too much CPU time. The next report is assumed to cost as
+ * much as this one.
  */
 static int stretch_interval(struct run *run)
 {
@@ -467,7 +474,7 @@ static int handle_interval(struct run *run)
 	return err || run->of_interval ? err : stretch_interval(run);
 }
 
-/* Handles the end of a report in the thread, and starts the next one if it is already due. */
+/* Handles the end of a report in the thread. If the next report is already due, starts it. */
 static int handle_report(struct run *run)
 {
 	int err = end_report(run, report_thread_finish(run->thread));
@@ -486,7 +493,7 @@ static int handle_report(struct run *run)
 	return run->due ? handle_interval(run) : 0;
 }
 
-/* Handles the end of --duration. A report in progress may finish its names first. */
+/* Handles the end of --duration. If a report is in progress, lets it finish looking up names. */
 static int handle_end(struct run *run)
 {
 	uint64_t expirations;
@@ -503,7 +510,7 @@ static int stop_moments(struct run *run)
 	return timerfd_settime(run->moment_fd, 0, &never, NULL) ? -errno : 0;
 }
 
-/* Takes a snapshot between reports, which only verdicts and recordings use. */
+/* Takes a snapshot between reports. Only verdicts and recordings use it. */
 static int take_moment(struct run *run)
 {
 	const struct source_ops *ops = run->source->ops;
@@ -526,7 +533,7 @@ static int take_moment(struct run *run)
 	return err;
 }
 
-/* Takes a snapshot between reports, unless a report was made shortly before. */
+/* Takes a snapshot between reports, unless a report was made a short time ago. */
 static int handle_moment(struct run *run)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), expirations;
@@ -540,7 +547,8 @@ static int handle_moment(struct run *run)
 		return 0;
 	err = take_moment(run);
 	/*
-	 * The end of the target may have been consumed here, and then does not wake the loop again.
+	 * Check for the end of the target: if it was handled here, no descriptor wakes the loop for
+	 * it again.
 	 */
 	if (!err && run->source->ops->ended(run->source))
 		return make_report(run, true, false);
@@ -549,7 +557,9 @@ static int handle_moment(struct run *run)
 	return err;
 }
 
-/* Makes a report with a proof while the command is paused at its end; it exits afterwards. */
+/*
+ * Makes a report with a proof while the command is paused at its end. Afterwards the command exits.
+ */
 static int handle_command_end(struct run *run)
 {
 	cleanup_free struct traced_process *processes = NULL;
@@ -667,7 +677,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 	run.reporter.screen = run.screen;
 	if (!err)
 		err = loop(&run);
-	/* After an error, finish a report in progress without waiting for names. */
+	/* After an error, finish the report in progress, but do not wait for names. */
 	if (run.thread->busy)
 		end_report(&run, report_thread_hurry(run.thread));
 	own_recording_end(&run.own_recording);

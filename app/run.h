@@ -15,23 +15,24 @@
 
 struct run_result {
 	enum last_verdict verdict;
-	bool reader_gone; /* the reader of the reports has closed the pipe */
+	bool reader_gone; /* the reader of the output has closed the pipe */
 };
 
-/* Objects that a run uses, created by the caller. */
+/* Objects that a run uses. The caller creates them. */
 struct run_parts {
 	struct source *source;
 	struct output *out;
 	struct server *server;     /* server of --listen; NULL if there is none */
 	struct screen *screen;     /* screen of --live; NULL if there is none */
-	bool *splits_threads;      /* option of the source, which the screen changes */
+	bool *splits_threads;      /* option of the source that keys of the screen change */
 	struct recorder *recorder; /* NULL if nothing is recorded */
 	struct report_thread *thread;
 	struct prover *prover;
 };
 
 /*
- * Runs until the final report; signals must be blocked. Returns 0 or a negative errno; logs errors.
+ * Runs until the final report. The caller must have blocked the signals. Returns 0 or a negative
+ * errno; logs errors.
  */
 int run_reports(const struct options *opts, const struct run_parts *parts, struct run_result *ret);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Shows any moment of a recording on the screen. Recordings can only be read forwards: for an
- * earlier moment the file is read again from the start. Keys are handled between two snapshots.
+ * Shows any moment of a recording on the screen. A recording can only be read forwards, so for an
+ * earlier moment it is read again from the start. Keys are handled after each snapshot that is
+ * read.
  */
 #include "app/scrub.h"
 
@@ -21,7 +22,7 @@ struct scrub {
 	struct output out;
 	struct reporter reporter;
 	bool has_reporter;
-	size_t next; /* index of the next snapshot to read */
+	size_t next; /* index of the next snapshot that is read */
 	bool over;
 };
 
@@ -45,7 +46,7 @@ static int begin_anew(struct scrub *scrub)
 	return 0;
 }
 
-/* Reads the next snapshot on the way to the requested moment. */
+/* Reads the next snapshot, if the requested moment has not been reached. */
 static int step(struct scrub *scrub, size_t wanted)
 {
 	struct snapshot snap;

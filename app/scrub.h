@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shows a recording on the screen, at any moment that the user selects by keys. */
+/* Shows a recording on the screen. Keys select the moment. */
 #ifndef APP_SCRUB_H
 #define APP_SCRUB_H
 

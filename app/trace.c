@@ -32,16 +32,18 @@
 #include "sinks/sink.h"
 
 /*
- * Maximum wait for files of targets before tracing starts, in nanoseconds. Files that are not read
- * by then are read later, while reports are made.
+ * Maximum time to wait for files of the traced processes before tracing starts, in nanoseconds.
+ * Files that are not read by then are read later, between reports.
  */
 #define START_NS 10000000000ULL
 
 struct session {
 	const struct options *opts;
 	const struct options
-		*given;      /* options from the command line, without the changes for --live */
-	struct options live; /* copy of the options for --live, which keys change */
+		/* Options as given on the command line, without the changes for --live. */
+		*given;
+	/* Copy of the options, with the changes for --live; keys change it, too. */
+	struct options live;
 	struct output out;
 	struct symbolizer *symbolizer;
 	struct child child;
@@ -51,7 +53,7 @@ struct session {
 	struct recorder *recorder;
 	struct report_thread thread;
 	struct prover prover;
-	int stats_fd; /* descriptor from cost_meter_open() */
+	int stats_fd; /* descriptor from cost_meter_open(), which measures the cost of tracing */
 	struct run_result result;
 };
 
@@ -90,7 +92,8 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 }
 
 /*
- * Opens the source: the kernel, given processes, or the command, which is held until it is probed.
+ * Opens the source for the kernel, for given processes, or for the command. The command is held
+ * until its probes are placed.
  */
 static int open_source(struct session *session)
 {
@@ -107,8 +110,8 @@ static int open_source(struct session *session)
 }
 
 /*
- * Starts the command with the agent. The source is prepared first, so that it knows where the
- * account will arrive.
+ * Starts the command with the agent. Prepares the source before, because it must know where the
+ * agent's account will arrive.
  */
 static int start_with_agent(struct session *session)
 {
@@ -126,8 +129,8 @@ static int start_with_agent(struct session *session)
 }
 
 /*
- * True if the cost of tracing can be measured. The cost of shared probes and kernel probes cannot
- * be attributed to a process.
+ * True if the cost of tracing can be measured. It cannot with shared probes or kernel probes, whose
+ * cost belongs to no single process.
  */
 static bool measures_cost(const struct options *opts)
 {
@@ -136,8 +139,8 @@ static bool measures_cost(const struct options *opts)
 }
 
 /*
- * Starts the command with memleak's original capabilities, and then drops those that are no longer
- * needed.
+ * Starts the command with all capabilities that memleak was started with. Then drops the
+ * capabilities that memleak no longer needs.
  */
 static int start_command(struct session *session)
 {
@@ -187,7 +190,10 @@ static int open_recorder(struct session *session)
 	return -EINVAL;
 }
 
-/* Truncates the output files. A run that fails earlier leaves existing files unchanged. */
+/*
+ * Truncates the output files. This is done late, so that a run that fails earlier does not change
+ * existing files.
+ */
 static int begin_files(struct session *session)
 {
 	int err = output_empty(&session->out);
@@ -256,7 +262,8 @@ static int trace(struct session *session)
 }
 
 /*
- * Returns the exit code. Without a proof, --error-exitcode must fail instead of reporting success.
+ * Returns the exit code. If --error-exitcode is given and a requested proof is missing, this is a
+ * failure and not success.
  */
 static int verdict_code(const struct options *opts, enum last_verdict verdict, int code)
 {
@@ -268,7 +275,9 @@ static int verdict_code(const struct options *opts, enum last_verdict verdict, i
 	return EXIT_CANNOT;
 }
 
-/* Ends a session. Removes probes first, so that the target runs at full speed again. */
+/*
+ * Ends a session. First removes the probes, so that the traced processes run at full speed again.
+ */
 static int finish(struct session *session, int err)
 {
 	const struct options *opts = session->opts;
@@ -291,7 +300,7 @@ static int finish(struct session *session, int err)
 		if (!code || err == -ECHILD)
 			code = child_code;
 	}
-	/* If the run ended by itself, the screen stays open, without probes. */
+	/* Keep the screen open if the run ended by itself, now without probes. */
 	if (session->screen && !err)
 		screen__stay(session->screen);
 	screen__free(session->screen);
@@ -299,9 +308,7 @@ static int finish(struct session *session, int err)
 					    : code;
 }
 
-/*
- * Sets the options for --live: the screen makes groups itself, and its keys change what is shown.
- */
+/* Sets the options for --live: the screen does the grouping, and its keys change what is shown. */
 static void begin_live(struct session *session)
 {
 	session->live = *session->given;

@@ -3,8 +3,9 @@
  * Defines a source: something that is traced and that knows its outstanding blocks. The main loop
  * uses only this interface, which has no BPF types.
  *
- * A deadline_ns is a time of CLOCK_MONOTONIC that ends all waiting in one report, or in one
- * iteration of the loop. Data that arrives later may be part of the next report.
+ * A parameter deadline_ns is a time of CLOCK_MONOTONIC. No function waits beyond it: it is the
+ * deadline of a whole report, or of a whole iteration of the loop. Data that arrives later may
+ * become part of the next report.
  */
 #ifndef LOADER_SOURCE_H
 #define LOADER_SOURCE_H
@@ -15,7 +16,7 @@
 
 struct source;
 
-/* Receives the events of -t; a NULL function receives none. */
+/* Functions that receive the events of -t. If a function is NULL, its events are not passed on. */
 struct event_listener {
 	void (*event)(void *arg, const struct trace_event *event);
 	void *arg;
@@ -23,7 +24,9 @@ struct event_listener {
 
 struct read_request {
 	uint64_t deadline_ns;
-	/* List heap blocks allocated before this time, for a proof; 0 if there is no proof. */
+	/*
+	 * For a proof: heap blocks allocated before this time are listed. 0 if there is no proof.
+	 */
 	uint64_t heaps_before_ns;
 };
 
@@ -36,21 +39,24 @@ struct traced_process {
 struct source_ops {
 	/* Starts recording. */
 	int (*start)(struct source *source);
-	/* Logs what is traced: the ready line. */
+	/* Logs a line that says what is traced, once tracing is ready. */
 	void (*describe)(const struct source *source);
-	/* Returns a descriptor that is readable when dispatch has work to do. */
+	/* Returns a descriptor that is readable while dispatch() has work to do. */
 	int (*poll_fd)(const struct source *source);
-	/* Handles some of the pending data; if some is left, poll_fd stays readable. */
+	/*
+	 * Handles some of the pending data. If data remains, the descriptor of poll_fd() stays
+	 * readable.
+	 */
 	int (*dispatch)(struct source *source, const struct event_listener *listener,
 			uint64_t deadline_ns);
-	/* True if nothing is left to trace. */
+	/* True if there is nothing more to trace. */
 	bool (*ended)(const struct source *source);
 	/*
-	 * A report takes three steps. settle() handles all pending data. read() makes the snapshot,
-	 * which owns all that it points to; it changes nothing but caches. maintain() is called
-	 * after the report: it drops ended processes, makes room in tables and logs losses. If
-	 * is_reported is false, the snapshot was taken between reports, and ended processes are
-	 * kept for the next report.
+	 * A report takes three calls. settle() handles all pending data. read() makes the snapshot,
+	 * which owns everything that it points to; the source does not change, except for caches.
+	 * maintain() is called after the report: it drops ended processes, makes room in tables and
+	 * logs losses. If is_reported is false, the snapshot was taken between reports, and ended
+	 * processes are kept for the next report.
 	 */
 	int (*settle)(struct source *source, const struct event_listener *listener,
 		      uint64_t deadline_ns);
@@ -58,20 +64,23 @@ struct source_ops {
 		    struct snapshot *ret);
 	int (*maintain)(struct source *source, const struct snapshot *snap, bool is_reported);
 	/*
-	 * Called when the process is paused at its end, with its memory intact: no block of it is
-	 * too young for a report. NULL if the source has no such processes.
+	 * Called when a process is paused at its end, with its memory intact. From now on, no block
+	 * of the process is too young for a report. NULL if the source cannot pause processes.
 	 */
 	void (*at_end)(struct source *source, pid_t pid);
 	/*
-	 * Called before pictures of memory are taken for the next snapshot: blocks that move in
-	 * between are not judged. NULL if blocks cannot move.
+	 * Called before pictures of memory are taken for the next snapshot. Blocks that move
+	 * between the pictures and the snapshot get no verdict. NULL if blocks cannot move.
 	 */
 	void (*expect_pictures)(struct source *source);
-	/* Lists the processes with heaps, to be freed. NULL if the source has none. */
+	/*
+	 * Lists the processes that have heaps. The list is to be freed. NULL if the source has no
+	 * such processes.
+	 */
 	int (*processes)(const struct source *source, struct traced_process **ret, size_t *ret_cnt);
 	/*
-	 * Sets the baseline: later snapshots only have blocks allocated from now_ns
-	 * (CLOCK_MONOTONIC) on. Returns the time from the start of tracing to the baseline.
+	 * Sets the baseline: later snapshots have only blocks allocated at now_ns (CLOCK_MONOTONIC)
+	 * or later. Returns the time from the start of tracing to the baseline.
 	 */
 	uint64_t (*set_baseline)(struct source *source, uint64_t now_ns);
 	void (*free)(struct source *source);
