@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints completion scripts: for bash a fixed part and a case arm for each option with words to
- * offer, for zsh and fish a line for each option.
+ * Prints completion scripts for shells. The script for bash is a fixed part and a case arm for each
+ * option that takes certain words. The scripts for zsh and fish have a line for each option.
  */
 #include "options/completion.h"
 
@@ -9,13 +9,13 @@
 
 #include "options/table.h"
 
-/* True if a shell can offer words for the argument. */
+/* True if a shell can offer words for the option's argument. */
 static bool has_words(const struct option_def *def)
 {
 	return def->choices || def->words != WORDS_NONE;
 }
 
-/* True if the argument of the option is the next word. */
+/* True if the word after the option is its argument. */
 static bool takes_next(const struct option_def *def)
 {
 	return def->metavar && !def->optional;
@@ -34,7 +34,7 @@ static void write_pattern(FILE *out, const struct option_def *def)
 	fprintf(out, "--%s", def->name);
 }
 
-/* Writes the arm of bash's case statement that completes the argument of an option. */
+/* Writes the arm of bash's case statement that offers words for an option's argument. */
 static void write_arm(FILE *out, const struct option_def *def)
 {
 	fputc('\t', out);
@@ -61,7 +61,7 @@ static void write_arms(FILE *out)
 	for (int i = 0; i < option_cnt; i++)
 		if (takes_next(&option_table[i]) && has_words(&option_table[i]))
 			write_arm(out, &option_table[i]);
-	/* Arguments such as numbers: offer nothing, not even options. */
+	/* Offer nothing, not even options, for arguments such as numbers. */
 	for (int i = 0; i < option_cnt; i++) {
 		if (!takes_next(&option_table[i]) || has_words(&option_table[i]))
 			continue;
@@ -156,7 +156,7 @@ void options_print_completion_bash(FILE *out)
 	fputs("}\n\ncomplete -F _memleak memleak\n", out);
 }
 
-/* Writes the first sentence of the help, without characters that are special in shells. */
+/* Writes the first sentence of an option's help, without characters that are special in shells. */
 static void write_first_sentence(FILE *out, const char *help)
 {
 	for (; *help && strncmp(help, ". ", 2) != 0; help++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints the table of options as completion scripts for shells; the scripts depend on no other
+ * Prints completion scripts for shells from the table of options. The scripts need no other
  * package.
  */
 #ifndef OPTIONS_COMPLETION_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rejects options that exclude each other, and says why. */
+/* Rejects options that exclude each other, and logs why. */
 #include "options/conflicts.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "options/help.h"
 #include "options/table.h"
 
-/* True if an option is given that --count does not support. */
+/* True if the command line has an option that --count does not support. */
 static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||
@@ -29,7 +29,7 @@ static bool has_filters(const bool *given)
 	return false;
 }
 
-/* True if the last report comes before the warm-up ends. */
+/* True if the last report would be made before the warm-up ends. */
 static bool ends_in_warmup(const struct options *opts)
 {
 	if (!opts->warmup_ns)
@@ -39,7 +39,7 @@ static bool ends_in_warmup(const struct options *opts)
 		       : opts->count && opts->count <= opts->warmup_ns / opts->interval_ns;
 }
 
-/* Returns why an option conflicts with --agent, or NULL. */
+/* Returns why an option conflicts with --agent; NULL if none does. */
 static const char *agent_conflict(const struct options *opts, const bool *given)
 {
 	if (!opts->pid_cnt && !opts->command)
@@ -58,7 +58,7 @@ static const char *agent_conflict(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Returns why options of a tracing command conflict, or NULL. */
+/* Returns why options of a tracing command conflict; NULL if they do not. */
 static const char *tracing_conflict(const struct options *opts, const bool *given)
 {
 	if (opts->pid_cnt && opts->command)
@@ -140,14 +140,17 @@ static bool tracing_agrees(const struct options *opts, const bool *given)
 	return false;
 }
 
-/* True if the command can write the format. Diffs exist as text, JSON and HTML only. */
+/*
+ * True if the command can write reports in the requested format. Diffs can only be text, JSON or
+ * HTML.
+ */
 static bool can_format(const struct options *opts)
 {
 	return opts->mode != MODE_DIFF || format_shows_all(opts->format) ||
 	       opts->format == FORMAT_HTML;
 }
 
-/* Returns why an option would have no effect, or NULL. */
+/* Returns why an option would have no effect; NULL if all have one. */
 static const char *without_effect(const struct options *opts, const bool *given)
 {
 	if (opts->all && !format_holds_reports(opts->format))
@@ -160,7 +163,7 @@ static const char *without_effect(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Returns the name of an option that --live does not support, or NULL. */
+/* Returns the name of an option that --live does not support; NULL if there is none. */
 static const char *beyond_screen(const struct options *opts, const bool *given)
 {
 	static const char *const names[] = {
@@ -177,7 +180,7 @@ static const char *beyond_screen(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Returns the name of an option that --fds does not support, or NULL. */
+/* Returns the name of an option that --fds does not support; NULL if there is none. */
 static const char *beyond_fds(const struct options *opts, const bool *given)
 {
 	static const char *const names[] = {
@@ -219,7 +222,7 @@ static const char *beyond_fds(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Number of files that each command reads */
+/* Minimum and maximum files that each command reads */
 static const struct {
 	size_t least, most;
 	const char *words;
@@ -262,8 +265,8 @@ static bool recordings_agree(const struct options *opts, const bool *given, bool
 }
 
 /*
- * Returns an option in use that only text and JSON support, or NULL. HTML supports some of these
- * options.
+ * Returns an option in use that the requested format does not support; NULL if there is none. Text
+ * and JSON support all options, and HTML some of them.
  */
 static const char *beyond_format(const struct options *opts)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rejects options that exclude each other. Does not know the values of single options. */
+/* Rejects options that exclude each other. Does not check the values of single options. */
 #ifndef OPTIONS_CONFLICTS_H
 #define OPTIONS_CONFLICTS_H
 
 #include "options/options.h"
 
 /*
- * True if the options do not conflict; otherwise logs why. given: for each option of the table,
- * true if it is on the command line; dashes: true if "--" is.
+ * True if the options do not conflict; otherwise logs why they do. `given` has, for each option in
+ * the table, whether it is on the command line. `dashes` is true if "--" is on the command line.
  */
 bool options_agree(const struct options *opts, const bool *given, bool dashes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the options table as --help and as the OPTIONS section of the man page. */
+/* Prints the table of options as --help, and as the OPTIONS section of the man page. */
 #include "options/help.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #define HELP_WIDTH 100
 #define HELP_INDENT 34
 
-/* Writes the metavar of an option, or the words of a choice. */
+/* Writes what stands for an option's argument: its metavar, or the words to choose from. */
 static void write_metavar(FILE *out, const struct option_def *def)
 {
 	if (!def->choices) {
@@ -83,7 +83,7 @@ static void write_help_option(FILE *out, const struct option_def *def)
 	write_wrapped(out, def->help);
 }
 
-/* Writes two columns; the second starts after the longest entry of the first. */
+/* Writes a table of two columns. The second column starts behind the longest entry of the first. */
 static void write_columns(FILE *out, const char *before, const struct option_example *lines,
 			  const char *only)
 {
@@ -147,8 +147,8 @@ void options_print_help(FILE *out, enum mode mode)
 }
 
 /*
- * Writes text for troff. Escapes dashes, so that they can be copied from the page, and a leading
- * dot or quote, which would start a request.
+ * Writes text for troff. Escapes dashes, so that they can be copied from the page. Also escapes a
+ * leading dot or quote, because troff would take the line for a request.
  */
 static void write_troff(FILE *out, const char *text)
 {
@@ -164,7 +164,7 @@ static void write_troff(FILE *out, const char *text)
 	}
 }
 
-/* Writes a metavar such as PID[,PID...]: words are italic, punctuation is not. */
+/* Writes a metavar such as PID[,PID...]. Words are in italics, punctuation is not. */
 static void write_troff_metavar(FILE *out, const struct option_def *def)
 {
 	const char *at = def->metavar;

@@ -7,10 +7,10 @@
 
 #include "options/options.h"
 
-/* Suffix of messages about wrong usage */
+/* End of messages about wrong usage */
 #define HELP_HINT "; try 'memleak --help'"
 
-/* Prints one screen: the usage, and the most common options. */
+/* Prints a short help, which fits on one screen: the usage, and the most common options. */
 void options_print_brief_help(FILE *out);
 /* Prints all options of a command. */
 void options_print_help(FILE *out, enum mode mode);

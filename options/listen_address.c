@@ -50,7 +50,7 @@ static int parse_mode(const char *text, mode_t *ret)
 	return 0;
 }
 
-/* Parses the text behind "unix:". */
+/* Parses the text that follows "unix:". */
 static int parse_local(const char *text, struct listen_address *ret)
 {
 	struct listen_address address = {.local.sun_family = AF_UNIX,

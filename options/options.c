@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Answers questions about what is traced that depend on several options. */
+/* Answers questions about the traced memory and processes that depend on several options. */
 #include "options/options.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds the command line as data: filled once by options_parse(), then const. It knows nothing of
- * the effects of options.
+ * Holds the command line as data. options_parse() fills it once; afterwards it is const. It knows
+ * nothing of the effects of options.
  */
 #ifndef OPTIONS_OPTIONS_H
 #define OPTIONS_OPTIONS_H
@@ -15,7 +15,7 @@
 #include "options/listen_address.h"
 #include "options/suppressions.h"
 
-/* Same order as format_words in table.c */
+/* In the same order as format_words in table.c */
 enum output_format {
 	FORMAT_TEXT,
 	FORMAT_BCC, /* text in the format of bcc's memleak */
@@ -41,13 +41,13 @@ enum summary_sort {
 enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH, SORT_SCORE };
 
-/* A function of the target that allocates or frees memory, from --alloc or --free. */
+/* A function of the traced program that allocates or frees memory, from --alloc or --free. */
 struct pool_function {
 	char *name;
 	enum memleak_shape shape;
 };
 
-/* The command: tracing, or work on files */
+/* The command, such as tracing or a report of a recording */
 enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CORE, MODE_CNT };
 
 /* The key by which --count counts calls */
@@ -55,23 +55,26 @@ enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FU
 
 struct options {
 	enum mode mode;
-	/* Recordings, FILE or FILE@TIME; or a core file and, optionally, its program */
+	/*
+	 * Recordings, each as FILE or FILE@TIME. For `memleak core`: a core file, and perhaps its
+	 * program
+	 */
 	const char *files[2];
 	size_t file_cnt;
-	const char *record; /* file of the recording to write; NULL if there is none */
-	bool all;           /* print a report for each snapshot of a recording */
+	const char *record; /* file to write the recording to; NULL if nothing is recorded */
+	bool all;           /* show every report of a recording, and not only the last */
 	bool live;          /* show reports on a screen */
-	pid_t *pids;        /* -p; no duplicates */
+	pid_t *pids;        /* processes of -p, without duplicates */
 	size_t pid_cnt;
 	size_t pid_cap;
-	char **command;   /* -c or -- CMD, NULL-terminated; NULL if there is none */
-	const char *user; /* user that runs the command; NULL for memleak's own user */
+	char **command;   /* words of -c or after --, NULL-terminated; NULL if not given */
+	const char *user; /* user that runs the command; NULL: the user that runs memleak */
 	bool all_processes;
-	const char *comm; /* trace processes of this name; NULL if not given */
+	const char *comm; /* trace processes with this name; NULL if not given */
 	const char *cgroup;
-	bool agent;         /* read the accounts of agents in the processes */
-	bool follow;        /* trace children, too */
-	unsigned int trace; /* 1 prints events, 2 adds their stacks */
+	bool agent;         /* read the accounts of the agents in the processes */
+	bool follow;        /* trace child processes, too */
+	unsigned int trace; /* 1: print events; 2: print their stacks, too */
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
@@ -87,36 +90,36 @@ struct options {
 	uint32_t sample_rate;
 	uint64_t sample_bytes; /* 0 if off */
 	uint32_t top;
-	uint32_t max_records; /* 0 means the value of top; in the summary, all */
+	uint32_t max_records; /* 0: same as top; for --summary, 0: no limit */
 	uint64_t min_size;
 	uint64_t max_size; /* UINT64_MAX if there is no limit */
 	const char *object;
 	const char *symbols_prefix;
-	struct pool_function *pool_functions; /* names are unique */
+	struct pool_function *pool_functions; /* no two have the same name */
 	size_t pool_function_cnt;
 	size_t pool_function_cap;
 	bool kernel; /* trace the kernel (-K) */
 	bool fds;    /* trace descriptors instead of memory */
 	bool percpu;
-	bool movable; /* kernel: include user memory and page cache */
-	bool force;   /* trace even processes that probes could harm */
+	bool movable; /* kernel: also trace user memory and page cache */
+	bool force;   /* trace processes even if probes could harm them */
 	struct suppressions suppressions;
 	bool gen_suppressions;
 	bool why;
 	bool prove;
 	bool census;
 	bool rss;             /* print the use of resident memory, and exit */
-	uint32_t prove_every; /* reports for each proof; at least 1 */
+	uint32_t prove_every; /* make one proof per this number of reports; at least 1 */
 	bool no_default_suppressions;
-	char **own; /* files and directories of the program; if none, chosen by their location */
+	char **own; /* files and folders that are the program's own; if empty, own.h decides */
 	size_t own_cnt;
 	size_t own_cap;
 	bool reserved; /* count reserved address space as memory */
-	bool ended;    /* include blocks of ended processes */
+	bool ended;    /* show the blocks of processes that have ended */
 	enum sort_order sort;
 	enum group_by by;
-	uint32_t stack_storage_size; /* maximum stacks in the table; 0 to choose by the machine's
-					memory */
+	/* Maximum stacks in the table; 0: depends on the machine's memory. */
+	uint32_t stack_storage_size;
 	uint32_t stack_depth;
 	enum memleak_unwind unwind;
 	uint32_t max_allocs;
@@ -125,7 +128,7 @@ struct options {
 	enum output_format format;
 	enum colour colour;
 	bool all_frames;
-	const char *output; /* NULL for stdout */
+	const char *output; /* path of the file; NULL for stdout */
 	struct listen_address listen;
 	int error_exitcode;   /* 0 if off */
 	unsigned int verbose; /* 0 to 2 */
@@ -135,15 +138,15 @@ struct options {
 };
 
 /*
- * True if the format supports all options. These formats show ten stacks by default; all others
- * show every stack.
+ * True if the format supports all options. A format that does shows ten stacks by default; any
+ * other format shows every stack.
  */
 static inline bool format_shows_all(enum output_format format)
 {
 	return format == FORMAT_TEXT || format == FORMAT_BCC || format == FORMAT_JSON;
 }
 
-/* True if a file in this format can hold several reports. */
+/* True if a file in this format may have several reports. */
 static inline bool format_holds_reports(enum output_format format)
 {
 	return format_shows_all(format) || format == FORMAT_CSV;
@@ -152,25 +155,25 @@ static inline bool format_holds_reports(enum output_format format)
 void options_deinit(struct options *opts);
 
 /*
- * True if processes are chosen by a property (all, name or cgroup), including processes that start
- * later.
+ * True if processes are traced by a property (all, name or cgroup). This includes processes that
+ * start later.
  */
 bool options_find_processes(const struct options *opts);
-/* True if some calls are not recorded at all, because of their size or of sampling. */
+/* True if some calls leave no record at all, because of a size filter or of sampling. */
 bool options_leave_out_calls(const struct options *opts);
-/* True if processes are traced. */
+/* True if user processes are traced. */
 bool options_trace_processes(const struct options *opts);
 
-/* True if an option is given that only applies to user memory. */
+/* True if an option is given that concerns only user memory. */
 bool options_ask_for_users(const struct options *opts);
 
-/* True if the cgroups of processes are needed. */
+/* True if the cgroup of each process must be known. */
 bool options_want_cgroups(const struct options *opts);
 
-/* True if the threads that allocated blocks are shown. */
+/* True if reports show which threads allocated blocks. */
 bool options_want_threads(const struct options *opts);
 
-/* True if probes fire in every process that maps a probed file, not in a single process. */
+/* True if a probe fires in every process that maps the probed file, and not only in one process. */
 bool options_share_probes(const struct options *opts);
 
 #endif

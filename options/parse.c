@@ -19,27 +19,27 @@
 #include "options/table.h"
 #include "options/values.h"
 
-/* Return values of getopt_long() that are not the letter of an option */
+/* Values that getopt_long() returns for arguments other than options with a letter */
 #define LONG_BASE 256
 #define POSITIONAL 1
 
 #define NSEC_PER_SEC 1000000000ULL
-/* Minimum interval that may be a mistyped pid, in seconds; shorter ones are common */
+/* Minimum interval, in seconds, that is checked for a mistyped pid; shorter intervals are common */
 #define PID_SECONDS 300
 
 struct parser {
 	struct options *opts;
 	bool given[OPTIONS_MAX];
 	unsigned int positional_cnt;
-	bool briefly; /* help was requested by -h, not --help */
+	bool briefly; /* short help is requested, by -h and not by --help */
 	struct option longs[OPTIONS_MAX + 1];
 	char letters[2 + 2 * OPTIONS_MAX + 1];
 };
 
 /*
- * Builds the option string of getopt. The leading '-' returns positional arguments in place instead
- * of moving them to the end, so that the words after "--" are known. ':' distinguishes a missing
- * argument from an unknown option.
+ * Builds the option string for getopt. With '-' at the start, getopt returns positional arguments
+ * where they are, and does not move them to the end; so the words after "--" are known. With ':',
+ * getopt returns one value for a missing argument, and another for an unknown option.
  */
 static void parser_init(struct parser *p, struct options *opts)
 {
@@ -89,7 +89,7 @@ static enum options_result bad_option(const struct option_def *def, const char *
 	return OPTIONS_EXIT_USAGE;
 }
 
-/* Reports a failure to print help or the version, such as a full disk. */
+/* Logs that help or the version could not be printed, for example because the disk is full. */
 static enum options_result end_of_output(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -119,7 +119,7 @@ static enum options_result take_option(struct parser *p, const struct option_def
 	return OPTIONS_RUN;
 }
 
-/* Stores a file. Their number is checked when all arguments are known. */
+/* Stores a file. The number of files is checked when all arguments have been parsed. */
 static void take_file(struct options *opts, const char *arg)
 {
 	if (opts->file_cnt < sizeof(opts->files) / sizeof(opts->files[0]))
@@ -158,7 +158,7 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 	return OPTIONS_EXIT_USAGE;
 }
 
-/* Logs an unknown option. arg is the argument that getopt was parsing. */
+/* Logs an unknown option. `arg` is the argument that getopt has just parsed. */
 static enum options_result unknown_option(const char *arg)
 {
 	size_t len = strcspn(arg, "=");
@@ -199,12 +199,13 @@ static enum options_result missing_argument(void)
 }
 
 /*
- * Parses all arguments before "--". Leaves optind at the first word after it; *dashes is true if
- * there is a "--".
+ * Parses all arguments before "--". Sets optind to the first word behind them, and *dashes to
+ * whether there is a "--".
  */
 static enum options_result take_arguments(struct parser *p, int argc, char **argv, bool *dashes)
 {
-	optind = 0; /* glibc and musl: reset getopt, so that it parses the new option string */
+	/* Reset getopt (0 for glibc and musl), so that it parses the new option string. */
+	optind = 0;
 	opterr = 0;
 	for (;;) {
 		int before = optind ? optind : 1;
@@ -231,7 +232,7 @@ static enum options_result take_arguments(struct parser *p, int argc, char **arg
 	}
 }
 
-/* Stores the command. words are those after "--", up to argv's NULL. */
+/* Stores the command. `words` begins behind "--" and ends with the NULL of argv. */
 static enum options_result take_command(struct options *opts, char *const *words)
 {
 	size_t cnt = 0;
@@ -257,7 +258,7 @@ static enum options_result take_command(struct options *opts, char *const *words
 	return OPTIONS_RUN;
 }
 
-/* Minimises the tables if no blocks are kept. */
+/* Makes the tables as small as possible, because no blocks are kept. */
 static void keep_nothing(struct options *opts)
 {
 	opts->unwind = MEMLEAK_UNWIND_FP;
@@ -275,16 +276,16 @@ static void set_defaults(const struct parser *p)
 	if (opts->combined_only && !opts->older_given)
 		opts->older_ns = 0;
 	/*
-	 * Do not limit the stacks in output for other tools or on the screen, where users can
-	 * scroll.
+	 * Show all stacks on the screen, where users can scroll, and in formats that other programs
+	 * read.
 	 */
 	if (opts->live || (!format_shows_all(opts->format) && !option_is_given(p->given, "top")))
 		opts->top = UINT32_MAX;
 }
 
 /*
- * Rejects "memleak 25571", which asks for a kernel report every seven hours although the user
- * probably means a pid. An interval counts as mistyped if it is the pid of a process and not a
+ * True if the interval is probably a mistyped pid: "memleak 25571" would make a report of the
+ * kernel every seven hours. This is assumed if a process has this pid, and the interval is not a
  * whole number of minutes.
  */
 static bool interval_is_pid(const struct parser *p)
@@ -318,7 +319,7 @@ static enum mode mode_of(int argc, char **argv)
 enum options_result options_parse(int argc, char **argv, struct options *ret)
 {
 	enum mode mode = mode_of(argc, argv);
-	int recorded = mode != MODE_TRACE; /* the name of the command comes first */
+	int recorded = mode != MODE_TRACE; /* the name of the command is the first word */
 	struct parser parser;
 	bool dashes = false;
 	enum options_result result;

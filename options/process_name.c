@@ -26,7 +26,7 @@ struct search {
 	size_t cnt;
 	FILE *out;
 	struct nearest nearest;
-	char *near; /* most similar name */
+	char *near; /* the name that is most similar */
 };
 
 static bool is_printable(const char *text)

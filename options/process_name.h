@@ -7,11 +7,12 @@
 #include <sys/types.h>
 
 /*
- * Finds the only process, except memleak, whose /proc/PID/comm is name (len bytes, of which the
- * first 15 are compared).
+ * Finds the process whose name in /proc/PID/comm is `name`. The name has len bytes, of which the
+ * first 15 are compared. memleak itself does not count.
  *
- * Returns 0 or a negative errno. -ESRCH: there is none, and *ret_others is a similar name or NULL.
- * -EMLINK: there are several, and *ret_others lists some. *ret_others must be freed.
+ * Returns 0 if there is exactly one such process, else a negative errno. -ESRCH: there is none;
+ * *ret_others is a similar name or NULL. -EMLINK: there are several; *ret_others lists some of
+ * them. *ret_others must be freed.
  */
 int process_by_name(const char *name, size_t len, pid_t *ret, char **ret_others);
 

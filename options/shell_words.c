@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Splits a command into words as a POSIX shell does: blanks separate, quotes and backslashes join.
- * Nothing is expanded, and operators such as '|' and '>' are ordinary characters.
+ * Splits a command into words like a POSIX shell: words are separated by blanks, except within
+ * quotes or after a backslash. Nothing is expanded. Operators such as '|' and '>' are ordinary
+ * characters.
  */
 #include "options/shell_words.h"
 
@@ -14,7 +15,7 @@
 #include "base/cleanup.h"
 
 /*
- * State of the splitter. A word is never longer than the text, so one buffer of the text's size is
+ * State of the splitter. A word cannot be longer than the whole text, so a buffer of that size is
  * enough.
  */
 struct splitter {
@@ -39,7 +40,10 @@ static int take_single_quoted(struct splitter *in)
 	return 0;
 }
 
-/* True if a backslash within double quotes escapes c; before other characters it is literal. */
+/*
+ * True if a backslash within double quotes escapes c. Before all other characters, the backslash
+ * stands for itself.
+ */
 static bool is_quotable(char c)
 {
 	return c == '$' || c == '`' || c == '"' || c == '\\';
@@ -71,7 +75,10 @@ static void take_backslash(struct splitter *in)
 	in->word[in->len++] = *in->next ? *in->next++ : '\\';
 }
 
-/* Skips blanks, and backslashes before newlines: these join lines and do not start a word. */
+/*
+ * Skips blanks. Also skips a backslash before a newline: it joins two lines, and does not start a
+ * word.
+ */
 static void skip_blanks(struct splitter *in)
 {
 	for (;;) {

@@ -13,13 +13,14 @@
 #include "base/escape.h"
 
 /*
- * Maximum bytes of a file: more than anyone writes by hand, and a bound for files such as /dev/zero
+ * Maximum bytes of a file. It is more than anyone writes by hand, and stops reading files such as
+ * /dev/zero
  */
 #define FILE_MAX (16 << 20)
 #define KIND "leak:"
 #define WORDS_MAX 40
 
-/* A trimmed line, with its file and number for messages. */
+/* A line without blanks at its ends. The path and the line number are for messages. */
 struct line {
 	const char *path;
 	size_t number;
@@ -133,8 +134,8 @@ void suppressions_deinit(struct suppressions *suppressions)
 }
 
 /*
- * Searches the parts between asterisks from left to right. The first match of a part is always good
- * enough: a later match leaves less text for the rest.
+ * Searches the text for the parts between asterisks, from left to right. For each part, the first
+ * match is enough: a later match would only leave less text for the further parts.
  */
 bool suppression_matches(const char *pattern, const char *text)
 {
@@ -166,8 +167,8 @@ bool suppression_matches(const char *pattern, const char *text)
 }
 
 /*
- * Copies a character, or writes an asterisk for one that is invalid, or unsafe on terminals or in
- * files.
+ * Copies a character. If the character is invalid, or unsafe on terminals or in files, writes an
+ * asterisk.
  */
 static size_t copy_character(char *to, const char *from, size_t left)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads suppressions in the format of LeakSanitizer: lines "leak:PATTERN", comments that begin with
- * # and empty lines. A pattern matches any part of the name of a function, or of the path of a
- * module or source file. In a pattern, * matches any characters, a leading ^ the start of the name,
- * and a trailing $ its end. It knows nothing of sites.
+ * #, and empty lines. A pattern matches any part of the name of a function, or any part of the path
+ * of a module or source file. In a pattern, * matches any text, ^ at its start matches the start of
+ * the name or path, and $ at its end matches the end. It knows nothing of sites.
  */
 #ifndef OPTIONS_SUPPRESSIONS_H
 #define OPTIONS_SUPPRESSIONS_H
@@ -12,27 +12,30 @@
 #include <stddef.h>
 
 struct suppressions {
-	char **patterns; /* patterns in the order of reading */
+	char **patterns; /* patterns in the order in which they were read */
 	size_t cnt;
 	size_t cap;
 };
 
 /*
- * Adds the patterns of a file. On failure returns a negative errno and sets *why to a message with
- * the file's name and the line (to be freed; NULL if there is no memory).
+ * Adds the patterns in a file. On failure, returns a negative errno and sets *why to a message with
+ * the file's name and the line. The message is to be freed; it is NULL if there is no memory.
  */
 int suppressions_read(struct suppressions *suppressions, const char *path, char **why);
-/* Like suppressions_read(), but parses text, which may hold any bytes. */
+/* Like suppressions_read(), but parses a text, which may have any bytes. */
 int suppressions_parse(struct suppressions *suppressions, const char *path, const char *text,
 		       size_t len, char **why);
 void suppressions_deinit(struct suppressions *suppressions);
 
-/* Matches text in time proportional to its length, for any pattern. */
+/*
+ * True if the pattern matches the text. For any pattern, the time is proportional to the length of
+ * the text.
+ */
 bool suppression_matches(const char *pattern, const char *text);
 
 /*
- * Returns a pattern that matches this exact name, to be freed; NULL if there is no memory.
- * Characters that a file cannot hold are replaced by asterisks.
+ * Returns a pattern that matches exactly this name, to be freed; NULL if there is no memory.
+ * Characters that cannot be in a file are replaced by asterisks.
  */
 char *suppression_of(const char *name);
 

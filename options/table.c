@@ -303,7 +303,7 @@ const struct option_def option_table[] = {
 	 "--prove, or of a core, if anything is definitely lost",
 	 OPT_CODE, GROUP_REPORT, FIELD(error_exitcode), 1, 255, REPORT_CORE},
 
-	/* How much to keep */
+	/* Limits of what memleak keeps */
 	{"max-memory", 0, "SIZE",
 	 "Let the tables of blocks, sites and stacks grow to this size in total (default: 10 % of "
 	 "the machine's memory, or less in a memory cgroup). Most of it is taken only as it is "

@@ -6,14 +6,15 @@
 #include "options/options.h"
 
 enum option_type {
-	OPT_FLAG,    /* bool */
-	OPT_LEVEL,   /* unsigned int, incremented by each use */
-	OPT_NUMBER,  /* uint32_t from min to max */
-	OPT_CODE,    /* int from min to max */
-	OPT_SIZE,    /* uint64_t bytes, with suffix k, M or G; from min to max, unless max is 0 */
+	OPT_FLAG,   /* bool */
+	OPT_LEVEL,  /* unsigned int; each use of the option adds 1 */
+	OPT_NUMBER, /* uint32_t from min to max */
+	OPT_CODE,   /* int from min to max */
+	/* uint64_t bytes, with suffix k, M or G; from min to max; if max is 0, without limits. */
+	OPT_SIZE,
 	OPT_AGE,     /* uint64_t nanoseconds, given in milliseconds */
 	OPT_SECONDS, /* uint64_t nanoseconds, given in seconds */
-	OPT_STRING,  /* const char *, not empty */
+	OPT_STRING,  /* const char *, not an empty string */
 	OPT_PIDS,    /* parser stores into several fields of struct options */
 	OPT_COMMAND, /* parser stores into several fields of struct options */
 	OPT_LISTEN,  /* struct listen_address */
@@ -22,7 +23,7 @@ enum option_type {
 	OPT_OWN,     /* parser stores into several fields of struct options */
 	OPT_RULES,   /* struct suppressions */
 	OPT_CHOICE,  /* an enum: min plus the index of the word in choices */
-	OPT_PRESET,  /* an enum: always min */
+	OPT_PRESET,  /* an enum: the value is always min */
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_TYPE_CNT,
@@ -30,27 +31,28 @@ enum option_type {
 
 enum option_group { GROUP_TARGET, GROUP_FILTER, GROUP_REPORT, GROUP_LIMIT, GROUP_OTHER, GROUP_CNT };
 
-/* Words that a shell can offer for an argument */
+/* Kinds of words that a shell can offer for an argument */
 enum option_words { WORDS_NONE, WORDS_PID, WORDS_COMMAND, WORDS_FILE };
 
 struct option_def {
 	const char *name;
-	char letter;         /* 0 if there is none */
-	const char *metavar; /* NULL if the option takes no argument */
-	const char *help;    /* one or more sentences without the last full stop */
+	char letter;         /* short name; 0 if there is none */
+	const char *metavar; /* name of the argument in the help; NULL if there is no argument */
+	const char *help;    /* one or more sentences, without the full stop at the end */
 	enum option_type type;
 	enum option_group group;
-	size_t offset; /* offset of the field in struct options */
+	size_t offset; /* offset of the value in struct options */
 	uint64_t min;
 	uint64_t max;
-	const char *const *choices; /* NULL-terminated, in the enum's order */
+	const char *const *choices; /* words of an enum, in its order, with NULL at the end */
 	enum option_words words;
-	unsigned int offline; /* other commands that take the option, as bits 1 << enum mode */
+	/* Commands besides tracing that take the option: a bit 1 << enum mode for each. */
+	unsigned int offline;
 	bool optional; /* the argument is optional and follows a '='; the default is the first
 			  choice */
 };
 
-/* Names of the commands; NULL for tracing, which has no name */
+/* Names of the commands. NULL for tracing, which has no name */
 extern const char *const mode_names[MODE_CNT];
 
 /* Maximum options, checked at compile time */
@@ -59,14 +61,17 @@ extern const char *const mode_names[MODE_CNT];
 extern const struct option_def option_table[];
 extern const int option_cnt;
 
-/* True if the named option is on the command line, according to the parser's array given. */
+/* True if the named option is on the command line. `given` is the parser's array. */
 bool option_is_given(const bool *given, const char *name);
 
 extern const char *const option_group_names[GROUP_CNT];
 
 const char *option_format_word(enum output_format format);
 
-/* A command line without the program's name, and its description; lists end with NULL arguments. */
+/*
+ * A command line without the program's name, and its description. In a list of these, the last one
+ * has NULL as its arguments.
+ */
 struct option_example {
 	const char *arguments;
 	const char *text;

@@ -18,8 +18,8 @@
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
 /*
- * Minimum and maximum interval, in nanoseconds: below it there would be time for reports only, and
- * above it the interval has no meaning
+ * Minimum and maximum interval, in nanoseconds. With a shorter interval, there would be time only
+ * for reports. A longer one would have no meaning
  */
 #define MIN_INTERVAL_NS NSEC_PER_MSEC
 #define MAX_INTERVAL_NS (1000000000ULL * NSEC_PER_SEC)
@@ -296,7 +296,8 @@ static const struct shape_word alloc_shapes[] = {
 	{"memalign", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"posix_memalign", MEMLEAK_SHAPE_POSIX_MEMALIGN},
 	{"strdup", MEMLEAK_SHAPE_STRING},
-	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE}, /* the size is the second argument, too */
+	/* Takes the size as the second argument, like memalign. */
+	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"pool_calloc", MEMLEAK_SHAPE_HEAP_COUNT_SIZE},
 	{"pool_realloc", MEMLEAK_SHAPE_HEAP_REALLOC},
 	{"pool_reallocarray", MEMLEAK_SHAPE_HEAP_REALLOCARRAY},
@@ -325,7 +326,9 @@ static int add_pool_function(struct options *opts, const char *name, size_t len,
 	return 0;
 }
 
-/* Stores a function of --alloc or --free; the default is the first shape. */
+/*
+ * Stores a function of --alloc or --free. If no shape is given, it is the first shape in `shapes`.
+ */
 static int store_pool_function(const struct shape_word *shapes, const char *arg,
 			       struct options *opts, char **why)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Converts the text of an argument to the value of an option. */
+/* Converts the text of an option's argument to the option's value. */
 #ifndef OPTIONS_VALUES_H
 #define OPTIONS_VALUES_H
 
 #include "options/table.h"
 
 /*
- * Parses arg as def specifies, and stores the value. On failure returns a negative errno and sets
- * *why to the reason, which follows "option --name: " (to be freed; NULL if there is no memory).
+ * Parses arg as def specifies, and stores the value. On failure, returns a negative errno and sets
+ * *why to the reason, which the caller writes behind "option --name: ". The reason is to be freed;
+ * it is NULL if there is no memory.
  */
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why);
 
