@@ -279,8 +279,8 @@ static int name_sizes(struct core_sorts *sorts)
 }
 
 /*
- * Removes sorts that have no blocks, because a first word without a name has been replaced by the
- * size.
+ * Removes sorts that have no blocks left: if a first word has no name, its blocks have been sorted
+ * by size.
  */
 static int drop_empty(struct core_sorts *sorts)
 {

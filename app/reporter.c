@@ -20,7 +20,7 @@
 #include "sinks/lost_note.h"
 #include "sinks/sink.h"
 
-/* What a snapshot is used for. */
+/* Purpose of a snapshot. */
 enum use {
 	USE_NOTE,     /* nothing is reported: it was taken between reports */
 	USE_REMEMBER, /* a report that is not shown */

@@ -88,8 +88,8 @@ struct run {
 	uint64_t end_ns;
 	uint64_t reports;
 	struct rss_watch rss_watch;
-	uint64_t
-		noted_interval_ns; /* last stretched interval that was logged; 0 if there is none */
+	/* Interval that was logged when reports were last delayed; 0 if they never were. */
+	uint64_t noted_interval_ns;
 	bool finished;
 	/* State of the report in progress: */
 	struct report_thread *thread; /* thread that makes the report; busy meanwhile */

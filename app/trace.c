@@ -39,9 +39,8 @@
 
 struct session {
 	const struct options *opts;
-	const struct options
-		/* Options as given on the command line, without the changes for --live. */
-		*given;
+	/* Options as given on the command line, without the changes for --live. */
+	const struct options *given;
 	/* Copy of the options, with the changes for --live; keys change it, too. */
 	struct options live;
 	struct output out;

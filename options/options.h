@@ -123,8 +123,8 @@ struct options {
 	uint32_t stack_depth;
 	enum memleak_unwind unwind;
 	uint32_t max_allocs;
-	uint64_t
-		max_memory; /* maximum bytes of the tables; 0 for a share of the machine's memory */
+	/* Maximum bytes of the tables; 0: a share of the machine's memory. */
+	uint64_t max_memory;
 	enum output_format format;
 	enum colour colour;
 	bool all_frames;

@@ -31,7 +31,8 @@ struct fold {
 	/* First function of the current item, which has `cnt` functions. */
 	struct spot spot;
 	/*
-	 * What the functions of a run are inside of: the path of a file, or "std"; NULL if no run.
+	 * The file (path) that all functions of the run are in, or "std"; NULL if the item is no
+	 * run.
 	 */
 	const char *inside;
 	bool repeats; /* the item repeats the functions before it, as a recursion */

@@ -104,7 +104,7 @@ struct site {
 	uint32_t kept[AGE_CLASS_CNT];
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0 if the stack was lost */
-	enum stack_end end;     /* why the walk of the stack ended */
+	enum stack_end end;     /* whether and why the walk of the stack stopped early */
 	struct block largest;   /* the largest block; not known with -C */
 	struct site_origin origin;
 	struct site_reach reach; /* all 0 without a proof */
@@ -165,7 +165,7 @@ struct process_tally {
 	uint64_t refused; /* blocks not tracked because the process had used up its quota */
 	struct earlier_frees earlier; /* all 0 if filters or sampling leave some blocks untracked */
 	struct footprint footprint;
-	struct rss rss; /* all 0 if the kernel's totals are not known */
+	struct rss rss; /* all 0 if the resident memory is not known */
 	/*
 	 * The process ended since the last report. Set only with --all-processes, --comm or
 	 * --cgroup.

@@ -40,8 +40,8 @@ struct value {
 /* A process for which the page draws amounts over time. */
 struct past {
 	const struct process *process;
-	const struct site_history
-		*history; /* longest history among its sites; NULL if there is none */
+	/* Longest history of the process's sites; NULL if there is none. */
+	const struct site_history *history;
 };
 
 struct page {

@@ -16,8 +16,8 @@ struct sink {
 	const char *name;
 	bool binary;      /* refuse to write this format to a terminal */
 	bool says_losses; /* the format shows losses; if false, they are printed on stderr */
-	void (*header)(
-		FILE *out); /* written once, before the first report; NULL if there is none */
+	/* Writes text that comes once, before the first report; NULL if there is none. */
+	void (*header)(FILE *out);
 	/* Writes a report. Returns 0 or -ENOMEM. */
 	int (*report)(FILE *out, const struct report *report);
 	/*
