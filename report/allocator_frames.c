@@ -135,8 +135,8 @@ bool frame_is_allocator(const struct site *site, const struct sym_location *loca
 }
 
 /*
- * Prefixes of the file names of C and C++ libraries, dynamic loaders and allocators. A suffix or a
- * version follows: "libc.so.6", "libc-2.31.so", "ld-linux-x86-64.so.2".
+ * Prefixes of the file names of C and C++ libraries, dynamic loaders and allocators. After the
+ * prefix comes a suffix or a version: "libc.so.6", "libc-2.31.so", "ld-linux-x86-64.so.2".
  */
 static const char *const runtime_files[] = {
 	"libc",

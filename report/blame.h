@@ -27,7 +27,7 @@ void blame(const struct options *opts, struct report_site *shown);
  */
 bool blame_may_name(const struct options *opts, struct report_site *shown, size_t frame);
 
-/* True for start-up code that calls main(), such as _start, which is the same in all programs. */
+/* True for start-up code that calls main(), such as _start. It is the same in all programs. */
 bool frame_is_start(const struct sym_location *location);
 
 #endif

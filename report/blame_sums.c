@@ -22,10 +22,11 @@ struct call {
 	bool is_named; /* the name of the called function must be looked up */
 	bool may_be_blamed;
 	bool is_blamed;
-	double gained;   /* gain of all sites of the call; 0 if their sum does not seem to leak */
+	/* Gain of all sites with this call; 0 if their sum does not seem to leak. */
+	double gained;
 	double own;      /* gain of the sites that are not assigned to an inner call */
 	double assigned; /* gain of the sites that are assigned to the call */
-	size_t paths;    /* number of assigned sites with a gain */
+	size_t paths;    /* number of assigned sites that gained memory */
 	bool has_most;
 	size_t most; /* index of the assigned site that gained most */
 	double most_gained;

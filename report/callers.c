@@ -70,7 +70,7 @@ static int add(struct callers *callers, struct hash_map *by_id, const struct sit
 	return 0;
 }
 
-/* Lists the sites of each sum in site_of. */
+/* Fills site_of with the sites of each sum. */
 static int list_sites(struct callers *callers)
 {
 	uint32_t total = 0;

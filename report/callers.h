@@ -15,7 +15,7 @@
  */
 #define CALLER_CALLS 16
 
-/* The sum of all sites whose stacks have a call. */
+/* The sum over all sites that have a certain call on their stacks. */
 struct caller {
 	const struct site *site; /* index of the first site whose stack has the call */
 	uint64_t frame;          /* frame of the call */
@@ -40,7 +40,7 @@ struct callers {
 int callers_init(const struct snapshot *snap, const bool *is_left_out, struct callers *ret);
 void callers_deinit(struct callers *callers);
 
-/* Adds the sums to ranking and sets their growth; call once per snapshot. */
+/* Adds the sums to `ranking`, and sets their growth. Must be called once per snapshot. */
 int callers_rank(struct callers *callers, struct ranking *ranking);
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds functions that take memory in chunks of one size and hand it out to many callers, such as
- * obstacks and memory pools. The caller that happens to need a new chunk says little about a leak,
- * so a chunk pool is judged as a whole. Chunk pools are recognised by behaviour; names only rule
- * functions out.
+ * Finds functions that take memory in chunks of one size and hand it out to many callers, as
+ * obstacks and memory pools do. The caller that happens to need a new chunk says little about a
+ * leak, so a chunk pool is judged as a whole. A function is found by its behaviour; its name can
+ * only exclude it.
  */
 #ifndef REPORT_CHUNK_POOLS_H
 #define REPORT_CHUNK_POOLS_H
@@ -25,8 +25,8 @@ struct chunk_pools {
 };
 
 /*
- * Finds chunk pools among all sites of a report, which must outlive the pools. symbols name
- * functions until deadline_ns. If callers or symbols are NULL, no pools are found. Returns 0 or
+ * Finds the chunk pools among all sites of a report, which must outlive the pools. `symbols` names
+ * functions until deadline_ns. If `callers` or `symbols` is NULL, finds no pools. Returns 0 or
  * -ENOMEM.
  */
 int chunk_pools_init(const struct candidate *sites, size_t cnt, const struct callers *callers,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The chunks in which a chunk pool takes memory. */
+/* The chunks in which a function (a chunk pool) takes memory, to hand it out in smaller blocks. */
 #ifndef REPORT_CHUNKS_H
 #define REPORT_CHUNKS_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct chunks {
-	uint64_t bytes; /* size of a chunk; 0 if there is no pool */
+	uint64_t bytes; /* size of a chunk in bytes; 0 if the site is of no pool */
 	size_t callers; /* number of callers of the pool's function */
 };
 

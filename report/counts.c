@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts the rows of --count and adds them up. */
+/* Sorts the rows of --count, and adds them up. */
 #include "report/counts.h"
 
 #include <errno.h>

@@ -14,10 +14,10 @@
 #define COUNT_OTHERS UINT64_MAX
 
 struct count_row {
-	uint64_t key;   /* number of a cgroup, or pid of a process */
+	uint64_t key;   /* pid of a process, or number of a cgroup */
 	char *name;     /* path of a cgroup, or name of a process or function; NULL if not known */
 	bool ended;     /* the row is complete: no more calls are counted */
-	bool sought;    /* the name was looked up, found or not */
+	bool sought;    /* the name has been looked up, even if it was not found */
 	uint64_t calls; /* calls since the last report */
 	uint64_t bytes; /* bytes requested since the last report */
 	uint64_t total_calls;
@@ -33,7 +33,7 @@ struct counts {
 	uint64_t ended_bytes;
 };
 
-/* The rows of counts that are shown, and the sums over all rows. */
+/* The rows that a report of --count shows, and the sums over all rows. */
 struct counts_report {
 	const struct snapshot *snapshot;
 	const struct counts *counts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares each site with the sites already in the list. */
+/* Compares each site with those that are already in the list. */
 #include "report/depths.h"
 
 #include <errno.h>

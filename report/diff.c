@@ -51,7 +51,7 @@ static int compare_ids(const void *left, const void *right)
 	return ORDER((*a)->id, (*b)->id);
 }
 
-/* Returns the sites of a snapshot sorted by id; NULL if out of memory. */
+/* Returns the sites of a snapshot, sorted by their ids; NULL if out of memory. */
 static const struct site **sort_ids(const struct snapshot *snap)
 {
 	const struct site **ret = calloc(snap->site_cnt + 1, sizeof(*ret));
@@ -138,7 +138,7 @@ static int compare(const void *left, const void *right, void *arg)
 	       ?: ORDER(later_of(a)->id, later_of(b)->id);
 }
 
-/* Keeps only sites that have changed, and sorts them. */
+/* Removes sites that have not changed, and sorts all others. */
 static void sort_changed(struct diff *diff, size_t cnt, enum sort_order order)
 {
 	for (size_t i = 0; i < cnt; i++) {

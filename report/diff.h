@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds what has changed between two snapshots of one run or of two runs. Sites are matched without
- * using addresses; sites of two runs also without process ids. Pure arithmetic on snapshots and
- * names.
+ * Finds what has changed between two snapshots (sides), which may be of one run or of two runs.
+ * Matches sites without addresses, and sites of two runs without process ids. Pure arithmetic on
+ * snapshots and names.
  *
- * In one run, sites with equal ids match, and their frames are named by the second side. All other
+ * Within one run, two sites with the same id match, and the second side names their frames. Other
  * sites match if they have the same kind, the same process and the same frames. Processes match by
- * process id in one run, and by name in two runs. Frames match
- *	- if their files have the same build id, or in one run: at the same offset in the file;
- *	- otherwise: in functions of the same names, in files of the same name in any folder;
- *	  without function names, at the same offset in files of the same name.
- * Names of slab caches are not compared: a site has only the first of several caches. Matching
- * sites of one side are summed up.
+ * process id within one run, and by name in two runs. Two frames match
+ *	- by the offset in the file, if both files have the same build id or are of one run;
+ *	- otherwise by the names of the function and of the file, in any folder;
+ *	- if the function has no name, by the name of the file and the offset in it.
+ * Names of slab caches are not compared, because a site of several caches has only one name. If
+ * several sites of one side match, their sum is compared.
  */
 #ifndef REPORT_DIFF_H
 #define REPORT_DIFF_H
@@ -22,10 +22,10 @@
 
 enum change { CHANGE_NEW, CHANGE_GROWN, CHANGE_SHRUNK, CHANGE_GONE, CHANGE_NONE, CHANGE_CNT };
 
-/* Returns the name in reports, such as "new" or "grown". */
+/* Returns the name of a change in reports, such as "new" or "grown". */
 const char *change_name(enum change change);
 
-/* Sum of the matching sites of one side. */
+/* Sum over the sites of one side that match. */
 struct diff_part {
 	uint64_t bytes;
 	uint64_t count;
@@ -48,8 +48,8 @@ struct diff {
 };
 
 /*
- * Compares two snapshots. Sites are sorted by the size of the change; with --sort growth, sites
- * that have grown most come first. Returns 0 or -ENOMEM.
+ * Compares two snapshots. The sites with the largest change come first; with --sort growth, those
+ * that have grown most. Returns 0 or -ENOMEM.
  */
 int diff_init(const struct options *opts, const struct diff_side *sides, bool same_run,
 	      struct diff *ret);

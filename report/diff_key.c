@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes keys that are equal for the same site of two runs, whatever its addresses and pids. */
+/*
+ * Makes keys of sites. A site has the same key in two runs, even though addresses and pids differ.
+ */
 #include "report/diff_key.h"
 #include "base/path.h"
 

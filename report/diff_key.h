@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes keys of sites: sites that match by the rules of report/diff.h have equal keys. */
+/* Makes keys of sites. Two sites have the same key if they match by the rules in report/diff.h. */
 #ifndef REPORT_DIFF_KEY_H
 #define REPORT_DIFF_KEY_H
 

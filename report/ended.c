@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums up the sites of processes that have ended. */
+/* Removes the sites of processes that have ended, and adds up their memory. */
 #include "report/ended.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@
 
 struct ended_process {
 	pid_t pid;
-	char *comm; /* raw bytes, from malloc; NULL if not known */
+	char *comm; /* name of the process, raw bytes, from malloc; NULL if not known */
 	uint64_t bytes;
 	uint64_t count;
 };
@@ -35,7 +35,10 @@ struct ended_processes {
 int ended_processes_add(struct ended_processes *list, const struct snapshot *snap);
 void ended_processes_deinit(struct ended_processes *list);
 
-/* Removes sites of ended processes from a view, and sets view->snap.ended. 0 or -ENOMEM. */
+/*
+ * Removes the sites of ended processes from a view. Sets view->snap.ended to their sum. Returns 0
+ * or -ENOMEM.
+ */
 int ended_leave_out(struct snapshot_view *view);
 
 #endif

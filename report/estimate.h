@@ -11,7 +11,7 @@
 
 enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES };
 
-/* The sampled_size of a block that is always sampled. */
+/* Stands for the sampled_size of a block that is always sampled. */
 #define SAMPLED_FOR_CERTAIN UINT64_MAX
 
 struct sampling {
@@ -31,8 +31,8 @@ struct estimate {
 };
 
 /*
- * Adds a sampled block. The block may have shrunk or grown since it was sampled: sampled_size is
- * the size at that time, or SAMPLED_FOR_CERTAIN.
+ * Adds a sampled block. Its size may have changed since it was sampled, so sampled_size is the size
+ * at that time, or SAMPLED_FOR_CERTAIN.
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size);
@@ -42,7 +42,7 @@ void estimate_add_sizeless(struct estimate *sum, const struct sampling *sampling
 
 void estimate_join(struct estimate *sum, const struct estimate *part);
 
-/* Returns the nearest whole number; 0 for negative values. */
+/* Returns the nearest whole number; 0 if the value is negative. */
 uint64_t estimate_rounded(double value);
 
 /* Returns the standard error, rounded up; 0 if no blocks were left out by sampling. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Folds functions of a stack that are not worth reading one by one: runs inside a runtime, an
- * interpreter or the standard library, repeated calls of a recursion, and start-up code. Knows
- * nothing of how a stack is written.
+ * Folds functions of a stack that nobody needs to read one by one: adjacent functions of a runtime,
+ * of an interpreter or of the standard library; the repetitions of a recursion; and start-up code.
+ * Knows nothing of how a stack is written.
  */
 #ifndef REPORT_FOLD_H
 #define REPORT_FOLD_H
@@ -16,7 +16,7 @@ struct spot {
 	const struct sym_frame *frame; /* NULL if the function has no name */
 };
 
-/* A recursion: a sequence of functions that is repeated on the stack. */
+/* A recursion: a sequence (cycle) of functions that is repeated on the stack. */
 struct recursion {
 	size_t period; /* number of functions in the cycle; 0 if there is no recursion */
 	size_t times;  /* number of times that the cycle appears in a row */
@@ -24,7 +24,7 @@ struct recursion {
 	bool varied;
 };
 
-/* A walk over a folded stack, outwards from the function that called the allocator. */
+/* A walk over the items of a folded stack, from the function that called the allocator outwards. */
 struct fold {
 	const struct report_site *shown;
 	size_t end; /* number of innermost frames to walk; frames further out are left out */
@@ -37,7 +37,7 @@ struct fold {
 	const char *inside;
 	bool repeats; /* the item repeats the functions before it, as a recursion */
 	size_t cnt;
-	/* The recursion that the current item is a part of; its period is 0 if there is none. */
+	/* The recursion that the current item belongs to; its period is 0 if there is none. */
 	struct recursion recursion;
 	/* True if the walk has ended because only start-up code follows. */
 	bool at_start;
@@ -45,7 +45,7 @@ struct fold {
 	bool begun;
 	const char *before;
 	size_t spared;
-	bool scripted; /* a function of a script has been walked */
+	bool scripted; /* the walk has passed a function of a script */
 	/* Number of functions in the recursion's first cycle that are still to be walked. */
 	size_t unique;
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Judges each part of a footprint like a site, and compares it with traced blocks. */
+/*
+ * Judges each part of a footprint like a site, and compares its growth with that of traced blocks.
+ */
 #include "report/footprint.h"
 
 #include <errno.h>

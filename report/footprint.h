@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds growth of a process that traced blocks do not explain, from the totals that the kernel
- * keeps for the process. With such growth, "nothing seems to leak" would be wrong. Rates are per
- * second.
+ * Finds growth of a process that traced blocks do not explain. It uses the totals that the kernel
+ * keeps for the process (its footprint). With untraced growth, the message "nothing seems to leak"
+ * would be wrong. Rates are per second.
  */
 #ifndef REPORT_FOOTPRINT_H
 #define REPORT_FOOTPRINT_H
@@ -16,7 +16,7 @@ struct untraced_growth {
 	enum footprint_part part;
 	double per_s;        /* bytes, descriptors or threads */
 	double traced_per_s; /* bytes by which traced blocks grew in the same time */
-	uint64_t since_ns;   /* how long the part has been growing */
+	uint64_t since_ns;   /* time for which the part has been growing */
 };
 
 struct untraced_growths {

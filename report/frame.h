@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* User space: the frame is the next instruction to execute, not a return address. */
+/* User space: the frame is the next instruction to execute, and not a return address. */
 #define FRAME_EXACT (1ULL << 62)
 /* The frame is a position in a file. Its address is known only after it has been named. */
 #define FRAME_FILE (1ULL << 61)

@@ -12,7 +12,7 @@ struct frame_walk {
 	const struct report_site *shown;
 	/* Number of frames not walked yet, which is also the index of the current frame. */
 	size_t next;
-	size_t left; /* number of functions of the current frame not walked yet */
+	size_t left; /* number of functions at the current frame that are not walked yet */
 	/* The current function. */
 	uint64_t addr;                       /* 0 if not known */
 	const struct sym_location *location; /* NULL if only the address is known */
@@ -20,7 +20,7 @@ struct frame_walk {
 };
 
 void frame_walk_begin(struct frame_walk *walk, const struct report_site *shown);
-/* Goes to the next function inwards; false if there is none. */
+/* Goes to the next function inwards; returns false if there is none. */
 bool frame_walk_next(struct frame_walk *walk);
 
 /*
@@ -29,7 +29,7 @@ bool frame_walk_next(struct frame_walk *walk);
  */
 char *frame_name(const struct frame_walk *walk);
 
-/* Begins a walk inwards at the blamed function; false if the stack is not known. */
+/* Begins a walk at the blamed function, inwards. Returns false if the stack is not known. */
 bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown);
 bool frame_walk_at(const struct frame_walk *walk, const struct place *place);
 bool frame_walk_at_blamed(const struct frame_walk *walk);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses demangled names of C++ and Rust, and the names that runtimes give to script functions. */
+/*
+ * Parses demangled names of C++ and Rust, and the names that runtimes give to functions of scripts.
+ */
 #include "report/function_name.h"
 
 #include <ctype.h>
@@ -277,14 +279,14 @@ char *function_name_short(const char *symbol)
 	name = function_name_of(symbol);
 	if (name.whole == name.rest)
 		return strdup(symbol);
-	/* The copy is never longer, as "<...>" replaces longer text. */
+	/* The copy is never longer than the name, because "<...>" replaces longer text. */
 	ret = malloc(strlen(symbol) + 1);
 	if (!ret)
 		return NULL;
 	out = ret;
 	at = name.whole;
 	end = name_end(name.whole, name.rest);
-	/* Rust's "<app::Cache as app::Store>::put" becomes app::Cache::put. */
+	/* Change Rust's "<app::Cache as app::Store>::put" to "app::Cache::put". */
 	if (at < end && *at == '<') {
 		out = shorten(symbol, at + 1, type_end(at, end), out);
 		at = behind_bracket(at, end);

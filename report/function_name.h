@@ -27,17 +27,22 @@ struct script_function {
 	unsigned int line; /* first line of the function; 0 if not known */
 };
 
-/* Parses the symbol of a script's function; false if the symbol has another form. */
+/*
+ * Parses the symbol of a script's function. Returns false if it is the symbol of another function.
+ */
 bool script_function_of(const char *symbol, struct script_function *ret);
 
 /*
- * Returns a symbol in the form pkg::Class::method, without parameters and clone suffixes
- * (".isra.0"), and with long template arguments as "<...>"; for a script's function, only its name.
- * To be freed; NULL if out of memory.
+ * Returns the short form of a symbol, pkg::Class::method: without parameters and suffixes of
+ * compiler clones (".isra.0"), and with long template arguments as "<...>". For a script's
+ * function, returns only its name. To be freed; NULL if out of memory.
  */
 char *function_name_short(const char *symbol);
 
-/* Cuts a name to max bytes, at least 8, by replacing its middle with "...". */
+/*
+ * Cuts a name to at most `max` bytes, which must be at least 8. Replaces the middle of the name
+ * with "...".
+ */
 void function_name_cut(char *name, size_t max);
 
 #endif

@@ -31,9 +31,9 @@ struct use {
 	/* Different average block sizes of callers that do not grow, up to LEAST_SIZES. */
 	uint64_t sizes[LEAST_SIZES];
 	size_t size_cnt;
-	double gained; /* bytes that the sum gained; 0 if it does not grow */
+	double gained; /* bytes that the sum of the call gained; 0 if it does not grow */
 	double gained_by_growing;
-	double most; /* largest gain of one caller */
+	double most; /* largest gain of a single caller */
 };
 
 static uint64_t size_of(const struct site *site)

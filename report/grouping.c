@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts sites by the keys of their groups, and sums up each run of equal keys. */
+/* Sorts sites by the keys of their groups, and sums up the sites with the same key. */
 #include "report/grouping.h"
 
 #include <errno.h>

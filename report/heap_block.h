@@ -15,7 +15,7 @@
  * points to, count as reachable.
  */
 #define HEAP_BLOCK_UNJUDGED (1U << 31)
-/* Site index of an unjudged block that has no site. */
+/* Stands for the site of an unjudged block that has no site. */
 #define HEAP_BLOCK_NO_SITE (HEAP_BLOCK_UNJUDGED - 1)
 
 struct heap_block {

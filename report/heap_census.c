@@ -66,7 +66,10 @@ struct reach_sum heap_census_all(const struct heap_census *census, enum heap_use
 	return all;
 }
 
-/* Subtracts without underflow: numbers from a recording may be inconsistent. */
+/*
+ * Subtracts; returns 0 instead of a negative result, because the numbers in a recording may be
+ * inconsistent.
+ */
 static uint64_t rest_of(uint64_t whole, uint64_t part)
 {
 	return whole > part ? whole - part : 0;

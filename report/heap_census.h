@@ -45,7 +45,7 @@ struct heap_census {
 	/* Tracked blocks that are not in any heap that could be parsed. */
 	struct reach_sum elsewhere;
 	uint64_t arenas;
-	uint64_t skipped_arenas; /* arenas left out because a thread was changing them */
+	uint64_t skipped_arenas; /* arenas that were left out because a thread was changing them */
 	/* Free lists that were read in part; their unread chunks count as used. */
 	uint64_t cut_lists;
 	/* Size of all heaps, and of all blocks with a mapping of their own. */
@@ -61,7 +61,7 @@ uint64_t heap_class_upto(size_t class);
 void heap_census_add(struct heap_census *census, uint64_t size, enum heap_use use);
 void heap_census_join(struct heap_census *census, const struct heap_census *part);
 
-/* Returns the number of classes up to the last one that is not empty. */
+/* Returns the number of size classes, without the empty classes at the end. */
 size_t heap_census_cnt(const struct heap_census *census);
 
 struct reach_sum heap_census_all(const struct heap_census *census, enum heap_use use);
@@ -69,7 +69,10 @@ struct reach_sum heap_census_all(const struct heap_census *census, enum heap_use
 uint64_t heap_census_own(const struct heap_census *census);
 
 uint64_t memory_use_resident(const struct memory_use *use);
-/* Returns the bytes in memory or swap that are neither heap, mapped files nor shared memory. */
+/*
+ * Returns the bytes of the processes, in memory or swap, that are not in heaps, mapped files or
+ * shared memory.
+ */
 uint64_t heap_census_other(const struct heap_census *census);
 
 #endif

@@ -9,7 +9,10 @@
 #include "report/report_site.h"
 #include "report/site_order.h"
 
-/* Lists the sites in the holder chains of candidates, each site once. Returns 0 or -ENOMEM. */
+/*
+ * Lists the sites that are in the holder chains of the candidates; each site once. Returns 0 or
+ * -ENOMEM.
+ */
 int held_by_sites(const struct candidate *const *lists, const size_t *cnts, size_t list_cnt,
 		  const struct site ***ret, size_t *ret_cnt);
 

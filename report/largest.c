@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts sites by process and the size of their largest blocks. */
+/* Sorts sites by process, and then by the size of their largest blocks. */
 #include "report/largest.h"
 
 #include <errno.h>

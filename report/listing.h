@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists the stacks of a report by importance. */
+/* Lists the stacks of a report, the most important first. */
 #ifndef REPORT_LISTING_H
 #define REPORT_LISTING_H
 

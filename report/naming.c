@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names the frames of a site, and finds its first frame and its blamed function. */
+/* Names the frames of a site. Then finds the first frame to show, and the function to blame. */
 #include "report/naming.h"
 
 #include "report/allocator_frames.h"

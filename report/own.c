@@ -37,7 +37,10 @@ static const char *const bundled_libraries[] = {
 	"libsasl",    "libldap",   "libkrb5",   "libcares", "libfreetype",
 };
 
-/* Folders of sources that come with compilers and languages and are compiled into programs. */
+/*
+ * Folders of source files that come with compilers and languages. Their code may be compiled into
+ * programs.
+ */
 static const char *const language_folders[] = {
 	"/usr/include/", "/usr/local/include/", "/usr/lib/", "/usr/local/go/", "/rustc/",
 };
@@ -53,7 +56,10 @@ static const char *const package_folders[] = {
 /* Prefixes of script names that stand for code built into the language, and not for a file. */
 static const char *const built_in_scripts[] = {"node:", "<frozen"};
 
-/* Names of programs and libraries ("libNAME.so") that run scripts. A version may follow. */
+/*
+ * Names of programs that run scripts, and of their libraries ("libNAME.so"). A version may follow
+ * the name.
+ */
 static const char *const interpreters[] = {
 	"python", "pypy",    "node", "nodejs", "perl",  "ruby",  "php", "php-fpm",  "php-cgi",
 	"java",   "jvm",     "lua",  "luajit", "tclsh", "tcl",   "R",   "guile",    "mono",
@@ -231,7 +237,7 @@ static bool is_one_of(const char *part, size_t len, const char *const *names, si
 	return false;
 }
 
-/* Returns the length of the path of the parent folder; 0 if there is none. */
+/* Returns the length of the path's parent folder; 0 if there is none. */
 static size_t folder_len(const char *path, size_t len)
 {
 	while (len && path[len - 1] != '/')

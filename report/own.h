@@ -25,8 +25,8 @@ struct program {
 };
 
 /*
- * Returns the owner of a frame's code. opts has the paths of --own. Each argument may be NULL;
- * frame is one of the frames of location.
+ * Returns the owner of a frame's code. `opts` has the paths of --own. `location` is the location of
+ * the frame, and `frame` one of the functions there. Each argument may be NULL.
  *
  * Without --own, the program owns
  *	- executables, except interpreters;
@@ -34,8 +34,9 @@ struct program {
  *	- system libraries that are named after the program or lie in a folder named after it;
  *	- libraries below the folder that has the executable's bin/, except for interpreters;
  *	- scripts outside the folders of languages and of package managers.
- * Code compiled from sources in such folders is a library's, unless main() is there, too. With
- * --own, the program owns all code below the given paths, and no other code.
+ * Code of such files does not belong to the program if it was compiled from sources in the folders
+ * of languages or package managers, unless the source file of main() is there, too. With --own, the
+ * program owns all code below the given paths, and no other code.
  */
 enum code_owner code_owner(const struct options *opts, const struct program *program,
 			   const struct sym_location *location, const struct sym_frame *frame);

@@ -14,7 +14,7 @@
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
-/* Time that a new process may take to load modules and fill caches, in nanoseconds. */
+/* Time for which a new process may load modules and fill caches, in nanoseconds. */
 #define START_NS (2 * TREND_LEAST_S * NSEC_PER_SEC)
 
 /*

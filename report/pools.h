@@ -13,7 +13,7 @@
 #include "report/symbol_backend.h"
 
 struct pool {
-	struct site sum; /* sum of all sites, with the stack of the largest site */
+	struct site sum; /* sum over all sites of the pool, with the stack of its largest site */
 	const struct runtime_objects *objects;
 	bool in_steps;       /* the pool has mappings, and not only heap blocks */
 	uint64_t step_bytes; /* size of the pool's largest block */
@@ -34,7 +34,7 @@ int pools_init(const struct snapshot *snap, struct symbol_backend *symbols, uint
 	       struct pools *ret);
 void pools_deinit(struct pools *pools);
 
-/* Adds the pools to ranking and sets their growth; call once per snapshot. */
+/* Adds the pools to `ranking`, and sets their growth. Must be called once per snapshot. */
 int pools_rank(struct pools *pools, const struct snapshot *snap, struct ranking *ranking);
 
 /*

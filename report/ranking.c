@@ -16,13 +16,14 @@ struct entry {
 	struct site_history history;
 	/* Image of the site's process; 0 if the site belongs to no single process. */
 	uint32_t image;
-	uint64_t update;         /* number of the last update that had the site */
+	/* Number of the last update in which the site was in the snapshot. */
+	uint64_t update;
 	uint64_t reported_bytes; /* bytes and blocks at the last report */
 	uint64_t reported_count;
 	uint32_t last[AGE_CLASS_CNT]; /* sampled blocks at the last snapshot, by age */
 };
 
-/* Sums over the sites of a process. */
+/* Sums over all sites of a process. */
 struct process_sum {
 	uint64_t bytes;
 	uint64_t blocks;

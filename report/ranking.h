@@ -40,7 +40,7 @@ int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
 /* Remembers a snapshot taken between two reports; growth is still relative to the last report. */
 int ranking__note(struct ranking *ranking, const struct snapshot *snap);
 
-/* Number of snapshots that were remembered, and time between the first and the last. */
+/* Number of snapshots that are remembered, and the time between the first and the last of them. */
 struct ranking_past {
 	uint64_t cnt;
 	uint64_t ns;

@@ -18,8 +18,8 @@ enum proof_method {
 	PROOF_NONE,   /* no picture was taken */
 	PROOF_STILL,  /* no thread of the process was running */
 	PROOF_CLONE,  /* the process's memory was copied before the copy was read */
-	PROOF_FREEZE, /* running threads were stopped while memory was read */
-	PROOF_ENDED,  /* the process was stopped at its end */
+	PROOF_FREEZE, /* running threads were stopped while the memory was read */
+	PROOF_ENDED,  /* the process was paused at its end */
 	PROOF_CORE,   /* the process left a core file */
 	PROOF_METHOD_CNT,
 };
@@ -41,7 +41,7 @@ enum holder_kind {
 	HOLDER_GLOBAL,   /* in a variable of a program or library, or in a mapped file */
 	HOLDER_STACK,    /* on the stack of a thread */
 	HOLDER_REGISTER, /* in a register of a thread */
-	HOLDER_KERNEL,   /* in epoll or timer data in the kernel */
+	HOLDER_KERNEL,   /* in the kernel, in the data of an epoll entry or of a timer */
 	HOLDER_HEAP,     /* in a heap block that memleak does not track */
 	HOLDER_MEMORY,   /* in any other mapping */
 	HOLDER_BLOCK,    /* in a tracked block */
@@ -95,11 +95,12 @@ struct site_reach {
 struct proof_facts {
 	/* Method with the highest number, which is the most intrusive one that was used. */
 	enum proof_method method;
-	uint64_t stopped_ns; /* longest time that a thread was stopped */
+	uint64_t stopped_ns; /* the longest time for which a thread was stopped */
 	uint64_t scanned_bytes;
-	uint64_t pictures; /* pictures behind each verdict of "lost": 1 or 2 */
+	/* Number of pictures that a block must be definite in to be lost: 1 or 2. */
+	uint64_t pictures;
 	uint64_t processes;
-	uint64_t unproved; /* processes whose memory could not be examined */
+	uint64_t unproved; /* number of processes whose memory could not be examined */
 	struct reach_sum of[REACH_CNT];
 };
 

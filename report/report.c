@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums up a snapshot, puts its sites in order, and names the frames of those that are shown. */
+/* Sums up a snapshot, sorts its sites, and names the frames of the sites that are shown. */
 #include "report/report.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 /* Maximum sites shown for each group: enough to see where the group's memory came from. */
 #define GROUP_SITES 3
 
-/* Maximum suspects, and maximum losses, of a report. */
+/* Maximum suspects of a report, and maximum losses. */
 #define MAX_SUSPECTS 5
 
 /*
@@ -169,7 +169,7 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 	return give_locations(report, cnt);
 }
 
-/* Finds the blocks of each shown site; the snapshot's blocks are sorted by site. */
+/* Finds the blocks of each shown site in the snapshot's blocks, which are sorted by site. */
 static void find_blocks(struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;

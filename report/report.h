@@ -30,7 +30,7 @@ struct sums {
 	const struct rss *first_rss;
 };
 
-/* A group of --by: the sum of its sites, and its top sites. */
+/* A group of --by: the sum over its sites, and its largest sites. */
 struct report_group {
 	const struct site *sum; /* sum of the group's sites, without a stack */
 	const char *name;       /* path of the module or cgroup; NULL if not known */
@@ -63,7 +63,8 @@ struct report {
 	uint64_t inherited_count;
 	uint64_t definite_count; /* number of blocks that nothing points to; only with a proof */
 	uint64_t complete_bytes; /* bytes of sites whose stack is complete */
-	const struct process_summary **summaries; /* sorted rows; NULL if not requested */
+	/* Rows of --summary, sorted; NULL if not requested. */
+	const struct process_summary **summaries;
 	size_t summary_cnt;
 	/* Number of processes with a largest block, of which largest_cnt are listed. */
 	size_t largest_total;
@@ -91,13 +92,14 @@ struct report {
 	/* Number of large sites that grow in steps and whose next step may not be due yet. */
 	size_t between_steps;
 	struct runtime_init runtime_init;
-	size_t runtime_init_from; /* index of the first site of runtime initialisation */
-	bool only_runtime_init;   /* all sites are runtime initialisation */
+	/* Index of the first shown site that is runtime initialisation. */
+	size_t runtime_init_from;
+	bool only_runtime_init; /* all outstanding sites are runtime initialisation */
 	/* A pool for which pool_is_unclear() is true; NULL if there is none. */
 	const struct pool *unclear;
 	/* A path that may stop growing soon; NULL if there is none. */
 	const struct report_site *settling;
-	struct untraced_growths untraced; /* owned by the caller of report_init_groups() */
+	struct untraced_growths untraced; /* the caller of report_init_groups() owns this */
 	/* Resident memory of the only process; NULL if not known. */
 	const struct rss *rss;
 	/* Resident memory when it was first known; NULL if it never was. */
@@ -119,7 +121,9 @@ struct report {
 	bool recorded;
 	bool all_frames;
 	bool colour;
-	/* Outstanding bytes at the last reports, oldest first; the last entry is this report. */
+	/*
+	 * Outstanding bytes at the latest reports, oldest first; the last entry is for this report.
+	 */
 	const uint64_t *past;
 	size_t past_cnt;
 	/*

@@ -50,7 +50,7 @@ struct report_site {
 	char **held_by;                        /* texts for the chain of holders, root first */
 	size_t held_by_cnt;
 	size_t depth_cnt;           /* number of stacks joined by depths.h; 0 if none were joined */
-	const struct block *blocks; /* blocks of the site; NULL without -a */
+	const struct block *blocks; /* blocks that the site holds; NULL without -a */
 	size_t block_cnt;
 };
 

@@ -11,7 +11,7 @@
 
 enum rss_part {
 	RSS_LIVE,      /* used blocks with their headers, and glibc's own structures */
-	RSS_PINNED,    /* free memory on pages that hold live blocks or headers */
+	RSS_PINNED,    /* free memory on pages that also have live blocks or headers */
 	RSS_TRIMMABLE, /* whole pages in free chunks: malloc_trim() would give them back */
 	RSS_TOP,       /* free memory at the ends of heaps, for new blocks */
 	RSS_MAPPED,    /* other anonymous memory: mmap() of the program, other allocators */
@@ -24,7 +24,7 @@ enum rss_part {
 
 struct rss {
 	uint64_t parts[RSS_PART_CNT];
-	uint64_t arenas; /* glibc arenas whose chunks were counted */
+	uint64_t arenas; /* number of glibc arenas whose chunks were counted */
 	/* Glibc arenas found inconsistent: their memory is in RSS_MAPPED. */
 	uint64_t skipped_arenas;
 };

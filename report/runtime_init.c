@@ -44,7 +44,7 @@ static const struct runtime_init_name {
 	{"cxa_atexit", 1, false},       /* the list of exit handlers, when it is extended */
 	{"dl_allocate_tls", 64, false}, /* thread-local storage of each thread */
 	{"tls_get_addr", 64, false},
-	{"dl_init", 4, false}, /* constructors of libraries, such as that of libstdc++'s pool */
+	{"dl_init", 4, false}, /* constructors of libraries, such as the one of libstdc++'s pool */
 	/* These functions exist only in static programs, which start without a dynamic loader. */
 	{"dl_non_dynamic_init", 64, false},
 	{"dl_relocate_static_pie", 64, false},

@@ -7,7 +7,7 @@
 
 struct runtime_objects {
 	const char *runtime;      /* name of the runtime without version */
-	const char *words;        /* name of the objects, such as "python objects" */
+	const char *words;        /* what the objects are called, such as "python objects" */
 	const char *advice;       /* how to find out which objects grow; NULL if not known */
 	const char *block_advice; /* advice if each object has a block of its own */
 	const char *before;       /* the entry applies to versions before this one; NULL: to all */
@@ -27,7 +27,7 @@ const struct runtime_objects *runtime_objects_of(const char *module);
 /* Returns the kind of objects for which a function of a runtime takes blocks; NULL if not known. */
 const struct runtime_objects *runtime_blocks_of(const char *module, const char *symbol);
 
-/* True if a runtime takes blocks for objects of the scripts that it runs. */
+/* True if a runtime takes a heap block for each object of the scripts that it runs. */
 bool runtime_has_blocks(const char *module);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sorts the sites of a snapshot into the order of a report. */
+/* Sorts the sites of a snapshot in the order in which a report shows them. */
 #ifndef REPORT_SITE_ORDER_H
 #define REPORT_SITE_ORDER_H
 

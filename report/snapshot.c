@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Operations on snapshots of any source. */
+/* Functions for snapshots from any source. */
 #include "report/snapshot.h"
 
 #include <stdlib.h>

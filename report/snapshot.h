@@ -42,13 +42,14 @@ struct site_origin {
 	/* Process that made the latest allocation; NULL if all were made in interrupts. */
 	const char *last_comm;
 	bool several_pids;
-	pid_t owner_pid;        /* process that owns most of the blocks; 0 if not known */
+	/* Pid of the process that owns most of the blocks; 0 if not known. */
+	pid_t owner_pid;
 	const char *owner_comm; /* name of the owner; NULL if not known */
 	bool interrupt;         /* all blocks were allocated in interrupt context */
 	/* Name of the slab cache; NULL if not known, or if the memory is from no slab cache. */
 	const char *cache;
 	bool several_caches;
-	bool reclaimable; /* the kernel reclaims the memory when it runs short */
+	bool reclaimable; /* the kernel reclaims the memory if it needs to */
 	/*
 	 * Maximum number of blocks that may have been freed without an event, computed from the
 	 * slab cache's size.
@@ -122,7 +123,7 @@ struct process_summary {
 	uint64_t calls_of[FAMILY_CNT];
 };
 
-/* Sum of reserved address space that a report leaves out. */
+/* Sum of the reserved address space that a report leaves out. */
 struct reserved {
 	uint64_t bytes;
 	uint64_t count;
@@ -143,7 +144,7 @@ struct earlier_frees {
 	uint64_t bytes; /* total size of the blocks counted in `sized` */
 };
 
-/* Totals that the kernel keeps for a whole process, at the time of the snapshot. */
+/* Totals that the kernel keeps for a process as a whole, at the time of the snapshot. */
 enum footprint_part {
 	FOOTPRINT_ANONYMOUS,   /* resident bytes of anonymous memory */
 	FOOTPRINT_SHARED,      /* resident bytes of tmpfs, memfd, System V and MAP_SHARED */
@@ -204,7 +205,7 @@ struct descriptor_facts {
 	uint64_t missed; /* descriptors opened in a way that is not traced */
 	/* Tracked descriptors that were closed without an event; they are not reported. */
 	uint64_t closed_unseen;
-	uint64_t unread; /* processes whose descriptors could not be read */
+	uint64_t unread; /* number of processes whose descriptors could not be read */
 };
 
 struct counts;
@@ -241,7 +242,7 @@ struct snapshot {
 	uint64_t calls;          /* allocator calls seen since tracing began */
 	/* Frees since tracing began that no event showed, but that were inferred. */
 	uint64_t replaced;       /* blocks whose address was allocated again without a free */
-	uint64_t gone_with_page; /* blocks in a slab page that was freed */
+	uint64_t gone_with_page; /* blocks in a page that the kernel's slab allocator has freed */
 	/*
 	 * Maximum number of slab blocks in this snapshot that may have been freed without an event,
 	 * computed from the caches' sizes.
@@ -258,8 +259,10 @@ struct snapshot {
 	/* A sum for each pattern; the suppressor owns the array. */
 	const struct suppressed *suppressed;
 	size_t suppressed_cnt;
-	struct reserved reserved;      /* set only in a view without reserved sites */
-	struct ended ended;            /* set only in a view without ended processes */
+	/* Set only in a view from which reserved sites were removed. */
+	struct reserved reserved;
+	/* Set only in a view from which ended processes were removed. */
+	struct ended ended;
 	struct process_tally *tallies; /* one for each process that has counters */
 	size_t tally_cnt;
 	/* Frames of all sites, in the order of the sites, then frames of the peak's sites. */

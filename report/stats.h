@@ -22,7 +22,7 @@ enum table {
 
 struct fill {
 	uint64_t used;
-	uint64_t size; /* 0 if there is no such table */
+	uint64_t size; /* size of the table; 0 if there is no such table */
 };
 
 struct stats {

@@ -6,7 +6,7 @@
 #include "report/snapshot.h"
 #include "symbolizer/symbolizer.h"
 
-/* Names the addresses of sites; one implementation per kind of address space or file. */
+/* Names the addresses of sites. Each address space, and a recording, has its own implementation. */
 struct symbol_backend {
 	/*
 	 * Resolves the names of all frames of the given sites at once, so that lookup() finds them.

@@ -24,10 +24,11 @@ enum block_kind {
 enum stack_end {
 	STACK_END_UNKNOWN,
 	STACK_END_COMPLETE,
-	STACK_END_TRUNCATED, /* the stack has more frames than are kept */
-	STACK_END_NO_CODE,   /* a return address outside all executable mappings */
-	STACK_END_NO_RULE,   /* code without unwind information or frame pointer */
-	STACK_END_READ,      /* stack memory could not be read */
+	STACK_END_TRUNCATED, /* the stack has more frames than memleak keeps */
+	STACK_END_NO_CODE,   /* found a return address that is in no executable mapping */
+	/* Found code that has neither unwind information nor a frame pointer. */
+	STACK_END_NO_RULE,
+	STACK_END_READ, /* stack memory could not be read */
 	STACK_END_CNT,
 };
 
@@ -43,14 +44,16 @@ enum loss {
 	LOSS_THREADS_FULL, /* no memory for a thread's state: its calls were not seen */
 	LOSS_NO_MEMORY,    /* the kernel had no memory for a table entry: block not tracked */
 	LOSS_MAPPINGS,     /* mmap, munmap or mremap calls that were not followed */
-	LOSS_EVENTS,       /* -t lines that were not printed */
-	LOSS_EXEC,         /* programs executed whose first allocations were not seen */
+	LOSS_EVENTS,       /* lines of -t that were not printed */
+	LOSS_EXEC,         /* programs whose first allocations after exec were not seen */
 	LOSS_QUOTA_FULL,   /* per-process quota of the block table used up: block not tracked */
 	LOSS_PROCESSES,    /* processes that were not traced */
-	LOSS_HEAPS,        /* heaps freed as a whole: their blocks still count as outstanding */
+	/* Heaps that were freed as a whole: their blocks still count as outstanding. */
+	LOSS_HEAPS,
 	/* Frees of blocks that a child inherited, or of the parent's originals. */
 	LOSS_INHERITED,
-	LOSS_STRINGS, /* strings not read to the end: the size is what was read */
+	/* Strings that were not read to the end: the size is that of the part read. */
+	LOSS_STRINGS,
 	LOSS_CNT,
 };
 
@@ -76,7 +79,7 @@ enum family {
 /* Returns the name in reports, such as "heap" or "mmap". */
 const char *kind_name(enum block_kind kind);
 
-/* Returns the name of a family, such as "malloc"; NULL for an unused number. */
+/* Returns the name of a family, such as "malloc"; NULL for a number without a name. */
 const char *family_name(enum family family);
 
 #endif

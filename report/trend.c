@@ -38,7 +38,7 @@
 /* Length of the recent past, in reports and in average steps. */
 #define LATE_REPORTS 4
 #define LATE_STEPS 4
-/* Minimum recent rate of growth relative to the rate before. */
+/* Minimum recent rate of growth, relative to the earlier rate. */
 #define STILL_GROWING 0.2
 /*
  * Maximum freed blocks per block of growth. If lifetimes are spread over orders of magnitude, about

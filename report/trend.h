@@ -25,7 +25,7 @@ static inline size_t span_class(size_t span)
 	return span < SPAN_CNT ? 11 + 2 * span : 0;
 }
 
-/* State of a site at a report. */
+/* State of a site at the time of a report. */
 struct moment {
 	uint64_t elapsed_ns;
 	uint64_t bytes;
@@ -52,14 +52,14 @@ struct moment {
 #define TREND_LEAST_S 10
 
 #define MOMENT_CNT 32
-/* Number of latest moments that are kept without gaps; older moments are thinned out. */
+/* Number of latest moments that are all kept; of older moments, only some are kept. */
 #define RECENT_MOMENTS 8
 
 enum tendency {
 	/* Too few reports, or the site grew in steps and the next step may not be due yet. */
 	TENDENCY_UNKNOWN,
-	TENDENCY_FLAT,     /* no trend: unchanged, or up and down */
-	TENDENCY_STEADY,   /* grows from report to report */
+	TENDENCY_FLAT,     /* no trend: does not change, or goes up and down */
+	TENDENCY_STEADY,   /* grows at most reports */
 	TENDENCY_STEPS,    /* grows in steps, at some of the reports */
 	TENDENCY_LEVELLED, /* grew, but does not grow any more */
 	TENDENCY_SHRINKS,
@@ -75,12 +75,12 @@ struct leak_score {
 	double total; /* growth * unfreed; growth * risen if unfreed is not known */
 	/* Confidence that blocks grow, times the fraction that was not given back by a fall. */
 	double growth;
-	double risen;      /* growth in the window divided by the present size */
+	double risen;      /* growth in the window, divided by the present size */
 	double unfreed;    /* probability that the next block is never freed; NAN if not known */
 	uint64_t older_ns; /* age that the judged blocks exceed; 0 if all blocks are judged */
 };
 
-/* Why a site does not count as growing. */
+/* Reasons why a site does not count as growing. */
 enum objection {
 	OBJECTION_NONE,
 	OBJECTION_EARLY,   /* too few reports */
@@ -103,7 +103,7 @@ struct reasons {
 	int64_t gained; /* number of blocks by which the site grew */
 	uint64_t freed;
 	double freed_most; /* maximum freed blocks for which the site still counts as growing */
-	double lately;     /* recent rate of growth divided by the rate before */
+	double lately;     /* recent rate of growth, divided by the earlier rate */
 };
 
 struct trend {
@@ -119,9 +119,9 @@ struct trend {
 	double high;
 	struct leak_score score;
 	struct reasons reasons;
-	/* Blocks grow, but may only replace freed blocks from before tracing began. */
+	/* Blocks grow, but they may only replace freed blocks from before tracing began. */
 	bool undecided;
-	bool between_steps; /* the site grew in steps; the next step may not be due yet */
+	bool between_steps; /* the site grew in steps, and the next step may not be due yet */
 };
 
 struct site_history {
@@ -149,7 +149,10 @@ double history_gain(const struct site_history *history, uint64_t older_ns, uint6
 /* True if a site grows and its leak score is high enough for a suspect. */
 bool trend_is_suspect(const struct trend *trend);
 
-/* Returns the name in reports: "unknown", "flat", "steady", "steps", "levelled" or "shrinks". */
+/*
+ * Returns the name of a tendency in reports: "unknown", "flat", "steady", "steps", "levelled" or
+ * "shrinks".
+ */
 const char *tendency_name(enum tendency tendency);
 
 /* Returns an objection in words; "" for OBJECTION_NONE. */

@@ -62,7 +62,7 @@ static const char *const wrapper_names[] = {
 	"sock_alloc_send_pskb",
 };
 
-/* Prefixes of names in the standard libraries of C++ and Rust. */
+/* Prefixes of the names of functions in the standard libraries of C++ and Rust. */
 static const char *const library_prefixes[] = {
 	"std::",          "__gnu_cxx::",        "alloc::alloc::", "alloc::borrow::",
 	"alloc::boxed::", "alloc::collections", "alloc::fmt::",   "alloc::raw_vec::",
