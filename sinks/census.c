@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes a heap census: a table by chunk size, totals, and a comparison with process memory. */
+/*
+ * Writes a heap census: a table by chunk size, the totals, and a comparison with the memory of the
+ * processes.
+ */
 #include "sinks/census.h"
 
 #include <inttypes.h>
@@ -31,7 +34,7 @@ struct shown_table {
 	size_t column_cnt;
 };
 
-/* Returns false if the report has no census. */
+/* Prepares the table. Returns false if the report has no census. */
 static bool table_of(const struct report *report, struct shown_table *ret)
 {
 	const struct snapshot *snap = report->snapshot;

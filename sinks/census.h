@@ -8,7 +8,7 @@
 #include "report/report.h"
 #include "sinks/json_writer.h"
 
-/* These functions write nothing if the report has no census. */
+/* None of these functions writes anything if the report has no census. */
 void census_write_text(FILE *out, const struct report *report);
 /* Writes the lines that follow the table. */
 void census_write_facts(FILE *out, const struct report *report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes facts about a core file and its process, which come before the blocks in a report. */
+/* Writes facts about a core file and its process. In a report, these come before the blocks. */
 #ifndef SINKS_CORE_H
 #define SINKS_CORE_H
 

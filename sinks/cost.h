@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes the cost of tracing, as text and as JSON. Writes nothing if the cost is not known. */
+/* Writes the cost of tracing, as text and as JSON. If the cost is not known, writes nothing. */
 #ifndef SINKS_COST_H
 #define SINKS_COST_H
 

@@ -8,7 +8,7 @@
 #include "report/counts.h"
 
 void count_write_text(FILE *out, const struct counts_report *report);
-/* Writes one line with one JSON object of the schema "memleak-count/1". */
+/* Writes one line, which is a JSON object of the schema "memleak-count/1". */
 void count_write_json(FILE *out, const struct counts_report *report);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes reports as CSV (RFC 4180) for spreadsheets and data frames: one header, then one row for
- * each site of each report. Unknown values are empty.
+ * Writes reports as CSV (RFC 4180) for spreadsheets and data frames. The first row is a header.
+ * Then each report has one row for each of its sites. An unknown value is an empty field.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -15,7 +15,7 @@
 #include "base/file_id.h"
 #include "base/write_all.h"
 
-/* Creates a temporary file with the owner, group and mode of the old one. */
+/* Creates a temporary file. It gets the owner, the group and the mode of the old file. */
 static int open_beside(char *path, int old_fd)
 {
 	int fd = mkostemp(path, O_APPEND | O_CLOEXEC);

@@ -95,7 +95,7 @@ static void write_lines(FILE *out, char *lines, const char *class)
 	fputs("</ul>\n", out);
 }
 
-/* Writes lines of a text report as a list. */
+/* Writes lines of a text report as an HTML list. */
 static int write_facts(FILE *out, write_words *write, const void *about)
 {
 	cleanup_free char *facts = words_of(write, about);

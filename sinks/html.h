@@ -8,7 +8,7 @@
 #include "report/diff.h"
 #include "report/report.h"
 
-/* Content security policy: only inline scripts and styles, no loading from anywhere. */
+/* Content security policy: allows only inline scripts and styles, and no loading from anywhere. */
 #define HTML_POLICY "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 /*
  * Content security policy of a page that --listen serves: it may also ask its server for newer

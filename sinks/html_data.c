@@ -29,7 +29,7 @@
 
 #define NSEC_PER_MSEC 1000000
 
-/* A JSON value, written piece by piece. */
+/* A JSON value that is written piece by piece. */
 struct value {
 	struct json_writer json;
 	FILE *stream;
@@ -383,7 +383,7 @@ static void write_sum(struct json_writer *json, const char *key, const struct re
 	json_end_array(json);
 }
 
-/* Writes the result of a proof; nothing if the proof did not cover the site. */
+/* Writes the result of a proof for a site; nothing if the proof did not cover the site. */
 static void write_reach(struct page *page, const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
@@ -403,7 +403,10 @@ static void write_reach(struct page *page, const struct report_site *shown)
 	json_end_array(json);
 }
 
-/* Writes "process", an index into "processes"; nothing if the site belongs to no process. */
+/*
+ * Writes the key "process", whose value is an index into "processes"; nothing if the site belongs
+ * to no single process.
+ */
 static void write_process(struct page *page, const struct report_site *shown)
 {
 	const struct process *process = shown->site->process;

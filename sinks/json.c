@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes one line with one JSON object for each report ("memleak/1") and each event
- * ("memleak-event/1"). Keys are added, never renamed or removed. The key of an unknown value is
- * present with null.
+ * Writes a line for each report ("memleak/1") and for each event ("memleak-event/1"). A line is one
+ * JSON object. New versions may add keys, but never rename or remove any. If a value is not known,
+ * its key is there with the value null.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -108,7 +108,7 @@ static void write_kinds(struct json_writer *json, const struct reach_sum *of)
 		json_write_totals(json, reach_name(i), of[i].bytes, of[i].count);
 }
 
-/* Writes the result of a proof for a site or group; null if the proof did not cover it. */
+/* Writes the result of a proof for a site or a group; null if the proof did not cover it. */
 static void write_reach(struct json_writer *json, const struct site_reach *reach)
 {
 	if (!reach->proved) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes JSON as a stream: objects, arrays and values in the order of calls, without a tree in
- * memory. The result is valid JSON in valid UTF-8 for any strings. It knows nothing of reports.
+ * Writes JSON as a stream: objects, arrays and values, in the order of the calls, without a tree in
+ * memory. Strings may have any bytes; the result is always valid JSON in valid UTF-8. It knows
+ * nothing of reports.
  *
- * key is NULL within arrays and for the outermost value. Functions that take text or a pointer
- * write null for NULL.
+ * The argument key is NULL within arrays and for the outermost value. Functions that take text or a
+ * pointer write null if it is NULL.
  */
 #ifndef SINKS_JSON_WRITER_H
 #define SINKS_JSON_WRITER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes reports to stdout or to --output FILE. Text printed between output_begin() and
- * output_end() is written in one piece, so that readers never see half a report.
+ * Writes reports to stdout or to the file of --output. Text that is printed between output_begin()
+ * and output_end() is written in one piece, so that readers never see half a report.
  */
 #ifndef SINKS_OUTPUT_H
 #define SINKS_OUTPUT_H
@@ -29,7 +29,10 @@ struct output {
 int output_init(struct output *out, const char *path, bool document, bool binary);
 /* True if the file of --output is the file at path, even if their paths differ. */
 bool output_is(const struct output *out, const char *path);
-/* Truncates the file. Called once it is certain that a report will be written. */
+/*
+ * Truncates the file of --output. Must be called only when it is certain that a report will be
+ * written.
+ */
 int output_empty(struct output *out);
 void output_deinit(struct output *out);
 

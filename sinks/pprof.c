@@ -150,7 +150,7 @@ static void add_site(struct profile *profile, const struct report_site *shown)
 	add_reach(profile, sample, shown);
 }
 
-/* Adds the comments that pprof -comments shows. */
+/* Adds the comments that "pprof -comments" prints. */
 static void add_comments(struct profile *profile, const struct snapshot *snap)
 {
 	if (snap->sampling.mode != SAMPLING_NONE)

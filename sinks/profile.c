@@ -318,7 +318,7 @@ void profile_add_value(struct profile *profile, Pprof__Sample *sample, uint64_t 
 		profile->err = -ENOMEM;
 }
 
-/* Returns NULL if there is no memory. */
+/* Adds a label to a sample, and returns it; NULL if there is no memory. */
 static Pprof__Label *add_label(struct profile *profile, Pprof__Sample *sample, const char *key)
 {
 	Pprof__Label *label = malloc(sizeof(*label));

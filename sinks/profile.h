@@ -15,7 +15,7 @@
 
 struct profile {
 	Pprof__Profile *message;
-	struct intern strings; /* numbers of the objects in message */
+	struct intern strings; /* numbers of the objects that are in message */
 	struct intern mappings;
 	struct intern functions;
 	struct intern locations;
@@ -51,7 +51,7 @@ void profile_add_value(struct profile *profile, Pprof__Sample *sample, uint64_t 
 /* Adds a label to a sample: a text, or a number if text is NULL. */
 void profile_add_label(struct profile *profile, Pprof__Sample *sample, const char *key,
 		       const char *text, int64_t number);
-/* Adds a numeric label with a unit. */
+/* Adds a label to a sample: a number with its unit. */
 void profile_add_number(struct profile *profile, Pprof__Sample *sample, const char *key,
 			int64_t number, const char *unit);
 

@@ -16,7 +16,10 @@
  */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 
-/* Writes the object "memory": bytes of each part, their sum as "rss", and numbers of arenas. */
+/*
+ * Writes the JSON object "memory": the bytes of each part, their sum as "rss", and the numbers of
+ * arenas.
+ */
 void rss_write_json(struct json_writer *json, const struct rss *rss);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sink turns a report into the bytes of one format. Sinks write to a memory stream, so a report
- * reaches its file whole or not at all.
+ * A sink turns a report into the bytes of one format. Sinks write to a stream in memory, so a
+ * report is written to its file whole or not at all.
  */
 #ifndef SINKS_SINK_H
 #define SINKS_SINK_H

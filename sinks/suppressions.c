@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes suppressions in reports, as text and as JSON. */
+/* Writes the sums of suppressions in reports, as text and as JSON. */
 #include "sinks/suppressions.h"
 
 #include <inttypes.h>

@@ -17,8 +17,8 @@ void suppressions_write_runtime_init(FILE *out, const struct runtime_init *runti
 void suppressions_write_json(struct json_writer *json, const struct report *report);
 
 /*
- * Writes suppressions for the shown sites in the format of a suppression file, for
- * --gen-suppressions.
+ * Writes suppressions for the shown sites, for --gen-suppressions. The text can be used as a
+ * suppression file.
  */
 void suppressions_propose_text(FILE *out, const struct report *report);
 /*

@@ -168,7 +168,8 @@ static void write_losses(FILE *out, const struct snapshot *snap)
 }
 
 /*
- * Minimum loss, in thousandths of all events, for which the loss is reported before everything else
+ * Maximum loss, in thousandths of all allocations or bytes, that is not reported before everything
+ * else
  */
 #define MUCH_LOST 10
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes facts about a report as a whole, for people. */
+/* Writes facts about the report as a whole, for people. */
 #ifndef SINKS_TEXT_FACTS_H
 #define SINKS_TEXT_FACTS_H
 
@@ -13,13 +13,13 @@
  */
 void text_write_complete(FILE *out, const struct report *report);
 
-/* Writes a line for each kind of loss that affects more than 1 % of the report. */
+/* Writes a line for each kind of loss that affects more than 1 % of the allocations or bytes. */
 void text_write_incomplete(FILE *out, const struct report *report);
 
 /* Writes the last lines of a report: totals, their accuracy, what was lost. */
 void text_write_facts(FILE *out, const struct report *report);
 
-/* Writes the target, such as "leak (4711)", "several processes" or "the kernel". */
+/* Writes what was traced, such as "leak (4711)", "several processes" or "the kernel". */
 void text_write_target(FILE *out, const struct report *report);
 
 #endif

@@ -13,7 +13,7 @@ void text_write_listed_site(const struct text_part *part, const struct report_si
  * processes if the group does not name one.
  */
 void text_write_groups(const struct text_part *part);
-/* Writes the largest allocation of each process. */
+/* Writes the largest block of each process. */
 void text_write_largest(const struct text_part *part);
 /* Writes a line of --trace, and its stack. */
 void text_write_event(FILE *out, const struct trace_event *event);

@@ -519,7 +519,7 @@ void text_write_end(const struct text_part *part, enum stack_end end)
 		fputs(")\n", part->out);
 }
 
-/* Writes the cache and the owner of kernel memory. */
+/* Writes the slab cache and the owner of kernel memory. */
 static void write_origin(struct note *note, const struct site *site)
 {
 	const struct site_origin *origin = &site->origin;

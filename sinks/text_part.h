@@ -10,7 +10,7 @@
 
 #include "report/report.h"
 
-/* Style of a report: that of bcc's memleak, or one for people */
+/* Style of a report: that of bcc's memleak, or one of those for people */
 enum text_look {
 	LOOK_BCC,
 	LOOK_PLAIN,
@@ -47,7 +47,7 @@ void text_end_style(const struct text_part *part);
 /* Begins a line that belongs to no site. In bcc's format, writes the time of day first. */
 void text_begin_line(const struct text_part *part);
 
-/* Writes the stack from the first frame outside the allocator on. */
+/* Writes a stack. The first frame is the innermost one outside the allocator. */
 void text_write_stack(const struct text_part *part, const struct report_site *shown);
 
 /*
@@ -57,7 +57,7 @@ void text_write_stack(const struct text_part *part, const struct report_site *sh
  */
 void text_write_folded_stack(const struct text_part *part, const struct report_site *shown);
 
-/* Writes the short name of a function, cut to max bytes. */
+/* Writes the short name of a function, cut to at most `max` bytes. */
 void text_write_function(FILE *out, const char *symbol, size_t max);
 /*
  * Writes the name of a module in brackets, such as "[libc.so.6]". A name such as "[vdso]" already
@@ -66,7 +66,7 @@ void text_write_function(FILE *out, const char *symbol, size_t max);
 void text_write_module(FILE *out, const char *module);
 /* Writes the name of a module in brackets. If the name is long, leaves out its middle. */
 void text_write_short_module(FILE *out, const char *module);
-/* Writes a line "stack not known", with the reason. */
+/* Writes the line "stack not known", with the reason. */
 void text_write_no_stack(const struct text_part *part);
 
 /* Writes file+offset, for a frame without a name. `location` may be NULL. */
@@ -136,7 +136,7 @@ void text_write_held_in_blocks(const struct text_part *part, uint64_t bytes, uin
 /* True if a report is of descriptors instead of memory. */
 bool text_is_of_descriptors(const struct text_part *part);
 
-/* Writes, for example, "definite: 80 bytes in 1 block". */
+/* Writes an amount by reachability, such as "definite: 80 bytes in 1 block". */
 void text_write_reach(FILE *out, enum reach reach, const struct reach_sum *sum);
 
 /*

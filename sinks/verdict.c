@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes verdicts: lines for people, and the underlying numbers for programs. */
+/* Writes verdicts: lines for people, and the numbers behind them for programs. */
 #include "sinks/verdict.h"
 
 #include <inttypes.h>

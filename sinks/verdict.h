@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes verdicts on growth: which sites seem to leak, and why. */
+/* Writes verdicts: which sites seem to leak, and why. */
 #ifndef SINKS_VERDICT_H
 #define SINKS_VERDICT_H
 
