@@ -67,7 +67,7 @@ static bool both_spaces__ended(const struct source *base)
 	return both->user->ops->ended(both->user);
 }
 
-/* Appends the arrays of b to those of a. */
+/* Appends the arrays of the snapshot `b` to the arrays of `a`. */
 static int join_arrays(struct snapshot *a, const struct snapshot *b)
 {
 	size_t site_cnt = a->site_cnt + b->site_cnt, block_cnt = a->block_cnt + b->block_cnt;
@@ -91,7 +91,10 @@ static int join_arrays(struct snapshot *a, const struct snapshot *b)
 	return 0;
 }
 
-/* Moves b into a. Summaries and tallies are not moved, because b is of the kernel and has none. */
+/*
+ * Moves the snapshot `b` into `a`. Summaries and tallies are not moved, because `b` is of the
+ * kernel and has none.
+ */
 static int join(struct snapshot *a, struct snapshot *b)
 {
 	a->walk_ns = b->t0_ns + b->walk_ns - a->t0_ns;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Combines two sources into one: user and kernel memory of the same processes. */
+/*
+ * Combines two sources into one: that of user memory, and that of the kernel memory of the same
+ * processes.
+ */
 #ifndef APP_BOTH_SPACES_H
 #define APP_BOTH_SPACES_H
 
 #include "loader/source.h"
 
 /*
- * Creates the combined source. Takes ownership of both sources, even on failure. Returns 0 or a
- * negative errno.
+ * Creates the combined source. Takes ownership of both given sources, even on failure. Returns 0 or
+ * a negative errno.
  */
 int both_spaces__new(struct source *user, struct source *kernel, struct source **ret);
 

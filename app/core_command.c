@@ -19,7 +19,7 @@
 #include "proof/core_proof.h"
 #include "sinks/sink.h"
 
-/* Maximum threads whose current function is looked up */
+/* Maximum threads for which the current function is looked up */
 #define NAMED_THREADS 256
 
 /* State of the command. Fields are in the order in which they are initialised. */
@@ -32,7 +32,7 @@ struct core_run {
 	struct snapshot snap;
 };
 
-/* True if the file is compressed in a format that collectors of core dumps use. */
+/* True if the file is compressed, in one of the formats that collectors of core dumps use. */
 static bool is_packed(int fd)
 {
 	static const char *const begins[] = {"\x28\xb5\x2f\xfd",

@@ -49,7 +49,7 @@ static int add_sort(struct core_sorts *sorts, const struct core_sort *sort, size
 	return 0;
 }
 
-/* Returns the upper bound of the size class of size. */
+/* Returns the upper bound of the size class that has blocks of this size. */
 static uint64_t class_of(uint64_t size)
 {
 	uint64_t largest = LARGE_BYTES - 1;

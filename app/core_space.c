@@ -106,7 +106,7 @@ static void forget_file(struct proc_maps *maps, const char *path)
 			maps->mappings[i].file = (struct file_id){0};
 }
 
-/* Returns the first executable mapping of the file that starts at begin. */
+/* Returns the first executable mapping of a file. `begin` is the first mapping of the file. */
 static const struct mapping *code_of(const struct proc_maps *maps, const struct mapping *begin)
 {
 	for (const struct mapping *m = begin; m < maps->mappings + maps->cnt; m++) {

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/path.h"
 
-/* Maximum files named in a note */
+/* Maximum files that a message names */
 #define FILES_MAX 3
 
 struct files {

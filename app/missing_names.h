@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Logs once how to get names for functions without a name. */
+/* Logs, once, how to get names for functions that have none. */
 #ifndef APP_MISSING_NAMES_H
 #define APP_MISSING_NAMES_H
 

@@ -174,8 +174,8 @@ static int check_types(void)
 }
 
 /*
- * Checks the memory limit of memleak's cgroup, beyond which the kernel would kill memleak without a
- * message.
+ * Checks the memory limit of memleak's cgroup. If memleak exceeded it, the kernel would kill
+ * memleak, and memleak could log nothing.
  */
 static int check_memory(const struct options *opts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shows on a terminal what a report is waiting for. */
+/* Shows progress on a terminal while a report is not ready. */
 #ifndef APP_PROGRESS_H
 #define APP_PROGRESS_H
 

@@ -13,7 +13,7 @@ struct child;
 
 struct prover {
 	const struct options *opts;
-	struct proof *proof; /* NULL if no proof is wanted */
+	struct proof *proof; /* NULL if no report gets a proof */
 	uint64_t reports;    /* number of reports since the last report with a proof */
 	bool begun;          /* pictures have been taken for the next proof */
 	unsigned int wanted; /* number of next reports that get a proof, even without --prove */

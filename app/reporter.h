@@ -39,10 +39,10 @@ struct reporter {
 	struct ranking *group_ranking;
 	struct ranking *pool_ranking;
 	struct ranking *footprint_ranking;
-	struct ended_processes ended;     /* ended since the last report */
-	struct ended_processes all_ended; /* ended since tracing began */
+	struct ended_processes ended;     /* processes that ended since the last report */
+	struct ended_processes all_ended; /* processes that ended since tracing began */
 	struct ranking *caller_ranking;
-	struct untraced_growths untraced; /* growth found in the last snapshot */
+	struct untraced_growths untraced; /* untraced growth that the last snapshot showed */
 	struct rss first_rss; /* first known resident memory of the current process image */
 	uint32_t first_rss_image;
 	uint64_t baseline_ns;       /* baseline of the last snapshot */
@@ -50,7 +50,7 @@ struct reporter {
 	uint64_t reports;           /* number of printed reports */
 	uint64_t past[PAST_TOTALS]; /* outstanding bytes of past reports, oldest first */
 	size_t past_cnt;
-	bool names_noted; /* missing names have been logged */
+	bool names_noted; /* the user has been told which names are missing */
 	bool recorded;    /* the run is a recorded one, so the processes cannot be read */
 	bool last;        /* recorded run: this report is the last; set by the caller */
 	enum last_verdict verdict;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs the main loop over timers, signals and the source. */
+/* Runs the main loop, which handles timers, signals and the source. */
 #include "app/run.h"
 
 #include <errno.h>
@@ -98,7 +98,7 @@ struct run {
 	uint64_t cost_ns;
 	bool of_interval;
 	bool final;
-	bool hasty; /* the user has requested the end */
+	bool hasty; /* the user has requested the end, so the report must be quick */
 	bool due;   /* an interval has ended during the report */
 	bool asked; /* another report has been requested during the report */
 	struct run_result *result;

@@ -57,8 +57,8 @@ struct session {
 };
 
 /*
- * Opens the source of user memory of the given processes and, with -K, the source of kernel memory
- * held for them.
+ * Opens the source for the user memory of the given processes. With -K, also opens the source for
+ * the kernel memory that is held for them.
  */
 static int open_processes(struct session *session, const pid_t *pids, size_t cnt)
 {

@@ -37,7 +37,7 @@ static void pad_to(FILE *out, size_t from, size_t to)
 	fprintf(out, "%*s", from < to ? (int)(to - from) : 1, "");
 }
 
-/* Writes text indented by HELP_INDENT, wrapped at blanks. */
+/* Writes text with an indentation of HELP_INDENT. Lines are broken at blanks. */
 static void write_wrapped(FILE *out, const char *text)
 {
 	size_t column = HELP_INDENT;

@@ -50,7 +50,7 @@ struct pool_function {
 /* The command, such as tracing or a report of a recording */
 enum mode { MODE_TRACE, MODE_REPORT, MODE_DIFF, MODE_CORE, MODE_CNT };
 
-/* The key by which --count counts calls */
+/* The unit for which --count counts calls */
 enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FUNCTION };
 
 struct options {
@@ -108,13 +108,13 @@ struct options {
 	bool why;
 	bool prove;
 	bool census;
-	bool rss;             /* print the use of resident memory, and exit */
+	bool rss;             /* print the use of resident memory, then exit */
 	uint32_t prove_every; /* make one proof per this number of reports; at least 1 */
 	bool no_default_suppressions;
 	char **own; /* files and folders that are the program's own; if empty, own.h decides */
 	size_t own_cnt;
 	size_t own_cap;
-	bool reserved; /* count reserved address space as memory */
+	bool reserved; /* treat reserved address space as memory */
 	bool ended;    /* show the blocks of processes that have ended */
 	enum sort_order sort;
 	enum group_by by;

@@ -22,7 +22,7 @@ enum option_type {
 	OPT_FREE,    /* parser stores into several fields of struct options */
 	OPT_OWN,     /* parser stores into several fields of struct options */
 	OPT_RULES,   /* struct suppressions */
-	OPT_CHOICE,  /* an enum: min plus the index of the word in choices */
+	OPT_CHOICE,  /* an enum: min plus the index of the word among the choices */
 	OPT_PRESET,  /* an enum: the value is always min */
 	OPT_HELP,
 	OPT_VERSION,
