@@ -18,7 +18,8 @@ struct prover {
 	bool begun;          /* pictures have been taken for the next proof */
 	unsigned int wanted; /* number of next reports that get a proof, even without --prove */
 	uint64_t told_ns;    /* time of the next progress message */
-	pid_t watched; /* pid of the command that will be paused when it ends; 0 if there is none */
+	/* Pid of the command, which will be paused when it ends; 0 if there is none. */
+	pid_t watched;
 };
 
 /* Initialises the prover. Returns 0 or a negative errno; logs errors. */

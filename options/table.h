@@ -15,12 +15,12 @@ enum option_type {
 	OPT_AGE,     /* uint64_t nanoseconds, given in milliseconds */
 	OPT_SECONDS, /* uint64_t nanoseconds, given in seconds */
 	OPT_STRING,  /* const char *, not an empty string */
-	OPT_PIDS,    /* parser stores into several fields of struct options */
-	OPT_COMMAND, /* parser stores into several fields of struct options */
+	OPT_PIDS,    /* stored in several fields of struct options */
+	OPT_COMMAND, /* stored in several fields of struct options */
 	OPT_LISTEN,  /* struct listen_address */
-	OPT_ALLOC,   /* parser stores into several fields of struct options */
-	OPT_FREE,    /* parser stores into several fields of struct options */
-	OPT_OWN,     /* parser stores into several fields of struct options */
+	OPT_ALLOC,   /* stored in several fields of struct options */
+	OPT_FREE,    /* stored in several fields of struct options */
+	OPT_OWN,     /* stored in several fields of struct options */
 	OPT_RULES,   /* struct suppressions */
 	OPT_CHOICE,  /* an enum: min plus the index of the word among the choices */
 	OPT_PRESET,  /* an enum: the value is always min */

@@ -63,7 +63,7 @@ static const char *const kernel_allocator_names[] = {
 	"slab_alloc",        "allocate_slab",
 	"new_slab",          "alloc_slab_obj_exts",
 	"refill_sheaf",      "alloc_from_pcs",
-	"bpf_trampoline", /* on the stack within a function that has a BPF hook */
+	"bpf_trampoline", /* runs inside a kernel function that BPF hooks */
 };
 
 /*

@@ -17,7 +17,8 @@
 #define MOST_FRAMES 64
 
 /*
- * Fraction of the time since tracing began, at its end, in which gains are compared; as in trend.c.
+ * Length of the later part of tracing, in which gains are compared, as a fraction of the time since
+ * tracing began; as in trend.c.
  */
 #define LATER_PART 0.6
 

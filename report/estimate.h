@@ -16,18 +16,15 @@ enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES };
 
 struct sampling {
 	enum sampling_mode mode;
-	/*
-	 * Meaning by kind of sampling: one call in `rate`, or one sample per `rate` bytes on
-	 * average.
-	 */
+	/* One of `rate` calls is sampled, or on average one sample per `rate` bytes. */
 	uint64_t rate;
 };
 
 struct estimate {
 	double bytes;
 	double count;
-	double bytes_variance; /* NAN if not known */
-	double count_variance; /* NAN if not known */
+	double bytes_variance; /* variance of bytes; NAN if not known */
+	double count_variance; /* variance of count; NAN if not known */
 };
 
 /*

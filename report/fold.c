@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks outwards over the functions of a stack; several functions that are folded are one item. */
+/*
+ * Walks outwards over the functions of a stack. Functions that are folded together are one item of
+ * the walk.
+ */
 #include "report/fold.h"
 
 #include <stdint.h>

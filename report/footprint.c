@@ -134,7 +134,7 @@ static double gained_since(const struct site_history *history, uint64_t since_ns
 	return (double)moments[last].bytes - (double)moments[first].bytes;
 }
 
-/* Returns how much of a part's growth is not an untraced leak. */
+/* Returns how much of a part's growth is explained by something other than an untraced leak. */
 static double explained(const struct options *opts, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
 {

@@ -38,12 +38,13 @@ struct report_site {
 	size_t wrapped_frame;   /* frames below this index allocate for callers */
 	size_t blamed_from;     /* frames below this index are not blamed */
 	size_t path_cnt;        /* number of sites summed up; 0 for a single site */
-	bool in_pool;           /* taken by a runtime: its callers are not blamed */
-	bool callers_vary;      /* no single summed-up site has most of the growth */
-	bool is_excluded;       /* the site grows, but must not become a suspect */
-	struct chunks chunks;   /* of the chunk pool at blamed_from */
-	struct place blamed;    /* the blamed function */
-	struct place through;   /* library function that `blamed` called */
+	/* A runtime took the memory: the runtime's callers are not blamed. */
+	bool in_pool;
+	bool callers_vary;    /* no single summed-up site has most of the growth */
+	bool is_excluded;     /* the site grows, but must not become a suspect */
+	struct chunks chunks; /* of the chunk pool at blamed_from */
+	struct place blamed;  /* the blamed function */
+	struct place through; /* library function that `blamed` called */
 	bool has_through;
 	const struct runtime_objects *objects; /* kind of runtime objects in the memory; or NULL */
 	bool settling;                         /* may stop growing soon, so it is no suspect yet */

@@ -11,7 +11,7 @@ struct runtime_objects {
 	const char *advice;       /* how to find out which objects grow; NULL if not known */
 	const char *block_advice; /* advice if each object has a block of its own */
 	const char *before;       /* the entry applies to versions before this one; NULL: to all */
-	bool is_library;          /* a library that any program may use, which runs no scripts */
+	bool is_library;          /* a library for any program; it runs no scripts itself */
 	/* If the runtime runs the process, its heap blocks are added to its mappings. */
 	bool has_blocks;
 	/* The entry applies to blocks taken by functions with these prefixes. */

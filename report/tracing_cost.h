@@ -13,7 +13,7 @@ struct tracing_cost {
 	/* Part of cpu_ns that probes took, extrapolated from the calls that were measured. */
 	uint64_t ns;
 	uint64_t trap_ns; /* part of ns that traps took; unsampled calls have these, too */
-	/* Ns is too low: calls that are single-stepped cost more than was measured. */
+	/* Real cost is higher than ns: single-stepped calls cost more than measured. */
 	bool is_least;
 };
 

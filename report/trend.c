@@ -13,8 +13,8 @@
 
 #define LEAST_CONFIDENCE 0.95
 /*
- * Fraction of a site's past, at its end, that is judged (window): long enough to see temporary
- * memory being freed.
+ * Length of the window, which is the judged last part of a site's past, as a fraction of that past.
+ * The window is long enough to see temporary memory being freed.
  */
 #define LATER_PART 0.6
 #define LEAST_SCORE 0.4

@@ -73,7 +73,7 @@ enum tendency {
  */
 struct leak_score {
 	double total; /* growth * unfreed; growth * risen if unfreed is not known */
-	/* Confidence that blocks grow, times the fraction that was not given back by a fall. */
+	/* Confidence that blocks grow, reduced by the largest fall relative to the growth. */
 	double growth;
 	double risen;      /* growth in the window, divided by the present size */
 	double unfreed;    /* probability that the next block is never freed; NAN if not known */
