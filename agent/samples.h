@@ -8,7 +8,8 @@
 
 #include "agent/agent.h"
 
-/* A larger filter would not fit into the fastest caches, so looking at cells would be as fast. */
+/* Number of bits in a filter index, so the filter has 64 KiB. A larger one would not fit into the
+ * CPU's fastest caches; checking it would then be no faster than looking for the block's cell. */
 #define SAMPLES_FILTER_BITS 16
 #define SAMPLES_FILTER_BYTES (1U << SAMPLES_FILTER_BITS)
 _Static_assert(SAMPLES_FILTER_BYTES == ACCOUNT_FILTER_BYTES, "the region is as large");

@@ -12,14 +12,18 @@
 #include "report/symbol_backend.h"
 
 /*
- * Blames a call if the sum of its sites seems to leak, its function may be named
- * (blame_may_name()), and no inner function has most of the gain. If an inner function has most of
- * the gain but does not seem to leak, no function is blamed. A chunk pool is judged only by the sum
- * of its sites, and its function is blamed.
+ * Blames a call if all of this is true:
+ *   - the sum of its sites seems to leak;
+ *   - its function is one that may be blamed (blame_may_name());
+ *   - at least half of its gain is left without the sites that inner calls explain. An inner call
+ *     explains a site if the inner call is blamed; or if it may be blamed, does not seem to leak,
+ * and gained at least half as much as the outer call. The sites of a chunk pool are judged only by
+ * their sum: if it seems to leak, the pool's function is blamed, else the sites are removed from
+ * `sites`.
  *
  * Replaces all sites of a blamed call in `sites` by one candidate: the site that gained most, with
- * the history of the sum. `symbols`, which may be NULL, names calls until deadline_ns. Returns 0 or
- * -ENOMEM.
+ * the history of the sum. `symbols` looks up function names until deadline_ns; if it is NULL, only
+ * chunk pools are blamed. Returns 0 or -ENOMEM.
  */
 int blame_sums(const struct options *opts, const struct callers *callers,
 	       const struct funnels *funnels, const struct chunk_pools *pools,

@@ -93,7 +93,7 @@ struct thread_state {
 	__u64 countdown; /* --sample-bytes: bytes until the thread's next sample */
 
 	/* fields for -tt */
-	__u64 stack;     /* key in the stack table of the current call's stack; 0 if unknown */
+	__u64 stack;     /* the current call's stack, as a key in the stack table; 0 if unknown */
 	__u64 free_addr; /* block being freed; 0 if the walk is for the call in progress */
 	__u64 free_size;
 	bool event_by_vma; /* the walk by the kernel's mappings is only for a -tt event */

@@ -11,7 +11,8 @@ struct kernel_symbols {
 	struct symbol_backend
 		backend; /* base class: handles sites with SPACE_KERNEL, and skips all others */
 	struct symspace *space;
-	uint64_t as_of_ns; /* symbols must be at least as new as this time; 0 for now */
+	uint64_t as_of_ns; /* symbols that were refreshed after this time are new enough; if 0, they
+			      are refreshed before each use */
 	uint64_t read_ns;  /* time of the last refresh */
 	bool noted;        /* a message about missing names has been logged */
 };

@@ -13,8 +13,8 @@
 int tracker_sites_load(struct tracker *tracker);
 
 /*
- * Returns the site that an image would have if it allocated with the same stack as at an ancestor's
- * site. NULL if there is no memory.
+ * Returns the site of a descendant (`image`) that has the stack and kind of its ancestor's site;
+ * the descendant need not have allocated there itself. NULL if there is no memory.
  */
 struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image);
 

@@ -37,8 +37,8 @@ int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_w
 int tracker_walk_add(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 		     const struct block *block, uint64_t birth_ns);
 /*
- * Adds an inherited block that is not in the tables but that the source knows. site is the
- * ancestor's site.
+ * Adds a block that a process inherited by fork(), and for which the kernel tables have no entry of
+ * that process, such as a mapping. site: the site where the ancestor allocated it.
  */
 int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 			 const struct block *block, uint64_t birth_ns);

@@ -57,7 +57,8 @@ int tracing_dispatch(struct tracing *tracing, uint64_t deadline_ns);
 int tracing_settle(struct tracing *tracing, uint64_t deadline_ns);
 /*
  * Frees processes that have ended, with all of their data, and removes unused probes. calls: number
- * of calls since tracing began. Logs a note once if it has not changed since the last report.
+ * of allocator calls seen since tracing began. If it has not changed since the last call of this
+ * function, logs that no call was seen; repeats this note only after calls were seen again.
  */
 void tracing_maintain(struct tracing *tracing, uint64_t calls);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the first instruction of a function that the kernel emulates when it is probed. */
+/* Searches a function for the first instruction that the kernel would emulate, not single-step, if
+ * a probe were placed on it. */
 #include "prober/server/probe_place.h"
 
 #include <capstone.h>

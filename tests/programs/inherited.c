@@ -21,7 +21,8 @@ static void run_frees(void)
 		at(2);
 		drop(20, 30);
 		drop(60, 63);
-		take(0, 5, FIRST_ALLOC, first_alloc, 100); /* at a stack of the parent */
+		/* The child allocates in a function in which the parent has allocated, too. */
+		take(0, 5, FIRST_ALLOC, first_alloc, 100);
 		stay();
 	}
 	at(1);

@@ -338,8 +338,8 @@ static void hidden_leak(void **state)
 	/* The limits of a rate are reported with 95 % confidence. */
 	assert_true(20 * wrong_rates <= RATE_REPLAYS);
 	/*
-	 * Some leaks may be missed: by chance, short-lived blocks may become fewer by more than the
-	 * leak grows.
+	 * Some leaks may be missed: the number of short-lived blocks of the same site may happen to
+	 * drop, and the drop may outweigh the growth of the leak.
 	 */
 	assert_true(20 * missed <= RATE_REPLAYS);
 }
