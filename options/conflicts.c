@@ -43,18 +43,18 @@ static bool ends_in_warmup(const struct options *opts)
 static const char *agent_conflict(const struct options *opts, const bool *given)
 {
 	if (!opts->pid_cnt && !opts->command)
-		return "--agent is about programs that have it: give --pid or a command";
+		return "--agent needs a process: give --pid or a command";
 	if (opts->pid_cnt && opts->follow)
-		return "--agent finds children of a command alone: --follow does not go with --pid";
+		return "with --agent, --follow needs a command: it conflicts with --pid";
 	if (opts->kernel || opts->combined_only)
-		return "--agent keeps blocks, and nothing of --kernel and --combined-only";
+		return "--agent conflicts with --kernel and --combined-only";
 	if ((opts->peak || opts->summary) && (opts->min_size || opts->max_size != UINT64_MAX))
-		return "--agent adds up blocks of all sizes: --peak and --summary do not go with "
+		return "with --agent, --peak and --summary include all sizes: they conflict with "
 		       "--min-size and --max-size";
 	if (opts->object || opts->symbols_prefix || opts->pool_function_cnt ||
 	    option_is_given(given, "unwind"))
-		return "--agent places no probes: -O, -S, --alloc, --free and --unwind have no "
-		       "meaning with it";
+		return "--agent places no probes: it conflicts with -O, -S, --alloc, --free and "
+		       "--unwind";
 	return NULL;
 }
 
@@ -64,61 +64,61 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 	if (opts->pid_cnt && opts->command)
 		return "--pid and a command cannot be traced together";
 	if (opts->rss && (!opts->pid_cnt || opts->live || opts->prove))
-		return "--rss takes --pid, and --json; it traces nothing";
+		return "--rss needs --pid, and conflicts with --live and --prove";
 	if (opts->user && !opts->command)
-		return "--user is about a command: give one";
+		return "--user needs a command";
 	if ((opts->pid_cnt || opts->command) && options_find_processes(opts))
-		return "--all-processes, --comm and --cgroup find their processes: give neither "
-		       "--pid nor a command";
+		return "--all-processes, --comm and --cgroup conflict with --pid and with a "
+		       "command";
 	if (opts->all_processes && (opts->comm || opts->cgroup))
-		return "--all-processes already includes what --comm and --cgroup choose";
+		return "--all-processes already includes the processes of --comm and --cgroup";
 	if (opts->follow && !options_trace_processes(opts))
-		return "--follow is about processes: give --pid or a command";
+		return "--follow needs a process: give --pid or a command";
 	if (opts->kernel && (options_find_processes(opts) || opts->follow))
-		return "--kernel goes only with --pid or a command, and without --follow";
+		return "--kernel conflicts with --all-processes, --comm, --cgroup and --follow";
 	if (opts->combined_only && opts->show_allocs)
-		return "--combined-only keeps no blocks that --show-allocs could list";
+		return "--combined-only keeps no blocks: it conflicts with --show-allocs";
 	if (opts->combined_only && opts->older_given && opts->older_ns)
-		return "--combined-only keeps no ages that --older could compare";
+		return "--combined-only keeps no ages: it conflicts with --older";
 	if (opts->combined_only && opts->warmup_ns)
-		return "--combined-only keeps no ages that --warmup could compare";
+		return "--combined-only keeps no ages: it conflicts with --warmup";
 	if (opts->combined_only && opts->sample_bytes)
-		return "--combined-only keeps no sizes that --sample-bytes could weigh";
+		return "--combined-only keeps no sizes: it conflicts with --sample-bytes";
 	if (opts->sample_bytes && option_is_given(given, "sample-rate"))
 		return "--sample-rate and --sample-bytes are two ways to sample: give one";
 	if (opts->combined_only && opts->by == BY_THREAD)
-		return "--combined-only keeps no blocks, so --by thread is not possible";
+		return "--combined-only keeps no blocks: it conflicts with --by thread";
 	if (opts->combined_only && opts->largest)
-		return "--combined-only keeps no blocks that --largest could show";
+		return "--combined-only keeps no blocks: it conflicts with --largest";
 	if (opts->summary && !options_trace_processes(opts))
-		return "--summary is about processes: give --pid or a command";
+		return "--summary needs a process: give --pid or a command";
 	if (opts->summary && (opts->sample_bytes || opts->sample_rate > 1))
-		return "--summary counts every block, so it does not go with sampling";
+		return "--summary counts every block: it conflicts with sampling";
 	if (opts->peak && !options_trace_processes(opts))
-		return "--peak is about processes: give --pid or a command";
+		return "--peak needs a process: give --pid or a command";
 	if (opts->peak && (opts->sample_bytes || opts->sample_rate > 1))
-		return "--peak adds up all blocks, so it does not go with sampling";
+		return "--peak adds up all blocks: it conflicts with sampling";
 	if (opts->count_by && !options_trace_processes(opts))
-		return "--count is about processes: give --pid or a command";
+		return "--count needs a process: give --pid or a command";
 	if (opts->count_by && (asks_for_blocks(opts) || has_filters(given)))
-		return "--count does nothing else: no other view, filter or order goes with it";
+		return "--count only counts calls: it conflicts with all other views, filters and "
+		       "orders";
 	if (opts->prove && !options_trace_processes(opts))
-		return "--prove is about processes: give --pid or a command";
+		return "--prove needs a process: give --pid or a command";
 	if (opts->prove && opts->combined_only)
-		return "--combined-only keeps no blocks that --prove could look for";
+		return "--combined-only keeps no blocks: it conflicts with --prove";
 	if (opts->prove && (opts->sample_bytes || opts->sample_rate > 1))
-		return "--prove wants to know every block, so it does not go with sampling";
+		return "--prove needs every block: it conflicts with sampling";
 	if (opts->prove && opts->by == BY_THREAD)
-		return "--prove does not tell blocks of threads apart, so --by thread does not go "
-		       "with it";
+		return "--prove has no results per thread: it conflicts with --by thread";
 	if (opts->record && opts->count_by)
-		return "--record keeps stacks, which --count does not collect";
+		return "--count collects no stacks: it conflicts with --record";
 	if (opts->all)
-		return "--all is for 'memleak report'";
+		return "--all works only with 'memleak report'";
 	if (opts->agent && agent_conflict(opts, given))
 		return agent_conflict(opts, given);
 	if (opts->fds && !options_trace_processes(opts))
-		return "--fds is about processes: give --pid or a command";
+		return "--fds needs a process: give --pid or a command";
 	if (opts->duration_ns && opts->count)
 		return "--duration and COUNT are two ways to end: give one";
 	if (ends_in_warmup(opts))
@@ -154,12 +154,11 @@ static bool can_format(const struct options *opts)
 static const char *without_effect(const struct options *opts, const bool *given)
 {
 	if (opts->all && !format_holds_reports(opts->format))
-		return "--all is for text, json and csv: the other formats allow one report per "
-		       "file";
+		return "--all needs text, json or csv: the other formats allow one report per file";
 	if (option_is_given(given, "summary-sort") && !opts->summary)
-		return "--summary-sort is the order of --summary, which is not given";
+		return "--summary-sort needs --summary";
 	if (opts->max_records && opts->by == BY_STACK && !opts->summary && !opts->largest)
-		return "--max-records is for --by, --summary and --largest: give one of them";
+		return "--max-records needs --by, --summary or --largest";
 	return NULL;
 }
 
@@ -229,7 +228,7 @@ static const struct {
 } files_wanted[MODE_CNT] = {
 	[MODE_REPORT] = {1, 1, "one recording: FILE or FILE@TIME"},
 	[MODE_DIFF] = {2, 2, "two recordings, or one twice: FILE or FILE@TIME"},
-	[MODE_CORE] = {1, 2, "a core file, and perhaps the program that it is of"},
+	[MODE_CORE] = {1, 2, "a core file, and optionally the program that dumped it"},
 };
 
 static bool recordings_agree(const struct options *opts, const bool *given, bool dashes)
@@ -239,7 +238,7 @@ static bool recordings_agree(const struct options *opts, const bool *given, bool
 	for (int i = 0; i < option_cnt; i++) {
 		if (!given[i] || option_table[i].offline & 1U << opts->mode)
 			continue;
-		log_error("option --%s: 'memleak %s' does not take it" HELP_HINT,
+		log_error("option --%s is not supported by 'memleak %s'" HELP_HINT,
 			  option_table[i].name, word);
 		return false;
 	}
@@ -249,12 +248,10 @@ static bool recordings_agree(const struct options *opts, const bool *given, bool
 		 opts->file_cnt > files_wanted[opts->mode].most)
 		log_error("'memleak %s' needs %s" HELP_HINT, word, files_wanted[opts->mode].words);
 	else if (opts->mode == MODE_CORE && opts->sort != SORT_SIZE && opts->sort != SORT_COUNT)
-		log_error("'memleak %s' knows no growth: --sort takes size or count" HELP_HINT,
-			  word);
+		log_error("'memleak %s' has no growth: give --sort size or count" HELP_HINT, word);
 	else if (opts->mode == MODE_DIFF && opts->sort == SORT_SCORE)
-		log_error(
-			"'memleak %s' has no scores: --sort takes size, count or growth" HELP_HINT,
-			word);
+		log_error("'memleak %s' has no scores: give --sort size, count or growth" HELP_HINT,
+			  word);
 	else if (!can_format(opts))
 		log_error("'memleak %s' prints text, json or html only" HELP_HINT, word);
 	else if (without_effect(opts, given))
@@ -296,33 +293,32 @@ bool options_agree(const struct options *opts, const bool *given, bool dashes)
 					      : recordings_agree(opts, given, dashes);
 
 	if (agree && beyond_screen(opts, given)) {
-		log_error("--live has no place for --%s" HELP_HINT, beyond_screen(opts, given));
+		log_error("--live does not support --%s" HELP_HINT, beyond_screen(opts, given));
 		return false;
 	}
 	if (agree && beyond_fds(opts, given)) {
-		log_error("--fds traces descriptors alone: --%s does not go with it" HELP_HINT,
+		log_error("--fds traces only descriptors: it conflicts with --%s" HELP_HINT,
 			  beyond_fds(opts, given));
 		return false;
 	}
 	if (agree && opts->fds && opts->format != FORMAT_TEXT && opts->format != FORMAT_JSON) {
-		log_error("--format %s has no place for --fds: use text or json" HELP_HINT,
+		log_error("--format %s does not support --fds: use text or json" HELP_HINT,
 			  option_format_word(opts->format));
 		return false;
 	}
 	if (agree && opts->live && opts->by == BY_CGROUP) {
-		log_error(
-			"--live shows stacks, processes, threads and modules: --by cgroup does not "
-			"go with it" HELP_HINT);
+		log_error("--live does not support --by cgroup: give stack, process, thread or "
+			  "module" HELP_HINT);
 		return false;
 	}
 	if (agree && opts->census && !format_has_census(opts->format)) {
-		log_error("--format %s has no place for --census: use text, json or html" HELP_HINT,
+		log_error("--format %s does not support --census: use text, json or html" HELP_HINT,
 			  option_format_word(opts->format));
 		return false;
 	}
 	if (!agree || format_shows_all(opts->format) || !beyond_format(opts))
 		return agree;
-	log_error("--format %s has no place for %s: use text or json" HELP_HINT,
+	log_error("--format %s does not support %s: use text or json" HELP_HINT,
 		  option_format_word(opts->format), beyond_format(opts));
 	return false;
 }

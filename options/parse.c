@@ -138,7 +138,7 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 		return OPTIONS_RUN;
 	}
 	if (p->positional_cnt >= 2) {
-		log_error("'%s' is one argument too many (a command goes after --)" HELP_HINT, arg);
+		log_error("unexpected argument '%s' (a command goes after --)" HELP_HINT, arg);
 		return OPTIONS_EXIT_USAGE;
 	}
 	if (p->positional_cnt++ == 0)
@@ -301,9 +301,8 @@ static bool interval_is_pid(const struct parser *p)
 	comm = proc_comm((pid_t)seconds);
 	if (!comm)
 		return false;
-	log_error("%" PRIu64 " is a process, %s: -p %" PRIu64
-		  " traces it; to trace the kernel, with "
-		  "so many seconds between reports, write %" PRIu64 ".001" HELP_HINT,
+	log_error("%" PRIu64 " is the pid of %s: give -p %" PRIu64 " to trace it, or %" PRIu64
+		  ".001 to trace the kernel at this interval" HELP_HINT,
 		  seconds, comm, seconds, seconds);
 	return true;
 }

@@ -54,16 +54,15 @@ const char *option_format_word(enum output_format format)
 const struct option_def option_table[] = {
 	/* Targets */
 	{"pid", 'p', "PID[,PID...]",
-	 "Trace these running processes. They are never stopped. The name of a process does "
-	 "instead "
-	 "of its number if no other has that name",
+	 "Trace these running processes. They are never stopped. A name may be given instead of a "
+	 "number if only one process has it",
 	 OPT_PIDS, GROUP_TARGET, .words = WORDS_PID},
 	{"command", 'c', "CMD",
-	 "Run CMD and trace it from its first allocation on. CMD is split into words as a shell "
-	 "does; nothing in it is expanded. PATH is searched. \"-- CMD ARG...\" is the exact form",
+	 "Run CMD and trace it from its first allocation on. CMD is split into words as by a "
+	 "shell, without expansion. PATH is searched. \"-- CMD ARG...\" is the exact form",
 	 OPT_COMMAND, GROUP_TARGET, .words = WORDS_COMMAND},
 	{"user", 0, "NAME",
-	 "Run the command with the user, the group and the other groups of NAME; the environment "
+	 "Run the command as user NAME, with its group and supplementary groups; the environment "
 	 "stays as it is. By default it runs as memleak does",
 	 OPT_STRING, GROUP_TARGET, FIELD(user), .words = WORDS_NONE},
 	{"all-processes", 'A', NULL,
@@ -80,15 +79,14 @@ const struct option_def option_table[] = {
 	 OPT_STRING, GROUP_TARGET, FIELD(cgroup), .words = WORDS_FILE},
 	{"agent", 0, NULL,
 	 "Read the account that libmemleak.so keeps in the program: every allocation with its "
-	 "whole "
-	 "stack, without root and at a fraction of what probes cost. A command is started with it; "
-	 "a process of --pid must have been, by LD_PRELOAD (see Agent)",
+	 "whole stack, without root and at a fraction of what probes cost. A command is started "
+	 "with the agent; a process of --pid must have been started with LD_PRELOAD=libmemleak.so "
+	 "(see Agent)",
 	 OPT_FLAG, GROUP_TARGET, FIELD(agent)},
 	{"follow", 'f', NULL,
-	 "Also trace the children of the processes of --pid or of a command, and their children "
-	 "in turn; a forked child begins with copies of what its parent has outstanding. As with "
-	 "the three options above, other programs that use the same libraries are slowed down, "
-	 "too",
+	 "Also trace the children of the processes of --pid or of a command, and their children in "
+	 "turn; a forked child begins with copies of its parent's outstanding blocks. As with -A, "
+	 "--comm and --cgroup, other programs that use the same libraries are slowed down, too",
 	 OPT_FLAG, GROUP_TARGET, FIELD(follow)},
 	{"obj", 'O', "PATH",
 	 "Probe the allocator in this file. By default it is found among the files that the "
@@ -98,36 +96,35 @@ const struct option_def option_table[] = {
 	 "The prefix of the allocator's symbols, such as je_. By default it is found", OPT_STRING,
 	 GROUP_TARGET, FIELD(symbols_prefix)},
 	{"alloc", 0, "FUNC[:SHAPE]",
-	 "Also trace FUNC, which hands out memory: a function of the program or of a library, by "
-	 "the name of its symbol. SHAPE says how it is called: like malloc (the default), "
-	 "calloc, realloc, reallocarray, memalign or posix_memalign; like pool_malloc, "
-	 "pool_calloc, pool_realloc or pool_reallocarray if another argument comes before these; "
-	 "like strdup if it returns a string, whose length is then the size. May be given "
-	 "several times",
+	 "Also trace FUNC, which allocates memory: a function of the program or of a library, by "
+	 "the name of its symbol. SHAPE says how it is called: like malloc (the default), calloc, "
+	 "realloc, reallocarray, memalign or posix_memalign; like pool_malloc, pool_calloc, "
+	 "pool_realloc or pool_reallocarray if another argument comes before these; like strdup if "
+	 "it returns a string, whose length is then the size. May be given several times",
 	 OPT_ALLOC, GROUP_TARGET, .words = WORDS_NONE},
 	{"free", 0, "FUNC[:SHAPE]",
-	 "Also trace FUNC, which takes back what functions of --alloc handed out: by its first "
-	 "argument, or by its second if SHAPE is pool_free. May be given several times",
+	 "Also trace FUNC, which frees memory from functions of --alloc: the address is its first "
+	 "argument, or its second if SHAPE is pool_free. May be given several times",
 	 OPT_FREE, GROUP_TARGET, .words = WORDS_NONE},
 	{"kernel", 'K', NULL,
 	 "Also trace kernel allocations: those made on behalf of the traced processes. Without a "
 	 "process, kernel allocations are traced anyway",
 	 OPT_FLAG, GROUP_TARGET, FIELD(kernel)},
 	{"fds", 0, NULL,
-	 "Trace open descriptors instead of memory: where those of files, sockets and the like "
-	 "were opened that are still open (see Descriptors). Every system call on the machine is "
+	 "Trace open descriptors (of files, sockets and the like) instead of memory: show where "
+	 "those still open were opened (see Descriptors). Every system call on the machine is "
 	 "slowed down a little",
 	 OPT_FLAG, GROUP_TARGET, FIELD(fds)},
 	{"percpu", 'P', NULL, "Kernel: also trace percpu allocations", OPT_FLAG, GROUP_TARGET,
 	 FIELD(percpu)},
 	{"movable", 0, NULL,
 	 "Kernel: also trace movable pages, which are user memory and the page cache. By default "
-	 "they are left out, as no kernel code holds on to them",
+	 "they are left out, as kernel code does not own them",
 	 OPT_FLAG, GROUP_TARGET, FIELD(movable)},
 
 	{"force", 0, NULL,
-	 "Trace even where probes could do harm: programs in Go, of which the C code is traced, "
-	 "and processes under a seccomp filter on kernels that would kill them",
+	 "Trace even where probes could harm the program: Go programs (only their C code is "
+	 "traced), and processes under a seccomp filter on kernels that would kill them",
 	 OPT_FLAG, GROUP_TARGET, FIELD(force)},
 
 	/* Which allocations */
@@ -138,20 +135,20 @@ const struct option_def option_table[] = {
 	{"max-size", 'Z', "SIZE", "Only allocations of at most this size", OPT_SIZE, GROUP_FILTER,
 	 FIELD(max_size)},
 	{"older", 'o', "AGE_MS",
-	 "Leave out blocks younger than AGE_MS milliseconds (default 500). The final report "
-	 "after the target has exited leaves none out unless --older is given",
+	 "Leave out blocks younger than AGE_MS milliseconds (default 500). The final report after "
+	 "the target has exited includes all blocks unless --older is given",
 	 OPT_AGE, GROUP_FILTER, FIELD(older_ns)},
 	{"sample-rate", 's', "N",
-	 "Look at one allocation in N, chosen at random (default 1: all). Totals are scaled up "
-	 "and marked as estimates",
+	 "Sample one allocation in N, chosen at random (default 1: all). Totals are scaled up and "
+	 "marked as estimates",
 	 OPT_NUMBER, GROUP_FILTER, FIELD(sample_rate), 1, UINT32_MAX},
 	{"sample-bytes", 0, "N",
-	 "Take one sample in N bytes on average, with the same suffixes: large blocks are nearly "
-	 "all looked at, small ones seldom. Totals are estimates, with their standard error",
+	 "Take one sample in N bytes on average, with the same suffixes: nearly all large blocks "
+	 "are sampled, and few small ones. Totals are estimates, with their standard error",
 	 OPT_SIZE, GROUP_FILTER, FIELD(sample_bytes), 1, EXPONENTIAL_MAX_MEAN},
 	{"wa-missing-free", 'F', NULL,
-	 "Kernel: every allocation event first frees the block that is held at its address, even "
-	 "if the event itself is filtered out or not sampled. The report counts such repairs",
+	 "Kernel: every allocation event first frees any block already tracked at its address, "
+	 "even if the event itself is filtered out or not sampled. The report counts such repairs",
 	 OPT_FLAG, GROUP_FILTER, FIELD(wa_missing_free)},
 	{"warmup", 0, "SECONDS",
 	 "Leave out what was allocated in the first SECONDS of tracing; fractions are allowed",
@@ -163,7 +160,7 @@ const struct option_def option_table[] = {
 	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE, REPORT_CORE},
 
 	/* Reports */
-	{"top", 'T', "N", "Show N stacks, or N of what --by says (default 10; see --format)",
+	{"top", 'T', "N", "Show N stacks, or N groups of --by (default 10; see --format)",
 	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX, OFFLINE},
 	{"max-records", 0, "N",
 	 "Show at most N processes, modules, threads or cgroups: as groups of the report "
@@ -178,9 +175,8 @@ const struct option_def option_table[] = {
 	 "since the previous report, or by score: how much they look like a leak",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(sort), .choices = sort_words, OFFLINE},
 	{"live", 0, NULL,
-	 "Show reports on a screen of the terminal that answers keys: order, filter, groups, "
-	 "stacks "
-	 "with their source, marks; of a recording any of its moments (see The live screen)",
+	 "Show reports on an interactive screen: order, filter, groups, stacks with their source, "
+	 "marks; with a recording, any of its moments (see The live screen)",
 	 OPT_FLAG, GROUP_REPORT, FIELD(live), REPORT},
 	{"show-allocs", 'a', NULL,
 	 "List each outstanding block under its stack: address, size, age, thread", OPT_FLAG,
@@ -194,17 +190,17 @@ const struct option_def option_table[] = {
 	 OPT_CHOICE, GROUP_REPORT, FIELD(count_by), .min = COUNT_BY_CGROUP,
 	 .max = COUNT_BY_FUNCTION, .choices = count_words, .optional = true},
 	{"peak", 0, NULL,
-	 "Also show the stacks as they were when the processes had the most memory "
+	 "Also show the stacks of the moment at which the processes had the most memory "
 	 "outstanding",
 	 OPT_FLAG, GROUP_REPORT, FIELD(peak), REPORT},
 	{"stats", 0, NULL,
-	 "Also show statistics: calls of each function, stacks walked, how full the tables "
-	 "are, and every way of losing something, even if nothing was lost",
+	 "Also show statistics: calls of each function, stacks walked, how full the tables are, "
+	 "and all counters of losses, even those that are zero",
 	 OPT_FLAG, GROUP_REPORT, FIELD(stats), REPORT},
 	{"summary", 0, NULL,
-	 "Add a table of the processes: bytes allocated, freed and outstanding, the peak of "
-	 "these, the largest request, and calls. It covers malloc and its kin, from the start of "
-	 "the process or of memleak on",
+	 "Add a table of the processes: bytes allocated, freed and outstanding, the peak of these, "
+	 "the largest request, and calls. It covers malloc and related functions, from the start "
+	 "of the process or of memleak, whichever is later",
 	 OPT_FLAG, GROUP_REPORT, FIELD(summary), REPORT},
 	{"summary-sort", 0, "WORD",
 	 "Order of the table of --summary: the largest value comes first (default outstanding)",
@@ -214,37 +210,36 @@ const struct option_def option_table[] = {
 	 "buffers, locales and the like",
 	 OPT_FLAG, GROUP_REPORT, FIELD(no_default_suppressions), REPORT},
 	{"own", 0, "PATH",
-	 "Name a function whose file, source or script is PATH or lies below it, instead of what "
-	 "looks like the program's own (see Who is named); may be given more than once",
+	 "Blame functions whose file, source or script is PATH or below it, instead of those that "
+	 "look like the program's own (see Who is named). May be given several times",
 	 OPT_OWN, GROUP_REPORT, .words = WORDS_FILE, REPORT_DIFF},
 	{"ended", 0, NULL,
-	 "With --all-processes, --comm and --cgroup, also count what processes held that have "
-	 "ended "
-	 "since the last report; else the report says just how much it was",
+	 "With --all-processes, --comm and --cgroup, also count the memory of processes that have "
+	 "ended since the last report; otherwise the report only says how much it was",
 	 OPT_FLAG, GROUP_REPORT, FIELD(ended), REPORT},
 	{"reserved", 0, NULL,
-	 "Show and count address space that is only reserved as if it were memory; else the "
-	 "report says just how much it is",
+	 "Show and count address space that is only reserved as if it were memory; otherwise the "
+	 "report only says how much it is",
 	 OPT_FLAG, GROUP_REPORT, FIELD(reserved), REPORT_DIFF},
 	{"why", 0, NULL,
-	 "Below each stack, say what its verdict is made of: what the tests found, and what they "
-	 "want",
+	 "Below each stack, explain its verdict: the results of the tests, and the values they "
+	 "require",
 	 OPT_FLAG, GROUP_REPORT, FIELD(why), REPORT},
 	{"prove", 0, NULL,
-	 "Find out which blocks nothing in the process's memory points to: they are lost, "
-	 "whatever else the program does. Of the others say who holds them (see Proof)",
+	 "Find the blocks that nothing in the process's memory points to: they are lost, whatever "
+	 "else the program does. For the other blocks, show what holds them (see Proof)",
 	 OPT_FLAG, GROUP_REPORT, FIELD(prove)},
 	{"prove-every", 0, "N",
 	 "Make a proof with every Nth report only (default 1); implies --prove", OPT_NUMBER,
 	 GROUP_REPORT, FIELD(prove_every), 1, UINT32_MAX},
 	{"census", 0, NULL,
-	 "With each proof, also show what glibc's heap held, by size of chunk: blocks known to "
-	 "memleak, older ones, free memory, and how this meets the process's memory in all; "
-	 "implies --prove (see Census)",
+	 "With each proof, also show what is in glibc's heap, by size of chunk: blocks known to "
+	 "memleak, older ones, free memory; and the heap's share of the process's memory. Implies "
+	 "--prove (see Census)",
 	 OPT_FLAG, GROUP_REPORT, FIELD(census), .offline = 1 << MODE_CORE},
 	{"rss", 0, NULL,
-	 "Say at once what the resident memory of the processes of --pid is used for: live, "
-	 "kept by glibc, files and so on; then end. Places no probes (see Resident memory)",
+	 "Print what the resident memory of the processes of --pid is used for (live blocks, kept "
+	 "by glibc, files and so on) and exit. Places no probes (see Resident memory)",
 	 OPT_FLAG, GROUP_REPORT, FIELD(rss)},
 	{"gen-suppressions", 0, NULL,
 	 "After each report, print lines for --suppressions: one for the function of each stack "
@@ -256,18 +251,18 @@ const struct option_def option_table[] = {
 	 OPT_LEVEL, GROUP_REPORT, FIELD(trace)},
 	{"combined-only", 'C', NULL,
 	 "Keep only totals for each stack, in the kernel: reports over many blocks cost less, "
-	 "calls "
-	 "as much as ever; without ages, so neither --show-allocs nor --older works",
+	 "calls cost the same. Blocks and ages are not kept, so neither --show-allocs nor --older "
+	 "works",
 	 OPT_FLAG, GROUP_REPORT, FIELD(combined_only)},
 	{"format", 0, "FORMAT",
-	 "Form of the reports: text (the default); bcc, text in the form of bcc's memleak, for "
-	 "scripts; json, csv; folded stacks, from which flame graphs are made; a profile for "
-	 "pprof, speedscope or heaptrack; or html, a page for a browser. Only text, bcc and json "
-	 "show ten stacks by default, the others all",
+	 "Format of the reports: text (the default); bcc, the text format of bcc's memleak, for "
+	 "scripts; json, csv; folded stacks, for flame graphs; a profile for pprof, speedscope or "
+	 "heaptrack; or html, a page for a browser. By default text, bcc and json show ten stacks, "
+	 "the other formats all",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words, OFFLINE},
 	{"all-frames", 0, NULL,
-	 "In text, show all frames of each stack, also those of runtimes and those that are the "
-	 "same in every program",
+	 "In text, show all frames of each stack, including those of runtimes and those that every "
+	 "program has",
 	 OPT_FLAG, GROUP_REPORT, FIELD(all_frames), OFFLINE},
 	{"color", 0, "WHEN",
 	 "Colour text: auto (the default: on a terminal, unless NO_COLOR is set), always or "
@@ -286,11 +281,11 @@ const struct option_def option_table[] = {
 	 "link to it, that belongs to another user",
 	 OPT_STRING, GROUP_REPORT, FIELD(output), .words = WORDS_FILE, OFFLINE},
 	{"listen", 0, "ADDRESS",
-	 "Also serve the last report over HTTP: / as a page for a browser, /metrics for "
-	 "Prometheus and compatible collectors, /report as JSON, /pprof as a profile. ADDRESS is "
-	 "PORT of 127.0.0.1, which "
-	 "only this machine can reach, ADDR:PORT, where an IPv6 address stands in brackets, or "
-	 "unix:PATH[,mode=MODE], a socket that only you can open unless an octal MODE says more",
+	 "Also serve the last report over HTTP: / as a page for a browser, /metrics for Prometheus "
+	 "and compatible collectors, /report as JSON, /pprof as a profile. ADDRESS is PORT of "
+	 "127.0.0.1, which only this machine can reach, ADDR:PORT, where an IPv6 address stands in "
+	 "brackets, or unix:PATH[,mode=MODE], a socket that only you can open unless an octal MODE "
+	 "allows others",
 	 OPT_LISTEN, GROUP_REPORT, FIELD(listen), .words = WORDS_NONE},
 	{"record", 0, "FILE",
 	 "Also write every snapshot to FILE, with the names in all stacks, for \"memleak "
@@ -300,22 +295,22 @@ const struct option_def option_table[] = {
 	 OPT_FLAG, GROUP_REPORT, FIELD(all), REPORT},
 	{"error-exitcode", 0, "N",
 	 "Exit with this code (1 to 255) if anything is outstanding in the last report; with "
-	 "--prove, or of a core, if anything is definitely lost",
+	 "--prove or a core, if blocks are definitely lost",
 	 OPT_CODE, GROUP_REPORT, FIELD(error_exitcode), 1, 255, REPORT_CORE},
 
 	/* Limits of what memleak keeps */
 	{"max-memory", 0, "SIZE",
 	 "Let the tables of blocks, sites and stacks grow to this size in total (default: 10 % of "
-	 "the machine's memory, or less in a memory cgroup). Most of it is taken only as it is "
-	 "needed, unless the kernel is old",
+	 "the machine's memory, or less in a memory cgroup). Most of it is allocated only when "
+	 "needed, except on old kernels",
 	 OPT_SIZE, GROUP_LIMIT, FIELD(max_memory), 1 << 20, UINT64_MAX},
 	{"max-allocs", 0, "N",
-	 "Track up to N blocks at once (default: as many as --max-memory allows). Blocks beyond "
-	 "that are not tracked; the report says how many there were",
+	 "Track up to N blocks at once (default: as many as --max-memory allows). Further blocks "
+	 "are not tracked; the report says how many",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(max_allocs), 1, MEMLEAK_MAX_ALLOCS_CAP},
 	{"stack-storage-size", 0, "N",
-	 "Keep up to N distinct stacks (default: as many as --max-memory allows); stacks that hold "
-	 "nothing make room for others",
+	 "Keep up to N distinct stacks (default: as many as --max-memory allows); stacks without "
+	 "outstanding blocks are evicted",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_storage_size), 1, MAX_STACKS},
 	{"perf-max-stack-depth", 0, "N", "Keep up to N frames of each stack (default 127)",
 	 OPT_NUMBER, GROUP_LIMIT, FIELD(stack_depth), 1, MEMLEAK_MAX_STACK_DEPTH},
@@ -329,7 +324,7 @@ const struct option_def option_table[] = {
 	{"verbose", 'v', NULL, "Print more on stderr; -vv includes libbpf's messages", OPT_LEVEL,
 	 GROUP_OTHER, FIELD(verbose), OFFLINE},
 	{"help", 'h', NULL,
-	 "Print all options, or those of a command, and exit; -h: what most people need",
+	 "Print all options, or those of a command, and exit; -h prints the most common ones",
 	 .type = OPT_HELP, .group = GROUP_OTHER, OFFLINE},
 	{"version", 'V', NULL, "Print the version and exit", .type = OPT_VERSION,
 	 .group = GROUP_OTHER, OFFLINE},
@@ -373,7 +368,7 @@ const struct option_example option_examples[] = {
 	{"--record run1.mlk -p 4711", "keep every snapshot for later"},
 	{"report --sort growth run1.mlk", "the last report of a recording, in another order"},
 	{"diff run1.mlk@60 run1.mlk", "what has changed since the first minute"},
-	{"core core.4711", "a core file: what is lost, and who holds the rest"},
+	{"core core.4711", "a core file: lost blocks, and what holds the rest"},
 	{"--format pprof --output heap.gz -p 4711", "a profile for go tool pprof"},
 	{"--format folded -p 4711 60 1", "one minute, as input for a flame graph"},
 	{"--error-exitcode 9 -- ./test", "exit code 9 if ./test leaves memory outstanding"},
@@ -385,12 +380,12 @@ const struct option_example option_briefs[] = {
 	{"-A, --all-processes", "every process; some: --comm NAME, --cgroup CGROUP"},
 	{"-f, --follow", "and its children"},
 	{"-K, --kernel", "and what the kernel holds for it"},
-	{"--agent", "the program's own account: no root, cheapest"},
+	{"--agent", "through libmemleak.so: no root, cheapest"},
 	{"-z, --min-size SIZE", "only blocks of at least SIZE; at most: -Z"},
 	{"-o, --older AGE_MS", "only blocks of at least that age (default 500)"},
 	{"--sample-bytes N", "a sample: cheaper, with estimates"},
 	{"--prove", "find out which blocks nothing points to"},
-	{"--live", "on a screen that answers keys"},
+	{"--live", "on an interactive screen"},
 	{"-T, --top N", "show N stacks (default 10)"},
 	{"--sort ORDER", "by size, count, growth or score"},
 	{"--by WHAT", "group by process, module, thread or cgroup"},
