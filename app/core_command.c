@@ -58,9 +58,9 @@ static void say_error(const char *path, int err, bool packed)
 	else if (err == -ENOEXEC || err == -EINVAL)
 		log_error("%s: not a core file", path);
 	else if (err == -ENOTSUP)
-		log_error("%s: not of a machine that is known here: x86-64 or aarch64", path);
+		log_error("%s: unsupported machine: only x86-64 and aarch64 are supported", path);
 	else if (err == -EBADMSG)
-		log_error("%s: its table of contents makes no sense, or is cut off", path);
+		log_error("%s: invalid or truncated program headers", path);
 	else
 		log_error("cannot read %s: %s", path, strerror(-err));
 }
@@ -164,7 +164,7 @@ static int fill_facts(struct core_run *run)
 static int prove(struct core_run *run)
 {
 	if (run->core.missing_bytes) {
-		log_note("%s is cut off: no proof is made, as %" PRIu64 " bytes of memory are "
+		log_note("%s is truncated: no proof is made, as %" PRIu64 " bytes of memory are "
 			 "missing",
 			 run->opts->files[0], run->core.missing_bytes);
 		return 0;
@@ -182,7 +182,7 @@ static int make_snapshot(struct core_run *run)
 	if (err)
 		return err;
 	if (!run->sorts.heap.block_cnt)
-		log_note("%s has no heap of glibc's: of other allocators nothing is known",
+		log_note("%s has no glibc heap: other allocators are not supported",
 			 run->opts->files[0]);
 	err = core_sorts_name(&run->sorts, run->space.space, UINT64_MAX);
 	run->process = (struct process){.pid = run->core.notes.pid, .comm = run->core.notes.name};
@@ -202,7 +202,7 @@ static int open_output(const struct options *opts, struct output *ret)
 
 	for (size_t i = 0; !err && i < opts->file_cnt; i++)
 		if (output_is(ret, opts->files[i])) {
-			log_error("--output %s is what is to be read", opts->output);
+			log_error("--output %s is also an input file", opts->output);
 			err = -EINVAL;
 		}
 	return err ? err : output_empty(ret);
@@ -232,7 +232,7 @@ static int look_at(struct core_run *run, const char *executable, enum last_verdi
 	if (!err)
 		err = make_snapshot(run);
 	if (err)
-		log_error("cannot look at %s: %s", run->opts->files[0], strerror(-err));
+		log_error("cannot analyse %s: %s", run->opts->files[0], strerror(-err));
 	if (!err)
 		err = open_output(run->opts, &out);
 	if (!err)
@@ -251,7 +251,7 @@ static int verdict_code(const struct options *opts, enum last_verdict verdict)
 		return opts->error_exitcode;
 	if (verdict == VERDICT_CLEAN)
 		return 0;
-	log_error("--error-exitcode: there is no proof, so it is not known whether memory is lost");
+	log_error("--error-exitcode: no proof was made, so it is unknown whether memory is lost");
 	return EXIT_CANNOT;
 }
 

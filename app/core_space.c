@@ -147,7 +147,8 @@ static int check_files(struct core_file *core, struct symspace *space, size_t *r
 	for_each_mapping (m, maps) {
 		if (m->offset || m->path[0] != '/' || !is_another(core, space, m))
 			continue;
-		log_note("%s is not the file that the process had mapped: it gives no names",
+		log_note("%s differs from the file that the process had mapped: its symbols are "
+			 "not used",
 			 m->path);
 		forget_file(maps, m->path);
 		cnt++;

@@ -70,11 +70,11 @@ bool missing_names_note(const struct report *report)
 			add_site(&nameless, &report->sites[i]);
 	note(&nameless.unread, "memleak cannot read the file", "");
 	if (nameless.made)
-		log_note("code that is no file's has no names: it was made at run time, or moved "
+		log_note("code outside files has no names: it was generated at run time, or moved "
 			 "to anonymous memory");
 	note(&nameless.read, "install debug symbols (packages ...-dbgsym or ...-debuginfo)",
 	     urls && *urls ? ""
-			   : ", or have them fetched: "
+			   : ", or have them downloaded: "
 			     "DEBUGINFOD_URLS=https://debuginfod.elfutils.org memleak ...");
 	return nameless.made || nameless.read.cnt || nameless.unread.cnt;
 }

@@ -29,7 +29,7 @@ static void begin(struct own_recording *own, const struct options *opts)
 	if (!err)
 		err = recorder__begin(own->recorder);
 	if (!err) {
-		log_note("recording to %s: R ends it", own->name);
+		log_note("recording to %s: press R to stop", own->name);
 		return;
 	}
 	log_error("cannot write to %s: %s", own->name, output_file_error(err));
@@ -42,7 +42,7 @@ void own_recording_turn(struct own_recording *own, const struct options *opts)
 		return;
 	own->wanted = false;
 	if (opts->record) {
-		log_note("all of this run is recorded to %s", opts->record);
+		log_note("the whole run is already recorded to %s", opts->record);
 	} else if (own->recorder) {
 		log_note("the recording is in %s", own->name);
 		own_recording_end(own);

@@ -58,9 +58,9 @@ static void tell_missing(const struct need *const *missing, size_t cnt)
 	if (fclose(out))
 		return;
 	if (geteuid())
-		log_error("must run as root, or with %s; --agent -- CMD needs no rights", text);
+		log_error("must run as root, or with %s; --agent -- CMD needs no privileges", text);
 	else
-		log_error("even root needs %s, and lacks this here", text);
+		log_error("root lacks capabilities that memleak needs: %s", text);
 }
 
 static int check_capabilities(void)
@@ -236,7 +236,7 @@ int preflight_check(const struct options *opts)
 		return err;
 	/* Do not fail: the limit only affects stack walks by the kernel. */
 	if (depth < opts->stack_depth && !options_trace_processes(opts))
-		log_note("stacks end at %u frames: kernel.perf_event_max_stack allows no more",
+		log_note("stacks are cut at %u frames, the limit of kernel.perf_event_max_stack",
 			 depth);
 	return 0;
 }

@@ -25,7 +25,7 @@ static void show(const char *path, int percent)
 	if (!out)
 		return;
 	fprintf(out, "\rmemleak: %s of ",
-		percent < 0 ? "fetching debug information" : "reading symbols");
+		percent < 0 ? "downloading debug information" : "reading symbols");
 	escape_puts(out, path_name(path));
 	if (percent >= 0)
 		fprintf(out, ": %d %%", percent);

@@ -82,10 +82,11 @@ void prover_at_end(struct prover *prover, struct source *source)
 static const char *obstacle(const struct options *opts)
 {
 	if (!options_trace_processes(opts))
-		return "a proof is about processes: kernel memory has none";
+		return "no proof: kernel memory is not searched, only that of processes";
 	if (opts->combined_only || opts->sample_bytes || opts->sample_rate > 1)
-		return "a proof wants to know every block: --combined-only and sampling do not";
-	return opts->agent ? "give --prove to have proofs with --agent" : NULL;
+		return "no proof: it needs every block, which --combined-only and sampling do not "
+		       "keep";
+	return opts->agent ? "no proof: with --agent, it needs --prove from the start" : NULL;
 }
 
 int prover_want(struct prover *prover)

@@ -107,7 +107,7 @@ static void say_error(const char *path, int err)
 	else if (err == -ENOTSUP)
 		log_error("%s: written by a newer memleak", path);
 	else if (err == -EFBIG)
-		log_error("%s: would take more memory than any recording should", path);
+		log_error("%s: invalid recording: reading it would take too much memory", path);
 	else if (err == -ESPIPE)
 		log_error("%s: must be a file, not a pipe", path);
 	else
@@ -149,8 +149,8 @@ static int say_end(const struct replay *replay, size_t total, int err)
 		return -ENODATA;
 	}
 	if (err && replay->report_cnt == total)
-		log_note("%s is cut at snapshot %zu: what comes before it is shown", replay->path,
-			 total + 1);
+		log_note("%s is truncated at snapshot %zu: earlier snapshots are shown",
+			 replay->path, total + 1);
 	return 0;
 }
 

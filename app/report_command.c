@@ -17,16 +17,15 @@
 static const char *missing(const struct options *opts, unsigned int flags)
 {
 	if (opts->show_allocs && !(flags & RECORDING_BLOCKS))
-		return "no single blocks: --show-allocs was not given when it was recorded";
+		return "no single blocks: it was recorded without --show-allocs";
 	if (opts->by == BY_THREAD && !(flags & RECORDING_BLOCKS))
-		return "no threads: neither --by thread nor --show-allocs was given when it was "
-		       "recorded";
+		return "no threads: it was recorded without --by thread and --show-allocs";
 	if (opts->largest && !(flags & RECORDING_AGES))
 		return "no largest blocks: it was recorded with --combined-only";
 	if (opts->peak && !(flags & RECORDING_PEAK))
-		return "no peak: --peak was not given when it was recorded";
+		return "no peak: it was recorded without --peak";
 	if (opts->summary && !(flags & RECORDING_SUMMARY))
-		return "no summary: --summary was not given when it was recorded";
+		return "no summary: it was recorded without --summary";
 	return NULL;
 }
 

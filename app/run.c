@@ -195,8 +195,8 @@ static int show_report(void *arg)
 	else
 		err = reporter_add(&run->reporter, &run->snap, run->deadline_ns, run->final, true);
 	if (run->final && !run->opts->count_by && !clock_left_ms(run->deadline_ns))
-		log_note("the last report does not wait longer for names: frames without one are "
-			 "told by file and offset");
+		log_note("the last report stops waiting for names: unnamed frames are shown as "
+			 "file+offset");
 	run->result->verdict = run->reporter.verdict;
 	if (!err)
 		err = record_report(run);
@@ -251,7 +251,7 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 	run->finished = run->final;
 	err = ops->read(run->source, &request, &run->snap);
 	if (err) {
-		log_error("cannot read what is outstanding: %s", strerror(-err));
+		log_error("cannot take a snapshot: %s", strerror(-err));
 		return err;
 	}
 	if (!run->opts->count_by)
@@ -346,15 +346,14 @@ static int set_baseline(struct run *run)
 	uint64_t elapsed_ns;
 
 	if (run->opts->combined_only || run->opts->count_by) {
-		log_note("SIGUSR2 sets no baseline: %s keeps no ages",
+		log_note("no baseline is set: %s keeps no ages",
 			 run->opts->count_by ? "--count" : "--combined-only");
 		return 0;
 	}
 	elapsed_ns = run->source->ops->set_baseline(run->source, clock_ns(CLOCK_MONOTONIC));
-	log_note("baseline: reports leave out what was allocated before now, %.1f s after tracing "
-		 "began%s",
+	log_note("baseline: allocations before now (%.1f s after tracing began) are left out%s",
 		 (double)elapsed_ns / 1e9,
-		 elapsed_ns < run->opts->warmup_ns ? "; the warm-up goes on" : "");
+		 elapsed_ns < run->opts->warmup_ns ? "; the warm-up continues" : "");
 	return 0;
 }
 
@@ -449,8 +448,8 @@ static int stretch_interval(struct run *run)
 	if (run->cost_ns < REPORT_CHEAP_NS || least_ns <= interval_ns || run->finished)
 		return 0;
 	if (least_ns >= 2 * run->noted_interval_ns) {
-		log_note("reports cost %.1f s of CPU time each: they come %.1f s apart, not %g s, "
-			 "to take a fifth of a core at most",
+		log_note("each report costs %.1f s of CPU time: the interval is now %.1f s instead "
+			 "of %g s, to use at most 20 %% of a core",
 			 (double)run->cost_ns / 1e9, (double)least_ns / 1e9,
 			 (double)interval_ns / 1e9);
 		run->noted_interval_ns = least_ns;

@@ -75,17 +75,17 @@ static int answer(struct scrub *scrub, enum screen_ask ask)
 		screen__want_page(scrub->screen);
 		return begin_anew(scrub);
 	case ASK_BASE:
-		log_note("a recording has no baseline any more: m marks a moment");
+		log_note("no baseline can be set in a recording: press m to mark a moment");
 		return 0;
 	case ASK_NOW:
 	case ASK_PROOF:
 	case ASK_RECORD:
-		log_note("this is a recording: nothing is traced any more");
+		log_note("not available in a recording: nothing is being traced");
 		return 0;
 	case ASK_THREADS:
 		if (!(recording__flags(scrub->replay->recording) & RECORDING_BLOCKS))
-			log_note("no threads: neither --by thread nor --show-allocs was given when "
-				 "it was recorded");
+			log_note("no threads: it was recorded without --by thread and "
+				 "--show-allocs");
 		return 0;
 	default:
 		return 0;

@@ -153,8 +153,7 @@ static int start_command(struct session *session)
 		err = child_start(opts->command, opts->user, true, opts->live, &session->child);
 
 	if (urls && *urls)
-		log_note("debug information that is missing is fetched from %s (DEBUGINFOD_URLS)",
-			 urls);
+		log_note("missing debug information is downloaded from %s (DEBUGINFOD_URLS)", urls);
 	if (err)
 		return err;
 	if (measures_cost(opts))
@@ -162,7 +161,7 @@ static int start_command(struct session *session)
 	err = rights_shed(session->out.path != NULL || opts->live, opts->command != NULL,
 			  options_trace_processes(opts) && link_kind_needs_admin());
 	if (err)
-		log_error("cannot give up capabilities: %s", strerror(-err));
+		log_error("cannot drop capabilities: %s", strerror(-err));
 	return err;
 }
 
@@ -216,8 +215,8 @@ static int trace(struct session *session)
 	if (err)
 		return err;
 	if (!session->opts->agent && options_share_probes(session->opts) && private_libc_install())
-		log_note("memleak is slowed down by its own probes: it cannot use a private copy "
-			 "of the C library");
+		log_note("memleak cannot use a private copy of the C library, and is slowed down "
+			 "by its own probes");
 	err = symbolizer__new(&session->symbolizer);
 	if (err) {
 		log_error("cannot start the symbolizer: %s", strerror(-err));
@@ -270,7 +269,7 @@ static int verdict_code(const struct options *opts, enum last_verdict verdict, i
 		return opts->error_exitcode;
 	if (verdict == VERDICT_CLEAN)
 		return code;
-	log_error("--error-exitcode: there is no proof, so it is not known whether memory is lost");
+	log_error("--error-exitcode: no proof was made, so it is unknown whether memory is lost");
 	return EXIT_CANNOT;
 }
 

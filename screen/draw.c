@@ -208,7 +208,7 @@ static void draw_sums(const struct model *model)
 	}
 	if (shown->lost) {
 		attron(RED | A_BOLD);
-		x = put(1, x, COLS - x, " lost: v tells");
+		x = put(1, x, COLS - x, " losses: press v");
 		attroff(RED | A_BOLD);
 	}
 }
@@ -392,9 +392,9 @@ static void draw_list(struct model *model, int y, int end)
 		draw_row(model->rows[i], &layout, y, i == model->selected);
 	if (!model->row_cnt)
 		put(y, 2, COLS - 2,
-		    model->hidden_cnt ? "nothing passes the filter: Esc clears it"
-				      : "nothing is outstanding that has passed --older and other "
-					"options");
+		    model->hidden_cnt
+			    ? "nothing passes the filter: Esc clears it"
+			    : "no outstanding block passes --older and the other filters");
 }
 
 /* Returns the length of the part of a line that fits; the part ends at a blank if possible. */
@@ -442,7 +442,7 @@ static void draw_source(const struct drawing *drawing, const struct screen_line 
 	int around = (end - y - 2) / 2;
 
 	if (!line->file) {
-		put(y, 0, COLS, "the source is not known");
+		put(y, 0, COLS, "unknown source file");
 		return;
 	}
 	attron(CYAN);
@@ -524,15 +524,15 @@ static const char help[] =
 	"Up Down PgUp PgDn Home End  move (also j k g G)\n"
 	"Enter    open a group or a stack, with its source;  Esc q  back\n"
 	"/        filter as you type: functions, files, modules, processes\n"
-	"s S 1-7  order: next, previous, or by a column;  I  turn it round\n"
+	"s S 1-7  order: next, previous, or by a column;  I  reverse\n"
 	"Tab      by stack, process, thread, module\n"
-	"m M      mark this moment: changes are since then; forget it\n"
-	"p Space  pause: what comes meanwhile waits\n"
+	"m M      mark this moment, to show changes since; unmark\n"
+	"p Space  pause: new reports are held back\n"
 	"v        verdicts, totals, what was lost, messages\n"
 	"r P      a report now; one with a proof: which blocks nothing points to\n"
-	"b        baseline: leave out what there is now, for good\n"
+	"b        baseline: leave out everything allocated so far\n"
 	"w R      into this folder: a page (HTML); begin or end a recording\n"
-	"Left Right , . < > { }  of a recording: a moment back or on, ten, ends\n"
+	"Left Right , . < > { }  recording: previous or next moment, ten, ends\n"
 	"o        mouse on or off;  Ctrl-L  draw anew;  q  quit\n"
 	"\n"
 	"K M G are powers of 1024. RATE is while it grows. HISTORY begins with tracing.\n"

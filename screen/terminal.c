@@ -34,7 +34,7 @@ const char *terminal_fault(void)
 	int found;
 
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
-		return "--live wants a terminal for stdin and stdout";
+		return "--live needs a terminal for stdin and stdout";
 	if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
 		return found == 1 ? "--live cannot draw on this type of terminal (TERM)"
 				  : "--live does not know this type of terminal: set TERM, for "

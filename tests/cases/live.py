@@ -63,7 +63,7 @@ def test_groups(t):
     screen = recording(t)
     screen.keys("Tab").golden("by-process")
     screen.keys("Down", "Enter").golden("within-process")
-    screen.keys("Escape", "Tab").wait_for("no threads: neither --by thread")
+    screen.keys("Escape", "Tab").wait_for("no threads: it was recorded without --by thread")
     screen.keys("Tab").golden("by-module")
     screen.keys("q").left(0)
 
@@ -213,9 +213,9 @@ def test_suspend(t):
 def test_no_terminal(t):
     """Without a terminal, one line says so, and nothing is traced."""
     t.refused("report", RECORDING, "--live", code=1,
-              says="--live wants a terminal for stdin and stdout")
+              says="--live needs a terminal for stdin and stdout")
     program = t.program("leak")
-    t.refused("--live", "-p", str(program.pid), code=1, says="--live wants a terminal")
+    t.refused("--live", "-p", str(program.pid), code=1, says="--live needs a terminal")
 
 
 @untraced
@@ -238,7 +238,7 @@ def test_program(t):
     """
     program = t.program("leak")
     screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2")
-    screen.wait_for("nothing is outstanding")
+    screen.wait_for("no outstanding block")
     program.go()
     screen.wait_for("5.00M in 10 blocks, 2 stacks", "leak_big", "leak_small")
     screen.keys("p").wait_for("PAUSED")
@@ -247,7 +247,7 @@ def test_program(t):
     screen.keys("p").wait_for("10.0M in 20 blocks", without=["PAUSED"])
     screen.keys("w").wait_for("the report is in memleak-")
     screen.keys("R").wait_for("the recording is in memleak-")
-    screen.keys("b").wait_for("nothing is outstanding")
+    screen.keys("b").wait_for("no outstanding block")
     screen.keys("q").left(0)
     report = t.memleak("report", "--json", next(t.tmp.glob("memleak-*.mlk")))
     report.finish(final=False)
@@ -262,7 +262,7 @@ def test_source(t):
     """Shows the source around the line that allocates, and around that of a caller."""
     program = t.program("leak")
     screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2", cwd=ROOT)
-    screen.wait_for("nothing is outstanding")
+    screen.wait_for("no outstanding block")
     program.go()
     screen.wait_for("leak_big")
     screen.keys("Enter").wait_for(">     return keep(malloc(BIG)); /* LEAK */", "leak_big(void)")
@@ -296,7 +296,7 @@ def test_end(t):
     """After the program has ended, the screen stays and keys work; probes are removed."""
     program = t.program("leak")
     screen = Screen(t, "--live", "-o", "0", "-p", str(program.pid), "0.2")
-    screen.wait_for("nothing is outstanding")
+    screen.wait_for("no outstanding block")
     program.go()
     screen.wait_for("leak_big")
     os.kill(program.pid, signal.SIGKILL)
