@@ -173,8 +173,8 @@ static void say_where(const struct server *server, int fd)
 	}
 	log_note("listening on http://%s/%s", text,
 		 listen_address_is_loopback(&address) ? ""
-						      : ": whoever reaches that address can read "
-							"the reports, without a password");
+						      : ": anyone who can reach this address can "
+							"read the reports, without a password");
 }
 
 /* Processes a reply of the helper. Rejects a reply to which there is no request. */
@@ -225,8 +225,8 @@ static bool has_ended(struct server *server)
 	if (err == -ETIMEDOUT)
 		return false;
 	if (!server->told)
-		log_error("the HTTP server has ended (%s): %s", strerror(-err),
-			  starter_is_gone() ? "nothing is served any more" : "it is started again");
+		log_error("the HTTP server exited (%s): %s", strerror(-err),
+			  starter_is_gone() ? "reports are no longer served" : "it is restarted");
 	server->told = true;
 	return true;
 }

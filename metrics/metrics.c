@@ -32,18 +32,18 @@ static const struct metric_family sites = {"memleak_sites", METRIC_GAUGE, NULL,
 
 static const struct metric_family proof_bytes = {
 	"memleak_proof_bytes", METRIC_GAUGE, "bytes",
-	"Bytes that a proof looked at, by whether anything points to them: see Proof in the "
+	"Bytes that the proof checked, by whether anything points to them: see Proof in the "
 	"manual."};
 static const struct metric_family proof_unproved = {
 	"memleak_proof_unproved_processes", METRIC_GAUGE, NULL,
-	"Processes whose memory the proof could not look at."};
+	"Processes whose memory the proof could not read."};
 static const struct metric_family proof_stopped = {
 	"memleak_proof_stopped_seconds", METRIC_GAUGE, "seconds",
-	"The longest time that the proof held a thread."};
+	"The longest time that the proof stopped a thread."};
 
-static const struct metric_family heap_bytes = {"memleak_heap_bytes", METRIC_GAUGE, "bytes",
-						"What glibc's heaps have, by state: known to "
-						"memleak, older, free, or the allocator's own."};
+static const struct metric_family heap_bytes = {
+	"memleak_heap_bytes", METRIC_GAUGE, "bytes",
+	"Bytes of glibc's heaps, by state: known to memleak, older, free, or the allocator's own."};
 static const struct metric_family heap_present = {
 	"memleak_heap_present_bytes", METRIC_GAUGE, "bytes",
 	"Pages of glibc's heaps that are in memory, or swapped out."};
@@ -63,9 +63,9 @@ static const struct metric_family all_calls = {
 static const struct metric_family all_requested_bytes = {
 	"memleak_all_requested_bytes", METRIC_COUNTER, "bytes",
 	"Bytes requested in all, including those that memleak_requested_bytes_total leaves out."};
-static const struct metric_family lost = {"memleak_lost", METRIC_COUNTER, NULL,
-					  "What could not be followed since tracing began, by "
-					  "reason: see LOST EVENTS in the manual."};
+static const struct metric_family lost = {
+	"memleak_lost", METRIC_COUNTER, NULL,
+	"Events lost since tracing began, by reason: see LOST EVENTS in the manual."};
 
 static const struct metric_family build = {"memleak_build_info", METRIC_GAUGE, NULL,
 					   "The version of memleak; always 1."};
@@ -74,12 +74,10 @@ static const struct metric_family reports = {"memleak_reports", METRIC_COUNTER, 
 static const struct metric_family report_time = {
 	"memleak_report_timestamp_seconds", METRIC_GAUGE, "seconds",
 	"Time of the report that all other metrics come from, in seconds since 1970."};
-static const struct metric_family tracing = {
-	"memleak_tracing_seconds", METRIC_GAUGE, "seconds",
-	"How long tracing had been going on when the report was made."};
-static const struct metric_family walk = {
-	"memleak_walk_seconds", METRIC_GAUGE, "seconds",
-	"How long it took to read what was outstanding for the report."};
+static const struct metric_family tracing = {"memleak_tracing_seconds", METRIC_GAUGE, "seconds",
+					     "Duration of tracing up to the report."};
+static const struct metric_family walk = {"memleak_walk_seconds", METRIC_GAUGE, "seconds",
+					  "Time to take the snapshot for the report."};
 static const struct metric_family cpu = {"process_cpu_seconds", METRIC_COUNTER, "seconds",
 					 "CPU time of memleak and its helpers."};
 static const struct metric_family resident = {"process_resident_memory_bytes", METRIC_GAUGE,

@@ -26,10 +26,10 @@ static const struct metric_family site_score = {
 
 static const struct metric_family group_bytes = {
 	"memleak_group_outstanding_bytes", METRIC_GAUGE, "bytes",
-	"Bytes outstanding of what --by sums up to, and of all others together."};
+	"Bytes outstanding of each --by group shown, and of all others together."};
 static const struct metric_family group_blocks = {
 	"memleak_group_outstanding_blocks", METRIC_GAUGE, "blocks",
-	"Blocks outstanding of what --by sums up to, and of all others together."};
+	"Blocks outstanding of each --by group shown, and of all others together."};
 static const struct metric_family group_growth = {"memleak_group_growth_bytes_per_second",
 						  METRIC_GAUGE, "bytes_per_second",
 						  "Growth rate, known after a few reports."};
@@ -45,10 +45,10 @@ static const struct metric_family site_lost_blocks = {
 	"Blocks that nothing points to, of the stacks shown, and of all others together."};
 static const struct metric_family group_lost_bytes = {
 	"memleak_group_lost_bytes", METRIC_GAUGE, "bytes",
-	"Bytes that nothing points to, of what --by sums up to, and of all others together."};
+	"Bytes that nothing points to, of each --by group shown, and of all others together."};
 static const struct metric_family group_lost_blocks = {
 	"memleak_group_lost_blocks", METRIC_GAUGE, "blocks",
-	"Blocks that nothing points to, of what --by sums up to, and of all others together."};
+	"Blocks that nothing points to, of each --by group shown, and of all others together."};
 
 /* Maximum number of rows; it is limited because collectors store each row. */
 #define ROWS_MAX 1000

@@ -66,7 +66,7 @@ struct content {
 	"/         the last report as a page, as soon as there is one; not with --count\n"         \
 	"/metrics  OpenMetrics, for Prometheus and compatible collectors\n"                        \
 	"/report   the last report as JSON\n"                                                      \
-	"/pprof    the same as a profile\n"                                                        \
+	"/pprof    the last report as a profile\n"                                                 \
 	"/healthz  ok\n"
 
 static const struct {
@@ -78,7 +78,7 @@ static const struct {
 	[FIXED_UNKNOWN] = {MHD_HTTP_NOT_FOUND, "there is no such page, but\n\n" PAGES},
 	[FIXED_METHOD] = {MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are served\n"},
 	[FIXED_HOST] = {MHD_HTTP_MISDIRECTED_REQUEST,
-			"ask by an address, localhost or this machine's host name\n"},
+			"use an address, localhost or this machine's host name\n"},
 	[FIXED_NO_REPORT] = {MHD_HTTP_SERVICE_UNAVAILABLE,
 			     "there is no report yet, or none in this form\n"},
 	[FIXED_BUSY] = {MHD_HTTP_SERVICE_UNAVAILABLE,

@@ -193,7 +193,7 @@ def test_server_killed(t):
     memleak.fresh_report()
     if meanwhile(memleak, scrape, address).value("memleak_reports_total") <= before:
         raise Failure("pages are old")
-    wanted("lines", memleak.notes.count("the HTTP server has ended"), 1)
+    wanted("lines", memleak.notes.count("the HTTP server exited"), 1)
     still_serves(t, memleak, address, first)
 
 
@@ -207,8 +207,8 @@ def test_no_starter(t):
     memleak.look()
     starter, = memleak.starters
     os.kill(starter, signal.SIGKILL)
-    memleak.wait_for("a line", lambda: "the HTTP server has ended" in memleak.notes)
-    if "nothing is served any more" not in memleak.notes:
+    memleak.wait_for("a line", lambda: "the HTTP server exited" in memleak.notes)
+    if "reports are no longer served" not in memleak.notes:
         raise Failure(memleak.notes)
     memleak.stop()
 
