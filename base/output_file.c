@@ -256,7 +256,7 @@ int output_file_open(const char *path)
 const char *output_file_error(int err)
 {
 	if (err == -EACCES && !geteuid())
-		return "permission denied, or it belongs to another user, who may have put it "
-		       "there: give another name";
+		return "permission denied, or owned by another user, who may have planted it: use "
+		       "another path";
 	return strerror(-err);
 }

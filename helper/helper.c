@@ -115,7 +115,7 @@ void helper_stop(struct helper *helper, unsigned int grace_ms)
 	if (status < 0)
 		status = 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == STARTER_NOT_CONFINED)
-		log_error("the %s cannot give up its rights here, so it does not run",
+		log_error("the %s cannot drop its privileges on this system and is disabled",
 			  helper->kind->name);
 	/* If a sanitizer found an error in the helper, fail here, so that tests notice. */
 	if (HELPER_SANITIZED && grace_ms && WIFEXITED(status) && WEXITSTATUS(status))

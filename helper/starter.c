@@ -294,9 +294,9 @@ static int start(void)
 /* Ends the starter after it failed. From then on no helper can be started. */
 static void lose(int err)
 {
-	log_error("the process that starts helpers is gone (%s): from now on new code has no names "
-		  "and no probes; start memleak again",
-		  err == -ETIMEDOUT ? "it hangs" : "it ended");
+	log_error("the process that starts helpers %s: new code gets no names and no probes; "
+		  "restart memleak",
+		  err == -ETIMEDOUT ? "stopped responding" : "exited");
 	end();
 }
 

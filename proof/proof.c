@@ -172,7 +172,7 @@ static void say_why(struct proof *proof, pid_t pid, int err)
 		log_note("no proof for process %d: a debugger or another tracer is attached to it",
 			 pid);
 	else
-		log_note("no proof for process %d: its memory cannot be looked at: %s", pid,
+		log_note("no proof for process %d: cannot read its memory: %s", pid,
 			 strerror(-err));
 }
 

@@ -67,9 +67,9 @@ static void note_unused(struct module *module, const char *why)
 static int note_unreadable(struct module *module, uint32_t why)
 {
 	static const char *const words[UNREADABLE_CNT] = {
-		[UNREADABLE_COMPRESSION] = "it is compressed in a way that is not known",
-		[UNREADABLE_LARGE] = "it is too large once it is unpacked",
-		[UNREADABLE_DAMAGED] = "what is compressed is damaged",
+		[UNREADABLE_COMPRESSION] = "unknown compression",
+		[UNREADABLE_LARGE] = "too large when unpacked",
+		[UNREADABLE_DAMAGED] = "the compressed data is damaged",
 		[UNREADABLE] = "elfutils cannot read it",
 	};
 
@@ -99,7 +99,7 @@ static void give_up(struct client *client)
 		if (job->module->max_level >= job->level)
 			job->module->max_level = job->level - 1;
 		if (job->level == NAME_FULL)
-			note_unused(job->module, "the process that reads it ended or hung");
+			note_unused(job->module, "the process reading it crashed or hung");
 		break;
 	case JOB_NONE:
 		break;

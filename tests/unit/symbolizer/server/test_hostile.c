@@ -154,8 +154,8 @@ static bool waits_for_dwarf(void *slow, unsigned int offset)
 /* Counts messages about unused debug information. */
 static void count_note(void *arg, const char *line, size_t len)
 {
-	static const char wanted[] = "endless.so: debug information is not used: the process that "
-				     "reads it ended or hung\n";
+	static const char wanted[] = "endless.so: debug information is not used: the process "
+				     "reading it crashed or hung\n";
 	size_t *cnt = arg;
 
 	*cnt += len >= sizeof(wanted) - 1 &&
