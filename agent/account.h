@@ -182,9 +182,9 @@ struct account {
 #define ACCOUNT_CACHE_LINE 64U
 _Static_assert(offsetof(struct account, depth) / ACCOUNT_CACHE_LINE ==
 		       offsetof(struct account, epoch) / ACCOUNT_CACHE_LINE,
-	       "what each call reads is in one line");
+	       "fields read by each call share a cache line");
 _Static_assert(offsetof(struct account, module_cnt) % ACCOUNT_CACHE_LINE == 0,
-	       "what others write begins another one");
+	       "fields written by all threads begin another line");
 
 struct account_thread {
 	__u32 tid;
@@ -201,7 +201,7 @@ struct account_thread {
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct account_thread) % ACCOUNT_CACHE_LINE == 0,
-	       "no two threads write to one line");
+	       "threads do not share cache lines");
 
 #define ACCOUNT_MODULES_MAX (1U << 16)
 

@@ -109,7 +109,7 @@ static void refuse(struct listener *listener, int sock, pid_t pid)
 {
 	close(sock);
 	if (!listener->refused++)
-		log_note("process %d is refused, as it is another user's: start the command with "
+		log_note("process %d refused: it runs as another user; start the command with "
 			 "--user",
 			 (int)pid);
 }

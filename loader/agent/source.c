@@ -110,9 +110,9 @@ static void replace_others(struct agent_source *source, pid_t pid)
 
 static int refuse_samples(const struct agent_process *process, const struct sampling *has)
 {
-	log_error("process %d keeps only one sample in %" PRIu64
-		  " %s, as an earlier memleak asked: "
-		  "--prove, --peak, --summary and other rates are not possible any more",
+	log_error("process %d records only one sample in %" PRIu64
+		  " %s since an earlier memleak run: --prove, --peak, --summary and other rates "
+		  "are impossible",
 		  process->info.pid, has->rate, has->mode == SAMPLING_BYTES ? "bytes" : "blocks");
 	return -EINVAL;
 }
@@ -136,8 +136,8 @@ static int agree_on_samples(struct agent_source *source, struct agent_process *p
 	    (ours->mode && (ours->mode != has.mode || ours->rate != has.rate)))
 		return refuse_samples(process, &has);
 	if (!ours->mode)
-		log_note("process %d keeps only one sample in %" PRIu64
-			 " %s, as an earlier memleak asked",
+		log_note("process %d records only one sample in %" PRIu64
+			 " %s since an earlier memleak run",
 			 process->info.pid, has.rate,
 			 has.mode == SAMPLING_BYTES ? "bytes" : "blocks");
 	*ours = has;
@@ -264,10 +264,11 @@ static void agent_source__describe(const struct source *base)
 	const struct agent_source *source = (const struct agent_source *)base;
 
 	for (size_t i = 0; i < source->processes.cnt; i++)
-		log_note("tracing pid %d (%s) by its agent", source->processes.items[i]->info.pid,
+		log_note("tracing pid %d (%s) through its agent",
+			 source->processes.items[i]->info.pid,
 			 source->processes.items[i]->info.comm);
 	if (source->waits)
-		log_note("tracing the command by its agent");
+		log_note("tracing the command through its agent");
 }
 
 static int agent_source__poll_fd(const struct source *base)
@@ -479,9 +480,8 @@ static int agent_source__dispatch(struct source *base, const struct event_listen
 	if (!err && source->opts->trace)
 		err = agent_trace_take(&source->trace, &source->processes, listener, false);
 	if (!err && command_ended && source->waits) {
-		log_note("the command kept no account: it is static, has more rights than its "
-			 "user, may make no large files (ulimit -f), or executed nothing that "
-			 "loads libmemleak.so");
+		log_note("no agent connected: the command is statically linked, set-user-ID or has "
+			 "file capabilities, or its file size limit (ulimit -f) is too small");
 		source->waits = false;
 	}
 	return err;
@@ -525,13 +525,13 @@ static void look_at_agent(struct agent_process *process)
 		return;
 	if (!process->bypassed && account_view_is_bypassed(&process->view)) {
 		process->bypassed = true;
-		log_note("process %d has an allocator of its own, whose calls its agent does not "
-			 "see: trace it without --agent",
+		log_note("process %d uses its own allocator, which the agent cannot trace: trace "
+			 "it without --agent",
 			 process->info.pid);
 	}
 	if (!process->ended && has_other_account(process)) {
 		process->replaced = true;
-		log_note("process %d has executed a program that has handed over no account",
+		log_note("process %d executed a program without a working agent: it is not traced",
 			 process->info.pid);
 	}
 }
@@ -728,7 +728,8 @@ static int join(struct agent_source *source, pid_t pid)
 	if (!err && source->processes.items[source->processes.cnt - 1]->ended)
 		err = -ESRCH;
 	if (err == -EPROTO)
-		log_error("the account of process %d is of another version of the agent", pid);
+		log_error("process %d has an agent of another version: start it with this version",
+			  pid);
 	else if (err && err != -EINVAL)
 		log_error("cannot read the account of process %d: %s", pid, strerror(-err));
 	return err;
@@ -796,7 +797,7 @@ int agent_source__prepare_command(struct source *base)
 	int err;
 
 	if (!library) {
-		log_error("libmemleak.so is neither beside memleak nor in ../lib/memleak");
+		log_error("cannot find libmemleak.so beside memleak or in ../lib/memleak");
 		return -ENOENT;
 	}
 	err = listener_init(&source->listener, user_of(source->opts));

@@ -254,15 +254,14 @@ void kernel_hooks_init(const struct kernel_loading *loading, const struct bpf_ob
 			continue;
 		err = load_hooks(loading, tables, trampolines, hooks);
 		if (!err) {
-			log_verbose("objects freed in bulk or after a grace period are seen by %s",
+			log_verbose("bulk frees and frees after a grace period are traced by %s",
 				    kind);
 			if (hooks->pages)
-				log_verbose("pages allocated in bulk are seen by %s", kind);
+				log_verbose("bulk allocations of pages are traced by %s", kind);
 			return;
 		}
 		log_verbose("%s programs are not available: %s", kind, strerror(-err));
 	}
-	log_verbose(
-		"objects freed in bulk or by kfree_rcu() are not seen when they are freed, only "
-		"when their memory is used again; those allocated in bulk are not seen");
+	log_verbose("bulk allocations are missed; bulk frees and kfree_rcu() are noticed only when "
+		    "the memory is reused");
 }

@@ -182,7 +182,7 @@ static int find_arguments(struct kernel_loading *loading)
 		return -ENOENT;
 	if (!kernel_places_by_btf(loading->btf, &loading->at, &event))
 		return 0;
-	log_verbose("tracepoint %s has arguments that memleak does not know", event);
+	log_verbose("tracepoint %s has unknown arguments", event);
 	return -EPROTO;
 }
 
@@ -259,7 +259,7 @@ int kernel_programs_init(const struct options *opts, const struct kernel_functio
 	err = load_best(&loading, ret);
 	if (err)
 		log_error("the kernel rejected the programs for its allocation events: %s (-v "
-			  "shows what was tried, -vv the kernel's reasons)",
+			  "lists the attempts, -vv the verifier's messages)",
 			  strerror(-err));
 	else
 		kernel_hooks_init(&loading, ret->object, &ret->hooks);

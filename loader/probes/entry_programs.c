@@ -119,8 +119,8 @@ struct bpf_program *entry_programs__get(struct entry_programs *programs)
 		err = load(programs);
 		programs->failed = err;
 		if (err)
-			log_error("the kernel rejected the programs for functions that an "
-				  "exception may leave: %s (-vv shows its reasons)",
+			log_error("the kernel rejected the programs for functions that may throw: "
+				  "%s (-vv shows the verifier's messages)",
 				  strerror(-err));
 	}
 	return programs->failed ? NULL : programs->own->progs.enter_any;

@@ -37,7 +37,8 @@ void file_system_refuse_served(void)
 		regular_file_refuse(is_served);
 		return;
 	}
-	log_verbose("files that another process serves (FUSE) are opened: %s", strerror(-err));
+	log_verbose("cannot detect files that another process serves (FUSE), and opens them: %s",
+		    strerror(-err));
 	file_system_bpf__destroy(skel);
 	skel = NULL;
 }

@@ -64,18 +64,17 @@ static bool seccomp_kills(void)
 int probe_safety_check(pid_t pid)
 {
 	if (is_go(pid)) {
-		log_error("process %d is a program in Go, which moves its stacks: a return probe "
-			  "could crash it, and Go's own memory is left to the garbage collector. "
-			  "--force "
-			  "traces what its C code allocates",
+		log_error("process %d is a Go program, which moves its stacks: a return probe "
+			  "could crash it. --force traces what its C code allocates; Go's own "
+			  "memory is garbage-collected",
 			  pid);
 		return -EPERM;
 	}
 	if (is_filtered(pid) && seccomp_kills()) {
-		log_error("process %d is under a seccomp filter, and on this kernel a return probe "
-			  "could end it (CVE-2025-21834): update the kernel. --force traces it "
-			  "anyway",
-			  pid);
+		log_error(
+			"process %d is under a seccomp filter, and on this kernel a return probe "
+			"may kill it (CVE-2025-21834): update the kernel. --force traces it anyway",
+			pid);
 		return -EPERM;
 	}
 	return 0;
@@ -85,8 +84,8 @@ int probe_safety_check_shared(void)
 {
 	if (!seccomp_kills())
 		return 0;
-	log_error("on this kernel a return probe ends processes under a seccomp filter "
-		  "(CVE-2025-21834), and with --all-processes, --comm, --cgroup and --follow every "
-		  "process has the probes: update the kernel. --force traces anyway");
+	log_error("on this kernel return probes kill processes under a seccomp filter "
+		  "(CVE-2025-21834), and --all-processes, --comm, --cgroup and --follow probe "
+		  "every process: update the kernel. --force traces anyway");
 	return -EPERM;
 }

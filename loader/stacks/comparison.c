@@ -143,11 +143,10 @@ char *comparison_text(const struct comparison *comparison)
 		if (by[rest[i].verdict])
 			fprintf(out, "; %" PRIu64 " %s", by[rest[i].verdict], rest[i].text);
 	if (comparison->deferred_cnt)
-		fprintf(out, "; %" PRIu64 " not compared, left to libdwfl for their code was new",
+		fprintf(out, "; %" PRIu64 " not compared: only libdwfl walked them (new code)",
 			comparison->deferred_cnt);
 	if (comparison->unknown_cnt)
-		fprintf(out, "; %" PRIu64 " not compared, of code that was not known",
-			comparison->unknown_cnt);
+		fprintf(out, "; %" PRIu64 " not compared: unknown code", comparison->unknown_cnt);
 	return fclose(out) ? NULL : text;
 }
 
@@ -166,8 +165,8 @@ void comparison_say(const struct comparison *comparison)
 	for (size_t i = 0; i < comparison->place_cnt; i++) {
 		const struct comparison_place *place = &comparison->places[i];
 
-		log_verbose("unwinding %s behind %s: %" PRIu64 " stacks; in the first, behind %s, "
-			    "memleak found %s and libdwfl %s",
+		log_verbose("unwinding %s after %s: %" PRIu64
+			    " stacks; in the first one, after %s, memleak found %s and libdwfl %s",
 			    verdict_texts[place->verdict],
 			    place->file ? place->file : "code of no file", place->stack_cnt,
 			    place->from ? place->from : "?", place->memleak ? place->memleak : "?",

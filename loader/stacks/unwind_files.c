@@ -125,7 +125,7 @@ static void tell(struct unwind_files *files, const char *name, const char *why)
 	if (files->told_cnt++ < TOLD_MAX)
 		log_note("no unwind table for %s: %s; stacks through it may be cut", name, why);
 	else if (files->told_cnt == TOLD_MAX + 1)
-		log_note("other files have no unwind table either");
+		log_note("further files without an unwind table are not logged");
 }
 
 static uint64_t hash_table(const struct unwind_table *table)
@@ -213,7 +213,7 @@ static const char *reason_of(int err)
 	case ETIMEDOUT:
 		return "reading it takes too long";
 	case ENOSPC:
-		return "all tables together have used up their share of the memory";
+		return "the memory limit of unwind tables is reached";
 	case E2BIG:
 		return "it is too large";
 	case EREMOTE:

@@ -94,7 +94,7 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct told_space *space,
 	file = unwind_files_add(&spaces->files, fd, mapping->path, space->uid, deadline_ns);
 	if (file == -ETIMEDOUT &&
 	    user_budgets_tell(&spaces->files.budgets, space->uid, BUDGET_TABLES))
-		log_note("reading the files of processes of user %u takes too long: new ones have "
+		log_note("reading the files of user %u's processes takes too long: new files get "
 			 "no unwind tables for some minutes",
 			 space->uid);
 	return file;
@@ -215,8 +215,8 @@ static void drop_mappings(struct told_space *space, struct mapping_list *list)
 	mapping_list_limit(list, UNWIND_MAPPINGS_MAX);
 	if (list->cnt == cnt || space->told_many)
 		return;
-	log_note("process %d has code in %zu places, of which %u are known: stacks "
-		 "through the others may be cut",
+	log_note("process %d has %zu mappings with code, of which only %u are used: stacks through "
+		 "the others may be cut",
 		 space->pid, cnt, UNWIND_MAPPINGS_MAX);
 	space->told_many = true;
 }
@@ -359,7 +359,7 @@ bool unwind_spaces_refresh(struct unwind_spaces *spaces, const struct unwind_sub
 	int err = refresh(spaces, subject, proc, &list, &finished);
 
 	if (err)
-		log_note("stacks of process %d may be cut: cannot tell where its code is (%s)",
+		log_note("stacks of process %d may be cut: cannot publish its code mappings (%s)",
 			 subject->pid, strerror(-err));
 	if (spaces->files.table_cnt != table_cnt)
 		say_size(spaces, subject->pid);

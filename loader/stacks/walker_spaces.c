@@ -51,7 +51,7 @@ static int fail(struct walker_spaces *spaces, uid_t uid, int err)
 		proc_maps_deinit(&spaces->items[i].maps);
 	spaces->cnt = 0;
 	if (!spaces->failed)
-		log_note("libdwfl cannot walk all stacks: its helper failed over some of user %u "
+		log_note("libdwfl cannot walk all stacks: its helper failed on stacks of user %u "
 			 "(%s)",
 			 uid, strerror(-err));
 	spaces->failed = true;

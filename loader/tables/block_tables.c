@@ -116,7 +116,7 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 	if (tables->second_fd >= 0)
 		log_verbose("a second table of blocks has room for %u more", tables->second);
 	else
-		log_note("the table of blocks stays at %u blocks: %s", tables->first,
+		log_note("cannot enlarge the table of blocks beyond %u blocks: %s", tables->first,
 			 strerror(-tables->second_fd));
 	tables->watch = NULL;
 }

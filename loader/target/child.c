@@ -396,8 +396,8 @@ static void end_command(struct child *child)
 	kill(child->pid, SIGTERM);
 	signals_renew_end();
 	if (poll(&end, 1, NOTE_AFTER_MS) == 0)
-		log_note("waiting for process %d, which was sent SIGTERM, to end; Ctrl-C ends "
-			 "memleak without waiting",
+		log_note("waiting for process %d to end after SIGTERM; press Ctrl-C to exit "
+			 "without waiting",
 			 child->pid);
 	while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
 		;

@@ -59,8 +59,7 @@ static const char *cgroup_error(int err)
 	case -ENOTUNIQ:
 		return "several cgroups have that name, give the path of one: ";
 	case -ENOTSUP:
-		return "its hierarchy has no controller, so the kernel does not tell which "
-		       "processes are in it";
+		return "its hierarchy has no controller, so its processes cannot be identified";
 	default:
 		return strerror(-err);
 	}

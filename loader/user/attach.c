@@ -107,8 +107,8 @@ static void say_failed(struct attach_state *state, const struct module *module, 
 
 static void say_too_late(const struct attach_state *state)
 {
-	log_note("files of process %d are not searched for allocator functions any more: it takes "
-		 "too long",
+	log_note("process %d: searching its files takes too long; the remaining files are not "
+		 "probed",
 		 state->process->info.pid);
 }
 
@@ -441,8 +441,8 @@ static void say_moved(struct attach_state *state, const struct module *module, s
 	if (!process->told_moved)
 		(process->found ? log_verbose : log_note)(
 			"process %d runs code of %s in anonymous memory (as programs arrange for "
-			"huge pages), which takes no probes: calls of %zu allocator function%s "
-			"there are not seen",
+			"huge pages), where no probes can be placed: calls of %zu allocator "
+			"function%s there are not seen",
 			process->info.pid, module->path, cnt, cnt == 1 ? "" : "s");
 	state->missed |= !process->told_moved;
 	process->told_moved = true;
@@ -503,7 +503,7 @@ static int attach_result(const struct attach_state *state)
 	 * Not an error: a termination signal stopped the search, and the last report is still made.
 	 */
 	if (state->err == -EINTR) {
-		log_note("no probe was placed in process %d before the end", pid);
+		log_note("memleak was stopped before any probe was placed in process %d", pid);
 		return 0;
 	}
 	if (state->err) {
@@ -513,13 +513,13 @@ static int attach_result(const struct attach_state *state)
 	/* Without r_debug the program is static. Its file was searched, so it has no symbols. */
 	if (!state->process->r_debug && !state->process->told_unread && !opts->object &&
 	    !opts->symbols_prefix) {
-		log_error("process %d is linked statically, and its functions have no names: trace "
-			  "a build of it that is not stripped",
+		log_error("process %d is statically linked and its functions have no names: trace "
+			  "a build that is not stripped",
 			  pid);
 		return -ENOENT;
 	}
-	log_error("%s %s %smalloc or any other allocator function: -O PATH names the file that "
-		  "does, -S PREFIX the prefix of its functions",
+	log_error("%s %s %smalloc or any other allocator function: give that file with -O PATH, or "
+		  "the prefix of its functions with -S PREFIX",
 		  opts->object ? opts->object : "no file that the process maps",
 		  opts->object ? "does not define" : "defines",
 		  opts->symbols_prefix ? opts->symbols_prefix : "");

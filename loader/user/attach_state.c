@@ -118,12 +118,12 @@ void attach_end(struct attach_state *state)
 		user_budgets_rest(budgets, state->uid, state->taken_ns, now_ns);
 	user_budgets_spend(budgets, state->uid, state->taken_ns, now_ns);
 	if (state->held && state->spent && user_budgets_tell(budgets, state->uid, BUDGET_PROBES))
-		log_note("reading the files of processes of user %u takes too long: new ones are "
+		log_note("reading the files of user %u's processes takes too long: new ones are "
 			 "not searched for allocator functions for some minutes",
 			 state->uid);
 	if (state->hangs && user_budgets_tell(budgets, state->uid, BUDGET_MEMORY))
-		log_note("memory of a process of user %u does not come: new processes of this user "
-			 "are not searched for allocator functions for some time",
+		log_note("reading the memory of a process of user %u hangs: new processes of this "
+			 "user are not searched for allocator functions for some time",
 			 state->uid);
 	if (is_late(state) && !state->ctx->opts->fds)
 		user_process__count_late(state->process);
@@ -183,18 +183,18 @@ void say_left(const struct attach_state *state, const struct module *module,
 		log_verbose("pid %d: %s in %s is not probed: it calls %s, which is",
 			    state->process->info.pid, left->name, module->path, left->through);
 	else if (arch_elf_machine == EM_X86_64)
-		log_note("%s in %s is not traced: an exception may leave it, and not all places "
-			 "where it returns are found",
+		log_note("%s in %s is not traced: it may throw, and not all of its returns were "
+			 "found",
 			 left->name, module->path);
 	else
-		log_verbose("pid %d: %s in %s is not probed: an exception may leave it",
+		log_verbose("pid %d: %s in %s is not probed: it may throw",
 			    state->process->info.pid, left->name, module->path);
 }
 
 void say_not_first(const struct attach_state *state, const struct module *module, const char *first)
 {
-	log_note("process %d: allocator functions of %s are not probed with size filters or "
-		 "sampling: those of %s come first",
+	log_note("process %d: with size filters or sampling, allocator functions of %s are not "
+		 "probed, as %s defines them first",
 		 state->process->info.pid, module->path, first);
 }
 

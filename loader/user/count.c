@@ -101,8 +101,7 @@ static int choose_hierarchy(struct count_source *count, struct memleak_config *c
 	if (!unified)
 		err = target_filter_find_subsys("memory", &config->count_subsys);
 	if (err)
-		log_error("cannot tell cgroups apart: the kernel does not say which is the memory "
-			  "controller: %s",
+		log_error("cannot count by cgroup: cannot identify the memory controller: %s",
 			  strerror(-err));
 	else
 		log_verbose("cgroups are those of %s", count->mount ? count->mount : "nowhere");

@@ -88,8 +88,7 @@ static int check_class(pid_t pid, bool found)
 			log_error("cannot open the program of process %d: %s%s", pid,
 				  strerror(-path_fd),
 				  path_fd == -EACCES || path_fd == -EPERM
-					  ? " (a security module or a user namespace keeps it "
-					    "from memleak)"
+					  ? " (a security module or a user namespace denies access)"
 					  : "");
 		return path_fd;
 	}
@@ -144,7 +143,7 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 	err = symspace__new(ctx->symbolizer, pid, &process->space);
 	if (err) {
 		if (!found)
-			log_error("cannot read what process %d has mapped: %s", pid,
+			log_error("cannot read the mappings of process %d: %s", pid,
 				  strerror(-err));
 		goto err;
 	}
@@ -355,9 +354,8 @@ void user_process__begin_fds(const struct user_context *ctx, struct user_process
 static void say_cut(struct user_process *process)
 {
 	if (!process->told_cut)
-		log_note("process %d has mapped more than memleak reads: stacks through code that "
-			 "it "
-			 "maps from now on may be cut, and mappings that it removes unseen stay",
+		log_note("process %d has too many mappings: stacks through new code may be cut, "
+			 "and unmapped memory may still be reported",
 			 process->info.pid);
 	process->told_cut = true;
 }
@@ -513,8 +511,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	user_process__begin_fds(ctx, process);
 	err = symspace__new(ctx->symbolizer, pid, &space);
 	if (err) {
-		log_note("process %d has started another program, whose functions cannot be "
-			 "named: %s",
+		log_note("process %d executed another program, whose functions cannot be named: %s",
 			 pid, strerror(-err));
 		return;
 	}

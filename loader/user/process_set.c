@@ -324,7 +324,7 @@ static void lend(struct process_set *set, struct user_process *process, pid_t bo
 	if (err)
 		log_note("cannot probe process %d: %s", borrower, strerror(-err));
 	else
-		log_note("process %d works in the memory of process %d, and is probed, too",
+		log_note("process %d shares the memory of process %d and is traced with it",
 			 borrower, process->info.pid);
 }
 
@@ -535,12 +535,12 @@ static void describe_skipped(const struct process_set *set)
 		moved_cnt += set->table.items[i]->told_moved;
 	}
 	if (moved_cnt)
-		log_note("%zu process%s an allocator in anonymous memory, which takes no probes: "
-			 "its calls are not seen (-v tells more)",
+		log_note("%zu process%s an allocator in anonymous memory, where no probes can be "
+			 "placed: its calls are not seen (see -v)",
 			 moved_cnt, moved_cnt == 1 ? " has" : "es have");
 	if (unread_cnt)
 		log_note("%zu process%s %s files that memleak cannot read: if they define malloc, "
-			 "its calls are not seen (-v names them)",
+			 "its calls are not seen (-v lists them)",
 			 unread_cnt, unread_cnt == 1 ? "" : "es", unread_cnt == 1 ? "has" : "have");
 	if (set->narrow_cnt)
 		log_note("%zu 32-bit program%s not traced: memleak traces only 64-bit programs",
@@ -758,7 +758,7 @@ void process_set_exec(struct process_set *set, const struct memleak_record *reco
 	user_process__exec(&set->programs->ctx, process, (uint32_t)record->addr, record->time_ns,
 			   reattach);
 	process_table_change(&set->table);
-	log_note("process %d runs another program now: %s", process->info.pid, process->info.comm);
+	log_note("process %d executed another program: %s", process->info.pid, process->info.comm);
 	retry(set);
 }
 

@@ -313,7 +313,8 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 	if (!err && ctx->opts->command && ctx->programs.kind == LINK_SESSION)
 		entry_programs__get(ctx->programs.entries);
 	if (err)
-		log_error("the kernel rejected the BPF programs: %s (-vv shows its reasons)",
+		log_error("the kernel rejected the BPF programs: %s (-vv shows the verifier's "
+			  "messages)",
 			  strerror(-err));
 	return err;
 }
@@ -340,7 +341,7 @@ int user_programs_init(struct user_programs *programs, const struct options *opt
 	programs->ctx.pool = &programs->pool;
 	err = map_events__new(&programs->ctx.map_events);
 	if (err)
-		log_error("cannot receive events of what processes map: %s", strerror(-err));
+		log_error("cannot receive mapping events: %s", strerror(-err));
 	return err;
 }
 

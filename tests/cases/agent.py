@@ -143,7 +143,7 @@ def test_refused(t, what):
 def test_no_account(t):
     """If a command does not load the agent, memleak says so."""
     _, code = command(t, t.file_of("leak_static"), wrapper=())
-    if "kept no account" not in t.notes:
+    if "no agent connected" not in t.notes:
         raise Failure(f"exit code {code}: {t.notes!r}")
 
 
@@ -441,7 +441,7 @@ def test_samples_from_then_on(t):
         fail(report, f"not said to be samples: {later.notes!r}")
     for options in (("--sample-bytes", "32k"), ("-s", "5"), ("--prove",)):
         t.refused("--agent", *options, "-p", str(process.pid), code=1,
-                  says=["keeps only one sample in 16384 bytes"])
+                  says=["records only one sample in 16384 bytes"])
 
 
 SUMS = """

@@ -348,7 +348,7 @@ def test_no_allocator_at_all(t):
     memleak = t.memleak("--json", "-p", str(program.pid), "0.2", "1")
     memleak.wait()
     memleak.aftermath()
-    if "is linked statically, and its functions have no names" not in memleak.notes:
+    if "is statically linked and its functions have no names" not in memleak.notes:
         raise Failure(f"no word of the missing allocator: {memleak.notes!r}")
     if memleak.code != 1:
         raise Failure(f"exit code {memleak.code}")

@@ -156,7 +156,7 @@ def test_deaf_command(t, name):
     memleak.look()
     if name == "signal":
         memleak.signal(signal.SIGINT)
-    memleak.wait_for("the note", lambda: f"waiting for process {pid}," in memleak.notes)
+    memleak.wait_for("the note", lambda: f"waiting for process {pid} to end" in memleak.notes)
     memleak.signal(signal.SIGTERM)
     memleak.wait()
     if memleak.code != -signal.SIGTERM:
@@ -228,7 +228,7 @@ def test_many_execs(t, how):
     memleak = t.command(t.file_of("process"), "again", "30", options=options)
     for image in range(31):
         memleak.wait_for(f"image {image}", lambda so_far=image: so_far ==
-                         memleak.err.text.count("runs another program now"))
+                         memleak.err.text.count("executed another program"))
         memleak.send(b"x")
     report = memleak.finish()
     expect(report, truth_in(memleak), may_lose=AFTER_EXEC)

@@ -109,7 +109,7 @@ def test_hooked(t):
     share_kernel(t)
     program = t.program("kernel_flow", "options", "200")
     memleak = t.attach(program, "-K", "-tt", "-v")
-    if not re.search("are seen by (fentry|kprobe)", memleak.notes):
+    if not re.search("are traced by (fentry|kprobe)", memleak.notes):
         raise Skip("this kernel's functions cannot be hooked")
     program.go()
     memleak.stop()

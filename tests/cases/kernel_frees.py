@@ -184,7 +184,7 @@ def test_freed_by_kfree_rcu(t, what):
         count //= 5
     program = t.program("kernel_flow", flow, str(count))
     memleak = t.attach(program, "-K", "-F", "-v", interval="0.5")
-    most = 0 if re.search("are seen by (fentry|kprobe)", memleak.notes) else count // 100
+    most = 0 if re.search("are traced by (fentry|kprobe)", memleak.notes) else count // 100
     calls = memleak.fresh_report()["calls"]
 
     def left(report):

@@ -130,7 +130,7 @@ def test_bulk(t):
     load_module()
     share_kernel(t, whole=True)
     memleak = whole_kernel(t, "-v")
-    if not re.search("are seen by fentry", memleak.notes):
+    if not re.search("are traced by fentry", memleak.notes):
         raise Skip("this kernel's functions cannot be hooked")
     try:
         for number in (1, 2):

@@ -228,7 +228,7 @@ def test_vmalloc_in_bulk(t):
     memleak = whole_kernel(t, "-v")
     has_bulk = re.search(r" (__alloc_pages_bulk|alloc_pages_bulk_noprof)$",
                          open("/proc/kallsyms").read(), re.M)
-    hooked = has_bulk and "are seen by fentry" in memleak.notes
+    hooked = has_bulk and "are traced by fentry" in memleak.notes
 
     def seen(report):
         return sum(site["bytes"] for site in kernel_part(report)

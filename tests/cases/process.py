@@ -423,7 +423,7 @@ def test_worker_is_made(t, option):
     memleak = t.memleak("--json", "-o", "0", *(["-f"] if option == "-f" else []), *given, "0.2").ready()
     program.go()
     if option == "-p":
-        memleak.wait_for("the note", lambda: "works in the memory of" in memleak.notes)
+        memleak.wait_for("the note", lambda: "shares the memory of" in memleak.notes)
     check_workers(memleak, program, may_lose=("processes",) if option == "-p" else ())
 
 

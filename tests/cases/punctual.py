@@ -83,7 +83,7 @@ def test_hung_symbolizer(t):
     wanted("state of the symbolizer after a report", state_of(pid), "T")
     see_reports(memleak, 2)
     report = stop(t, memleak)
-    if "does not wait longer for names" not in memleak.notes:
+    if "stops waiting for names" not in memleak.notes:
         raise Failure(f"nothing is said of the names: {memleak.notes!r}")
     if report["outstanding"]["count"] != truth.count:
         raise Failure(f"{report['outstanding']}, not {truth.count} blocks")
@@ -213,9 +213,9 @@ def test_hostile_user(t, what):
         raise Failure(f"{given_up} hostile files came before the honest one: {memleak.notes!r}")
     see_reports(memleak, 1)
     if what == "tables":
-        memleak.wait_for("a line", lambda: "user 65534 takes too long: new ones have no unwind "
-                         "tables" in memleak.notes, 2 * PATIENCE)
-    if "of user 0 takes" in memleak.notes or "are not searched for" in memleak.notes:
+        memleak.wait_for("a line", lambda: "user 65534's processes takes too long: new files "
+                         "get no unwind tables" in memleak.notes, 2 * PATIENCE)
+    if "user 0's processes" in memleak.notes or "are not searched for" in memleak.notes:
         raise Failure(f"the honest one pays, or for what takes no time: {memleak.notes!r}")
     stop(t, memleak)
 

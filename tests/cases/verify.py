@@ -74,7 +74,7 @@ def test_made_stack(t):
         raise Failure(f"{found}")
     if found["frames"] < len(truth.facts["chain"]) - 1:
         raise Failure(f"too few frames: {found}")
-    if not re.search(r"^memleak: unwinding was finished by memleak alone behind \S+: 1 stacks; ",
+    if not re.search(r"^memleak: unwinding was finished by memleak alone after \S+: 1 stacks; ",
                      memleak.notes, re.M):
         raise Failure(f"-v does not say where: {memleak.notes}")
 
@@ -85,9 +85,9 @@ def test_disagreement(t):
     found = verdict(memleak)
     if not found["only_libdwfl"] + found["differ"]:
         raise Failure(f"a stack that was cut agrees: {found}")
-    place = re.search(r"^memleak: unwinding (differs|was finished by libdwfl alone) behind "
-                      r"\S*/unwind: \d+ stacks; in the first, behind \S*/unwind\+0x", memleak.notes,
-                      re.M)
+    place = re.search(r"^memleak: unwinding (differs|was finished by libdwfl alone) after "
+                      r"\S*/unwind: \d+ stacks; in the first one, after \S*/unwind\+0x",
+                      memleak.notes, re.M)
     if not place:
         raise Failure(f"-v does not say where: {memleak.notes}")
 

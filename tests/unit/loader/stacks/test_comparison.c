@@ -184,7 +184,7 @@ static void ends_said(void **state)
 				 "2 that memleak finished and libdwfl did not; "
 				 "1 that neither finished; "
 				 "1 that go beyond the memory that was copied; "
-				 "7 not compared, of code that was not known");
+				 "7 not compared: unknown code");
 	comparison_deinit(&comparison);
 }
 
