@@ -262,7 +262,8 @@ SCENE(maps_of_vectors)
 	planted(make_map, definite, 1, 48);
 	planted(fill_kept, reachable, 200, 100 * 64 + 100 * 80);
 	planted(fill_lost, indirect, 200, 100 * 64 + 100 * 80);
-	differs(lsan, make_map, definite, indirect, "in a circle each block hangs from another");
+	differs(lsan, make_map, definite, indirect,
+		"in a cycle each block is reachable from another");
 }
 
 struct Peer {
@@ -298,7 +299,8 @@ SCENE(shared_pointers_in_a_circle)
 	planted(shared_peer, definite, 1, 64);
 	planted(shared_peer, indirect, 1, 64);
 	planted(shared_and_kept, reachable, 1, 64);
-	differs(lsan, shared_peer, definite, indirect, "in a circle each block hangs from another");
+	differs(lsan, shared_peer, definite, indirect,
+		"in a cycle each block is reachable from another");
 }
 
 static std::function<void *()> *function_kept;

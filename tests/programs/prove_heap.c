@@ -9,7 +9,7 @@
 #define NODE 32
 #define HUGE_BYTES (3UL << 20)
 
-#define MAYBE_WRITTEN "of a word of a block it is not known whether it was written since"
+#define MAYBE_WRITTEN "it is not known whether the word of the block was written since"
 
 static void put(void *memory, size_t word, void *block)
 {

@@ -107,9 +107,9 @@ SCENE(stale_word_in_a_frame)
 {
 	planted(stale_in_frame, definite, 1, NODE);
 	differs(memleak, stale_in_frame, definite, reachable,
-		"of a word of a frame it is not known whether it was written since");
+		"it is not known whether the word of the frame was written since");
 	differs(lsan, stale_in_frame, definite, reachable,
-		"of a word of a frame it is not known whether it was written since");
+		"it is not known whether the word of the frame was written since");
 	leave_in_next(stale_in_frame(NODE));
 	judge_over();
 }

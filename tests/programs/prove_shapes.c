@@ -171,7 +171,8 @@ SCENE(circle_of_two)
 	link_to(high, 0, low);
 	planted(pair_low, definite, 1, NODE);
 	planted(pair_high, indirect, 1, NODE);
-	differs(lsan, pair_low, definite, indirect, "in a circle each block hangs from another");
+	differs(lsan, pair_low, definite, indirect,
+		"in a cycle each block is reachable from another");
 }
 
 MAKER(ring_first); /* LEAK */
@@ -198,7 +199,8 @@ SCENE(circle_with_tail)
 	planted(ring_first, definite, 1, NODE);
 	planted(ring_other, indirect, 99, 99 * NODE);
 	planted(ring_tail, indirect, 10, 10 * 48);
-	differs(lsan, ring_first, definite, indirect, "in a circle each block hangs from another");
+	differs(lsan, ring_first, definite, indirect,
+		"in a cycle each block is reachable from another");
 }
 
 MAKER(below_ring); /* LEAK */
@@ -238,7 +240,8 @@ SCENE(circle_behind_circle)
 	planted(first_rest, indirect, 1, NODE);
 	planted(second_ring, indirect, 1, NODE);
 	planted(second_rest, indirect, 1, NODE);
-	differs(lsan, first_ring, definite, indirect, "in a circle each block hangs from another");
+	differs(lsan, first_ring, definite, indirect,
+		"in a cycle each block is reachable from another");
 }
 
 MAKER(under_ring); /* LEAK */
@@ -261,9 +264,10 @@ SCENE(circle_before_circle)
 	planted(under_rest, indirect, 1, NODE);
 	planted(upper_ring, definite, 1, NODE);
 	planted(upper_rest, indirect, 1, NODE);
-	differs(lsan, upper_ring, definite, indirect, "in a circle each block hangs from another");
+	differs(lsan, upper_ring, definite, indirect,
+		"in a cycle each block is reachable from another");
 	differs(valgrind, under_ring, indirect, definite,
-		"it is begun with, and the other circle points to another block of it");
+		"valgrind starts its search there, and the other cycle points to another block");
 }
 
 MAKER(kept_ring); /* LEAK */
@@ -298,7 +302,8 @@ SCENE(tree_with_parents)
 	grow(lost_root(NODE), 6);
 	planted(lost_root, definite, 1, NODE);
 	planted(lost_branch, indirect, 126, 126 * 48);
-	differs(lsan, lost_root, definite, indirect, "in a circle each block hangs from another");
+	differs(lsan, lost_root, definite, indirect,
+		"in a cycle each block is reachable from another");
 }
 
 MAKER(cut_leaf);  /* LEAK */
@@ -388,7 +393,7 @@ SCENE(lists_with_links_both_ways)
 	planted(double_first, definite, 1, 48);
 	planted(double_lost, indirect, 9, 9 * NODE);
 	differs(lsan, double_first, definite, indirect,
-		"in a circle each block hangs from another");
+		"in a cycle each block is reachable from another");
 }
 
 MAKER(embedded); /* LEAK */

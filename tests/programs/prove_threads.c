@@ -158,7 +158,8 @@ SCENE(red_zone)
 {
 	start(holds_red_zone, NULL);
 	planted(in_red_zone, reachable, 1, NODE);
-	differs(lsan, in_red_zone, reachable, definite, "a stack begins at its pointer for it");
+	differs(lsan, in_red_zone, reachable, definite,
+		"LeakSanitizer scans stacks from the stack pointer");
 }
 
 SCENE(vector_register)
