@@ -139,10 +139,10 @@ const char *objection_words(enum objection objection)
 		[OBJECTION_EARLY] = "too few reports",
 		[OBJECTION_TREND] = "it may be chance",
 		[OBJECTION_RISES] = "it rose too few times",
-		[OBJECTION_LATELY] = "no more of late",
+		[OBJECTION_LATELY] = "it has almost stopped growing",
 		[OBJECTION_FREED] = "too many were freed",
 		[OBJECTION_SITE] = "the blocks have only become older",
-		[OBJECTION_PROCESS] = "the process did not grow by it",
+		[OBJECTION_PROCESS] = "the process did not grow with it",
 		[OBJECTION_EARLIER] = "as many blocks from before tracing began were freed",
 	};
 

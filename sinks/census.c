@@ -188,25 +188,23 @@ static void write_unknown(FILE *out, const struct heap_census *census)
 		write_amount(out, census->elsewhere.bytes);
 		fputs(" in ", out);
 		text_write_count(out, census->elsewhere.count, "known block");
-		fputs(" of another allocator, or where glibc's heap was not understood\n", out);
+		fputs(" of another allocator, or where glibc's heap could not be parsed\n", out);
 	}
 	if (census->skipped_arenas) {
-		fputs("\tnot understood: ", out);
+		fputs("\tnot parsed: ", out);
 		text_write_count(out, census->skipped_arenas, "arena");
-		fputs(", as a thread was changing it; the numbers of the heap are without it\n",
-		      out);
+		fputs(" that a thread was changing; the heap numbers exclude this memory\n", out);
 	}
 	if (census->cut_lists) {
-		fputs("\tnot followed to the end: ", out);
+		fputs("\ttruncated: ", out);
 		text_write_count(out, census->cut_lists, "list");
-		fputs(" of free chunks, which is too long; the rest counts as used\n", out);
+		fputs(" of free chunks, too long to read; the remaining chunks count as used\n",
+		      out);
 	}
 	if (census->without_heap) {
-		fputs("\tno heap of glibc's: in ", out);
+		fputs("\tno glibc heap: in ", out);
 		text_write_count(out, census->without_heap, "process");
-		fputs(census->processes == 1 ? ""
-					     : ", of which the numbers of the heap say nothing",
-		      out);
+		fputs(census->processes == 1 ? "" : ", which the heap numbers exclude", out);
 		fputc('\n', out);
 	}
 }
@@ -224,10 +222,10 @@ void census_write_facts(FILE *out, const struct report *report)
 	known = heap_census_all(census, HEAP_KNOWN).bytes;
 	if (known > census->requested_bytes)
 		write_part(out, "\trounded up: known chunks have ", known - census->requested_bytes,
-			   " more than was asked for\n");
+			   " more than was requested\n");
 	if (census->heap_bytes > census->present_bytes)
 		write_part(out, "\tnot in memory: ", census->heap_bytes - census->present_bytes,
-			   " of the heap, never touched or given back to the kernel\n");
+			   " of the heap, never touched or returned to the kernel\n");
 	write_memory(out, census);
 	write_unknown(out, census);
 }

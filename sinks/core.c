@@ -45,14 +45,14 @@ static void write_heap(FILE *out, const struct core_facts *core)
 	text_write_count(out, core->memory_bytes, "byte");
 	fputs(" of memory in all\n", out);
 	if (core->missing_bytes) {
-		fputs("\tcut off; missing at the end of the file: ", out);
+		fputs("\ttruncated; missing at the end of the file: ", out);
 		text_write_count(out, core->missing_bytes, "byte");
 		fputc('\n', out);
 	}
 	if (core->absent_bytes) {
-		fputs("\tleft out of it when it was made: ", out);
+		fputs("\tnot written to the core: ", out);
 		text_write_count(out, core->absent_bytes, "byte");
-		fputs(" of memory, whose pointers nobody knows\n", out);
+		fputs(" of memory, whose pointers are unknown\n", out);
 	}
 }
 

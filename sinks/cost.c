@@ -22,12 +22,12 @@ static void write_ways_out(const struct text_part *part)
 	const struct snapshot *snap = part->report->snapshot;
 
 	text_begin_line(part);
-	fputs("to lower that: ", part->out);
+	fputs("to lower this: ", part->out);
 	if (snap->sampling.mode == SAMPLING_NONE)
-		fprintf(part->out, "--sample-bytes 512k, to %u %% at best; ",
+		fprintf(part->out, "--sample-bytes 512k (%u %% at best); ",
 			percent(tracing_cost_least_share(&snap->cost)));
-	fputs("tracing for a while only, by -d SECONDS; or a new start by memleak --agent -- "
-	      "COMMAND, which needs no traps\n",
+	fputs("trace for a limited time (-d SECONDS); or restart the program with memleak --agent "
+	      "-- COMMAND, which uses no traps\n",
 	      part->out);
 }
 

@@ -137,8 +137,7 @@ int output_end(struct output *out)
 	free(out->buf);
 	out->buf = NULL;
 	if (err == -ECANCELED)
-		log_error("%s is not read, and memleak has to end: the last report is incomplete",
-			  out->name);
+		log_error("%s: reader stalled; the last report is incomplete", out->name);
 	else if (err && err != -EPIPE)
 		log_error("cannot write to %s: %s", out->name, strerror(-err));
 	return err;

@@ -141,7 +141,7 @@ static void write_advice(FILE *out, const struct rss *rss)
 
 	if (kept <= rss->parts[RSS_LIVE] || kept < rss_total(rss) / BLAMED_PART)
 		return;
-	fputs("not a leak: the program has freed what glibc keeps; ", out);
+	fputs("not a leak: glibc keeps memory that the program has freed; ", out);
 	if (rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP] > kept / 2)
 		fputs("malloc_trim(0) returns most of it", out);
 	else
@@ -163,8 +163,7 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 			"other anonymous memory\n",
 			(unsigned long long)rss->skipped_arenas);
 	else if (!rss->arenas)
-		fputs("no heap of glibc was found: other allocators do not show what they keep\n",
-		      out);
+		fputs("no glibc heap found: memory kept by other allocators is not known\n", out);
 }
 
 void rss_write_json(struct json_writer *json, const struct rss *rss)

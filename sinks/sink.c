@@ -30,7 +30,7 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 			      "raise --max-memory or --max-allocs, or sample with -s"},
 	[LOSS_STACKS_FULL] =
 		{"stacks_full", "stack", "stacks",
-		 "not kept, so that some blocks are shown without one: the stack table was full",
+		 "not stored, as the stack table was full: some blocks are shown without a stack",
 		 "raise --max-memory or --stack-storage-size"},
 	[LOSS_NESTING] = {"nesting", "call", "calls",
 			  "not followed to the end: another call began on another stack of "
@@ -65,21 +65,19 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 	[LOSS_QUOTA_FULL] = {"share_full", "allocation", "allocations",
 			     "not tracked: the process had used up its share of the block table",
 			     "raise --max-memory or --max-allocs, or sample with -s"},
-	[LOSS_PROCESSES] =
-		{"processes", "process", "processes",
-		 "not traced, or not from the first call: too many or too fast, gone "
-		 "before memleak could look, or their files cannot be read, or not in time",
-		 NULL},
+	[LOSS_PROCESSES] = {"processes", "process", "processes",
+			    "not traced, or not from the first call: too many at once, too "
+			    "short-lived, or with unreadable or slow files",
+			    NULL},
 	[LOSS_HEAPS] = {"heaps", "heap", "heaps",
 			"freed as a whole (mi_heap_destroy): the blocks inside are still shown",
 			NULL},
 	[LOSS_INHERITED] = {"inherited", "free", "frees",
-			    "not kept for forked children, as the table was full: what "
-			    "they inherited may be wrong",
+			    "not recorded for forked children, as the table was full: their "
+			    "inherited blocks may be wrong",
 			    "raise --max-allocs"},
 	[LOSS_STRINGS] = {"strings", "string", "strings",
-			  "of unknown size, too long to be read or gone: counted as far as read",
-			  NULL},
+			  "of unknown size, too long or unreadable: counted as far as read", NULL},
 };
 
 char *lost_describe(enum loss lost, uint64_t cnt)

@@ -43,7 +43,7 @@ static void write_tables(FILE *out, const struct stats *stats)
 		before = ", ";
 	}
 	if (before == begin)
-		fputs("tables: not known, as --stats was not given when it was recorded", out);
+		fputs("tables: unknown (recorded without --stats)", out);
 }
 
 void stats_write_text(FILE *out, const struct snapshot *snap)

@@ -110,8 +110,8 @@ static void write_totals(FILE *out, const struct report *report)
 	if (report->inherited_count) {
 		fprintf(out, "\tinherited: %" PRIu64 " bytes, ", report->inherited_bytes);
 		text_write_count(out, report->inherited_count, "allocation");
-		fputs(" that forked children have from their parents, in memory that both share "
-		      "until one writes to it\n",
+		fputs(" that forked children inherited, in memory that is shared with the parent "
+		      "until one of them writes to it\n",
 		      out);
 	}
 	text_write_reserved(out, &report->snapshot->reserved);
@@ -130,26 +130,27 @@ static void write_inferred(FILE *out, const struct snapshot *snap)
 	if (snap->replaced) {
 		fputs("\tinferred: ", out);
 		text_write_count(out, snap->replaced, "unseen free");
-		fputs(", from addresses that were handed out again\n", out);
+		fputs(", from addresses that were allocated again\n", out);
 	}
 	if (snap->gone_with_page) {
 		fputs("\tinferred: ", out);
 		text_write_count(out, snap->gone_with_page, "unseen free");
-		fputs(", from slab pages that were given back\n", out);
+		fputs(", from slab pages that were freed\n", out);
 	}
 	if (snap->beyond_caches) {
 		fputs("\tinferred: up to ", out);
 		text_write_count(out, snap->beyond_caches, "unseen free");
-		fputs(" of what is outstanding, as the slab caches grew by less\n", out);
+		fputs(" of outstanding blocks, as the slab caches grew by less\n", out);
 	}
 	if (snap->vmalloc_hidden)
 		fprintf(out,
-			"\tnot seen: %" PRIu64 " bytes that vmalloc() took in bulk since tracing "
-			"began, for whomever (thread stacks, terminals)\n",
+			"\tnot seen: %" PRIu64
+			" bytes that vmalloc() took in bulk since tracing began, for any process "
+			"(thread stacks, terminals)\n",
 			snap->vmalloc_hidden);
 	if (snap->frees_hidden)
-		fputs("\tnot seen: frees in bulk and after a grace period; this kernel lets "
-		      "nobody hook its functions\n",
+		fputs("\tnot seen: bulk frees and frees after a grace period: this kernel's "
+		      "functions cannot be hooked\n",
 		      out);
 }
 
@@ -163,7 +164,7 @@ static void write_losses(FILE *out, const struct snapshot *snap)
 		fprintf(out, "\tof these, %" PRIu64 " of pid %d", snap->tallies[i].refused,
 			process->pid);
 		text_write_name(out, process->comm ? process->comm : "?");
-		fputs(", which had used up its share\n", out);
+		fputs(", which had used up its share of the block table\n", out);
 	}
 }
 
@@ -236,7 +237,7 @@ static void write_proven(FILE *out, const struct proof_facts *proof)
 	text_write_count(out, proof->scanned_bytes, "byte");
 	fprintf(out, " of memory searched %s", method_words(proof->method));
 	if (proof->stopped_ns)
-		fprintf(out, ", threads held for %.1f ms", (double)proof->stopped_ns / 1e6);
+		fprintf(out, ", threads stopped for %.1f ms", (double)proof->stopped_ns / 1e6);
 	fputc('\n', out);
 }
 

@@ -677,7 +677,7 @@ static void write_why(const struct text_part *part, const struct site_history *h
 	fprintf(out,
 		"in %" PRIu64 " s: trend at %.1f %% (95), %" PRIu32 " new maxima (3; in steps 5), ",
 		reasons->window_ns / NSEC_PER_SEC, 100 * reasons->confidence, reasons->rises);
-	fprintf(out, "of late %.2f of the rate before (0.2), ", reasons->lately);
+	fprintf(out, "recent rate %.2f of the earlier one (minimum 0.2), ", reasons->lately);
 	fprintf(out, "%+" PRId64 " bytes in %+" PRId64 " blocks, ", reasons->gained_bytes,
 		reasons->gained);
 	fprintf(out, "%" PRIu64 " freed (at most %.1f): %s%s)\n", reasons->freed,

@@ -118,13 +118,13 @@ static void write_early(const struct text_part *part)
 	text_begin_line(part);
 	fputs("too early to say what grows: ", part->out);
 	if (watched->cnt < 2)
-		fprintf(part->out, "that takes %d reports and %d s of tracing, or more\n",
+		fprintf(part->out, "this needs at least %d reports and %d s of tracing\n",
 			TREND_LEAST_MOMENTS, TREND_LEAST_S);
 	else if (watched->ns < least_ns)
-		fprintf(part->out, "that takes %" PRIu64 " s more\n",
+		fprintf(part->out, "this needs %" PRIu64 " s more\n",
 			(least_ns - watched->ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
 	else
-		fprintf(part->out, "that takes %" PRIu64 " more report%s\n",
+		fprintf(part->out, "this needs %" PRIu64 " more report%s\n",
 			TREND_LEAST_MOMENTS - watched->cnt,
 			TREND_LEAST_MOMENTS - watched->cnt == 1 ? "" : "s");
 }

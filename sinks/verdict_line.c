@@ -368,8 +368,7 @@ void verdict_write_undecided(const struct text_part *part)
 
 	text_begin_line(part);
 	fprintf(part->out,
-		"whether %zu site%s is not known yet: blocks from before tracing are "
-		"freed as fast\n",
+		"not known yet whether %zu site%s: blocks from before tracing are freed as fast\n",
 		cnt, cnt == 1 ? " leaks" : "s leak");
 }
 
@@ -379,8 +378,8 @@ void verdict_write_between_steps(const struct text_part *part)
 
 	text_begin_line(part);
 	fprintf(part->out,
-		"whether %zu site%s is not known yet: the next step of growth may still come\n",
-		cnt, cnt == 1 ? " leaks" : "s leak");
+		"not known yet whether %zu site%s: the next step of growth may still come\n", cnt,
+		cnt == 1 ? " leaks" : "s leak");
 }
 
 void verdict_write_settling(const struct text_part *part, const struct report_site *path)
@@ -388,9 +387,9 @@ void verdict_write_settling(const struct text_part *part, const struct report_si
 	uint64_t since_s = path->history->trend.since_ns / NSEC_PER_SEC;
 
 	text_begin_line(part);
-	fprintf(part->out, "whether %s grow is not known yet: ", path->objects->words);
+	fprintf(part->out, "not known yet whether %s grow: ", path->objects->words);
 	if (since_s < TREND_LEAST_S)
-		fprintf(part->out, "they have grown for %" PRIu64 " s only\n", since_s);
+		fprintf(part->out, "they have grown for only %" PRIu64 " s\n", since_s);
 	else
 		fputs("the process may still be starting\n", part->out);
 }
@@ -398,7 +397,7 @@ void verdict_write_settling(const struct text_part *part, const struct report_si
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool)
 {
 	text_begin_line(part);
-	fprintf(part->out, "whether %s grow is not known yet: they have taken memory in steps of ",
+	fprintf(part->out, "not known yet whether %s grow: they have taken memory in steps of ",
 		pool->objects->words);
 	write_amount(part->out, (double)pool->step_bytes);
 	fputc('\n', part->out);

@@ -74,9 +74,9 @@ def test_python(t, allocator):
         "run with PYTHONMALLOC=malloc and -X perf (3.12)"
     # Version of /usr/bin/python3, which may differ from the python that runs the cases.
     minor = int(re.search(r"python3\.(\d+)$", str(pathlib.Path("/usr/bin/python3").resolve()))[1])
-    advice = with_perf if minor >= 12 else "its tracemalloc tells (3.12 has -X perf)"
-    verdict = re.compile(r"^python objects grow \d+(\.\d+)? [KM]iB/s, \w+.* for \d+ s; which: " +
-                         re.escape(advice) + "$", re.M)
+    advice = with_perf if minor >= 12 else "tracemalloc (from 3.12 on: -X perf)"
+    verdict = re.compile(r"^python objects grow \d+(\.\d+)? [KM]iB/s, \w+.* for \d+ s; "
+                         "to see which: " + re.escape(advice) + "$", re.M)
     memleak.wait_for("the verdict", lambda: verdict.search(memleak.out.text), 2 * PATIENCE)
     memleak.stop()
     text = memleak.out.text
@@ -135,7 +135,8 @@ def test_scripts(t, language):
     for line in lines.findall(memleak.out.text):
         if line.startswith("JavaScript objects grow"):
             continue
-        if not re.match(what + r" grow \d+(\.\d+)? [KM]iB/s, [\w ]+ for \d+ s(; which: .*)?$", line):
+        if not re.match(what + r" grow \d+(\.\d+)? [KM]iB/s, [\w ]+ for \d+ s"
+                        r"(; to see which: .*)?$", line):
             raise Failure(line)
 
 

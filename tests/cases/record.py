@@ -239,17 +239,17 @@ def test_cut(t):
     path.write_bytes(data[:-1])
     lines = offline(t, "report", "--json", "--all", path).splitlines()
     wanted("reports", lines, memleak.out.data.splitlines()[:-1])
-    if f"is cut at snapshot {len(lines) + 1}: what comes before it is shown" not in t.notes:
+    if f"is truncated at snapshot {len(lines) + 1}: earlier snapshots are shown" not in t.notes:
         raise Failure(t.notes)
     offline(t, "report", f"{path}@999")
-    if f"is cut at snapshot {len(lines) + 1}: what comes before it is shown" not in t.notes:
+    if f"is truncated at snapshot {len(lines) + 1}: earlier snapshots are shown" not in t.notes:
         raise Failure(t.notes)
     offline(t, "report", f"{path}@{first['elapsed_ns'] / 1e9:.9f}")
     wanted("notes of a moment before others", t.notes, "")
     # After a flipped bit in the middle, chunks before it are readable.
     path.write_bytes(data[:-40] + bytes([data[-40] ^ 1]) + data[-39:])
     offline(t, "report", path)
-    if "is cut at snapshot" not in t.notes:
+    if "is truncated at snapshot" not in t.notes:
         raise Failure(t.notes)
     expect(parse(offline(t, "report", "--json", "-T", "100",
                          f"{path}@{first['elapsed_ns'] / 1e9:.9f}")[:-1]), truth)
@@ -276,8 +276,8 @@ def test_error_exitcode(t):
 def test_not_recorded(t):
     """If an option needs data that was not recorded, one line names the missing option."""
     path, _ = record(t, "recording", 1)
-    for option, words in (("-a", "--show-allocs was not given"), ("--peak", "--peak was not"),
-                          ("--summary", "--summary was not given"),
+    for option, words in (("-a", "without --show-allocs"), ("--peak", "without --peak"),
+                          ("--summary", "without --summary"),
                           ("--by=thread", "no threads")):
         t.refused("report", option, path, code=1, says=[str(path), words])
 
@@ -290,7 +290,7 @@ def test_stats_not_recorded(t):
     text = offline(t, "report", "--stats", path).decode()
     lines = [line for line in text.splitlines() if line.startswith("\tuser: ")]
     if len(lines) != 3 or " malloc" not in lines[0] or lines[2] != (
-            "\tuser: tables: not known, as --stats was not given when it was recorded"):
+            "\tuser: tables: unknown (recorded without --stats)"):
         raise Failure(text)
 
 

@@ -44,8 +44,10 @@ def test_parts(t, scene):
 
 
 @untraced
-@each(("fragmented", "not a leak: the program has freed what glibc keeps; another allocator"),
-      ("top", "not a leak: the program has freed what glibc keeps; malloc_trim"), ("full", None))
+@each(("fragmented",
+       "not a leak: glibc keeps memory that the program has freed; another allocator"),
+      ("top", "not a leak: glibc keeps memory that the program has freed; malloc_trim"),
+      ("full", None))
 def test_words(t, what):
     """A sentence says that the allocator keeps the memory, and only then."""
     scene, sentence = what

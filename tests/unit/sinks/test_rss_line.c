@@ -41,7 +41,8 @@ static void kept_by_many_arenas(void **state)
 	       "RSS 1020 MiB = 100 MiB live in glibc's heap + 891 MiB kept by glibc (800 MiB "
 	       "pinned below live blocks, 90.0 MiB that malloc_trim would return; 150 arenas) + "
 	       "20.0 MiB shared + 9.0 MiB other\n"
-	       "not a leak: the program has freed what glibc keeps; MALLOC_ARENA_MAX=2 or another "
+	       "not a leak: glibc keeps memory that the program has freed; MALLOC_ARENA_MAX=2 or "
+	       "another "
 	       "allocator, such as jemalloc, keeps less\n");
 }
 
@@ -53,7 +54,8 @@ static void kept_at_the_end(void **state)
 	expect(&rss, NULL,
 	       "RSS 10.0 MiB = 1.0 MiB live in glibc's heap + 9.0 MiB kept by glibc (9.0 MiB at "
 	       "the ends of heaps; 1 arena)\n"
-	       "not a leak: the program has freed what glibc keeps; malloc_trim(0) returns most "
+	       "not a leak: glibc keeps memory that the program has freed; malloc_trim(0) returns "
+	       "most "
 	       "of it\n");
 }
 
@@ -89,7 +91,7 @@ static void not_understood(void **state)
 	       "anonymous memory\n");
 	expect(&other, NULL,
 	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
-	       "no heap of glibc was found: other allocators do not show what they keep\n");
+	       "no glibc heap found: memory kept by other allocators is not known\n");
 }
 
 int main(void)
