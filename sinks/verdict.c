@@ -176,6 +176,7 @@ static void write_ended(const struct text_part *part)
 
 static void write_clear(const struct text_part *part)
 {
+	const char *what = text_is_of_descriptors(part) ? "no descriptor" : "nothing";
 	size_t cnt = part->report->sites_total;
 
 	text_begin_line(part);
@@ -186,10 +187,10 @@ static void write_clear(const struct text_part *part)
 		return;
 	}
 	if (cnt < 2)
-		fprintf(part->out, "nothing seems to leak: %s\n",
+		fprintf(part->out, "%s seems to leak: %s\n", what,
 			cnt ? "the one site does not grow steadily" : "nothing is outstanding");
 	else
-		fprintf(part->out, "nothing seems to leak: none of the %zu sites grows steadily\n",
+		fprintf(part->out, "%s seems to leak: none of the %zu sites grows steadily\n", what,
 			cnt);
 }
 
