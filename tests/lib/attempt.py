@@ -69,7 +69,8 @@ def crashes(context):
 
 def refuses_agent(process):
     """True if the process is a memleak whose options conflict with --agent."""
-    return isinstance(process, Memleak) and "memleak: --agent " in process.notes
+    return isinstance(process, Memleak) and any(
+        words in process.notes for words in ("memleak: --agent ", "memleak: with --agent, "))
 
 
 def call(case, context):

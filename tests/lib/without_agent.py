@@ -11,6 +11,8 @@ PROBES = "it is about probes, or BPF programs"
 TABLES = "it is about unwind tables that memleak makes"
 INSIDE = "the C library maps within itself"
 RETURNS = "only the kernel knows where calls with return probes return to"
+NAMESPACE = "calls within the namespace of a library do not reach the agent"
+MEMORY = "the agent has memory of its own for each thread"
 DEBUG_FRAME = "what says of frames is not in the program's memory"
 
 KNOWN = "the agent knows blocks from before, and that they are freed"
@@ -21,6 +23,7 @@ REASONS = {
     "*static*": STATIC, "unwind.static.*": STATIC, "*musl*": STATIC,
     "allocators.own_*": OWN, "allocators.built_in.*": OWN, "allocators.prefix_found": OWN,
     "allocators.linked_cxx.*": OWN, "allocators.failure_frees": NAMES,
+    "allocators.two_allocators.*": NAMESPACE,
     "allocators.heap_destroyed": NAMES, "allocators.own_names.*": NAMES,
     "allocators.sanitizer*": SANITIZER,
     "allocators.pitfall_20_*": PROBES, "allocators.pitfall_18_exception_by_other_links.*": PROBES,
@@ -35,9 +38,11 @@ REASONS = {
     "unwind_exotic.unreadable": TABLES, "unwind_exotic.equal_files": TABLES,
     "unwind_exotic.too_*": TABLES, "unwind_exotic.late_library": TABLES,
     "nesting.threads_after_free.*": INSIDE,
+    "growth.untraced.threads": MEMORY,
     "mappings.pitfall_06_huge_blocks.*": OWN,
     "peak.peak_between_reports": KNOWN, "stats.summary.*": KNOWN, "stats.summary_of_many": KNOWN,
     "stats.summary_text": KNOWN,
+    "peak.peak_of_full_table.*": COUNTERS, "stats.cost": PROBES,
     "stats.stats.*": COUNTERS, "stats.stats_filtered": COUNTERS, "stats.stats_text": COUNTERS,
 }
 
