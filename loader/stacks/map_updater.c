@@ -38,7 +38,8 @@ struct map_updater {
 	size_t ready_cnt;
 	size_t idle_cnt;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	pthread_cond_t work;    /* an update or a removal is pending: wakes one idle thread */
+	pthread_cond_t changed; /* a thread has started, taken an update or become idle */
 	bool ends;
 	/* The update that was handed to a thread. The caller of map_updater__put() waits for it. */
 	bool waiting;
@@ -127,7 +128,7 @@ static void *run(void *arg)
 		else if (map_updater->removed.cnt && !map_updater->removes)
 			remove_gathered(map_updater);
 		else
-			pthread_cond_wait(&map_updater->changed, &map_updater->lock);
+			pthread_cond_wait(&map_updater->work, &map_updater->lock);
 	}
 	pthread_mutex_unlock(&map_updater->lock);
 	return NULL;
@@ -168,6 +169,7 @@ int map_updater__new(struct map_updater **ret)
 	if (!map_updater)
 		return -ENOMEM;
 	pthread_mutex_init(&map_updater->lock, NULL);
+	pthread_cond_init(&map_updater->work, NULL);
 	pthread_cond_init(&map_updater->changed, NULL);
 	*ret = map_updater;
 	return 0;
@@ -190,10 +192,11 @@ void map_updater__free(struct map_updater *map_updater)
 		return;
 	pthread_mutex_lock(&map_updater->lock);
 	map_updater->ends = true;
-	pthread_cond_broadcast(&map_updater->changed);
+	pthread_cond_broadcast(&map_updater->work);
 	pthread_mutex_unlock(&map_updater->lock);
 	for (size_t i = 0; i < map_updater->thread_cnt; i++)
 		join(map_updater->threads[i], map_updater->tids[i]);
+	pthread_cond_destroy(&map_updater->work);
 	pthread_cond_destroy(&map_updater->changed);
 	pthread_mutex_destroy(&map_updater->lock);
 	free(map_updater->removed.items);
@@ -217,7 +220,7 @@ static int hand_over(struct map_updater *map_updater, int maps_fd, uint32_t key,
 	map_updater->map_fd = map_fd;
 	map_updater->err = 0;
 	map_updater->waiting = true;
-	pthread_cond_broadcast(&map_updater->changed);
+	pthread_cond_signal(&map_updater->work);
 	return 0;
 }
 
@@ -269,6 +272,6 @@ void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t 
 	if (!find_thread(map_updater) &&
 	    !array_reserve(&removed->items, &removed->cap, removed->cnt + 1))
 		removed->items[removed->cnt++] = key;
-	pthread_cond_broadcast(&map_updater->changed);
+	pthread_cond_signal(&map_updater->work);
 	pthread_mutex_unlock(&map_updater->lock);
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,6 +21,7 @@
 
 #define KEYS 12 /* below the thread limit: threads are started while keys are added */
 #define UPDATERS 40
+#define UPDATES 200
 
 static int inner_fd = -1, outer_fd = -1;
 
@@ -83,10 +85,36 @@ static void none_is_mixed_up(void **state)
 	}
 }
 
+/* Blocks of one update: an idle thread waits for work, and then for the kernel's readers. */
+#define BLOCKS_MAX 8
+
+/* An update wakes one idle thread, not all of them. */
+static void idle_threads_sleep(void **state)
+{
+	struct map_updater *updater;
+	struct rusage before, after;
+
+	(void)state;
+	if (outer_fd < 0) {
+		print_message("skipped: this process may not make BPF tables\n");
+		skip();
+	}
+	assert_int_equal(map_updater__new(&updater), 0);
+	for (uint32_t key = 0; key < KEYS; key++)
+		assert_int_equal(map_updater__put(updater, outer_fd, key, inner_fd), 0);
+	getrusage(RUSAGE_SELF, &before);
+	for (uint32_t i = 0; i < UPDATES; i++)
+		assert_int_equal(map_updater__put(updater, outer_fd, i % KEYS, inner_fd), 0);
+	map_updater__free(updater);
+	getrusage(RUSAGE_SELF, &after);
+	assert_true(after.ru_nvcsw - before.ru_nvcsw < UPDATES * BLOCKS_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(none_is_mixed_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(idle_threads_sleep, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
