@@ -44,16 +44,22 @@ bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown)
 	return st->st_ino == shown->ino || maps_as(fd, shown);
 }
 
+bool file_is_changed_since(const struct stat *st, int64_t since_ns)
+{
+	int64_t changed_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
+
+	return since_ns && changed_ns > since_ns;
+}
+
 /*
  * True if an open file is the mapped one. Also compares device numbers, since the path may lead to
  * another device.
  */
 static bool is_still_there(const struct mapping *mapping, int fd, const struct stat *st)
 {
-	int64_t changed_ns = (int64_t)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec;
 	struct file_id id = file_id_of(st);
 
-	if (mapping->since_ns && changed_ns > mapping->since_ns)
+	if (file_is_changed_since(st, mapping->since_ns))
 		return false;
 	return file_id_equal(&id, &mapping->file) || maps_as(fd, &mapping->file);
 }

@@ -24,6 +24,9 @@ int mapped_file_id(int fd, struct file_id *ret);
  */
 bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown);
 
+/* True if the file has changed after since_ns, which is 0 if unknown; see struct mapping. */
+bool file_is_changed_since(const struct stat *st, int64_t since_ns);
+
 /*
  * Opens the mapping's path if it still is the mapped file. Also checks that the file is unchanged
  * since since_ns (if known), since its inode number may have been reused. Returns an fd, with *ret

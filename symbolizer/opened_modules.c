@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/mapped_file.h"
 
 /* Maximum open files. Most files are needed only once, when they are sent to the helper. */
 #define OPEN_MAX_FILES 64
@@ -93,18 +94,46 @@ int opened_modules_add(struct opened_modules *list, struct module *module)
 	return 0;
 }
 
+struct module *opened_modules_find(const struct opened_modules *list,
+				   const struct file_version *version)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (file_version_equal(&list->items[i]->version, version))
+			return list->items[i];
+	return NULL;
+}
+
+static bool is_mapped_file(const struct module *module, const struct file_id *file,
+			   int64_t since_ns)
+{
+	struct file_version now;
+	struct stat st;
+
+	if (module->fd < 0 || !file_id_equal(&module->version.id, file) || fstat(module->fd, &st))
+		return false;
+	now = file_version_of(&st);
+	return file_version_equal(&now, &module->version) && !file_is_changed_since(&st, since_ns);
+}
+
+struct module *opened_modules_find_mapped(const struct opened_modules *list,
+					  const struct file_id *file, int64_t since_ns)
+{
+	for (size_t i = 0; i < list->cnt; i++)
+		if (is_mapped_file(list->items[i], file, since_ns))
+			return list->items[i];
+	return NULL;
+}
+
 int opened_modules_get(struct opened_modules *list, int fd, const struct file_version *version,
 		       const char *path, struct module **ret)
 {
-	struct module *module = NULL;
+	struct module *module = opened_modules_find(list, version);
 	int err;
 
-	for (size_t i = 0; i < list->cnt; i++) {
-		if (file_version_equal(&list->items[i]->version, version)) {
-			opened_modules_reopen(list, list->items[i], fd);
-			*ret = list->items[i];
-			return 0;
-		}
+	if (module) {
+		opened_modules_reopen(list, module, fd);
+		*ret = module;
+		return 0;
 	}
 	err = module__new(fd, version, path, &module);
 	if (err) {

@@ -16,6 +16,18 @@ struct opened_modules {
 	uint64_t uses;
 };
 
+/* Returns the module of a file, which may be closed; NULL if there is none. */
+struct module *opened_modules_find(const struct opened_modules *list,
+				   const struct file_version *version);
+
+/*
+ * Returns the module of a file that maps shows as `file`, if the module is open, so that its inode
+ * cannot belong to another file by now; otherwise NULL. since_ns: as in struct mapping. Finds no
+ * file whose numbers in maps and from stat() differ.
+ */
+struct module *opened_modules_find_mapped(const struct opened_modules *list,
+					  const struct file_id *file, int64_t since_ns);
+
 /*
  * Returns the module of a file, and adds it if needed. Takes over fd, which is closed if the module
  * is already open. path: the file's path as the process sees it. Fails only with -ENOMEM.

@@ -167,6 +167,14 @@ int proc_image_maps(const struct proc_image *image, struct proc_maps *ret)
 	return 0;
 }
 
+struct file_version proc_image_vdso(const struct region *region)
+{
+	return (struct file_version){
+		.id.ino = VDSO_INODE,
+		.size = (int64_t)(region->end - region->start),
+	};
+}
+
 /*
  * Copies memleak's own vdso, since all processes have the same one. Reading another process's copy
  * would need the right to read its memory.
@@ -178,11 +186,11 @@ static int copy_vdso(const struct region *region, struct file_version *ret)
 
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) || (uint64_t)st.st_size != region->end - region->start) {
+	*ret = proc_image_vdso(region);
+	if (fstat(fd, &st) || st.st_size != ret->size) {
 		close(fd);
 		return -EACCES;
 	}
-	*ret = (struct file_version){.id.ino = VDSO_INODE, .size = st.st_size};
 	return fd;
 }
 

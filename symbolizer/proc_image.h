@@ -38,6 +38,9 @@ void proc_image_deinit(struct proc_image *image);
 /* Reads the image's mappings. Returns -ESRCH if the image is gone. */
 int proc_image_maps(const struct proc_image *image, struct proc_maps *ret);
 
+/* Returns the version that is given to a copy of the vdso of a region's size. */
+struct file_version proc_image_vdso(const struct region *region);
+
 /*
  * Opens a mapping's file, even if it was deleted or is in another mount namespace. Returns an fd or
  * a negative errno. For an ended process, opens the mapping's path if that is still the mapped

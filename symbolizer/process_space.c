@@ -11,12 +11,31 @@
 #include "base/clock.h"
 #include "base/regular_file.h"
 
+/* Returns the open module of the region's file; NULL if the file has to be opened. */
+static struct module *find_open(const struct process_space *space, const struct region *region)
+{
+	struct file_version vdso;
+	struct module *module;
+
+	if (strcmp(region->path, "[vdso]") != 0)
+		return opened_modules_find_mapped(space->modules, &region->file, region->since_ns);
+	vdso = proc_image_vdso(region);
+	module = opened_modules_find(space->modules, &vdso);
+	return module && module->fd >= 0 ? module : NULL;
+}
+
 static int open_region(void *arg, struct region *region)
 {
 	struct process_space *space = arg;
 	struct file_version version;
-	int fd = proc_image_open(&space->image, region, &version);
+	int fd;
 
+	region->module = find_open(space, region);
+	if (region->module) {
+		region->module->used = ++space->modules->uses;
+		return 0;
+	}
+	fd = proc_image_open(&space->image, region, &version);
 	if (fd == -ENOMEM)
 		return fd;
 	/*

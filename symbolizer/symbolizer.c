@@ -244,6 +244,13 @@ int symspace__update(struct symspace *space, const struct proc_maps *maps)
 	return process_space_update(&space->process, maps);
 }
 
+uint32_t symspace__file(const struct symspace *space, uint64_t addr)
+{
+	const struct region *region = regions_find_live(&space->process.regions, addr);
+
+	return region && region->module ? region->module->id + 1 : 0;
+}
+
 bool symspace__maps_system(const struct symspace *space, dev_t dev)
 {
 	const struct regions *regions = &space->process.regions;

@@ -106,6 +106,12 @@ int symspace__refresh(struct symspace *space);
 int symspace__read_maps(const struct symspace *space, struct proc_maps *ret);
 int symspace__update(struct symspace *space, const struct proc_maps *maps);
 
+/*
+ * Returns the number, as from symbolizer__add_file(), of the file that the process had mapped as
+ * code at addr at the last read; 0 if there is none.
+ */
+uint32_t symspace__file(const struct symspace *space, uint64_t addr);
+
 /* True if, at the last read, the process had a file of the file system `dev` mapped as code. */
 bool symspace__maps_system(const struct symspace *space, dev_t dev);
 

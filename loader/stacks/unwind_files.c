@@ -102,6 +102,14 @@ static ssize_t find(const struct unwind_files *files, const struct file_version 
 	return -ENOENT;
 }
 
+ssize_t unwind_files_find(const struct unwind_files *files, uint32_t symbols)
+{
+	for (size_t i = 0; i < files->cnt; i++)
+		if (files->items[i].symbols == symbols)
+			return (ssize_t)i;
+	return -ENOENT;
+}
+
 /* Reserves room for one more file and its table. */
 static int reserve(struct unwind_files *files)
 {

@@ -85,6 +85,9 @@ int unwind_files_init(struct unwind_files *files, int arenas_fd, int files_fd,
 		      struct map_updater *map_updater, struct symbolizer *symbolizer, bool wanted);
 void unwind_files_deinit(struct unwind_files *files);
 
+/* Returns the index of a file by its number in the symbolizer, which is not 0; or -ENOENT. */
+ssize_t unwind_files_find(const struct unwind_files *files, uint32_t symbols);
+
 /*
  * Returns the index of an open file. If the file is new, has its table built. Before
  * unwind_files_place(), only the version of the file is valid. name: for messages. uid: owner of

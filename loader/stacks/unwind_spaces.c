@@ -82,13 +82,13 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct told_space *space,
 		return unwind_files_add_vdso(&spaces->files, deadline_ns);
 	if (!mapping->file.ino)
 		return -ENOENT;
-	fd = process_open_mapping(space->pid, mapping);
 	/*
-	 * The mapping is from a kernel record, and the process may have ended: open the file by its
-	 * path.
+	 * The mapping is from a kernel record, and the process has probably ended: try the file's
+	 * path first.
 	 */
-	if (fd < 0 && mapping->since_ns)
-		fd = mapped_file_open(mapping, &st);
+	fd = mapping->since_ns ? mapped_file_open(mapping, &st) : -ENOENT;
+	if (fd < 0)
+		fd = process_open_mapping(space->pid, mapping);
 	if (fd < 0)
 		return is_loss(fd) ? unwind_files_add_unreadable(&spaces->files, mapping, fd) : fd;
 	file = unwind_files_add(&spaces->files, fd, mapping->path, space->uid, deadline_ns);
@@ -111,15 +111,24 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 }
 
 /*
- * Returns the file of a mapping that was in the last list. Its modification time may have changed,
- * but it is still the same file, so it need not be opened.
+ * Returns the file of a mapping without opening it, or -ENOENT. The mapping was in the last list,
+ * or the symbolizer has opened the file. The modification time of a file in the last list may have
+ * changed, but it is still the same file.
  */
-static ssize_t known_file(const struct told_space *space, const struct unwind_subject *subject,
-			  const struct mapping *mapping)
+static ssize_t known_file(const struct unwind_spaces *spaces, const struct told_space *space,
+			  const struct unwind_subject *subject, const struct mapping *mapping)
 {
-	if (!mapping->file.ino || !same_subject(&space->told, subject))
+	ssize_t file = -ENOENT;
+	uint32_t number;
+
+	if (!mapping->file.ino)
 		return -ENOENT;
-	return mapping_list_file(&space->list, mapping);
+	if (space->told.image == subject->image && space->told.unloads == subject->unloads)
+		file = mapping_list_file(&space->list, mapping);
+	if (file >= 0)
+		return file;
+	number = symspace__file(subject->space, mapping->start);
+	return number ? unwind_files_find(&spaces->files, number) : -ENOENT;
 }
 
 /*
@@ -146,7 +155,7 @@ static int list_mappings(struct unwind_spaces *spaces, struct told_space *space,
 	for_each_mapping (mapping, proc) {
 		if (!is_code(mapping))
 			continue;
-		known = known_file(space, subject, mapping);
+		known = known_file(spaces, space, subject, mapping);
 		if (known >= 0)
 			file = known;
 		/*
@@ -304,7 +313,9 @@ static int publish_change(struct unwind_spaces *spaces, struct told_space *space
 	space->list = *list;
 	*list = (struct mapping_list){0};
 	space->told = *subject;
-	space->told.permanent = NULL; /* owned by the caller */
+	/* These are owned by the caller. */
+	space->told.permanent = NULL;
+	space->told.space = NULL;
 	space->generation = spaces->generation;
 	return 0;
 }

@@ -42,7 +42,8 @@ struct unwind_subject {
 	uint64_t r_debug;                /* address of r_debug, as in struct unwind_space */
 	const struct file_id *permanent; /* files that the process never unloads */
 	size_t permanent_cnt;
-	uint64_t deadline_ns; /* deadline for reading the process's files */
+	uint64_t deadline_ns;         /* deadline for reading the process's files */
+	const struct symspace *space; /* updated by the mappings that are passed */
 };
 
 /*

@@ -370,6 +370,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 		.permanent = process->permanent,
 		.permanent_cnt = process->permanent_cnt,
 		.deadline_ns = ctx->deadline_ns,
+		.space = process->space,
 	};
 	const struct process_in_context at = {ctx, process};
 	struct walker_subject walker;
