@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Remembers sites by their ids. A site without memory is remembered for MOMENT_CNT further updates,
- * so that memory that comes and goes keeps its history.
+ * so that memory that comes and goes keeps its history; not if its process has ended.
  */
 #include "report/ranking.h"
 
@@ -28,6 +28,7 @@ struct process_sum {
 	uint64_t bytes;
 	uint64_t blocks;
 	struct earlier_frees earlier;
+	bool ended;
 };
 
 struct process_sums {
@@ -143,6 +144,7 @@ static int add_to_process(struct process_sums *sums, uint32_t image, const struc
 	sum->earlier.cnt += more->earlier.cnt;
 	sum->earlier.sized += more->earlier.sized;
 	sum->earlier.bytes += more->earlier.bytes;
+	sum->ended |= more->ended;
 	return 0;
 }
 
@@ -166,7 +168,7 @@ static bool earlier_are_known(const struct snapshot *snap)
 
 static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 {
-	size_t tally_cnt = earlier_are_known(snap) ? snap->tally_cnt : 0;
+	bool earlier_known = earlier_are_known(snap);
 	struct process_sums *sums = &ranking->processes;
 	int err = 0;
 
@@ -180,10 +182,13 @@ static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 		if (site->process)
 			err = add_to_process(sums, site->process->image, &held);
 	}
-	for (size_t i = 0; !err && i < tally_cnt; i++) {
-		const struct process_sum freed = {.earlier = snap->tallies[i].earlier};
+	for (size_t i = 0; !err && i < snap->tally_cnt; i++) {
+		const struct process_tally *tally = &snap->tallies[i];
+		struct process_sum more = {.ended = tally->ended};
 
-		err = add_to_process(sums, snap->tallies[i].process->image, &freed);
+		if (earlier_known)
+			more.earlier = tally->earlier;
+		err = add_to_process(sums, tally->process->image, &more);
 	}
 	return err;
 }
@@ -296,9 +301,19 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 	return 0;
 }
 
+/* True if the site is not in the snapshot and need not be remembered. */
+static bool is_over(const struct ranking *ranking, const struct entry *entry)
+{
+	if (entry->update == ranking->updates)
+		return false;
+	return ranking->updates - entry->update > MOMENT_CNT ||
+	       process_sum(&ranking->processes, entry->image).ended ||
+	       process_sum(&ranking->last_processes, entry->image).ended;
+}
+
 /*
  * Adds an empty moment to the history of each site that is not in the snapshot. Drops sites that
- * have been missing for long.
+ * have been missing for long, and sites of ended processes.
  */
 static int update_absent(struct ranking *ranking, const struct snapshot *snap, bool is_reported)
 {
@@ -308,7 +323,7 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap, b
 	int err = 0;
 
 	while (!err && (entry = *link)) {
-		if (ranking->updates - entry->update > MOMENT_CNT) {
+		if (is_over(ranking, entry)) {
 			*link = entry->next;
 			hash_map_remove(&ranking->by_id, entry->history.id);
 			free_entry(entry);

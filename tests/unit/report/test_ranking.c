@@ -109,6 +109,35 @@ static void vanished_comes_back(void **state)
 	ranking__free(ranking);
 }
 
+/* Begins a history, updates it without the site, and returns its length when the site is back. */
+static size_t moments_after_absence(bool ended)
+{
+	const struct process process = {.pid = 1, .image = 7};
+	struct process_tally tally = {.process = &process, .ended = ended};
+	struct site site = {.id = 1, .bytes = 5, .count = 5, .process = &process};
+	struct snapshot snap = {.sites = &site, .site_cnt = 1, .elapsed_ns = 1};
+	struct growth growth;
+	struct ranking *ranking;
+	size_t cnt;
+
+	assert_int_equal(ranking__new(&ranking), 0);
+	assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
+	snap = (struct snapshot){.tallies = &tally, .tally_cnt = 1, .elapsed_ns = 2};
+	assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
+	snap = (struct snapshot){.sites = &site, .site_cnt = 1, .elapsed_ns = 3};
+	assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
+	cnt = growth.history->moment_cnt;
+	ranking__free(ranking);
+	return cnt;
+}
+
+/* Histories of ended processes are dropped: many processes may end between two reports. */
+static void ended_are_forgotten(void **state)
+{
+	assert_int_equal(moments_after_absence(false), 3);
+	assert_int_equal(moments_after_absence(true), 2);
+}
+
 static void huge_totals(void **state)
 {
 	struct site site = {.id = 1, .bytes = 1ULL << 62, .count = 1ULL << 40};
@@ -200,6 +229,7 @@ int main(void)
 		cmocka_unit_test(grows_shrinks_stays),
 		cmocka_unit_test(noted_between_reports),
 		cmocka_unit_test(vanished_comes_back),
+		cmocka_unit_test(ended_are_forgotten),
 		cmocka_unit_test(huge_totals),
 		cmocka_unit_test(many_sites),
 		cmocka_unit_test(earlier_frees),
