@@ -224,6 +224,8 @@ int untraced_growths_init(const struct options *opts, const struct snapshot *sna
 		err = ranking__note(ranking, &view);
 	else
 		err = ranking__update(ranking, &view, growth);
+	/* A process without a footprint has ended. */
+	ranking__forget_absent(ranking);
 	if (!err && is_reported)
 		err = judge_all(opts, &list, growth, ret);
 	series_list_deinit(&list);

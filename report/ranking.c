@@ -301,6 +301,16 @@ static int update_site(struct ranking *ranking, const struct snapshot *snap,
 	return 0;
 }
 
+/* Removes the entry from the list at *link, and frees it. */
+static void drop_entry(struct ranking *ranking, struct entry **link)
+{
+	struct entry *entry = *link;
+
+	*link = entry->next;
+	hash_map_remove(&ranking->by_id, entry->history.id);
+	free_entry(entry);
+}
+
 /* True if the site is not in the snapshot and need not be remembered. */
 static bool is_over(const struct ranking *ranking, const struct entry *entry)
 {
@@ -324,9 +334,7 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap, b
 
 	while (!err && (entry = *link)) {
 		if (is_over(ranking, entry)) {
-			*link = entry->next;
-			hash_map_remove(&ranking->by_id, entry->history.id);
-			free_entry(entry);
+			drop_entry(ranking, link);
 			continue;
 		}
 		if (entry->update != ranking->updates) {
@@ -390,6 +398,17 @@ int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
 int ranking__note(struct ranking *ranking, const struct snapshot *snap)
 {
 	return update(ranking, snap, false, NULL);
+}
+
+void ranking__forget_absent(struct ranking *ranking)
+{
+	struct entry **link = &ranking->entries;
+
+	while (*link)
+		if ((*link)->update != ranking->updates)
+			drop_entry(ranking, link);
+		else
+			link = &(*link)->next;
 }
 
 struct ranking_past ranking__past(const struct ranking *ranking)

@@ -40,6 +40,9 @@ int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
 /* Remembers a snapshot taken between two reports; growth is still relative to the last report. */
 int ranking__note(struct ranking *ranking, const struct snapshot *snap);
 
+/* Forgets the sites that were not in the last snapshot. For sites that never come back. */
+void ranking__forget_absent(struct ranking *ranking);
+
 /* Number of snapshots that are remembered, and the time between the first and the last of them. */
 struct ranking_past {
 	uint64_t cnt;

@@ -109,8 +109,11 @@ static void vanished_comes_back(void **state)
 	ranking__free(ranking);
 }
 
-/* Begins a history, updates it without the site, and returns its length when the site is back. */
-static size_t moments_after_absence(bool ended)
+/*
+ * Begins a history, updates it without the site, and returns its length when the site is back.
+ * ended: the site's process has ended. forget: absent sites are forgotten.
+ */
+static size_t moments_after_absence(bool ended, bool forget)
 {
 	const struct process process = {.pid = 1, .image = 7};
 	struct process_tally tally = {.process = &process, .ended = ended};
@@ -124,6 +127,8 @@ static size_t moments_after_absence(bool ended)
 	assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
 	snap = (struct snapshot){.tallies = &tally, .tally_cnt = 1, .elapsed_ns = 2};
 	assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
+	if (forget)
+		ranking__forget_absent(ranking);
 	snap = (struct snapshot){.sites = &site, .site_cnt = 1, .elapsed_ns = 3};
 	assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
 	cnt = growth.history->moment_cnt;
@@ -134,8 +139,9 @@ static size_t moments_after_absence(bool ended)
 /* Histories of ended processes are dropped: many processes may end between two reports. */
 static void ended_are_forgotten(void **state)
 {
-	assert_int_equal(moments_after_absence(false), 3);
-	assert_int_equal(moments_after_absence(true), 2);
+	assert_int_equal(moments_after_absence(false, false), 3);
+	assert_int_equal(moments_after_absence(true, false), 2);
+	assert_int_equal(moments_after_absence(false, true), 2);
 }
 
 static void huge_totals(void **state)
