@@ -182,6 +182,16 @@ uint64_t proc_cpu_ns(pid_t pid)
 	       (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
+uint64_t proc_delay_ns(pid_t pid)
+{
+	cleanup_free char *text = NULL;
+	uint64_t delay_ns;
+
+	if (proc_read(pid, "schedstat", &text) || sscanf(text, "%*s %" SCNu64, &delay_ns) != 1)
+		return 0;
+	return delay_ns;
+}
+
 /* A process cannot fake a field by its name: the kernel escapes newlines in the name. */
 const char *proc_status_field(const char *status, const char *field)
 {

@@ -51,6 +51,12 @@ int proc_read(pid_t pid, const char *name, char **ret);
  */
 uint64_t proc_cpu_ns(pid_t pid);
 
+/*
+ * Returns the time that the main thread of a process was able to run, but waited for a processor;
+ * 0 if unknown.
+ */
+uint64_t proc_delay_ns(pid_t pid);
+
 /* Returns the unescaped name of a process or thread, from malloc(); NULL if it cannot be read. */
 char *proc_comm(pid_t pid);
 char *proc_thread_comm(pid_t pid, pid_t tid);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/proc.h"
 #include "base/signals.h"
 #include "helper/call.h"
 #include "unwinder/server/protocol.h"
@@ -214,6 +215,11 @@ int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwin
 	if (!answer.status)
 		*ret = answer.table;
 	return answer.status;
+}
+
+uint64_t unwinder__delay_ns(const struct unwinder *unwinder)
+{
+	return unwinder->helper.pid > 0 ? proc_delay_ns(unwinder->helper.pid) : 0;
 }
 
 void unwinder__give_up(struct unwinder *unwinder)

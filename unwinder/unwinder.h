@@ -39,6 +39,8 @@ int unwinder__begin(struct unwinder *unwinder, int fd);
  * table).
  */
 int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwind_table *ret);
+/* Returns the time for which the helper has waited for a processor since it was started. */
+uint64_t unwinder__delay_ns(const struct unwinder *unwinder);
 /* Cancels the pending request by ending the helper. */
 void unwinder__give_up(struct unwinder *unwinder);
 

@@ -29,7 +29,11 @@
 /* Maximum messages that name a file without a table. */
 #define TOLD_MAX 20
 
-/* Maximum time to build a table, in nanoseconds. A file that takes longer gets no table. */
+/*
+ * Maximum time to build a table, in nanoseconds. A file that takes longer gets no table. Time
+ * during which the helper waits for a processor does not count: on a busy machine, large files
+ * would get no tables.
+ */
 #define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
 
 struct pending_table {
@@ -255,13 +259,27 @@ static void add_opened(struct unwind_files *files, int fd, const struct file_ver
 }
 
 /*
+ * Returns how long the helper has worked on the current job. The count of a helper that was started
+ * again begins at 0.
+ */
+static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
+{
+	uint64_t delay_ns = unwinder__delay_ns(files->unwinder), past_ns;
+
+	delay_ns -= delay_ns < files->job.delay_ns ? delay_ns : files->job.delay_ns;
+	past_ns = now_ns - files->job.since_ns;
+	return past_ns > delay_ns ? past_ns - delay_ns : 0;
+}
+
+/*
  * Waits until the current table is built. If the file has no usable table, building is not tried
  * again.
  */
 static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 {
 	struct table_job *job = &files->job;
-	uint64_t hang_ns = job->since_ns + HANG_NS, now_ns;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), taken_ns = job_taken_ns(files, now_ns);
+	uint64_t hang_ns = now_ns + HANG_NS - taken_ns;
 	struct unwind_table *table;
 	int err = reserve(files);
 
@@ -270,14 +288,15 @@ static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 	table = &files->pending[files->pending_cnt].table;
 	err = unwinder__take(files->unwinder, deadline_ns < hang_ns ? deadline_ns : hang_ns, table);
 	now_ns = clock_ns(CLOCK_MONOTONIC);
-	if (err == -EAGAIN && now_ns < hang_ns)
+	taken_ns = job_taken_ns(files, now_ns);
+	if (err == -EAGAIN && taken_ns < HANG_NS)
 		return -EAGAIN;
 	if (err == -EAGAIN) {
 		unwinder__give_up(files->unwinder);
 		err = -ETIMEDOUT;
 	}
-	files->build_ns += now_ns - job->since_ns;
-	user_budgets_spend(&files->budgets, job->uid, now_ns - job->since_ns, now_ns);
+	files->build_ns += taken_ns;
+	user_budgets_spend(&files->budgets, job->uid, taken_ns, now_ns);
 	add_opened(files, job->fd, &job->version, job->name);
 	if (!err)
 		err = keep(files, table);
@@ -300,6 +319,7 @@ static int begin_job(struct unwind_files *files, int fd, const struct file_versi
 		.name = strdup(name),
 		.uid = uid,
 		.since_ns = clock_ns(CLOCK_MONOTONIC),
+		.delay_ns = unwinder__delay_ns(files->unwinder),
 	};
 	int err = job.fd < 0 ? -errno : job.name ? unwinder__begin(files->unwinder, fd) : -ENOMEM;
 

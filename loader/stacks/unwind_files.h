@@ -41,6 +41,7 @@ struct table_job {
 	char *name;
 	uid_t uid;
 	uint64_t since_ns;
+	uint64_t delay_ns; /* unwinder__delay_ns() when the job began */
 };
 
 struct unwind_files {

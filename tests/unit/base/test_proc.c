@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -164,6 +165,40 @@ static void cpu_time_is_that_of_the_process(void **state)
 	assert_int_equal(proc_cpu_ns(INT_MAX), 0);
 }
 
+/* Runs on one processor until this process has used cpu_ns. */
+static void spin(const cpu_set_t *one, uint64_t cpu_ns)
+{
+	uint64_t before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+	assert_int_equal(sched_setaffinity(0, sizeof(*one), one), 0);
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < before_ns + cpu_ns)
+		;
+}
+
+/* Of two processes on one processor, each waits while the other runs. */
+static void waiting_for_a_processor_is_delay(void **state)
+{
+	uint64_t before_ns = proc_delay_ns(getpid()), after_ns;
+	cpu_set_t one, all;
+	pid_t other;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	other = fork();
+	if (!other) {
+		spin(&one, 100000000);
+		_exit(0);
+	}
+	assert_true(other > 0);
+	spin(&one, 100000000);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+	after_ns = proc_delay_ns(getpid());
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+	assert_true(after_ns - before_ns > 10000000);
+	assert_int_equal(proc_delay_ns(INT_MAX), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +209,7 @@ int main(void)
 		cmocka_unit_test(long_files_are_whole),
 		cmocka_unit_test(another_version_is_another_file),
 		cmocka_unit_test(cpu_time_is_that_of_the_process),
+		cmocka_unit_test(waiting_for_a_processor_is_delay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
