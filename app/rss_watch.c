@@ -7,11 +7,14 @@
 #include "base/clock.h"
 #include "proof/rss_reader.h"
 
-#define WAIT_NS 50000000ULL
-#define WAIT_LAST_NS 1000000000ULL
+/* Maximum time to send the request, in nanoseconds */
+#define SEND_NS 50000000ULL
 
 /* Maximum duration of a reading, in nanoseconds. After a timeout the process is not read again. */
 #define GIVE_UP_NS 60000000000ULL
+
+/* Maximum age of a result that arrived between two reports, in nanoseconds */
+#define STALE_NS 20000000000ULL
 
 /* Pause after a reading, as a multiple of the reading's duration */
 #define PAUSE_FACTOR 20
@@ -20,7 +23,7 @@
 #define RETRY_NS 10000000000ULL
 
 /* Returns the tally of the only living process; NULL if there is none or there are several. */
-static struct process_tally *only_process(struct snapshot *snap)
+static struct process_tally *only_process(const struct snapshot *snap)
 {
 	struct process_tally *found = NULL;
 
@@ -38,40 +41,55 @@ static struct process_tally *only_process(struct snapshot *snap)
 
 static void ask(struct rss_watch *watch, pid_t pid, uint64_t now_ns)
 {
-	if (rss_begin(pid, now_ns + WAIT_NS)) {
+	if (rss_begin(pid, now_ns + SEND_NS)) {
 		watch->next_ns = now_ns + RETRY_NS;
 		return;
 	}
 	watch->asked = pid;
-	watch->asked_ns = now_ns;
+	watch->asked_ns = watch->seen_ns = now_ns;
 }
 
-static void take(struct rss_watch *watch, struct process_tally *tally, uint64_t now_ns,
-		 bool is_last)
+static void stop(struct rss_watch *watch, uint64_t next_ns)
 {
-	int err = rss_take(now_ns + (is_last ? WAIT_LAST_NS : WAIT_NS), &tally->rss);
-	uint64_t taken_ns = clock_ns(CLOCK_MONOTONIC) - watch->asked_ns;
-
-	if (err == -ETIMEDOUT && taken_ns < GIVE_UP_NS)
-		return;
+	rss_stop();
 	watch->asked = 0;
-	watch->next_ns = err == -ETIMEDOUT ? UINT64_MAX
-					   : now_ns + (err ? RETRY_NS : PAUSE_FACTOR * taken_ns);
+	watch->next_ns = next_ns;
 }
 
-void rss_watch_read(struct rss_watch *watch, struct snapshot *snap, bool is_last)
+void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap)
 {
-	struct process_tally *tally = only_process(snap);
+	const struct process_tally *tally = only_process(snap);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (watch->asked && (!tally || tally->process->pid != watch->asked)) {
-		rss_stop();
-		watch->asked = 0;
-	}
-	if (!tally)
-		return;
-	if (!watch->asked && now_ns >= watch->next_ns)
+	if (watch->asked && now_ns - watch->seen_ns > STALE_NS)
+		stop(watch, watch->seen_ns + PAUSE_FACTOR * (watch->seen_ns - watch->asked_ns));
+	else if (watch->asked && (!tally || tally->process->pid != watch->asked))
+		stop(watch, now_ns);
+	if (tally && !watch->asked && now_ns >= watch->next_ns)
 		ask(watch, tally->process->pid, now_ns);
-	if (watch->asked)
-		take(watch, tally, now_ns, is_last);
+}
+
+static void take(struct rss_watch *watch, struct rss *rss, uint64_t deadline_ns)
+{
+	int err = rss_take(deadline_ns, rss);
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), taken_ns = now_ns - watch->asked_ns;
+
+	watch->seen_ns = now_ns;
+	if (err == -ETIMEDOUT && taken_ns >= GIVE_UP_NS) {
+		stop(watch, UINT64_MAX);
+	} else if (err != -ETIMEDOUT) {
+		watch->asked = 0;
+		watch->next_ns = now_ns + (err ? RETRY_NS : PAUSE_FACTOR * taken_ns);
+	}
+}
+
+uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns)
+{
+	struct process_tally *tally = only_process(snap);
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!watch->asked || !tally)
+		return 0;
+	take(watch, &tally->rss, begin_ns + wait_ns);
+	return watch->seen_ns - begin_ns;
 }

@@ -15,16 +15,20 @@
 struct rss_watch {
 	pid_t asked;       /* pid of the process being read; 0 if there is none */
 	uint64_t asked_ns; /* start of the reading, by CLOCK_MONOTONIC */
+	uint64_t seen_ns;  /* end of the last wait for the result */
 	/*
 	 * Earliest start of the next reading, so that readings use at most a twentieth of a core.
 	 */
 	uint64_t next_ns;
 };
 
+/* Starts a reading if it is time. */
+void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap);
+
 /*
- * Adds the result of a reading if it is ready, and starts a reading if it is time. If is_last is
- * set, no snapshot follows, so waits longer for the result.
+ * Adds the result to the snapshot, which must be the one of the last rss_watch_begin(). Waits for
+ * it at most wait_ns, and returns how long it has waited.
  */
-void rss_watch_read(struct rss_watch *watch, struct snapshot *snap, bool is_last);
+uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns);
 
 #endif

@@ -65,6 +65,14 @@
 #define MOMENTS_MAX 8
 #define MOMENT_CHEAP_NS 100000000ULL
 
+/*
+ * Maximum waits for the use of resident memory: in general; if the user has requested the end; and
+ * if the main loop makes the report, and must serve the traced processes
+ */
+#define RSS_WAIT_NS 20000000000ULL
+#define RSS_HASTY_NS 1000000000ULL
+#define RSS_BLOCKING_NS 50000000ULL
+
 struct run {
 	const struct options *opts;
 	struct source *source;
@@ -179,6 +187,28 @@ static int record_report(struct run *run)
 }
 
 /*
+ * True if the report thread makes the report; false if the main loop does. With -t the main loop
+ * also names stacks, which only one thread may do at a time. During the last report the main loop
+ * has nothing else to do.
+ */
+static bool is_for_thread(const struct run *run)
+{
+	return !run->opts->trace && !run->opts->count_by && !run->final;
+}
+
+/* Returns how long the report waits for the use of resident memory. */
+static uint64_t rss_wait_ns(const struct run *run)
+{
+	uint64_t half_ns = run->opts->interval_ns / 2;
+
+	if (run->hasty)
+		return RSS_HASTY_NS;
+	if (!run->final && !is_for_thread(run))
+		return RSS_BLOCKING_NS;
+	return run->final || half_ns > RSS_WAIT_NS ? RSS_WAIT_NS : half_ns;
+}
+
+/*
  * Makes the proof, prints the report, and records its snapshot. Runs in the report thread, because
  * looking up names and slow readers of the output may block it.
  */
@@ -190,6 +220,7 @@ static int show_report(void *arg)
 
 	if (err)
 		return err;
+	run->deadline_ns += rss_watch_finish(&run->rss_watch, &run->snap, rss_wait_ns(run));
 	if (run->opts->count_by)
 		err = report_counts(run, &run->snap, run->final);
 	else
@@ -255,7 +286,7 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 		return err;
 	}
 	if (!run->opts->count_by)
-		rss_watch_read(&run->rss_watch, &run->snap, run->final);
+		rss_watch_begin(&run->rss_watch, &run->snap);
 	run->deadline_ns += run->snap.walk_ns;
 	run->snapshot_ns = clock_ns(CLOCK_MONOTONIC);
 	run->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
@@ -272,16 +303,6 @@ static int end_report(struct run *run, int err)
 	snapshot_deinit(&run->snap);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	return err;
-}
-
-/*
- * True if the report thread makes the report; false if the main loop does. With -t the main loop
- * also names stacks, which only one thread may do at a time. During the last report the main loop
- * has nothing else to do.
- */
-static bool is_for_thread(const struct run *run)
-{
-	return !run->opts->trace && !run->opts->count_by && !run->final;
 }
 
 /* Makes a report. If a report is in progress, finishes that one first. */

@@ -26,8 +26,8 @@ int helper_send(struct helper *helper, struct message *request, uint64_t deadlin
 int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take, void *arg);
 
 /*
- * Like helper_take(), but returns -EINTR within 50 ms after a termination signal; the helper
- * continues.
+ * Like helper_take(), but returns -EINTR within 50 ms after a termination signal, and -ETIMEDOUT
+ * early in a report thread that should hurry. In both cases the helper continues.
  */
 int helper_take_unless_ended(struct helper *helper, uint64_t deadline_ns, helper_take_fn take,
 			     void *arg);

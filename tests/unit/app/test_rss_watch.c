@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests when resident memory is read, and which results are used, with a reader that is never done.
+ */
+#include "app/rss_watch.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "proof/rss_reader.h"
+
+#define SECOND_NS 1000000000ULL
+
+static struct {
+	unsigned int begun, stopped;
+	int result; /* of rss_take() */
+} reader;
+
+int rss_begin(pid_t pid, uint64_t deadline_ns)
+{
+	(void)pid;
+	(void)deadline_ns;
+	reader.begun++;
+	return 0;
+}
+
+int rss_take(uint64_t deadline_ns, struct rss *ret)
+{
+	(void)deadline_ns;
+	if (!reader.result)
+		*ret = (struct rss){.parts = {[RSS_LIVE] = 1}};
+	return reader.result;
+}
+
+void rss_stop(void)
+{
+	reader.stopped++;
+}
+
+static const struct process process = {.pid = 7, .image = 1};
+static struct process_tally tally;
+static struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+
+static int set_up(void **state)
+{
+	static struct rss_watch watch;
+
+	watch = (struct rss_watch){0};
+	tally = (struct process_tally){.process = &process, .footprint.is_known = true};
+	reader.begun = reader.stopped = 0;
+	reader.result = -ETIMEDOUT;
+	*state = &watch;
+	return 0;
+}
+
+static void report(struct rss_watch *watch)
+{
+	tally.rss = (struct rss){0};
+	rss_watch_begin(watch, &snap);
+	rss_watch_finish(watch, &snap, 0);
+}
+
+static void late_result(void **state)
+{
+	report(*state);
+	assert_int_equal(rss_total(&tally.rss), 0);
+	reader.result = 0;
+	report(*state);
+	assert_int_equal(rss_total(&tally.rss), 1);
+	assert_int_equal(reader.begun, 1);
+}
+
+static void stale_result(void **state)
+{
+	struct rss_watch *watch = *state;
+
+	report(watch);
+	watch->asked_ns -= 60 * SECOND_NS;
+	watch->seen_ns -= 60 * SECOND_NS;
+	reader.result = 0;
+	report(watch);
+	assert_int_equal(reader.stopped, 1);
+	assert_int_equal(reader.begun, 2);
+}
+
+static void no_result(void **state)
+{
+	struct rss_watch *watch = *state;
+
+	report(watch);
+	watch->asked_ns -= 60 * SECOND_NS;
+	report(watch);
+	assert_int_equal(reader.stopped, 1);
+	report(watch);
+	assert_int_equal(reader.begun, 1);
+}
+
+static void another_process(void **state)
+{
+	struct rss_watch *watch = *state;
+
+	report(watch);
+	watch->asked = 8;
+	report(watch);
+	assert_int_equal(reader.stopped, 1);
+	assert_int_equal(reader.begun, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(late_result, set_up),
+		cmocka_unit_test_setup(stale_result, set_up),
+		cmocka_unit_test_setup(no_result, set_up),
+		cmocka_unit_test_setup(another_process, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
