@@ -304,6 +304,7 @@ static int report_callers(struct reporter *reporter, const struct snapshot *snap
 			  const struct growth *growth, const struct pools *pools,
 			  uint64_t deadline_ns, bool final, enum use use)
 {
+	const struct rss *first_rss = reporter->rss_is_first ? NULL : &reporter->first_rss;
 	struct callers callers;
 	int err = callers_init(snap, pools->is_in_pool, &callers);
 
@@ -311,10 +312,9 @@ static int report_callers(struct reporter *reporter, const struct snapshot *snap
 		return err;
 	err = callers_rank(&callers, reporter->caller_ranking);
 	if (!err)
-		err = report_sums(
-			reporter, snap, growth,
-			&(struct sums){pools, &callers, &reporter->untraced, &reporter->first_rss},
-			deadline_ns, final, use);
+		err = report_sums(reporter, snap, growth,
+				  &(struct sums){pools, &callers, &reporter->untraced, first_rss},
+				  deadline_ns, final, use);
 	callers_deinit(&callers);
 	return err;
 }
@@ -372,6 +372,7 @@ static int judge_footprints(struct reporter *reporter, const struct snapshot *sn
 /* Remembers the first known resident memory of the process, and again after each exec. */
 static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 {
+	reporter->rss_is_first = false;
 	for (size_t i = 0; i < snap->tally_cnt; i++) {
 		const struct process_tally *tally = &snap->tallies[i];
 
@@ -379,6 +380,7 @@ static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 			continue;
 		reporter->first_rss = tally->rss;
 		reporter->first_rss_image = tally->process->image;
+		reporter->rss_is_first = true;
 	}
 }
 

@@ -26,7 +26,7 @@ struct sums {
 	const struct pools *pools;
 	const struct callers *callers;
 	const struct untraced_growths *untraced;
-	/* Resident memory in the first snapshot that has this number. */
+	/* Resident memory in the first snapshot that has it; NULL: this is the first one. */
 	const struct rss *first_rss;
 };
 
@@ -102,7 +102,7 @@ struct report {
 	struct untraced_growths untraced; /* the caller of report_init_groups() owns this */
 	/* Resident memory of the only process; NULL if not known. */
 	const struct rss *rss;
-	/* Resident memory when it was first known; NULL if it never was. */
+	/* Resident memory when it was first known; NULL if it was not known before. */
 	const struct rss *first_rss;
 	bool has_older; /* the option --older is given */
 	bool has_min_size;

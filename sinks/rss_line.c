@@ -162,7 +162,7 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 			"%llu of glibc's arenas changed while they were read: their memory is in "
 			"other anonymous memory\n",
 			(unsigned long long)rss->skipped_arenas);
-	else if (!rss->arenas)
+	else if (!rss->arenas && !first)
 		fputs("no glibc heap found: memory kept by other allocators is not known\n", out);
 }
 

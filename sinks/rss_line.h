@@ -12,7 +12,7 @@
 
 /*
  * Writes the line for `rss`, and the changes since `first`, which has the values at the start of
- * the process; NULL if they are not known.
+ * the process. NULL: this is the first line about the process, which also names what is not known.
  */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 

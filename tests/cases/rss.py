@@ -57,3 +57,13 @@ def test_words(t, what):
         raise Failure(text)
     if ((sentence or "not a leak") in text) != bool(sentence):
         raise Failure(text)
+
+
+def test_said_once(t):
+    """Reports of a program with an allocator of its own do not repeat what is not known."""
+    program = t.program("own_malloc")
+    memleak = t.memleak("-p", str(program.pid), "0.1").ready()
+    program.go()
+    memleak.wait_for("three lines", lambda: memleak.out.text.count("RSS ") > 2)
+    memleak.stop()
+    wanted("lines", memleak.out.text.count("no glibc heap found"), 1)

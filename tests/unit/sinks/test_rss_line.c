@@ -92,6 +92,7 @@ static void not_understood(void **state)
 	expect(&other, NULL,
 	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
 	       "no glibc heap found: memory kept by other allocators is not known\n");
+	expect(&other, &other, "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n");
 }
 
 int main(void)
