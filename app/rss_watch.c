@@ -56,7 +56,7 @@ static void stop(struct rss_watch *watch, uint64_t next_ns)
 	watch->next_ns = next_ns;
 }
 
-void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap)
+void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last)
 {
 	const struct process_tally *tally = only_process(snap);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -65,6 +65,8 @@ void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap)
 		stop(watch, watch->seen_ns + PAUSE_FACTOR * (watch->seen_ns - watch->asked_ns));
 	else if (watch->asked && (!tally || tally->process->pid != watch->asked))
 		stop(watch, now_ns);
+	if (is_last && watch->next_ns != UINT64_MAX)
+		watch->next_ns = now_ns;
 	if (tally && !watch->asked && now_ns >= watch->next_ns)
 		ask(watch, tally->process->pid, now_ns);
 }

@@ -22,8 +22,8 @@ struct rss_watch {
 	uint64_t next_ns;
 };
 
-/* Starts a reading if it is time. */
-void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap);
+/* Starts a reading if it is time, or if is_last is set, as no snapshot follows. */
+void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last);
 
 /*
  * Adds the result to the snapshot, which must be the one of the last rss_watch_begin(). Waits for

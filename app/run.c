@@ -286,7 +286,7 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 		return err;
 	}
 	if (!run->opts->count_by)
-		rss_watch_begin(&run->rss_watch, &run->snap);
+		rss_watch_begin(&run->rss_watch, &run->snap, run->final);
 	run->deadline_ns += run->snap.walk_ns;
 	run->snapshot_ns = clock_ns(CLOCK_MONOTONIC);
 	run->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;

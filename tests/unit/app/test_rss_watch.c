@@ -60,18 +60,24 @@ static int set_up(void **state)
 static void report(struct rss_watch *watch)
 {
 	tally.rss = (struct rss){0};
-	rss_watch_begin(watch, &snap);
+	rss_watch_begin(watch, &snap, false);
 	rss_watch_finish(watch, &snap, 0);
 }
 
 static void late_result(void **state)
 {
-	report(*state);
+	struct rss_watch *watch = *state;
+
+	report(watch);
 	assert_int_equal(rss_total(&tally.rss), 0);
 	reader.result = 0;
-	report(*state);
+	report(watch);
 	assert_int_equal(rss_total(&tally.rss), 1);
 	assert_int_equal(reader.begun, 1);
+	/* The last report does not wait for its turn. */
+	watch->next_ns = UINT64_MAX - 1;
+	rss_watch_begin(watch, &snap, true);
+	assert_int_equal(reader.begun, 2);
 }
 
 static void stale_result(void **state)
