@@ -170,7 +170,7 @@ static int take_over(struct heap_set *set, struct heap_set *from)
 }
 
 int arena_heaps_walk(struct heap_reader *reader, const struct heap_arena *arena,
-		     struct heap_set *set)
+		     struct heap_set *set, bool *ret_torn)
 {
 	struct heap_set heaps = {0};
 	int err, add_err = 0;
@@ -179,7 +179,8 @@ int arena_heaps_walk(struct heap_reader *reader, const struct heap_arena *arena,
 		err = main_heap_walk(reader, arena, &heaps);
 	else
 		err = visit_heaps(reader, arena, &heaps, add_heap);
-	if (!err && !adds_up(arena, &heaps))
+	*ret_torn = !err && !adds_up(arena, &heaps);
+	if (*ret_torn && !reader->memory->changes)
 		err = -EILSEQ;
 	if (!err)
 		add_err = take_over(set, &heaps);

@@ -40,12 +40,13 @@ static int walk_arenas(struct work *work)
 {
 	for (size_t i = 0; i < work->arenas.cnt; i++) {
 		struct heap_arena *arena = &work->arenas.items[i];
+		bool torn;
 		int err;
 
 		/* Skip an arena that was not used by any malloc() yet. */
 		if (arena->top == arena->lists)
 			continue;
-		err = arena_heaps_walk(&work->reader, arena, &work->heaps);
+		err = arena_heaps_walk(&work->reader, arena, &work->heaps, &torn);
 		if (err == -EILSEQ) {
 			work->census.skipped_cnt++;
 			memset(arena->fast, 0, sizeof(arena->fast));
@@ -54,6 +55,7 @@ static int walk_arenas(struct work *work)
 		if (err)
 			return err;
 		work->census.arena_cnt++;
+		work->census.torn_cnt += torn;
 	}
 	return heap_set_sort(&work->heaps);
 }

@@ -38,6 +38,8 @@ struct census {
 	size_t arena_cnt;             /* number of arenas whose heaps were all found */
 	/* number of inconsistent arenas, e.g. changed by a thread at that moment */
 	size_t skipped_cnt;
+	/* number of counted arenas that changed while they were read; see memory.h */
+	size_t torn_cnt;
 	size_t cache_cnt; /* number of thread caches that are not empty */
 	/*
 	 * Number of fast bins that were too long to follow to the end. Their remaining free chunks
@@ -55,9 +57,9 @@ typedef int census_visit_fn(void *arg, const struct chunk *chunk);
 
 /*
  * Visits all chunks in ascending order, including chunks with a mapping of their own. Skips all of
- * an inconsistent arena, as its used chunks are unknown. Treat the memory of such an arena, and all
- * memory without chunks, as used. Returns -ENOMEM or what visit returned. Free ret with
- * census_deinit().
+ * an inconsistent arena, as its used chunks are unknown, unless memory changes while it is read.
+ * Treat the memory of such an arena, and all memory without chunks, as used. Returns -ENOMEM or
+ * what visit returned. Free ret with census_deinit().
  */
 int census_take(const struct memory *memory, census_visit_fn *visit, void *arg, struct census *ret);
 void census_deinit(struct census *census);

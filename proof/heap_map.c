@@ -24,6 +24,9 @@
  */
 #define FENCES_MAX 3U
 
+/* Number of plausible chunks from which a walk begins or goes on in memory that changes */
+#define TRIAL_CHUNKS 16U
+
 uint64_t heap_link_hash(uint64_t from, uint64_t to)
 {
 	return hash_word(hash_word(0, from), to);
@@ -96,8 +99,14 @@ struct walk {
 	bool is_cache;       /* the chunk looks like a thread cache */
 };
 
+static bool may_be_torn(const struct heap_map *map, const struct heap_reader *reader)
+{
+	return reader->memory->changes && map->chunk_cnt >= TRIAL_CHUNKS;
+}
+
 /* Adds the previous chunk to the map: the header of the chunk after it says whether it is free. */
-static int end_chunk(struct heap_map *map, const struct walk *last, const uint64_t *header)
+static int end_chunk(struct heap_map *map, const struct heap_reader *reader,
+		     const struct walk *last, const uint64_t *header)
 {
 	if (header[1] & CHUNK_PREV_USED) {
 		if (!last->is_cache)
@@ -108,8 +117,10 @@ static int end_chunk(struct heap_map *map, const struct walk *last, const uint64
 		return 0;
 	}
 	/* glibc merges adjacent free chunks, so two adjacent ones are an error. */
-	if (!last->size || last->free_before || header[0] != last->size)
-		return -EILSEQ;
+	if (!last->size || last->free_before || header[0] != last->size) {
+		map->torn = true;
+		return may_be_torn(map, reader) ? 0 : -EILSEQ;
+	}
 	heap_map_mark(map, last->addr, true);
 	map->forward_sum += heap_link_hash(last->addr, last->next);
 	map->backward_sum += heap_link_hash(last->prev, last->addr);
@@ -132,6 +143,14 @@ static uint64_t fences_end(struct heap_reader *reader, uint64_t addr, uint64_t l
 	return cnt >= 2 ? addr + cnt * CHUNK_ALIGN : 0;
 }
 
+/* True if a chunk that goes beyond the limit is a top chunk that has grown meanwhile. */
+static bool has_grown(const struct heap_reader *reader, uint64_t addr, uint64_t size,
+		      uint64_t limit)
+{
+	return reader->memory->changes && size > limit - addr &&
+	       (addr + size) % reader->memory->page_size == 0;
+}
+
 /* True if the run ends at addr. header: header of the chunk at addr. */
 static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		   uint64_t addr, uint64_t limit, const uint64_t *header)
@@ -139,7 +158,8 @@ static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_e
 	uint64_t size = header[1] & ~(uint64_t)CHUNK_FLAGS;
 
 	map->end = limit;
-	if (end == HEAP_END_TOP && addr + size == limit && size >= CHUNK_ALIGN) {
+	if (end == HEAP_END_TOP && size >= CHUNK_ALIGN &&
+	    (addr + size == limit || has_grown(reader, addr, size, limit))) {
 		map->is_top = true;
 		return true;
 	}
@@ -161,6 +181,42 @@ static bool is_sound(const struct heap_map *map, uint64_t addr, uint64_t head, u
 
 	return !(head & (8 | CHUNK_MMAPPED)) && !(map->main && (head & CHUNK_OTHER_ARENA)) &&
 	       size >= CHUNK_MIN && size <= limit - addr - CHUNK_HEADER;
+}
+
+/* True if plausible chunks begin at addr. */
+static bool goes_on(const struct heap_map *map, struct heap_reader *reader, uint64_t addr,
+		    uint64_t limit)
+{
+	for (size_t i = 0; i < TRIAL_CHUNKS && addr <= limit - CHUNK_HEADER; i++) {
+		const uint64_t *header = heap_reader_window(reader, addr, CHUNK_HEADER);
+
+		if (!header)
+			return false;
+		if (addr + (header[1] & ~(uint64_t)CHUNK_FLAGS) == limit)
+			return true;
+		if (!is_sound(map, addr, header[1], limit))
+			return false;
+		addr += header[1] & ~(uint64_t)CHUNK_FLAGS;
+	}
+	return true;
+}
+
+/*
+ * Adds memory as a used chunk up to the address where plausible chunks begin again. Returns that
+ * address; limit, where the run then ends, if there is none.
+ */
+static uint64_t skip_torn(struct heap_map *map, struct heap_reader *reader, uint64_t addr,
+			  uint64_t limit)
+{
+	size_t bit = bit_of(map, addr);
+
+	map->torn = true;
+	map->starts[bit / WORD_BITS] |= 1ULL << (bit % WORD_BITS);
+	map->chunk_cnt++;
+	do
+		addr += CHUNK_ALIGN;
+	while (addr <= limit - CHUNK_HEADER && !goes_on(map, reader, addr, limit));
+	return addr <= limit - CHUNK_HEADER ? addr : limit;
 }
 
 static bool looks_like_cache(struct heap_reader *reader, uint64_t addr, uint64_t size)
@@ -185,15 +241,20 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 			return -EILSEQ;
 		head = header[1];
 		size = head & ~(uint64_t)CHUNK_FLAGS;
-		err = end_chunk(map, &last, header);
+		err = end_chunk(map, reader, &last, header);
 		if (err)
 			return err;
 		if (is_end(map, reader, end, addr, limit, header)) {
 			map->tail = addr;
 			return 0;
 		}
-		if (!is_sound(map, addr, head, limit))
-			return -EILSEQ;
+		if (!is_sound(map, addr, head, limit)) {
+			if (!may_be_torn(map, reader))
+				return -EILSEQ;
+			addr = skip_torn(map, reader, addr, limit);
+			last = (struct walk){0};
+			continue;
+		}
 		header = heap_reader_window(reader, addr, CHUNK_MIN);
 		if (!header)
 			return -EILSEQ;
@@ -207,7 +268,9 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 				     .is_cache = looks_like_cache(reader, addr, size)};
 		addr += size;
 	}
-	return -EILSEQ;
+	map->is_top = end == HEAP_END_TOP;
+	map->tail = map->end = limit;
+	return map->torn ? 0 : -EILSEQ;
 }
 
 /* Frees the memory of a bitmap beyond the bit for the end of the run. */

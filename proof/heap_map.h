@@ -47,6 +47,8 @@ struct heap_map {
 	uint64_t info;
 	bool main;
 	bool is_top; /* the chunk at tail is the top chunk of the arena */
+	/* Chunks did not fit together as memory changed; what was not understood counts as used. */
+	bool torn;
 	size_t chunk_cnt;
 	uint64_t *starts;     /* bitmap: a chunk begins here */
 	uint64_t *free_marks; /* bitmap: the chunk is free */
@@ -81,7 +83,7 @@ uint64_t heap_link_hash(uint64_t from, uint64_t to);
  * Walks the chunks from map->start to the end of the run. limit: address where the run should end;
  * end: how it should end there. In the main heap, fences may end the run before limit. Initialise
  * map with only start set, and call heap_map_deinit() in any case. Returns -EILSEQ if chunks are
- * inconsistent.
+ * inconsistent; in memory that changes, only if the first chunks are.
  */
 int heap_map_walk(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		  uint64_t limit);

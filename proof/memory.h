@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory of a process at one moment, read from a stopped process, a copy, or a core file. Content
- * and maps are untrusted.
+ * Memory of a process, read from a stopped process, a copy, a core file, or while the process runs.
+ * Content and maps are untrusted.
  */
 #ifndef PROOF_MEMORY_H
 #define PROOF_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -37,6 +38,7 @@ struct memory {
 	const struct memory_ops *ops;
 	struct proc_maps maps; /* mappings; the owner frees them, after calling ops->free() */
 	uint64_t page_size;
+	bool changes; /* the process may change the memory while it is read */
 	/* Pointer bits that the processor ignores, so that programs may have tags there. */
 	uint64_t ignored_bits;
 };

@@ -156,6 +156,7 @@ static int count_heap(struct count *count)
 		return err;
 	heap_pages_end(&pages);
 	count->rss.arenas = census.arena_cnt;
+	count->rss.torn_arenas = census.torn_cnt;
 	count->rss.skipped_arenas = census.skipped_cnt;
 	census_deinit(&census);
 	return 0;
@@ -215,7 +216,10 @@ int rss_count(const struct rss_files *files, const struct smaps *smaps, struct r
 {
 	cleanup_free uint64_t *counted = calloc(smaps->maps.cnt + 1, sizeof(*counted));
 	struct count count = {
-		.memory = {.ops = &ops, .maps = smaps->maps, .page_size = files->page_size},
+		.memory = {.ops = &ops,
+			   .maps = smaps->maps,
+			   .page_size = files->page_size,
+			   .changes = true},
 		.mem_fd = files->mem_fd,
 		.pages = {.pagemap_fd = files->pagemap_fd,
 			  .page_size = files->page_size,

@@ -17,8 +17,8 @@ struct rss_files {
 };
 
 /*
- * Counts while the process runs, and may skip an arena that the process changes meanwhile. Does not
- * read pages that are not in memory. Returns 0 or -ENOMEM.
+ * Counts while the process runs; if it changes an arena meanwhile, the sums are approximate. Does
+ * not read pages that are not in memory. Returns 0 or -ENOMEM.
  */
 int rss_count(const struct rss_files *files, const struct smaps *smaps, struct rss *ret);
 

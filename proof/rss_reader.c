@@ -49,6 +49,7 @@ static int take_answer(void *arg, struct message *answer)
 	struct rss *rss = arg;
 
 	rss->arenas = message_get_u64(&cursor);
+	rss->torn_arenas = message_get_u64(&cursor);
 	rss->skipped_arenas = message_get_u64(&cursor);
 	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
 		rss->parts[i] = message_get_u64(&cursor);

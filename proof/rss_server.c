@@ -64,6 +64,7 @@ static void answer(struct server *server, struct message_cursor *cursor, int sma
 	server->files.page_size = message_get_u64(cursor);
 	message_put_u32(reply, (uint32_t)count(&server->files, smaps_fd, &rss));
 	message_put_u64(reply, rss.arenas);
+	message_put_u64(reply, rss.torn_arenas);
 	message_put_u64(reply, rss.skipped_arenas);
 	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
 		message_put_u64(reply, rss.parts[i]);

@@ -5,7 +5,8 @@
  *
  *   MEM                           the fd of mem
  *   PAGEMAP                       the fd of pagemap
- *   SMAPS zero frame, page size   the fd of smaps → status, arenas, skipped arenas, each part
+ *   SMAPS zero frame, page size   the fd of smaps → status, arenas, torn and skipped arenas, each
+ * part
  */
 #ifndef PROOF_RSS_SERVER_H
 #define PROOF_RSS_SERVER_H

@@ -123,6 +123,7 @@ static void put_rss(struct section_buffer *section, const struct rss *rss)
 	for (size_t i = 0; i < RSS_PART_CNT; i++)
 		bytes_put_number(&section->bytes, rss->parts[i]);
 	bytes_put_number(&section->bytes, rss->arenas);
+	bytes_put_number(&section->bytes, rss->torn_arenas);
 	bytes_put_number(&section->bytes, rss->skipped_arenas);
 }
 

@@ -172,6 +172,7 @@ static void take_rss(struct byte_reader *from, struct rss *rss)
 	for (size_t i = 0; i < RSS_PART_CNT; i++)
 		rss->parts[i] = bytes_take_number(from);
 	rss->arenas = bytes_take_number(from);
+	rss->torn_arenas = bytes_take_number(from);
 	rss->skipped_arenas = bytes_take_number(from);
 }
 

@@ -2,6 +2,8 @@
 /* Computes sums of the parts of resident memory, and names the parts. */
 #include "report/rss.h"
 
+#define GROWTH_MIN (1ULL << 20)
+
 static const char *const part_names[] = {
 	[RSS_LIVE] = "live",   [RSS_PINNED] = "pinned", [RSS_TRIMMABLE] = "trimmable",
 	[RSS_TOP] = "top",     [RSS_MAPPED] = "mapped", [RSS_STACKS] = "stacks",
@@ -27,4 +29,28 @@ uint64_t rss_total(const struct rss *rss)
 uint64_t rss_kept(const struct rss *rss)
 {
 	return rss->parts[RSS_PINNED] + rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP];
+}
+
+static uint64_t term(const struct rss *rss, enum rss_part part)
+{
+	if (part == RSS_TRIMMABLE || part == RSS_TOP)
+		return 0;
+	return part == RSS_PINNED ? rss_kept(rss) : rss->parts[part];
+}
+
+uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
+		    enum rss_part *ret_part, uint64_t *ret_bytes)
+{
+	uint64_t before = rss_total(first), now = rss_total(rss);
+
+	*ret_bytes = 0;
+	for (enum rss_part part = RSS_LIVE; part <= last; part++) {
+		if (term(rss, part) <= term(first, part) + *ret_bytes)
+			continue;
+		*ret_bytes = term(rss, part) - term(first, part);
+		*ret_part = part;
+	}
+	if (now < before + GROWTH_MIN || now - before < now / 100 || !*ret_bytes)
+		return 0;
+	return now - before;
 }

@@ -24,7 +24,8 @@ enum rss_part {
 
 struct rss {
 	uint64_t parts[RSS_PART_CNT];
-	uint64_t arenas; /* number of glibc arenas whose chunks were counted */
+	uint64_t arenas;      /* number of glibc arenas whose chunks were counted */
+	uint64_t torn_arenas; /* counted arenas that changed meanwhile: approximate numbers */
 	/* Glibc arenas found inconsistent: their memory is in RSS_MAPPED. */
 	uint64_t skipped_arenas;
 };
@@ -33,6 +34,14 @@ uint64_t rss_total(const struct rss *rss);
 
 /* Returns the bytes that glibc keeps though they are free: the parts pinned, trimmable and top. */
 uint64_t rss_kept(const struct rss *rss);
+
+/*
+ * Returns the growth of resident memory since `first`; 0 if it is below 1 MiB or a hundredth.
+ * *ret_part, *ret_bytes: the part up to `last` that has grown most, and its growth. RSS_PINNED
+ * stands for all memory that glibc keeps.
+ */
+uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
+		    enum rss_part *ret_part, uint64_t *ret_bytes);
 
 /* Returns the name of a part in machine-readable reports, such as "live". */
 const char *rss_part_name(enum rss_part part);

@@ -79,6 +79,8 @@ static void write_sum(FILE *out, const struct rss *rss)
 
 	fputs("RSS ", out);
 	write_amount(out, whole, "");
+	if (rss->torn_arenas)
+		between = " = about ";
 	write_term(out, &between, rss->parts[RSS_LIVE], "live in glibc's heap", whole, &rest);
 	if (rss_kept(rss) >= whole / SMALL_PART && rss_kept(rss)) {
 		write_term(out, &between, rss_kept(rss), "kept by glibc", whole, &rest);
@@ -135,13 +137,24 @@ static void write_change(FILE *out, const struct rss *rss, const struct rss *fir
 				  whole);
 }
 
+void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes)
+{
+	const char *what = part == RSS_LIVE     ? "live blocks"
+			   : part == RSS_PINNED ? "free memory that glibc keeps"
+						: words[part];
+
+	fprintf(out, "%s +", what);
+	write_amount(out, bytes, "");
+}
+
 static void write_advice(FILE *out, const struct rss *rss)
 {
 	uint64_t kept = rss_kept(rss);
 
 	if (kept <= rss->parts[RSS_LIVE] || kept < rss_total(rss) / BLAMED_PART)
 		return;
-	fputs("not a leak: glibc keeps memory that the program has freed; ", out);
+	fputs("glibc keeps ", out);
+	write_amount(out, kept, "that the program has freed, which is not a leak; ");
 	if (rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP] > kept / 2)
 		fputs("malloc_trim(0) returns most of it", out);
 	else
@@ -159,7 +172,7 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 	write_advice(out, rss);
 	if (rss->skipped_arenas)
 		fprintf(out,
-			"%llu of glibc's arenas changed while they were read: their memory is in "
+			"%llu of glibc's arenas cannot be parsed: their memory is in "
 			"other anonymous memory\n",
 			(unsigned long long)rss->skipped_arenas);
 	else if (!rss->arenas && !first)
@@ -174,6 +187,7 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 	for (enum rss_part part = 0; part < RSS_PART_CNT; part++)
 		json_unsigned(json, rss_part_name(part), rss->parts[part]);
 	json_unsigned(json, "arenas", rss->arenas);
+	json_unsigned(json, "torn_arenas", rss->torn_arenas);
 	json_unsigned(json, "skipped_arenas", rss->skipped_arenas);
 	json_end_object(json);
 }

@@ -16,6 +16,9 @@
  */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 
+/* Writes the part that has grown most, as found by rss_growth(): "live blocks +2.0 MiB". */
+void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes);
+
 /*
  * Writes the JSON object "memory": the bytes of each part, their sum as "rss", and the numbers of
  * arenas.

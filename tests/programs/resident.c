@@ -107,6 +107,38 @@ static void arenas(void)
 	pthread_barrier_wait(&barrier);
 }
 
+static char *churned[BLOCKS / 20];
+
+static void renew(size_t i)
+{
+	free(churned[i]);
+	churned[i] = malloc(16 + i % 3000);
+}
+
+/* Frees a block and allocates it again, for ever. */
+static void *churn(void *arg)
+{
+	unsigned int seed = 1;
+
+	for (;;)
+		renew((size_t)rand_r(&seed) % ARRAY_SIZE(churned));
+	return arg;
+}
+
+/* As fragmented, while a thread changes the same arena. */
+static void busy(void)
+{
+	pthread_t thread;
+
+	mallopt(M_ARENA_MAX, 1);
+	fragmented();
+	for (size_t i = 0; i < ARRAY_SIZE(churned); i++) {
+		renew(i);
+		live += room_of(churned[i]);
+	}
+	must(!pthread_create(&thread, NULL, churn, NULL), "pthread_create");
+}
+
 static size_t anonymous_bytes(void)
 {
 	char line[256];
@@ -150,7 +182,7 @@ int main(int argc, char **argv)
 		size_t arenas;
 	} scenes[] = {
 		{"fragmented", fragmented, 1}, {"trimmable", trimmable, 1}, {"full", full, 1},
-		{"top", top, 1},	       {"large", large, 1},	    {"arenas", arenas, THREADS + 1},
+		{"busy", busy, 1}, {"top", top, 1},	       {"large", large, 1},	    {"arenas", arenas, THREADS + 1},
 	};
 	size_t trimmed;
 

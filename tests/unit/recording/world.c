@@ -274,6 +274,7 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 	for (size_t i = 0; number % 5 && i < RSS_PART_CNT; i++)
 		snap->tallies->rss.parts[i] = number / (16 + i) + 1;
 	snap->tallies->rss.arenas = number % 5;
+	snap->tallies->rss.torn_arenas = number % 3;
 }
 
 static void world_add_proof(struct world *world, struct snapshot *snap)

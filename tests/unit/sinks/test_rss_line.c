@@ -41,7 +41,8 @@ static void kept_by_many_arenas(void **state)
 	       "RSS 1020 MiB = 100 MiB live in glibc's heap + 891 MiB kept by glibc (800 MiB "
 	       "pinned below live blocks, 90.0 MiB that malloc_trim would return; 150 arenas) + "
 	       "20.0 MiB shared + 9.0 MiB other\n"
-	       "not a leak: glibc keeps memory that the program has freed; MALLOC_ARENA_MAX=2 or "
+	       "glibc keeps 891 MiB that the program has freed, which is not a leak; "
+	       "MALLOC_ARENA_MAX=2 or "
 	       "another "
 	       "allocator, such as jemalloc, keeps less\n");
 }
@@ -54,7 +55,8 @@ static void kept_at_the_end(void **state)
 	expect(&rss, NULL,
 	       "RSS 10.0 MiB = 1.0 MiB live in glibc's heap + 9.0 MiB kept by glibc (9.0 MiB at "
 	       "the ends of heaps; 1 arena)\n"
-	       "not a leak: glibc keeps memory that the program has freed; malloc_trim(0) returns "
+	       "glibc keeps 9.0 MiB that the program has freed, which is not a leak; "
+	       "malloc_trim(0) returns "
 	       "most "
 	       "of it\n");
 }
@@ -87,7 +89,7 @@ static void not_understood(void **state)
 	(void)state;
 	expect(&skipped, NULL,
 	       "RSS 10.0 MiB = 1.0 MiB live in glibc's heap + 9.0 MiB other anonymous memory\n"
-	       "2 of glibc's arenas changed while they were read: their memory is in other "
+	       "2 of glibc's arenas cannot be parsed: their memory is in other "
 	       "anonymous memory\n");
 	expect(&other, NULL,
 	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
