@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "report/pools.h"
 #include "report/trend.h"
+#include "sinks/rss_line.h"
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
 
@@ -73,6 +74,24 @@ static bool is_advised(const struct text_part *part, enum footprint_part footpri
 	return footprint != FOOTPRINT_HUGE || !part->report->snapshot->stats[SPACE_KERNEL].known;
 }
 
+/*
+ * Writes the part of resident memory up to `last` that has grown most. Returns false and writes
+ * nothing if it is not known.
+ */
+static bool write_grown(const struct text_part *part, enum rss_part last, const char *before)
+{
+	const struct report *report = part->report;
+	enum rss_part grown;
+	uint64_t bytes;
+
+	if (!report->rss || !report->first_rss ||
+	    !rss_growth(report->first_rss, report->rss, last, &grown, &bytes))
+		return false;
+	fputs(before, part->out);
+	rss_write_grown(part->out, grown, bytes);
+	return true;
+}
+
 static void write_untraced(const struct text_part *part, const struct untraced_growth *growth)
 {
 	bool is_number = growth->part == FOOTPRINT_DESCRIPTORS || growth->part == FOOTPRINT_THREADS;
@@ -98,7 +117,9 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	} else if (!is_number || text_is_of_descriptors(part)) {
 		fputs(" and is not traced", out);
 	}
-	if (is_advised(part, growth->part))
+	if (growth->part == FOOTPRINT_ANONYMOUS && write_grown(part, RSS_STACKS, ": "))
+		fputs(" since the start", out);
+	else if (is_advised(part, growth->part))
 		fprintf(out, ": %s", untraced_words[growth->part].advice);
 	fputc('\n', out);
 }
@@ -187,11 +208,13 @@ static void write_clear(const struct text_part *part)
 		return;
 	}
 	if (cnt < 2)
-		fprintf(part->out, "%s seems to leak: %s\n", what,
+		fprintf(part->out, "%s seems to leak: %s", what,
 			cnt ? "the one site does not grow steadily" : "nothing is outstanding");
 	else
-		fprintf(part->out, "%s seems to leak: none of the %zu sites grows steadily\n", what,
+		fprintf(part->out, "%s seems to leak: none of the %zu sites grows steadily", what,
 			cnt);
+	write_grown(part, RSS_OTHER, "; RSS has grown: ");
+	fputc('\n', part->out);
 }
 
 void verdict_write_text(const struct text_part *part)

@@ -4,7 +4,10 @@
 import json
 import re
 
-from lib import Failure, each, untraced, wanted
+from lib import Failure, each, owner, slow, timeout, untraced, wanted
+from lib.process import PATIENCE
+
+from .record import last_report
 
 SCENES = ("fragmented", "trimmable", "full", "top", "large", "arenas", "busy")
 SLACK = 256 << 10  # bytes: what the C library keeps for itself
@@ -67,3 +70,41 @@ def test_said_once(t):
     memleak.wait_for("three lines", lambda: memleak.out.text.count("RSS ") > 2)
     memleak.stop()
     wanted("lines", memleak.out.text.count("no glibc heap found"), 1)
+
+
+def watch(t, scene, verdict):
+    """Starts the program's change after the first report; returns the report with this verdict."""
+    program = t.program("keeps", scene)
+    path = t.tmp / "recording"
+    memleak = t.memleak("--record", path, "-o", "0", "-p", str(program.pid), "1").ready()
+    memleak.wait_for("the first line", lambda: "RSS " in memleak.out.text)
+    program.send()
+    memleak.wait_for(verdict, lambda: re.search(verdict, memleak.out.text, re.M), 2 * PATIENCE)
+    facts = program.go().facts
+    memleak.stop()
+    return memleak.out.text, last_report(t, path), facts
+
+
+@slow
+@timeout(180)
+def test_leak_and_fragments(t):
+    """A leak beside memory that glibc keeps: the verdict names both, each with its size."""
+    text, report, facts = watch(t, "leak", r"^leak_some .* grows [\d.]+ KiB/s")
+    wanted("suspects", [owner(site) for site in report["suspects"]], ["leak_some"])
+    wanted("leaked", report["outstanding"]["bytes"], int(facts["leaked"][0]))
+    if not is_near(report["memory"]["kept"], int(facts["kept"][0])):
+        raise Failure(f"{facts}: {report['memory']}")
+    if not re.search(r"^glibc keeps [\d.]+ MiB that the program has freed, which is not a leak", text,
+                     re.M):
+        raise Failure(text)
+
+
+@slow
+@timeout(180)
+def test_spike(t):
+    """Memory that was freed after a spike: an all-clear that says why RSS has grown."""
+    text, report, facts = watch(t, "spike", r"^nothing seems to leak: .*; RSS has grown: free memory "
+                                            r"that glibc keeps \+[\d.]+ MiB$")
+    if not is_near(report["memory"]["kept"], int(facts["kept"][0])):
+        raise Failure(f"{facts}: {report['memory']}")
+    wanted("suspects", report["suspects"], [])
