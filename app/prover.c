@@ -24,17 +24,12 @@
  */
 #define PROOF_NS 120000000000ULL
 
-static bool takes_several(const struct options *opts)
-{
-	return opts->pid_cnt > 1 || opts->follow || options_find_processes(opts);
-}
-
 int prover_init(const struct options *opts, struct prover *ret)
 {
 	int err;
 
 	*ret = (struct prover){.opts = opts, .reports = UINT64_MAX};
-	err = opts->prove ? proof__new(takes_several(opts), &ret->proof) : 0;
+	err = opts->prove ? proof__new(options_take_several(opts), &ret->proof) : 0;
 	if (err)
 		log_error("cannot prepare proofs: %s", strerror(-err));
 	else if (opts->census)
@@ -99,7 +94,7 @@ int prover_want(struct prover *prover)
 		return -ENOTSUP;
 	}
 	if (!prover->proof)
-		err = proof__new(takes_several(prover->opts), &prover->proof);
+		err = proof__new(options_take_several(prover->opts), &prover->proof);
 	if (err)
 		log_error("cannot prepare proofs: %s", strerror(-err));
 	prover->wanted = err ? 0 : 2;

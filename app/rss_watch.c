@@ -39,9 +39,21 @@ static struct process_tally *only_process(const struct snapshot *snap)
 	return found;
 }
 
-static void ask(struct rss_watch *watch, pid_t pid, uint64_t now_ns)
+static const struct heap *heap_of(const struct snapshot *snap, pid_t pid)
 {
-	if (rss_begin(pid, now_ns + SEND_NS)) {
+	static const struct heap none;
+
+	for (size_t i = 0; i < snap->heap_cnt; i++)
+		if (snap->heaps[i].pid == pid)
+			return &snap->heaps[i];
+	return &none;
+}
+
+static void ask(struct rss_watch *watch, pid_t pid, const struct heap *heap)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (rss_begin(pid, heap, now_ns + SEND_NS)) {
 		watch->next_ns = now_ns + RETRY_NS;
 		return;
 	}
@@ -56,7 +68,14 @@ static void stop(struct rss_watch *watch, uint64_t next_ns)
 	watch->next_ns = next_ns;
 }
 
-void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last)
+bool rss_watch_is_due(const struct rss_watch *watch, bool is_last)
+{
+	return clock_ns(CLOCK_MONOTONIC) >= watch->next_ns ||
+	       (is_last && watch->next_ns != UINT64_MAX);
+}
+
+void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last,
+		     bool has_blocks)
 {
 	const struct process_tally *tally = only_process(snap);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -65,10 +84,9 @@ void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool 
 		stop(watch, watch->seen_ns + PAUSE_FACTOR * (watch->seen_ns - watch->asked_ns));
 	else if (watch->asked && (!tally || tally->process->pid != watch->asked))
 		stop(watch, now_ns);
-	if (is_last && watch->next_ns != UINT64_MAX)
-		watch->next_ns = now_ns;
-	if (tally && !watch->asked && now_ns >= watch->next_ns)
-		ask(watch, tally->process->pid, now_ns);
+	if (tally && !watch->asked && rss_watch_is_due(watch, is_last))
+		ask(watch, tally->process->pid,
+		    has_blocks ? heap_of(snap, tally->process->pid) : NULL);
 }
 
 static void take(struct rss_watch *watch, struct rss *rss, uint64_t deadline_ns)

@@ -22,8 +22,15 @@ struct rss_watch {
 	uint64_t next_ns;
 };
 
-/* Starts a reading if it is time, or if is_last is set, as no snapshot follows. */
-void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last);
+/* True if it is time for a reading; always if is_last is set, as no snapshot follows. */
+bool rss_watch_is_due(const struct rss_watch *watch, bool is_last);
+
+/*
+ * Starts a reading if it is due. has_blocks: the snapshot lists all blocks of the process, so that
+ * older ones can be told from them.
+ */
+void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last,
+		     bool has_blocks);
 
 /*
  * Adds the result to the snapshot, which must be the one of the last rss_watch_begin(). Waits for

@@ -256,6 +256,18 @@ static uint64_t report_ns(const struct run *run, bool final)
 }
 
 /*
+ * True if resident memory is read for this report, and its older blocks are told apart. A command
+ * has none.
+ */
+static bool wants_blocks(const struct run *run, bool final)
+{
+	const struct options *opts = run->opts;
+
+	return !opts->count_by && opts->pid_cnt == 1 && !options_take_several(opts) &&
+	       options_keep_every_block(opts) && rss_watch_is_due(&run->rss_watch, final);
+}
+
+/*
  * Takes the snapshot for a report. It includes all events up to now. `asked` is true if the user
  * has requested the report.
  */
@@ -274,6 +286,8 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 	run->deadline_ns = clock_deadline_ns(report_ns(run, final));
 	request.deadline_ns = settle_ns;
 	err = prover_begin(run->prover, run->source, final || asked, &request.heaps_before_ns);
+	if (!err && !request.heaps_before_ns && wants_blocks(run, final))
+		request.heaps_before_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!err)
 		err = take_in(run, ops->settle, settle_ns);
 	if (err)
@@ -286,7 +300,10 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 		return err;
 	}
 	if (!run->opts->count_by)
-		rss_watch_begin(&run->rss_watch, &run->snap, run->final);
+		rss_watch_begin(&run->rss_watch, &run->snap, run->final,
+				request.heaps_before_ns && options_keep_every_block(run->opts));
+	if (!run->prover->begun)
+		snapshot_drop_heaps(&run->snap);
 	run->deadline_ns += run->snap.walk_ns;
 	run->snapshot_ns = clock_ns(CLOCK_MONOTONIC);
 	run->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;

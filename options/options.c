@@ -53,6 +53,16 @@ bool options_leave_out_calls(const struct options *opts)
 	       opts->sample_bytes;
 }
 
+bool options_keep_every_block(const struct options *opts)
+{
+	return !opts->combined_only && !opts->pool_function_cnt && !options_leave_out_calls(opts);
+}
+
+bool options_take_several(const struct options *opts)
+{
+	return opts->pid_cnt > 1 || opts->follow || options_find_processes(opts);
+}
+
 bool options_share_probes(const struct options *opts)
 {
 	return options_find_processes(opts) || opts->follow;

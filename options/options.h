@@ -161,6 +161,10 @@ void options_deinit(struct options *opts);
 bool options_find_processes(const struct options *opts);
 /* True if some calls leave no record at all, because of a size filter or of sampling. */
 bool options_leave_out_calls(const struct options *opts);
+/* True if every outstanding block is kept with its size: no calls or blocks are left out. */
+bool options_keep_every_block(const struct options *opts);
+/* True if reports can be about several processes. */
+bool options_take_several(const struct options *opts);
 /* True if user processes are traced. */
 bool options_trace_processes(const struct options *opts);
 

@@ -535,15 +535,6 @@ static int keep_reachable(struct finishing *finishing)
 	return err;
 }
 
-static void free_heaps(struct snapshot *snap)
-{
-	for (size_t i = 0; i < snap->heap_cnt; i++)
-		free(snap->heaps[i].blocks);
-	free(snap->heaps);
-	snap->heaps = NULL;
-	snap->heap_cnt = 0;
-}
-
 /*
  * Proves all pictures. A process that changed its memory meanwhile has no proof in this report, but
  * may have one in a later report.
@@ -592,7 +583,7 @@ int proof__finish(struct proof *proof, struct snapshot *snap, marking_stop_fn *s
 	hanging_sums_deinit(&finishing.hanging);
 	free(finishing.before);
 	proof__cancel(proof);
-	free_heaps(snap);
+	snapshot_drop_heaps(snap);
 	if (!err)
 		err = note_losses(proof, snap);
 	if (!err)

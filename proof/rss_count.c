@@ -23,6 +23,8 @@ struct count {
 	struct memory memory; /* must be the first field, as it is cast to struct count */
 	int mem_fd;
 	struct resident_pages pages;
+	const struct rss_blocks *blocks;
+	size_t next_block; /* first block after the last chunk */
 	const struct smaps *smaps;
 	uint64_t *counted;             /* by mapping: bytes counted as pages of the heap */
 	const struct mapping *mapping; /* last result of find_mapping() */
@@ -139,9 +141,31 @@ static void count_page(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_p
 	count->rss.parts[rest] += page_size - live_bytes;
 }
 
+/* Counts a used chunk as older if no block is in it. Chunks come in ascending order. */
+static void count_older(struct count *count, const struct chunk *chunk)
+{
+	const struct rss_blocks *blocks = count->blocks;
+	struct reach_sum *older = &count->rss.older[heap_class_of(chunk->size)];
+
+	while (count->next_block < blocks->cnt &&
+	       blocks->items[count->next_block].addr < chunk->addr)
+		count->next_block++;
+	if (chunk->state != CHUNK_USED ||
+	    (count->next_block < blocks->cnt &&
+	     blocks->items[count->next_block].addr - chunk->addr < chunk->size))
+		return;
+	older->bytes += chunk->size;
+	older->count++;
+}
+
 static int add_chunk(void *arg, const struct chunk *chunk)
 {
-	heap_pages_add(arg, chunk);
+	struct heap_pages *pages = arg;
+	struct count *count = pages->arg;
+
+	if (count->blocks->is_known)
+		count_older(count, chunk);
+	heap_pages_add(pages, chunk);
 	return 0;
 }
 
@@ -155,6 +179,7 @@ static int count_heap(struct count *count)
 	if (err)
 		return err;
 	heap_pages_end(&pages);
+	count->rss.has_older = count->blocks->is_known;
 	count->rss.arenas = census.arena_cnt;
 	count->rss.torn_arenas = census.torn_cnt;
 	count->rss.skipped_arenas = census.skipped_cnt;
@@ -212,7 +237,8 @@ static void count_rest(struct count *count)
 	count->rss.parts[RSS_LIVE] -= excess;
 }
 
-int rss_count(const struct rss_files *files, const struct smaps *smaps, struct rss *ret)
+int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
+	      const struct smaps *smaps, struct rss *ret)
 {
 	cleanup_free uint64_t *counted = calloc(smaps->maps.cnt + 1, sizeof(*counted));
 	struct count count = {
@@ -224,6 +250,7 @@ int rss_count(const struct rss_files *files, const struct smaps *smaps, struct r
 		.pages = {.pagemap_fd = files->pagemap_fd,
 			  .page_size = files->page_size,
 			  .zero_frame = files->zero_frame},
+		.blocks = blocks,
 		.smaps = smaps,
 		.counted = counted,
 	};

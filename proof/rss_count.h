@@ -7,6 +7,7 @@
 #define PROOF_RSS_COUNT_H
 
 #include "proof/smaps.h"
+#include "report/heap_block.h"
 #include "report/rss.h"
 
 struct rss_files {
@@ -16,10 +17,18 @@ struct rss_files {
 	uint64_t page_size;
 };
 
+/* The blocks that memleak tracks, sorted by address; is_known: otherwise they are not known. */
+struct rss_blocks {
+	bool is_known;
+	struct heap_block *items;
+	size_t cnt;
+};
+
 /*
  * Counts while the process runs; if it changes an arena meanwhile, the sums are approximate. Does
  * not read pages that are not in memory. Returns 0 or -ENOMEM.
  */
-int rss_count(const struct rss_files *files, const struct smaps *smaps, struct rss *ret);
+int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
+	      const struct smaps *smaps, struct rss *ret);
 
 #endif

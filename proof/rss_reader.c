@@ -7,10 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/proc.h"
+#include "base/write_all.h"
 #include "helper/call.h"
 #include "proof/rss_server.h"
 #include "proof/written_pages.h"
@@ -42,6 +44,24 @@ static int send_file(pid_t pid, const char *name, enum rss_request what, uint64_
 	return err;
 }
 
+static int send_blocks(const struct heap *heap, uint64_t deadline_ns)
+{
+	cleanup_close int fd = memfd_create("blocks", MFD_CLOEXEC);
+	struct message request = {.fd = fd};
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, (const char *)heap->blocks, heap->block_cnt * sizeof(*heap->blocks));
+	if (err)
+		return err;
+	message_put_u32(&request, RSS_BLOCKS);
+	message_put_u64(&request, heap->block_cnt);
+	err = helper_send(&reader, &request, deadline_ns);
+	message_deinit(&request);
+	return err;
+}
+
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
@@ -53,17 +73,24 @@ static int take_answer(void *arg, struct message *answer)
 	rss->skipped_arenas = message_get_u64(&cursor);
 	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
 		rss->parts[i] = message_get_u64(&cursor);
+	rss->has_older = message_get_u32(&cursor);
+	for (size_t i = 0; rss->has_older && i < HEAP_CLASSES; i++) {
+		rss->older[i].bytes = message_get_u64(&cursor);
+		rss->older[i].count = message_get_u64(&cursor);
+	}
 	if (cursor.bad || status > 0)
 		return -EPROTO;
 	return status;
 }
 
-int rss_begin(pid_t pid, uint64_t deadline_ns)
+int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns)
 {
 	int err = send_file(pid, "mem", RSS_MEM, deadline_ns);
 
 	if (!err)
 		err = send_file(pid, "pagemap", RSS_PAGEMAP, deadline_ns);
+	if (!err && heap)
+		err = send_blocks(heap, deadline_ns);
 	if (!err)
 		err = send_file(pid, "smaps", RSS_SMAPS, deadline_ns);
 	if (err)
@@ -85,7 +112,7 @@ int rss_take(uint64_t deadline_ns, struct rss *ret)
 
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
 {
-	int err = rss_begin(pid, deadline_ns);
+	int err = rss_begin(pid, NULL, deadline_ns);
 
 	if (!err)
 		err = rss_take(deadline_ns, ret);

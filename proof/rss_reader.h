@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "report/rss.h"
+#include "report/snapshot.h"
 
 /*
  * Counts the resident memory of a process while it runs. deadline_ns: by CLOCK_MONOTONIC. Returns
@@ -19,10 +20,10 @@
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
 
 /*
- * Begins to read a process. Call rss_take() before reading another one. Returns 0 or an errno of
- * rss_read().
+ * Begins to read a process. heap: the blocks of the process, all others are older; NULL if some are
+ * not known. Call rss_take() before reading another process. Returns 0 or an errno of rss_read().
  */
-int rss_begin(pid_t pid, uint64_t deadline_ns);
+int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns);
 
 /*
  * Waits for the result of rss_begin(). Returns an errno of rss_read(). After -ETIMEDOUT, reading

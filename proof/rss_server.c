@@ -8,6 +8,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/cleanup.h"
+#include "base/order.h"
 #include "helper/call.h"
 #include "proof/rss_count.h"
 
@@ -17,6 +18,7 @@
 
 struct server {
 	struct rss_files files;
+	struct rss_blocks blocks;
 };
 
 static void take_fd(int *fd, struct message *request)
@@ -39,7 +41,40 @@ static int read_text(int fd, struct byte_buffer *text)
 	return text->len < SMAPS_BYTES_MAX ? 0 : -E2BIG;
 }
 
-static int count(const struct rss_files *files, int smaps_fd, struct rss *ret)
+static int by_addr(const void *a, const void *b)
+{
+	const struct heap_block *left = a, *right = b;
+
+	return ORDER(left->addr, right->addr);
+}
+
+static int read_blocks(int fd, uint64_t cnt, struct rss_blocks *ret)
+{
+	size_t len = cnt * sizeof(*ret->items), done = 0;
+	ssize_t got = 1;
+
+	ret->items = cnt < SIZE_MAX / sizeof(*ret->items) ? malloc(len + 1) : NULL;
+	if (!ret->items)
+		return -ENOMEM;
+	while (done < len && got > 0) {
+		got = pread(fd, (char *)ret->items + done, len - done, (off_t)done);
+		done += got > 0 ? (size_t)got : 0;
+	}
+	if (done < len)
+		return -EPROTO;
+	qsort(ret->items, cnt, sizeof(*ret->items), by_addr);
+	ret->cnt = cnt;
+	ret->is_known = true;
+	return 0;
+}
+
+static void drop_blocks(struct rss_blocks *blocks)
+{
+	free(blocks->items);
+	*blocks = (struct rss_blocks){0};
+}
+
+static int count(const struct server *server, int smaps_fd, struct rss *ret)
 {
 	struct byte_buffer text = {0};
 	struct smaps smaps;
@@ -50,7 +85,7 @@ static int count(const struct rss_files *files, int smaps_fd, struct rss *ret)
 	free(text.bytes);
 	if (err)
 		return err;
-	err = rss_count(files, &smaps, ret);
+	err = rss_count(&server->files, &server->blocks, &smaps, ret);
 	smaps_deinit(&smaps);
 	return err;
 }
@@ -62,12 +97,18 @@ static void answer(struct server *server, struct message_cursor *cursor, int sma
 
 	server->files.zero_frame = message_get_u64(cursor);
 	server->files.page_size = message_get_u64(cursor);
-	message_put_u32(reply, (uint32_t)count(&server->files, smaps_fd, &rss));
+	message_put_u32(reply, (uint32_t)count(server, smaps_fd, &rss));
 	message_put_u64(reply, rss.arenas);
 	message_put_u64(reply, rss.torn_arenas);
 	message_put_u64(reply, rss.skipped_arenas);
 	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
 		message_put_u64(reply, rss.parts[i]);
+	message_put_u32(reply, rss.has_older);
+	for (size_t i = 0; rss.has_older && i < HEAP_CLASSES; i++) {
+		message_put_u64(reply, rss.older[i].bytes);
+		message_put_u64(reply, rss.older[i].count);
+	}
+	drop_blocks(&server->blocks);
 }
 
 static int handle(void *arg, struct message *request, struct message *reply)
@@ -84,6 +125,9 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	case RSS_PAGEMAP:
 		take_fd(&server->files.pagemap_fd, request);
 		return 0;
+	case RSS_BLOCKS:
+		drop_blocks(&server->blocks);
+		return read_blocks(request->fd, message_get_u64(&cursor), &server->blocks);
 	case RSS_SMAPS:
 		answer(server, &cursor, request->fd, reply);
 		return 0;

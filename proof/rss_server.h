@@ -5,13 +5,14 @@
  *
  *   MEM                           the fd of mem
  *   PAGEMAP                       the fd of pagemap
- *   SMAPS zero frame, page size   the fd of smaps → status, arenas, torn and skipped arenas, each
- * part
+ *   BLOCKS count                  a file with the blocks that memleak tracks, for the next SMAPS
+ *   SMAPS zero frame, page size   the fd of smaps → status, arenas, torn and skipped arenas, parts;
+ *                                 with BLOCKS also the older blocks: bytes and count of each class
  */
 #ifndef PROOF_RSS_SERVER_H
 #define PROOF_RSS_SERVER_H
 
-enum rss_request { RSS_MEM, RSS_PAGEMAP, RSS_SMAPS };
+enum rss_request { RSS_MEM, RSS_PAGEMAP, RSS_BLOCKS, RSS_SMAPS };
 
 /* Serves requests until the socket is closed. */
 void rss_server_main(int sock);

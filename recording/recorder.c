@@ -125,6 +125,11 @@ static void put_rss(struct section_buffer *section, const struct rss *rss)
 	bytes_put_number(&section->bytes, rss->arenas);
 	bytes_put_number(&section->bytes, rss->torn_arenas);
 	bytes_put_number(&section->bytes, rss->skipped_arenas);
+	bytes_put_number(&section->bytes, rss->has_older);
+	for (size_t i = 0; rss->has_older && i < HEAP_CLASSES; i++) {
+		bytes_put_number(&section->bytes, rss->older[i].bytes);
+		bytes_put_number(&section->bytes, rss->older[i].count);
+	}
 }
 
 static int add_tally(struct recorder *recorder, const struct process_tally *tally)

@@ -13,13 +13,18 @@ static void add_sum(struct reach_sum *sum, const struct reach_sum *part)
 	sum->count += part->count;
 }
 
-void heap_census_add(struct heap_census *census, uint64_t size, enum heap_use use)
+size_t heap_class_of(uint64_t size)
 {
 	size_t class = 0;
 
 	while (size > heap_class_upto(class))
 		class ++;
-	add_sum(&census->classes[class][use], &(struct reach_sum){size, 1});
+	return class;
+}
+
+void heap_census_add(struct heap_census *census, uint64_t size, enum heap_use use)
+{
+	add_sum(&census->classes[heap_class_of(size)][use], &(struct reach_sum){size, 1});
 }
 
 void heap_census_join(struct heap_census *census, const struct heap_census *part)

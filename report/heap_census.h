@@ -58,6 +58,9 @@ struct heap_census {
 /* Returns the largest size in a class, in bytes; UINT64_MAX for the last class. */
 uint64_t heap_class_upto(size_t class);
 
+/* Returns the size class of a chunk. */
+size_t heap_class_of(uint64_t size);
+
 void heap_census_add(struct heap_census *census, uint64_t size, enum heap_use use);
 void heap_census_join(struct heap_census *census, const struct heap_census *part);
 

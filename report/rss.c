@@ -31,6 +31,17 @@ uint64_t rss_kept(const struct rss *rss)
 	return rss->parts[RSS_PINNED] + rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP];
 }
 
+struct reach_sum rss_older(const struct rss *rss)
+{
+	struct reach_sum sum = {0};
+
+	for (size_t i = 0; i < HEAP_CLASSES; i++) {
+		sum.bytes += rss->older[i].bytes;
+		sum.count += rss->older[i].count;
+	}
+	return sum;
+}
+
 static uint64_t term(const struct rss *rss, enum rss_part part)
 {
 	if (part == RSS_TRIMMABLE || part == RSS_TOP)

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/heap_census.h"
+
 enum rss_part {
 	RSS_LIVE,      /* used blocks with their headers, and glibc's own structures */
 	RSS_PINNED,    /* free memory on pages that also have live blocks or headers */
@@ -28,7 +30,12 @@ struct rss {
 	uint64_t torn_arenas; /* counted arenas that changed meanwhile: approximate numbers */
 	/* Glibc arenas found inconsistent: their memory is in RSS_MAPPED. */
 	uint64_t skipped_arenas;
+	bool has_older; /* the next field is known */
+	/* By size class, see heap_census.h: used chunks without a block that memleak tracks. */
+	struct reach_sum older[HEAP_CLASSES];
 };
+
+struct reach_sum rss_older(const struct rss *rss);
 
 uint64_t rss_total(const struct rss *rss);
 

@@ -135,13 +135,20 @@ const struct rss *snapshot_rss(const struct snapshot *snap)
 	return NULL;
 }
 
+void snapshot_drop_heaps(struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->heap_cnt; i++)
+		free(snap->heaps[i].blocks);
+	free(snap->heaps);
+	snap->heaps = NULL;
+	snap->heap_cnt = 0;
+}
+
 void snapshot_deinit(struct snapshot *snap)
 {
 	free(snap->sites);
 	free(snap->blocks);
-	for (size_t i = 0; i < snap->heap_cnt; i++)
-		free(snap->heaps[i].blocks);
-	free(snap->heaps);
+	snapshot_drop_heaps(snap);
 	free(snap->summaries);
 	free(snap->tallies);
 	arena_deinit(&snap->arena);

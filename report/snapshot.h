@@ -271,6 +271,9 @@ struct snapshot {
 	struct arena arena;
 };
 
+/* Frees the input of a proof. */
+void snapshot_drop_heaps(struct snapshot *snap);
+
 /* True if a site holds memory: it is neither reserved address space nor a thread's stack. */
 bool site_is_memory(const struct site *site);
 

@@ -15,6 +15,9 @@
  */
 #define BLAMED_PART 3
 
+/* Maximum number of size classes of older blocks in a line */
+#define CLASSES_MAX 5
+
 /* Minimum arenas for which MALLOC_ARENA_MAX is suggested */
 #define MANY_ARENAS 4
 
@@ -163,12 +166,65 @@ static void write_advice(FILE *out, const struct rss *rss)
 	fputc('\n', out);
 }
 
+/* Returns the class with the largest sum that was not written yet; HEAP_CLASSES if there is none.
+ */
+static size_t next_class(const struct rss *rss, const bool *written)
+{
+	size_t found = HEAP_CLASSES;
+
+	for (size_t i = 0; i < HEAP_CLASSES; i++)
+		if (!written[i] && rss->older[i].bytes &&
+		    (found == HEAP_CLASSES || rss->older[i].bytes > rss->older[found].bytes))
+			found = i;
+	return found;
+}
+
+static void write_classes(FILE *out, const struct rss *rss)
+{
+	bool written[HEAP_CLASSES] = {false};
+
+	for (size_t i = 0; i < CLASSES_MAX; i++) {
+		size_t class = next_class(rss, written);
+
+		if (class == HEAP_CLASSES)
+			return;
+		written[class] = true;
+		fputs(i ? ", " : "; by size: ", out);
+		write_amount(out, rss->older[class].bytes, "up to ");
+		write_amount(out, heap_class_upto(class), "each");
+	}
+}
+
+/*
+ * Writes the line about older blocks, unless they are a small part. Blocks that a program has
+ * allocated during the reading look older, too.
+ */
+static void write_older(FILE *out, const struct rss *rss, const struct rss *first)
+{
+	const struct reach_sum older = rss_older(rss);
+
+	if (!rss->has_older || older.bytes < rss_total(rss) / SMALL_PART)
+		return;
+	if (rss->torn_arenas)
+		fputs("at most ", out);
+	write_amount(out, older.bytes, "in ");
+	fprintf(out, "%llu blocks are older than this trace", (unsigned long long)older.count);
+	if (first && first->has_older && rss_older(first).bytes != older.bytes) {
+		fputs(", ", out);
+		write_signed(out, rss_older(first).bytes, older.bytes);
+		fputs(" since the start", out);
+	}
+	write_classes(out, rss);
+	fputc('\n', out);
+}
+
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 {
 	write_sum(out, rss);
 	if (first)
 		write_change(out, rss, first);
 	fputc('\n', out);
+	write_older(out, rss, first);
 	write_advice(out, rss);
 	if (rss->skipped_arenas)
 		fprintf(out,
@@ -177,6 +233,27 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 			(unsigned long long)rss->skipped_arenas);
 	else if (!rss->arenas && !first)
 		fputs("no glibc heap found: memory kept by other allocators is not known\n", out);
+}
+
+static void write_json_older(struct json_writer *json, const struct rss *rss)
+{
+	const struct reach_sum sum = rss_older(rss);
+
+	json_begin_object(json, "older");
+	json_unsigned(json, "bytes", sum.bytes);
+	json_unsigned(json, "count", sum.count);
+	json_begin_array(json, "classes");
+	for (size_t i = 0; i < HEAP_CLASSES; i++) {
+		if (!rss->older[i].count)
+			continue;
+		json_begin_object(json, NULL);
+		json_unsigned(json, "upto_bytes", heap_class_upto(i));
+		json_unsigned(json, "bytes", rss->older[i].bytes);
+		json_unsigned(json, "count", rss->older[i].count);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
 }
 
 void rss_write_json(struct json_writer *json, const struct rss *rss)
@@ -189,5 +266,7 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 	json_unsigned(json, "arenas", rss->arenas);
 	json_unsigned(json, "torn_arenas", rss->torn_arenas);
 	json_unsigned(json, "skipped_arenas", rss->skipped_arenas);
+	if (rss->has_older)
+		write_json_older(json, rss);
 	json_end_object(json);
 }

@@ -91,9 +91,7 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	sizes = table_sizes_choose(opts, memory, stack_depth, on_demand);
 	config->min_size = opts->min_size;
 	config->max_size = opts->max_size;
-	config->earlier = !opts->combined_only && !opts->pool_function_cnt && !opts->min_size &&
-			  opts->max_size == UINT64_MAX && !opts->sample_bytes &&
-			  opts->sample_rate == 1;
+	config->earlier = options_keep_every_block(opts);
 	config->max_allocs = sizes.blocks;
 	config->wide_size =
 		(1ULL << MEMLEAK_TOTAL_SIZE_BITS) / ((uint64_t)sizes.blocks + MEMLEAK_IN_FLIGHT);

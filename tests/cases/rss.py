@@ -94,6 +94,12 @@ def test_leak_and_fragments(t):
     wanted("leaked", report["outstanding"]["bytes"], int(facts["leaked"][0]))
     if not is_near(report["memory"]["kept"], int(facts["kept"][0])):
         raise Failure(f"{facts}: {report['memory']}")
+    # Another block, of another class, is from the start of the C library.
+    older = {row["upto_bytes"]: row for row in report["memory"]["older"]["classes"]}[512]
+    wanted("older", [older["count"], older["bytes"]], [int(word) for word in facts["older"]])
+    if not re.search(r"^(?:at most )?12\.\d MiB in 2500\d blocks are older than this trace, -\S+ MiB "
+                     r"since the start; by size: 12\.\d MiB up to 512 bytes each", text, re.M):
+        raise Failure(text)
     if not re.search(r"^glibc keeps [\d.]+ MiB that the program has freed, which is not a leak", text,
                      re.M):
         raise Failure(text)

@@ -284,6 +284,10 @@ def check_memory(report):
     require(memory["rss"] == sum(memory[part] for part in RSS_PARTS) and
             memory["kept"] == memory["pinned"] + memory["trimmable"] + memory["top"],
             f"parts do not add up: {memory}")
+    older = memory.get("older")
+    for key in ("bytes", "count") if older else ():
+        require(older[key] == sum(row[key] for row in older["classes"]),
+                f"classes of older blocks do not add up: {older}")
 
 
 def check_census(report):

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * keeps SCENE: changes its heap after a byte of the runner, and goes on until the next byte. Then
- * prints `kept BYTES`, the free memory in its heap, and `leaked BYTES`.
+ * prints `kept BYTES`, the free memory in its heap, `leaked BYTES`, and `older COUNT BYTES`, the usable
+ * size of the blocks from before.
  *
  *  leak   frees three of four old blocks, which leaves gaps, and leaks blocks that do not fit in
  *  spike  allocates blocks, and frees all but the last one, below which the heap is not trimmed
@@ -35,8 +36,21 @@ OWN_FRAME static void leak_some(void)
 static void fragment(void)
 {
 	for (size_t i = 0; i < BLOCKS; i++)
-		if (i % 4)
+		if (i % 4) {
 			free(old[i]);
+			old[i] = NULL;
+		}
+}
+
+static void say_older(void)
+{
+	size_t cnt = 0, bytes = 0;
+
+	for (size_t i = 0; i < BLOCKS; i++) {
+		cnt += old[i] != NULL;
+		bytes += malloc_usable_size(old[i]);
+	}
+	say("older %zu %zu\n", cnt, bytes);
 }
 
 OWN_FRAME static void make_spike(void)
@@ -69,6 +83,7 @@ int main(int argc, char **argv)
 		if (leaks)
 			leak_some();
 	wait_byte();
+	say_older();
 	say("kept %zu\nleaked %zu\n", mallinfo2().fordblks, leaked);
 	ready();
 	return 0;

@@ -20,9 +20,10 @@ static struct {
 	int result; /* of rss_take() */
 } reader;
 
-int rss_begin(pid_t pid, uint64_t deadline_ns)
+int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns)
 {
 	(void)pid;
+	(void)heap;
 	(void)deadline_ns;
 	reader.begun++;
 	return 0;
@@ -60,7 +61,7 @@ static int set_up(void **state)
 static void report(struct rss_watch *watch)
 {
 	tally.rss = (struct rss){0};
-	rss_watch_begin(watch, &snap, false);
+	rss_watch_begin(watch, &snap, false, false);
 	rss_watch_finish(watch, &snap, 0);
 }
 
@@ -76,7 +77,7 @@ static void late_result(void **state)
 	assert_int_equal(reader.begun, 1);
 	/* The last report does not wait for its turn. */
 	watch->next_ns = UINT64_MAX - 1;
-	rss_watch_begin(watch, &snap, true);
+	rss_watch_begin(watch, &snap, true, false);
 	assert_int_equal(reader.begun, 2);
 }
 

@@ -97,6 +97,26 @@ static void not_understood(void **state)
 	expect(&other, &other, "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n");
 }
 
+static void older_blocks(void **state)
+{
+	struct rss first = {.parts = {[RSS_LIVE] = 30 * MIB}, .arenas = 1, .has_older = true}, rss;
+
+	(void)state;
+	first.older[heap_class_of(4000)] = (struct reach_sum){20 * MIB, 5000};
+	first.older[heap_class_of(64)] = (struct reach_sum){MIB, 16384};
+	rss = first;
+	rss.older[heap_class_of(64)] = (struct reach_sum){MIB / 2, 8192};
+	expect(&rss, &first,
+	       "RSS 30.0 MiB = 30.0 MiB live in glibc's heap\n"
+	       "20.5 MiB in 13192 blocks are older than this trace, -512 KiB since the start; by "
+	       "size: 20.0 MiB up to 4.0 KiB each, 512 KiB up to 64 bytes each\n");
+	rss.torn_arenas = 1;
+	expect(&rss, NULL,
+	       "RSS 30.0 MiB = about 30.0 MiB live in glibc's heap\n"
+	       "at most 20.5 MiB in 13192 blocks are older than this trace; by size: 20.0 MiB up "
+	       "to 4.0 KiB each, 512 KiB up to 64 bytes each\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +124,7 @@ int main(void)
 		cmocka_unit_test(kept_at_the_end),
 		cmocka_unit_test(grown),
 		cmocka_unit_test(not_understood),
+		cmocka_unit_test(older_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
