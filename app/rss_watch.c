@@ -3,6 +3,7 @@
 #include "app/rss_watch.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "proof/rss_reader.h"
@@ -94,6 +95,8 @@ static void take(struct rss_watch *watch, struct rss *rss, uint64_t deadline_ns)
 	int err = rss_take(deadline_ns, rss);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), taken_ns = now_ns - watch->asked_ns;
 
+	if (!err && watch->from_start)
+		memset(rss->older, 0, sizeof(rss->older));
 	watch->seen_ns = now_ns;
 	if (err == -ETIMEDOUT && taken_ns >= GIVE_UP_NS) {
 		stop(watch, UINT64_MAX);

@@ -11,8 +11,9 @@
 
 #include "report/snapshot.h"
 
-/* State of the readings; must be zero-initialised. */
+/* State of the readings; zero-initialise all fields but the first. */
 struct rss_watch {
+	bool from_start;   /* the process is traced from its start: no block is older */
 	pid_t asked;       /* pid of the process being read; 0 if there is none */
 	uint64_t asked_ns; /* start of the reading, by CLOCK_MONOTONIC */
 	uint64_t seen_ns;  /* end of the last wait for the result */

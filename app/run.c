@@ -255,15 +255,12 @@ static uint64_t report_ns(const struct run *run, bool final)
 	return patient_ns(final ? REPORT_LAST_NS : most_ns < REPORT_NS ? most_ns : REPORT_NS);
 }
 
-/*
- * True if resident memory is read for this report, and its older blocks are told apart. A command
- * has none.
- */
+/* True if resident memory is read for this report, and its blocks can be told apart. */
 static bool wants_blocks(const struct run *run, bool final)
 {
 	const struct options *opts = run->opts;
 
-	return !opts->count_by && opts->pid_cnt == 1 && !options_take_several(opts) &&
+	return !opts->count_by && options_trace_processes(opts) && !options_take_several(opts) &&
 	       options_keep_every_block(opts) && rss_watch_is_due(&run->rss_watch, final);
 }
 
@@ -688,6 +685,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 {
 	struct run run = {
 		.opts = opts,
+		.rss_watch.from_start = opts->command,
 		.thread = parts->thread,
 		.source = parts->source,
 		.sink = sink_for(opts->format),

@@ -24,7 +24,8 @@ struct count {
 	int mem_fd;
 	struct resident_pages pages;
 	const struct rss_blocks *blocks;
-	size_t next_block; /* first block after the last chunk */
+	size_t next_block;  /* first block that was not passed */
+	uint64_t chunk_end; /* end of the last chunk */
 	const struct smaps *smaps;
 	uint64_t *counted;             /* by mapping: bytes counted as pages of the heap */
 	const struct mapping *mapping; /* last result of find_mapping() */
@@ -141,52 +142,6 @@ static void count_page(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_p
 	count->rss.parts[rest] += page_size - live_bytes;
 }
 
-/* Counts a used chunk as older if no block is in it. Chunks come in ascending order. */
-static void count_older(struct count *count, const struct chunk *chunk)
-{
-	const struct rss_blocks *blocks = count->blocks;
-	struct reach_sum *older = &count->rss.older[heap_class_of(chunk->size)];
-
-	while (count->next_block < blocks->cnt &&
-	       blocks->items[count->next_block].addr < chunk->addr)
-		count->next_block++;
-	if (chunk->state != CHUNK_USED ||
-	    (count->next_block < blocks->cnt &&
-	     blocks->items[count->next_block].addr - chunk->addr < chunk->size))
-		return;
-	older->bytes += chunk->size;
-	older->count++;
-}
-
-static int add_chunk(void *arg, const struct chunk *chunk)
-{
-	struct heap_pages *pages = arg;
-	struct count *count = pages->arg;
-
-	if (count->blocks->is_known)
-		count_older(count, chunk);
-	heap_pages_add(pages, chunk);
-	return 0;
-}
-
-static int count_heap(struct count *count)
-{
-	struct heap_pages pages = {
-		.page_size = count->memory.page_size, .visit = count_page, .arg = count};
-	struct census census = {0};
-	int err = census_take(&count->memory, add_chunk, &pages, &census);
-
-	if (err)
-		return err;
-	heap_pages_end(&pages);
-	count->rss.has_older = count->blocks->is_known;
-	count->rss.arenas = census.arena_cnt;
-	count->rss.torn_arenas = census.torn_cnt;
-	count->rss.skipped_arenas = census.skipped_cnt;
-	census_deinit(&census);
-	return 0;
-}
-
 static bool begins_with(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
@@ -218,6 +173,83 @@ static enum rss_part part_of(const struct proc_maps *maps, size_t i)
 	return is_guarded(maps, i) ? RSS_STACKS : RSS_MAPPED;
 }
 
+/* Returns the bytes of a block on pages of memory outside heaps. */
+static uint64_t resident_bytes(struct count *count, const struct heap_block *block)
+{
+	uint64_t page_size = count->memory.page_size, end = block->addr + block->size, sum = 0;
+	const struct mapping *mapping = find_mapping(count, block->addr);
+
+	if (!mapping || part_of(&count->smaps->maps,
+				(size_t)(mapping - count->smaps->maps.mappings)) != RSS_MAPPED)
+		return 0;
+	if (end > mapping->end)
+		end = mapping->end;
+	for (uint64_t at = block->addr, next; at < end; at = next) {
+		next = (at / page_size + 1) * page_size;
+		if (resident_page(&count->pages, at) == PAGE_OWN)
+			sum += (next < end ? next : end) - at;
+	}
+	return sum;
+}
+
+/* Passes the blocks below addr, and counts those that are above the last chunk. */
+static void pass_blocks(struct count *count, uint64_t addr)
+{
+	const struct rss_blocks *blocks = count->blocks;
+
+	for (; count->next_block < blocks->cnt && blocks->items[count->next_block].addr < addr;
+	     count->next_block++)
+		if (blocks->items[count->next_block].addr >= count->chunk_end)
+			count->rss.outside +=
+				resident_bytes(count, &blocks->items[count->next_block]);
+}
+
+/* Counts a used chunk as older if no block is in it. Chunks come in ascending order. */
+static void count_older(struct count *count, const struct chunk *chunk)
+{
+	const struct rss_blocks *blocks = count->blocks;
+	struct reach_sum *older = &count->rss.older[heap_class_of(chunk->size)];
+
+	pass_blocks(count, chunk->addr);
+	count->chunk_end = chunk->addr + chunk->size;
+	if (chunk->state != CHUNK_USED ||
+	    (count->next_block < blocks->cnt &&
+	     blocks->items[count->next_block].addr < count->chunk_end))
+		return;
+	older->bytes += chunk->size;
+	older->count++;
+}
+
+static int add_chunk(void *arg, const struct chunk *chunk)
+{
+	struct heap_pages *pages = arg;
+	struct count *count = pages->arg;
+
+	if (count->blocks->is_known)
+		count_older(count, chunk);
+	heap_pages_add(pages, chunk);
+	return 0;
+}
+
+static int count_heap(struct count *count)
+{
+	struct heap_pages pages = {
+		.page_size = count->memory.page_size, .visit = count_page, .arg = count};
+	struct census census = {0};
+	int err = census_take(&count->memory, add_chunk, &pages, &census);
+
+	if (err)
+		return err;
+	heap_pages_end(&pages);
+	pass_blocks(count, UINT64_MAX);
+	count->rss.has_blocks = count->blocks->is_known;
+	count->rss.arenas = census.arena_cnt;
+	count->rss.torn_arenas = census.torn_cnt;
+	count->rss.skipped_arenas = census.skipped_cnt;
+	census_deinit(&census);
+	return 0;
+}
+
 /* Counts the resident bytes that are not on pages of the heap, for each mapping by its kind. */
 static void count_rest(struct count *count)
 {
@@ -235,6 +267,21 @@ static void count_rest(struct count *count)
 	if (excess > count->rss.parts[RSS_LIVE])
 		excess = count->rss.parts[RSS_LIVE];
 	count->rss.parts[RSS_LIVE] -= excess;
+}
+
+/* Finds an allocator by the name of its file. */
+static enum rss_allocator find_allocator(const struct proc_maps *maps)
+{
+	static const char *const names[] = {[ALLOCATOR_JEMALLOC] = "/libjemalloc",
+					    [ALLOCATOR_TCMALLOC] = "/libtcmalloc",
+					    [ALLOCATOR_MIMALLOC] = "/libmimalloc",
+					    [ALLOCATOR_MUSL] = "/ld-musl-"};
+
+	for_each_mapping (mapping, maps)
+		for (enum rss_allocator i = ALLOCATOR_NONE + 1; i < ALLOCATOR_CNT; i++)
+			if (strstr(mapping->path, names[i]))
+				return i;
+	return ALLOCATOR_NONE;
 }
 
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
@@ -259,6 +306,7 @@ int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	if (err)
 		return err;
 	count_rest(&count);
+	count.rss.allocator = find_allocator(&smaps->maps);
 	*ret = count.rss;
 	return 0;
 }

@@ -73,12 +73,14 @@ static int take_answer(void *arg, struct message *answer)
 	rss->skipped_arenas = message_get_u64(&cursor);
 	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
 		rss->parts[i] = message_get_u64(&cursor);
-	rss->has_older = message_get_u32(&cursor);
-	for (size_t i = 0; rss->has_older && i < HEAP_CLASSES; i++) {
+	rss->allocator = message_get_u32(&cursor);
+	rss->has_blocks = message_get_u32(&cursor);
+	rss->outside = message_get_u64(&cursor);
+	for (size_t i = 0; rss->has_blocks && i < HEAP_CLASSES; i++) {
 		rss->older[i].bytes = message_get_u64(&cursor);
 		rss->older[i].count = message_get_u64(&cursor);
 	}
-	if (cursor.bad || status > 0)
+	if (cursor.bad || status > 0 || rss->allocator >= ALLOCATOR_CNT)
 		return -EPROTO;
 	return status;
 }

@@ -103,8 +103,10 @@ static void answer(struct server *server, struct message_cursor *cursor, int sma
 	message_put_u64(reply, rss.skipped_arenas);
 	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
 		message_put_u64(reply, rss.parts[i]);
-	message_put_u32(reply, rss.has_older);
-	for (size_t i = 0; rss.has_older && i < HEAP_CLASSES; i++) {
+	message_put_u32(reply, rss.allocator);
+	message_put_u32(reply, rss.has_blocks);
+	message_put_u64(reply, rss.outside);
+	for (size_t i = 0; rss.has_blocks && i < HEAP_CLASSES; i++) {
 		message_put_u64(reply, rss.older[i].bytes);
 		message_put_u64(reply, rss.older[i].count);
 	}

@@ -6,7 +6,8 @@
  *   MEM                           the fd of mem
  *   PAGEMAP                       the fd of pagemap
  *   BLOCKS count                  a file with the blocks that memleak tracks, for the next SMAPS
- *   SMAPS zero frame, page size   the fd of smaps → status, arenas, torn and skipped arenas, parts;
+ *   SMAPS zero frame, page size   the fd of smaps → status, arenas, torn and skipped arenas, parts,
+ *                                 allocator;
  *                                 with BLOCKS also the older blocks: bytes and count of each class
  */
 #ifndef PROOF_RSS_SERVER_H

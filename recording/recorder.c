@@ -125,8 +125,10 @@ static void put_rss(struct section_buffer *section, const struct rss *rss)
 	bytes_put_number(&section->bytes, rss->arenas);
 	bytes_put_number(&section->bytes, rss->torn_arenas);
 	bytes_put_number(&section->bytes, rss->skipped_arenas);
-	bytes_put_number(&section->bytes, rss->has_older);
-	for (size_t i = 0; rss->has_older && i < HEAP_CLASSES; i++) {
+	bytes_put_number(&section->bytes, rss->allocator);
+	bytes_put_number(&section->bytes, rss->has_blocks);
+	bytes_put_number(&section->bytes, rss->outside);
+	for (size_t i = 0; rss->has_blocks && i < HEAP_CLASSES; i++) {
 		bytes_put_number(&section->bytes, rss->older[i].bytes);
 		bytes_put_number(&section->bytes, rss->older[i].count);
 	}

@@ -174,8 +174,12 @@ static void take_rss(struct byte_reader *from, struct rss *rss)
 	rss->arenas = bytes_take_number(from);
 	rss->torn_arenas = bytes_take_number(from);
 	rss->skipped_arenas = bytes_take_number(from);
-	rss->has_older = bytes_take_number(from);
-	for (size_t i = 0; rss->has_older && i < HEAP_CLASSES; i++) {
+	rss->allocator = (enum rss_allocator)bytes_take_number(from);
+	if ((unsigned int)rss->allocator >= ALLOCATOR_CNT)
+		rss->allocator = ALLOCATOR_NONE;
+	rss->has_blocks = bytes_take_number(from);
+	rss->outside = bytes_take_number(from);
+	for (size_t i = 0; rss->has_blocks && i < HEAP_CLASSES; i++) {
 		rss->older[i].bytes = bytes_take_number(from);
 		rss->older[i].count = bytes_take_number(from);
 	}

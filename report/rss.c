@@ -31,6 +31,21 @@ uint64_t rss_kept(const struct rss *rss)
 	return rss->parts[RSS_PINNED] + rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP];
 }
 
+const char *rss_allocator_name(enum rss_allocator allocator)
+{
+	static const char *const names[] = {[ALLOCATOR_JEMALLOC] = "jemalloc",
+					    [ALLOCATOR_TCMALLOC] = "tcmalloc",
+					    [ALLOCATOR_MIMALLOC] = "mimalloc",
+					    [ALLOCATOR_MUSL] = "musl"};
+
+	return names[allocator];
+}
+
+uint64_t rss_others_keep(const struct rss *rss)
+{
+	return rss->parts[RSS_MAPPED] > rss->outside ? rss->parts[RSS_MAPPED] - rss->outside : 0;
+}
+
 struct reach_sum rss_older(const struct rss *rss)
 {
 	struct reach_sum sum = {0};

@@ -24,13 +24,24 @@ enum rss_part {
 	RSS_PART_CNT,
 };
 
+enum rss_allocator {
+	ALLOCATOR_NONE,
+	ALLOCATOR_JEMALLOC,
+	ALLOCATOR_TCMALLOC,
+	ALLOCATOR_MIMALLOC,
+	ALLOCATOR_MUSL,
+	ALLOCATOR_CNT,
+};
+
 struct rss {
 	uint64_t parts[RSS_PART_CNT];
 	uint64_t arenas;      /* number of glibc arenas whose chunks were counted */
 	uint64_t torn_arenas; /* counted arenas that changed meanwhile: approximate numbers */
 	/* Glibc arenas found inconsistent: their memory is in RSS_MAPPED. */
 	uint64_t skipped_arenas;
-	bool has_older; /* the next field is known */
+	enum rss_allocator allocator; /* allocator other than glibc's that is loaded */
+	bool has_blocks;              /* the next fields are known */
+	uint64_t outside; /* part of RSS_MAPPED: tracked blocks outside of glibc's heap */
 	/* By size class, see heap_census.h: used chunks without a block that memleak tracks. */
 	struct reach_sum older[HEAP_CLASSES];
 };
@@ -49,6 +60,15 @@ uint64_t rss_kept(const struct rss *rss);
  */
 uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
 		    enum rss_part *ret_part, uint64_t *ret_bytes);
+
+/*
+ * Returns the most that an allocator other than glibc's can keep of RSS_MAPPED: all but the tracked
+ * blocks. This includes blocks from before tracing, and mappings of the program.
+ */
+uint64_t rss_others_keep(const struct rss *rss);
+
+/* Returns the name of an allocator; NULL for ALLOCATOR_NONE. */
+const char *rss_allocator_name(enum rss_allocator allocator);
 
 /* Returns the name of a part in machine-readable reports, such as "live". */
 const char *rss_part_name(enum rss_part part);

@@ -203,19 +203,36 @@ static void write_older(FILE *out, const struct rss *rss, const struct rss *firs
 {
 	const struct reach_sum older = rss_older(rss);
 
-	if (!rss->has_older || older.bytes < rss_total(rss) / SMALL_PART)
+	if (!rss->has_blocks || older.bytes < rss_total(rss) / SMALL_PART)
 		return;
 	if (rss->torn_arenas)
 		fputs("at most ", out);
 	write_amount(out, older.bytes, "in ");
 	fprintf(out, "%llu blocks are older than this trace", (unsigned long long)older.count);
-	if (first && first->has_older && rss_older(first).bytes != older.bytes) {
+	if (first && first->has_blocks && rss_older(first).bytes != older.bytes) {
 		fputs(", ", out);
 		write_signed(out, rss_older(first).bytes, older.bytes);
 		fputs(" since the start", out);
 	}
 	write_classes(out, rss);
 	fputc('\n', out);
+}
+
+/*
+ * Writes how much an allocator other than glibc's may keep. If it is not known, says so in the
+ * first line about a process.
+ */
+static void write_others(FILE *out, const struct rss *rss, bool is_first)
+{
+	const char *name = rss_allocator_name(rss->allocator);
+
+	if (rss->has_blocks && (rss->outside || !rss->arenas)) {
+		fprintf(out, "%s keeps at most ", name ?: "the allocator");
+		write_amount(out, rss_others_keep(rss), "of other anonymous memory: ");
+		write_amount(out, rss->outside, "are in traced blocks\n");
+	} else if (!rss->arenas && is_first) {
+		fputs("no glibc heap found: memory kept by other allocators is not known\n", out);
+	}
 }
 
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
@@ -231,8 +248,8 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 			"%llu of glibc's arenas cannot be parsed: their memory is in "
 			"other anonymous memory\n",
 			(unsigned long long)rss->skipped_arenas);
-	else if (!rss->arenas && !first)
-		fputs("no glibc heap found: memory kept by other allocators is not known\n", out);
+	else
+		write_others(out, rss, !first);
 }
 
 static void write_json_older(struct json_writer *json, const struct rss *rss)
@@ -266,7 +283,11 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 	json_unsigned(json, "arenas", rss->arenas);
 	json_unsigned(json, "torn_arenas", rss->torn_arenas);
 	json_unsigned(json, "skipped_arenas", rss->skipped_arenas);
-	if (rss->has_older)
+	json_string(json, "allocator", rss_allocator_name(rss->allocator));
+	if (rss->has_blocks) {
+		json_unsigned(json, "others_tracked", rss->outside);
+		json_unsigned(json, "others_keep_at_most", rss_others_keep(rss));
 		write_json_older(json, rss);
+	}
 	json_end_object(json);
 }

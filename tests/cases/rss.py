@@ -5,6 +5,7 @@ import json
 import re
 
 from lib import Failure, each, owner, slow, timeout, untraced, wanted
+from lib.libraries import library
 from lib.process import PATIENCE
 
 from .record import last_report
@@ -65,11 +66,26 @@ def test_words(t, what):
 def test_said_once(t):
     """Reports of a program with an allocator of its own do not repeat what is not known."""
     program = t.program("own_malloc")
-    memleak = t.memleak("-p", str(program.pid), "0.1").ready()
+    memleak = t.memleak("-s", "2", "-p", str(program.pid), "0.1").ready()
     program.go()
     memleak.wait_for("three lines", lambda: memleak.out.text.count("RSS ") > 2)
     memleak.stop()
     wanted("lines", memleak.out.text.count("no glibc heap found"), 1)
+
+
+@each("jemalloc", "tcmalloc", "mimalloc")
+def test_other_allocators(t, name):
+    """What another allocator keeps is at most its memory less the traced blocks."""
+    program = t.program("keeps", "spike", preload=library(name))
+    memleak = t.attach(program, "-o", "0", interval="0.2")
+    program.send()
+    program.go()
+    memory = memleak.stop()["memory"]
+    wanted("allocator", memory["allocator"], name)
+    wanted("traced", memory["others_tracked"], 1000)
+    wanted("kept", memory["others_keep_at_most"], memory["mapped"] - 1000)
+    if memory["mapped"] < 1 << 20 or memory["arenas"]:
+        raise Failure(memory)
 
 
 def watch(t, scene, verdict):

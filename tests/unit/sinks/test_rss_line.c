@@ -97,9 +97,23 @@ static void not_understood(void **state)
 	expect(&other, &other, "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n");
 }
 
+static void other_allocator(void **state)
+{
+	const struct rss rss = {.parts = {[RSS_MAPPED] = 9 * MIB},
+				.allocator = ALLOCATOR_JEMALLOC,
+				.has_blocks = true,
+				.outside = 2 * MIB};
+
+	(void)state;
+	expect(&rss, &rss,
+	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
+	       "jemalloc keeps at most 7.0 MiB of other anonymous memory: 2.0 MiB are in traced "
+	       "blocks\n");
+}
+
 static void older_blocks(void **state)
 {
-	struct rss first = {.parts = {[RSS_LIVE] = 30 * MIB}, .arenas = 1, .has_older = true}, rss;
+	struct rss first = {.parts = {[RSS_LIVE] = 30 * MIB}, .arenas = 1, .has_blocks = true}, rss;
 
 	(void)state;
 	first.older[heap_class_of(4000)] = (struct reach_sum){20 * MIB, 5000};
@@ -125,6 +139,7 @@ int main(void)
 		cmocka_unit_test(grown),
 		cmocka_unit_test(not_understood),
 		cmocka_unit_test(older_blocks),
+		cmocka_unit_test(other_allocator),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
