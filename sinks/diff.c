@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "sinks/json_parts.h"
 #include "sinks/json_writer.h"
+#include "sinks/rss_line.h"
 #include "sinks/sink.h"
 #include "sinks/text_part.h"
 
@@ -66,6 +67,18 @@ void diff_write_moments(FILE *out, const struct diff *diff)
 	fputs(":\n", out);
 }
 
+static void write_rss_change(FILE *out, const struct diff *diff)
+{
+	const struct rss *before = snapshot_rss(diff->sides[0].snap);
+	const struct rss *after = snapshot_rss(diff->sides[1].snap);
+
+	if (!before || !after)
+		return;
+	fputs("\tRSS: ", out);
+	rss_write_change(out, before, after);
+	fputc('\n', out);
+}
+
 void diff_write_sums(FILE *out, const struct diff *diff)
 {
 	fputc('\t', out);
@@ -75,6 +88,7 @@ void diff_write_sums(FILE *out, const struct diff *diff)
 	fputc('\n', out);
 	write_side(out, "before", &diff->sides[0]);
 	write_side(out, "after", &diff->sides[1]);
+	write_rss_change(out, diff);
 }
 
 void diff_write_text(FILE *out, const struct diff *diff)
@@ -98,6 +112,8 @@ static void write_json_side(struct json_writer *json, const char *key, const str
 	json_write_reserved(json, &side->snap->reserved);
 	json_bool(json, "sampled", side->snap->sampling.mode != SAMPLING_NONE);
 	json_write_lost(json, side->snap->lost);
+	if (snapshot_rss(side->snap))
+		rss_write_json(json, snapshot_rss(side->snap));
 	json_end_object(json);
 }
 

@@ -123,14 +123,11 @@ static void write_part_change(FILE *out, const char **between, uint64_t before, 
 	write_signed(out, before, now);
 }
 
-static void write_change(FILE *out, const struct rss *rss, const struct rss *first)
+void rss_write_change(FILE *out, const struct rss *first, const struct rss *rss)
 {
 	uint64_t whole = rss_total(rss);
 	const char *between = ": ";
 
-	if (distance(rss_total(first), whole) < whole / SMALL_PART)
-		return;
-	fputs("; since the start ", out);
 	write_signed(out, rss_total(first), whole);
 	write_part_change(out, &between, first->parts[RSS_LIVE], rss->parts[RSS_LIVE], "live",
 			  whole);
@@ -238,8 +235,10 @@ static void write_others(FILE *out, const struct rss *rss, bool is_first)
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 {
 	write_sum(out, rss);
-	if (first)
-		write_change(out, rss, first);
+	if (first && distance(rss_total(first), rss_total(rss)) >= rss_total(rss) / SMALL_PART) {
+		fputs("; since the start ", out);
+		rss_write_change(out, first, rss);
+	}
 	fputc('\n', out);
 	write_older(out, rss, first);
 	write_advice(out, rss);

@@ -78,8 +78,16 @@ static struct site after_sites[] = {
 	SITE(26, &server_later, 8, 2, 0x73010, 0x84010, 0x95010),
 };
 
-static const struct snapshot before = SNAPSHOT(before_sites);
-static const struct snapshot after = SNAPSHOT(after_sites, .lost[LOSS_UNWIND] = 3);
+static struct process_tally before_tally = {
+	.rss = {.parts = {[RSS_LIVE] = 5 << 20, [RSS_FILES] = 1 << 20}, .arenas = 1}};
+static struct process_tally after_tally = {
+	.rss = {.parts = {[RSS_LIVE] = 6 << 20, [RSS_PINNED] = 3 << 20, [RSS_FILES] = 1 << 20},
+		.arenas = 1}};
+
+static const struct snapshot before =
+	SNAPSHOT(before_sites, .tallies = &before_tally, .tally_cnt = 1);
+static const struct snapshot after =
+	SNAPSHOT(after_sites, .lost[LOSS_UNWIND] = 3, .tallies = &after_tally, .tally_cnt = 1);
 
 struct scene_of_diff {
 	struct fake_symbols symbols[2];
