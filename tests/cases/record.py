@@ -40,12 +40,10 @@ VIEWS = {
 
 
 def next_report(memleak, is_asked):
-    if not is_asked:
+    if is_asked:
+        memleak.ask()
+    else:
         memleak.fresh_report()
-        return
-    number = len(memleak.take())
-    memleak.signal(signal.SIGUSR1)
-    memleak.report_number(number)
 
 
 @each(*VIEWS)

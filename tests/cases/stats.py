@@ -59,11 +59,10 @@ def test_cost(t):
     program.go()
     program.send()
     first = memleak.reports.index(memleak.fresh_report())
-    report = memleak.report_number(first + 1)
+    memleak.wait_for("the cost", lambda: len(memleak.take()) > first + 1 and
+                     "tracing_cost" in memleak.reports[-1])
+    cost = memleak.reports[-1]["tracing_cost"]
     memleak.stop()
-    if "tracing_cost" not in report:
-        raise Failure("the cost is not known")
-    cost = report["tracing_cost"]
     if not 0.3 < cost["cpu_share"] or not cost["calls_per_s"] or cost["at_least"]:
         raise Failure(f"{cost}")
 

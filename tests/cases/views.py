@@ -330,8 +330,7 @@ def test_prove_when_asked(t):
     program = t.program("leak")
     memleak = t.attach(program, "--prove-every", "100")
     program.go()
-    for number in range(3):
-        memleak.signal(signal.SIGUSR1)
-        memleak.report_number(number)
+    for _ in range(3):
+        memleak.ask()
     memleak.stop()
     wanted("reports with a proof", ["proof" in report for report in memleak.reports], [True] * 4)

@@ -131,6 +131,12 @@ class Memleak(Process):
         self.wait_for("new report", lambda: any(when(r) > now for r in self.take()), seconds)
         return next(r for r in self.reports if when(r) > now)
 
+    def ask(self):
+        """Requests a report by SIGUSR1 and returns it; needs an interval that does not end."""
+        number = len(self.take())
+        self.signal(signal.SIGUSR1)
+        return self.report_number(number)
+
     def stop(self, code=0, number=signal.SIGINT):
         """Sends SIGINT and returns the final report."""
         self.look()

@@ -32,5 +32,8 @@ def measure():
 
 
 SLOWNESS = EMULATED if EMULATED > 1 else measure()
-# Factor for fixed durations, such as memleak's -d: every run waits them out, so it is capped.
+# Factor for memleak's own time limits: every run waits them out, so it is capped.
 STRETCH = max(EMULATED, min(SLOWNESS, 4.0))
+# Factors for fixed durations, such as memleak's -d. A machine that cannot do its part within one of
+# them tries the next one.
+LONGER = (1, 4, 16, 64)
