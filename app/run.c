@@ -3,7 +3,6 @@
 #include "app/run.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -238,14 +237,6 @@ static int show_report(void *arg)
 static uint64_t turn_ns(const struct run *run)
 {
 	return run->opts->trace ? TURN_TRACE_NS : TURN_NS;
-}
-
-/* Returns within_ns, or a longer time if tests on slow machines have requested this. */
-static uint64_t patient_ns(uint64_t within_ns)
-{
-	const char *times = test_knob(TEST_KNOB_PATIENCE);
-
-	return times ? within_ns * strtoul(times, NULL, 10) : within_ns;
 }
 
 static uint64_t report_ns(const struct run *run, bool final)

@@ -30,4 +30,11 @@ const char *test_knob(enum test_knob knob)
 	return getenv(names[knob]);
 }
 
+uint64_t patient_ns(uint64_t within_ns)
+{
+	const char *times = test_knob(TEST_KNOB_PATIENCE);
+
+	return times ? within_ns * strtoul(times, NULL, 10) : within_ns;
+}
+
 #endif

@@ -7,6 +7,7 @@
 #define BASE_TEST_KNOBS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum test_knob {
 	/* MEMLEAK_AGENT_SINCE: ignore blocks that an agent has recorded before */
@@ -18,8 +19,9 @@ enum test_knob {
 	TEST_KNOB_KERNEL_PROGRAMS,
 	/* MEMLEAK_LINKS: kind of uprobe links: "multi", "perf" or "shape"; default "session" */
 	TEST_KNOB_LINKS,
-	TEST_KNOB_PATIENCE, /* MEMLEAK_PATIENCE: factor on the time limit for finding names */
-	TEST_KNOB_PLACE,    /* MEMLEAK_PLACE: "entry" places all probes on first instructions */
+	/* MEMLEAK_PATIENCE: factor on time limits for finding names and for reading processes */
+	TEST_KNOB_PATIENCE,
+	TEST_KNOB_PLACE, /* MEMLEAK_PLACE: "entry" places all probes on first instructions */
 	/* MEMLEAK_POOL_ROUND_MS: interval between searches for unused probes */
 	TEST_KNOB_POOL_ROUND_MS,
 	/* MEMLEAK_RECENT_BUCKETS: buckets of the table of recent blocks, or 0 */
@@ -32,13 +34,22 @@ enum test_knob {
 	TEST_KNOB_VERIFY_UNWIND,
 };
 
-/* Returns the knob's value; NULL if it is not set or the build has no test knobs. */
+/*
+ * test_knob() returns the knob's value; NULL if it is not set or the build has no test knobs.
+ * patient_ns() returns within_ns, or a longer time if tests on slow machines have requested this.
+ */
 #ifdef TEST_KNOBS
 const char *test_knob(enum test_knob knob);
+uint64_t patient_ns(uint64_t within_ns);
 #else
 static inline const char *test_knob(enum test_knob knob)
 {
 	return NULL;
+}
+
+static inline uint64_t patient_ns(uint64_t within_ns)
+{
+	return within_ns;
 }
 #endif
 

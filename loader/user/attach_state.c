@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "base/test_knobs.h"
 #include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
 #include "loader/probes/allocators.h"
@@ -89,7 +90,7 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 		.probes = ctx->pool ? &ctx->pool->probes : &process->probes,
 		.bound = ctx->pool || proc_living_thread(pid) != pid ? 0 : pid,
 		.uid = uid,
-		.patience_ns = waits ? LATER_NS : FIRST_NS,
+		.patience_ns = patient_ns(waits ? LATER_NS : FIRST_NS),
 		.spent = waits && !user_budgets_left(budgets_of(ctx), uid, now_ns),
 		.rests = waits && user_budgets_rests(budgets_of(ctx), uid, now_ns),
 		.hangs = user_budgets_hangs(budgets_of(ctx), uid, now_ns),
@@ -135,7 +136,7 @@ int attach_modules(struct attach_state *state, struct module_list *ret)
 {
 	bool waits = !state->spent && !state->rests;
 	int err = module_list_init(state->process->info.pid,
-				   state->hangs || state->rests ? 0 : MODULES_MEMORY_NS,
+				   state->hangs || state->rests ? 0 : patient_ns(MODULES_MEMORY_NS),
 				   waits ? state->file_ns : 0, ret);
 
 	if (err)

@@ -17,6 +17,7 @@
 #include "base/proc.h"
 #include "base/proc_maps.h"
 #include "base/regular_file.h"
+#include "base/test_knobs.h"
 #include "bpf/memleak.h"
 #include "bpf/reading.h"
 #include "bpf/user_probes/user.skel.h"
@@ -468,7 +469,8 @@ static void rebind_probes(const struct user_context *ctx, struct user_process *p
 	struct probe_set old;
 
 	probe_set_rebind(&process->probes, &ctx->programs, process->info.pid, &old);
-	if (module_list_init(process->info.pid, hangs ? 0 : MODULES_MEMORY_NS, 0, &list) == 0) {
+	if (module_list_init(process->info.pid, hangs ? 0 : patient_ns(MODULES_MEMORY_NS), 0,
+			     &list) == 0) {
 		if ((list.settled || hangs) && !ctx->opts->fds)
 			user_process__count_gap(process);
 		if (list.hangs)
