@@ -98,6 +98,7 @@ static unsigned int make_harmful(void)
 	const struct attempt attempts[] = {
 		/* Sending signals, and making the kernel send them. */
 		CALL(kill, parent, 0),
+		CALL(kill, (unsigned long)getpid(), 0), /* only the filter refuses this */
 		CALL(tkill, parent, 0),
 		CALL(tgkill, parent, parent, 0),
 		CALL(rt_sigqueueinfo, parent, 0, A(bytes)),
