@@ -88,6 +88,26 @@ def test_follow(t, what):
     check([report], truth)
 
 
+def open_files(pid):
+    return sorted(os.path.realpath(file.path) for file in os.scandir(f"/proc/{pid}/fd"))
+
+
+@slow
+def test_own_files(t):
+    """memleak closes the files that it opens for processes which end."""
+    children = 40
+    program = t.program("family", "short", str(children))
+    memleak = t.attach(program, "-f")
+    memleak.ask()
+    before = open_files(memleak.pid)
+    program.go()
+    memleak.ask()
+    after = open_files(memleak.pid)
+    memleak.stop()
+    if len(after) - len(before) > children / 4:
+        raise Failure(f"files were left open: {[file for file in after if file not in before]}")
+
+
 def test_follow_running(t):
     """-f -p: children and grandchildren that already run, and their later children."""
     program = t.program("prefork", "3")
