@@ -422,23 +422,56 @@ static bool is_told_with_pool(const struct sums *sums, const struct shown *shown
 	return sum != SIZE_MAX && callers_grow(sums->callers, sum);
 }
 
+/*
+ * True if a site may grow on, and prevents the message "nothing seems to leak": it is large, and no
+ * other line tells of its memory.
+ */
+static bool is_pending(const struct sums *sums, const struct shown *shown,
+		       const struct report *report, const struct candidate *candidate)
+{
+	const struct site *site = candidate->site;
+
+	return candidate->growth.history->trend.pending &&
+	       (double)site->bytes >= LEAST_PART * (double)report->bytes &&
+	       !is_in_pool(sums->pools, report, site) && !is_told_with_pool(sums, shown, site);
+}
+
+/*
+ * True if the sum of a large part of the memory may grow on, although no single site of the sum has
+ * much of the memory.
+ */
+static bool has_pending_sum(const struct callers *callers, const struct report *report)
+{
+	for (size_t i = 0; callers && i < callers->cnt; i++) {
+		const struct site_history *history = callers->growth[i].history;
+
+		if (history && history->trend.pending &&
+		    (double)history->moments[history->moment_cnt - 1].bytes >=
+			    LEAST_PART * (double)report->bytes)
+			return true;
+	}
+	return false;
+}
+
 static void count_verdicts(const struct sums *sums, const struct shown *shown,
 			   struct report *report)
 {
 	for (size_t i = 0; i < report->sites_total; i++) {
-		const struct site *site = shown->candidates[i].site;
 		const struct site_history *history = shown->candidates[i].growth.history;
 
 		if (!history)
 			continue;
-		report->judged +=
-			history->trend.tendency != TENDENCY_UNKNOWN || history->trend.between_steps;
+		report->judged += history->trend.tendency != TENDENCY_UNKNOWN ||
+				  (history->trend.pending &&
+				   history->trend.reasons.objection != OBJECTION_EARLY);
 		report->undecided += history->trend.undecided;
-		report->between_steps += history->trend.between_steps &&
-					 !is_in_pool(sums->pools, report, site) &&
-					 !is_told_with_pool(sums, shown, site) &&
-					 (double)site->bytes >= LEAST_PART * (double)report->bytes;
+		if (!is_pending(sums, shown, report, &shown->candidates[i]))
+			continue;
+		report->pending++;
+		report->pending_bytes += shown->candidates[i].site->bytes;
 	}
+	if (!report->pending)
+		report->pending = has_pending_sum(sums->callers, report);
 }
 
 /* Lists all sites that are judged one by one, followed by the pools. */

@@ -89,8 +89,9 @@ struct report {
 	size_t judged; /* number of sites whose history is long enough for a verdict */
 	/* Number of growing sites that may only replace memory from before tracing began. */
 	size_t undecided;
-	/* Number of large sites that grow in steps and whose next step may not be due yet. */
-	size_t between_steps;
+	/* Number of large sites that grew lately and whose next step may not be due yet. */
+	size_t pending;
+	uint64_t pending_bytes; /* bytes of these sites */
 	struct runtime_init runtime_init;
 	/* Index of the first shown site that is runtime initialisation. */
 	size_t runtime_init_from;

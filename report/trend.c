@@ -35,6 +35,13 @@
  * levelling off.
  */
 #define STEP_RATE 0.5
+/*
+ * Part of a site's maximum that counts as all of it, when the end of its growth is looked for, and
+ * the maximum time in seconds after that end during which further growth is expected. A leak that
+ * comes in bursts is quiet between them.
+ */
+#define MOST_OF_ALL 0.9
+#define LONGEST_QUIET_S 60.0
 /* Length of the recent past, in reports and in average steps. */
 #define LATE_REPORTS 4
 #define LATE_STEPS 4
@@ -723,6 +730,52 @@ static bool is_between_steps(const struct series *series)
 		       STEP_RATE * (most - least) * gap_s;
 }
 
+/*
+ * True if a series kept what it gained, and the growth ended more recently than it took to come.
+ * The time is counted from the beginning of tracing, when the site held nothing.
+ */
+static bool grew_lately(const struct series *series)
+{
+	size_t last = series->cnt - 1, end = last;
+	double most = series->held[0];
+
+	for (size_t i = 1; i <= last; i++)
+		most = fmax(most, series->held[i]);
+	if (series->at_s[last] < TREND_LEAST_S || series->held[last] < (1 - MOST_FREED) * most)
+		return false;
+	while (end && series->held[end - 1] >= MOST_OF_ALL * most)
+		end--;
+	return length_s(series, end) < fmin(series->at_s[end], LONGEST_QUIET_S);
+}
+
+/*
+ * True if a series does not grow by the test, but the next step of its growth may still come. The
+ * series of a site that has few reports counts, too.
+ */
+static bool is_pending(const struct series *series, const struct finding *found)
+{
+	const struct reasons *reasons = &found->reasons;
+
+	if (found->shrinks ||
+	    (double)reasons->freed > MOST_FREED * fmax((double)reasons->gained, 0))
+		return false;
+	switch (reasons->objection) {
+	case OBJECTION_TREND:
+	case OBJECTION_RISES:
+	case OBJECTION_LATELY:
+		return is_between_steps(series) || grew_lately(series);
+	case OBJECTION_EARLY:
+		return grew_lately(series);
+	case OBJECTION_NONE:
+	case OBJECTION_FREED:
+	case OBJECTION_SITE:
+	case OBJECTION_PROCESS:
+	case OBJECTION_EARLIER:
+		break;
+	}
+	return false;
+}
+
 static void judge(const struct site_history *history, size_t span, const struct series *series,
 		  const struct finding *found, struct trend *ret)
 {
@@ -765,10 +818,9 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 		return false;
 	ret->reasons = found.reasons;
 	ret->tendency = tendency_of(&series, &found);
-	ret->between_steps =
-		(ret->tendency == TENDENCY_FLAT || ret->tendency == TENDENCY_LEVELLED) &&
-		is_between_steps(&series);
-	if (ret->between_steps)
+	if (span == SPAN_CNT)
+		ret->pending = is_pending(&series, &found);
+	if (ret->pending)
 		ret->tendency = TENDENCY_UNKNOWN;
 	judge(history, span, &series, &found, ret);
 	return !found.reasons.objection;
@@ -784,7 +836,7 @@ void trend_of(const struct site_history *history, struct trend *ret)
 	for (size_t i = 0; i <= SPAN_CNT; i++) {
 		if (!look(history, i ? i - 1 : SPAN_CNT, ret))
 			continue;
-		ret->undecided = false;
+		ret->undecided = ret->pending = false;
 		return;
 	}
 }

@@ -56,7 +56,7 @@ struct moment {
 #define RECENT_MOMENTS 8
 
 enum tendency {
-	/* Too few reports, or the site grew in steps and the next step may not be due yet. */
+	/* Too few reports, or the site grew lately and the next step may not be due yet. */
 	TENDENCY_UNKNOWN,
 	TENDENCY_FLAT,     /* no trend: does not change, or goes up and down */
 	TENDENCY_STEADY,   /* grows at most reports */
@@ -121,7 +121,9 @@ struct trend {
 	struct reasons reasons;
 	/* Blocks grow, but they may only replace freed blocks from before tracing began. */
 	bool undecided;
-	bool between_steps; /* the site grew in steps, and the next step may not be due yet */
+	/* Not growth yet, but no reason for an all-clear: the next step of growth may still come.
+	 */
+	bool pending;
 };
 
 struct site_history {

@@ -462,7 +462,7 @@ static int json_report(FILE *out, const struct report *report)
 		rss_write_json(&json, report->rss);
 	cost_write_json(&json, &snap->cost);
 	json_unsigned(&json, "undecided",
-		      report->undecided + report->between_steps + (report->unclear != NULL) +
+		      report->undecided + report->pending + (report->unclear != NULL) +
 			      (report->settling != NULL));
 	if (report->show_largest)
 		write_largest(&json, report);

@@ -217,6 +217,16 @@ static void write_clear(const struct text_part *part)
 	fputc('\n', part->out);
 }
 
+/*
+ * True if pending sites are to be mentioned. If there are suspects, the sites must hold at least
+ * half of all memory.
+ */
+static bool tells_pending(const struct report *report)
+{
+	return report->pending && !is_early(report) &&
+	       (!report->suspect_cnt || report->pending_bytes >= report->bytes / 2);
+}
+
 void verdict_write_text(const struct text_part *part)
 {
 	const struct report *report = part->report;
@@ -244,8 +254,8 @@ void verdict_write_text(const struct text_part *part)
 		verdict_write_settling(part, report->settling);
 	if (report->undecided)
 		verdict_write_undecided(part);
-	if (report->between_steps)
-		verdict_write_between_steps(part);
+	if (tells_pending(report))
+		verdict_write_pending(part);
 	if (report->suspect_cnt && told < report->suspects_total)
 		write_more(part, report->suspects_total - told);
 	for (size_t i = 0; i < report->untraced.cnt; i++)
@@ -253,12 +263,11 @@ void verdict_write_text(const struct text_part *part)
 	if (has_ended(report))
 		write_ended(part);
 	if (report->suspect_cnt || report->unclear || report->settling || report->undecided ||
-	    report->between_steps || report->loss_cnt || report->untraced.cnt ||
-	    report->snapshot->core)
+	    report->loss_cnt || report->untraced.cnt || report->snapshot->core)
 		return;
 	if (is_early(report))
 		write_early(part);
-	else
+	else if (!report->pending)
 		write_clear(part);
 }
 

@@ -372,9 +372,9 @@ void verdict_write_undecided(const struct text_part *part)
 		cnt, cnt == 1 ? " leaks" : "s leak");
 }
 
-void verdict_write_between_steps(const struct text_part *part)
+void verdict_write_pending(const struct text_part *part)
 {
-	size_t cnt = part->report->between_steps;
+	size_t cnt = part->report->pending;
 
 	text_begin_line(part);
 	fprintf(part->out,

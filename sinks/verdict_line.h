@@ -26,7 +26,7 @@ bool verdict_is_part(const struct report *report, const struct suspect *suspect)
 
 /* Write lines about possible growth that is not reported as a suspect. */
 void verdict_write_undecided(const struct text_part *part);
-void verdict_write_between_steps(const struct text_part *part);
+void verdict_write_pending(const struct text_part *part);
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool);
 void verdict_write_settling(const struct text_part *part, const struct report_site *path);
 

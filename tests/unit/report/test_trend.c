@@ -115,7 +115,46 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 	does_not("cache that replaces", seed, &trends[1]);
 	made_program_judge(program, 290, trends);
 	does_not("cache that was full long ago", seed, &trends[0]);
+	if (trends[0].pending)
+		tell("cache that was full long ago", seed, &trends[0]);
 	does_not("cache that has been replacing for long", seed, &trends[1]);
+}
+
+/*
+ * A site that grows in bursts keeps what it gained. After each burst, growth is expected for as
+ * long as it took to come, but not for longer than a minute.
+ */
+static void run_bursts(struct made_program *program, uint64_t seed)
+{
+	double quiet_s = made_between(program, 20, 50);
+	struct trend trends[MADE_SITES];
+
+	made_churn(program, 1, 0, 400, 200, 1, 400);
+	for (size_t i = 1; i <= 2; i++)
+		made_leak(program, 0, (double)i * quiet_s, (double)i * quiet_s + 2, 500, 300);
+	for (double until_s = quiet_s + 6; until_s < 2.9 * quiet_s; until_s += 5) {
+		made_program_judge(program, until_s, trends);
+		if (!trends[0].pending && !trend_is_suspect(&trends[0]))
+			tell("between bursts", seed, &trends[0]);
+		if (trends[1].pending)
+			tell("churn", seed, &trends[1]);
+	}
+	made_program_judge(program, 6 * quiet_s, trends);
+	if (trends[0].pending)
+		tell("long after the bursts", seed, &trends[0]);
+}
+
+/* A leak that has just begun is not cleared, although there are too few reports to judge it. */
+static void run_just_begun(struct made_program *program, uint64_t seed)
+{
+	double begin_s = made_between(program, 60, 200);
+	struct trend trends[MADE_SITES];
+
+	made_churn(program, 1, 0, 300, 200, 1, 400);
+	made_leak(program, 0, begin_s, 300, 50, 300);
+	made_program_judge(program, begin_s + 7, trends);
+	if (!trends[0].pending)
+		tell("a leak that has just begun", seed, &trends[0]);
 }
 
 /* All blocks are freed from time to time. Once that has happened, growth is no longer a leak. */
@@ -279,11 +318,11 @@ static void watch_widening(void *arg, double at_s, const struct site *sites,
 	const struct trend *trend = &growth[0].history->trend;
 
 	if (at_s > ret->last_s + 6 * ret->gap_s)
-		ret->waiting_after += trend->between_steps;
+		ret->waiting_after += trend->pending;
 	if (at_s > ret->last_s + 2 * ret->gap_s)
 		return;
 	ret->suspected += trend_is_suspect(trend);
-	ret->waiting += trend->between_steps;
+	ret->waiting += trend->pending;
 	ret->cleared += trend->tendency != TENDENCY_UNKNOWN && !trend_is_suspect(trend);
 }
 
@@ -318,7 +357,7 @@ static void run_saturating(struct made_program *program, uint64_t seed)
 		made_block(program, 0, pow(1.6, i), FOREVER, 1000000 >> i);
 	made_program_judge(program, 250, trends);
 	does_not("saturating cache", seed, &trends[0]);
-	if (trends[0].between_steps)
+	if (trends[0].pending)
 		tell("saturating cache", seed, &trends[0]);
 }
 
@@ -346,6 +385,11 @@ static void hidden_leak(void **state)
 static void levelled(void **state)
 {
 	replay(run_levelled, REPLAYS);
+}
+static void bursts(void **state)
+{
+	replay(run_bursts, REPLAYS);
+	replay(run_just_begun, REPLAYS);
 }
 static void sawtooth(void **state)
 {
@@ -398,6 +442,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(two),         cmocka_unit_test(growing_buffer),
 		cmocka_unit_test(replaced),    cmocka_unit_test(beside_replaced),
 		cmocka_unit_test(few_earlier), cmocka_unit_test(widening),
+		cmocka_unit_test(bursts),
 	};
 
 	first_seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;

@@ -200,7 +200,7 @@ static void settling(void **state)
 }
 
 /* No all-clear while a further step of growth may come. */
-static void between_steps(void **state)
+static void pending(void **state)
 {
 	const struct snapshot snap = {0};
 	struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
@@ -211,7 +211,7 @@ static void between_steps(void **state)
 		FILE *out = open_memstream(&text, &len);
 
 		assert_non_null(out);
-		report.between_steps = cnt;
+		report.pending = cnt;
 		verdict_write_text(
 			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		fclose(out);
@@ -228,7 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),          cmocka_unit_test(chunk_pool),
 		cmocka_unit_test(part_of_a_pool), cmocka_unit_test(settling),
-		cmocka_unit_test(between_steps),
+		cmocka_unit_test(pending),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
