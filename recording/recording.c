@@ -185,14 +185,15 @@ static void take_rss(struct byte_reader *from, struct rss *rss)
 	}
 }
 
-static void take_footprint(struct byte_reader *from, struct process_tally *tally)
+static void take_footprint(struct byte_reader *from, uint32_t version, struct process_tally *tally)
 {
+	size_t cnt = version >= RECORDING_WITH_FILES ? FOOTPRINT_CNT : FOOTPRINT_FILES;
 	uint64_t flags = bytes_take_number(from);
 
 	tally->ended = flags & RECORDING_TALLY_ENDED;
 	tally->ended_here = flags & RECORDING_TALLY_ENDED_HERE;
 	tally->footprint.is_known = flags & RECORDING_TALLY_FOOTPRINT;
-	for (size_t i = 0; tally->footprint.is_known && i < FOOTPRINT_CNT; i++)
+	for (size_t i = 0; tally->footprint.is_known && i < cnt; i++)
 		tally->footprint.parts[i] = bytes_take_number(from);
 	if (flags & RECORDING_TALLY_RSS)
 		take_rss(from, &tally->rss);
@@ -221,7 +222,7 @@ static int take_tallies(struct recording *recording, struct byte_reader *from)
 		tally->earlier.sized = bytes_take_number(from);
 		tally->earlier.bytes = bytes_take_number(from);
 		if (recording->header.version >= RECORDING_WITH_FOOTPRINTS)
-			take_footprint(from, tally);
+			take_footprint(from, recording->header.version, tally);
 	}
 	return from->failed ? -EBADMSG : 0;
 }

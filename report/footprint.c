@@ -31,6 +31,7 @@ static const char *const part_names[] = {
 	[FOOTPRINT_ANONYMOUS] = "anonymous", [FOOTPRINT_SHARED] = "shared",
 	[FOOTPRINT_HUGE] = "huge",           [FOOTPRINT_DESCRIPTORS] = "descriptors",
 	[FOOTPRINT_THREADS] = "threads",     [FOOTPRINT_VIRTUAL] = "virtual",
+	[FOOTPRINT_FILES] = "files",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
@@ -151,6 +152,7 @@ static double explained(const struct options *opts, const struct growth *series,
 			       ? INFINITY
 			       : gained_since(series[TRACED].history, since_ns);
 	case FOOTPRINT_SHARED:
+	case FOOTPRINT_FILES:
 		/*
 		 * Memory that was mapped earlier may be used for the first time now, as by a
 		 * database.

@@ -152,6 +152,7 @@ enum footprint_part {
 	FOOTPRINT_DESCRIPTORS, /* open file descriptors */
 	FOOTPRINT_THREADS,
 	FOOTPRINT_VIRTUAL, /* bytes of address space */
+	FOOTPRINT_FILES,   /* resident bytes of mapped files */
 	FOOTPRINT_CNT,
 };
 

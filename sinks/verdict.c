@@ -62,6 +62,7 @@ static const struct {
 	[FOOTPRINT_DESCRIPTORS] = {"the number of open descriptors",
 				   "--fds shows where they are opened"},
 	[FOOTPRINT_THREADS] = {"the number of threads", NULL},
+	[FOOTPRINT_FILES] = {"the memory of mapped files (RSS)", NULL},
 };
 
 /* True if there is advice about a part of the footprint, and the run does not follow it already. */

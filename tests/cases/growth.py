@@ -203,7 +203,7 @@ def test_freed(t):
 
 @slow
 @timeout(120)
-@each("shared", "descriptors", "threads", "anonymous", "used", "nothing")
+@each("shared", "files", "descriptors", "threads", "anonymous", "used", "nothing")
 def test_untraced(t, what):
     """Untraced memory that grows is reported by kind and rate; without growth there is no line."""
     program = t.program("untraced", what)

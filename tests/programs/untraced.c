@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * untraced PART: grows by memory that memleak does not trace, until stdin ends. Prints `grows
- * PER_SECOND`, then ready. PART: shared (maps a memfd each time), descriptors, sockets, threads
- * (which sleep), anonymous (touches memory mapped before), used (touches shared memory mapped
- * before, which is no growth), nothing.
+ * PER_SECOND`, then ready. PART: shared (maps a memfd each time), files (maps this program's file
+ * each time), descriptors, sockets, threads (which sleep), anonymous (touches memory mapped before),
+ * used (touches shared memory mapped before, which is no growth), nothing.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -19,6 +20,7 @@
 #define PIECES_PER_SECOND 20
 #define PIECES_MAX 2000
 #define PIECE (256 << 10)
+#define FILE_PIECE (16 << 10)
 #define SOCKETS 5
 
 static char *room; /* memory mapped before */
@@ -42,6 +44,15 @@ static void share(void)
 	mapped = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	must(mapped != MAP_FAILED, "mmap");
 	memset(mapped, 1, PIECE);
+	close(fd);
+}
+
+static void map_file(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	void *mapped = mmap(NULL, FILE_PIECE, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+
+	must(fd >= 0 && mapped != MAP_FAILED, "map the program");
 	close(fd);
 }
 
@@ -96,6 +107,7 @@ static const struct kind {
 	long each; /* growth per step, in bytes or pieces */
 } kinds[] = {
 	{"shared", share, PIECE},
+	{"files", map_file, FILE_PIECE},
 	{"descriptors", open_descriptor, 1},
 	{"threads", start_thread, 1},
 	{"anonymous", use_room, PIECE},

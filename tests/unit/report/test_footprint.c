@@ -87,15 +87,20 @@ static void anonymous_memory(void **state)
 
 /*
  * First use of memory that was already mapped does not count. Traced blocks are never shared
- * memory.
+ * memory or files.
  */
 static void shared_memory(void **state)
 {
-	struct story story = {.each.parts[FOOTPRINT_SHARED] = MIB, .traced_each = 4 * MIB};
+	static const enum footprint_part parts[] = {FOOTPRINT_SHARED, FOOTPRINT_FILES};
 
-	assert_nothing(&no_filters, &story);
-	story.each.parts[FOOTPRINT_VIRTUAL] = MIB;
-	assert_grows(&no_filters, &story, FOOTPRINT_SHARED, MIB);
+	for (size_t i = 0; i < 2; i++) {
+		struct story story = {.traced_each = 4 * MIB};
+
+		story.each.parts[parts[i]] = MIB;
+		assert_nothing(&no_filters, &story);
+		story.each.parts[FOOTPRINT_VIRTUAL] = MIB;
+		assert_grows(&no_filters, &story, parts[i], MIB);
+	}
 }
 
 static void huge_pages(void **state)
