@@ -512,6 +512,7 @@ static int choose_paths(const struct candidate *judged, size_t cnt, struct repor
 		return -ENOMEM;
 	for (size_t i = 0; i < suspect_cnt; i++) {
 		report->suspects_total += suspects[i].path_cnt ?: 1;
+		report->suspects_per_s += suspects[i].growth.history->trend.bytes_per_s;
 		if (i < MAX_PATHS)
 			shown->paths[shown->path_cnt++] = suspects[i];
 	}
@@ -623,6 +624,7 @@ static void find_settling(const struct options *opts, const struct pools *pools,
 		paths[i].settling = true;
 		report->settling = report->settling ?: &paths[i];
 		report->suspects_total -= paths[i].path_cnt ?: 1;
+		report->suspects_per_s -= paths[i].history->trend.bytes_per_s;
 	}
 }
 

@@ -76,6 +76,7 @@ struct report {
 	struct suspect *suspects;
 	size_t suspect_cnt;
 	size_t suspects_total; /* number of sites that seem to leak */
+	double suspects_per_s; /* growth of these sites together, in bytes per second */
 	/* Function that calls most of the leaking sites that are in no suspect. */
 	struct shared_caller shared;
 	const struct report_site *lost_paths; /* sites with lost blocks */

@@ -116,6 +116,7 @@ static void add(struct suspect *suspect, const struct report_site *path)
 	suspect->companion_cnt += is_companion;
 	suspect->has_other_owners |= have_two_owners(path->site, suspect->site->site);
 	suspect->bytes_per_s += history->trend.bytes_per_s;
+	suspect->companions_per_s += is_companion ? history->trend.bytes_per_s : 0;
 	suspect->weight += weight_of(path);
 	suspect->seen += history->seen;
 	suspect->freed += history_freed(history, 0);

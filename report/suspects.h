@@ -19,10 +19,11 @@ struct suspect {
 	bool has_other_owners; /* the paths are kernel memory of several owners */
 	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
 	double bytes_per_s;    /* growth of all paths together */
-	double weight;         /* sum over all paths of bytes_per_s times leak score */
-	uint64_t seen;         /* number of sampled blocks of all paths */
-	uint64_t freed;        /* number of freed blocks of all paths */
-	uint64_t since_ns;     /* time for which the oldest of the paths has been growing */
+	double companions_per_s; /* part of bytes_per_s that is due to companions */
+	double weight;           /* sum over all paths of bytes_per_s times leak score */
+	uint64_t seen;           /* number of sampled blocks of all paths */
+	uint64_t freed;          /* number of freed blocks of all paths */
+	uint64_t since_ns;       /* time for which the oldest of the paths has been growing */
 	/* The next two fields are set only if the memory is runtime objects. */
 	bool in_pools;      /* the runtime takes memory in large steps and hands it out */
 	const char *holder; /* text for the script variable that holds most objects; or NULL */

@@ -33,13 +33,51 @@ static void write_losses(const struct text_part *part)
 	fputs(left == 1 ? " has lost blocks\n" : " have lost blocks\n", part->out);
 }
 
-static void write_more(const struct text_part *part, size_t cnt)
+/* Suspects that have a line of their own. */
+struct named {
+	size_t cnt; /* number of their sites */
+	double per_s;
+};
+
+static struct named named_suspects(const struct report *report)
+{
+	struct named ret = {0};
+
+	for (size_t i = 0; i < report->suspect_cnt; i++) {
+		const struct suspect *suspect = &report->suspects[i];
+
+		ret.cnt += suspect->path_cnt - suspect->companion_cnt;
+		ret.per_s += suspect->bytes_per_s - suspect->companions_per_s;
+	}
+	return ret;
+}
+
+/* True if the sites that are not named grow faster than those that are. */
+static bool is_mostly_unnamed(const struct report *report, struct named named)
+{
+	return report->suspects_total > named.cnt + 1 && report->suspects_per_s > 2 * named.per_s;
+}
+
+/*
+ * Writes how fast the growing sites that are not named grow, and a function that calls them. This
+ * line comes first if these sites are the larger part of the growth.
+ */
+static void write_more(const struct text_part *part, struct named named)
 {
 	const struct shared_caller *shared = &part->report->shared;
+	size_t cnt = part->report->suspects_total - named.cnt;
+	double per_s = part->report->suspects_per_s - named.per_s;
+	char amount[AMOUNT_TEXT_SIZE];
 
 	text_begin_line(part);
-	text_write_count(part->out, cnt, "more site");
+	text_write_count(part->out, cnt,
+			 is_mostly_unnamed(part->report, named) ? "small site" : "more site");
 	fputs(cnt == 1 ? " grows" : " grow", part->out);
+	text_amount(per_s, amount);
+	if (text_is_of_descriptors(part))
+		fprintf(part->out, " by %.*f/s", per_s < 10 ? 1 : 0, per_s);
+	else
+		fprintf(part->out, " %s/s%s", amount, cnt == 1 ? "" : " together");
 	if (shared->path) {
 		fputs(shared->site_cnt < cnt ? ", most in calls of " : ", all in calls of ",
 		      part->out);
@@ -234,11 +272,12 @@ void verdict_write_text(const struct text_part *part)
 	bool is_told = !report->unclear ||
 		       (report->settling && report->settling->objects == report->unclear->objects);
 	bool settles = report->settling;
-	size_t told = 0;
+	struct named named = named_suspects(report);
 
 	write_losses(part);
+	if (is_mostly_unnamed(report, named))
+		write_more(part, named);
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
-		told += report->suspects[i].path_cnt - report->suspects[i].companion_cnt;
 		is_told |= verdict_is_part(report, &report->suspects[i]);
 		settles = settles && report->suspects[i].site->objects != report->settling->objects;
 		if (suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
@@ -257,8 +296,8 @@ void verdict_write_text(const struct text_part *part)
 		verdict_write_undecided(part);
 	if (tells_pending(report))
 		verdict_write_pending(part);
-	if (report->suspect_cnt && told < report->suspects_total)
-		write_more(part, report->suspects_total - told);
+	if (report->suspects_total > named.cnt && !is_mostly_unnamed(report, named))
+		write_more(part, named);
 	for (size_t i = 0; i < report->untraced.cnt; i++)
 		write_untraced(part, &report->untraced.items[i]);
 	if (has_ended(report))

@@ -171,6 +171,34 @@ static void part_of_a_pool(void **state)
 	}
 }
 
+/* Small sites that together grow faster than the named suspects come first. */
+static void more_sites(void **state)
+{
+	const struct site site = {.kind = KIND_HEAP};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct report_site shown = {.site = &site, .history = &history};
+	struct suspect suspect = {.site = &shown, .path_cnt = 1, .bytes_per_s = 700};
+	const struct snapshot snap = {0};
+	struct report report = {
+		.snapshot = &snap, .suspects = &suspect, .suspect_cnt = 1, .suspects_total = 391};
+
+	for (size_t i = 0; i < 2; i++) {
+		cleanup_free char *text = NULL;
+		const char *expected = i ? "390 more sites grow 300 bytes/s together\n"
+					 : "390 small sites grow 1023 KiB/s together\n";
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		report.suspects_per_s = i ? 1000 : 1 << 20;
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		fclose(out);
+		assert_non_null(strstr(text, expected));
+		assert_int_equal(strstr(text, expected) < strstr(text, "an unknown stack"), !i);
+	}
+}
+
 /* While a program starts up, nothing is suspected and no all-clear is given. */
 static void settling(void **state)
 {
@@ -228,7 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),          cmocka_unit_test(chunk_pool),
 		cmocka_unit_test(part_of_a_pool), cmocka_unit_test(settling),
-		cmocka_unit_test(pending),
+		cmocka_unit_test(pending),        cmocka_unit_test(more_sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
