@@ -118,7 +118,8 @@ static bool grows(const struct site_history *history, enum footprint_part part, 
 	double now = (double)history->moments[history->moment_cnt - 1].bytes;
 
 	if ((trend->tendency != TENDENCY_STEADY && trend->tendency != TENDENCY_STEPS) ||
-	    trend->score.growth < LEAST_GROWTH)
+	    trend->score.growth < LEAST_GROWTH ||
+	    trend->since_ns < TREND_LEAST_S * UINT64_C(1000000000))
 		return false;
 	return is_bytes(part) ? gained >= LEAST_BYTES && gained >= LEAST_FRACTION * now
 			      : gained >= LEAST_PIECES;
@@ -180,17 +181,20 @@ static void judge(const struct options *opts, const struct process *process,
 	uint64_t since_ns = now_ns - trend->since_ns;
 	double gained = gained_since(history, since_ns);
 	double traced = gained_since(series[TRACED].history, since_ns);
-
-	if (!grows(history, part, gained) ||
-	    explained(opts, series, part, gained, since_ns) >= EXPLAINED * gained)
-		return;
-	ret->items[ret->cnt++] = (struct untraced_growth){
+	struct untraced_growth growth = {
 		.process = process,
 		.part = part,
 		.per_s = trend->bytes_per_s,
 		.traced_per_s = traced > 0 ? traced * 1e9 / (double)trend->since_ns : 0,
 		.since_ns = trend->since_ns,
 	};
+
+	if (!grows(history, part, gained))
+		return;
+	if (explained(opts, series, part, gained, since_ns) < EXPLAINED * gained)
+		ret->items[ret->cnt++] = growth;
+	else if (part == FOOTPRINT_ANONYMOUS && !opts->fds && growth.per_s > ret->explained.per_s)
+		ret->explained = growth;
 }
 
 static int judge_all(const struct options *opts, const struct series_list *list,

@@ -22,6 +22,11 @@ struct untraced_growth {
 struct untraced_growths {
 	struct untraced_growth *items;
 	size_t cnt;
+	/*
+	 * The fastest growth of resident anonymous memory that traced blocks explain; its process
+	 * is NULL if there is none.
+	 */
+	struct untraced_growth explained;
 };
 
 /*

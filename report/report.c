@@ -422,9 +422,17 @@ static bool is_told_with_pool(const struct sums *sums, const struct shown *shown
 	return sum != SIZE_MAX && callers_grow(sums->callers, sum);
 }
 
+static bool has_ended(const struct snapshot *snap, const struct process *process)
+{
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		if (snap->tallies[i].process == process)
+			return snap->tallies[i].ended || snap->tallies[i].ended_here;
+	return false;
+}
+
 /*
- * True if a site may grow on, and prevents the message "nothing seems to leak": it is large, and no
- * other line tells of its memory.
+ * True if a site may grow on, and prevents the message "nothing seems to leak": its process runs
+ * and has allocated much of the memory, and no other line tells of it.
  */
 static bool is_pending(const struct sums *sums, const struct shown *shown,
 		       const struct report *report, const struct candidate *candidate)
@@ -432,7 +440,9 @@ static bool is_pending(const struct sums *sums, const struct shown *shown,
 	const struct site *site = candidate->site;
 
 	return candidate->growth.history->trend.pending &&
-	       (double)site->bytes >= LEAST_PART * (double)report->bytes &&
+	       (double)(site->bytes - site->inherited_bytes) >=
+		       LEAST_PART * (double)report->bytes &&
+	       !has_ended(report->snapshot, site->process) &&
 	       !is_in_pool(sums->pools, report, site) && !is_told_with_pool(sums, shown, site);
 }
 
@@ -444,8 +454,10 @@ static bool has_pending_sum(const struct callers *callers, const struct report *
 {
 	for (size_t i = 0; callers && i < callers->cnt; i++) {
 		const struct site_history *history = callers->growth[i].history;
+		const struct site *site = callers->items[i].site;
 
-		if (history && history->trend.pending &&
+		if (history && history->trend.pending && !site->inherited_bytes &&
+		    !has_ended(report->snapshot, site->process) &&
 		    (double)history->moments[history->moment_cnt - 1].bytes >=
 			    LEAST_PART * (double)report->bytes)
 			return true;

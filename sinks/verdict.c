@@ -131,6 +131,15 @@ static bool write_grown(const struct text_part *part, enum rss_part last, const 
 	return true;
 }
 
+static void write_process(const struct text_part *part, const struct process *process)
+{
+	if (!part->with_process)
+		return;
+	fprintf(part->out, " of process %d (", process->pid);
+	escape_puts(part->out, process->comm ? process->comm : "?");
+	fputc(')', part->out);
+}
+
 static void write_untraced(const struct text_part *part, const struct untraced_growth *growth)
 {
 	bool is_number = growth->part == FOOTPRINT_DESCRIPTORS || growth->part == FOOTPRINT_THREADS;
@@ -139,11 +148,7 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 
 	text_begin_line(part);
 	fputs(untraced_words[growth->part].words, out);
-	if (part->with_process) {
-		fprintf(out, " of process %d (", growth->process->pid);
-		escape_puts(out, growth->process->comm ? growth->process->comm : "?");
-		fputc(')', out);
-	}
+	write_process(part, growth->process);
 	text_amount(growth->per_s, amount);
 	if (is_number)
 		fprintf(out, " grows %.*f/s", growth->per_s < 10 ? 1 : 0, growth->per_s);
@@ -234,6 +239,19 @@ static void write_ended(const struct text_part *part)
 	fprintf(part->out, " ended with %s outstanding\n", amount);
 }
 
+/* Writes that the process grows, although no site does. */
+static void write_explained(const struct text_part *part, const struct untraced_growth *growth)
+{
+	char amount[AMOUNT_TEXT_SIZE];
+
+	text_begin_line(part);
+	text_amount(growth->per_s, amount);
+	fprintf(part->out, "not known yet whether memory leaks: RSS");
+	write_process(part, growth->process);
+	fprintf(part->out, " grows %s/s for %" PRIu64 " s, but no site seems to leak\n", amount,
+		growth->since_ns / NSEC_PER_SEC);
+}
+
 static void write_clear(const struct text_part *part)
 {
 	const char *what = text_is_of_descriptors(part) ? "no descriptor" : "nothing";
@@ -307,6 +325,8 @@ void verdict_write_text(const struct text_part *part)
 		return;
 	if (is_early(report))
 		write_early(part);
+	else if (report->untraced.explained.process && !report->pending)
+		write_explained(part, &report->untraced.explained);
 	else if (!report->pending)
 		write_clear(part);
 }

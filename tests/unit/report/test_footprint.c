@@ -85,6 +85,22 @@ static void anonymous_memory(void **state)
 	assert_nothing(&filtered, &story);
 }
 
+/* Growth that traced blocks explain is kept: there is no all-clear even if no site is suspected. */
+static void explained(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = MIB, .traced_each = MIB};
+	struct untraced_growths growths = after(&no_filters, &story);
+
+	assert_int_equal(growths.cnt, 0);
+	assert_non_null(growths.explained.process);
+	assert_true(growths.explained.per_s == MIB);
+	untraced_growths_deinit(&growths);
+	story.each.parts[FOOTPRINT_ANONYMOUS] = 0;
+	growths = after(&no_filters, &story);
+	assert_null(growths.explained.process);
+	untraced_growths_deinit(&growths);
+}
+
 /*
  * First use of memory that was already mapped does not count. Traced blocks are never shared
  * memory or files.
@@ -150,9 +166,10 @@ static void trifles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(anonymous_memory),   cmocka_unit_test(shared_memory),
-		cmocka_unit_test(huge_pages),         cmocka_unit_test(pieces),
-		cmocka_unit_test(traced_descriptors), cmocka_unit_test(trifles),
+		cmocka_unit_test(anonymous_memory), cmocka_unit_test(explained),
+		cmocka_unit_test(shared_memory),    cmocka_unit_test(huge_pages),
+		cmocka_unit_test(pieces),           cmocka_unit_test(traced_descriptors),
+		cmocka_unit_test(trifles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
