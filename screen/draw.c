@@ -26,6 +26,7 @@
 
 /* Minimum terminal height at which a verdict is shown above the list. */
 #define ROWS_FOR_VERDICT 14
+#define VERDICT_ROWS 2
 /* Minimum terminal height at which source lines are shown. */
 #define ROWS_FOR_SOURCE 18
 
@@ -228,19 +229,24 @@ static void draw_choice(const struct model *model, int y)
 	attroff(CYAN);
 }
 
-static void draw_verdict(const struct model *model, int y)
+/* Draws the sentence of the verdict, and the first of the lines that explain it. */
+static int draw_verdict(const struct model *model, int y)
 {
-	const char *verdict = model->shown->verdict;
-	char line[LINE_MOST];
+	const char *at = model->shown->verdict;
+	int end = y + VERDICT_ROWS;
 
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(verdict, "\n"), verdict);
 	for (size_t i = 0; i < model->shown->row_cnt; i++)
 		if (model->shown->rows[i].lost.count || model->shown->rows[i].suspect) {
 			attron(RED);
 			break;
 		}
-	put(y, 0, COLS, line);
+	for (; y < end && *at; y++) {
+		print(y, 0, COLS, "%.*s", (int)strcspn(at, "\n"), at);
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
 	attroff(RED);
+	return y;
 }
 
 /* Terminal column at which each column of the list starts; -1 if it does not fit. */
@@ -612,7 +618,7 @@ static void draw_list_page(struct model *model, int end)
 	int y = 2;
 
 	if (LINES >= ROWS_FOR_VERDICT)
-		draw_verdict(model, y++);
+		y = draw_verdict(model, y);
 	if (has_choice)
 		draw_choice(model, y++);
 	draw_list(model, y, end);

@@ -41,8 +41,9 @@ static const char body[] =
 static void write_text(FILE *out, const char *text)
 {
 	static const char *const classes[STYLE_CNT] = {
-		[STYLE_LOST] = "lost", [STYLE_GROWS] = "grows", [STYLE_CULPRIT] = "culprit",
-		[STYLE_DIM] = "quiet", [STYLE_BOLD] = "bold",
+		[STYLE_LOST] = "lost", [STYLE_GROWS] = "grows",     [STYLE_STEADY] = "steady",
+		[STYLE_OPEN] = "open", [STYLE_CULPRIT] = "culprit", [STYLE_DIM] = "quiet",
+		[STYLE_BOLD] = "bold",
 	};
 
 	for (; *text; text++) {

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "report/conclusion.h"
 #include "report/runtime_objects.h"
 #include "sinks/census.h"
 #include "sinks/core.h"
@@ -455,6 +456,7 @@ static int json_report(FILE *out, const struct report *report)
 		write_sites(&json, "sites", report, report->sites, report->site_cnt);
 	else
 		write_groups(&json, report);
+	json_string(&json, "verdict", conclusion_name(conclusion_of(report)));
 	write_suspects(&json, report);
 	json_unsigned(&json, "suspects_total", report->suspects_total);
 	write_untraced(&json, &report->untraced);

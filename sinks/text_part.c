@@ -28,8 +28,9 @@ _Static_assert(sizeof(group_words) / sizeof(group_words[0]) == BY_CNT, "each gro
 void text_begin_style(const struct text_part *part, enum text_style style)
 {
 	static const char *const codes[STYLE_CNT] = {
-		[STYLE_LOST] = "1;31", [STYLE_GROWS] = "33", [STYLE_CULPRIT] = "1",
-		[STYLE_DIM] = "2",     [STYLE_BOLD] = "1",
+		[STYLE_LOST] = "31", [STYLE_GROWS] = "33",  [STYLE_STEADY] = "1",
+		[STYLE_OPEN] = "1",  [STYLE_CULPRIT] = "1", [STYLE_DIM] = "2",
+		[STYLE_BOLD] = "1",
 	};
 
 	if (part->look == LOOK_COLOUR)
@@ -44,6 +45,19 @@ void text_end_style(const struct text_part *part)
 		fputs("\x1b[0m", part->out);
 	else if (part->look == LOOK_MARKED)
 		fputc(TEXT_MARK_END, part->out);
+}
+
+void text_write_sign(const struct text_part *part, enum text_style style)
+{
+	static const char *const signs[STYLE_CNT] = {
+		[STYLE_LOST] = "\u2717 ",
+		[STYLE_GROWS] = "\u25b2 ",
+		[STYLE_STEADY] = "= ",
+		[STYLE_OPEN] = "? ",
+	};
+
+	if (part->look != LOOK_BCC)
+		fputs(signs[style], part->out);
 }
 
 /*

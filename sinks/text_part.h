@@ -34,7 +34,16 @@ struct text_part {
 	bool short_names;
 };
 
-enum text_style { STYLE_LOST, STYLE_GROWS, STYLE_CULPRIT, STYLE_DIM, STYLE_BOLD, STYLE_CNT };
+enum text_style {
+	STYLE_LOST,
+	STYLE_GROWS,
+	STYLE_STEADY,
+	STYLE_OPEN, /* not known yet */
+	STYLE_CULPRIT,
+	STYLE_DIM,
+	STYLE_BOLD,
+	STYLE_CNT
+};
 
 /* Control characters that begin and end a style with LOOK_MARKED. Names never contain them. */
 #define TEXT_MARK_BEGIN 1 /* add the enum text_style */
@@ -43,6 +52,8 @@ enum text_style { STYLE_LOST, STYLE_GROWS, STYLE_CULPRIT, STYLE_DIM, STYLE_BOLD,
 /* Begin and end a style. Without colours, both functions do nothing. */
 void text_begin_style(const struct text_part *part, enum text_style style);
 void text_end_style(const struct text_part *part);
+/* Writes the sign of a verdict's style, for readers without colours; nothing in bcc's format. */
+void text_write_sign(const struct text_part *part, enum text_style style);
 
 /* Begins a line that belongs to no site. In bcc's format, writes the time of day first. */
 void text_begin_line(const struct text_part *part);

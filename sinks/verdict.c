@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
+#include "report/conclusion.h"
 #include "report/pools.h"
 #include "report/trend.h"
 #include "sinks/rss_line.h"
@@ -147,6 +148,7 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	FILE *out = part->out;
 
 	text_begin_line(part);
+	text_write_sign(part, STYLE_GROWS);
 	fputs(untraced_words[growth->part].words, out);
 	write_process(part, growth->process);
 	text_amount(growth->per_s, amount);
@@ -168,28 +170,20 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	fputc('\n', out);
 }
 
-/* True if it is too early for a verdict. It is not if a verdict on any site exists already. */
-static bool is_early(const struct report *report)
-{
-	return !report->judged && (report->watched.cnt < TREND_LEAST_MOMENTS ||
-				   report->watched.ns < TREND_LEAST_S * NSEC_PER_SEC);
-}
-
 static void write_early(const struct text_part *part)
 {
 	const struct ranking_past *watched = &part->report->watched;
 	uint64_t least_ns = TREND_LEAST_S * NSEC_PER_SEC;
 
-	text_begin_line(part);
 	fputs("too early to say what grows: ", part->out);
 	if (watched->cnt < 2)
-		fprintf(part->out, "this needs at least %d reports and %d s of tracing\n",
+		fprintf(part->out, "this needs at least %d reports and %d s of tracing",
 			TREND_LEAST_MOMENTS, TREND_LEAST_S);
 	else if (watched->ns < least_ns)
-		fprintf(part->out, "this needs %" PRIu64 " s more\n",
+		fprintf(part->out, "this needs %" PRIu64 " s more",
 			(least_ns - watched->ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
 	else
-		fprintf(part->out, "this needs %" PRIu64 " more report%s\n",
+		fprintf(part->out, "this needs %" PRIu64 " more report%s",
 			TREND_LEAST_MOMENTS - watched->cnt,
 			TREND_LEAST_MOMENTS - watched->cnt == 1 ? "" : "s");
 }
@@ -204,16 +198,6 @@ static void write_ended_process(const struct text_part *part, const struct ended
 	fprintf(part->out, " (%d) ended with %s in ", process->pid, amount);
 	text_write_count(part->out, process->count, "block");
 	fputs(" outstanding\n", part->out);
-}
-
-/*
- * True if a process held memory when it ended. Memory that libraries allocate at start-up does not
- * count.
- */
-static bool has_ended(const struct report *report)
-{
-	return report->ended && report->ended->total &&
-	       !(report->ended->total == 1 && report->only_runtime_init);
 }
 
 /*
@@ -239,13 +223,21 @@ static void write_ended(const struct text_part *part)
 	fprintf(part->out, " ended with %s outstanding\n", amount);
 }
 
-/* Writes that the process grows, although no site does. */
+/* True if the report knows nothing but that the process grows, although no site does. */
+static bool is_explained(const struct report *report)
+{
+	return conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.explained.process &&
+	       !report->pending && !report->unclear && !report->settling && !report->undecided &&
+	       !report->snapshot->core;
+}
+
 static void write_explained(const struct text_part *part, const struct untraced_growth *growth)
 {
 	char amount[AMOUNT_TEXT_SIZE];
 
 	text_begin_line(part);
 	text_amount(growth->per_s, amount);
+	text_write_sign(part, STYLE_OPEN);
 	fprintf(part->out, "not known yet whether memory leaks: RSS");
 	write_process(part, growth->process);
 	fprintf(part->out, " grows %s/s for %" PRIu64 " s, but no site seems to leak\n", amount,
@@ -257,13 +249,6 @@ static void write_clear(const struct text_part *part)
 	const char *what = text_is_of_descriptors(part) ? "no descriptor" : "nothing";
 	size_t cnt = part->report->sites_total;
 
-	text_begin_line(part);
-	if (has_ended(part->report)) {
-		fputs("nothing grows steadily; memory that processes held when they ended may have "
-		      "leaked\n",
-		      part->out);
-		return;
-	}
 	if (cnt < 2)
 		fprintf(part->out, "%s seems to leak: %s", what,
 			cnt ? "the one site does not grow steadily" : "nothing is outstanding");
@@ -271,7 +256,6 @@ static void write_clear(const struct text_part *part)
 		fprintf(part->out, "%s seems to leak: none of the %zu sites grows steadily", what,
 			cnt);
 	write_grown(part, RSS_OTHER, "; RSS has grown: ");
-	fputc('\n', part->out);
 }
 
 /*
@@ -280,8 +264,88 @@ static void write_clear(const struct text_part *part)
  */
 static bool tells_pending(const struct report *report)
 {
-	return report->pending && !is_early(report) &&
+	return report->pending && !conclusion_is_early(report) &&
 	       (!report->suspect_cnt || report->pending_bytes >= report->bytes / 2);
+}
+
+static void write_grows(const struct text_part *part)
+{
+	const struct report *report = part->report;
+	char amount[AMOUNT_TEXT_SIZE];
+	double per_s = 0;
+	size_t told = 0;
+
+	for (size_t i = 0; i < report->suspect_cnt; i++) {
+		per_s += report->suspects[i].bytes_per_s;
+		told += report->suspects[i].path_cnt - report->suspects[i].companion_cnt;
+	}
+	fprintf(part->out, "a leak is likely: %s",
+		told < report->suspects_total ? "at least " : "");
+	text_amount(per_s, amount);
+	if (text_is_of_descriptors(part))
+		fprintf(part->out, "%.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
+	else
+		fprintf(part->out, "%s/s", amount);
+	fputs(" in ", part->out);
+	text_write_count(part->out, report->suspect_cnt, "place");
+}
+
+static void write_lost(const struct text_part *part)
+{
+	const struct report *report = part->report;
+	struct reach_sum sum = {0};
+	char amount[AMOUNT_TEXT_SIZE];
+
+	for (size_t i = 0; i < report->loss_cnt; i++) {
+		sum.count += report->losses[i].lost.count + report->losses[i].hanging.count;
+		sum.bytes += report->losses[i].lost.bytes + report->losses[i].hanging.bytes;
+	}
+	text_amount((double)sum.bytes, amount);
+	fputs("a leak is proven: ", part->out);
+	text_write_count(part->out, sum.count, "block");
+	fprintf(part->out, " (%s) %s lost", amount, sum.count == 1 ? "is" : "are");
+}
+
+/* The style and the text of the sentence for each verdict. Each text is for a `write` of NULL. */
+static const struct {
+	enum text_style style;
+	const char *text;
+	void (*write)(const struct text_part *part);
+} sentences[CONCLUSION_CNT] = {
+	[CONCLUSION_LOST] = {STYLE_LOST, .write = write_lost},
+	[CONCLUSION_GROWS] = {STYLE_GROWS, .write = write_grows},
+	[CONCLUSION_UNTRACED] = {STYLE_GROWS, "something grows that is not traced"},
+	[CONCLUSION_UNKNOWN] = {STYLE_OPEN, "no leak found yet, but not all growth can be judged"},
+	[CONCLUSION_EARLY] = {STYLE_OPEN, .write = write_early},
+	[CONCLUSION_ENDED] = {STYLE_OPEN, "nothing grows steadily; memory that processes held when "
+					  "they ended may have leaked"},
+	[CONCLUSION_CLEAR] = {STYLE_STEADY, .write = write_clear},
+};
+
+void verdict_write_sentence(const struct text_part *part)
+{
+	enum conclusion conclusion = conclusion_of(part->report);
+	enum text_style style = sentences[conclusion].style;
+
+	text_begin_style(part, STYLE_BOLD);
+	text_begin_style(part, style);
+	text_write_sign(part, style);
+	if (sentences[conclusion].write)
+		sentences[conclusion].write(part);
+	else
+		fputs(sentences[conclusion].text, part->out);
+	text_end_style(part);
+	text_end_style(part);
+}
+
+/* True if the report has a sentence: bcc's format has it only if no other line is a verdict. */
+static bool has_sentence(const struct text_part *part)
+{
+	enum conclusion conclusion = conclusion_of(part->report);
+
+	if (part->report->snapshot->core)
+		return conclusion == CONCLUSION_LOST && part->look != LOOK_BCC;
+	return conclusion >= CONCLUSION_EARLY || part->look != LOOK_BCC;
 }
 
 void verdict_write_text(const struct text_part *part)
@@ -292,6 +356,11 @@ void verdict_write_text(const struct text_part *part)
 	bool settles = report->settling;
 	struct named named = named_suspects(report);
 
+	if (has_sentence(part)) {
+		text_begin_line(part);
+		verdict_write_sentence(part);
+		fputc('\n', part->out);
+	}
 	write_losses(part);
 	if (is_mostly_unnamed(report, named))
 		write_more(part, named);
@@ -318,17 +387,10 @@ void verdict_write_text(const struct text_part *part)
 		write_more(part, named);
 	for (size_t i = 0; i < report->untraced.cnt; i++)
 		write_untraced(part, &report->untraced.items[i]);
-	if (has_ended(report))
+	if (conclusion_has_ended(report))
 		write_ended(part);
-	if (report->suspect_cnt || report->unclear || report->settling || report->undecided ||
-	    report->loss_cnt || report->untraced.cnt || report->snapshot->core)
-		return;
-	if (is_early(report))
-		write_early(part);
-	else if (report->untraced.explained.process && !report->pending)
+	if (is_explained(report))
 		write_explained(part, &report->untraced.explained);
-	else if (!report->pending)
-		write_clear(part);
 }
 
 void verdict_write_trend(struct json_writer *json, const struct site_history *history)

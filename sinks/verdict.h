@@ -7,7 +7,10 @@
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* Writes a line for each loss and each suspect. */
+/* Writes the verdict of the report as one sentence, without a newline. */
+void verdict_write_sentence(const struct text_part *part);
+
+/* Writes the line of the verdict, then a line for each loss and each suspect. */
 void verdict_write_text(const struct text_part *part);
 
 /* Writes the JSON key "trend"; its value is null if there is no history. */

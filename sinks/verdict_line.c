@@ -463,6 +463,7 @@ static void write_told(const struct text_part *part, const struct told *told)
 	}
 	if (line) {
 		text_begin_style(part, told->style);
+		text_write_sign(part, told->style);
 		fputs(line, part->out);
 		text_end_style(part);
 		fputc('\n', part->out);

@@ -366,7 +366,7 @@ function pickable(item, onPick) {
 
 // Links the lines of losses and suspects to their sites, which may not be among those shown.
 function linkTold() {
-	const lines = document.querySelectorAll(".head .lost, .head .grows");
+	const lines = document.querySelectorAll(".head li > .lost, .head li > .grows");
 	(report.told || []).forEach((told, i) => {
 		const site = report.sites.find(one => one.id === told.id) || told;
 		pickable(lines[i], () => {

@@ -75,7 +75,7 @@ def test_python(t, allocator):
     # Version of /usr/bin/python3, which may differ from the python that runs the cases.
     minor = int(re.search(r"python3\.(\d+)$", str(pathlib.Path("/usr/bin/python3").resolve()))[1])
     advice = with_perf if minor >= 12 else "tracemalloc (from 3.12 on: -X perf)"
-    verdict = re.compile(r"^python objects grow \d+(\.\d+)? [KM]iB/s, \w+.* for \d+ s; "
+    verdict = re.compile(r"^▲ python objects grow \d+(\.\d+)? [KM]iB/s, \w+.* for \d+ s; "
                          "to see which: " + re.escape(advice) + "$", re.M)
     memleak.wait_for("the verdict", lambda: verdict.search(memleak.out.text), 2 * PATIENCE)
     memleak.stop()

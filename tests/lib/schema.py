@@ -15,7 +15,9 @@ REPORT = {
     "sampling": (dict, type(None)), "baseline_ns": MAYBE_INTEGER,
     "suppressed": (list,), "start_up": (dict,), "lost": (dict,),
     "inferred": (dict,), "suspects": (list,), "suspects_total": INTEGER, "undecided": INTEGER,
+    "verdict": (str,),
 }
+VERDICTS = ("untraced", "unknown", "early", "ended", "clear")
 SITE = {
     "id": (str,), "space": (str,), "kind": (str,), "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT,
     "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER, "newest_ns": MAYBE_INTEGER,
@@ -362,6 +364,9 @@ def check_report(report, with_allocs=False):
         check_keys("untraced", growth, UNTRACED)
         require(growth["part"] in PARTS and growth["per_s"] > 0, f"untraced growth {growth}")
     require(len(report["suspects"]) <= report["suspects_total"], "more suspects than there are")
+    wanted = "lost" if report.get("losses") else "grows" if report["suspects"] else None
+    require(report["verdict"] == wanted if wanted else report["verdict"] in VERDICTS,
+            f"the verdict is {report['verdict']}")
     check_memory(report)
     check_proof(report)
     check_census(report)

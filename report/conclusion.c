@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/conclusion.h"
+
+#define NSEC_PER_SEC UINT64_C(1000000000)
+
+bool conclusion_is_early(const struct report *report)
+{
+	return !report->judged && (report->watched.cnt < TREND_LEAST_MOMENTS ||
+				   report->watched.ns < TREND_LEAST_S * NSEC_PER_SEC);
+}
+
+bool conclusion_has_ended(const struct report *report)
+{
+	return report->ended && report->ended->total &&
+	       !(report->ended->total == 1 && report->only_runtime_init);
+}
+
+enum conclusion conclusion_of(const struct report *report)
+{
+	if (report->loss_cnt)
+		return CONCLUSION_LOST;
+	if (report->suspect_cnt)
+		return CONCLUSION_GROWS;
+	if (report->untraced.cnt)
+		return CONCLUSION_UNTRACED;
+	if (report->unclear || report->settling || report->undecided || report->snapshot->core)
+		return CONCLUSION_UNKNOWN;
+	if (conclusion_is_early(report))
+		return CONCLUSION_EARLY;
+	if (report->pending || report->untraced.explained.process)
+		return CONCLUSION_UNKNOWN;
+	return conclusion_has_ended(report) ? CONCLUSION_ENDED : CONCLUSION_CLEAR;
+}
+
+const char *conclusion_name(enum conclusion conclusion)
+{
+	static const char *const names[CONCLUSION_CNT] = {
+		[CONCLUSION_LOST] = "lost",         [CONCLUSION_GROWS] = "grows",
+		[CONCLUSION_UNTRACED] = "untraced", [CONCLUSION_UNKNOWN] = "unknown",
+		[CONCLUSION_EARLY] = "early",       [CONCLUSION_ENDED] = "ended",
+		[CONCLUSION_CLEAR] = "clear",
+	};
+
+	return names[conclusion];
+}

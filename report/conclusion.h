@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sums up a report in one verdict. Every report has exactly one. */
+#ifndef REPORT_CONCLUSION_H
+#define REPORT_CONCLUSION_H
+
+#include "report/report.h"
+
+enum conclusion {
+	CONCLUSION_LOST,     /* a proof found lost blocks */
+	CONCLUSION_GROWS,    /* functions seem to leak */
+	CONCLUSION_UNTRACED, /* only something that is not traced grows */
+	CONCLUSION_UNKNOWN,  /* there is growth that cannot be judged yet */
+	CONCLUSION_EARLY,    /* there are too few reports for a verdict */
+	CONCLUSION_ENDED,    /* nothing grows, but processes held memory when they ended */
+	CONCLUSION_CLEAR,    /* nothing seems to leak */
+	CONCLUSION_CNT
+};
+
+enum conclusion conclusion_of(const struct report *report);
+/* True if it is too early for a verdict. It is not if a verdict on any site exists already. */
+bool conclusion_is_early(const struct report *report);
+/* Returns the word for JSON. */
+const char *conclusion_name(enum conclusion conclusion);
+/*
+ * True if a process held memory when it ended. Memory that libraries allocate at start-up does not
+ * count.
+ */
+bool conclusion_has_ended(const struct report *report);
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests which verdict a report has if several apply. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "report/conclusion.h"
+
+/* Adds reasons for verdicts one by one, each of which outweighs those before it. */
+static void worst_first(void **state)
+{
+	static const struct ended_processes ended = {.total = 2};
+	const struct snapshot snap = {0};
+	struct report report = {.snapshot = &snap, .judged = 1};
+
+	assert_string_equal(conclusion_name(conclusion_of(&report)), "clear");
+	report.ended = &ended;
+	assert_string_equal(conclusion_name(conclusion_of(&report)), "ended");
+	report.judged = 0;
+	assert_string_equal(conclusion_name(conclusion_of(&report)), "early");
+	report.between_steps = 1;
+	assert_string_equal(conclusion_name(conclusion_of(&report)), "unknown");
+	report.untraced.cnt = 1;
+	assert_string_equal(conclusion_name(conclusion_of(&report)), "untraced");
+	report.suspect_cnt = 1;
+	assert_string_equal(conclusion_name(conclusion_of(&report)), "grows");
+	report.loss_cnt = 1;
+	assert_string_equal(conclusion_name(conclusion_of(&report)), "lost");
+}
+
+/* Start-up memory of a single process that ended is no reason to doubt. */
+static void only_start_up(void **state)
+{
+	static const struct ended_processes ended = {.total = 1};
+	const struct snapshot snap = {0};
+	struct report report = {
+		.snapshot = &snap, .judged = 1, .ended = &ended, .only_runtime_init = true};
+
+	assert_int_equal(conclusion_of(&report), CONCLUSION_CLEAR);
+	report.only_runtime_init = false;
+	assert_int_equal(conclusion_of(&report), CONCLUSION_ENDED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(worst_first),
+		cmocka_unit_test(only_start_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
