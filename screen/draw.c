@@ -43,9 +43,10 @@ static bool has_utf8(void)
 
 static wchar_t shown_character(uint32_t character)
 {
-	return character < 0x80 || (has_utf8() && wcwidth((wchar_t)character) >= 0)
-		       ? (wchar_t)character
-		       : L'?';
+	if (character < 0x80 || (has_utf8() && wcwidth((wchar_t)character) >= 0))
+		return (wchar_t)character;
+	/* The signs of verdicts */
+	return character == 0x25b2 ? L'^' : character == 0x2717 ? L'x' : L'?';
 }
 
 /*

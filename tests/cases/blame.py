@@ -133,9 +133,9 @@ def test_scripts(t, language):
     memleak.wait_for("the verdict", lambda: lines.search(memleak.out.text), 2 * PATIENCE)
     memleak.stop()
     for line in lines.findall(memleak.out.text):
-        if line.startswith("JavaScript objects grow"):
+        if line.startswith("▲ JavaScript objects grow"):
             continue
-        if not re.match(what + r" grow \d+(\.\d+)? [KM]iB/s, [\w ]+ for \d+ s"
+        if not re.match("▲ " + what + r" grow \d+(\.\d+)? [KM]iB/s, [\w ]+ for \d+ s"
                         r"(; to see which: .*)?$", line):
             raise Failure(line)
 

@@ -359,7 +359,7 @@ at("theme").click();
 seen.shades.push(shade());
 seen.rows = rows();
 seen.lines = lines();
-document.querySelector(".head .lost").click();
+document.querySelector(".head li > .lost").click();
 seen.proof = at("stack").textContent;
 zoom(root);
 seen.tones = drawn.map(box => [box.node.label, (box.node.tones.lost || [0])[0]]);
