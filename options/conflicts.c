@@ -154,7 +154,8 @@ static bool can_format(const struct options *opts)
 static const char *without_effect(const struct options *opts, const bool *given)
 {
 	if (opts->all && !format_holds_reports(opts->format))
-		return "--all needs text, json or csv: the other formats allow one report per file";
+		return "--all needs text, json, csv or verdict: the other formats allow one report "
+		       "per file";
 	if (option_is_given(given, "summary-sort") && !opts->summary)
 		return "--summary-sort needs --summary";
 	if (opts->max_records && opts->by == BY_STACK && !opts->summary && !opts->largest)
@@ -301,8 +302,9 @@ bool options_agree(const struct options *opts, const bool *given, bool dashes)
 			  beyond_fds(opts, given));
 		return false;
 	}
-	if (agree && opts->fds && opts->format != FORMAT_TEXT && opts->format != FORMAT_JSON) {
-		log_error("--format %s does not support --fds: use text or json" HELP_HINT,
+	if (agree && opts->fds && opts->format != FORMAT_TEXT && opts->format != FORMAT_JSON &&
+	    opts->format != FORMAT_VERDICT) {
+		log_error("--format %s does not support --fds: use text, json or verdict" HELP_HINT,
 			  option_format_word(opts->format));
 		return false;
 	}

@@ -26,6 +26,7 @@ enum output_format {
 	FORMAT_SPEEDSCOPE,
 	FORMAT_HEAPTRACK,
 	FORMAT_HTML,
+	FORMAT_VERDICT,
 	FORMAT_CNT,
 };
 enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP, BY_CNT };
@@ -149,7 +150,7 @@ static inline bool format_shows_all(enum output_format format)
 /* True if a file in this format may have several reports. */
 static inline bool format_holds_reports(enum output_format format)
 {
-	return format_shows_all(format) || format == FORMAT_CSV;
+	return format_shows_all(format) || format == FORMAT_CSV || format == FORMAT_VERDICT;
 }
 
 void options_deinit(struct options *opts);

@@ -279,7 +279,8 @@ static void set_defaults(const struct parser *p)
 	 * Show all stacks on the screen, where users can scroll, and in formats that other programs
 	 * read.
 	 */
-	if (opts->live || (!format_shows_all(opts->format) && !option_is_given(p->given, "top")))
+	if (opts->live || (!format_shows_all(opts->format) && opts->format != FORMAT_VERDICT &&
+			   !option_is_given(p->given, "top")))
 		opts->top = UINT32_MAX;
 }
 

@@ -23,8 +23,9 @@ const char *const option_group_names[GROUP_CNT] = {
 	[GROUP_OTHER] = "Everything else",
 };
 
-static const char *const format_words[] = {"text",  "bcc",        "json",      "csv",  "folded",
-					   "pprof", "speedscope", "heaptrack", "html", NULL};
+static const char *const format_words[] = {"text",   "bcc",     "json",       "csv",
+					   "folded", "pprof",   "speedscope", "heaptrack",
+					   "html",   "verdict", NULL};
 static const char *const colour_words[] = {"auto", "always", "never", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
 static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
@@ -257,8 +258,8 @@ const struct option_def option_table[] = {
 	{"format", 0, "FORMAT",
 	 "Format of the reports: text (the default); bcc, the text format of bcc's memleak, for "
 	 "scripts; json, csv; folded stacks, for flame graphs; a profile for pprof, speedscope or "
-	 "heaptrack; or html, a page for a browser. By default text, bcc and json show ten stacks, "
-	 "the other formats all",
+	 "heaptrack; html, a page for a browser; or verdict, one short line of JSON. By default "
+	 "text, bcc and json show ten stacks, the other formats all",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words, OFFLINE},
 	{"all-frames", 0, NULL,
 	 "In text, show all frames of each stack, including those of runtimes and those that every "

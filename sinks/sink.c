@@ -15,6 +15,7 @@ static const struct sink *const sinks[] = {
 	[FORMAT_SPEEDSCOPE] = &sink_speedscope,
 	[FORMAT_HEAPTRACK] = &sink_heaptrack,
 	[FORMAT_HTML] = &sink_html,
+	[FORMAT_VERDICT] = &sink_verdict,
 };
 
 _Static_assert(sizeof(sinks) / sizeof(sinks[0]) == FORMAT_CNT, "each format has a sink");

@@ -37,6 +37,7 @@ extern const struct sink sink_pprof;
 extern const struct sink sink_speedscope;
 extern const struct sink sink_heaptrack;
 extern const struct sink sink_html;
+extern const struct sink sink_verdict;
 
 const struct sink *sink_for(enum output_format format);
 

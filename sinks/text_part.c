@@ -56,7 +56,7 @@ void text_write_sign(const struct text_part *part, enum text_style style)
 		[STYLE_OPEN] = "? ",
 	};
 
-	if (part->look != LOOK_BCC)
+	if (part->look != LOOK_BCC && part->look != LOOK_UNSIGNED)
 		fputs(signs[style], part->out);
 }
 

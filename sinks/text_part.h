@@ -15,6 +15,7 @@ enum text_look {
 	LOOK_BCC,
 	LOOK_PLAIN,
 	LOOK_COLOUR,
+	LOOK_UNSIGNED, /* plain, without the signs of verdicts */
 	/* For the HTML sink: styles are control characters, which it turns into tags. */
 	LOOK_MARKED,
 };

@@ -348,7 +348,7 @@ static bool has_sentence(const struct text_part *part)
 	return conclusion >= CONCLUSION_EARLY || part->look != LOOK_BCC;
 }
 
-void verdict_write_text(const struct text_part *part)
+void verdict_write_notes(const struct text_part *part)
 {
 	const struct report *report = part->report;
 	bool is_told = !report->unclear ||
@@ -356,20 +356,9 @@ void verdict_write_text(const struct text_part *part)
 	bool settles = report->settling;
 	struct named named = named_suspects(report);
 
-	if (has_sentence(part)) {
-		text_begin_line(part);
-		verdict_write_sentence(part);
-		fputc('\n', part->out);
-	}
-	write_losses(part);
-	if (is_mostly_unnamed(report, named))
-		write_more(part, named);
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		is_told |= verdict_is_part(report, &report->suspects[i]);
 		settles = settles && report->suspects[i].site->objects != report->settling->objects;
-		if (suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
-			continue;
-		verdict_write_line(part, &report->suspects[i]);
 	}
 	/*
 	 * Write this line even if there are suspects, because the suspects may be the smaller part
@@ -391,6 +380,25 @@ void verdict_write_text(const struct text_part *part)
 		write_ended(part);
 	if (is_explained(report))
 		write_explained(part, &report->untraced.explained);
+}
+
+void verdict_write_text(const struct text_part *part)
+{
+	const struct report *report = part->report;
+	struct named named = named_suspects(report);
+
+	if (has_sentence(part)) {
+		text_begin_line(part);
+		verdict_write_sentence(part);
+		fputc('\n', part->out);
+	}
+	write_losses(part);
+	if (is_mostly_unnamed(report, named))
+		write_more(part, named);
+	for (size_t i = 0; i < report->suspect_cnt; i++)
+		if (!suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
+			verdict_write_line(part, &report->suspects[i]);
+	verdict_write_notes(part);
 }
 
 void verdict_write_trend(struct json_writer *json, const struct site_history *history)

@@ -10,6 +10,9 @@
 /* Writes the verdict of the report as one sentence, without a newline. */
 void verdict_write_sentence(const struct text_part *part);
 
+/* Writes a line for each thing that grows without being a suspect, or cannot be judged. */
+void verdict_write_notes(const struct text_part *part);
+
 /* Writes the line of the verdict, then a line for each loss and each suspect. */
 void verdict_write_text(const struct text_part *part);
 

@@ -444,7 +444,8 @@ static bool is_tried(const struct detail *detail, const struct report_site *show
 	       !text_has_source(frame);
 }
 
-static void write_told(const struct text_part *part, const struct told *told)
+/* Returns the line of a suspect or loss, to be freed; NULL if there is no memory. */
+static char *fit_line(const struct text_part *part, const struct told *told)
 {
 	size_t cnt = sizeof(details) / sizeof(details[0]);
 	struct detail detail = details[cnt - 1];
@@ -461,14 +462,30 @@ static void write_told(const struct text_part *part, const struct told *told)
 		free(line);
 		line = line_of(part, told, &detail);
 	}
-	if (line) {
-		text_begin_style(part, told->style);
-		text_write_sign(part, told->style);
-		fputs(line, part->out);
-		text_end_style(part);
-		fputc('\n', part->out);
-	}
-	free(line);
+	return line;
+}
+
+static void write_told(const struct text_part *part, const struct told *told)
+{
+	cleanup_free char *line = fit_line(part, told);
+
+	if (!line)
+		return;
+	text_begin_style(part, told->style);
+	text_write_sign(part, told->style);
+	fputs(line, part->out);
+	text_end_style(part);
+	fputc('\n', part->out);
+}
+
+char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect)
+{
+	return fit_line(part, &(struct told){suspect->site, suspect, STYLE_GROWS, write_line});
+}
+
+char *verdict_loss_line(const struct text_part *part, const struct proven_loss *loss)
+{
+	return fit_line(part, &(struct told){loss->site, loss, STYLE_LOST, write_loss});
 }
 
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect)

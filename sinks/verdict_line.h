@@ -18,6 +18,10 @@ void verdict_write_line(const struct text_part *part, const struct suspect *susp
  */
 void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss);
 
+/* Return these lines without a newline, to be freed; NULL if there is no memory. */
+char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect);
+char *verdict_loss_line(const struct text_part *part, const struct proven_loss *loss);
+
 /* Writes the name of a function on a stack, with its source line if that is known. */
 void verdict_write_function(FILE *out, const struct report_site *site, struct place place);
 

@@ -4,6 +4,7 @@
 import csv
 import gzip
 import io
+import json
 import os
 import pty
 import re
@@ -11,7 +12,8 @@ import shutil
 import signal
 import subprocess
 
-from lib import Failure, Skip, each
+from lib import Failure, Skip, each, wanted
+from lib.json_schema import check_schema
 
 
 def attach(t, program, *options, interval="3600", **kwargs):
@@ -359,6 +361,19 @@ def test_not_for_terminals(t):
     os.close(ours)
     if memleak.code != 1 or "terminal" not in memleak.notes:
         raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
+def test_verdict(t):
+    """A verdict is one short line of JSON, and says what was lost."""
+    program = t.program("leak")
+    memleak = attach(t, program, "--format", "verdict", "--max-allocs", "1")
+    program.go()
+    line = json.loads(end(memleak))
+    check_schema(line, whole=True)
+    wanted("the verdict", [line["verdict"], line["target"], line["final"], line["lost_events"]],
+           ["early", f"leak ({program.pid})", True, {"allocs_full": 9}])
+    if not line["notes"][0].startswith("incomplete: "):
+        raise Failure(f"the notes are {line['notes']}")
 
 
 @each("csv", "folded", "pprof", "speedscope")

@@ -14,7 +14,8 @@ from lib.json_schema import VALIDATOR, check_schema
 
 def expected():
     """Yields (folder, line) of the expected files of format tests."""
-    for path in sorted((ROOT / "tests/golden").glob("*/report.json")):
+    golden = ROOT / "tests/golden"
+    for path in sorted([*golden.glob("*/report.json"), *golden.glob("*/report.verdict")]):
         for line in path.read_text(encoding="utf-8").splitlines():
             yield path.parent.name, json.loads(line)
 
@@ -52,7 +53,8 @@ def test_golden(_t):
         except Failure as failure:
             raise Failure(f"{folder}: {failure}") from failure
         seen.add(record["schema"])
-    wanted("schemas", seen, {"memleak/1", "memleak-event/1", "memleak-count/1", "memleak-diff/1"})
+    wanted("schemas", seen, {"memleak/1", "memleak-event/1", "memleak-count/1", "memleak-diff/1",
+                             "memleak-verdict/1"})
 
 
 @untraced

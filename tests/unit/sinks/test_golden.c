@@ -164,6 +164,21 @@ static void reports_as_json(void **state)
 	}
 }
 
+/* The verdict of every scene fits into 3 KiB. */
+static void reports_as_verdicts(void **state)
+{
+	for (size_t i = 0; i < scene_cnt; i++) {
+		cleanup_free char *text = print_report(&scenes[i], sink_for(FORMAT_VERDICT));
+
+		if (!json_lines_are_valid(text))
+			fail_msg("%s: not JSON: %s", scenes[i].name, text);
+		assert_in_range(strlen(text), 1, 3072);
+		if (!strncmp(scenes[i].name, "suspects", 8) ||
+		    !strncmp(scenes[i].name, "prove", 5) || !strcmp(scenes[i].name, "hostile"))
+			compare(scenes[i].name, "verdict", text);
+	}
+}
+
 /* Every scene can be shown as a page. For contents of pages see test_html.c. */
 static void reports_as_pages(void **state)
 {
@@ -355,12 +370,19 @@ static void odd_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reports_as_text),      cmocka_unit_test(reports_as_bcc),
-		cmocka_unit_test(reports_as_json),      cmocka_unit_test(reports_as_pages),
-		cmocka_unit_test(events_as_text),       cmocka_unit_test(events_as_json),
-		cmocka_unit_test(event_stacks_as_text), cmocka_unit_test(event_stacks_as_json),
-		cmocka_unit_test(counts_as_text),       cmocka_unit_test(counts_as_json),
-		cmocka_unit_test(losses_have_words),    cmocka_unit_test(odd_times),
+		cmocka_unit_test(reports_as_text),
+		cmocka_unit_test(reports_as_bcc),
+		cmocka_unit_test(reports_as_json),
+		cmocka_unit_test(reports_as_verdicts),
+		cmocka_unit_test(reports_as_pages),
+		cmocka_unit_test(events_as_text),
+		cmocka_unit_test(events_as_json),
+		cmocka_unit_test(event_stacks_as_text),
+		cmocka_unit_test(event_stacks_as_json),
+		cmocka_unit_test(counts_as_text),
+		cmocka_unit_test(counts_as_json),
+		cmocka_unit_test(losses_have_words),
+		cmocka_unit_test(odd_times),
 	};
 
 	/*

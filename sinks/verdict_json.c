@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Writes the verdict of a report, with its reasons, as one line of JSON of at most LINE_MOST bytes
+ * ("memleak-verdict/1"), for scripts and assistants. If it would be longer, the last findings and
+ * notes are left out, and counted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/conclusion.h"
+#include "sinks/json_parts.h"
+#include "sinks/sink.h"
+#include "sinks/text_facts.h"
+#include "sinks/verdict.h"
+#include "sinks/verdict_line.h"
+
+#define LINE_MOST 3072
+/* Findings and notes that are tried at first */
+#define ITEMS_MOST 16
+
+/* What remains of the findings and notes that may be written, and what was left out. */
+struct room {
+	size_t left;
+	size_t omitted;
+};
+
+static bool has_room(struct room *room)
+{
+	if (!room->left) {
+		room->omitted++;
+		return false;
+	}
+	room->left--;
+	return true;
+}
+
+/* Writes a text that is produced by a function, or null if there is no memory. */
+static void write_words(struct json_writer *json, const char *key, const struct text_part *part,
+			void (*write)(const struct text_part *part))
+{
+	struct text_part inner = *part;
+	cleanup_free char *text = NULL;
+	size_t len;
+
+	inner.out = open_memstream(&text, &len);
+	if (!inner.out)
+		return;
+	write(&inner);
+	fclose(inner.out);
+	json_string(json, key, text);
+}
+
+static void write_target(const struct text_part *part)
+{
+	text_write_target(part->out, part->report);
+}
+
+static void write_place(struct json_writer *json, const struct report_site *site)
+{
+	const struct sym_location *location =
+		site->site->frame_cnt ? site->locations[site->blamed.frame] : NULL;
+	const struct sym_frame *frame =
+		location && location->frame_cnt ? &location->frames[site->blamed.function] : NULL;
+
+	json_string(json, "function", frame && sym_is_known(frame->symbol) ? frame->symbol : NULL);
+	json_string(json, "file", frame && sym_is_known(frame->file) ? frame->file : NULL);
+	if (frame && frame->line)
+		json_unsigned(json, "line", frame->line);
+	else
+		json_null(json, "line");
+	json_string(json, "module",
+		    location && sym_is_known(location->module) ? location->module : NULL);
+}
+
+static void write_finding(struct json_writer *json, const char *what, char *text,
+			  const struct report_site *site, double per_s)
+{
+	cleanup_free char *owned = text;
+
+	json_begin_object(json, NULL);
+	json_string(json, "verdict", what);
+	json_string(json, "text", owned);
+	json_write_id(json, site->site->id);
+	json_write_process(json, site->site->process);
+	write_place(json, site);
+	json_write_totals(json, "outstanding", site->site->bytes, site->site->count);
+	json_real(json, !strcmp(what, "lost") ? "blocks_per_s" : "bytes_per_s", per_s);
+	json_end_object(json);
+}
+
+static void write_findings(struct json_writer *json, const struct text_part *part,
+			   struct room *room)
+{
+	const struct report *report = part->report;
+
+	json_begin_array(json, "findings");
+	for (size_t i = 0; i < report->loss_cnt; i++)
+		if (has_room(room))
+			write_finding(json, "lost", verdict_loss_line(part, &report->losses[i]),
+				      report->losses[i].site, report->losses[i].per_s);
+	for (size_t i = 0; i < report->suspect_cnt; i++)
+		if (!suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt) &&
+		    has_room(room))
+			write_finding(json, "grows",
+				      verdict_suspect_line(part, &report->suspects[i]),
+				      report->suspects[i].site, report->suspects[i].bytes_per_s);
+	json_end_array(json);
+}
+
+static void write_notes(struct json_writer *json, const struct text_part *part, struct room *room)
+{
+	struct text_part inner = *part;
+	cleanup_free char *notes = NULL;
+	char *rest = NULL;
+	size_t len;
+
+	inner.out = open_memstream(&notes, &len);
+	if (!inner.out)
+		return;
+	text_write_incomplete(inner.out, part->report);
+	verdict_write_notes(&inner);
+	fclose(inner.out);
+	json_begin_array(json, "notes");
+	for (char *line = strtok_r(notes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (has_room(room))
+			json_string(json, NULL, line + strspn(line, "\t"));
+	json_end_array(json);
+}
+
+static void write_lost_events(struct json_writer *json, const uint64_t *lost)
+{
+	json_begin_object(json, "lost_events");
+	for (size_t i = 0; i < LOSS_CNT; i++)
+		if (lost[i])
+			json_unsigned(json, lost_texts[i].key, lost[i]);
+	json_end_object(json);
+}
+
+static void write_line(FILE *out, const struct report *report, size_t most)
+{
+	const struct text_part part = {.out = out,
+				       .report = report,
+				       .indent = "",
+				       .with_process = text_several_processes(report->snapshot),
+				       .look = LOOK_UNSIGNED};
+	struct room room = {.left = most};
+	struct json_writer json;
+
+	json_init(&json, out);
+	json_begin_object(&json, NULL);
+	json_string(&json, "schema", "memleak-verdict/1");
+	json_write_time(&json, report->snapshot->wall_ns);
+	json_unsigned(&json, "elapsed_ns", report->snapshot->elapsed_ns);
+	json_bool(&json, "final", report->final);
+	write_words(&json, "target", &part, write_target);
+	json_string(&json, "verdict", conclusion_name(conclusion_of(report)));
+	write_words(&json, "text", &part, verdict_write_sentence);
+	json_write_totals(&json, "outstanding", report->bytes, report->count);
+	json_unsigned(&json, "complete_bytes", report->complete_bytes);
+	write_findings(&json, &part, &room);
+	write_notes(&json, &part, &room);
+	json_unsigned(&json, "omitted", room.omitted);
+	write_lost_events(&json, report->snapshot->lost);
+	json_end_object(&json);
+	fputc('\n', out);
+}
+
+static int verdict_report(FILE *out, const struct report *report)
+{
+	for (size_t most = ITEMS_MOST;; most--) {
+		cleanup_free char *line = NULL;
+		size_t len;
+		FILE *memory = open_memstream(&line, &len);
+
+		if (!memory)
+			return -ENOMEM;
+		write_line(memory, report, most);
+		if (fclose(memory))
+			return -ENOMEM;
+		if (most && len > LINE_MOST)
+			continue;
+		fwrite(line, 1, len, out);
+		return 0;
+	}
+}
+
+const struct sink sink_verdict = {
+	.name = "verdict",
+	.says_losses = true,
+	.report = verdict_report,
+};
