@@ -107,6 +107,8 @@ static int join(struct snapshot *a, struct snapshot *b)
 	a->beyond_caches += b->beyond_caches;
 	a->frees_hidden |= b->frees_hidden;
 	a->vmalloc_hidden += b->vmalloc_hidden;
+	a->kernel_memory = b->kernel_memory;
+	a->kernel_memory_before = b->kernel_memory_before;
 	arena_join(&a->arena, &b->arena);
 	return join_arrays(a, b);
 }

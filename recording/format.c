@@ -230,8 +230,7 @@ static void proof_words(const struct proof_facts *proof, uint64_t *word)
 bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
 			  struct proof_facts *ret)
 {
-	const uint64_t *word =
-		words + SNAPSHOT_WORDS(header) - COST_WORDS - CENSUS_WORDS - PROOF_WORDS;
+	const uint64_t *word = words + SNAPSHOT_WORDS(header) - TAIL_WORDS + 3;
 
 	if (!*word++)
 		return false;
@@ -284,7 +283,7 @@ static void census_words(const struct heap_census *census, uint64_t *word)
 bool recording_census_from(const struct recording_header *header, const uint64_t *words,
 			   struct heap_census *ret)
 {
-	const uint64_t *word = words + SNAPSHOT_WORDS(header) - COST_WORDS - CENSUS_WORDS;
+	const uint64_t *word = words + SNAPSHOT_WORDS(header) - TAIL_WORDS + 3 + PROOF_WORDS;
 
 	if (!*word++)
 		return false;
@@ -331,6 +330,26 @@ static void cost_from(const uint64_t *word, struct tracing_cost *cost)
 	cost->is_least = *word++ != 0;
 }
 
+static void kernel_words(const struct snapshot *snap, uint64_t *word)
+{
+	*word++ = snap->kernel_memory.unreclaimable;
+	*word++ = snap->kernel_memory.reclaimable;
+	*word++ = snap->kernel_memory.vmalloc;
+	*word++ = snap->kernel_memory_before.unreclaimable;
+	*word++ = snap->kernel_memory_before.reclaimable;
+	*word++ = snap->kernel_memory_before.vmalloc;
+}
+
+static void kernel_from(const uint64_t *word, struct snapshot *snap)
+{
+	snap->kernel_memory.unreclaimable = *word++;
+	snap->kernel_memory.reclaimable = *word++;
+	snap->kernel_memory.vmalloc = *word++;
+	snap->kernel_memory_before.unreclaimable = *word++;
+	snap->kernel_memory_before.reclaimable = *word++;
+	snap->kernel_memory_before.vmalloc = *word++;
+}
+
 /* The purpose of a snapshot. */
 enum { ROLE_REPORT, ROLE_FINAL, ROLE_BETWEEN };
 
@@ -365,6 +384,7 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 	proof_words(snap->proof, words + 3);
 	census_words(snap->census, words + 3 + PROOF_WORDS);
 	cost_words(&snap->cost, words + 3 + PROOF_WORDS + CENSUS_WORDS);
+	kernel_words(snap, words + TAIL_WORDS - KERNEL_WORDS);
 }
 
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
@@ -392,6 +412,7 @@ void recording_snapshot_from(const struct recording_header *header, const uint64
 	snap->frees_hidden = words[1] != 0;
 	snap->vmalloc_hidden = words[2];
 	cost_from(words + 3 + PROOF_WORDS + CENSUS_WORDS, &snap->cost);
+	kernel_from(words + TAIL_WORDS - KERNEL_WORDS, snap);
 }
 
 enum {

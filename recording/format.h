@@ -63,7 +63,8 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define PROOF_WORDS (7 + 2 * REACH_CNT)
 #define CENSUS_WORDS (16 + 2 * HEAP_CLASSES * HEAP_USE_CNT)
 #define COST_WORDS 6
-#define TAIL_WORDS (3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS)
+#define KERNEL_WORDS 6
+#define TAIL_WORDS (3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS + KERNEL_WORDS)
 #define SNAPSHOT_WORDS(header)                                                                     \
 	(HEAD_WORDS + (header)->lost_cnt + SPACE_CNT * STAT_WORDS(header) + TAIL_WORDS)
 

@@ -48,11 +48,11 @@ static int compare(const void *left, const void *right, void *arg)
 	const struct candidate *a = left;
 	const struct candidate *b = right;
 	const enum sort_order *order = arg;
-	int diff = 0;
+	int diff = ORDER(a->site->origin.reclaimable, b->site->origin.reclaimable);
 
-	if (*order == SORT_SCORE)
+	if (!diff && *order == SORT_SCORE)
 		diff = ORDER(score_of(b), score_of(a));
-	if (*order == SORT_COUNT)
+	if (!diff && *order == SORT_COUNT)
 		diff = ORDER(b->site->count, a->site->count);
 	if (!diff && (*order == SORT_GROWTH || *order == SORT_SCORE))
 		diff = ORDER(b->growth.bytes, a->growth.bytes);

@@ -212,6 +212,13 @@ struct descriptor_facts {
 struct counts;
 struct peak;
 
+/* Memory of the kernel in bytes, for any process; all 0 if it is not known. */
+struct kernel_memory {
+	uint64_t unreclaimable; /* slab */
+	uint64_t reclaimable;   /* slab */
+	uint64_t vmalloc;
+};
+
 struct snapshot {
 	int64_t wall_ns;     /* the time t0_ns by CLOCK_REALTIME */
 	uint64_t t0_ns;      /* when the walk of the tables began */
@@ -250,6 +257,8 @@ struct snapshot {
 	 */
 	uint64_t beyond_caches;
 	uint64_t vmalloc_hidden; /* bytes allocated by vmalloc() without an event */
+	struct kernel_memory kernel_memory;
+	struct kernel_memory kernel_memory_before; /* when tracing began */
 	bool frees_hidden;       /* frees of some kind cannot be traced on this kernel */
 	struct stats stats[SPACE_CNT];
 	struct tracing_cost cost;

@@ -15,6 +15,7 @@
 #include "sinks/count.h"
 #include "sinks/json_parts.h"
 #include "sinks/json_writer.h"
+#include "sinks/kernel_line.h"
 #include "sinks/peak.h"
 #include "sinks/rss_line.h"
 #include "sinks/sink.h"
@@ -462,6 +463,7 @@ static int json_report(FILE *out, const struct report *report)
 	write_untraced(&json, &report->untraced);
 	if (report->rss)
 		rss_write_json(&json, report->rss);
+	kernel_write_json(&json, snap);
 	cost_write_json(&json, &snap->cost);
 	json_unsigned(&json, "undecided",
 		      report->undecided + report->pending + (report->unclear != NULL) +

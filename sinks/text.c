@@ -14,6 +14,7 @@
 #include "sinks/core.h"
 #include "sinks/cost.h"
 #include "sinks/count.h"
+#include "sinks/kernel_line.h"
 #include "sinks/peak.h"
 #include "sinks/rss_line.h"
 #include "sinks/sink.h"
@@ -118,7 +119,9 @@ void text_write_head(const struct text_part *part)
 	else
 		write_headline(part);
 	text_write_incomplete(part->out, part->report);
-	verdict_write_text(part);
+	verdict_write_first(part);
+	kernel_write_lines(part);
+	verdict_write_reasons(part);
 	if (part->report->rss)
 		rss_write_line(part->out, part->report->rss, part->report->first_rss);
 	cost_write_text(part);

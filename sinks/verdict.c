@@ -382,16 +382,20 @@ void verdict_write_notes(const struct text_part *part)
 		write_explained(part, &report->untraced.explained);
 }
 
-void verdict_write_text(const struct text_part *part)
+void verdict_write_first(const struct text_part *part)
+{
+	if (!has_sentence(part))
+		return;
+	text_begin_line(part);
+	verdict_write_sentence(part);
+	fputc('\n', part->out);
+}
+
+void verdict_write_reasons(const struct text_part *part)
 {
 	const struct report *report = part->report;
 	struct named named = named_suspects(report);
 
-	if (has_sentence(part)) {
-		text_begin_line(part);
-		verdict_write_sentence(part);
-		fputc('\n', part->out);
-	}
 	write_losses(part);
 	if (is_mostly_unnamed(report, named))
 		write_more(part, named);
@@ -399,6 +403,12 @@ void verdict_write_text(const struct text_part *part)
 		if (!suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
 			verdict_write_line(part, &report->suspects[i]);
 	verdict_write_notes(part);
+}
+
+void verdict_write_text(const struct text_part *part)
+{
+	verdict_write_first(part);
+	verdict_write_reasons(part);
 }
 
 void verdict_write_trend(struct json_writer *json, const struct site_history *history)

@@ -13,7 +13,10 @@ void verdict_write_sentence(const struct text_part *part);
 /* Writes a line for each thing that grows without being a suspect, or cannot be judged. */
 void verdict_write_notes(const struct text_part *part);
 
-/* Writes the line of the verdict, then a line for each loss and each suspect. */
+/* Write the line of the verdict, and a line for each loss, each suspect and each note. */
+void verdict_write_first(const struct text_part *part);
+void verdict_write_reasons(const struct text_part *part);
+/* Writes both. */
 void verdict_write_text(const struct text_part *part);
 
 /* Writes the JSON key "trend"; its value is null if there is no history. */

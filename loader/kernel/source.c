@@ -16,9 +16,9 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "loader/kernel/caches.h"
+#include "loader/kernel/meminfo.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/symbols.h"
-#include "loader/kernel/vmalloc.h"
 #include "loader/tables/event_stack.h"
 #include "loader/tables/tracker_walk.h"
 #include "loader/target/cgroups.h"
@@ -31,7 +31,8 @@ struct kernel_source {
 	struct kernel_symbols symbols;
 	struct tracker tracker;
 	struct slab_caches caches;    /* caches at the start of tracing; empty if not compared */
-	uint64_t vmalloc_before;      /* bytes of vmalloc() at the start; 0 if unknown or unused */
+	struct kernel_memory before;  /* when tracing began */
+	bool compares_vmalloc;        /* pages of vmalloc() may have no events */
 	uint64_t hooks_missed_before; /* events that hooks missed before tracking began */
 	struct process *processes;    /* traced processes; their images are index + 1 */
 	int *pidfds;                  /* pidfd of each process; -1 if it has ended */
@@ -124,11 +125,11 @@ static void read_caches(struct slab_caches *ret)
 		log_verbose("cannot read /proc/slabinfo: %s", strerror(-err));
 }
 
-static uint64_t read_vmalloc(void)
+static struct kernel_memory read_memory(void)
 {
 	cleanup_fclose FILE *file = fopen("/proc/meminfo", "re");
 
-	return file ? vmalloc_bytes(file) : 0;
+	return file ? meminfo_read(file) : (struct kernel_memory){0};
 }
 
 static int kernel_source__start(struct source *base)
@@ -139,10 +140,10 @@ static int kernel_source__start(struct source *base)
 	if (!source->programs.hooks.skel && !source->opts->sample_bytes &&
 	    source->opts->sample_rate <= 1)
 		read_caches(&source->caches);
-	if (!source->programs.hooks.pages && !source->opts->sample_bytes &&
-	    source->opts->sample_rate <= 1)
-		source->vmalloc_before = read_vmalloc();
-	source->tracker.walker.sums_left_out = source->caches.cnt || source->vmalloc_before;
+	source->before = read_memory();
+	source->compares_vmalloc = !source->programs.hooks.pages && !source->opts->sample_bytes &&
+				   source->opts->sample_rate <= 1 && source->before.vmalloc;
+	source->tracker.walker.sums_left_out = source->caches.cnt || source->compares_vmalloc;
 	tracker_start(&source->tracker);
 	kernel_programs_start(&source->programs);
 	return 0;
@@ -293,13 +294,13 @@ static int reconcile(const struct kernel_source *source, struct snapshot *snap)
  * Returns how much vmalloc()'s memory has grown since tracing began beyond what events have shown.
  * Pages that vmalloc() allocates in bulk have no events.
  */
-static uint64_t hidden_vmalloc(const struct kernel_source *source)
+static uint64_t hidden_vmalloc(const struct kernel_source *source, uint64_t now)
 {
 	const struct site_table *table = &source->tracker.walker.sites;
 	const struct hash_map_slot *slot = NULL;
-	uint64_t shown = source->vmalloc_before, now = read_vmalloc();
+	uint64_t shown = source->before.vmalloc;
 
-	if (!source->vmalloc_before)
+	if (!source->compares_vmalloc)
 		return 0;
 	while ((slot = hash_map_next(&table->entries, slot))) {
 		const struct site_entry *entry = slot->value;
@@ -343,7 +344,9 @@ static int kernel_source__read(struct source *base, const struct read_request *r
 		kernel_hooks_missed(&source->programs.hooks) - source->hooks_missed_before;
 	snap.frees_hidden = !source->programs.hooks.skel;
 	find_page_cache(source, &snap);
-	snap.vmalloc_hidden = hidden_vmalloc(source);
+	snap.kernel_memory_before = source->before;
+	snap.kernel_memory = read_memory();
+	snap.vmalloc_hidden = hidden_vmalloc(source, snap.kernel_memory.vmalloc);
 	err = reconcile(source, &snap);
 	if (err) {
 		snapshot_deinit(&snap);

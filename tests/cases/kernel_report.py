@@ -110,6 +110,10 @@ def test_reclaimable(t):
         require(site["reclaimable"], report, f"{site['cache']} is not reclaimable")
     for site in sites_of(report, "messages", "slab"):
         require(not site["reclaimable"], report, "messages are reclaimable")
+    marks = [site["reclaimable"] for site in report["sites"]]
+    require(marks == sorted(marks), report, "reclaimable memory is not listed last")
+    require(report["kernel_memory"]["unreclaimable"] > 0 and
+            report["kernel_memory_before"]["unreclaimable"] > 0, report, "nothing of /proc/meminfo")
 
 
 @alone

@@ -251,6 +251,9 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 	assert_int_equal(a->beyond_caches, b->beyond_caches);
 	assert_int_equal(a->frees_hidden, b->frees_hidden);
 	assert_int_equal(a->vmalloc_hidden, b->vmalloc_hidden);
+	assert_memory_equal(&a->kernel_memory, &b->kernel_memory, sizeof(a->kernel_memory));
+	assert_memory_equal(&a->kernel_memory_before, &b->kernel_memory_before,
+			    sizeof(a->kernel_memory_before));
 	assert_memory_equal(a->stats, b->stats, sizeof(a->stats));
 	same_proof(a->proof, b->proof);
 	same_census(a->census, b->census);

@@ -396,6 +396,8 @@ void world_snapshot(struct world *world, struct snapshot *ret)
 		.beyond_caches = world->t0_ns / 3,
 		.frees_hidden = world->step % 2,
 		.vmalloc_hidden = world->t0_ns / 5,
+		.kernel_memory = {world->t0_ns / 23, world->t0_ns / 29, world->t0_ns / 31},
+		.kernel_memory_before = {world->t0_ns / 37, 1, world->t0_ns / 41},
 		.sites = calloc(WORLD_SITES, sizeof(struct site)),
 		.blocks = calloc(WORLD_SITES * WORLD_BLOCKS, sizeof(struct block)),
 	};

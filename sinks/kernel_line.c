@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sinks/kernel_line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/order.h"
+
+/* Maximum caches that are named */
+#define CACHES_MOST 4
+
+struct cache_sum {
+	const char *name;
+	uint64_t bytes;
+};
+
+/* Sums of kernel memory by cache, or by kind for memory that is of no cache */
+struct cache_sums {
+	struct cache_sum *items;
+	size_t cnt, cap;
+	uint64_t bytes;
+};
+
+static void add(struct cache_sums *sums, const struct site *site)
+{
+	const char *name = site->origin.cache ?: kind_name(site->kind);
+	size_t i = 0;
+
+	sums->bytes += site->bytes;
+	while (i < sums->cnt && strcmp(sums->items[i].name, name) != 0)
+		i++;
+	if (i == sums->cnt) {
+		if (array_reserve(&sums->items, &sums->cap, sums->cnt + 1))
+			return;
+		sums->items[sums->cnt++] = (struct cache_sum){.name = name};
+	}
+	sums->items[i].bytes += site->bytes;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+	const struct cache_sum *a = left, *b = right;
+
+	return ORDER(b->bytes, a->bytes) ?: strcmp(a->name, b->name);
+}
+
+static void write_amount(FILE *out, uint64_t bytes)
+{
+	char text[AMOUNT_TEXT_SIZE];
+
+	text_amount((double)bytes, text);
+	fputs(text, out);
+}
+
+/* Ends a line with the caches that hold most, and frees the sums. */
+static void write_caches(FILE *out, struct cache_sums *sums)
+{
+	uint64_t left = sums->bytes;
+
+	if (sums->cnt)
+		qsort(sums->items, sums->cnt, sizeof(*sums->items), by_bytes);
+	for (size_t i = 0; i < sums->cnt && i < CACHES_MOST; i++) {
+		fputs(i ? ", " : ": ", out);
+		escape_puts(out, sums->items[i].name);
+		fputc(' ', out);
+		write_amount(out, sums->items[i].bytes);
+		left -= sums->items[i].bytes;
+	}
+	if (sums->cnt > CACHES_MOST) {
+		fputs(", others ", out);
+		write_amount(out, left);
+	}
+	fputc('\n', out);
+	free(sums->items);
+}
+
+/* Writes which outstanding kernel memory can be reclaimed, and which cannot. */
+static void write_outstanding(const struct text_part *part)
+{
+	const struct snapshot *snap = part->report->snapshot;
+	struct cache_sums cache = {0}, kept = {0};
+
+	for (size_t i = 0; i < snap->site_cnt; i++)
+		if (snap->sites[i].space == SPACE_KERNEL && snap->sites[i].bytes)
+			add(snap->sites[i].origin.reclaimable ? &cache : &kept, &snap->sites[i]);
+	text_begin_line(part);
+	fputs("the kernel can reclaim ", part->out);
+	write_amount(part->out, cache.bytes);
+	fputs(" of ", part->out);
+	write_amount(part->out, cache.bytes + kept.bytes);
+	fputs(" outstanding", part->out);
+	write_caches(part->out, &cache);
+	text_begin_line(part);
+	fputs("it cannot reclaim ", part->out);
+	write_amount(part->out, kept.bytes);
+	write_caches(part->out, &kept);
+}
+
+static void write_total(FILE *out, uint64_t bytes, uint64_t before, const char *what)
+{
+	write_amount(out, bytes);
+	fprintf(out, " of %s (%s", what, bytes < before ? "-" : "+");
+	write_amount(out, bytes < before ? before - bytes : bytes - before);
+	fputs(" since the start)", out);
+}
+
+void kernel_write_lines(const struct text_part *part)
+{
+	const struct snapshot *snap = part->report->snapshot;
+	const struct kernel_memory *now = &snap->kernel_memory;
+	const struct kernel_memory *before = &snap->kernel_memory_before;
+
+	if (!now->unreclaimable)
+		return;
+	text_begin_line(part);
+	fputs("kernel memory: ", part->out);
+	write_total(part->out, now->unreclaimable, before->unreclaimable, "unreclaimable slab");
+	fputs(", ", part->out);
+	write_total(part->out, now->vmalloc, before->vmalloc, "vmalloc");
+	fputc('\n', part->out);
+	write_outstanding(part);
+}
+
+static void write_kernel_memory(struct json_writer *json, const char *key,
+				const struct kernel_memory *memory)
+{
+	json_begin_object(json, key);
+	json_unsigned(json, "unreclaimable", memory->unreclaimable);
+	json_unsigned(json, "reclaimable", memory->reclaimable);
+	json_unsigned(json, "vmalloc", memory->vmalloc);
+	json_end_object(json);
+}
+
+void kernel_write_json(struct json_writer *json, const struct snapshot *snap)
+{
+	if (!snap->kernel_memory.unreclaimable)
+		return;
+	write_kernel_memory(json, "kernel_memory", &snap->kernel_memory);
+	write_kernel_memory(json, "kernel_memory_before", &snap->kernel_memory_before);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes what an administrator asks first about kernel memory: how much there is, how much the
+ * kernel can reclaim, and which caches hold it.
+ */
+#ifndef SINKS_KERNEL_LINE_H
+#define SINKS_KERNEL_LINE_H
+
+#include "sinks/json_writer.h"
+#include "sinks/text_part.h"
+
+/* Both functions write nothing if no kernel memory is traced, or /proc/meminfo is not known. */
+void kernel_write_lines(const struct text_part *part);
+/* Writes the key "kernel_memory". */
+void kernel_write_json(struct json_writer *json, const struct snapshot *snap);
+
+#endif
