@@ -138,11 +138,11 @@ static const char helpers[] =
 
 static const char recordings[] =
 	"\tcase ${COMP_WORDS[1]} in\n"
-	"\treport | diff | core)\n"
+	"\treport | diff | core | top)\n"
 	"\t\t[[ $cur == -* ]] || { compopt -o filenames; _memleak_reply -f; }\n"
 	"\t\t;;\n"
-	"\t[rdc]*)\n"
-	"\t\t((COMP_CWORD == 1)) && _memleak_reply -W 'report diff core'\n"
+	"\t[rdct]*)\n"
+	"\t\t((COMP_CWORD == 1)) && _memleak_reply -W 'report diff core top'\n"
 	"\t\t;;\n"
 	"\tesac\n";
 
@@ -208,7 +208,7 @@ void options_print_completion_zsh(FILE *out)
 	      out);
 	for (int i = 0; i < option_cnt; i++)
 		write_zsh_option(out, &option_table[i]);
-	fputs("\t'1:interval or command:(report diff core)' \\\n"
+	fputs("\t'1:interval or command:(report diff core top)' \\\n"
 	      "\t'*::file or command:_normal'\n",
 	      out);
 }
@@ -242,6 +242,7 @@ void options_print_completion_fish(FILE *out)
 	      out);
 	for (int i = MODE_TRACE + 1; i < MODE_CNT; i++)
 		fprintf(out, "complete -c memleak -n __fish_is_first_arg -a %s\n", mode_names[i]);
+	fputs("complete -c memleak -n __fish_is_first_arg -a " TOP_WORD "\n", out);
 	for (int i = 0; i < option_cnt; i++)
 		write_fish_option(out, &option_table[i]);
 }

@@ -129,6 +129,8 @@ static void take_file(struct options *opts, const char *arg)
 
 static enum options_result take_positional(struct parser *p, const char *arg)
 {
+	const char *const commands[] = {mode_names[MODE_REPORT], mode_names[MODE_DIFF],
+					mode_names[MODE_CORE], TOP_WORD};
 	cleanup_free char *why = NULL;
 	const char *meant;
 	int err;
@@ -149,7 +151,7 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 		return OPTIONS_RUN;
 	if (!why)
 		return out_of_memory();
-	meant = nearest_word(arg, strlen(arg), mode_names, MODE_CNT);
+	meant = nearest_word(arg, strlen(arg), commands, sizeof(commands) / sizeof(*commands));
 	if (p->positional_cnt == 1 && meant)
 		log_error("'%s' is unknown: did you mean 'memleak %s'?" HELP_HINT, arg, meant);
 	else
@@ -316,10 +318,17 @@ static enum mode mode_of(int argc, char **argv)
 	return MODE_TRACE;
 }
 
+/* True if "memleak top" is to show a recording: the next word is a file. */
+static bool top_has_file(int argc, char **argv)
+{
+	return argc > 2 && *argv[2] != '-' && argv[2][strspn(argv[2], "0123456789.")];
+}
+
 enum options_result options_parse(int argc, char **argv, struct options *ret)
 {
-	enum mode mode = mode_of(argc, argv);
-	int recorded = mode != MODE_TRACE; /* the name of the command is the first word */
+	bool is_top = argc > 1 && !strcmp(argv[1], TOP_WORD);
+	enum mode mode = is_top && top_has_file(argc, argv) ? MODE_REPORT : mode_of(argc, argv);
+	int skipped = mode != MODE_TRACE || is_top; /* the name of the command is the first word */
 	struct parser parser;
 	bool dashes = false;
 	enum options_result result;
@@ -335,11 +344,12 @@ enum options_result options_parse(int argc, char **argv, struct options *ret)
 		.format = FORMAT_TEXT,
 		.interval_ns = 5000000000,
 		.mode = mode,
+		.live = is_top,
 	};
 	parser_init(&parser, ret);
-	result = take_arguments(&parser, argc - recorded, argv + recorded, &dashes);
-	if (result == OPTIONS_RUN && dashes && !recorded)
-		result = take_command(ret, argv + optind);
+	result = take_arguments(&parser, argc - skipped, argv + skipped, &dashes);
+	if (result == OPTIONS_RUN && dashes && !mode)
+		result = take_command(ret, argv + skipped + optind);
 	if (result != OPTIONS_RUN)
 		return result;
 	set_defaults(&parser);

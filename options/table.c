@@ -343,6 +343,7 @@ const struct option_example option_usages[] = {
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
 	 "a new process, from its first allocation"},
 	{"report [OPTION...] FILE[@TIME]", "the last report of what --record wrote"},
+	{TOP_WORD " [FILE[@TIME]] [OPTION...]", "on an interactive screen"},
 	{"diff [OPTION...] FILE[@TIME] FILE[@TIME]", "what is new, grown, shrunk or gone"},
 	{"core [OPTION...] CORE [EXECUTABLE]", "what is lost in the heap of a core file"},
 	{NULL, NULL},

@@ -54,6 +54,8 @@ struct option_def {
 
 /* Names of the commands. NULL for tracing, which has no name */
 extern const char *const mode_names[MODE_CNT];
+/* The command that is short for --live, also of a recording */
+#define TOP_WORD "top"
 
 /* Maximum options, checked at compile time */
 #define OPTIONS_MAX 96
