@@ -2,9 +2,14 @@
 /* Collects the files whose functions have no names in a report. */
 #include "app/missing_names.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/dpkg.h"
 #include "base/log.h"
 #include "base/path.h"
 
@@ -13,16 +18,19 @@
 
 struct files {
 	const char *paths[FILES_MAX];
+	pid_t pids[FILES_MAX]; /* a process that maps the file */
 	size_t cnt;
 };
 
-static void add(struct files *files, const char *path)
+static void add(struct files *files, const char *path, pid_t pid)
 {
 	for (size_t i = 0; i < files->cnt; i++)
 		if (!strcmp(files->paths[i], path))
 			return;
-	if (files->cnt < FILES_MAX)
-		files->paths[files->cnt++] = path;
+	if (files->cnt == FILES_MAX)
+		return;
+	files->pids[files->cnt] = pid;
+	files->paths[files->cnt++] = path;
 }
 
 static bool has_name(const struct sym_location *location)
@@ -46,7 +54,7 @@ static void add_site(struct nameless *nameless, const struct report_site *shown)
 		nameless->made |= !strcmp(location->module, "[jit]");
 		if (*location->module == '/')
 			add(location->unread ? &nameless->unread : &nameless->read,
-			    location->module);
+			    location->module, shown->site->process ? shown->site->process->pid : 0);
 	}
 }
 
@@ -60,9 +68,64 @@ static void note(const struct files *files, const char *why, const char *help)
 		 help);
 }
 
+/* True if paths of a process mean the same files here: it is in no container. */
+static bool shares_root(pid_t pid)
+{
+	struct stat ours, theirs;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	return pid && !stat("/", &ours) && !stat(path, &theirs) && ours.st_dev == theirs.st_dev &&
+	       ours.st_ino == theirs.st_ino;
+}
+
+/* Finds the packages of all files. Returns 0, or -ENOENT if dpkg does not know all of them. */
+static int find_packages(const struct files *files, char *packages[FILES_MAX], size_t *cnt)
+{
+	for (size_t i = 0; i < files->cnt; i++) {
+		cleanup_free char *package = NULL;
+		size_t same = 0;
+
+		if (shares_root(files->pids[i]))
+			package = dpkg_package_of(DPKG_INFO, files->paths[i]);
+		if (!package)
+			return -ENOENT;
+		while (same < *cnt && strcmp(packages[same], package) != 0)
+			same++;
+		if (same < *cnt)
+			continue;
+		packages[(*cnt)++] = package;
+		package = NULL;
+	}
+	return 0;
+}
+
+/* Returns advice that names the packages of debug symbols, if dpkg knows them; to be freed. */
+static char *install_advice(const struct files *files)
+{
+	char *packages[FILES_MAX] = {NULL}, *advice = NULL;
+	size_t cnt = 0, len;
+	int err = find_packages(files, packages, &cnt);
+	FILE *out = open_memstream(&advice, &len);
+
+	if (out)
+		fputs("install debug symbols (packages ", out);
+	for (size_t i = 0; i < cnt; i++) {
+		if (out && !err)
+			fprintf(out, "%s%s-dbgsym", i ? ", " : "", packages[i]);
+		free(packages[i]);
+	}
+	if (!out)
+		return NULL;
+	fputs(err ? "...-dbgsym or ...-debuginfo)" : ")", out);
+	fclose(out);
+	return advice;
+}
+
 bool missing_names_note(const struct report *report)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
+	cleanup_free char *advice = NULL;
 	struct nameless nameless = {0};
 
 	for (size_t i = 0; i < report->site_cnt; i++)
@@ -72,7 +135,8 @@ bool missing_names_note(const struct report *report)
 	if (nameless.made)
 		log_note("code outside files has no names: it was generated at run time, or moved "
 			 "to anonymous memory");
-	note(&nameless.read, "install debug symbols (packages ...-dbgsym or ...-debuginfo)",
+	advice = install_advice(&nameless.read);
+	note(&nameless.read, advice ?: "install debug symbols",
 	     urls && *urls ? ""
 			   : ", or have them downloaded: "
 			     "DEBUGINFOD_URLS=https://debuginfod.elfutils.org memleak ...");
