@@ -96,6 +96,8 @@ static void dress(const struct reporter *reporter, struct report *report)
 	report->watched = ranking__past(reporter->ranking);
 	report->ended = report->final ? &reporter->all_ended : &reporter->ended;
 	report->colour = output_has_colour(reporter->out, reporter->opts->colour);
+	if (!reporter->opts->top_given && !report->all_frames)
+		output_size(reporter->out, &report->rows, &report->columns);
 }
 
 /*

@@ -128,6 +128,7 @@ struct options {
 	uint64_t max_memory;
 	enum output_format format;
 	enum colour colour;
+	bool top_given;
 	bool all_frames;
 	const char *output; /* path of the file; NULL for stdout */
 	struct listen_address listen;

@@ -274,6 +274,7 @@ static void set_defaults(const struct parser *p)
 	struct options *opts = p->opts;
 
 	opts->older_given = option_is_given(p->given, "older");
+	opts->top_given = option_is_given(p->given, "top");
 	opts->prove |= opts->census || option_is_given(p->given, "prove-every");
 	if (opts->combined_only && !opts->older_given)
 		opts->older_ns = 0;
@@ -281,8 +282,8 @@ static void set_defaults(const struct parser *p)
 	 * Show all stacks on the screen, where users can scroll, and in formats that other programs
 	 * read.
 	 */
-	if (opts->live || (!format_shows_all(opts->format) && opts->format != FORMAT_VERDICT &&
-			   !option_is_given(p->given, "top")))
+	if (opts->live ||
+	    (!format_shows_all(opts->format) && opts->format != FORMAT_VERDICT && !opts->top_given))
 		opts->top = UINT32_MAX;
 }
 

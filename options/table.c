@@ -161,7 +161,9 @@ const struct option_def option_table[] = {
 	 OPT_RULES, GROUP_FILTER, FIELD(suppressions), .words = WORDS_FILE, REPORT_CORE},
 
 	/* Reports */
-	{"top", 'T', "N", "Show N stacks, or N groups of --by (default 10; see --format)",
+	{"top", 'T', "N",
+	 "Show N stacks, or N groups of --by (default 10, on a terminal as many as fit; see "
+	 "--format)",
 	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX, OFFLINE},
 	{"max-records", 0, "N",
 	 "Show at most N processes, modules, threads or cgroups: as groups of the report "

@@ -123,6 +123,9 @@ struct report {
 	bool recorded;
 	bool all_frames;
 	bool colour;
+	/* Size of the terminal that the stacks should fit; 0 rows if there is no limit. */
+	unsigned int rows;
+	unsigned int columns;
 	/*
 	 * Outstanding bytes at the latest reports, oldest first; the last entry is for this report.
 	 */

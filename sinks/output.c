@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,6 +95,16 @@ bool output_has_colour(const struct output *out, enum colour colour)
 	if (colour != COLOUR_AUTO)
 		return colour == COLOUR_ALWAYS;
 	return !(none && *none) && isatty(out->fd);
+}
+
+void output_size(const struct output *out, unsigned int *rows, unsigned int *columns)
+{
+	struct winsize size = {0};
+
+	if (ioctl(out->fd, TIOCGWINSZ, &size))
+		size.ws_row = 0;
+	*rows = size.ws_col ? size.ws_row : 0;
+	*columns = size.ws_col;
 }
 
 void output_deinit(struct output *out)

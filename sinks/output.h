@@ -47,6 +47,8 @@ bool output_wants(const struct output *out, bool final);
  * and NO_COLOR is not set.
  */
 bool output_has_colour(const struct output *out, enum colour colour);
+/* Stores the size of the terminal; 0 rows if the output is no terminal. */
+void output_size(const struct output *out, unsigned int *rows, unsigned int *columns);
 
 /* Returns a stream to which a report is printed; NULL if there is no memory. */
 FILE *output_begin(struct output *out);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "report/depths.h"
@@ -133,7 +134,85 @@ static bool may_join(const struct report *report)
 	return !report->all_frames && !report->show_allocs && !report->show_why;
 }
 
-static int write_stacks(const struct text_part *part)
+/* Returns how many lines of a terminal a text takes. */
+static size_t lines_of(const char *text, size_t columns)
+{
+	size_t lines = 0, width = 0;
+
+	for (; *text; text++) {
+		if (*text == '\n') {
+			lines += 1 + (width ? (width - 1) / columns : 0);
+			width = 0;
+		} else if (*text == '\x1b') {
+			text += strcspn(text, "m");
+			if (!*text)
+				return lines;
+		} else if ((*text & 0xc0) != 0x80) {
+			width += *text == '\t' ? 8 : 1;
+		}
+	}
+	return lines;
+}
+
+/* Minimum lines of the first stack; fewer do not reach the culprit. */
+#define STACK_LINES 8
+
+/* Cuts a text that takes more than `most` lines, if these are enough. Returns what was cut off. */
+static size_t cut_lines(char *text, size_t columns, size_t most)
+{
+	size_t lines = lines_of(text, columns), cut = 0;
+
+	while (most >= STACK_LINES && lines > most - 1) {
+		char *last = memrchr(text, '\n', strlen(text) - 1);
+
+		if (!last)
+			break;
+		last[1] = '\0';
+		lines = lines_of(text, columns);
+		cut++;
+	}
+	return cut;
+}
+
+/*
+ * Writes stacks until the next one would not fit into `left` lines, but at least one. If not even
+ * the first one fits, leaves out its last lines.
+ */
+static int write_sites(const struct text_part *part, const struct report_site *const *sites,
+		       size_t cnt, size_t left)
+{
+	const struct report *report = part->report;
+
+	for (size_t i = 0; i < cnt; i++) {
+		struct text_part at = *part;
+		cleanup_free char *text = NULL;
+		size_t len, lines, cut = 0;
+
+		at.out = open_memstream(&text, &len);
+		if (!at.out)
+			return -ENOMEM;
+		at.above = i ? sites[i - 1] : NULL;
+		text_write_listed_site(&at, sites[i]);
+		if (fclose(at.out))
+			return -ENOMEM;
+		if (report->rows && !i)
+			cut = cut_lines(text, report->columns, left);
+		lines = report->rows ? lines_of(text, report->columns) : 0;
+		if (i && lines > left) {
+			fprintf(part->out, "(%zu more stack%s: -T %zu)\n", cnt - i,
+				cnt - i == 1 ? "" : "s", cnt);
+			return 0;
+		}
+		left -= lines < left ? lines : left;
+		fputs(text, part->out);
+		if (cut)
+			fprintf(part->out, "    \u2026 %zu more line%s: -T %zu\n", cut,
+				cut == 1 ? "" : "s", cnt);
+	}
+	return 0;
+}
+
+static int write_stacks(const struct text_part *part, size_t left)
 {
 	const struct report *report = part->report;
 	cleanup_free const struct report_site **shown = NULL;
@@ -143,15 +222,51 @@ static int write_stacks(const struct text_part *part)
 
 	if (!err && may_join(report))
 		err = depths_join(shown, cnt, &cnt, &joined);
-	for (size_t i = 0; i < cnt && !err; i++) {
-		struct text_part at = *part;
-		const struct report_site *site = joined ? &joined[i].shown : shown[i];
-
-		at.above = !i ? NULL : joined ? &joined[i - 1].shown : shown[i - 1];
-		text_write_listed_site(&at, site);
-	}
-	return err;
+	for (size_t i = 0; joined && i < cnt; i++)
+		shown[i] = &joined[i].shown;
+	return err ?: write_sites(part, shown, cnt, left);
 }
+
+/* Writes what follows the stacks. */
+static void write_tail(const struct text_part *part)
+{
+	const struct report *report = part->report;
+	FILE *out = part->out;
+
+	text_write_groups(part);
+	text_write_largest(part);
+	if (report->show_peak)
+		peak_write_text(part);
+	if (report->show_summary)
+		stats_write_summary(out, report);
+	census_write_text(out, report);
+	text_write_facts(out, report);
+	suppressions_write_runtime_init(out, &report->runtime_init);
+	if (report->propose)
+		suppressions_propose_text(out, report);
+	if (!report->final)
+		fputc('\n', out);
+}
+
+/* Returns the text that `write` writes, to be freed; NULL if there is no memory. */
+static char *text_of(const struct text_part *part, void (*write)(const struct text_part *part))
+{
+	struct text_part inner = *part;
+	char *text = NULL;
+	size_t len;
+
+	inner.out = open_memstream(&text, &len);
+	if (!inner.out)
+		return NULL;
+	write(&inner);
+	if (!fclose(inner.out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Lines in addition to head, stacks and tail: an empty one, "more stacks", the cursor's */
+#define OTHER_LINES 3
 
 static int text_report(FILE *out, const struct report *report)
 {
@@ -162,25 +277,19 @@ static int text_report(FILE *out, const struct report *report)
 				       report->colour ? LOOK_COLOUR : LOOK_PLAIN,
 				       NULL,
 				       false};
+	cleanup_free char *head = text_of(&part, text_write_head);
+	cleanup_free char *tail = text_of(&part, write_tail);
+	size_t taken = OTHER_LINES;
 	int err = 0;
 
-	text_write_head(&part);
-	fputc('\n', out);
+	if (!head || !tail)
+		return -ENOMEM;
+	if (report->rows)
+		taken += lines_of(head, report->columns) + lines_of(tail, report->columns);
+	fprintf(out, "%s\n", head);
 	if (report->by == BY_STACK)
-		err = write_stacks(&part);
-	text_write_groups(&part);
-	text_write_largest(&part);
-	if (report->show_peak)
-		peak_write_text(&part);
-	if (report->show_summary)
-		stats_write_summary(out, report);
-	census_write_text(out, report);
-	text_write_facts(out, report);
-	suppressions_write_runtime_init(out, &report->runtime_init);
-	if (report->propose)
-		suppressions_propose_text(out, report);
-	if (!report->final)
-		fputc('\n', out);
+		err = write_stacks(&part, taken < report->rows ? report->rows - taken : 0);
+	fputs(tail, out);
 	return err;
 }
 

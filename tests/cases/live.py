@@ -6,7 +6,7 @@ import re
 import signal
 
 from lib import Failure, ROOT, each, untraced
-from lib.screen import Screen
+from lib.screen import SHELL_END, Screen
 
 RECORDING = ROOT / "tests/golden/live/run.mlk"
 
@@ -15,6 +15,18 @@ def recording(t, *options, **kwargs):
     screen = Screen(t, "report", RECORDING, "--live", *options, **kwargs)
     screen.wait_for("8 of 8")
     return screen
+
+
+@untraced
+def test_report_fits(t):
+    """A text report leaves its verdict on the screen; with --top it has all stacks."""
+    screen = Screen(t, "report", RECORDING)
+    text = screen.wait_for(SHELL_END, "outstanding:")
+    if "▲ a leak is likely: " not in text or not re.search(r"^\(\d+ more stacks?: -T 5\)$", text, re.M):
+        raise Failure(text)
+    screen = Screen(t, "report", "--top", "5", RECORDING, size="120x50")
+    if "more stack" in screen.wait_for(SHELL_END, "outstanding:"):
+        raise Failure(screen.text())
 
 
 # Cases that show a recording, so that screens are the same on every machine.

@@ -91,6 +91,8 @@ static void write_report(FILE *out, const struct scene *scene, const struct snap
 				 0);
 		report.ended = scene->ended;
 		report.watched = scene->watched;
+		report.rows = scene->rows;
+		report.columns = 80;
 		sink->report(out, &report);
 		report_deinit(&report);
 		past_deinit(&past);
