@@ -154,22 +154,23 @@ static size_t lines_of(const char *text, size_t columns)
 	return lines;
 }
 
-/* Minimum lines of the first stack; fewer do not reach the culprit. */
+/* Lines to which the first stack is not cut; fewer may not reach the culprit. */
 #define STACK_LINES 8
 
-/* Cuts a text that takes more than `most` lines, if these are enough. Returns what was cut off. */
+/* Cuts a stack that takes more than `most` lines. Returns the number of lines cut off. */
 static size_t cut_lines(char *text, size_t columns, size_t most)
 {
-	size_t lines = lines_of(text, columns), cut = 0;
+	size_t cut = 0;
 
-	while (most >= STACK_LINES && lines > most - 1) {
+	most = most < STACK_LINES ? STACK_LINES : most;
+	if (lines_of(text, columns) <= most)
+		return 0;
+	for (; lines_of(text, columns) >= most; cut++) {
 		char *last = memrchr(text, '\n', strlen(text) - 1);
 
 		if (!last)
 			break;
 		last[1] = '\0';
-		lines = lines_of(text, columns);
-		cut++;
 	}
 	return cut;
 }
@@ -265,8 +266,52 @@ static char *text_of(const struct text_part *part, void (*write)(const struct te
 	return NULL;
 }
 
+/* True if a line of the tail is a note, such as "\tlost: ..."; the totals are none. */
+static bool is_note(const char *line)
+{
+	return *line == '\t' && line[strcspn(line, ":\n")] == ':' &&
+	       strncmp(line, "\toutstanding:", strlen("\toutstanding:")) != 0 &&
+	       strncmp(line, "\topen:", strlen("\topen:")) != 0;
+}
+
+/* Writes the labels of the notes that begin at a line, each once, with the number of its notes. */
+static void write_labels(FILE *out, const char *line)
+{
+	const char *between = "\t";
+
+	while (is_note(line)) {
+		size_t len = strcspn(line, ":") + 1, times = 0;
+		const char *label = line;
+
+		for (; *line && (*line == '\t' && (!is_note(line) || !strncmp(line, label, len)));
+		     line = strchrnul(line, '\n') + 1)
+			times += is_note(line);
+		fprintf(out, "%s%.*s", between, (int)len - 2, label + 1);
+		if (times > 1)
+			fprintf(out, " \u00d7%zu", times);
+		between = ", ";
+	}
+	fputs(" (-T 10 shows these notes)\n", out);
+}
+
+/* Writes the tail with all notes in one line. */
+static void write_short_tail(FILE *out, const char *tail)
+{
+	bool is_labelled = false;
+
+	for (const char *at = tail, *end; (end = strchr(at, '\n')); at = end + 1) {
+		if (is_note(at) && !is_labelled)
+			write_labels(out, at);
+		is_labelled |= is_note(at);
+		if (!is_labelled || *at != '\t')
+			fwrite(at, 1, (size_t)(end + 1 - at), out);
+	}
+}
+
 /* Lines in addition to head, stacks and tail: an empty one, "more stacks", the cursor's */
 #define OTHER_LINES 3
+/* Lines of a short tail: the totals, the notes and an empty line */
+#define SHORT_LINES 4
 
 static int text_report(FILE *out, const struct report *report)
 {
@@ -280,16 +325,23 @@ static int text_report(FILE *out, const struct report *report)
 	cleanup_free char *head = text_of(&part, text_write_head);
 	cleanup_free char *tail = text_of(&part, write_tail);
 	size_t taken = OTHER_LINES;
+	bool is_short;
 	int err = 0;
 
 	if (!head || !tail)
 		return -ENOMEM;
 	if (report->rows)
 		taken += lines_of(head, report->columns) + lines_of(tail, report->columns);
+	is_short = report->rows && taken + STACK_LINES > report->rows;
+	if (is_short)
+		taken = OTHER_LINES + SHORT_LINES + lines_of(head, report->columns);
 	fprintf(out, "%s\n", head);
 	if (report->by == BY_STACK)
 		err = write_stacks(&part, taken < report->rows ? report->rows - taken : 0);
-	fputs(tail, out);
+	if (is_short)
+		write_short_tail(out, tail);
+	else
+		fputs(tail, out);
 	return err;
 }
 
