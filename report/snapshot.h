@@ -259,7 +259,7 @@ struct snapshot {
 	uint64_t vmalloc_hidden; /* bytes allocated by vmalloc() without an event */
 	struct kernel_memory kernel_memory;
 	struct kernel_memory kernel_memory_before; /* when tracing began */
-	bool frees_hidden;       /* frees of some kind cannot be traced on this kernel */
+	bool frees_hidden; /* frees of some kind cannot be traced on this kernel */
 	struct stats stats[SPACE_CNT];
 	struct tracing_cost cost;
 	const struct peak *peak;           /* NULL if not requested */

@@ -20,7 +20,7 @@
 /* Findings and notes that are tried at first */
 #define ITEMS_MOST 16
 
-/* What remains of the findings and notes that may be written, and what was left out. */
+/* Number of findings and notes that may still be written, and number left out */
 struct room {
 	size_t left;
 	size_t omitted;
