@@ -303,7 +303,7 @@ FUZZ_CC := $(CLANG) -O1 -g -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 FUZZ_OPTIONS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
 	-print_final_stats=1
-FUZZERS := account answers census core http prober process recording retrace suppressions \
+FUZZERS := account answers census core http prober process recording retrace script suppressions \
 	symbolizer unwinder walker
 FUZZ_SRC_account := $(addprefix loader/agent/,account_view.c agent_process.c code_files.c peak.c) \
 	loader/tables/block_walk.c loader/target/mapped_ranges.c
@@ -318,6 +318,7 @@ FUZZ_SRC_process := base/proc.c loader/target/map_record.c metrics/host.c
 FUZZ_SRC_suppressions := base/escape.c options/suppressions.c
 FUZZ_SRC_walker := unwinder/server/walker_space.c
 FUZZ_SRC_prober := $(filter-out %/server.c,$(wildcard prober/server/*.c))
+FUZZ_SRC_script := $(addprefix prober/server/,code_object.c python_layout.c)
 FUZZ_SRC_recording := recording/format.c recording/recording.c \
 	$(wildcard recording/reader*.c report/diff*.c) base/byte_buffer.c \
 	$(addprefix report/,heap_census.c ranking.c report.c grouping.c thread_split.c)

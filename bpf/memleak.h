@@ -13,6 +13,7 @@
 #include <linux/types.h>
 
 #include "bpf/event.h"
+#include "bpf/script.h"
 #include "bpf/shape.h"
 #include "bpf/unwind.h"
 #include "bpf/watches.h"
@@ -177,16 +178,11 @@ struct memleak_stack {
 	__u8 end; /* enum unwind_end */
 	__u8 unresolved : 1;
 	__u8 deferred : 1;
+	__u8 script_cnt : 6; /* number of struct memleak_script_frame behind the frames */
 	__u16 unloads;       /* the process's unload count when the stack was walked */
 	__u16 known_unloads; /* the unload count of the mappings that the walk used */
 	__u64 frames[];
 };
-
-static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ (hash >> 29);
-}
 
 /* Returns the key of a site, from its stack's key. */
 static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 image, __u32 kind)
@@ -289,6 +285,14 @@ struct memleak_cgroup {
 #define MEMLEAK_FRAME_UNSURE (1ULL << 60)
 
 /*
+ * Flags in a frame, set by the loader: the frame is the number of a place in a script (see
+ * loader/stacks/scripts.h).
+ */
+#define MEMLEAK_FRAME_SCRIPT (MEMLEAK_FRAME_FILE | MEMLEAK_FRAME_UNSURE)
+#define MEMLEAK_FRAME_IS_SCRIPT(frame)                                                             \
+	(((frame) & (1ULL << 63 | MEMLEAK_FRAME_SCRIPT)) == MEMLEAK_FRAME_SCRIPT)
+
+/*
  * Flag in a frame: no mapping was known at its address during the walk. The next frame was found by
  * a frame pointer, which is right if the code has no table.
  */
@@ -371,6 +375,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_STACKS, /* the stack table is getting full */
 	MEMLEAK_REC_BLOCKS, /* the first block table may be getting full */
 	MEMLEAK_REC_PEAK,   /* the outstanding bytes have reached the loader's limit */
+	MEMLEAK_REC_SCRIPT, /* a new stack, whose key is addr, has frames of scripts */
 };
 
 struct memleak_record {

@@ -54,6 +54,8 @@ struct question {
 	const char *name;
 	uint64_t addr;
 	size_t len;
+	uint32_t version;
+	const struct memleak_script_frame *frame;
 	/* deadline if the helper is only waiting for a processor */
 	uint64_t latest_ns;
 	/* The following fields are set from the answer. */
@@ -63,6 +65,8 @@ struct question {
 	struct file_functions functions;
 	void *bytes;
 	char *near;
+	struct interpreter interpreter;
+	struct script_place place;
 };
 
 /*
@@ -409,6 +413,105 @@ int prober_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t dea
 	int err = ask(&question, deadline_ns);
 
 	return err ? err : question.status;
+}
+
+static void put_interpreter(const struct question *question, struct message *request)
+{
+	message_put_u32(request, PROBER_INTERPRETER);
+}
+
+/* Takes a status, which the server sends as a positive errno. */
+static int take_status(struct message_cursor *cursor, struct question *question)
+{
+	uint32_t status = message_get_u32(cursor);
+
+	question->status = -(int)status;
+	return status > 4095 ? -EPROTO : 0;
+}
+
+static int take_interpreter(void *arg, struct message *answer)
+{
+	struct message_cursor cursor = message_read(answer);
+	struct question *question = arg;
+	struct interpreter *found = &question->interpreter;
+	int err = take_status(&cursor, question);
+
+	found->version = message_get_u32(&cursor);
+	found->runtime = message_get_u64(&cursor);
+	for (size_t i = 0; i < LOOP_PARTS; i++) {
+		found->loop[i].start = message_get_u64(&cursor);
+		found->loop[i].end = message_get_u64(&cursor);
+	}
+	return cursor.bad ? -EPROTO : err;
+}
+
+int prober_interpreter(int fd, uint64_t deadline_ns, struct interpreter *ret)
+{
+	struct question question = {
+		.helper = &helper, .fd = fd, .put = put_interpreter, .take = take_interpreter};
+	int err = ask(&question, deadline_ns);
+
+	if (!err)
+		err = question.status;
+	if (!err)
+		*ret = question.interpreter;
+	return err;
+}
+
+static void put_script(const struct question *question, struct message *request)
+{
+	message_put_u32(request, PROBER_SCRIPT);
+	message_put_u32(request, question->version);
+	message_put_u64(request, MEMLEAK_SCRIPT_CODE(question->frame));
+	message_put_u32(request, question->frame->instr);
+	message_put_u32(request, question->frame->cookie);
+}
+
+static char *get_text(struct message_cursor *cursor)
+{
+	size_t len;
+	const char *text = message_get_string(cursor, &len);
+
+	return text ? strndup(text, len) : NULL;
+}
+
+static int take_script(void *arg, struct message *answer)
+{
+	struct message_cursor cursor = message_read(answer);
+	struct question *question = arg;
+	struct script_place *place = &question->place;
+	int err = take_status(&cursor, question);
+
+	place->name = get_text(&cursor);
+	place->path = get_text(&cursor);
+	place->line = message_get_u32(&cursor);
+	if (!err && !question->status && (cursor.bad || !place->name || !place->path))
+		err = -EPROTO;
+	return err;
+}
+
+int prober_script(int mem_fd, uint32_t version, const struct memleak_script_frame *frame,
+		  uint64_t deadline_ns, struct script_place *ret)
+{
+	struct question question = {
+		.helper = &reader,
+		.fd = mem_fd,
+		.put = put_script,
+		.take = take_script,
+		.version = version,
+		.frame = frame,
+	};
+	int err = ask(&question, deadline_ns);
+
+	if (!err)
+		err = question.status;
+	if (!err) {
+		*ret = question.place;
+		return 0;
+	}
+	free(question.place.name);
+	free(question.place.path);
+	return err;
 }
 
 void prober_end(void)

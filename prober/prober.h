@@ -8,7 +8,9 @@
 #define PROBER_PROBER_H
 
 #include "base/nearest.h"
+#include "bpf/script.h"
 #include "prober/server/file_functions.h"
+#include "prober/server/interpreter.h"
 #include "prober/server/protocol.h"
 
 /*
@@ -49,6 +51,27 @@ bool prober_has_section(int fd, const char *name);
  * if not all bytes can be read, or an error as prober_functions() does.
  */
 int prober_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t deadline_ns);
+
+/*
+ * Finds CPython in a file. Returns 0, -ENOEXEC if there is none, or an error as prober_functions()
+ * does.
+ */
+int prober_interpreter(int fd, uint64_t deadline_ns, struct interpreter *ret);
+
+/* Where a script was running. The texts are from malloc(). */
+struct script_place {
+	char *name; /* qualified name of the function */
+	char *path;
+	uint32_t line; /* 0 if not known */
+};
+
+/*
+ * Reads where a frame of a script was running, from the memory of the process. version: see struct
+ * interpreter. Returns 0, -ESTALE if the code object is gone, -EFAULT, or an error as
+ * prober_functions() does.
+ */
+int prober_script(int mem_fd, uint32_t version, const struct memleak_script_frame *frame,
+		  uint64_t deadline_ns, struct script_place *ret);
 
 /* Ends the helper processes. */
 void prober_end(void);

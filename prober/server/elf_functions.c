@@ -39,8 +39,8 @@ struct search {
 	size_t before_cap;
 	uint64_t left;
 	size_t *by_offset; /* indexes into `found`, sorted by file offset */
-	const char *variable;
-	uint64_t value; /* ELF address of the wanted variable */
+	const char *name;  /* name of the wanted symbol */
+	GElf_Sym symbol;
 	struct nearest nearest;
 	char *near; /* name of the nearest function so far */
 };
@@ -347,31 +347,43 @@ int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *
 	return err;
 }
 
-static int match_variable(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+static int match_exactly(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
 	const char *name;
 
-	if (GELF_ST_TYPE(sym->st_info) != STT_OBJECT || sym->st_shndx == SHN_UNDEF)
+	if (sym->st_shndx == SHN_UNDEF)
 		return 0;
 	name = elf_strptr(search->elf, shdr->sh_link, sym->st_name);
-	if (!name || strcmp(name, search->variable))
+	if (!name || strcmp(name, search->name))
 		return 0;
-	search->value = sym->st_value;
+	search->symbol = *sym;
 	return 1;
+}
+
+bool elf_symbol_find(Elf *elf, const char *name, GElf_Sym *ret)
+{
+	struct search search = {.elf = elf, .name = name};
+
+	if (search_tables(&search, SHT_DYNSYM, match_exactly) <= 0 &&
+	    search_tables(&search, SHT_SYMTAB, match_exactly) <= 0)
+		return false;
+	*ret = search.symbol;
+	return true;
 }
 
 bool elf_variable_find(int fd, const char *name, uint64_t *ret)
 {
-	struct search search = {.variable = name};
+	struct search search = {.name = name};
 	GElf_Ehdr ehdr;
 	bool found;
 
 	elf_version(EV_CURRENT);
 	search.elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	found = search.elf && gelf_getehdr(search.elf, &ehdr) &&
-		search_tables(&search, SHT_DYNSYM, match_variable) > 0;
+		search_tables(&search, SHT_DYNSYM, match_exactly) > 0 &&
+		GELF_ST_TYPE(search.symbol.st_info) == STT_OBJECT;
 	if (found)
-		*ret = search.value - ehdr.e_entry;
+		*ret = search.symbol.st_value - ehdr.e_entry;
 	elf_end(search.elf);
 	return found;
 }

@@ -6,6 +6,8 @@
 #ifndef PROBER_SERVER_ELF_FUNCTIONS_H
 #define PROBER_SERVER_ELF_FUNCTIONS_H
 
+#include <gelf.h>
+
 #include "prober/server/function.h"
 
 struct elf_function {
@@ -34,6 +36,9 @@ struct elf_functions {
  */
 int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *wanted,
 		       struct elf_functions *ret);
+
+/* Finds a symbol, exported ones first. Returns false if there is none. */
+bool elf_symbol_find(Elf *elf, const char *name, GElf_Sym *ret);
 
 /*
  * Finds an exported variable and sets *ret to its distance from the entry point, modulo 2^64.

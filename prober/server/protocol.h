@@ -10,6 +10,9 @@
  *   SECTION   name        → whether it exists
  *   NEAREST   name        → the nearest function name; empty if none is near
  *   MEMORY    address, length → whether all bytes could be read, the bytes
+ *   INTERPRETER                → status, struct interpreter member by member
+ *   SCRIPT    version of the interpreter, struct memleak_script_frame member by member
+ *             → status, name and path of the function, line
  */
 #ifndef PROBER_SERVER_PROTOCOL_H
 #define PROBER_SERVER_PROTOCOL_H
@@ -19,7 +22,9 @@ enum prober_request {
 	PROBER_VARIABLE,
 	PROBER_SECTION,
 	PROBER_NEAREST,
-	PROBER_MEMORY
+	PROBER_MEMORY,
+	PROBER_INTERPRETER,
+	PROBER_SCRIPT
 };
 
 /* Maximum bytes of memory that one request may read. */

@@ -7,9 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/script.h"
 #include "helper/call.h"
+#include "prober/server/code_object.h"
 #include "prober/server/elf_functions.h"
 #include "prober/server/file_functions.h"
+#include "prober/server/interpreter.h"
 #include "prober/server/protocol.h"
 
 /* Maximum names in a request. Real requests have fewer. */
@@ -130,17 +133,63 @@ static int handle_memory(struct message_cursor *cursor, int fd, struct message *
 	return 0;
 }
 
+static int handle_interpreter(int fd, struct message *reply)
+{
+	struct interpreter found = {0};
+
+	message_put_u32(reply, (uint32_t)-interpreter_find(fd, &found));
+	message_put_u32(reply, found.version);
+	message_put_u64(reply, found.runtime);
+	for (size_t i = 0; i < LOOP_PARTS; i++) {
+		message_put_u64(reply, found.loop[i].start);
+		message_put_u64(reply, found.loop[i].end);
+	}
+	return 0;
+}
+
+static bool read_memory(void *arg, uint64_t addr, void *buf, size_t len)
+{
+	const int *fd = arg;
+
+	return pread(*fd, buf, len, (off_t)addr) == (ssize_t)len;
+}
+
+static int handle_script(struct message_cursor *cursor, int fd, struct message *reply)
+{
+	const struct python_layout *layout = python_layout_of(message_get_u32(cursor));
+	const struct object_memory memory = {read_memory, &fd};
+	uint64_t addr = message_get_u64(cursor);
+	uint32_t distance = message_get_u32(cursor);
+	uint32_t cookie = message_get_u32(cursor);
+	struct code_object code = {0};
+	int err;
+
+	if (!layout || cursor->bad)
+		return -EPROTO;
+	err = code_object_read(&memory, layout, addr, cookie, &code);
+	message_put_u32(reply, (uint32_t)-err);
+	message_put_string(reply, code.name);
+	message_put_string(reply, code.path);
+	message_put_u32(reply, err ? 0 : code_object_line(&code, layout, distance));
+	code_object_deinit(&code);
+	return 0;
+}
+
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
 	uint32_t kind = message_get_u32(&cursor);
 
-	if (request->fd < 0 || kind > PROBER_MEMORY)
+	if (request->fd < 0 || kind > PROBER_SCRIPT)
 		return -EPROTO;
 	if (kind == PROBER_FUNCTIONS)
 		return handle_functions(&cursor, request->fd, reply);
 	if (kind == PROBER_MEMORY)
 		return handle_memory(&cursor, request->fd, reply);
+	if (kind == PROBER_INTERPRETER)
+		return handle_interpreter(request->fd, reply);
+	if (kind == PROBER_SCRIPT)
+		return handle_script(&cursor, request->fd, reply);
 	return handle_name(kind, &cursor, request->fd, reply);
 }
 

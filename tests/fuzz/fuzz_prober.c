@@ -11,6 +11,7 @@
 
 #include "prober/server/elf_functions.h"
 #include "prober/server/file_functions.h"
+#include "prober/server/interpreter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -49,6 +50,7 @@ static void check(const struct file_functions *functions)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct interpreter interpreter;
 	uint64_t value;
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
@@ -69,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	elf_variable_find(fd, "pointer", &value);
 	elf_has_section(fd, ".go.buildinfo");
+	interpreter_find(fd, &interpreter);
 	free(elf_nearest_function(fd, "mallox"));
 	close(fd);
 	return 0;

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Frames of scripts: where an interpreter keeps them, and how they are stored with a native stack.
+ * Part of the ABI. Knows nothing of names and lines.
+ */
+#ifndef BPF_SCRIPT_H
+#define BPF_SCRIPT_H
+
+#include <linux/types.h>
+
+/*
+ * Where CPython keeps the frames of a thread. Offsets are in bytes. The frames of one run of the
+ * evaluation loop end with a frame whose `border` byte has the value `border_value`.
+ */
+struct memleak_interpreter {
+	__u64 key;       /* address of two __u32: is the thread-local key set, and its number */
+	__u32 thread;    /* in the thread state: thread pointer of the thread */
+	__u32 holder;    /* in the thread state: pointer to the innermost frame, or to its holder */
+	__u32 held;      /* in the holder: pointer to the innermost frame */
+	__u32 previous;  /* in a frame: pointer to the caller's frame */
+	__u32 code;      /* in a frame: pointer to the code object */
+	__u32 instr;     /* in a frame: pointer to the instruction */
+	__u32 border;    /* in a frame: the byte that marks the end of a run */
+	__u32 cookie;    /* in a code object: MEMLEAK_SCRIPT_COOKIE_WORDS words of 4 bytes */
+	__u8 has_holder; /* the thread state points to a holder */
+	__u8 border_value;
+	__u8 border_is_empty; /* the marked frame runs no code: the frame before it ends the run */
+	__u8 reserved;
+	__u32 reserved2;
+};
+
+/* Bytes read of a thread state, and of a frame. All offsets above are lower. */
+#define MEMLEAK_SCRIPT_STATE_BYTES 160
+#define MEMLEAK_SCRIPT_FRAME_BYTES 80
+
+/*
+ * Words of a code object that tell it from a later one at the same address: the counts of
+ * arguments, the stack size and the first line.
+ */
+#define MEMLEAK_SCRIPT_COOKIE_WORDS 5
+
+/* Maximum frames of scripts stored with a stack. */
+#define MEMLEAK_SCRIPT_FRAMES_MAX 62
+#define MEMLEAK_SCRIPT_FRAMES_BITS 63
+
+/*
+ * A frame of a script. A stack's script frames follow its native frames, innermost first, as two
+ * words each.
+ */
+struct memleak_script_frame {
+	__u64 code;   /* address of the code object, and flags */
+	__u32 instr;  /* distance of the instruction from the code object */
+	__u32 cookie; /* memleak_script_cookie() of the code object */
+};
+
+#define MEMLEAK_SCRIPT_BORDER (1ULL << 63) /* the run of the evaluation loop ends here */
+#define MEMLEAK_SCRIPT_CUT (1ULL << 62)    /* its callers are not known */
+#define MEMLEAK_SCRIPT_CODE(frame) ((frame)->code & ~(MEMLEAK_SCRIPT_BORDER | MEMLEAK_SCRIPT_CUT))
+
+static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ (hash >> 29);
+}
+
+static inline __attribute__((always_inline)) __u32 memleak_script_cookie(const __u32 *words)
+{
+	__u64 hash = 0;
+
+	for (__u32 i = 0; i < MEMLEAK_SCRIPT_COOKIE_WORDS; i++)
+		hash = hash_mix(hash, words[i]);
+	return hash >> 32;
+}
+
+#endif

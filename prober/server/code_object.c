@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Parses code objects: strings of three widths, and the table of lines (PEP 626). */
+#include "prober/server/code_object.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/script.h"
+
+/* Maximum characters of names and paths, and maximum bytes of a table of lines. */
+#define STRING_MAX 4096
+#define LINES_MAX (1U << 20)
+
+/* A variable-sized object: its size, and the bytes of a bytes object. */
+#define OBJECT_SIZE 16
+#define BYTES_DATA 32
+
+/* The state of a string, in bits. */
+#define STRING_STATE 32
+#define STRING_KIND(state) ((state) >> 2 & 7)
+#define STRING_IS_COMPACT(state) ((state) >> 5 & 1)
+#define STRING_IS_ASCII(state) ((state) >> 6 & 1)
+
+static bool read_at(const struct object_memory *memory, uint64_t addr, void *buf, size_t len)
+{
+	return addr <= INT64_MAX - len && memory->read(memory->arg, addr, buf, len);
+}
+
+/* Writes a character in UTF-8. Returns its length. */
+static size_t put_character(char *to, uint32_t c)
+{
+	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || !c)
+		c = 0xfffd;
+	if (c < 0x80) {
+		to[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		to[0] = (char)(0xc0 | c >> 6);
+		to[1] = (char)(0x80 | (c & 63));
+		return 2;
+	}
+	if (c < 0x10000) {
+		to[0] = (char)(0xe0 | c >> 12);
+		to[1] = (char)(0x80 | (c >> 6 & 63));
+		to[2] = (char)(0x80 | (c & 63));
+		return 3;
+	}
+	to[0] = (char)(0xf0 | c >> 18);
+	to[1] = (char)(0x80 | (c >> 12 & 63));
+	to[2] = (char)(0x80 | (c >> 6 & 63));
+	to[3] = (char)(0x80 | (c & 63));
+	return 4;
+}
+
+/* Converts cnt characters of `width` bytes to UTF-8. */
+static char *to_utf8(const uint8_t *from, size_t cnt, size_t width)
+{
+	char *text = malloc(4 * cnt + 1), *to = text;
+
+	for (size_t i = 0; text && i < cnt; i++) {
+		uint32_t c = 0;
+
+		memcpy(&c, from + i * width, width);
+		to += put_character(to, c);
+	}
+	if (text)
+		*to = 0;
+	return text;
+}
+
+/* Reads the string to which the word at addr points. */
+static int read_string(const struct object_memory *memory, const struct python_layout *layout,
+		       uint64_t addr, char **ret)
+{
+	uint8_t bytes[4 * STRING_MAX];
+	uint64_t at, cnt;
+	uint32_t state;
+	size_t width;
+
+	if (!read_at(memory, addr, &at, sizeof(at)) ||
+	    !read_at(memory, at + OBJECT_SIZE, &cnt, sizeof(cnt)) ||
+	    !read_at(memory, at + STRING_STATE, &state, sizeof(state)))
+		return -EFAULT;
+	width = STRING_KIND(state);
+	if (!STRING_IS_COMPACT(state) || (width != 1 && width != 2 && width != 4) ||
+	    cnt > STRING_MAX)
+		return -EFAULT;
+	at += STRING_IS_ASCII(state) ? layout->ascii : layout->other;
+	if (!read_at(memory, at, bytes, cnt * width))
+		return -EFAULT;
+	*ret = to_utf8(bytes, cnt, width);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* Reads the table of lines, which is a bytes object. A table that is too long is left out. */
+static int read_lines(const struct object_memory *memory, uint64_t addr, struct code_object *code)
+{
+	uint64_t at, len;
+
+	if (!read_at(memory, addr, &at, sizeof(at)) ||
+	    !read_at(memory, at + OBJECT_SIZE, &len, sizeof(len)))
+		return -EFAULT;
+	if (len > LINES_MAX)
+		len = 0;
+	code->lines = malloc(len + 1);
+	if (!code->lines)
+		return -ENOMEM;
+	code->lines_len = len;
+	return read_at(memory, at + BYTES_DATA, code->lines, len) ? 0 : -EFAULT;
+}
+
+/* Checks that the object is still the one that is meant, and reads its first line. */
+static int check(const struct object_memory *memory, uint64_t addr, uint32_t cookie,
+		 struct code_object *code)
+{
+	uint32_t words[MEMLEAK_SCRIPT_COOKIE_WORDS];
+
+	if (!read_at(memory, addr, words, sizeof(words)))
+		return -EFAULT;
+	code->first_line = (int32_t)words[MEMLEAK_SCRIPT_COOKIE_WORDS - 1];
+	return memleak_script_cookie(words) == cookie ? 0 : -ESTALE;
+}
+
+int code_object_read(const struct object_memory *memory, const struct python_layout *layout,
+		     uint64_t addr, uint32_t cookie, struct code_object *ret)
+{
+	struct code_object code = {0};
+	int err = check(memory, addr + layout->argument_cnt, cookie, &code);
+
+	if (!err)
+		err = read_string(memory, layout, addr + CODE_NAME, &code.name);
+	if (!err)
+		err = read_string(memory, layout, addr + CODE_PATH, &code.path);
+	if (!err)
+		err = read_lines(memory, addr + CODE_LINES, &code);
+	/* The object may have been freed meanwhile. */
+	if (!err)
+		err = check(memory, addr + layout->argument_cnt, cookie, &code);
+	if (err)
+		code_object_deinit(&code);
+	else
+		*ret = code;
+	return err;
+}
+
+void code_object_deinit(struct code_object *code)
+{
+	free(code->name);
+	free(code->path);
+	free(code->lines);
+	*code = (struct code_object){0};
+}
+
+/* A position in the table of lines. */
+struct cursor {
+	const uint8_t *at;
+	const uint8_t *end;
+};
+
+/* Takes a number of groups of 6 bits, the lowest first. Bit 6 says that another group follows. */
+static uint32_t take_number(struct cursor *cursor)
+{
+	uint32_t value = 0, shift = 0;
+
+	while (cursor->at < cursor->end) {
+		uint8_t byte = *cursor->at++;
+
+		if (shift < 32)
+			value |= (uint32_t)(byte & 63) << shift;
+		shift += 6;
+		if (!(byte & 64))
+			break;
+	}
+	return value;
+}
+
+/* Takes a number whose lowest bit is the sign. The result is modulo 2^32. */
+static uint32_t take_signed(struct cursor *cursor)
+{
+	uint32_t value = take_number(cursor);
+
+	return value & 1 ? -(value >> 1) : value >> 1;
+}
+
+static void skip(struct cursor *cursor, size_t cnt)
+{
+	size_t left = (size_t)(cursor->end - cursor->at);
+
+	cursor->at += cnt < left ? cnt : left;
+}
+
+/* Kinds of entries. Kinds below ENTRY_LINE_0 are for the line of the entry before. */
+enum entry_kind {
+	ENTRY_LINE_0 = 10, /* this line, or one of the next two; two bytes of columns follow */
+	ENTRY_NO_COLUMNS = 13,
+	ENTRY_LONG = 14,
+	ENTRY_NO_LINE = 15,
+};
+
+/* Takes the rest of an entry and updates the line. Returns false if the entry has no line. */
+static bool take_entry(struct cursor *cursor, unsigned int kind, uint32_t *line)
+{
+	if (kind < ENTRY_LINE_0) {
+		skip(cursor, 1);
+	} else if (kind < ENTRY_NO_COLUMNS) {
+		*line += kind - ENTRY_LINE_0;
+		skip(cursor, 2);
+	} else if (kind != ENTRY_NO_LINE) {
+		*line += take_signed(cursor);
+		for (int i = 0; kind == ENTRY_LONG && i < 3; i++)
+			take_number(cursor);
+	}
+	return kind != ENTRY_NO_LINE;
+}
+
+uint32_t code_object_line(const struct code_object *code, const struct python_layout *layout,
+			  uint32_t distance)
+{
+	struct cursor cursor = {code->lines, code->lines + code->lines_len};
+	uint32_t line = (uint32_t)code->first_line;
+	uint64_t unit, covered = 0;
+
+	if (distance < layout->instructions)
+		return line;
+	unit = (distance - layout->instructions) / 2;
+	while (cursor.at < cursor.end) {
+		uint8_t head = *cursor.at++;
+		bool has_line = take_entry(&cursor, head >> 3 & 15, &line);
+
+		covered += (head & 7) + 1;
+		if (unit < covered)
+			return has_line ? line : 0;
+	}
+	return 0;
+}

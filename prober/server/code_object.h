@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads code objects of CPython from a process's memory: the name and file of a function, and the
+ * lines of its instructions. All bytes are hostile; sizes are limited.
+ */
+#ifndef PROBER_SERVER_CODE_OBJECT_H
+#define PROBER_SERVER_CODE_OBJECT_H
+
+#include <stddef.h>
+
+#include "prober/server/python_layout.h"
+
+/* Memory of a process. read() returns false unless all bytes can be read. */
+struct object_memory {
+	bool (*read)(void *arg, uint64_t addr, void *buf, size_t len);
+	void *arg;
+};
+
+struct code_object {
+	char *name; /* qualified name, in UTF-8 */
+	char *path; /* source file, in UTF-8 */
+	int32_t first_line;
+	uint8_t *lines; /* table of lines */
+	size_t lines_len;
+};
+
+/*
+ * Reads the code object at addr. cookie: memleak_script_cookie() of the code object that is meant.
+ * Returns 0, -ESTALE (another object is there by now), -EFAULT or -ENOMEM.
+ */
+int code_object_read(const struct object_memory *memory, const struct python_layout *layout,
+		     uint64_t addr, uint32_t cookie, struct code_object *ret);
+void code_object_deinit(struct code_object *code);
+
+/*
+ * Returns the line of an instruction; 0 if it has none. distance: of the instruction from the code
+ * object, in bytes. An instruction before the first one belongs to the first line.
+ */
+uint32_t code_object_line(const struct code_object *code, const struct python_layout *layout,
+			  uint32_t distance);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds CPython in a file: its version, its state and its evaluation loop. */
+#ifndef PROBER_SERVER_INTERPRETER_H
+#define PROBER_SERVER_INTERPRETER_H
+
+#include <stdint.h>
+
+/* Parts of the evaluation loop: the function, and the code that compilers move out of it. */
+#define LOOP_PARTS 2
+
+struct loop_part {
+	uint64_t start; /* file offset */
+	uint64_t end;
+};
+
+struct interpreter {
+	uint32_t version; /* as in Py_Version: 0x030b02f0 for 3.11.2 */
+	/*
+	 * Distance of _PyRuntime from the address to which offset 0 of the file is mapped by the
+	 * segment that has the evaluation loop.
+	 */
+	uint64_t runtime;
+	struct loop_part loop[LOOP_PARTS]; /* unused parts are empty */
+};
+
+/* Returns 0, or -ENOEXEC if the file has no CPython from version 3.11 on. */
+int interpreter_find(int fd, struct interpreter *ret);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The structures of CPython, as compiled from its headers. */
+#include "prober/server/python_layout.h"
+
+#include <stddef.h>
+
+static const struct python_layout layouts[] = {
+	{
+		.version = 0x030b,
+		.key = 0x250,
+		.thread = 152,
+		.holder = 56,
+		.has_holder = true,
+		.held = 8,
+		.previous = 48,
+		.code = 32,
+		.instr = 56,
+		.border = 68, /* is_entry */
+		.border_value = 1,
+		.argument_cnt = 56,
+		.instructions = 184,
+		.ascii = 48,
+		.other = 72,
+	},
+	{
+		.version = 0x030c,
+		.key = 0x608,
+		.thread = 136,
+		.holder = 56,
+		.has_holder = true,
+		.held = 0,
+		.previous = 8,
+		.code = 0,
+		.instr = 56,
+		.border = 70,      /* owner */
+		.border_value = 3, /* FRAME_OWNED_BY_CSTACK */
+		.border_is_empty = true,
+		.argument_cnt = 52,
+		.instructions = 192,
+		.ascii = 40,
+		.other = 56,
+	},
+	{
+		.version = 0x030d,
+		.key = 0x870,
+		.thread = 152,
+		.holder = 72,
+		.previous = 8,
+		.code = 0,
+		.instr = 56,
+		.border = 70,
+		.border_value = 3,
+		.border_is_empty = true,
+		.argument_cnt = 52,
+		.instructions = 200,
+		.ascii = 40,
+		.other = 56,
+	},
+};
+
+const struct python_layout *python_layout_of(uint32_t version)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (layouts[i].version == version >> 16)
+			return &layouts[i];
+	return NULL;
+}
