@@ -230,6 +230,22 @@ static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32
 	return bpf_probe_read_kernel(ret, max, from) ? 0 : max;
 }
 
+static __always_inline __u64 arch_thread_pointer(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, thread.fsbase);
+}
+
+/*
+ * Returns the address of the thread's data with this key: the second word of an entry in the first
+ * block of glibc's struct pthread. 0 if the key is in another block.
+ */
+static __always_inline __u64 arch_thread_data(__u64 thread, __u32 key)
+{
+	return key < 32 ? thread + 0x310 + key * 16 + 8 : 0;
+}
+
 /* The registers of a thread in a system call, as if the thread had called a function there. */
 struct arch_syscall {
 	struct pt_regs regs;
@@ -407,6 +423,19 @@ static __always_inline bool arch_thread_registers(struct task_struct *task, __u6
 	/* The mode bits of pstate are 0 for user space. */
 	return !(ret[ARCH_PTRACE_WORDS - 1] & 0xf) ||
 	       !(ret[ARCH_PTRACE_WORDS - 2] | ret[ARCH_PTRACE_WORDS - 3]);
+}
+
+static __always_inline __u64 arch_thread_pointer(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, thread.uw.tp_value);
+}
+
+/* Not known: the place depends on the size of glibc's struct pthread. */
+static __always_inline __u64 arch_thread_data(__u64 thread, __u32 key)
+{
+	return 0;
 }
 
 /* Copies the 32 registers of 16 bytes and, if the thread uses SVE, its registers. */

@@ -116,9 +116,9 @@ struct unwind_mapping {
 struct unwind_space {
 	__u32 generation; /* new number after each change of any process's mappings */
 	__u32 mapping_cnt;
-	__u32 unloads; /* the target's unload count when the mappings were read */
-	__u32 reserved;
-	__u64 r_debug; /* address of the dynamic loader's r_debug; 0 if unknown */
+	__u32 unloads;     /* the target's unload count when the mappings were read */
+	__u32 interpreter; /* 1 if the image has an entry in the map of interpreters */
+	__u64 r_debug;     /* address of the dynamic loader's r_debug; 0 if unknown */
 };
 
 union unwind_space_entry {

@@ -297,7 +297,7 @@ enum code_owner code_owner(const struct options *opts, const struct program *pro
 	program = program ?: &unknown;
 	if (!module || !*module)
 		return CODE_OF_NOBODY;
-	if (!strcmp(module, "[jit]"))
+	if (!strcmp(module, "[jit]") || sym_is_script(location))
 		return script_owner(opts, frame ? frame->symbol : NULL);
 	if (*module == '[')
 		return CODE_OF_NOBODY;

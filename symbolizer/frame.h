@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*
  * One function at an address; an address has several frames if calls were inlined there. For data:
@@ -42,8 +43,9 @@ struct sym_location {
 	/*
 	 * Path as the process sees it, without the kernel's " (deleted)". If there is no path:
 	 * "[vdso]"; "[jit]" for code in anonymous memory; "[heap]", "[anon]" etc. for data at
-	 * addresses that never had code; NULL if unmapped. In the kernel: "kernel", a module's
-	 * name, "bpf" or "ftrace" for code generated at run time, or NULL if unknown.
+	 * addresses that never had code; SYM_SCRIPT for a place in a script; NULL if unmapped. In
+	 * the kernel: "kernel", a module's name, "bpf" or "ftrace" for code generated at run time,
+	 * or NULL if unknown.
 	 */
 	const char *module;
 	/* name by which the program was started; NULL if that is its file's name */
@@ -61,6 +63,14 @@ struct sym_location {
 	size_t frame_cnt;
 	const struct sym_frame *frames;
 };
+
+/* Module of places in scripts, which have no address. */
+#define SYM_SCRIPT "[script]"
+
+static inline bool sym_is_script(const struct sym_location *location)
+{
+	return location && location->module && !strcmp(location->module, SYM_SCRIPT);
+}
 
 enum sym_kind {
 	SYM_CODE,

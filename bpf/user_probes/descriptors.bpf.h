@@ -292,14 +292,14 @@ static __always_inline bool fd_capture(struct bpf_raw_tracepoint_args *ctx,
 		return false;
 	if (by_vma) {
 		walk__all_by_vma(walk, entry);
-		walk__store(arch_syscall_entry(&walk->syscall), walk, thread);
+		walk__store(arch_syscall_entry(&walk->syscall), walk, entry, thread);
 	} else if (!walk_look_up(entry) || !walk__find_site(walk, thread)) {
 		if (!walk__all(walk, entry)) {
 			walk__give_back(walk);
 			bpf_tail_call(ctx, &fd_tail_calls, 0);
 			return false;
 		}
-		walk__store(arch_syscall_entry(&walk->syscall), walk, thread);
+		walk__store(arch_syscall_entry(&walk->syscall), walk, entry, thread);
 	}
 	walk__give_back(walk);
 	return thread->chosen;

@@ -18,12 +18,12 @@ static __always_inline bool walk__is_stored(const struct walk *walk)
 	return true;
 }
 
-static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *walk,
+static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *walk, __u32 entry,
 					      __u64 return_address)
 {
 	bool deferred = walk__is_deferred(walk);
 
-	walk__finish(walk, deferred);
+	walk__complete(walk, entry, deferred);
 	if (stack__store(&walk->stack))
 		count(MEMLEAK_LOST_STACKS_FULL, 1);
 	walk__cache(walk, 0);
@@ -80,7 +80,7 @@ static __always_inline bool capture_event(struct pt_regs *ctx, struct tail_calls
 		return_address = walk__see_call(walk, ctx);
 		walk->regs.pc = arch_code_address(return_address);
 		if (by_vma || !walk_look_up(entry) || !walk__is_stored(walk)) {
-			walk->stack.hash = 0;
+			walk__forget(walk);
 			if (by_vma) {
 				walk__all_by_vma(walk, entry);
 			} else if (!walk__all(walk, entry)) {
@@ -90,7 +90,7 @@ static __always_inline bool capture_event(struct pt_regs *ctx, struct tail_calls
 				thread->event_by_vma = false;
 				return tell_of_event(ctx, thread, 0);
 			}
-			walk__store_stack(ctx, walk, return_address);
+			walk__store_stack(ctx, walk, entry, return_address);
 		}
 		stack = walk->stack.hash;
 		walk__give_back(walk);
@@ -129,7 +129,7 @@ static __always_inline bool capture_by_vma(struct pt_regs *ctx)
 	if (!walk)
 		return thread__awaits_return(thread);
 	walk__all_by_vma(walk, entry);
-	walk__store(ctx, walk, thread);
+	walk__store(ctx, walk, entry, thread);
 	return capture__end(walk, thread);
 }
 

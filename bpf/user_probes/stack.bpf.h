@@ -12,20 +12,8 @@
 #include "bpf/user_probes/calls.bpf.h"
 #include "bpf/user_probes/copies.bpf.h"
 #include "bpf/user_probes/ring.bpf.h"
+#include "bpf/user_probes/script_frames.bpf.h"
 #include "bpf/user_probes/stack_cache.bpf.h"
-
-/*
- * Working memory of walks. Each CPU has several entries: a program of another thread can preempt a
- * program during its walk, and then uses the next entry.
- */
-#define WALKS_AT_ONCE 8
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, WALKS_AT_ONCE);
-	__type(key, __u32);
-	__type(value, struct walk);
-} walks SEC(".maps");
 
 /* Asks the loader to read the mappings, at a limited rate: unknown code may have been loaded. */
 static __always_inline void tell_of_code(struct walk *walk)
@@ -58,12 +46,38 @@ static __always_inline void tell_of_stacks(struct walk *walk)
 		bpf_ringbuf_submit(record, 0);
 }
 
-static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk,
+/* Tells the loader of a new stack with script frames, whose names may soon be gone. */
+static __always_inline void tell_of_scripts(struct walk *walk)
+{
+	__u64 stack = walk->stack.hash;
+	struct memleak_record *record;
+
+	if (!walk->script_cnt || bpf_map_lookup_elem(&stacks, &stack))
+		return;
+	record = record__reserve(MEMLEAK_REC_SCRIPT, walk->image);
+	if (!record)
+		return;
+	record->addr = stack;
+	bpf_ringbuf_submit(record, 0);
+}
+
+/* Completes a walked stack by its script frames. */
+static __always_inline void walk__complete(struct walk *walk, __u32 entry, bool deferred)
+{
+	struct memleak_stack *header = (void *)&walk->stack.words[0];
+
+	walk__finish(walk, deferred);
+	walk__take_scripts(walk, entry, deferred);
+	header->script_cnt = walk->script_cnt;
+	tell_of_scripts(walk);
+}
+
+static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk, __u32 entry,
 					struct thread_state *thread)
 {
 	bool deferred = walk__is_deferred(walk);
 
-	walk__finish(walk, deferred);
+	walk__complete(walk, entry, deferred);
 	if (!site__get(&walk->stack, thread->image, thread->kind, &thread->site))
 		thread->chosen = false;
 	walk__cache(walk, thread->chosen ? thread->kind + 1 : 0);
@@ -105,7 +119,12 @@ __noinline int walk_look_up(__u32 entry)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
 
-	return walk && walk__look_up(walk);
+	if (!walk || !walk__look_up(walk))
+		return 0;
+	if (walk->interpreter)
+		walk->frame_cnt = walk->note;
+	walk__take_scripts(walk, entry, false);
+	return 1;
 }
 
 /*
@@ -192,7 +211,7 @@ static __always_inline bool capture(struct pt_regs *ctx, struct tail_calls *tail
 			bpf_tail_call(ctx, tail_calls, MEMLEAK_TAIL_VMA);
 			return thread__awaits_return(thread);
 		}
-		walk__store(ctx, walk, thread);
+		walk__store(ctx, walk, entry, thread);
 	}
 	return capture__end(walk, thread);
 }

@@ -121,7 +121,8 @@ static __always_inline bool walk__look_up(struct walk *walk)
 
 /*
  * Adds the stack to the cache. note is 1 + a kind of block for which the stack is known to have a
- * site; 0 if none is known.
+ * site; 0 if none is known. If the process runs scripts, the native frames alone know no site, and
+ * the note is their number.
  */
 static __always_inline void walk__cache(struct walk *walk, __u32 note)
 {
@@ -130,13 +131,21 @@ static __always_inline void walk__cache(struct walk *walk, __u32 note)
 
 	if (walk->expected) {
 		count(MEMLEAK_STAT_CHECKED, 1);
-		if (walk->expected != walk->stack.hash) {
+		if (walk->expected != walk->native_hash) {
 			count(MEMLEAK_STAT_DISAGREED, 1);
 			stack_cache__distrust(walk->key);
 		}
 	}
 	if (fits)
-		stack_cache__learn(walk->key, &walk->depends, walk->stack.hash, note);
+		stack_cache__learn(walk->key, &walk->depends, walk->native_hash,
+				   walk->interpreter ? walk->frame_cnt : note);
+}
+
+/* Drops what is known of the stack, so that it can be walked. */
+static __always_inline void walk__forget(struct walk *walk)
+{
+	walk->stack.hash = 0;
+	walk->frame_cnt = 0;
 }
 
 /*
@@ -148,14 +157,14 @@ static __always_inline bool walk__find_site(struct walk *walk, struct thread_sta
 	__u64 id = site__id(walk->stack.hash, thread->image, thread->kind);
 
 	if (thread->hits++ % STACK_CACHE_CHECKED == STACK_CACHE_CHECKED - 1)
-		walk->expected = walk->stack.hash;
-	else if (!config.verify_unwind &&
-		 (walk->note == thread->kind + 1 || bpf_map_lookup_elem(&sites, &id))) {
+		walk->expected = walk->native_hash;
+	else if (!config.verify_unwind && ((!walk->interpreter && walk->note == thread->kind + 1) ||
+					   bpf_map_lookup_elem(&sites, &id))) {
 		thread->site = id;
 		count(MEMLEAK_STAT_CACHED, 1);
 		return true;
 	}
-	walk->stack.hash = 0;
+	walk__forget(walk);
 	return false;
 }
 

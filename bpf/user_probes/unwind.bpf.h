@@ -333,6 +333,8 @@ static __always_inline void walk__use_space(struct walk *walk, struct known_spac
 	walk->generation = known->generation;
 	walk->mappings = known->generation * 0x9e3779b97f4a7c15ULL;
 	walk->known_unloads = known->unloads;
+	walk->interpreter = known->interpreter;
+	walk->script_cnt = 0;
 	walk->doubtful =
 		!known->generation || walk->known_unloads != walk->unloads || config.verify_unwind;
 	walk->unresolved = 0;
@@ -386,6 +388,7 @@ static __always_inline void walk__describe(struct walk *walk, bool deferred)
 	header->end = walk->end;
 	header->unresolved = unresolved;
 	header->deferred = deferred;
+	header->script_cnt = 0;
 	header->unloads = unresolved ? walk->unloads : 0;
 	header->known_unloads = unresolved ? walk->known_unloads : 0;
 	walk->stack.hash = hash_mix(walk->stack.hash, walk->end);

@@ -63,6 +63,9 @@ struct {
 	__u64 permanent;
 } rule_cache[1 << RULE_CACHE_BITS];
 
+/* Room for a thread state or a frame of an interpreter; a power of two. */
+#define SCRIPT_WORDS 32
+
 struct walk {
 	__u64 users; /* number of programs using this memory; only a sole user may use it */
 	struct stack_buffer stack; /* the frames; words[0] is the header */
@@ -101,11 +104,30 @@ struct walk {
 	__u64 window_start;
 	__u64 window_bytes;
 	struct arch_syscall
-		syscall; /* --fds: registers at the system call, where the walk begins */
-	__u64 caller;    /* word just below the window, if the window begins at origin */
+		syscall;            /* --fds: registers at the system call, where the walk begins */
+	__u32 interpreter;          /* the process runs scripts, whose frames are read */
+	__u32 script_cnt;           /* number of script frames stored behind the native frames */
+	__u64 script_frame;         /* address of the next script frame; 0 if there is none */
+	__u64 script_hash;          /* hash of the script frames */
+	__u64 native_hash;          /* hash of the stack without script frames */
+	__u64 script[SCRIPT_WORDS]; /* thread state or frame read last */
+	__u64 caller;               /* word just below the window, if the window begins at origin */
 	/* Has room for all words that a cache entry compares; a walk reads fewer words at once. */
 	__u64 window[STACK_CACHE_STACK_WORDS];
 };
+
+/*
+ * Working memory of walks. Each CPU has several entries: a program of another thread can preempt a
+ * program during its walk, and then uses the next entry.
+ */
+#define WALKS_AT_ONCE 8
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WALKS_AT_ONCE);
+	__type(key, __u32);
+	__type(value, struct walk);
+} walks SEC(".maps");
 
 /* Number of the place that stands for the frame pointer register, as if it were on the stack. */
 #define FP_REGISTER_PLACE (STACK_CACHE_STACK_WORDS - 1)
@@ -330,6 +352,7 @@ struct known_space {
 	__u32 stamp;      /* spaces_stamp at the last lookup */
 	__u32 generation; /* generation of the mappings; 0 if they are unknown */
 	__u32 unloads;
+	__u32 interpreter;
 };
 
 /* Incremented by the loader after each change of unwind_spaces. */
@@ -354,6 +377,7 @@ static __always_inline void known_space__look(struct known_space *known, __u32 i
 	}
 	known->generation = space ? space->generation : 0;
 	known->unloads = space ? space->unloads : 0;
+	known->interpreter = space ? space->interpreter : 0;
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "loader/tables/script_frames.h"
 
 /*
  * Number of copies that the programs may send even if libdwfl completes none of them: USELESS_MAX
@@ -158,10 +159,12 @@ static void finish(struct deferred_stacks *deferred, const struct walker_subject
 	cleanup_free struct memleak_stack *stack =
 		malloc(sizeof(*stack) + depth * sizeof(uint64_t));
 	uint64_t id = waiting->copy.deferred;
+	struct script_frames scripts;
 	bool misled;
 
 	if (!stack || bpf_map_lookup_elem(deferred->stacks->fd, &id, stack))
 		return; /* the image is gone, or the stack table was full */
+	script_frames_take(stack, depth, &scripts);
 	misled = code_history_misled(&deferred->spaces->history, waiting->copy.image, stack);
 	if (misled && walk_again(deferred, subject, waiting, stack)) {
 		deferred->finished++;
@@ -170,6 +173,7 @@ static void finish(struct deferred_stacks *deferred, const struct walker_subject
 		deferred->cut++;
 	}
 	stack->deferred = 0;
+	script_frames_put(&scripts, depth, stack);
 	stack_table_replace(deferred->stacks, id, stack);
 }
 

@@ -31,6 +31,7 @@ struct told_space {
 	uid_t uid;
 	bool unfinished; /* the deadline passed before all files were read */
 	bool told_many;
+	bool scripts; /* runs an interpreter whose frames are read */
 	struct mapping_list list;
 };
 
@@ -43,6 +44,7 @@ int unwind_spaces_init(struct unwind_spaces *spaces, const struct unwind_spaces_
 		.spaces_fd = fds->spaces,
 		.targets_fd = fds->targets,
 		.stamp = fds->stamp,
+		.scripts.interpreters_fd = fds->interpreters,
 	};
 	err = map_updater__new(&spaces->map_updater);
 	if (err)
@@ -57,6 +59,7 @@ void unwind_spaces_deinit(struct unwind_spaces *spaces)
 		mapping_list_deinit(&spaces->items[i].list);
 	free(spaces->items);
 	code_history_deinit(&spaces->history);
+	scripts_deinit(&spaces->scripts);
 	unwind_files_deinit(&spaces->files);
 	map_updater__free(spaces->map_updater);
 	*spaces = (struct unwind_spaces){0};
@@ -152,6 +155,7 @@ static int list_mappings(struct unwind_spaces *spaces, struct told_space *space,
 	if (err)
 		return err;
 	space->unfinished = false;
+	space->scripts = false;
 	for_each_mapping (mapping, proc) {
 		if (!is_code(mapping))
 			continue;
@@ -166,6 +170,9 @@ static int list_mappings(struct unwind_spaces *spaces, struct told_space *space,
 			file = find_file(spaces, space, mapping, subject->deadline_ns);
 		space->unfinished |= file == -EAGAIN;
 		before = mapping;
+		if (file >= 0 && !space->scripts && scripts_may_run(mapping->path))
+			space->scripts = scripts_add(&spaces->scripts, space->pid, subject->image,
+						     mapping, (size_t)file, subject->deadline_ns);
 		mapping_list_add(list, mapping, file);
 	}
 	return 0;
@@ -257,7 +264,7 @@ static struct told_space *space_of(struct unwind_spaces *spaces, pid_t pid)
  * Passes the list to the BPF programs as a new array. The array is filled before programs can see
  * it.
  */
-static int publish(struct unwind_spaces *spaces, const struct unwind_subject *subject,
+static int publish(struct unwind_spaces *spaces, const struct unwind_subject *subject, bool scripts,
 		   const struct mapping_list *list)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_INNER_MAP);
@@ -274,6 +281,7 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
 		.mapping_cnt = (uint32_t)list->cnt,
 		.unloads = subject->unloads,
 		.r_debug = subject->r_debug,
+		.interpreter = scripts,
 	};
 	for (uint32_t i = 1; i < cnt; i++) {
 		keys[i] = i;
@@ -306,7 +314,7 @@ static int publish_change(struct unwind_spaces *spaces, struct told_space *space
 	if (!++spaces->generation)
 		spaces->generation = 1;
 	if (!err && !subject->ended)
-		err = publish(spaces, subject, list);
+		err = publish(spaces, subject, space->scripts, list);
 	if (err)
 		return err;
 	mapping_list_deinit(&space->list);
@@ -392,6 +400,7 @@ void unwind_spaces_forget(struct unwind_spaces *spaces, pid_t pid)
 void unwind_spaces_drop(struct unwind_spaces *spaces, uint32_t image)
 {
 	code_history_drop(&spaces->history, image);
+	scripts_drop(&spaces->scripts, image);
 	map_updater__remove(spaces->map_updater, spaces->spaces_fd, image);
 }
 

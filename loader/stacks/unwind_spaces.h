@@ -8,6 +8,7 @@
 
 #include "loader/stacks/code_history.h"
 #include "loader/stacks/map_updater.h"
+#include "loader/stacks/scripts.h"
 #include "loader/stacks/unwind_files.h"
 
 struct told_space;
@@ -23,6 +24,7 @@ struct unwind_spaces {
 	size_t cnt;
 	size_t cap;
 	struct code_history history;
+	struct scripts scripts;
 };
 
 struct unwind_spaces_fds {
@@ -30,6 +32,7 @@ struct unwind_spaces_fds {
 	int files;
 	int spaces;
 	int targets;
+	int interpreters;
 	volatile uint32_t *stamp; /* incremented when a process's mappings change */
 };
 

@@ -14,9 +14,15 @@
 /* Maximum bytes of evicted stacks that are kept, although they may never be needed again */
 #define EVICTED_BYTES_MAX (256U << 20)
 
-static size_t stack_bytes(size_t frame_cnt)
+static size_t bytes_of(size_t frame_cnt)
 {
 	return sizeof(struct memleak_stack) + frame_cnt * sizeof(uint64_t);
+}
+
+/* Returns the size of a stack with its script frames. */
+static size_t stack_bytes(const struct memleak_stack *stack)
+{
+	return bytes_of(stack->frame_cnt) + stack->script_cnt * sizeof(struct memleak_script_frame);
 }
 
 /*
@@ -77,14 +83,14 @@ bool stack_table_find(const struct stack_table *table, uint64_t id, struct memle
 	}
 	evicted = hash_map_get(&table->evicted, id);
 	if (evicted)
-		memcpy(ret, evicted, stack_bytes(evicted->frame_cnt));
+		memcpy(ret, evicted, stack_bytes(evicted));
 	return evicted != NULL;
 }
 
 /* Keeps a copy of a stack, unless the table already has a copy of it. */
 static int keep(struct stack_table *table, uint64_t id, const struct memleak_stack *stack)
 {
-	size_t bytes = stack_bytes(stack->frame_cnt);
+	size_t bytes = stack_bytes(stack);
 	struct memleak_stack *copy;
 
 	if (hash_map_get(&table->evicted, id))
@@ -182,8 +188,8 @@ static int visit_stack(void *arg, const void *key, const void *value)
 	struct stack_table *table = eviction->table;
 	const uint64_t *id = key;
 
-	if (stack->frame_cnt > table->depth || table->evicted_bytes >= EVICTED_BYTES_MAX ||
-	    numbers_have(&eviction->live, *id))
+	if (stack_bytes(stack) > bytes_of(table->depth) ||
+	    table->evicted_bytes >= EVICTED_BYTES_MAX || numbers_have(&eviction->live, *id))
 		return 0;
 	eviction->moved++;
 	return keep(table, *id, stack) ? -ENOMEM : 1;
@@ -202,7 +208,7 @@ int stack_table_evict(struct stack_table *table, struct recent_blocks *recent)
 	const struct table_walk stacks = {
 		.fd = table->fd,
 		.key_size = sizeof(uint64_t),
-		.value_size = stack_bytes(table->depth),
+		.value_size = bytes_of(table->depth),
 		.element = visit_stack,
 		.arg = &eviction,
 	};

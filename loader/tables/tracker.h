@@ -19,6 +19,8 @@
 #include "options/options.h"
 #include "report/snapshot.h"
 
+struct script_frames;
+
 struct tracker {
 	struct block_walker walker;
 	struct bpf_object *object;
@@ -29,6 +31,12 @@ struct tracker {
 	 * NULL if the stacks of this object are always resolved.
 	 */
 	bool (*resolve)(void *arg, uint32_t image, struct memleak_stack *stack);
+	/*
+	 * Puts the script frames of a stack between its native frames. *frames is from malloc().
+	 * Returns 0 or -ENOMEM. NULL if the stacks of this object have no script frames.
+	 */
+	int (*merge)(void *arg, uint32_t image, const struct memleak_stack *stack,
+		     const struct script_frames *scripts, uint64_t **frames, size_t *cnt);
 	/*
 	 * True if a block was freed without an event, so that it is left out; NULL if no block can
 	 * be.

@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "loader/tables/script_frames.h"
 
-/* Returns the hash of a stack as the programs compute it. */
-static uint64_t plain_hash(const struct memleak_stack *stack)
+/* Returns the hash of a stack as the programs compute it. The script frames were taken out. */
+static uint64_t plain_hash(const struct memleak_stack *stack, const struct script_frames *scripts)
 {
 	uint64_t hash = 0, header;
 
@@ -20,7 +21,7 @@ static uint64_t plain_hash(const struct memleak_stack *stack)
 	memcpy(&header, stack, sizeof(header));
 	if (stack->unresolved)
 		hash = hash_mix(hash, header);
-	return hash ? hash : 1;
+	return script_frames_hash(scripts, hash ? hash : 1);
 }
 
 /*
@@ -28,24 +29,47 @@ static uint64_t plain_hash(const struct memleak_stack *stack)
  * certain, that is the site of the resolved stack. Otherwise it is the site with the hash of the
  * unresolved stack: the same site, unless the stack was deferred.
  */
-static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack)
+static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack,
+		    const struct script_frames *scripts)
 {
-	uint64_t unresolved = plain_hash(stack);
+	uint64_t unresolved = plain_hash(stack, scripts);
 	bool sure = tracker->resolve(tracker->walker.arg, entry->image, stack);
 
 	tracker->resolved++;
 	if (entry->deferred)
 		return;
 	stack->unresolved = !sure;
-	entry->resolved_stack = sure ? plain_hash(stack) : unresolved;
+	entry->resolved_stack = sure ? plain_hash(stack, scripts) : unresolved;
 	entry->resolved_id = site__id(entry->resolved_stack, entry->image, entry->kind);
 }
 
+/* Keeps a stack whose script frames are put between the native ones. */
+static int keep_merged(const struct tracker *tracker, struct site_entry *entry,
+		       const struct memleak_stack *stack, const struct script_frames *scripts)
+{
+	bool is_cut = scripts->items[scripts->cnt - 1].code & MEMLEAK_SCRIPT_CUT;
+	uint64_t *frames;
+	size_t cnt;
+	int err = tracker->merge(tracker->walker.arg, entry->image, stack, scripts, &frames, &cnt);
+
+	if (err)
+		return err;
+	free(entry->frames);
+	entry->frames = frames;
+	entry->frame_cnt = cnt;
+	if (is_cut && entry->end == UNWIND_END_COMPLETE)
+		entry->end = UNWIND_END_TRUNCATED;
+	return 0;
+}
+
 static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
-		      const struct memleak_stack *stack)
+		      const struct memleak_stack *stack, const struct script_frames *scripts)
 {
 	size_t skipped = 0;
 
+	entry->end = stack->end < UNWIND_END_CNT ? stack->end : UNWIND_END_UNKNOWN;
+	if (tracker->merge && scripts->cnt)
+		return keep_merged(tracker, entry, stack, scripts);
 	free(entry->frames);
 	entry->frames = calloc(stack->frame_cnt + 1, sizeof(uint64_t));
 	if (!entry->frames)
@@ -56,7 +80,6 @@ static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
 			tracker->skip_frames(tracker->walker.arg, entry->frames, stack->frame_cnt);
 	entry->frame_cnt = stack->frame_cnt - skipped;
 	memmove(entry->frames, entry->frames + skipped, entry->frame_cnt * sizeof(uint64_t));
-	entry->end = stack->end < UNWIND_END_CNT ? stack->end : UNWIND_END_UNKNOWN;
 	return 0;
 }
 
@@ -66,15 +89,17 @@ static int load_stack(struct tracker *tracker, struct site_entry *entry)
 	size_t depth = tracker->stacks.depth;
 	cleanup_free struct memleak_stack *stack =
 		malloc(sizeof(*stack) + depth * sizeof(uint64_t));
+	struct script_frames scripts;
 
 	if (!stack)
 		return -ENOMEM;
 	if (!entry->stack || !stack_table_find(&tracker->stacks, entry->stack, stack))
 		return 0;
 	entry->deferred = stack->deferred;
+	script_frames_take(stack, depth, &scripts);
 	if (tracker->resolve && stack->unresolved)
-		resolve(tracker, entry, stack);
-	return keep_stack(tracker, entry, stack);
+		resolve(tracker, entry, stack, &scripts);
+	return keep_stack(tracker, entry, stack, &scripts);
 }
 
 static int copy_frames(struct site_entry *entry, const struct site_entry *other)

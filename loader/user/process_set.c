@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/signals.h"
+#include "loader/tables/script_frames.h"
 #include "loader/target/map_events.h"
 #include "loader/user/attach.h"
 
@@ -38,6 +39,8 @@
  */
 #define PURGE_PART 8
 #define PURGE_AT 1024
+/* Maximum time for reading the names of one stack's script frames, in nanoseconds. */
+#define SCRIPTS_NS 200000000ULL
 
 int process_set_init(struct process_set *set, struct user_programs *programs,
 		     const struct options *opts)
@@ -94,6 +97,35 @@ bool process_set_resolve(void *arg, uint32_t image, struct memleak_stack *stack)
 	const struct process_set *set = arg;
 
 	return code_history_resolve(&set->programs->unwind.history, image, stack);
+}
+
+int process_set_merge(void *arg, uint32_t image, const struct memleak_stack *stack,
+		      const struct script_frames *scripts, uint64_t **ret, size_t *ret_cnt)
+{
+	struct process_set *set = arg;
+	const struct user_process *process = process_set_process(set, image);
+	struct scripts *known = &set->programs->unwind.scripts;
+	uint32_t base = process ? process->base : 0;
+
+	if (process)
+		scripts_read(known, process->info.pid, image, base, scripts,
+			     clock_deadline_ns(SCRIPTS_NS));
+	return scripts_merge(known, image, base, stack, scripts, ret, ret_cnt);
+}
+
+void process_set_read_scripts(struct process_set *set, const struct user_process *process,
+			      uint64_t id)
+{
+	const struct stack_table *stacks = &set->programs->tracker.stacks;
+	cleanup_free struct memleak_stack *stack =
+		malloc(sizeof(*stack) + stacks->depth * sizeof(uint64_t));
+	struct script_frames scripts;
+
+	if (!stack || !stack_table_find(stacks, id, stack))
+		return;
+	script_frames_take(stack, stacks->depth, &scripts);
+	scripts_read(&set->programs->unwind.scripts, process->info.pid, process->info.image,
+		     process->base, &scripts, clock_deadline_ns(SCRIPTS_NS));
 }
 
 static bool has_time(const struct process_set *set)

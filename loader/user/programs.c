@@ -81,6 +81,8 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 						(uint32_t)process_cnt + EXECS_AT_ONCE);
 	err |= bpf_map__set_max_entries(skel->maps.unwind_spaces,
 					(uint32_t)process_cnt + EXECS_AT_ONCE);
+	err |= bpf_map__set_max_entries(skel->maps.interpreters,
+					(uint32_t)process_cnt + EXECS_AT_ONCE);
 	err |= bpf_map__set_autocreate(
 		config->exchange ? skel->maps.thread_table : skel->maps.thread_places, false);
 	if (records_bytes)
@@ -217,6 +219,7 @@ static int start_unwinding(struct user_programs *programs)
 		.files = bpf_map__fd(skel->maps.unwind_files),
 		.spaces = bpf_map__fd(skel->maps.unwind_spaces),
 		.targets = bpf_map__fd(skel->maps.targets),
+		.interpreters = bpf_map__fd(skel->maps.interpreters),
 		.stamp = &skel->data->spaces_stamp,
 	};
 	int err = ctx->entries_only ? 0 : put_tail_calls(skel, ctx->programs.kind);

@@ -94,6 +94,9 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	case MEMLEAK_REC_STACKS:
 		stack_table_evict(&set->programs->tracker.stacks, &set->programs->tracker.recent);
 		break;
+	case MEMLEAK_REC_SCRIPT:
+		process_set_read_scripts(set, process, record->addr);
+		break;
 	default:
 		handle_mapping(process, record);
 	}

@@ -70,9 +70,12 @@ static struct symspace *space_of(struct user_symbols *symbols, const struct site
 	return symbols->files;
 }
 
+/* True if the symbol space can name the frame. Places of scripts are named elsewhere. */
 static bool can_name(const struct user_symbols *symbols, const struct symspace *space,
 		     uint64_t frame)
 {
+	if (MEMLEAK_FRAME_IS_SCRIPT(frame))
+		return false;
 	return MEMLEAK_FRAME_IN_FILE(frame) || space != symbols->files;
 }
 
@@ -147,6 +150,8 @@ static const struct sym_location *user_symbols__lookup(struct symbol_backend *se
 	struct symspace *space = space_of(symbols, site);
 	const struct sym_location *location;
 
+	if (MEMLEAK_FRAME_IS_SCRIPT(frame))
+		return scripts_location(&symbols->set->programs->unwind.scripts, frame);
 	if (is_unsure(frame) || !space || !can_name(symbols, space, frame) ||
 	    symspace__resolve(space, &query, 1, 0, &location))
 		return NULL;

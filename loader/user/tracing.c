@@ -46,6 +46,7 @@ static int load(struct tracing *tracing, const struct tracing_request *request)
 		return err;
 	programs->tracker.walker.owner = process_set_owner;
 	programs->tracker.resolve = process_set_resolve;
+	programs->tracker.merge = process_set_merge;
 	programs->tracker.walker.arg = set;
 	programs->tracker.is_gone = request->opts->fds ? descriptors_are_gone : NULL;
 	return user_programs_load(programs, &set->filter, request->pid_cnt, request->choose,

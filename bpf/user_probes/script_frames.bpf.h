@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the frames of scripts, which CPython keeps in memory: one native frame of its evaluation
+ * loop stands for any number of calls in the script. The frames are stored behind the native ones;
+ * the loader puts each run of them where its evaluation loop is.
+ *
+ * A thread's frames are found by its state, whose address is in thread-specific data. The state is
+ * used only if it names this thread.
+ */
+#ifndef BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H
+#define BPF_USER_PROBES_SCRIPT_FRAMES_BPF_H
+
+#include "bpf/user_probes/thread.bpf.h"
+
+/* Filled by the loader; the key is the image whose mappings are used. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memleak_interpreter);
+} interpreters SEC(".maps");
+
+static __always_inline __u64 script__word(const struct walk *walk, __u32 offset)
+{
+	return walk->script[offset / sizeof(__u64) % SCRIPT_WORDS];
+}
+
+static __always_inline bool read_word(__u64 addr, __u64 *ret)
+{
+	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)addr);
+}
+
+/* Finds the thread's innermost frame. False if the thread runs no script. */
+static __always_inline bool walk__find_scripts(struct walk *walk,
+					       const struct memleak_interpreter *interpreter)
+{
+	__u64 thread = arch_thread_pointer(), place, state, frame;
+	struct {
+		__u32 is_set;
+		__u32 number;
+	} key;
+
+	if (bpf_probe_read_user(&key, sizeof(key), (void *)interpreter->key) || !key.is_set)
+		return false;
+	place = arch_thread_data(thread, key.number);
+	if (!place || !read_word(place, &state) || !state ||
+	    bpf_probe_read_user(walk->script, MEMLEAK_SCRIPT_STATE_BYTES, (void *)state) ||
+	    script__word(walk, interpreter->thread) != thread)
+		return false;
+	frame = script__word(walk, interpreter->holder);
+	if (interpreter->has_holder && (!frame || !read_word(frame + interpreter->held, &frame)))
+		return false;
+	walk->script_frame = frame;
+	return frame;
+}
+
+/* Returns the last word of the last script frame that has a code object; NULL if there is none. */
+static __always_inline __u64 *walk__last_script(struct walk *walk)
+{
+	__u32 at = walk->frame_cnt + 2 * walk->script_cnt - 2;
+
+	return walk->script_cnt && at < MEMLEAK_MAX_STACK_DEPTH ? &walk->stack.words[1 + at] : NULL;
+}
+
+/* Marks the last script frame. */
+static __always_inline void walk__mark_script(struct walk *walk, __u64 mark)
+{
+	__u64 *last = walk__last_script(walk);
+
+	if (!last)
+		return;
+	*last |= mark;
+	walk->script_hash = hash_mix(walk->script_hash, mark);
+}
+
+/* Stores the frame that is in walk->script. False if it cannot be stored. */
+static __always_inline bool walk__keep_script(struct walk *walk,
+					      const struct memleak_interpreter *interpreter)
+{
+	__u64 code = script__word(walk, interpreter->code), word;
+	__u32 at = walk->frame_cnt + 2 * walk->script_cnt;
+	__u32 cookie[MEMLEAK_SCRIPT_COOKIE_WORDS];
+
+	if (walk->script_cnt >= MEMLEAK_SCRIPT_FRAMES_MAX || at + 2 > config.stack_depth ||
+	    at >= MEMLEAK_MAX_STACK_DEPTH - 1 ||
+	    bpf_probe_read_user(cookie, sizeof(cookie), (void *)code + interpreter->cookie))
+		return false;
+	word = (__u32)(script__word(walk, interpreter->instr) - code) |
+	       (__u64)memleak_script_cookie(cookie) << 32;
+	walk->stack.words[1 + at] = code;
+	walk->stack.words[2 + at] = word;
+	walk->script_hash = hash_mix(hash_mix(walk->script_hash, code), word);
+	walk->script_cnt++;
+	return true;
+}
+
+/* Stores the next frame. True if there are no more. */
+static __always_inline bool walk__step_script(struct walk *walk,
+					      const struct memleak_interpreter *interpreter)
+{
+	__u64 frame = walk->script_frame;
+	__u32 border = interpreter->border;
+	bool ends, empty;
+
+	if (!frame)
+		return true;
+	if (bpf_probe_read_user(walk->script, MEMLEAK_SCRIPT_FRAME_BYTES, (void *)frame)) {
+		walk__mark_script(walk, MEMLEAK_SCRIPT_CUT);
+		return true;
+	}
+	ends = (__u8)(script__word(walk, border) >> border % sizeof(__u64) * 8) ==
+	       interpreter->border_value;
+	empty = ends && interpreter->border_is_empty;
+	if (!empty && !walk__keep_script(walk, interpreter)) {
+		walk__mark_script(walk, MEMLEAK_SCRIPT_CUT);
+		return true;
+	}
+	if (ends)
+		walk__mark_script(walk, MEMLEAK_SCRIPT_BORDER);
+	walk->script_frame = script__word(walk, interpreter->previous);
+	return false;
+}
+
+/* Like walk_step(), for frames of scripts. */
+__noinline int script_step(__u32 entry)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+	const struct memleak_interpreter *interpreter;
+	__u32 image;
+
+	if (!walk)
+		return 1;
+	image = walk->space;
+	interpreter = bpf_map_lookup_elem(&interpreters, &image);
+	return !interpreter || walk__step_script(walk, interpreter);
+}
+
+__noinline int script_begin(__u32 entry)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+	const struct memleak_interpreter *interpreter;
+	__u32 image;
+
+	if (!walk)
+		return 0;
+	image = walk->space;
+	interpreter = bpf_map_lookup_elem(&interpreters, &image);
+	return interpreter && walk__find_scripts(walk, interpreter);
+}
+
+/* Maximum frames read: entries of runs come between the frames that are stored. */
+#define SCRIPT_STEPS_MAX (2 * MEMLEAK_SCRIPT_FRAMES_MAX)
+
+/* Reads the frames of scripts, and adds them to the hash of the stack unless it is deferred. */
+static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, bool deferred)
+{
+	walk->native_hash = walk->stack.hash;
+	walk->script_cnt = 0;
+	walk->script_hash = 0;
+	if (!walk->interpreter || !script_begin(entry))
+		return;
+	for (int i = 0; i < SCRIPT_STEPS_MAX; i++)
+		if (script_step(entry))
+			break;
+	if (!walk->script_cnt || deferred)
+		return;
+	walk->stack.hash = hash_mix(walk->native_hash, walk->script_hash);
+	if (!walk->stack.hash)
+		walk->stack.hash = 1;
+}
+
+#endif

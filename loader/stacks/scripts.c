@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Keeps the interpreters of processes and the places of scripts. */
+#include "loader/stacks/scripts.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/proc.h"
+#include "loader/target/modules.h"
+#include "prober/prober.h"
+#include "prober/server/python_layout.h"
+
+/* Maximum places kept. Further places have no name. */
+#define PLACES_MAX (1U << 20)
+
+/* An interpreter's file; layout is NULL if its frames cannot be read. */
+struct script_file {
+	struct interpreter found;
+	const struct python_layout *layout;
+};
+
+struct script_image {
+	const struct script_file *file;
+	size_t number; /* number of the file in frames */
+	bool hangs;    /* its memory could not be read in time */
+};
+
+struct script_location {
+	struct sym_location pub;
+	struct sym_frame frame;
+	char *path;
+	char *symbol;
+	uint64_t number;
+};
+
+static void free_values(struct hash_map *map)
+{
+	const struct hash_map_slot *slot = NULL;
+
+	while ((slot = hash_map_next(map, slot)))
+		free(slot->value);
+	hash_map_deinit(map);
+}
+
+void scripts_deinit(struct scripts *scripts)
+{
+	free_values(&scripts->files);
+	free_values(&scripts->images);
+	hash_map_deinit(&scripts->places);
+	for (size_t i = 0; i < scripts->cnt; i++) {
+		free(scripts->locations[i]->path);
+		free(scripts->locations[i]->symbol);
+		free(scripts->locations[i]);
+	}
+	free(scripts->locations);
+	*scripts = (struct scripts){0};
+}
+
+bool scripts_may_run(const char *path)
+{
+	const char *name = path_name(path);
+
+	return !strncmp(name, "python3", 7) || !strncmp(name, "libpython3.", 11);
+}
+
+static void say_unread(const char *path, uint32_t version)
+{
+	if (version)
+		log_note("%s is Python %u.%u: lines of scripts are read for 3.11 to 3.13", path,
+			 version >> 24, version >> 16 & 255);
+	else
+		log_note("%s: lines of scripts are read for Python 3.11 to 3.13", path);
+}
+
+static const struct script_file *file_of(struct scripts *scripts, pid_t pid,
+					 const struct mapping *mapping, size_t number,
+					 uint64_t deadline_ns)
+{
+	struct script_file *file = hash_map_get(&scripts->files, number);
+	cleanup_close int fd = -1;
+	int err;
+
+	if (file)
+		return file;
+	fd = process_open_mapping(pid, mapping);
+	file = calloc(1, sizeof(*file));
+	if (fd < 0 || !file || hash_map_set(&scripts->files, number, file)) {
+		free(file);
+		return NULL;
+	}
+	err = prober_interpreter(fd, deadline_ns, &file->found);
+	if (!err)
+		file->layout = python_layout_of(file->found.version);
+	/* A program that loads libpython has no interpreter of its own. */
+	if (!file->layout && (!err || strstr(mapping->path, ".so")))
+		say_unread(mapping->path, file->found.version);
+	return file;
+}
+
+static struct memleak_interpreter interpreter_of(const struct script_file *file,
+						 const struct mapping *mapping)
+{
+	const struct python_layout *layout = file->layout;
+
+	return (struct memleak_interpreter){
+		.key = mapping->start - mapping->offset + file->found.runtime + layout->key,
+		.thread = layout->thread,
+		.holder = layout->holder,
+		.held = layout->held,
+		.previous = layout->previous,
+		.code = layout->code,
+		.instr = layout->instr,
+		.border = layout->border,
+		.cookie = layout->argument_cnt,
+		.has_holder = layout->has_holder,
+		.border_value = layout->border_value,
+		.border_is_empty = layout->border_is_empty,
+	};
+}
+
+bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct mapping *mapping,
+		 size_t number, uint64_t deadline_ns)
+{
+	const struct script_file *file = file_of(scripts, pid, mapping, number, deadline_ns);
+	struct script_image *known = hash_map_get(&scripts->images, image);
+	struct memleak_interpreter interpreter;
+
+	if (!file || !file->layout)
+		return false;
+	if (!known) {
+		known = calloc(1, sizeof(*known));
+		if (!known || hash_map_set(&scripts->images, image, known)) {
+			free(known);
+			return false;
+		}
+	}
+	known->file = file;
+	known->number = number;
+	interpreter = interpreter_of(file, mapping);
+	return !bpf_map_update_elem(scripts->interpreters_fd, &image, &interpreter, BPF_ANY);
+}
+
+void scripts_drop(struct scripts *scripts, uint32_t image)
+{
+	bpf_map_delete_elem(scripts->interpreters_fd, &image);
+	free(hash_map_remove(&scripts->images, image));
+}
+
+static struct script_image *image_of(const struct scripts *scripts, uint32_t image, uint32_t base)
+{
+	struct script_image *found = hash_map_get(&scripts->images, image);
+
+	return found || !base ? found : hash_map_get(&scripts->images, base);
+}
+
+/* Images that were forked from each other may have different code at one address. */
+static uint64_t key_of(uint32_t image, const struct memleak_script_frame *frame)
+{
+	uint64_t hash = hash_mix(image, MEMLEAK_SCRIPT_CODE(frame));
+
+	return hash_mix(hash, frame->instr | (uint64_t)frame->cookie << 32);
+}
+
+static void name_location(struct script_location *location, struct script_place *place)
+{
+	location->pub = (struct sym_location){
+		.module = SYM_SCRIPT, .frame_cnt = 1, .frames = &location->frame};
+	location->path = place->path;
+	location->frame = (struct sym_frame){.file = place->path, .line = place->line};
+	if (place->name && asprintf(&location->symbol, "py::%s:%s", place->name, place->path) < 0)
+		location->symbol = NULL;
+	location->frame.symbol = location->symbol;
+	free(place->name);
+}
+
+static void add_place(struct scripts *scripts, uint64_t key, struct script_place *place)
+{
+	struct script_location *location = calloc(1, sizeof(*location));
+
+	if (!location || array_reserve(&scripts->locations, &scripts->cap, scripts->cnt + 1) ||
+	    hash_map_set(&scripts->places, key, location)) {
+		free(location);
+		free(place->name);
+		free(place->path);
+		return;
+	}
+	name_location(location, place);
+	location->number = scripts->cnt;
+	scripts->locations[scripts->cnt++] = location;
+}
+
+static void read_place(struct scripts *scripts, int mem, struct script_image *image, uint64_t key,
+		       const struct memleak_script_frame *frame, uint64_t deadline_ns)
+{
+	struct script_place place = {0};
+	int err = prober_script(mem, image->file->found.version, frame, deadline_ns, &place);
+
+	image->hangs |= err == -ETIMEDOUT;
+	add_place(scripts, key, &place);
+}
+
+void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t base,
+		  const struct script_frames *frames, uint64_t deadline_ns)
+{
+	struct script_image *known = image_of(scripts, image, base);
+	cleanup_close int mem = -1;
+
+	for (size_t i = 0; known && i < frames->cnt; i++) {
+		uint64_t key = key_of(image, &frames->items[i]);
+
+		if (known->hangs || scripts->cnt >= PLACES_MAX ||
+		    hash_map_get(&scripts->places, key))
+			continue;
+		if (mem < 0)
+			mem = proc_open(pid, "mem", O_RDONLY);
+		if (mem < 0)
+			return;
+		read_place(scripts, mem, known, key, &frames->items[i], deadline_ns);
+	}
+}
+
+/* True if a native frame is in the evaluation loop. */
+static bool is_loop(const struct script_image *image, uint64_t frame)
+{
+	uint64_t offset = MEMLEAK_FRAME_OFFSET(frame) - !MEMLEAK_FRAME_IS_EXACT(frame);
+
+	if (!MEMLEAK_FRAME_IN_FILE(frame) || MEMLEAK_FRAME_FILE_NUMBER(frame) != image->number)
+		return false;
+	for (size_t i = 0; i < LOOP_PARTS; i++) {
+		const struct loop_part *part = &image->file->found.loop[i];
+
+		if (offset >= part->start && offset < part->end)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t frame_of(const struct scripts *scripts, uint32_t image,
+			 const struct memleak_script_frame *frame)
+{
+	const struct script_location *location =
+		hash_map_get(&scripts->places, key_of(image, frame));
+
+	return MEMLEAK_FRAME_SCRIPT |
+	       (location ? location->number : MEMLEAK_FRAME_OFFSET(UINT64_MAX));
+}
+
+int scripts_merge(const struct scripts *scripts, uint32_t image, uint32_t base,
+		  const struct memleak_stack *stack, const struct script_frames *frames,
+		  uint64_t **ret, size_t *ret_cnt)
+{
+	uint64_t *merged = calloc(stack->frame_cnt + frames->cnt + 1, sizeof(*merged));
+	const struct script_image *known = image_of(scripts, image, base);
+	size_t cnt = 0, at = 0;
+	bool ends;
+
+	if (!merged)
+		return -ENOMEM;
+	for (size_t i = 0; i < stack->frame_cnt; i++) {
+		ends = !known || !is_loop(known, stack->frames[i]);
+		while (!ends && at < frames->cnt) {
+			ends = frames->items[at].code & MEMLEAK_SCRIPT_BORDER;
+			merged[cnt++] = frame_of(scripts, image, &frames->items[at++]);
+		}
+		merged[cnt++] = stack->frames[i];
+	}
+	/* The native stack ends before the frames of the evaluation loop. */
+	while (known && at < frames->cnt)
+		merged[cnt++] = frame_of(scripts, image, &frames->items[at++]);
+	*ret = merged;
+	*ret_cnt = cnt;
+	return 0;
+}
+
+const struct sym_location *scripts_location(const struct scripts *scripts, uint64_t frame)
+{
+	uint64_t number = MEMLEAK_FRAME_OFFSET(frame);
+
+	return number < scripts->cnt ? &scripts->locations[number]->pub : NULL;
+}

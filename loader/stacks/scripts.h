@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Interpreters, and the frames of their scripts: passes to the BPF programs where a process's
+ * interpreter keeps them, reads names and lines while they are in its memory, and puts the frames
+ * between the native ones. Knows nothing of sites.
+ */
+#ifndef LOADER_STACKS_SCRIPTS_H
+#define LOADER_STACKS_SCRIPTS_H
+
+#include "base/hash_map.h"
+#include "base/proc_maps.h"
+#include "loader/tables/script_frames.h"
+#include "symbolizer/frame.h"
+
+struct scripts {
+	int interpreters_fd;    /* map of struct memleak_interpreter */
+	struct hash_map files;  /* interpreters by the number of their file */
+	struct hash_map images; /* struct script_image by image */
+	struct hash_map places; /* struct script_location by the hash of a frame */
+	struct script_location **locations;
+	size_t cnt;
+	size_t cap;
+};
+
+void scripts_deinit(struct scripts *scripts);
+
+/* True if a file may be an interpreter whose frames can be read, judged by its name. */
+bool scripts_may_run(const char *path);
+
+/*
+ * Finds the interpreter in a mapped file of a process. file: its number in frames. Returns true if
+ * the programs can read the frames of scripts from now on.
+ */
+bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct mapping *mapping,
+		 size_t file, uint64_t deadline_ns);
+void scripts_drop(struct scripts *scripts, uint32_t image);
+
+/* Reads the names of frames that are not known yet. base: image that it was forked from, or 0. */
+void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t base,
+		  const struct script_frames *frames, uint64_t deadline_ns);
+
+/*
+ * Puts the frames of scripts before the frame of the evaluation loop that ran them. *ret is from
+ * malloc(). Returns 0 or -ENOMEM.
+ */
+int scripts_merge(const struct scripts *scripts, uint32_t image, uint32_t base,
+		  const struct memleak_stack *stack, const struct script_frames *frames,
+		  uint64_t **ret, size_t *ret_cnt);
+
+/* Returns the place of a frame for which MEMLEAK_FRAME_IS_SCRIPT() is true; NULL if unknown. */
+const struct sym_location *scripts_location(const struct scripts *scripts, uint64_t frame);
+
+#endif
