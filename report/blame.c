@@ -247,6 +247,12 @@ static void blame_chunk_pool(struct report_site *shown)
 	shown->has_through = false;
 }
 
+/* True if the line of the script is known that made the runtime take memory. */
+static bool is_in_script(const struct report_site *shown)
+{
+	return shown->site->frame_cnt && sym_is_script(shown->locations[shown->blamed.frame]);
+}
+
 static void blame_within(const struct options *opts, struct report_site *shown)
 {
 	struct place border = border_of(opts, shown);
@@ -279,7 +285,7 @@ void blame(const struct options *opts, struct report_site *shown)
 	}
 	if (shown->chunks.bytes)
 		blame_chunk_pool(shown);
-	else if (shown->in_pool)
+	else if (shown->in_pool && !is_in_script(shown))
 		blame_within(opts, shown);
 }
 

@@ -243,12 +243,32 @@ struct told {
 		      const struct detail *detail);
 };
 
-static void write_advice(FILE *out, const struct suspect *suspect)
+/*
+ * Writes the line of a script at which the runtime took most of its steps. Each step is a sample:
+ * the line was the next to need memory.
+ */
+static void write_steps(FILE *out, const struct report_site *shown,
+			const struct sym_location *location, size_t name_max)
+{
+	const struct sym_frame *frame = &location->frames[shown->blamed.function];
+
+	fputs("; most steps at ", out);
+	text_write_function(out, frame->symbol, name_max);
+	text_write_source(out, frame);
+	fputs(" (each a sample of 1 MiB: PYTHONMALLOC=malloc shows all)", out);
+}
+
+static void write_advice(FILE *out, const struct suspect *suspect, const struct detail *detail)
 {
 	const struct runtime_objects *objects = suspect->site->objects;
+	const struct report_site *shown = suspect->site;
+	const struct sym_location *blamed =
+		shown->site->frame_cnt ? shown->locations[shown->blamed.frame] : NULL;
 	const char *advice = suspect->in_pools ? objects->advice : objects->block_advice;
 
-	if (advice)
+	if (suspect->in_pools && sym_is_script(blamed))
+		write_steps(out, shown, blamed, detail->name_max);
+	else if (advice)
 		fprintf(out, "; %s", advice);
 }
 
@@ -331,7 +351,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 		return;
 	}
 	if (suspect->site->objects) {
-		write_advice(out, suspect);
+		write_advice(out, suspect, detail);
 		return;
 	}
 	if (suspect->site->held_by_cnt) {

@@ -221,6 +221,44 @@ static void more_sites(void **state)
 	}
 }
 
+/* The line of a script is named at which a runtime took most of its steps. */
+static void steps_of_a_script(void **state)
+{
+	static const struct runtime_objects objects = {.words = "python objects"};
+	static const struct sym_frame frame = {
+		.symbol = "py::keep:/srv/app.py", .file = "/srv/app.py", .line = 12};
+	static const struct sym_location script = {
+		.module = SYM_SCRIPT, .frame_cnt = 1, .frames = &frame};
+	static const struct sym_location *locations[] = {&script};
+	static const struct process process = {1, 1, "one", NULL};
+	static const uint64_t frames[] = {1};
+	const struct site site = {
+		.process = &process, .kind = KIND_MMAP, .frames = frames, .frame_cnt = 1};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct report_site shown = {
+		.site = &site, .history = &history, .objects = &objects, .locations = locations};
+	const struct suspect suspect = {.site = &shown,
+					.path_cnt = 1,
+					.bytes_per_s = 700,
+					.since_ns = 60000000000,
+					.in_pools = true};
+	const struct snapshot snap = {0};
+	const struct report report = {.snapshot = &snap,
+				      .suspects = (struct suspect *)&suspect,
+				      .suspect_cnt = 1,
+				      .suspects_total = 1};
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	verdict_write_text(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+	fclose(out);
+	assert_non_null(strstr(text, "python objects grow 700 bytes/s for 60 s; "
+				     "most steps at keep srv/app.py:12 (each a sample of 1 MiB: "
+				     "PYTHONMALLOC=malloc shows all)\n"));
+}
+
 /* While a program starts up, nothing is suspected and no all-clear is given. */
 static void settling(void **state)
 {
@@ -279,7 +317,7 @@ int main(void)
 		cmocka_unit_test(lines),          cmocka_unit_test(chunk_pool),
 		cmocka_unit_test(part_of_a_pool), cmocka_unit_test(settling),
 		cmocka_unit_test(pending),        cmocka_unit_test(more_sites),
-		cmocka_unit_test(explained),
+		cmocka_unit_test(explained),      cmocka_unit_test(steps_of_a_script),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
