@@ -154,10 +154,9 @@ __noinline int script_begin(__u32 entry)
 /* Reads the frames of scripts, and adds them to the hash of the stack unless it is deferred. */
 static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, bool deferred)
 {
-	walk->native_hash = walk->stack.hash;
 	walk->script_cnt = 0;
 	walk->script_hash = 0;
-	if (!walk->interpreter || !script_begin(entry))
+	if (!script_begin(entry))
 		return;
 	for (int i = 0; i < SCRIPT_STEPS_MAX; i++)
 		if (script_step(entry))

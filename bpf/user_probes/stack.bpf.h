@@ -67,6 +67,9 @@ static __always_inline void walk__complete(struct walk *walk, __u32 entry, bool 
 	struct memleak_stack *header = (void *)&walk->stack.words[0];
 
 	walk__finish(walk, deferred);
+	walk->native_hash = walk->stack.hash;
+	if (!walk->interpreter)
+		return;
 	walk__take_scripts(walk, entry, deferred);
 	header->script_cnt = walk->script_cnt;
 	tell_of_scripts(walk);
@@ -121,9 +124,11 @@ __noinline int walk_look_up(__u32 entry)
 
 	if (!walk || !walk__look_up(walk))
 		return 0;
-	if (walk->interpreter)
+	walk->native_hash = walk->stack.hash;
+	if (walk->interpreter) {
 		walk->frame_cnt = walk->note;
-	walk__take_scripts(walk, entry, false);
+		walk__take_scripts(walk, entry, false);
+	}
 	return 1;
 }
 
