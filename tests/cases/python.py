@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lines of Python that hold memory, read from outside while the interpreter runs."""
+
+import pathlib
+import re
+
+from lib import Failure, Skip, each, slow, timeout, wanted
+
+# Each leak keeps COUNT objects of one size from the line that has its name in a comment. Objects
+# above 512 bytes take a block of their own with both allocators of Python.
+COUNT = 50
+SCRIPT = """
+import ctypes, functools, gc, os, sys, threading
+kept = [None] * 1000
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+gc.disable()
+
+def module_list(i):
+    kept[i] = bytes(1000)  # list
+
+def closure():
+    data = bytes(1100)  # closure
+    return lambda: data
+
+@functools.lru_cache(maxsize=None)
+def cached(i):
+    return bytes(1200)  # cache
+
+class Node:
+    def __init__(self):
+        self.me = self
+        data = bytes(1300)  # cycle
+        self.data = data
+
+def foreign():
+    libc.malloc(1400)  # ctypes
+
+def work():
+    for i in range(COUNT):
+        kept[100 + i] = bytes(1500)  # thread
+
+def produce():
+    while True:
+        data = bytes(1600)  # generator
+        yield data
+
+def compare(i):
+    kept[200 + i] = \\
+        bytes(
+            1700)  # callback
+    return i
+
+def main():
+    values = produce()
+    for i in range(COUNT):
+        module_list(i)
+        kept[300 + i] = closure()
+        cached(i)
+        Node()
+        foreign()
+        kept[400 + i] = next(values)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    sorted(range(COUNT), key=compare)
+
+print("ready", flush=True)
+sys.stdin.read(1)
+main()
+print("done", flush=True)
+sys.stdin.read(1)
+os._exit(0)
+""".replace("COUNT", str(COUNT))
+
+LOOP = "_PyEval_EvalFrameDefault"
+
+# Bytes of each object, by the name of its leak. A bytes object has 33 bytes besides its data.
+SIZES = {"list": 1033, "closure": 1133, "cache": 1233, "cycle": 1333, "ctypes": 1400,
+         "thread": 1533, "generator": 1633, "callback": 1733}
+
+
+def lines_of(script):
+    """Returns the line of each leak. The call of the callback begins one line above its argument."""
+    lines = {found[1]: number for number, line in enumerate(script.splitlines(), 1)
+             if (found := re.search(r"# (\w+)$", line))}
+    lines["callback"] -= 1
+    return lines
+
+
+def interpreter(version):
+    """Returns the path of this version of Python."""
+    for path in (pathlib.Path(f"/usr/bin/python{version}"),
+                 *sorted(pathlib.Path.home().glob(f".pyenv/versions/{version}.*/bin/python3"))):
+        if path.exists():
+            return path
+    raise Skip(f"Python {version} is not installed")
+
+
+def start(t, script, version="3.11", allocator="malloc"):
+    path = t.tmp / "script.py"
+    path.write_text(script, encoding="ascii")
+    program = t.process([interpreter(version), path], env={"PYTHONMALLOC": allocator})
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    return program
+
+
+def trace(t, program, *options, **kwargs):
+    """Traces only blocks that are large enough for the kept objects."""
+    return t.attach(program, "-z", "1000", *options, **kwargs)
+
+
+def run(program, memleak):
+    program.send()
+    program.wait_for("done", lambda: b"done" in program.out.data)
+    return memleak.stop()
+
+
+def place(frame):
+    """Returns the line of a frame of the script; None for other frames."""
+    return frame["line"] if (frame["file"] or "").endswith("/script.py") else None
+
+
+def sums_of(report):
+    """Returns the bytes and the count of blocks by the line to which they are attributed."""
+    sums = {}
+    for site in report["sites"]:
+        line = None if site["culprit"] is None else place(site["stack"][site["culprit"]])
+        size, count = sums.get(line, (0, 0))
+        sums[line] = size + site["bytes"], count + site["count"]
+    return sums
+
+
+def check_lines(report):
+    sums = sums_of(report)
+    for name, line in lines_of(SCRIPT).items():
+        wanted(f"bytes and count of {name} in line {line}", sums.get(line),
+               (COUNT * SIZES[name], COUNT))
+
+
+@each(*[f"{version}-{allocator}" for version in ("3.11", "3.12", "3.13")
+        for allocator in ("malloc", "pymalloc")])
+def test_lines(t, way):
+    """Each line has exactly the bytes that it keeps, whatever the native stack has in common."""
+    program = start(t, SCRIPT, *way.split("-"))
+    check_lines(run(program, trace(t, program)))
+
+
+def test_order(t):
+    """Calls of the script are where the evaluation loop is that ran them."""
+    program = start(t, SCRIPT)
+    report = run(program, trace(t, program))
+    line = lines_of(SCRIPT)["callback"]
+    stacks = [site["stack"] for site in report["sites"]
+              if site["culprit"] is not None and place(site["stack"][site["culprit"]]) == line]
+    if not stacks:
+        raise Failure("no stack of the callback")
+    # The interpreter specialises its instructions, so the native frames differ.
+    for stack in stacks:
+        found = [re.sub(r"^py::(.*):.*", r"\1", frame["symbol"]) for frame in stack
+                 if frame["symbol"] == LOOP or frame["module"] == "[script]"]
+        wanted("calls", found, ["compare", LOOP, "main", "<module>", LOOP])
+
+
+def test_ended(t):
+    """Lines are known after the process has ended, and in a recording."""
+    program = start(t, SCRIPT)
+    recording = t.tmp / "run.mlk"
+    memleak = trace(t, program, "--record", recording, interval="1")
+    program.send()
+    program.wait_for("done", lambda: b"done" in program.out.data)
+    memleak.fresh_report()
+    program.send()
+    program.wait()
+    check_lines(memleak.finish())
+    replay = t.memleak("report", "--json", "-T", "100000", recording)
+    check_lines(replay.finish(final=False))
+
+
+def test_old(t):
+    """An older Python is traced as before, with one line about it."""
+    program = start(t, SCRIPT, "3.10")
+    memleak = trace(t, program)
+    report = run(program, memleak)
+    wanted("notes", len(re.findall(r"lines of scripts are read for Python 3\.11 to 3\.13",
+                                   memleak.notes)), 1)
+    if any(frame["module"] == "[script]" for site in report["sites"] for frame in site["stack"]):
+        raise Failure("frames of Python 3.10 were read")
+
+
+HEALTHY = """
+import sys, collections
+recent = collections.deque(maxlen=100)
+cache = {}
+def serve(i):
+    recent.append(bytes(1000 + i % 7))
+    cache[i % 50] = [bytes(2000), str(i)]
+    return sum(len(one) for one in recent)
+print("ready", flush=True)
+sys.stdin.read(1)
+import time
+for i in range(100000):
+    serve(i)
+    time.sleep(0.001)
+"""
+
+
+@slow
+@timeout(120)
+@each("malloc", "pymalloc")
+def test_healthy(t, allocator):
+    """A bounded queue and a bounded cache are not accused."""
+    program = start(t, HEALTHY, allocator=allocator)
+    memleak = t.attach(program, interval="1")
+    program.send()
+    for number in range(16):
+        memleak.report_number(number)
+    report = memleak.stop()
+    if report["suspects"]:
+        raise Failure(f"accused: {report['suspects']}")
