@@ -66,7 +66,9 @@ static void limit_resources(void)
 		close(fd);
 	}
 	set_limit(RLIMIT_CORE, 0);
-	set_limit(RLIMIT_FSIZE, MEMORY_BYTES);
+	/* The user's limit (ulimit -f) may be too low for memfds, the only files of helpers. */
+	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){MEMORY_BYTES, MEMORY_BYTES}))
+		set_limit(RLIMIT_FSIZE, MEMORY_BYTES);
 	if (HELPER_SANITIZED)
 		return;
 	set_limit(RLIMIT_NPROC, 0);

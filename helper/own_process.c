@@ -52,8 +52,8 @@ void own_process_keep_files(const int *files, size_t cnt)
 
 void own_process_reset_signals(void)
 {
-	static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-				      SIGTSTP, SIGPIPE, SIGUSR1, SIGUSR2};
+	static const int ignored[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGTSTP,
+				      SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2};
 	sigset_t none;
 
 	for (int sig = 1; sig < NSIG; sig++)

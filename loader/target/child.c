@@ -95,6 +95,7 @@ run_command(char **argv, const struct passwd *user, bool hold, bool quiet, int e
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	if ((!user || become(user)) && (!hold || ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0))
 		exec_by_path(argv);
 	err = errno;

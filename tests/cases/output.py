@@ -91,6 +91,21 @@ def test_cannot_write(t, name):
         raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
 
 
+@each("--output", "--record")
+def test_file_size_limit(t, option):
+    """A file that reaches ulimit -f is an error with its name, not the end by a signal."""
+    program = t.program("leak")
+    path = t.tmp / "file"
+    memleak = t.memleak("--json", option, path, "-p", str(program.pid), "0.1",
+                        wrapper=("sh", "-c", 'ulimit -f 1; exec "$0" "$@"'))
+    program.go()
+    memleak.wait()
+    memleak.aftermath()
+    if memleak.code != 1 or f"{path}: File too large" not in memleak.notes or \
+            "crashed" in memleak.notes:
+        raise Failure(f"exit code {memleak.code}: {memleak.notes!r}")
+
+
 def test_stdout_full(t):
     program = t.program("leak")
     with open("/dev/full", "wb") as full:
