@@ -284,6 +284,17 @@ static enum rss_allocator find_allocator(const struct proc_maps *maps)
 	return ALLOCATOR_NONE;
 }
 
+/* True if memory can still be read: a process that ends during the counting seems to have none. */
+static bool is_alive(const struct count *count)
+{
+	char byte;
+
+	for_each_mapping (mapping, &count->smaps->maps)
+		if (is_private(mapping))
+			return pread(count->mem_fd, &byte, 1, (off_t)mapping->start) == 1;
+	return true;
+}
+
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	      const struct smaps *smaps, struct rss *ret)
 {
@@ -303,6 +314,8 @@ int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	};
 	int err = counted ? count_heap(&count) : -ENOMEM;
 
+	if (!err && !is_alive(&count))
+		err = -ESRCH;
 	if (err)
 		return err;
 	count_rest(&count);

@@ -26,7 +26,7 @@ struct rss_blocks {
 
 /*
  * Counts while the process runs; if it changes an arena meanwhile, the sums are approximate. Does
- * not read pages that are not in memory. Returns 0 or -ENOMEM.
+ * not read pages that are not in memory. Returns 0, -ESRCH if the process has ended, or -ENOMEM.
  */
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	      const struct smaps *smaps, struct rss *ret);
