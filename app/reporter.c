@@ -93,6 +93,7 @@ static void dress(const struct reporter *reporter, struct report *report)
 	report->recorded = reporter->recorded;
 	report->past = reporter->past;
 	report->past_cnt = reporter->past_cnt;
+	report->rss_past = &reporter->rss_past;
 	report->watched = ranking__past(reporter->ranking);
 	report->ended = report->final ? &reporter->all_ended : &reporter->ended;
 	report->colour = output_has_colour(reporter->out, reporter->opts->colour);
@@ -371,14 +372,19 @@ static int judge_footprints(struct reporter *reporter, const struct snapshot *sn
 				     reporter->footprint_ranking, &reporter->untraced);
 }
 
-/* Remembers the first known resident memory of the process, and again after each exec. */
+/* Remembers the resident memory of the process, from the start or from its last exec. */
 static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 {
 	reporter->rss_is_first = false;
 	for (size_t i = 0; i < snap->tally_cnt; i++) {
 		const struct process_tally *tally = &snap->tallies[i];
 
-		if (!rss_total(&tally->rss) || tally->process->image == reporter->first_rss_image)
+		if (!rss_total(&tally->rss))
+			continue;
+		if (tally->process->image != reporter->first_rss_image)
+			reporter->rss_past.cnt = 0;
+		rss_past_add(&reporter->rss_past, snap->elapsed_ns, &tally->rss);
+		if (tally->process->image == reporter->first_rss_image)
 			continue;
 		reporter->first_rss = tally->rss;
 		reporter->first_rss_image = tally->process->image;

@@ -45,6 +45,7 @@ struct reporter {
 	struct untraced_growths untraced; /* untraced growth that the last snapshot showed */
 	struct rss first_rss; /* first known resident memory of the current process image */
 	uint32_t first_rss_image;
+	struct rss_past rss_past;   /* of the same image */
 	bool rss_is_first;          /* the current snapshot has first_rss */
 	uint64_t baseline_ns;       /* baseline of the last snapshot */
 	uint64_t last_ns;           /* elapsed_ns of the last snapshot */

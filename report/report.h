@@ -106,7 +106,8 @@ struct report {
 	const struct rss *rss;
 	/* Resident memory when it was first known; NULL if it was not known before. */
 	const struct rss *first_rss;
-	bool has_older; /* the option --older is given */
+	const struct rss_past *rss_past; /* may be NULL */
+	bool has_older;                  /* the option --older is given */
 	bool has_min_size;
 	bool has_max_size;
 	bool show_allocs;

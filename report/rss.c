@@ -2,6 +2,8 @@
 /* Computes sums of the parts of resident memory, and names the parts. */
 #include "report/rss.h"
 
+#include <string.h>
+
 #define GROWTH_MIN (1ULL << 20)
 
 static const char *const part_names[] = {
@@ -44,6 +46,20 @@ const char *rss_allocator_name(enum rss_allocator allocator)
 uint64_t rss_others_keep(const struct rss *rss)
 {
 	return rss->parts[RSS_MAPPED] > rss->outside ? rss->parts[RSS_MAPPED] - rss->outside : 0;
+}
+
+void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *rss)
+{
+	struct rss_moment *moment;
+
+	if (past->cnt == RSS_MOMENTS) {
+		past->cnt /= 2;
+		for (size_t i = 0; i < past->cnt; i++)
+			past->moments[i] = past->moments[2 * i];
+	}
+	moment = &past->moments[past->cnt++];
+	moment->elapsed_ns = elapsed_ns;
+	memcpy(moment->parts, rss->parts, sizeof(moment->parts));
 }
 
 struct reach_sum rss_older(const struct rss *rss)

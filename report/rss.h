@@ -46,6 +46,19 @@ struct rss {
 	struct reach_sum older[HEAP_CLASSES];
 };
 
+/* Maximum number of moments of a run; when they are used up, every second one is dropped. */
+#define RSS_MOMENTS 128
+
+struct rss_past {
+	struct rss_moment {
+		uint64_t elapsed_ns; /* time since tracing began */
+		uint64_t parts[RSS_PART_CNT];
+	} moments[RSS_MOMENTS];
+	size_t cnt;
+};
+
+void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *rss);
+
 struct reach_sum rss_older(const struct rss *rss);
 
 uint64_t rss_total(const struct rss *rss);

@@ -586,6 +586,20 @@ static void write_processes(struct page *page)
 	json_end_array(json);
 }
 
+/* Writes the parts of resident memory over time, in the order of enum rss_part. */
+static void write_rss(struct json_writer *json, const struct rss_past *past)
+{
+	json_begin_array(json, "rss");
+	for (size_t i = 0; past && i < past->cnt; i++) {
+		json_begin_array(json, NULL);
+		json_unsigned(json, NULL, past->moments[i].elapsed_ns / NSEC_PER_MSEC);
+		for (size_t part = 0; part < RSS_PART_CNT; part++)
+			json_unsigned(json, NULL, past->moments[i].parts[part]);
+		json_end_array(json);
+	}
+	json_end_array(json);
+}
+
 static void write_report(struct page *page, const void *about)
 {
 	const struct report *report = about;
@@ -602,6 +616,7 @@ static void write_report(struct page *page, const void *about)
 	write_told(page, report);
 	write_peak(page, report);
 	write_processes(page);
+	write_rss(json, report->rss_past);
 }
 
 /* Writes a difference: the sites of both sides. */

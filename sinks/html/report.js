@@ -232,6 +232,49 @@ function showChart() {
 	showRange(state.range);
 }
 
+// Parts of resident memory, in the order of enum rss_part; the lowest area comes first.
+const RSS_PARTS = ["live blocks in glibc\u2019s heap", "kept by glibc below live blocks",
+	"kept by glibc, malloc_trim would return it", "kept by glibc at the ends of heaps",
+	"other anonymous memory", "stacks", "files", "shared", "other"];
+
+// Draws the parts of resident memory as areas on each other.
+function showRss() {
+	const panel = at("rss"), moments = report.rss || [];
+	panel.hidden = moments.length < 2;
+	if (panel.hidden)
+		return;
+	const picture = panel.querySelector("svg"), legend = panel.querySelector("p");
+	const width = picture.clientWidth || 1000, height = 130, left = 70, right = 20, top = 8, low = 20;
+	const first = moments[0][0], span = moments[moments.length - 1][0] - first || 1;
+	const sum = ([, ...parts], cnt) => parts.slice(0, cnt).reduce((all, bytes) => all + bytes, 0);
+	const most = roundUp(Math.max(...moments.map(moment => sum(moment, RSS_PARTS.length))));
+	const x = ms => (left + (ms - first) / span * (width - left - right)).toFixed(1);
+	const y = bytes => (top + (1 - bytes / most) * (height - top - low)).toFixed(1);
+	const edge = cnt => moments.map(moment => x(moment[0]) + "," + y(sum(moment, cnt)));
+	picture.replaceChildren();
+	legend.replaceChildren();
+	for (let i = 0; i < RSS_PARTS.length; i++) {
+		const bytes = moments[moments.length - 1][i + 1];
+		if (!moments.some(moment => moment[i + 1] >= most / 100))
+			continue;
+		const words = RSS_PARTS[i] + ": " + size(moments[0][i + 1]) + " \u2192 " + size(bytes);
+		shape(shape(picture, "polygon", { class: "part" + i,
+			points: [...edge(i + 1), ...edge(i).reverse()].join(" ") }), "title", {}, words);
+		const name = document.createElement("span");
+		name.className = "part" + i;
+		name.textContent = words;
+		legend.append(name);
+	}
+	for (let i = 0; i <= 4; i++) {
+		const ms = first + span * i / 4;
+		if (i % 2 === 0)
+			shape(picture, "text", { x: left - 8, y: Number(y(most * i / 4)) + 4,
+				"text-anchor": "end" }, size(most * i / 4));
+		shape(picture, "text", { x: x(ms), y: height - 5, "text-anchor": "middle" },
+			time(Math.round(ms / 100) * 100));
+	}
+}
+
 function showRange(range) {
 	const rect = svg.querySelector(".range"), points = scale ? scale.points : [];
 	if (!rect)
@@ -345,6 +388,7 @@ function showStack() {
 function refresh() {
 	draw();
 	showChart();
+	showRss();
 	showStack();
 	showHistograms();
 	fillTable();

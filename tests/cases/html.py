@@ -537,3 +537,27 @@ if (!seen.find) {
     wanted("rows", [row[1:3] for row in seen["rows"]], [["10.0 MiB", "10"]])
     wanted("boxes", seen["boxes"][:3], ["all", "leak_big", "round_of_leaks"])
     stop(memleak)
+
+
+def test_resident_memory(t):
+    """A page shows the parts of resident memory over time, on each other."""
+    path = t.tmp / "page"
+    program = t.program("keeps", "leak")
+    memleak = t.memleak("--format", "html", "--output", path, "-p", str(program.pid), "0.1").ready()
+    memleak.wait_for("the first moment", lambda: path.exists() and
+                     '"rss":[[' in path.read_text(encoding="utf-8"), every=0.1)
+    program.send()
+    program.go()
+    page = last_page(memleak, path)
+    moments = data_of(page)[2]["rss"]
+    live, kept = moments[0][1] - moments[-1][1], moments[-1][2] - moments[0][2]
+    if not 30 << 20 < kept < 40 << 20 or not 30 << 20 < live < 40 << 20:
+        raise Failure(f"three quarters of 49 MiB are freed: {moments}")
+    seen = seen_by_browser(t, page, """
+seen.areas = [...document.querySelectorAll("#rss polygon")].map(area => area.getAttribute("class"));
+seen.legend = document.querySelectorAll("#rss span").length;
+seen.hidden = document.getElementById("rss").hidden;
+""")
+    wanted("areas", seen["areas"][:2], ["part0", "part1"])
+    wanted("legend", seen["legend"], len(seen["areas"]))
+    wanted("hidden", seen["hidden"], False)
