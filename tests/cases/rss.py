@@ -12,6 +12,7 @@ from .record import last_report
 
 SCENES = ("fragmented", "trimmable", "full", "top", "large", "arenas", "busy")
 SLACK = 256 << 10  # bytes: what the C library keeps for itself
+ARENA_SLACK = 8 << 10  # bytes for each arena, and the end of its heap
 
 
 def run(t, *options):
@@ -20,8 +21,8 @@ def run(t, *options):
     return memleak.out.text
 
 
-def is_near(found, right):
-    return abs(found - right) <= 0.02 * right + SLACK
+def is_near(found, right, arenas=1):
+    return abs(found - right) <= 0.02 * right + SLACK + arenas * ARENA_SLACK
 
 
 def resident(pid):
@@ -33,19 +34,39 @@ def resident(pid):
 @each(*SCENES)
 def test_parts(t, scene):
     """The parts agree with what the program knows of its heap, and their sum with the kernel."""
-    program = t.program("resident", scene)
+    check_parts(t, t.program("resident", scene), scene == "busy")
+
+
+@untraced
+def test_static(t):
+    """The heap of a static program is found without symbols."""
+    check_parts(t, t.program("resident_static", "fragmented"), False)
+
+
+def check_parts(t, program, is_torn):
     facts = {name: int(words[0]) for name, words in program.truth.facts.items()}
     memory = json.loads(run(t, "--json", "-p", str(program.pid)))["memory"]
     returned = memory["trimmable"] + memory["top"]
-    if not is_near(memory["live"], facts["live"]) or not is_near(returned, facts["trimmed"]):
+    if (not is_near(memory["live"], facts["live"], facts["arenas"]) or
+            not is_near(returned, facts["trimmed"], facts["arenas"])):
         raise Failure(f"{facts}: {memory}")
     wanted("arenas", (memory["arenas"], memory["skipped_arenas"]), (facts["arenas"], 0))
-    wanted("torn arenas", memory["torn_arenas"], int(scene == "busy"))
+    wanted("torn arenas", memory["torn_arenas"], int(is_torn))
     wanted("kept", memory["kept"], returned + memory["pinned"])
     parts = ("live", "kept", "mapped", "stacks", "files", "shared", "other")
     wanted("sum", sum(memory[part] for part in parts), memory["rss"])
     if abs(memory["rss"] - resident(program.pid)) > 0.01 * memory["rss"]:
         raise Failure(f"the kernel says {resident(program.pid)}: {memory}")
+
+
+@untraced
+@each(("no_cache", {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}, "fragmented"),
+      ("one_arena", {"GLIBC_TUNABLES": "glibc.malloc.arena_max=1"}, "fragmented"),
+      ("huge_pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}, "trimmable"))
+def test_settings(t, what):
+    """Settings of glibc change the heap, but not the agreement with the program."""
+    _, settings, scene = what
+    check_parts(t, t.program("resident", scene, env=settings), False)
 
 
 @untraced

@@ -16,7 +16,7 @@ PLAIN := leak functions chase edges handover mappings threads pending churn relo
 	two_allocators moved_text leaderless workers named linked mapped mapper reload census resident keeps held heirs fds prove_shapes prove_waits prove_places prove_heap prove_threads
 # Sources built in other ways, and programs with several files.
 VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static moved_text_static \
-	after_free_static runtime_init_static libplugin.so libwrapper.so libwrapper_jump.so libwrapper_header.so libslow_unwind.so libearly.so \
+	after_free_static runtime_init_static resident_static libplugin.so libwrapper.so libwrapper_jump.so libwrapper_header.so libslow_unwind.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
 	unwind libunwind_library.so unwind_static unwind_fp unwind_stripped \
@@ -128,6 +128,9 @@ $(P)/moved_text_static: tests/programs/moved_text.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static $<
 
 $(P)/family_static: tests/programs/family.c $(PROGRAM_DEPS)
+	$(PROGRAM_CC) -static $<
+
+$(P)/resident_static: tests/programs/resident.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -static $<
 
 # musl-gcc does not build PIE by default here; only musl's malloc matters.

@@ -11,7 +11,7 @@
 #include "truth.h"
 
 #define BLOCKS 200000
-#define THREADS 24
+#define THREADS 200
 #define HEADER 8 /* bytes of a used chunk that belong to the allocator */
 
 static char *blocks[BLOCKS];
