@@ -314,11 +314,13 @@ static const struct {
 } sentences[CONCLUSION_CNT] = {
 	[CONCLUSION_LOST] = {STYLE_LOST, .write = write_lost},
 	[CONCLUSION_GROWS] = {STYLE_GROWS, .write = write_grows},
-	[CONCLUSION_UNTRACED] = {STYLE_GROWS, "something grows that is not traced"},
-	[CONCLUSION_UNKNOWN] = {STYLE_OPEN, "no leak found yet, but not all growth can be judged"},
+	[CONCLUSION_UNTRACED] = {STYLE_GROWS, .text = "something grows that is not traced"},
+	[CONCLUSION_UNKNOWN] = {STYLE_OPEN,
+				.text = "no leak found yet, but not all growth can be judged"},
 	[CONCLUSION_EARLY] = {STYLE_OPEN, .write = write_early},
-	[CONCLUSION_ENDED] = {STYLE_OPEN, "nothing grows steadily; memory that processes held when "
-					  "they ended may have leaked"},
+	[CONCLUSION_ENDED] = {STYLE_OPEN,
+			      .text = "nothing grows steadily; memory that processes held when "
+				      "they ended may have leaked"},
 	[CONCLUSION_CLEAR] = {STYLE_STEADY, .write = write_clear},
 };
 
