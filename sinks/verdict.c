@@ -104,6 +104,11 @@ static const struct {
 	[FOOTPRINT_FILES] = {"the memory of mapped files (RSS)", NULL},
 };
 
+static bool traces_kernel(const struct report *report)
+{
+	return report->snapshot->stats[SPACE_KERNEL].known;
+}
+
 /* True if there is advice about a part of the footprint, and the run does not follow it already. */
 static bool is_advised(const struct text_part *part, enum footprint_part footprint)
 {
@@ -111,7 +116,7 @@ static bool is_advised(const struct text_part *part, enum footprint_part footpri
 		return false;
 	if (footprint == FOOTPRINT_DESCRIPTORS)
 		return !text_is_of_descriptors(part);
-	return footprint != FOOTPRINT_HUGE || !part->report->snapshot->stats[SPACE_KERNEL].known;
+	return footprint != FOOTPRINT_HUGE || !traces_kernel(part->report);
 }
 
 /*
@@ -246,7 +251,8 @@ static void write_explained(const struct text_part *part, const struct untraced_
 
 static void write_clear(const struct text_part *part)
 {
-	const char *what = text_is_of_descriptors(part) ? "no descriptor" : "nothing";
+	bool is_of_memory = !text_is_of_descriptors(part);
+	const char *what = is_of_memory ? "nothing" : "no descriptor";
 	size_t cnt = part->report->sites_total;
 
 	if (cnt < 2)
@@ -255,6 +261,8 @@ static void write_clear(const struct text_part *part)
 	else
 		fprintf(part->out, "%s seems to leak: none of the %zu sites grows steadily", what,
 			cnt);
+	if (is_of_memory && !traces_kernel(part->report))
+		fputs("; kernel memory is not traced (-K)", part->out);
 	write_grown(part, RSS_OTHER, "; RSS has grown: ");
 }
 

@@ -307,6 +307,8 @@ static void write_rate(FILE *out, const struct suspect *suspect, bool is_part)
 		fputs("at least ", out);
 	write_amount(out, suspect->bytes_per_s);
 	fputs("/s", out);
+	if (suspect->site->site->kind == KIND_STACK)
+		fputs(" in thread stacks", out);
 	write_kernel_owner(out, suspect);
 }
 

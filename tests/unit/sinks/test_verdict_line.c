@@ -193,10 +193,31 @@ static void explained(void **state)
 			    "no site seems to leak\n");
 }
 
+/* An all-clear says that kernel memory is not traced, unless it is. */
+static void kernel_is_not_traced(void **state)
+{
+	struct snapshot snap = {0};
+	const struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
+
+	for (size_t i = 0; i < 2; i++) {
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		snap.stats[SPACE_KERNEL].known = i;
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		fclose(out);
+		assert_non_null(strstr(text, "nothing seems to leak: none of the 2 sites grows"));
+		assert_int_equal(strstr(text, "; kernel memory is not traced (-K)\n") != NULL, !i);
+	}
+}
+
 /* Small sites that together grow faster than the named suspects come first. */
 static void more_sites(void **state)
 {
-	const struct site site = {.kind = KIND_HEAP};
+	const struct site site = {.kind = KIND_STACK};
 	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
 	const struct report_site shown = {.site = &site, .history = &history};
 	struct suspect suspect = {.site = &shown, .path_cnt = 1, .bytes_per_s = 700};
@@ -218,6 +239,7 @@ static void more_sites(void **state)
 		fclose(out);
 		assert_non_null(strstr(text, expected));
 		assert_int_equal(strstr(text, expected) < strstr(text, "an unknown stack"), !i);
+		assert_non_null(strstr(text, " grows 700 bytes/s in thread stacks, steadily"));
 	}
 }
 
@@ -314,10 +336,15 @@ static void pending(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines),          cmocka_unit_test(chunk_pool),
-		cmocka_unit_test(part_of_a_pool), cmocka_unit_test(settling),
-		cmocka_unit_test(pending),        cmocka_unit_test(more_sites),
-		cmocka_unit_test(explained),      cmocka_unit_test(steps_of_a_script),
+		cmocka_unit_test(lines),
+		cmocka_unit_test(chunk_pool),
+		cmocka_unit_test(part_of_a_pool),
+		cmocka_unit_test(settling),
+		cmocka_unit_test(pending),
+		cmocka_unit_test(more_sites),
+		cmocka_unit_test(kernel_is_not_traced),
+		cmocka_unit_test(explained),
+		cmocka_unit_test(steps_of_a_script),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
