@@ -23,6 +23,9 @@
  */
 #define LEAST_LATELY 0.5
 
+/* Minimum gain of runtime objects for a verdict, as a fraction of all outstanding memory. */
+#define SLIGHT 0.001
+
 /* Maximum frames in which a function is searched that shows what a block is for. */
 #define MOST_FRAMES 4
 
@@ -328,6 +331,13 @@ uint64_t pools_first_ns(const struct pools *pools, const struct process *process
 bool objects_grow_briefly(const struct site_history *history)
 {
 	return history->trend.since_ns < TREND_LEAST_S * NSEC_PER_SEC;
+}
+
+double objects_slight_gain(const struct site_history *history, uint64_t outstanding_bytes)
+{
+	double gained = history->trend.bytes_per_s * (double)history->trend.since_ns / NSEC_PER_SEC;
+
+	return gained < SLIGHT * (double)outstanding_bytes ? gained : 0;
 }
 
 /* A process that frees blocks from before tracing has begun before tracing. */

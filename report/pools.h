@@ -53,6 +53,12 @@ bool pools_have(const struct pools *pools, const struct process *process,
 bool objects_grow_briefly(const struct site_history *history);
 
 /*
+ * Returns the bytes that runtime objects gained since their growth began, if this is too little for
+ * a verdict, given all outstanding bytes: collected memory varies by as much. Otherwise returns 0.
+ */
+double objects_slight_gain(const struct site_history *history, uint64_t outstanding_bytes);
+
+/*
  * True if a process may still be loading modules and filling caches; first_ns is when its memory
  * was first seen.
  */

@@ -617,7 +617,8 @@ static bool is_settling(const struct options *opts, const struct pools *pools,
 {
 	if (!path->objects)
 		return false;
-	if (objects_grow_briefly(path->history))
+	if (objects_grow_briefly(path->history) ||
+	    objects_slight_gain(path->history, report->bytes) > 0)
 		return true;
 	return (!opts->pid_cnt || opts->follow) &&
 	       process_may_be_starting(path->history,

@@ -407,11 +407,16 @@ void verdict_write_pending(const struct text_part *part)
 void verdict_write_settling(const struct text_part *part, const struct report_site *path)
 {
 	uint64_t since_s = path->history->trend.since_ns / NSEC_PER_SEC;
+	double slight = objects_slight_gain(path->history, part->report->bytes);
+	char amount[AMOUNT_TEXT_SIZE];
 
+	text_amount(slight, amount);
 	text_begin_line(part);
 	fprintf(part->out, "not known yet whether %s grow: ", path->objects->words);
 	if (since_s < TREND_LEAST_S)
 		fprintf(part->out, "they have grown for only %" PRIu64 " s\n", since_s);
+	else if (slight > 0)
+		fprintf(part->out, "they have grown by only %s\n", amount);
 	else
 		fputs("the process may still be starting\n", part->out);
 }

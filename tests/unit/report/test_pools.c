@@ -192,6 +192,9 @@ static void settling(void **state)
 	assert_true(objects_grow_briefly(&history));
 	history.trend.since_ns = 10000000000;
 	assert_false(objects_grow_briefly(&history));
+	history.trend.bytes_per_s = 96;
+	assert_true(objects_slight_gain(&history, 25 << 20) == 960);
+	assert_true(objects_slight_gain(&history, 900 << 10) == 0);
 	assert_true(process_may_be_starting(&history, 1000000000));
 	assert_false(process_may_be_starting(&history, 0));
 	history.trend.reasons.lately = 0.4;

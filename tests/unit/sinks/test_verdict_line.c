@@ -288,12 +288,16 @@ static void settling(void **state)
 	static const char *const expected[] = {
 		"not known yet whether python objects grow: they have grown for only 9 s\n",
 		"not known yet whether python objects grow: the process may still be "
-		"starting\n"};
+		"starting\n",
+		"not known yet whether python objects grow: they have grown by only 960 bytes\n"};
 	const struct snapshot snap = {0};
 	struct site_history history = {0};
 	const struct report_site path = {.history = &history, .objects = &objects};
-	const struct report report = {
-		.snapshot = &snap, .judged = 2, .sites_total = 2, .settling = &path};
+	const struct report report = {.snapshot = &snap,
+				      .bytes = 1 << 20,
+				      .judged = 2,
+				      .sites_total = 2,
+				      .settling = &path};
 
 	for (size_t i = 0; i < LENGTH(expected); i++) {
 		cleanup_free char *text = NULL;
@@ -302,6 +306,7 @@ static void settling(void **state)
 
 		assert_non_null(out);
 		history.trend.since_ns = i ? 10000000000 : 9900000000;
+		history.trend.bytes_per_s = i == 2 ? 96 : 200;
 		verdict_write_text(
 			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		fclose(out);
