@@ -67,7 +67,7 @@ static __always_inline void walk__mark_script(struct walk *walk, __u64 mark)
 {
 	__u64 *last = walk__last_script(walk);
 
-	if (!last)
+	if (!last || *last & mark)
 		return;
 	*last |= mark;
 	walk->script_hash = hash_mix(walk->script_hash, mark);
@@ -148,8 +148,27 @@ __noinline int script_begin(__u32 entry)
 	return interpreter && walk__find_scripts(walk, interpreter);
 }
 
-/* Maximum frames read: entries of runs come between the frames that are stored. */
-#define SCRIPT_STEPS_MAX (2 * MEMLEAK_SCRIPT_FRAMES_MAX)
+/*
+ * Maximum frames read. Entries of runs come between the frames that are stored, and one more frame
+ * shows that the stack is cut.
+ */
+#define SCRIPT_STEPS_MAX (2 * MEMLEAK_SCRIPT_FRAMES_MAX + 1)
+
+/*
+ * Keeps a quarter of the stack's room for script frames: the innermost of them say more than the
+ * outermost native frames.
+ */
+static __always_inline void walk__make_room(struct walk *walk)
+{
+	struct memleak_stack *header = (void *)&walk->stack.words[0];
+	__u32 most = config.stack_depth - config.stack_depth / 4;
+
+	if (walk->frame_cnt <= most)
+		return;
+	walk->frame_cnt = most;
+	header->frame_cnt = most;
+	header->end = UNWIND_END_TRUNCATED;
+}
 
 /* Reads the frames of scripts, and adds them to the hash of the stack unless it is deferred. */
 static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, bool deferred)
@@ -158,6 +177,7 @@ static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, b
 	walk->script_hash = 0;
 	if (!script_begin(entry))
 		return;
+	walk__make_room(walk);
 	for (int i = 0; i < SCRIPT_STEPS_MAX; i++)
 		if (script_step(entry))
 			break;

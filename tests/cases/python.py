@@ -84,7 +84,8 @@ def lines_of(script):
     """Returns the line of each leak. The call of the callback begins one line above its argument."""
     lines = {found[1]: number for number, line in enumerate(script.splitlines(), 1)
              if (found := re.search(r"# (\w+)$", line))}
-    lines["callback"] -= 1
+    if "callback" in lines:
+        lines["callback"] -= 1
     return lines
 
 
@@ -160,6 +161,33 @@ def test_order(t):
         found = [re.sub(r"^py::(.*):.*", r"\1", frame["symbol"]) for frame in stack
                  if frame["symbol"] == LOOP or frame["module"] == "[script]"]
         wanted("calls", found, ["compare", LOOP, "main", "<module>", LOOP])
+
+
+DEEP = """
+import sys
+kept = [None] * COUNT
+def mixed(i, depth):
+    if depth:
+        return sorted([1], key=lambda one: mixed(i, depth - 1))
+    kept[i] = bytes(3000)  # deep
+    return 1
+print("ready", flush=True)
+sys.stdin.read(1)
+for i in range(COUNT):
+    mixed(i, 60)
+print("done", flush=True)
+sys.stdin.read(1)
+""".replace("COUNT", str(COUNT))
+
+
+def test_deep(t):
+    """Native frames beyond the limit do not displace the innermost lines of the script."""
+    program = start(t, DEEP)
+    report = run(program, trace(t, program))
+    wanted("bytes and count", sums_of(report).get(lines_of(DEEP)["deep"]), (COUNT * 3033, COUNT))
+    ends = {site["stack_end"] for site in report["sites"]
+            if place(site["stack"][site["culprit"]]) == lines_of(DEEP)["deep"]}
+    wanted("ends of the stacks", ends, {"truncated"})
 
 
 def test_ended(t):
