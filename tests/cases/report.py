@@ -34,7 +34,7 @@ def text_for_people(t, program, *options):
 # Cases about text output.
 
 SCREEN = r"""\d\d:\d\d:\d\d leak \(\d+\), traced for \d+ s: 5\.0 MiB in 10 blocks; all stacks are complete
-? too early to say what grows: this needs at least 5 reports and 10 s of tracing
+[?] too early to say what grows: this needs at least 5 reports and 10 s of tracing
 (RSS \d\S* [KM]iB = \d\S* KiB live in glibc's heap \+ .*
 )?
 5\.0 MiB in 5 blocks
