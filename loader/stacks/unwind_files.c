@@ -35,6 +35,8 @@
  * would get no tables.
  */
 #define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
+/* Maximum time that does not count, in nanoseconds, since other files wait meanwhile. */
+#define DELAY_NS_MAX HANG_NS
 
 struct pending_table {
 	struct unwind_table table;
@@ -267,6 +269,8 @@ static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 	uint64_t delay_ns = unwinder__delay_ns(files->unwinder), past_ns;
 
 	delay_ns -= delay_ns < files->job.delay_ns ? delay_ns : files->job.delay_ns;
+	if (delay_ns > DELAY_NS_MAX)
+		delay_ns = DELAY_NS_MAX;
 	past_ns = now_ns - files->job.since_ns;
 	return past_ns > delay_ns ? past_ns - delay_ns : 0;
 }

@@ -175,7 +175,7 @@ static void spin(const cpu_set_t *one, uint64_t cpu_ns)
 		;
 }
 
-/* Of two processes on one processor, each waits while the other runs. */
+/* Each of two processes on one processor waits while the other runs. */
 static void waiting_for_a_processor_is_delay(void **state)
 {
 	uint64_t before_ns = proc_delay_ns(getpid()), after_ns;
