@@ -20,9 +20,11 @@ static void worst_first(void **state)
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "clear");
 	report.ended = &ended;
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "ended");
+	report.pending = 1;
+	assert_string_equal(conclusion_name(conclusion_of(&report)), "unknown");
 	report.judged = 0;
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "early");
-	report.between_steps = 1;
+	report.undecided = 1;
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "unknown");
 	report.untraced.cnt = 1;
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "untraced");
