@@ -65,7 +65,8 @@ enum account_lost {
 	ACCOUNT_LOST_THREADS,  /* threads beyond the maximum number */
 	ACCOUNT_LOST_SIZE,     /* blocks larger than ACCOUNT_SIZE_MAX, recorded with that size */
 	ACCOUNT_LOST_TRACED,   /* traced calls dropped because the ring was full */
-	/* dropped events of these types: ACCOUNT_EVENT_LEFT, ACCOUNT_EVENT_FREED */
+	/* dropped events of these types: ACCOUNT_EVENT_FREED_SHARED, ACCOUNT_EVENT_FREED_INHERITED
+	 */
 	ACCOUNT_LOST_INHERITED,
 	ACCOUNT_LOST_CNT,
 };
@@ -87,7 +88,7 @@ enum account_call {
 };
 
 /*
- * Bits of account.ways. A bit that is set stays set, except for ACCOUNT_TRACES and
+ * Bits of account.modes. A bit that is set stays set, except for ACCOUNT_TRACES and
  * ACCOUNT_TRACES_STACKS.
  */
 #define ACCOUNT_SAMPLES 1U         /* only a sample of all blocks is recorded */
@@ -133,7 +134,7 @@ struct account {
 	__u32 pid __attribute__((aligned(64)));
 	__u32 page_size;
 	__u32 epoch; /* current epoch, incremented by memleak and by forks */
-	__u32 ways;  /* bits such as ACCOUNT_SAMPLES, set by the agent and by memleak */
+	__u32 modes; /* bits such as ACCOUNT_SAMPLES, set by the agent and by memleak */
 	/*
 	 * The fields thread_cnt, module_cnt, chunk_cnt etc.: number of entries in use, increased
 	 * before an entry is written.
@@ -141,8 +142,8 @@ struct account {
 	__u32 thread_cnt;
 	__u32 depth; /* minimum number of frames kept of a truncated stack */
 	/*
-	 * Both sampling fields are set before the bit in ways. sample_bytes: mean bytes per sample.
-	 * If sample_rate is not 0, one in sample_rate blocks is sampled instead.
+	 * Both sampling fields are set before the bit in modes. sample_bytes: mean bytes per
+	 * sample. If sample_rate is not 0, one in sample_rate blocks is sampled instead.
 	 */
 	__u64 sample_bytes;
 	__u64 sample_rate;
@@ -331,12 +332,12 @@ enum account_event_type {
 	 * This process frees a block that a child may have inherited. The fields len, stack and
 	 * flags contain the block's cell.
 	 */
-	ACCOUNT_EVENT_LEFT,
+	ACCOUNT_EVENT_FREED_SHARED,
 	/*
 	 * This process frees an address that is in no cell, which may be a block inherited from its
 	 * parent.
 	 */
-	ACCOUNT_EVENT_FREED,
+	ACCOUNT_EVENT_FREED_INHERITED,
 };
 
 #define ACCOUNT_MAP_NO_ACCESS 1U /* mapped with PROT_NONE */

@@ -200,26 +200,26 @@ static inline struct account *open_account(void)
 	return account;
 }
 
-static inline uint32_t ways_of(const struct account *account)
+static inline uint32_t modes_of(const struct account *account)
 {
-	return __atomic_load_n(&account->ways, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&account->modes, __ATOMIC_ACQUIRE);
 }
 
 /* Larger requests fail in any allocator. */
 #define ASKED_MAX (1ULL << 47)
 
-static void count_asked(uint32_t ways, enum account_call call, size_t size)
+static void count_asked(uint32_t modes, enum account_call call, size_t size)
 {
-	if ((ways & ACCOUNT_COUNTS) && size < ASKED_MAX)
+	if ((modes & ACCOUNT_COUNTS) && size < ASKED_MAX)
 		self.counts->asked[call] += size;
 }
 
 /* Updates the filter and the sums for a block that is removed from its cell. */
-static void count_taken(struct account *account, uint64_t addr, uint64_t block, uint32_t ways)
+static void count_taken(struct account *account, uint64_t addr, uint64_t block, uint32_t modes)
 {
-	if (ways & ACCOUNT_FILTERS)
+	if (modes & ACCOUNT_FILTERS)
 		samples_taken(addr);
-	if (ways & ACCOUNT_ADDS_UP)
+	if (modes & ACCOUNT_ADDS_UP)
 		sums_taken(account, ACCOUNT_CELL_SIZE(block));
 }
 
@@ -228,26 +228,26 @@ static void count_taken(struct account *account, uint64_t addr, uint64_t block, 
  * have inherited the block.
  */
 static void count_gone(struct account *account, uint64_t addr, const struct account_cell *cell,
-		       uint32_t ways)
+		       uint32_t modes)
 {
-	count_taken(account, addr, cell->block, ways);
-	if (ways & ACCOUNT_FORKED)
-		forks_left(account, addr, cell);
+	count_taken(account, addr, cell->block, modes);
+	if (modes & ACCOUNT_FORKED)
+		forks_freed_shared(account, addr, cell);
 }
 
 /*
  * Updates the filter and the sums for a new block. If its address still has a block, the free of
  * that block was missed.
  */
-static void count_put(struct account *account, uint64_t addr, uint64_t block, uint32_t ways)
+static void count_put(struct account *account, uint64_t addr, uint64_t block, uint32_t modes)
 {
 	const struct account_cell *there = cells_find(addr);
 
 	if (there)
-		count_gone(account, addr, there, ways);
-	if (ways & ACCOUNT_FILTERS)
+		count_gone(account, addr, there, modes);
+	if (modes & ACCOUNT_FILTERS)
 		samples_put(addr);
-	if (ways & ACCOUNT_ADDS_UP)
+	if (modes & ACCOUNT_ADDS_UP)
 		sums_put(account, ACCOUNT_CELL_SIZE(block));
 }
 
@@ -262,19 +262,19 @@ static ALWAYS_INLINE void note_after(void *addr, size_t size, enum account_call 
 	struct account *account = open_account();
 	uint64_t kept = size, birth;
 	struct account_cell cell;
-	uint32_t stack, ways;
+	uint32_t stack, modes;
 
 	if (!account)
 		return;
 	self.counts->calls[call]++;
-	ways = ways_of(account);
+	modes = modes_of(account);
 	if (unlikely(!addr)) {
 		self.counts->failed += size != 0;
-		count_asked(ways, call, size);
+		count_asked(modes, call, size);
 		return;
 	}
-	if (unlikely(ways & ACCOUNT_SAMPLES) && !samples_choose(account, size)) {
-		count_asked(ways, call, size);
+	if (unlikely(modes & ACCOUNT_SAMPLES) && !samples_choose(account, size)) {
+		count_asked(modes, call, size);
 		return;
 	}
 	if (unlikely(kept > ACCOUNT_SIZE_MAX)) {
@@ -283,21 +283,21 @@ static ALWAYS_INLINE void note_after(void *addr, size_t size, enum account_call 
 	}
 	stack = stacks_find(account, caller);
 	if (before && before->life && ACCOUNT_CELL_STACK(before->block) == stack &&
-	    !(ways & ACCOUNT_FORKED))
+	    !(modes & ACCOUNT_FORKED))
 		birth = before->life >> ACCOUNT_BIRTH_SHIFT;
 	else
 		birth = ACCOUNT_BIRTH(system_coarse_ns());
 	cell.life = ACCOUNT_LIFE(birth, __atomic_load_n(&account->epoch, __ATOMIC_RELAXED),
 				 (uint64_t)self.number);
 	cell.block = ACCOUNT_CELL(stack, kept, cells_position((uint64_t)addr));
-	if (unlikely(ways)) {
-		cell.life |= ways & ACCOUNT_SAMPLES ? ACCOUNT_LIFE_SAMPLE : 0;
-		if (ways & (ACCOUNT_FILTERS | ACCOUNT_ADDS_UP | ACCOUNT_FORKED))
-			count_put(account, (uint64_t)addr, cell.block, ways);
-		count_asked(ways, call, size);
-		if (ways & ACCOUNT_ADDS_UP)
+	if (unlikely(modes)) {
+		cell.life |= modes & ACCOUNT_SAMPLES ? ACCOUNT_LIFE_SAMPLE : 0;
+		if (modes & (ACCOUNT_FILTERS | ACCOUNT_ADDS_UP | ACCOUNT_FORKED))
+			count_put(account, (uint64_t)addr, cell.block, modes);
+		count_asked(modes, call, size);
+		if (modes & ACCOUNT_ADDS_UP)
 			sums_allocated(kept);
-		if (ways & ACCOUNT_TRACES)
+		if (modes & ACCOUNT_TRACES)
 			trace_alloc(account, call, (uint64_t)addr, size, stack);
 	}
 	cells_put(account, (uint64_t)addr, cell);
@@ -317,24 +317,24 @@ static ALWAYS_INLINE bool forget(void *addr, const struct caller *caller)
 {
 	struct account *account = gate.account;
 	struct account_cell *cell;
-	uint32_t ways;
+	uint32_t modes;
 
 	if (unlikely(!account))
 		return false;
-	ways = ways_of(account);
-	if (unlikely(ways & (ACCOUNT_ADDS_UP | ACCOUNT_COUNTS)) && addr && open_account())
+	modes = modes_of(account);
+	if (unlikely(modes & (ACCOUNT_ADDS_UP | ACCOUNT_COUNTS)) && addr && open_account())
 		self.counts->frees++;
-	if (unlikely(ways & ACCOUNT_FILTERS) && !samples_may_have((uint64_t)addr))
+	if (unlikely(modes & ACCOUNT_FILTERS) && !samples_may_have((uint64_t)addr))
 		return false;
 	cell = cells_find((uint64_t)addr);
 	if (unlikely(!cell))
 		return false;
-	if (unlikely(ways)) {
-		if (ways & ACCOUNT_TRACES)
+	if (unlikely(modes)) {
+		if (modes & ACCOUNT_TRACES)
 			trace_free(account, ACCOUNT_CALL_FREE, (uint64_t)addr,
 				   ACCOUNT_CELL_SIZE(cell->block), caller->ra, caller->sp,
 				   caller->fp);
-		count_gone(account, (uint64_t)addr, cell, ways);
+		count_gone(account, (uint64_t)addr, cell, modes);
 	}
 	cell_clear(cell);
 	return true;
@@ -347,12 +347,12 @@ static inline void count_other_free(void *addr, const struct caller *caller)
 
 	if (!account)
 		return;
-	if (traces(account) && !(ways_of(account) & ACCOUNT_SAMPLES) && open_account())
+	if (traces(account) && !(modes_of(account) & ACCOUNT_SAMPLES) && open_account())
 		trace_free(account, ACCOUNT_CALL_FREE, (uint64_t)addr, ACCOUNT_SIZE_UNKNOWN,
 			   caller->ra, caller->sp, caller->fp);
-	if (ways_of(account) & ACCOUNT_INHERITS)
-		forks_freed(account, (uint64_t)addr);
-	else if (self.account == account && !(ways_of(account) & ACCOUNT_SAMPLES))
+	if (modes_of(account) & ACCOUNT_INHERITS)
+		forks_freed_inherited(account, (uint64_t)addr);
+	else if (self.account == account && !(modes_of(account) & ACCOUNT_SAMPLES))
 		self.counts->earlier_frees++;
 }
 
@@ -364,11 +364,11 @@ static ALWAYS_INLINE bool is_passed_over(size_t size, enum account_call call)
 {
 	const struct account *account = gate.account;
 
-	if (!account || !unlikely(ways_of(account) & ACCOUNT_SAMPLES) || self.account != account ||
+	if (!account || !unlikely(modes_of(account) & ACCOUNT_SAMPLES) || self.account != account ||
 	    !samples_pass_over(size))
 		return false;
 	self.counts->calls[call]++;
-	count_asked(ways_of(account), call, size);
+	count_asked(modes_of(account), call, size);
 	return true;
 }
 
@@ -420,8 +420,8 @@ static void put_back(uint64_t addr, struct account_cell cell)
 
 	if (!account || !cell.block)
 		return;
-	if (ways_of(account))
-		count_put(account, addr, cell.block, ways_of(account));
+	if (modes_of(account))
+		count_put(account, addr, cell.block, modes_of(account));
 	cells_put(account, addr, cell);
 }
 
@@ -429,17 +429,17 @@ static struct account_cell take(uint64_t addr)
 {
 	struct account *account = addr ? gate.account : NULL;
 	struct account_cell taken = {0}, *cell;
-	uint32_t ways = account ? ways_of(account) : 0;
+	uint32_t modes = account ? modes_of(account) : 0;
 
-	if (!account || ((ways & ACCOUNT_FILTERS) && !samples_may_have(addr)))
+	if (!account || ((modes & ACCOUNT_FILTERS) && !samples_may_have(addr)))
 		return taken;
 	cell = cells_find(addr);
 	if (!cell)
 		return taken;
 	taken = *cell;
 	cell_clear(cell);
-	if (ways)
-		count_taken(account, addr, taken.block, ways);
+	if (modes)
+		count_taken(account, addr, taken.block, modes);
 	return taken;
 }
 
@@ -448,17 +448,17 @@ static void count_moved(void *old, const struct account_cell *taken, enum accoun
 			const struct caller *caller)
 {
 	struct account *account = old ? gate.account : NULL;
-	uint32_t ways = account ? ways_of(account) : 0;
+	uint32_t modes = account ? modes_of(account) : 0;
 
-	if ((ways & ACCOUNT_TRACES) && (taken->block || !(ways & ACCOUNT_SAMPLES)) &&
+	if ((modes & ACCOUNT_TRACES) && (taken->block || !(modes & ACCOUNT_SAMPLES)) &&
 	    open_account())
 		trace_free(account, call, (uint64_t)old,
 			   taken->block ? ACCOUNT_CELL_SIZE(taken->block) : ACCOUNT_SIZE_UNKNOWN,
 			   caller->ra, caller->sp, caller->fp);
-	if (taken->block && (ways & ACCOUNT_FORKED))
-		forks_left(account, (uint64_t)old, taken);
-	else if (!taken->block && (ways & ACCOUNT_INHERITS))
-		forks_freed(account, (uint64_t)old);
+	if (taken->block && (modes & ACCOUNT_FORKED))
+		forks_freed_shared(account, (uint64_t)old, taken);
+	else if (!taken->block && (modes & ACCOUNT_INHERITS))
+		forks_freed_inherited(account, (uint64_t)old);
 }
 
 static void *reallocate(void *old, size_t size, any_function *function, enum account_call call,
@@ -580,12 +580,12 @@ HIDDEN void agent_free(void *addr, uint64_t ra, uint64_t sp, uint64_t fp)
 {
 	void (*function)(void *addr) = (void (*)(void *))next[FREE];
 	const struct account *account = gate.account;
-	uint32_t ways = account ? ways_of(account) : 0;
+	uint32_t modes = account ? modes_of(account) : 0;
 	struct account_cell *cell = NULL;
 
-	if (account && !ways)
+	if (account && !modes)
 		cell = cells_find_at_home((uint64_t)addr);
-	else if (ways == (ACCOUNT_SAMPLES | ACCOUNT_FILTERS) && function && !is_early(addr) &&
+	else if (modes == (ACCOUNT_SAMPLES | ACCOUNT_FILTERS) && function && !is_early(addr) &&
 		 !samples_may_have((uint64_t)addr))
 		return function(addr);
 	if (!cell)

@@ -247,16 +247,16 @@ static bool begin(const struct orders *orders)
 	if (orders->sample_bytes || orders->sample_rate) {
 		account->sample_bytes = orders->sample_bytes;
 		account->sample_rate = orders->sample_rate;
-		account->ways = ACCOUNT_SAMPLES | ACCOUNT_FILTERS;
+		account->modes = ACCOUNT_SAMPLES | ACCOUNT_FILTERS;
 	}
 	if (orders->adds_up)
-		account->ways |= ACCOUNT_ADDS_UP;
+		account->modes |= ACCOUNT_ADDS_UP;
 	if (orders->counts)
-		account->ways |= ACCOUNT_COUNTS;
+		account->modes |= ACCOUNT_COUNTS;
 	if (orders->traces)
-		account->ways |= ACCOUNT_TRACES;
+		account->modes |= ACCOUNT_TRACES;
 	if (orders->traces > 1)
-		account->ways |= ACCOUNT_TRACES_STACKS;
+		account->modes |= ACCOUNT_TRACES_STACKS;
 	account->depth = walk_set_depth((uint32_t)orders->depth);
 	account->is_bypassed = is_bypassed;
 	if (orders->follow && orders->socket)

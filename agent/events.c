@@ -2,7 +2,7 @@
 /* A ring buffer that never blocks: if it is full, an event is dropped and counted as lost. */
 #include "agent/events.h"
 
-void events_tell(struct account *account, const struct account_event *event, enum account_lost lost)
+void events_add(struct account *account, const struct account_event *event, enum account_lost lost)
 {
 	uint64_t most = region_bytes(account, ACCOUNT_EVENTS) / sizeof(*event);
 	struct account_event *events = region(account, ACCOUNT_EVENTS), *place;

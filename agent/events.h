@@ -9,7 +9,6 @@
  * Adds an event, and fills in its number and thread. lost: counter to increment if the ring buffer
  * is full.
  */
-void events_tell(struct account *account, const struct account_event *event,
-		 enum account_lost lost);
+void events_add(struct account *account, const struct account_event *event, enum account_lost lost);
 
 #endif

@@ -53,11 +53,11 @@ static void before_fork(void)
 		return;
 	forked_ns = begin_epoch(account);
 	__atomic_store_n(&account->last_fork_ns, forked_ns, __ATOMIC_RELAXED);
-	if (__atomic_fetch_or(&account->ways, ACCOUNT_FORKED, __ATOMIC_SEQ_CST) & ACCOUNT_FILTERS)
+	if (__atomic_fetch_or(&account->modes, ACCOUNT_FORKED, __ATOMIC_SEQ_CST) & ACCOUNT_FILTERS)
 		memcpy(filter, gate.filter, sizeof(filter));
-	events_tell(account,
-		    &(struct account_event){.type = ACCOUNT_EVENT_FORK, .time_ns = forked_ns},
-		    ACCOUNT_LOST_MAPPINGS);
+	events_add(account,
+		   &(struct account_event){.type = ACCOUNT_EVENT_FORK, .time_ns = forked_ns},
+		   ACCOUNT_LOST_MAPPINGS);
 }
 
 static void in_parent(void)
@@ -99,41 +99,42 @@ void forks_describe(struct account *account)
 		account->parent_pid = own.pid;
 		account->parent_began_ns = own.began_ns;
 		account->forked_ns = forked_ns;
-		if (account->ways & ACCOUNT_FILTERS)
+		if (account->modes & ACCOUNT_FILTERS)
 			memcpy(region(account, ACCOUNT_FILTER), filter, sizeof(filter));
-		account->ways |= ACCOUNT_INHERITS;
+		account->modes |= ACCOUNT_INHERITS;
 	}
 	own.pid = account->pid;
 	own.began_ns = account->began_ns;
 }
 
-void forks_left(struct account *account, uint64_t addr, const struct account_cell *cell)
+void forks_freed_shared(struct account *account, uint64_t addr, const struct account_cell *cell)
 {
 	uint64_t last_ns = __atomic_load_n(&account->last_fork_ns, __ATOMIC_RELAXED);
 
 	if (cell->life >> ACCOUNT_BIRTH_SHIFT > ACCOUNT_BIRTH(last_ns))
 		return;
-	events_tell(account,
-		    &(struct account_event){
-			    .type = ACCOUNT_EVENT_LEFT,
-			    .time_ns = system_ns(),
-			    .addr = addr,
-			    .len = cell->block,
-			    .stack = (uint32_t)cell->life,
-			    .flags = (uint32_t)(cell->life >> 32),
-		    },
-		    ACCOUNT_LOST_INHERITED);
+	events_add(account,
+		   &(struct account_event){
+			   .type = ACCOUNT_EVENT_FREED_SHARED,
+			   .time_ns = system_ns(),
+			   .addr = addr,
+			   .len = cell->block,
+			   .stack = (uint32_t)cell->life,
+			   .flags = (uint32_t)(cell->life >> 32),
+		   },
+		   ACCOUNT_LOST_INHERITED);
 }
 
-void forks_freed(struct account *account, uint64_t addr)
+void forks_freed_inherited(struct account *account, uint64_t addr)
 {
-	if (__atomic_load_n(&account->ways, __ATOMIC_RELAXED) & ACCOUNT_FILTERS) {
+	if (__atomic_load_n(&account->modes, __ATOMIC_RELAXED) & ACCOUNT_FILTERS) {
 		if (!samples_may_have(addr))
 			return;
 		samples_taken(addr);
 	}
-	events_tell(account,
-		    &(struct account_event){
-			    .type = ACCOUNT_EVENT_FREED, .time_ns = system_ns(), .addr = addr},
-		    ACCOUNT_LOST_INHERITED);
+	events_add(account,
+		   &(struct account_event){.type = ACCOUNT_EVENT_FREED_INHERITED,
+					   .time_ns = system_ns(),
+					   .addr = addr},
+		   ACCOUNT_LOST_INHERITED);
 }

@@ -18,9 +18,9 @@ void forks_follow(void);
 void forks_describe(struct account *account);
 
 /* Reports that a block older than the last fork was or will be freed. */
-void forks_left(struct account *account, uint64_t addr, const struct account_cell *cell);
+void forks_freed_shared(struct account *account, uint64_t addr, const struct account_cell *cell);
 
 /* Reports a free of an address in no cell, which may be a block of the parent. */
-void forks_freed(struct account *account, uint64_t addr);
+void forks_freed_inherited(struct account *account, uint64_t addr);
 
 #endif

@@ -30,18 +30,18 @@ static struct account *open_account(uint64_t caller)
 	return account && !allocators_map(account, caller) ? account : NULL;
 }
 
-static void tell(struct account *account, struct account_event event)
+static void add_event(struct account *account, struct account_event event)
 {
 	event.time_ns = system_ns();
-	events_tell(account, &event, ACCOUNT_LOST_MAPPINGS);
+	events_add(account, &event, ACCOUNT_LOST_MAPPINGS);
 }
 
-static void tell_range(struct account *account, enum account_event_type type, uint64_t addr,
-		       uint64_t len, uint32_t flags)
+static void add_range_event(struct account *account, enum account_event_type type, uint64_t addr,
+			    uint64_t len, uint32_t flags)
 {
 	if (account)
-		tell(account, (struct account_event){
-				      .type = type, .addr = addr, .len = len, .flags = flags});
+		add_event(account, (struct account_event){
+					   .type = type, .addr = addr, .len = len, .flags = flags});
 }
 
 /* Makes a system call without the C library's function, which may not have been looked up yet. */
@@ -73,7 +73,7 @@ static void *map(void *addr, size_t len, int prot, int flags, int fd, long offse
  */
 static bool is_kept(const struct account *account, size_t len, int flags, uint32_t *ret)
 {
-	bool samples = __atomic_load_n(&account->ways, __ATOMIC_ACQUIRE) & ACCOUNT_SAMPLES;
+	bool samples = __atomic_load_n(&account->modes, __ATOMIC_ACQUIRE) & ACCOUNT_SAMPLES;
 
 	*ret = samples ? ACCOUNT_MAP_SAMPLE : 0;
 	return (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) &&
@@ -96,13 +96,13 @@ HIDDEN void *agent_mmap(void *addr, size_t len, int prot, int flags, int fd, lon
 		event.stack = stacks_find(account, &caller);
 		event.flags |= (prot == PROT_NONE ? ACCOUNT_MAP_NO_ACCESS : 0) |
 			       (flags & MAP_STACK ? ACCOUNT_MAP_STACK : 0);
-		tell(account, event);
+		add_event(account, event);
 		if (traces(account))
 			trace_alloc(account, ACCOUNT_CALL_MAP, (uint64_t)ret, len, event.stack);
 	} else if (flags & MAP_FIXED) {
 		event.type = ACCOUNT_EVENT_TAKE;
 		event.flags = 0;
-		tell(account, event);
+		add_event(account, event);
 	}
 	return ret;
 }
@@ -115,10 +115,10 @@ HIDDEN int agent_munmap(void *addr, size_t len, uint64_t ra, uint64_t sp, uint64
 
 	if (account)
 		self.counts->calls[ACCOUNT_CALL_UNMAP]++;
-	tell_range(account, ACCOUNT_EVENT_TAKE, (uint64_t)addr, len, 0);
+	add_range_event(account, ACCOUNT_EVENT_TAKE, (uint64_t)addr, len, 0);
 	err = function ? function(addr, len)
 		       : (int)call_system(SYS_munmap, (long)addr, (long)len, 0, 0, 0, 0);
-	tell_range(account, err ? ACCOUNT_EVENT_UNTAKE : ACCOUNT_EVENT_GONE, 0, 0, 0);
+	add_range_event(account, err ? ACCOUNT_EVENT_UNTAKE : ACCOUNT_EVENT_GONE, 0, 0, 0);
 	if (account && !err && traces(account))
 		trace_free(account, ACCOUNT_CALL_UNMAP, (uint64_t)addr, len, ra, sp, fp);
 	return err;
@@ -139,15 +139,15 @@ HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void
 
 	if (account)
 		self.counts->calls[ACCOUNT_CALL_REMAP]++;
-	tell_range(account, ACCOUNT_EVENT_TAKE, (uint64_t)old, old_len,
-		   flags & MREMAP_DONTUNMAP ? 1 : 0);
+	add_range_event(account, ACCOUNT_EVENT_TAKE, (uint64_t)old, old_len,
+			flags & MREMAP_DONTUNMAP ? 1 : 0);
 	ret = function ? function(old, old_len, len, flags, wanted)
 		       : (void *)call_system(SYS_mremap, (long)old, (long)old_len, (long)len, flags,
 					     (long)wanted, 0);
 	if (ret == MAP_FAILED)
-		tell_range(account, ACCOUNT_EVENT_UNTAKE, 0, 0, 0);
+		add_range_event(account, ACCOUNT_EVENT_UNTAKE, 0, 0, 0);
 	else
-		tell_range(account, ACCOUNT_EVENT_MOVE, (uint64_t)ret, len, 0);
+		add_range_event(account, ACCOUNT_EVENT_MOVE, (uint64_t)ret, len, 0);
 	if (account && ret != MAP_FAILED && traces(account)) {
 		trace_free(account, ACCOUNT_CALL_REMAP, (uint64_t)old, old_len, ra, sp, fp);
 		trace_alloc(account, ACCOUNT_CALL_REMAP, (uint64_t)ret, len,

@@ -27,16 +27,16 @@ static __attribute__((constructor)) void fill_weights(void)
  * Hashes words of the caller's stack, at the offsets that the remembered stack like has: a weighted
  * sum in independent parts, which the processor can add in parallel.
  */
-static inline uint64_t hash_words(const struct met *like, const struct caller *caller)
+static inline uint64_t hash_words(const struct memo_entry *like, const struct caller *caller)
 {
-	uint64_t sums[MET_ROUND] = {0};
+	uint64_t sums[MEMO_ROUND] = {0};
 
 	for (uint32_t i = 0; i < like->round_cnt; i++) {
-		const uint64_t *weight = &weights[i * MET_ROUND % WEIGHTS];
+		const uint64_t *weight = &weights[i * MEMO_ROUND % WEIGHTS];
 
 #pragma GCC unroll 4
-		for (uint32_t j = 0; j < MET_ROUND; j++)
-			sums[j] += met_word(caller->sp, &like->rounds[i], j) * weight[j];
+		for (uint32_t j = 0; j < MEMO_ROUND; j++)
+			sums[j] += memo_word(caller->sp, &like->rounds[i], j) * weight[j];
 	}
 	return mix(caller->ra, caller->sp) + sums[0] + sums[1] + sums[2] + sums[3];
 }
@@ -54,7 +54,7 @@ static uint32_t find_way(const struct memo *memo, const struct alike_set *set, u
 	for (uint32_t i = 0; i < ALIKE_WAYS; i++)
 		if (set->hashes[i] == hash)
 			found = i;
-	return found < ALIKE_WAYS && met_is_there(memo, set->met[found]) ? found : ALIKE_WAYS;
+	return found < ALIKE_WAYS && memo_has(memo, set->entries[found]) ? found : ALIKE_WAYS;
 }
 
 /*
@@ -65,88 +65,89 @@ static void forget(struct memo *memo)
 {
 	bool is_used = memo->written != 0;
 
-	for (uint32_t i = 0; is_used && i < PLACES; i++)
-		memo->places[i].met = 0;
+	for (uint32_t i = 0; is_used && i < MEMO_SLOTS; i++)
+		memo->slots[i].entry = 0;
 	for (uint32_t i = 0; is_used && i < ALIKE_SETS; i++)
 		for (uint32_t j = 0; j < ALIKE_WAYS; j++)
-			memo->alike[i].met[j] = 0;
+			memo->alike[i].entries[j] = 0;
 	memo->known.cnt = 0;
 	/* Makes offset 0 invalid: it means that there is no entry. */
-	memo->written = MET_BYTES;
+	memo->written = MEMO_BYTES;
 }
 
 /*
- * Reserves contiguous bytes in the ring; an entry may extend past MET_BYTES, as the array is longer
- * by one entry.
+ * Reserves contiguous bytes in the ring; an entry may extend past MEMO_BYTES, as the array is
+ * longer by one entry.
  */
-static uint64_t take_met(struct memo *memo, uint64_t bytes)
+static uint64_t reserve_entry(struct memo *memo, uint64_t bytes)
 {
 	uint64_t at = memo->written;
 
 	memo->written += bytes;
-	if (at % MET_BYTES + bytes >= MET_BYTES)
-		memo->written += MET_BYTES - memo->written % MET_BYTES;
+	if (at % MEMO_BYTES + bytes >= MEMO_BYTES)
+		memo->written += MEMO_BYTES - memo->written % MEMO_BYTES;
 	return at;
 }
 
 /* Appends the known stack to the ring of remembered stacks, and returns its offset. */
-static uint64_t write_met(struct memo *memo, const struct caller *caller, uint32_t number)
+static uint64_t write_entry(struct memo *memo, const struct caller *caller, uint32_t number)
 {
 	const struct known_stack *known = &memo->known;
 	const struct known_frame *top = &known->frames[known->cnt - 1];
-	uint32_t rounds = (top->word_cnt + MET_ROUND - 1) / MET_ROUND;
-	uint64_t at = take_met(memo, sizeof(struct met) + rounds * sizeof(struct met_words));
-	struct met *met = (struct met *)(memo->met + at % MET_BYTES);
+	uint32_t rounds = (top->word_cnt + MEMO_ROUND - 1) / MEMO_ROUND;
+	uint64_t at =
+		reserve_entry(memo, sizeof(struct memo_entry) + rounds * sizeof(struct memo_words));
+	struct memo_entry *entry = (struct memo_entry *)(memo->ring + at % MEMO_BYTES);
 
-	met->fp_mask = top->needs_fp ? UINT64_MAX : 0;
-	met->fp = caller->fp & met->fp_mask;
-	met->number = number;
-	met->round_cnt = rounds;
-	for (uint32_t i = 0; i < rounds * MET_ROUND; i++) {
+	entry->fp_mask = top->needs_fp ? UINT64_MAX : 0;
+	entry->fp = caller->fp & entry->fp_mask;
+	entry->number = number;
+	entry->round_cnt = rounds;
+	for (uint32_t i = 0; i < rounds * MEMO_ROUND; i++) {
 		const struct walk_word *word =
 			&known->words[i < top->word_cnt ? i : top->word_cnt - 1];
 
-		met->rounds[i / MET_ROUND].values[i % MET_ROUND] = word->value;
-		met->rounds[i / MET_ROUND].offsets[i % MET_ROUND] =
+		entry->rounds[i / MEMO_ROUND].values[i % MEMO_ROUND] = word->value;
+		entry->rounds[i / MEMO_ROUND].offsets[i % MEMO_ROUND] =
 			(int32_t)(word->at - caller->sp);
 	}
 	return at;
 }
 
-static void remember(struct memo *memo, struct place *place, const struct caller *caller,
+static void remember(struct memo *memo, struct memo_slot *slot, const struct caller *caller,
 		     uint32_t number)
 {
-	uint64_t met = write_met(memo, caller, number);
-	uint64_t hash = hash_words(met_at(memo, met), caller);
+	uint64_t entry = write_entry(memo, caller, number);
+	uint64_t hash = hash_words(memo_at(memo, entry), caller);
 	struct alike_set *set = alike_of(memo, hash);
 	uint32_t way = find_way(memo, set, hash);
 
-	place->has_many &= place->ra == caller->ra && place->sp == caller->sp;
-	place->ra = caller->ra;
-	place->sp = caller->sp;
-	place->met = met;
+	slot->has_several &= slot->ra == caller->ra && slot->sp == caller->sp;
+	slot->ra = caller->ra;
+	slot->sp = caller->sp;
+	slot->entry = entry;
 	for (uint32_t i = 0; way == ALIKE_WAYS && i < ALIKE_WAYS; i++)
-		if (!met_is_there(memo, set->met[i]))
+		if (!memo_has(memo, set->entries[i]))
 			way = i;
 	/* Replace an entry if the set is full. */
 	if (way == ALIKE_WAYS)
 		way = (uint32_t)(hash % ALIKE_WAYS);
 	set->hashes[way] = hash;
-	set->met[way] = met;
+	set->entries[way] = entry;
 }
 
 /*
  * True if the stack can be remembered: its words are on the thread's own stack, which is readable,
  * and within the range of offsets.
  */
-static bool can_be_met(const struct known_stack *known)
+static bool can_be_remembered(const struct known_stack *known)
 {
 	const struct known_frame *top = known->cnt ? &known->frames[known->cnt - 1] : NULL;
 
 	return top && top->is_own && top->word_cnt && self.high - self.low <= INT32_MAX;
 }
 
-static uint32_t learn(struct account *account, struct memo *memo, struct place *place,
+static uint32_t learn(struct account *account, struct memo *memo, struct memo_slot *slot,
 		      const struct caller *caller)
 {
 	struct walk *walk = &memo->walks[0];
@@ -154,8 +155,8 @@ static uint32_t learn(struct account *account, struct memo *memo, struct place *
 
 	walk_run(account, caller, &memo->known, walk);
 	number = walk_keep(account, walk, &memo->known, true);
-	if (number && !walk->doubtful && can_be_met(&memo->known))
-		remember(memo, place, caller, number);
+	if (number && !walk->doubtful && can_be_remembered(&memo->known))
+		remember(memo, slot, caller, number);
 	return number;
 }
 
@@ -163,29 +164,30 @@ static uint32_t learn(struct account *account, struct memo *memo, struct place *
  * Looks for a remembered stack with the return address and stack pointer of caller, by hashing the
  * words that the remembered stack like has. Returns the stack's number, 0 if there is none.
  */
-static uint32_t find_alike(struct memo *memo, const struct met *like, const struct caller *caller)
+static uint32_t find_alike(struct memo *memo, const struct memo_entry *like,
+			   const struct caller *caller)
 {
 	uint64_t hash = hash_words(like, caller);
 	const struct alike_set *set = alike_of(memo, hash);
 	uint32_t way = find_way(memo, set, hash);
-	const struct met *met;
+	const struct memo_entry *entry;
 
 	if (way == ALIKE_WAYS)
 		return 0;
-	met = met_at(memo, set->met[way]);
-	return met_is_proved(met, caller) ? met->number : 0;
+	entry = memo_at(memo, set->entries[way]);
+	return memo_matches(entry, caller) ? entry->number : 0;
 }
 
 static uint32_t find(struct account *account, struct memo *memo, const struct caller *caller)
 {
-	struct place *place = stacks_place(memo, caller);
+	struct memo_slot *slot = stacks_slot(memo, caller);
 	uint32_t number = 0;
 
-	if (place->ra == caller->ra && place->sp == caller->sp && met_is_there(memo, place->met)) {
-		number = find_alike(memo, met_at(memo, place->met), caller);
-		place->has_many = true;
+	if (slot->ra == caller->ra && slot->sp == caller->sp && memo_has(memo, slot->entry)) {
+		number = find_alike(memo, memo_at(memo, slot->entry), caller);
+		slot->has_several = true;
 	}
-	return number ? number : learn(account, memo, place, caller);
+	return number ? number : learn(account, memo, slot, caller);
 }
 
 static uint32_t take_and_find(struct account *account, struct memo *memo,
@@ -195,7 +197,7 @@ static uint32_t take_and_find(struct account *account, struct memo *memo,
 	bool is_void = memo->generation != now;
 	uint32_t number;
 
-	memo->generation = MEMO_TAKEN;
+	memo->generation = MEMO_BUSY;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (is_void)
 		forget(memo);
@@ -225,8 +227,8 @@ uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, u
 		struct walk *walk = &memo->walks[memo->walk_cnt++];
 
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		number = memo->generation == MEMO_TAKEN ? find_anew(account, walk, &caller)
-							: take_and_find(account, memo, &caller);
+		number = memo->generation == MEMO_BUSY ? find_anew(account, walk, &caller)
+						       : take_and_find(account, memo, &caller);
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		memo->walk_cnt--;
 	}

@@ -9,62 +9,62 @@
 #include "agent/agent.h"
 #include "agent/walk.h"
 
-#define PLACES 2048U
+#define MEMO_SLOTS 2048U
 #define ALIKE_SETS 2048U
 #define ALIKE_WAYS 4U
-#define MET_BYTES (1U << 20)
+#define MEMO_BYTES (1U << 20)
 
 /* Maximum walks in progress per thread: a signal handler may walk the stack during a walk. */
 #define WALKS 2U
 
-#define MEMO_TAKEN 0
+#define MEMO_BUSY 0
 #define MEMO_NEW 1 /* generation of a new memo, lower than all others */
 
 /* Words compared in one round. A remembered stack repeats its last word to fill the last round. */
-#define MET_ROUND 4U
+#define MEMO_ROUND 4U
 
-struct met_words {
-	uint64_t values[MET_ROUND];
-	int32_t offsets[MET_ROUND]; /* offset of each word from the stack pointer */
+struct memo_words {
+	uint64_t values[MEMO_ROUND];
+	int32_t offsets[MEMO_ROUND]; /* offset of each word from the stack pointer */
 };
 
 /* A remembered stack. All its words are on the thread's own, readable stack. */
-struct met {
+struct memo_entry {
 	uint64_t fp;
 	uint64_t fp_mask; /* 0 if the stack does not depend on the frame pointer */
 	uint32_t number;
 	uint32_t round_cnt;
-	struct met_words rounds[];
+	struct memo_words rounds[];
 };
 
-#define MET_ROUNDS_MAX ((WALK_WORDS_MAX + MET_ROUND - 1) / MET_ROUND)
+#define MEMO_ROUNDS_MAX ((WALK_WORDS_MAX + MEMO_ROUND - 1) / MEMO_ROUND)
 
-struct place {
+struct memo_slot {
 	uint64_t ra;
 	uint64_t sp;
-	uint64_t met;      /* offset of the last stack in memo.met, 0 if there is none */
-	uint64_t has_many; /* several stacks had this ra and sp */
+	uint64_t entry;       /* offset of the last stack in memo.ring, 0 if there is none */
+	uint64_t has_several; /* several stacks had this ra and sp */
 };
 
 /* Hash set of remembered stacks. They may have the same return address and stack pointer. */
 struct alike_set {
 	uint64_t hashes[ALIKE_WAYS];
-	uint64_t met[ALIKE_WAYS];
+	uint64_t entries[ALIKE_WAYS];
 } __attribute__((aligned(64)));
 
 /* The remembered stacks of a thread. */
 struct memo {
 	/*
-	 * stacks_generation when last used; MEMO_TAKEN while in use, perhaps by code that a signal
+	 * stacks_generation when last used; MEMO_BUSY while in use, perhaps by code that a signal
 	 * interrupted
 	 */
 	uint64_t generation;
 	uint32_t walk_cnt; /* number of walks in progress */
-	uint64_t written;  /* total bytes ever written to met, a ring of the last MET_BYTES */
-	struct place places[PLACES];
+	uint64_t written;  /* total bytes ever written to ring, which has the last MEMO_BYTES */
+	struct memo_slot slots[MEMO_SLOTS];
 	struct alike_set alike[ALIKE_SETS];
-	uint8_t met[MET_BYTES + sizeof(struct met) + MET_ROUNDS_MAX * sizeof(struct met_words)]
-		__attribute__((aligned(64)));
+	uint8_t ring[MEMO_BYTES + sizeof(struct memo_entry) +
+		     MEMO_ROUNDS_MAX * sizeof(struct memo_words)] __attribute__((aligned(64)));
 	struct known_stack known;
 	/* Walks in progress. They are too large to be local variables on a small stack. */
 	struct walk walks[WALKS];
@@ -89,35 +89,36 @@ void memo_free(struct memo *memo);
 /* Discards all remembered stacks and all cached code, as some code may have been unmapped. */
 void stacks_forget(void);
 
-static inline struct place *stacks_place(struct memo *memo, const struct caller *caller)
+static inline struct memo_slot *stacks_slot(struct memo *memo, const struct caller *caller)
 {
-	return &memo->places[(caller->ra + caller->sp * 8) * 0x9e3779b97f4a7c15ULL >> 53];
+	return &memo->slots[(caller->ra + caller->sp * 8) * 0x9e3779b97f4a7c15ULL >> 53];
 }
 
 /* False if the entry was overwritten, or there is none. */
-static ALWAYS_INLINE bool met_is_there(const struct memo *memo, uint64_t met)
+static ALWAYS_INLINE bool memo_has(const struct memo *memo, uint64_t entry)
 {
-	return memo->written - met < MET_BYTES;
+	return memo->written - entry < MEMO_BYTES;
 }
 
-static inline const struct met *met_at(const struct memo *memo, uint64_t met)
+static inline const struct memo_entry *memo_at(const struct memo *memo, uint64_t entry)
 {
-	return (const struct met *)(memo->met + met % MET_BYTES);
+	return (const struct memo_entry *)(memo->ring + entry % MEMO_BYTES);
 }
 
-static ALWAYS_INLINE uint64_t met_word(uint64_t sp, const struct met_words *words, uint32_t i)
+static ALWAYS_INLINE uint64_t memo_word(uint64_t sp, const struct memo_words *words, uint32_t i)
 {
 	return *(const uint64_t *)(sp + (uint64_t)(int64_t)words->offsets[i]);
 }
 
-static ALWAYS_INLINE bool met_is_proved(const struct met *met, const struct caller *caller)
+static ALWAYS_INLINE bool memo_matches(const struct memo_entry *entry, const struct caller *caller)
 {
-	if ((met->fp ^ caller->fp) & met->fp_mask)
+	if ((entry->fp ^ caller->fp) & entry->fp_mask)
 		return false;
-	for (uint32_t i = 0; i < met->round_cnt; i++) {
+	for (uint32_t i = 0; i < entry->round_cnt; i++) {
 #pragma GCC unroll 4
-		for (uint32_t j = 0; j < MET_ROUND; j++)
-			if (met_word(caller->sp, &met->rounds[i], j) != met->rounds[i].values[j])
+		for (uint32_t j = 0; j < MEMO_ROUND; j++)
+			if (memo_word(caller->sp, &entry->rounds[i], j) !=
+			    entry->rounds[i].values[j])
 				return false;
 	}
 	return true;
@@ -126,7 +127,7 @@ static ALWAYS_INLINE bool met_is_proved(const struct met *met, const struct call
 static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct caller *caller)
 {
 	struct memo *memo = self.memo;
-	const struct place *place;
+	const struct memo_slot *slot;
 	uint64_t generation;
 	uint32_t number = 0;
 
@@ -135,13 +136,13 @@ static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct 
 	generation = memo->generation;
 	if (unlikely(generation != __atomic_load_n(&stacks_generation, __ATOMIC_RELAXED)))
 		return stacks_find_slowly(account, caller->ra, caller->sp, caller->fp);
-	memo->generation = MEMO_TAKEN;
+	memo->generation = MEMO_BUSY;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	place = stacks_place(memo, caller);
-	if (!unlikely((place->ra ^ caller->ra) | (place->sp ^ caller->sp) | place->has_many ||
-		      !met_is_there(memo, place->met)) &&
-	    met_is_proved(met_at(memo, place->met), caller))
-		number = met_at(memo, place->met)->number;
+	slot = stacks_slot(memo, caller);
+	if (!unlikely((slot->ra ^ caller->ra) | (slot->sp ^ caller->sp) | slot->has_several ||
+		      !memo_has(memo, slot->entry)) &&
+	    memo_matches(memo_at(memo, slot->entry), caller))
+		number = memo_at(memo, slot->entry)->number;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	memo->generation = generation;
 	return unlikely(!number) ? stacks_find_slowly(account, caller->ra, caller->sp, caller->fp)

@@ -5,7 +5,7 @@
 #include "agent/stacks.h"
 #include "agent/system.h"
 
-static void tell(struct account *account, const struct account_traced *traced)
+static void add_traced(struct account *account, const struct account_traced *traced)
 {
 	uint64_t most = region_bytes(account, ACCOUNT_TRACE) / sizeof(*traced);
 	struct account_traced *place;
@@ -32,8 +32,8 @@ static void tell(struct account *account, const struct account_traced *traced)
 void trace_alloc(struct account *account, enum account_call call, uint64_t addr, uint64_t size,
 		 uint32_t stack)
 {
-	tell(account,
-	     &(struct account_traced){.addr = addr, .size = size, .stack = stack, .call = call});
+	add_traced(account, &(struct account_traced){
+				    .addr = addr, .size = size, .stack = stack, .call = call});
 }
 
 void trace_free(struct account *account, enum account_call call, uint64_t addr, uint64_t size,
@@ -45,7 +45,7 @@ void trace_free(struct account *account, enum account_call call, uint64_t addr, 
 					.call = call,
 					.flags = ACCOUNT_TRACED_FREE};
 
-	if (__atomic_load_n(&account->ways, __ATOMIC_RELAXED) & ACCOUNT_TRACES_STACKS)
+	if (__atomic_load_n(&account->modes, __ATOMIC_RELAXED) & ACCOUNT_TRACES_STACKS)
 		traced.stack = stacks_find(account, &(struct caller){ra, sp, fp});
-	tell(account, &traced);
+	add_traced(account, &traced);
 }

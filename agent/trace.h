@@ -17,7 +17,7 @@ void trace_free(struct account *account, enum account_call call, uint64_t addr, 
 
 static inline bool traces(const struct account *account)
 {
-	return unlikely(__atomic_load_n(&account->ways, __ATOMIC_RELAXED) & ACCOUNT_TRACES);
+	return unlikely(__atomic_load_n(&account->modes, __ATOMIC_RELAXED) & ACCOUNT_TRACES);
 }
 
 #endif

@@ -221,7 +221,7 @@ static bool step_saved(struct state *state, const struct unwind_rule *rule, uint
 static bool step_signal(struct state *state)
 {
 	uint64_t base = state->step->from.sp;
-	struct walk_place *next = &state->step[1].from;
+	struct walk_registers *next = &state->step[1].from;
 
 	/* Signal frames are rare, so stacks with them are not remembered. */
 	state->walk->doubtful = true;
@@ -236,7 +236,7 @@ static bool step_signal(struct state *state)
 
 static inline bool step_to(struct state *state, uint64_t ra, uint64_t sp, uint64_t fp, bool guessed)
 {
-	struct walk_place *next = &state->step[1].from;
+	struct walk_registers *next = &state->step[1].from;
 
 	next->pc = CODE_ADDRESS(ra);
 	next->sp = sp;
@@ -451,17 +451,17 @@ static uint32_t find_unchanged(const struct known_stack *known)
  */
 static inline bool meets(const struct state *state, const struct known_stack *known, uint32_t *cnt)
 {
-	const struct walk_place *at = &state->step->from;
+	const struct walk_registers *at = &state->step->from;
 	const struct known_frame *frame;
 
-	while (*cnt && known->frames[*cnt - 1].place.sp < at->sp)
+	while (*cnt && known->frames[*cnt - 1].registers.sp < at->sp)
 		--*cnt;
 	if (!*cnt)
 		return false;
 	frame = &known->frames[*cnt - 1];
-	return frame->place.sp == at->sp && frame->place.pc == at->pc &&
-	       (!frame->needs_fp || frame->place.fp == at->fp) && !state->exact &&
-	       frame->place.guessed == at->guessed;
+	return frame->registers.sp == at->sp && frame->registers.pc == at->pc &&
+	       (!frame->needs_fp || frame->registers.fp == at->fp) && !state->exact &&
+	       frame->registers.guessed == at->guessed;
 }
 
 static void run(struct account *account, const struct caller *caller,
@@ -564,10 +564,10 @@ static inline void keep_known(struct keeper *keeper, const struct walk_step *ste
 	keep_word(keeper, &step->saved_fp, saves_fp & keeper->needs_fp);
 	keeper->needs_fp = (keeper->needs_fp & !saves_fp) | step->uses_fp;
 	keeper->frame_cnt += step->is_kept;
-	frame->place.pc = step->from.pc;
-	frame->place.sp = step->from.sp;
-	frame->place.fp = step->from.fp & -(uint64_t)keeper->needs_fp;
-	frame->place.guessed = step->from.guessed;
+	frame->registers.pc = step->from.pc;
+	frame->registers.sp = step->from.sp;
+	frame->registers.fp = step->from.fp & -(uint64_t)keeper->needs_fp;
+	frame->registers.guessed = step->from.guessed;
 	frame->number = number;
 	frame->word_cnt = keeper->word_cnt;
 	frame->frame_cnt = keeper->frame_cnt;

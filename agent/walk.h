@@ -23,7 +23,7 @@ struct walk_word {
 };
 
 /* Where a walk is. This and the words on the stack determine the rest of the walk. */
-struct walk_place {
+struct walk_registers {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t fp;
@@ -32,7 +32,7 @@ struct walk_place {
 
 /* One step of a walk, from a frame to its caller. */
 struct walk_step {
-	struct walk_place from;
+	struct walk_registers from;
 	/* frame as in bpf/memleak.h, with a module number instead of a file number */
 	uint64_t frame;
 	bool is_kept; /* false for frames of the agent */
@@ -47,7 +47,7 @@ struct walk_step {
  * outermost frame to this one.
  */
 struct known_frame {
-	struct walk_place place;
+	struct walk_registers registers;
 	uint32_t number; /* frame number in the account */
 	uint32_t word_cnt;
 	uint32_t frame_cnt; /* number of frames except the agent's */

@@ -51,13 +51,13 @@ static int both_spaces__dispatch(struct source *base, const struct event_listene
 	return err ? err : both->kernel->ops->dispatch(both->kernel, listener, deadline_ns);
 }
 
-static int both_spaces__settle(struct source *base, const struct event_listener *listener,
-			       uint64_t deadline_ns)
+static int both_spaces__drain(struct source *base, const struct event_listener *listener,
+			      uint64_t deadline_ns)
 {
 	struct both_spaces *both = both_of(base);
-	int err = both->user->ops->settle(both->user, listener, deadline_ns);
+	int err = both->user->ops->drain(both->user, listener, deadline_ns);
 
-	return err ? err : both->kernel->ops->settle(both->kernel, listener, deadline_ns);
+	return err ? err : both->kernel->ops->drain(both->kernel, listener, deadline_ns);
 }
 
 static bool both_spaces__ended(const struct source *base)
@@ -223,7 +223,7 @@ static const struct source_ops both_spaces_ops = {
 	.describe = both_spaces__describe,
 	.poll_fd = both_spaces__poll_fd,
 	.dispatch = both_spaces__dispatch,
-	.settle = both_spaces__settle,
+	.drain = both_spaces__drain,
 	.ended = both_spaces__ended,
 	.read = both_spaces__read,
 	.at_end = both_spaces__at_end,

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 	int code = 0;
 
 	signals_hold_requests();
-	clock_settle();
+	clock_read_offsets();
 	if (parsed == OPTIONS_EXIT_USAGE)
 		code = EXIT_USAGE;
 	else if (parsed == OPTIONS_EXIT_FAILED)

@@ -36,7 +36,7 @@ static void begin(struct own_recording *own, const struct options *opts)
 	own_recording_end(own);
 }
 
-void own_recording_turn(struct own_recording *own, const struct options *opts)
+void own_recording_toggle(struct own_recording *own, const struct options *opts)
 {
 	if (!own->wanted)
 		return;

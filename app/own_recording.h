@@ -22,7 +22,7 @@ unsigned int recording_flags(const struct options *opts);
  * Starts or stops the recording if the user has requested it, and logs this. Must be called before
  * each snapshot.
  */
-void own_recording_turn(struct own_recording *own, const struct options *opts);
+void own_recording_toggle(struct own_recording *own, const struct options *opts);
 /* Adds a snapshot to the recording. After an error the recording ends, but the run goes on. */
 void own_recording_add(struct own_recording *own, const struct snapshot *snap, bool final,
 		       struct symbol_backend *symbols, uint64_t deadline_ns);

@@ -45,7 +45,7 @@ static const struct need needs[] = {
 #define NEEDS (sizeof(needs) / sizeof(needs[0]))
 
 /* Logs all missing capabilities in one message, so that users see all of them at once. */
-static void tell_missing(const struct need *const *missing, size_t cnt)
+static void log_missing(const struct need *const *missing, size_t cnt)
 {
 	cleanup_free char *text = NULL;
 	size_t len;
@@ -79,7 +79,7 @@ static int check_capabilities(void)
 			missing[cnt++] = &needs[i];
 	if (!cnt)
 		return 0;
-	tell_missing(missing, cnt);
+	log_missing(missing, cnt);
 	return -EPERM;
 }
 

@@ -38,7 +38,7 @@ static void show(const char *path, int percent)
 		shown = true;
 }
 
-static void tell(const char *path, int percent)
+static void write_progress(const char *path, int percent)
 {
 	static const char clear[] = "\r\033[K";
 
@@ -53,5 +53,5 @@ static void tell(const char *path, int percent)
 void progress_show(struct symbolizer *sym)
 {
 	if (isatty(STDERR_FILENO))
-		symbolizer__tell_progress(sym, tell);
+		symbolizer__set_progress(sym, write_progress);
 }

@@ -15,8 +15,8 @@
  * Time until the first message about a proof in progress, and interval of further messages, in
  * nanoseconds
  */
-#define TELL_FIRST_NS 1000000000ULL
-#define TELL_NS 5000000000ULL
+#define FIRST_MESSAGE_NS 1000000000ULL
+#define MESSAGE_NS 5000000000ULL
 
 /*
  * Maximum lifetime of the copy of a process, in nanoseconds. While the copy exists, the kernel must
@@ -47,7 +47,7 @@ int prover_watch(struct prover *prover, struct child *child)
 {
 	int err;
 
-	if (!prover->proof || !child->held) {
+	if (!prover->proof || !child->stopped) {
 		child_release(child);
 		return 0;
 	}
@@ -130,15 +130,16 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
  * Logs the progress of a proof. Returns false, which lets the proof go on. Several threads call
  * this function.
  */
-static bool stop_or_tell(void *arg)
+static bool log_progress(void *arg)
 {
 	struct prover *prover = arg;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t told_ns = __atomic_load_n(&prover->told_ns, __ATOMIC_RELAXED);
+	uint64_t next_message_ns = __atomic_load_n(&prover->next_message_ns, __ATOMIC_RELAXED);
 
-	if (now_ns > told_ns &&
-	    __atomic_compare_exchange_n(&prover->told_ns, &told_ns, now_ns + TELL_NS, false,
-					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	if (now_ns > next_message_ns &&
+	    __atomic_compare_exchange_n(&prover->next_message_ns, &next_message_ns,
+					now_ns + MESSAGE_NS, false, __ATOMIC_RELAXED,
+					__ATOMIC_RELAXED))
 		log_note("looking for pointers in the memory of the traced processes ...");
 	return false;
 }
@@ -150,8 +151,8 @@ int prover_finish(struct prover *prover, struct snapshot *snap)
 	if (!prover->begun)
 		return 0;
 	prover->begun = false;
-	prover->told_ns = clock_deadline_ns(TELL_FIRST_NS);
-	err = proof__finish(prover->proof, snap, stop_or_tell, prover);
+	prover->next_message_ns = clock_deadline_ns(FIRST_MESSAGE_NS);
+	err = proof__finish(prover->proof, snap, log_progress, prover);
 	return err == -ECANCELED ? 0 : err;
 }
 

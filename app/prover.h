@@ -17,7 +17,7 @@ struct prover {
 	uint64_t reports;    /* number of reports since the last report with a proof */
 	bool begun;          /* pictures have been taken for the next proof */
 	unsigned int wanted; /* number of next reports that get a proof, even without --prove */
-	uint64_t told_ns;    /* time of the next progress message */
+	uint64_t next_message_ns; /* time of the next progress message */
 	/* Pid of the command, which will be paused when it ends; 0 if there is none. */
 	pid_t watched;
 };
@@ -27,8 +27,8 @@ int prover_init(const struct options *opts, struct prover *ret);
 void prover_deinit(struct prover *prover);
 
 /*
- * Starts the command, which is held. If proofs are made, arranges that the command is paused when
- * it ends. Returns 0 or a negative errno; logs errors.
+ * Starts the command, which is stopped. If proofs are made, arranges that the command is paused
+ * when it ends. Returns 0 or a negative errno; logs errors.
  */
 int prover_watch(struct prover *prover, struct child *child);
 /*

@@ -7,9 +7,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/turns.h"
+#include "base/fair_lock.h"
 
-static void tell(int fd)
+static void raise_event(int fd)
 {
 	const uint64_t one = 1;
 
@@ -17,7 +17,7 @@ static void tell(int fd)
 		;
 }
 
-static void wait_for(int fd)
+static void wait_for_event(int fd)
 {
 	uint64_t cnt;
 
@@ -31,14 +31,14 @@ static void *run(void *arg)
 	bool ends;
 
 	do {
-		wait_for(thread->begin_fd);
-		turn_take();
-		turn_share();
+		wait_for_event(thread->begin_fd);
+		fair_lock_acquire();
+		fair_lock_begin_sharing();
 		ends = !thread->work;
 		if (!ends)
 			thread->err = thread->work(thread->arg);
-		turn_give();
-		tell(thread->done_fd);
+		fair_lock_release();
+		raise_event(thread->done_fd);
 	} while (!ends);
 	return NULL;
 }
@@ -66,7 +66,7 @@ int report_thread_start(struct report_thread *ret)
 	if (err)
 		close_fds(ret);
 	else
-		turn_take();
+		fair_lock_acquire();
 	return err;
 }
 
@@ -75,25 +75,25 @@ void report_thread_begin(struct report_thread *thread, int (*work)(void *arg), v
 	thread->work = work;
 	thread->arg = arg;
 	thread->busy = true;
-	tell(thread->begin_fd);
+	raise_event(thread->begin_fd);
 }
 
 int report_thread_finish(struct report_thread *thread)
 {
-	wait_for(thread->done_fd);
+	wait_for_event(thread->done_fd);
 	thread->busy = false;
 	return thread->err;
 }
 
-int report_thread_hurry(struct report_thread *thread)
+int report_thread_finish_now(struct report_thread *thread)
 {
 	int err;
 
-	turn_hurry(true);
-	turn_give();
+	fair_lock_interrupt(true);
+	fair_lock_release();
 	err = report_thread_finish(thread);
-	turn_take();
-	turn_hurry(false);
+	fair_lock_acquire();
+	fair_lock_interrupt(false);
 	return err;
 }
 
@@ -102,7 +102,7 @@ void report_thread_stop(struct report_thread *thread)
 	if (!thread->runs)
 		return;
 	report_thread_begin(thread, NULL, NULL);
-	turn_give();
+	fair_lock_release();
 	pthread_join(thread->thread, NULL);
 	close_fds(thread);
 	thread->runs = false;

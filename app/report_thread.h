@@ -2,7 +2,7 @@
 /*
  * Makes reports in a thread, while the main loop serves the traced processes. The thread looks up
  * names and writes the report. While the thread waits for names, it lets the main loop run
- * (base/turns.h).
+ * (base/fair_lock.h).
  */
 #ifndef APP_REPORT_THREAD_H
 #define APP_REPORT_THREAD_H
@@ -23,7 +23,7 @@ struct report_thread {
 };
 
 /*
- * Starts the thread. Afterwards the caller holds the turn, and must give it up wherever it waits.
+ * Starts the thread. Afterwards the caller owns the lock, and must release it wherever it waits.
  * Returns 0 or a negative errno.
  */
 int report_thread_start(struct report_thread *ret);
@@ -31,8 +31,8 @@ int report_thread_start(struct report_thread *ret);
 void report_thread_begin(struct report_thread *thread, int (*work)(void *arg), void *arg);
 /* Returns the result of the work. Must be called when done_fd is readable. */
 int report_thread_finish(struct report_thread *thread);
-/* Makes the thread hurry, gives up the turn until the work is done, and returns its result. */
-int report_thread_hurry(struct report_thread *thread);
+/* Ends waits of the thread, releases the lock until the work is done, and returns its result. */
+int report_thread_finish_now(struct report_thread *thread);
 /*
  * Ends the thread, if it was started; it must not be busy. Must be called after all helpers have
  * ended, because a helper ends when the thread that started it does.

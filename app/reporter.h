@@ -11,7 +11,7 @@
 #include "sinks/output.h"
 
 struct screen;
-struct server;
+struct metrics_server;
 struct sink;
 struct suppressor;
 
@@ -30,8 +30,8 @@ struct reporter {
 	const struct sink *sink;
 	struct symbol_backend *symbols;
 	struct output *out;
-	struct server *server; /* server that also shows reports; NULL if there is none; set by the
-				  caller */
+	struct metrics_server *server; /* server that also shows reports; NULL if there is none; set
+				  by the caller */
 	struct screen *screen; /* screen that shows reports instead of the output; NULL if there is
 				  none; set by the caller */
 	struct suppressor *suppressor; /* NULL if nothing is suppressed */

@@ -13,10 +13,10 @@
 #include "app/rss_watch.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fair_lock.h"
 #include "base/log.h"
 #include "base/signals.h"
 #include "base/test_knobs.h"
-#include "base/turns.h"
 #include "sinks/sink.h"
 
 /*
@@ -44,9 +44,9 @@
  * Maximum time of one iteration of the main loop, in nanoseconds: by default; with -t, which waits
  * for names; and for the last report
  */
-#define TURN_NS 100000000ULL
-#define TURN_TRACE_NS 1000000000ULL
-#define TURN_LAST_NS 800000000ULL
+#define ITERATION_NS 100000000ULL
+#define ITERATION_TRACE_NS 1000000000ULL
+#define ITERATION_LAST_NS 800000000ULL
 
 /*
  * Maximum cost: reports use at most 1/REPORT_SHARE of a core. If a report costs more than
@@ -57,12 +57,12 @@
 
 /*
  * Snapshots between reports, because verdicts need several moments. In the first seconds of a run,
- * a snapshot is taken every MOMENT_NS, up to MOMENTS_MAX of them. None are taken if the interval of
- * reports is as short, or if a snapshot costs more than MOMENT_CHEAP_NS.
+ * a snapshot is taken every POINT_NS, up to POINTS_MAX of them. None are taken if the interval of
+ * reports is as short, or if a snapshot costs more than POINT_CHEAP_NS.
  */
-#define MOMENT_NS 2000000000ULL
-#define MOMENTS_MAX 8
-#define MOMENT_CHEAP_NS 100000000ULL
+#define POINT_NS 2000000000ULL
+#define POINTS_MAX 8
+#define POINT_CHEAP_NS 100000000ULL
 
 /*
  * Maximum waits for the use of resident memory: in general; if the user has requested the end; and
@@ -77,8 +77,8 @@ struct run {
 	struct source *source;
 	const struct sink *sink;
 	struct output *out;
-	struct server *server; /* NULL if there is none */
-	struct screen *screen; /* NULL if there is none */
+	struct metrics_server *server; /* NULL if there is none */
+	struct screen *screen;         /* NULL if there is none */
 	bool *splits_threads;
 	struct reporter reporter;
 	struct recorder *recorder; /* NULL if nothing is recorded */
@@ -89,8 +89,8 @@ struct run {
 	int signal_fd;
 	int timer_fd;
 	int end_fd; /* timer for the end of --duration */
-	int moment_fd;
-	unsigned int moments; /* number of times that a snapshot between reports was due */
+	int point_fd;
+	unsigned int points;  /* number of times that a snapshot between reports was due */
 	uint64_t snapshot_ns; /* time of the last snapshot */
 	uint64_t end_ns;
 	uint64_t reports;
@@ -105,9 +105,9 @@ struct run {
 	uint64_t cost_ns;
 	bool of_interval;
 	bool final;
-	bool hasty; /* the user has requested the end, so the report must be quick */
-	bool due;   /* an interval has ended during the report */
-	bool asked; /* another report has been requested during the report */
+	bool end_requested; /* the user has requested the end, so the report must be quick */
+	bool due;           /* an interval has ended during the report */
+	bool asked;         /* another report has been requested during the report */
 	struct run_result *result;
 };
 
@@ -122,10 +122,10 @@ static void print_event(void *arg, const struct trace_event *event)
 }
 
 /* Handles pending data of the source. All events of -t that this yields are written at once. */
-static int take_in(struct run *run,
-		   int (*take)(struct source *source, const struct event_listener *listener,
-			       uint64_t deadline_ns),
-		   uint64_t deadline_ns)
+static int handle_pending(struct run *run,
+			  int (*take)(struct source *source, const struct event_listener *listener,
+				      uint64_t deadline_ns),
+			  uint64_t deadline_ns)
 {
 	int err = take(run->source, &run->listener, deadline_ns);
 
@@ -180,7 +180,7 @@ static int record(struct run *run, const struct snapshot *snap, bool final, uint
 static int record_report(struct run *run)
 {
 	uint64_t own_ns = clock_deadline_ns(run->final ? RECORD_LAST_NS : RECORD_NS);
-	bool is_own = (run->final && !run->hasty) || own_ns < run->deadline_ns;
+	bool is_own = (run->final && !run->end_requested) || own_ns < run->deadline_ns;
 
 	return record(run, &run->snap, run->final, is_own ? own_ns : run->deadline_ns);
 }
@@ -200,7 +200,7 @@ static uint64_t rss_wait_ns(const struct run *run)
 {
 	uint64_t half_ns = run->opts->interval_ns / 2;
 
-	if (run->hasty)
+	if (run->end_requested)
 		return RSS_HASTY_NS;
 	if (!run->final && !is_for_thread(run))
 		return RSS_BLOCKING_NS;
@@ -234,9 +234,9 @@ static int show_report(void *arg)
 	return err;
 }
 
-static uint64_t turn_ns(const struct run *run)
+static uint64_t iteration_ns(const struct run *run)
 {
-	return run->opts->trace ? TURN_TRACE_NS : TURN_NS;
+	return run->opts->trace ? ITERATION_TRACE_NS : ITERATION_NS;
 }
 
 static uint64_t report_ns(const struct run *run, bool final)
@@ -263,21 +263,21 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 {
 	const struct source_ops *ops = run->source->ops;
 	struct read_request request;
-	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), settle_ns;
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), drain_ns;
 	int err;
 
-	own_recording_turn(&run->own_recording, run->opts);
+	own_recording_toggle(&run->own_recording, run->opts);
 	if (run->screen)
 		*run->splits_threads = screen__wants_threads(run->screen);
 	final |= ops->ended(run->source);
-	settle_ns = clock_deadline_ns(final ? patient_ns(TURN_LAST_NS) : turn_ns(run));
+	drain_ns = clock_deadline_ns(final ? patient_ns(ITERATION_LAST_NS) : iteration_ns(run));
 	run->deadline_ns = clock_deadline_ns(report_ns(run, final));
-	request.deadline_ns = settle_ns;
+	request.deadline_ns = drain_ns;
 	err = prover_begin(run->prover, run->source, final || asked, &request.heaps_before_ns);
 	if (!err && !request.heaps_before_ns && wants_blocks(run, final))
 		request.heaps_before_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!err)
-		err = take_in(run, ops->settle, settle_ns);
+		err = handle_pending(run, ops->drain, drain_ns);
 	if (err)
 		return err;
 	run->final = final || ops->ended(run->source);
@@ -313,7 +313,7 @@ static int end_report(struct run *run, int err)
 /* Makes a report. If a report is in progress, finishes that one first. */
 static int make_report(struct run *run, bool final, bool asked)
 {
-	int err = run->thread->busy ? end_report(run, report_thread_hurry(run->thread)) : 0;
+	int err = run->thread->busy ? end_report(run, report_thread_finish_now(run->thread)) : 0;
 
 	if (!err)
 		err = take_snapshot(run, final, asked);
@@ -350,8 +350,8 @@ static int start_timers(struct run *run)
 	int err = start_timer(run->timer_fd, now_ns + opts->interval_ns, opts->interval_ns);
 
 	run->end_ns = UINT64_MAX;
-	if (!err && opts->interval_ns > MOMENT_NS && !opts->count_by)
-		err = start_timer(run->moment_fd, now_ns + MOMENT_NS / 2, MOMENT_NS);
+	if (!err && opts->interval_ns > POINT_NS && !opts->count_by)
+		err = start_timer(run->point_fd, now_ns + POINT_NS / 2, POINT_NS);
 	if (err || !opts->duration_ns)
 		return err;
 	run->end_ns = now_ns + opts->duration_ns;
@@ -391,7 +391,7 @@ static int leave_screen(struct run *run)
 {
 	screen__close(run->screen);
 	signals_release_end();
-	run->hasty = true;
+	run->end_requested = true;
 	if (run->recorder || run->own_recording.recorder || run->server ||
 	    run->opts->error_exitcode)
 		return make_report(run, true, false);
@@ -415,7 +415,7 @@ static int handle_signal(struct run *run)
 	if (run->screen)
 		return leave_screen(run);
 	signals_release_end();
-	run->hasty = true;
+	run->end_requested = true;
 	return make_report(run, true, false);
 }
 
@@ -528,20 +528,20 @@ static int handle_end(struct run *run)
 	return make_report(run, true, false);
 }
 
-static int stop_moments(struct run *run)
+static int stop_points(struct run *run)
 {
 	const struct itimerspec never = {0};
 
-	return timerfd_settime(run->moment_fd, 0, &never, NULL) ? -errno : 0;
+	return timerfd_settime(run->point_fd, 0, &never, NULL) ? -errno : 0;
 }
 
 /* Takes a snapshot between reports. Only verdicts and recordings use it. */
-static int take_moment(struct run *run)
+static int take_point(struct run *run)
 {
 	const struct source_ops *ops = run->source->ops;
-	const struct read_request request = {.deadline_ns = clock_deadline_ns(turn_ns(run))};
+	const struct read_request request = {.deadline_ns = clock_deadline_ns(iteration_ns(run))};
 	struct snapshot snap;
-	int err = take_in(run, ops->settle, request.deadline_ns);
+	int err = handle_pending(run, ops->drain, request.deadline_ns);
 
 	if (err || ops->ended(run->source))
 		return err;
@@ -559,26 +559,26 @@ static int take_moment(struct run *run)
 }
 
 /* Takes a snapshot between reports, unless a report was made a short time ago. */
-static int handle_moment(struct run *run)
+static int handle_point(struct run *run)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), expirations;
 	int err;
 
-	if (read(run->moment_fd, &expirations, sizeof(expirations)) < 0)
+	if (read(run->point_fd, &expirations, sizeof(expirations)) < 0)
 		return 0;
-	if (++run->moments >= MOMENTS_MAX && stop_moments(run))
+	if (++run->points >= POINTS_MAX && stop_points(run))
 		return -errno;
-	if (run->thread->busy || clock_ns(CLOCK_MONOTONIC) < run->snapshot_ns + MOMENT_NS / 4)
+	if (run->thread->busy || clock_ns(CLOCK_MONOTONIC) < run->snapshot_ns + POINT_NS / 4)
 		return 0;
-	err = take_moment(run);
+	err = take_point(run);
 	/*
 	 * Check for the end of the target: if it was handled here, no descriptor wakes the loop for
 	 * it again.
 	 */
 	if (!err && run->source->ops->ended(run->source))
 		return make_report(run, true, false);
-	if (!err && clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns > MOMENT_CHEAP_NS)
-		err = stop_moments(run);
+	if (!err && clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns > POINT_CHEAP_NS)
+		err = stop_points(run);
 	return err;
 }
 
@@ -611,8 +611,8 @@ static int handle(struct run *run, int fd)
 	}
 	if (fd == run->end_fd)
 		return handle_end(run);
-	if (fd == run->moment_fd)
-		return handle_moment(run);
+	if (fd == run->point_fd)
+		return handle_point(run);
 	if (fd == run->thread->done_fd)
 		return handle_report(run);
 	if (fd == prover_end_fd(run->prover))
@@ -623,7 +623,7 @@ static int handle(struct run *run, int fd)
 		server__dispatch(run->server);
 		return 0;
 	}
-	err = take_in(run, run->source->ops->dispatch, clock_deadline_ns(turn_ns(run)));
+	err = handle_pending(run, run->source->ops->dispatch, clock_deadline_ns(iteration_ns(run)));
 	if (!err && !run->thread->busy && run->source->ops->ended(run->source))
 		err = make_report(run, true, false);
 	return err;
@@ -634,9 +634,9 @@ static int wait_for_one(struct run *run, int epoll_fd)
 	struct epoll_event event = {.data.fd = -1};
 	int cnt;
 
-	turn_give();
+	fair_lock_release();
 	cnt = epoll_wait(epoll_fd, &event, 1, -1);
-	turn_take();
+	fair_lock_acquire();
 	if (cnt < 0 && errno != EINTR)
 		return -errno;
 	return cnt > 0 ? handle(run, event.data.fd) : 0;
@@ -654,7 +654,7 @@ static int loop(struct run *run)
 	if (!err)
 		err = add_fd(epoll_fd, run->end_fd);
 	if (!err)
-		err = add_fd(epoll_fd, run->moment_fd);
+		err = add_fd(epoll_fd, run->point_fd);
 	if (!err)
 		err = add_fd(epoll_fd, run->source->ops->poll_fd(run->source));
 	if (!err)
@@ -695,8 +695,8 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 	run.signal_fd = signals_open();
 	run.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	run.end_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	run.moment_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 || run.moment_fd < 0
+	run.point_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	err = run.signal_fd < 0 || run.timer_fd < 0 || run.end_fd < 0 || run.point_fd < 0
 		      ? -errno
 		      : reporter_init(opts, run.source->symbols, run.out, &run.reporter);
 	run.reporter.server = run.server;
@@ -705,7 +705,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 		err = loop(&run);
 	/* After an error, finish the report in progress, but do not wait for names. */
 	if (run.thread->busy)
-		end_report(&run, report_thread_hurry(run.thread));
+		end_report(&run, report_thread_finish_now(run.thread));
 	own_recording_end(&run.own_recording);
 	prover_cancel(run.prover);
 	if (run.screen)
@@ -720,7 +720,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 		close(run.timer_fd);
 	if (run.end_fd >= 0)
 		close(run.end_fd);
-	if (run.moment_fd >= 0)
-		close(run.moment_fd);
+	if (run.point_fd >= 0)
+		close(run.point_fd);
 	return err;
 }

@@ -22,10 +22,10 @@ struct run_result {
 struct run_parts {
 	struct source *source;
 	struct output *out;
-	struct server *server;     /* server of --listen; NULL if there is none */
-	struct screen *screen;     /* screen of --live; NULL if there is none */
-	bool *splits_threads;      /* option of the source that keys of the screen change */
-	struct recorder *recorder; /* NULL if nothing is recorded */
+	struct metrics_server *server; /* server of --listen; NULL if there is none */
+	struct screen *screen;         /* screen of --live; NULL if there is none */
+	bool *splits_threads;          /* option of the source that keys of the screen change */
+	struct recorder *recorder;     /* NULL if nothing is recorded */
 	struct report_thread *thread;
 	struct prover *prover;
 };

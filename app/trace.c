@@ -47,7 +47,7 @@ struct session {
 	struct symbolizer *symbolizer;
 	struct child child;
 	struct source *source;
-	struct server *server;
+	struct metrics_server *server;
 	struct screen *screen;
 	struct recorder *recorder;
 	struct report_thread thread;
@@ -91,7 +91,7 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 }
 
 /*
- * Opens the source for the kernel, for given processes, or for the command. The command is held
+ * Opens the source for the kernel, for given processes, or for the command. The command is stopped
  * until its probes are placed.
  */
 static int open_source(struct session *session)

@@ -22,7 +22,7 @@ static int offsets_are_own(void)
 	       !stat("/proc/self/ns/time_for_children", &children) && own.st_ino == children.st_ino;
 }
 
-void clock_settle(void)
+void clock_read_offsets(void)
 {
 	cleanup_fclose FILE *file = fopen("/proc/self/timens_offsets", "re");
 	int64_t seconds, ns;

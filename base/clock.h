@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads clocks in nanoseconds. In a time namespace, system calls use a shifted CLOCK_MONOTONIC, but
- * BPF programs and perf events use the kernel's own. After clock_settle(), the functions here also
- * use the kernel's own.
+ * BPF programs and perf events use the kernel's own. After clock_read_offsets(), the functions here
+ * also use the kernel's own.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -14,7 +14,7 @@
 extern int64_t clock_ahead_ns;
 
 /* Sets clock_ahead_ns. Call before starting other threads or confined processes. */
-void clock_settle(void);
+void clock_read_offsets(void);
 
 static inline uint64_t clock_ns(clockid_t id)
 {

@@ -40,27 +40,27 @@ static bool may_be_trusted(const struct stat *st)
 }
 
 /* State while a path is opened part by part. */
-struct walk {
+struct path_walk {
 	int folder_fd; /* folder reached so far; AT_FDCWD for the working directory */
 	char *rest;    /* the remaining path, relative to folder_fd */
 	int links;     /* number of symbolic links followed so far */
 };
 
-static void walk_deinit(struct walk *walk)
+static void walk_deinit(struct path_walk *walk)
 {
 	if (walk->folder_fd >= 0)
 		close(walk->folder_fd);
 	free(walk->rest);
 }
 
-static void enter(struct walk *walk, int folder_fd)
+static void enter(struct path_walk *walk, int folder_fd)
 {
 	if (walk->folder_fd >= 0)
 		close(walk->folder_fd);
 	walk->folder_fd = folder_fd;
 }
 
-static int make(const struct walk *walk, const char *name)
+static int make(const struct path_walk *walk, const char *name)
 {
 	int fd = openat(walk->folder_fd, name, FLAGS | O_CREAT | O_EXCL, 0600);
 	uid_t user = sudo_id("SUDO_UID");
@@ -87,7 +87,7 @@ static bool is_magic(int link_fd, const char *target)
 }
 
 /* Replaces a symbolic link by its target in the remaining path. behind: the path after the link. */
-static int substitute(struct walk *walk, const char *target, const char *behind)
+static int substitute(struct path_walk *walk, const char *target, const char *behind)
 {
 	char *rest;
 
@@ -104,7 +104,7 @@ static int substitute(struct walk *walk, const char *target, const char *behind)
  * Follows a symbolic link if its owner is trusted. Returns 1, and does not follow it, if the kernel
  * must open it (see is_magic()).
  */
-static int follow(struct walk *walk, int link_fd, const struct stat *st, const char *behind)
+static int follow(struct path_walk *walk, int link_fd, const struct stat *st, const char *behind)
 {
 	char target[PATH_MAX];
 	ssize_t len;
@@ -122,7 +122,7 @@ static int follow(struct walk *walk, int link_fd, const struct stat *st, const c
  * Handles a part of the path that is not the last one: opens the folder `name`, or follows the
  * symbolic link `name`.
  */
-static int step(struct walk *walk, const char *name, const char *behind)
+static int step(struct path_walk *walk, const char *name, const char *behind)
 {
 	int fd = openat(walk->folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -164,7 +164,7 @@ static int open_again(int path_fd)
  * Opens the last part of the path. Returns -EAGAIN if it was a symbolic link, which is now replaced
  * by its target.
  */
-static int open_last(struct walk *walk, const char *name)
+static int open_last(struct path_walk *walk, const char *name)
 {
 	cleanup_close int path_fd = -1;
 	struct stat st;
@@ -197,7 +197,7 @@ static char *cut_part(char *path)
 }
 
 /* Opens the file if only the last part of the path is left; else handles a part (-EAGAIN). */
-static int walk_on(struct walk *walk)
+static int walk_on(struct path_walk *walk)
 {
 	char *behind;
 	bool folder;
@@ -228,7 +228,7 @@ static int walk_on(struct walk *walk)
  */
 static int open_by_parts(const char *path)
 {
-	struct walk walk = {.folder_fd = AT_FDCWD, .rest = strdup(path)};
+	struct path_walk walk = {.folder_fd = AT_FDCWD, .rest = strdup(path)};
 	int ret = walk.rest ? -EAGAIN : -ENOMEM;
 
 	if (!*path)

@@ -22,12 +22,12 @@
 #define PIECE_BYTES (64 << 10)
 
 /*
- * Values for proc_maps_rest_ns(): the interval is about 16 times as long as reading and
+ * Values for proc_maps_interval_ns(): the interval is about 16 times as long as reading and
  * processing takes.
  */
 #define FEW_LINES 1024
-#define REST_NS_PER_LINE 16000
-#define REST_NS_PER_BYTE 150
+#define INTERVAL_NS_PER_LINE 16000
+#define INTERVAL_NS_PER_BYTE 150
 
 /* The part of a line that is still to be parsed. */
 struct line {
@@ -385,11 +385,11 @@ int proc_maps_read_fd(int fd, struct proc_maps *ret)
 	return err;
 }
 
-uint64_t proc_maps_rest_ns(const struct proc_maps *maps)
+uint64_t proc_maps_interval_ns(const struct proc_maps *maps)
 {
 	if (maps->cnt < FEW_LINES)
 		return 0;
-	return maps->cnt * REST_NS_PER_LINE + maps->text_bytes * REST_NS_PER_BYTE;
+	return maps->cnt * INTERVAL_NS_PER_LINE + maps->text_bytes * INTERVAL_NS_PER_BYTE;
 }
 
 int proc_maps_read(pid_t pid, struct proc_maps *ret)

@@ -93,7 +93,7 @@ int proc_maps_read_fd(int fd, struct proc_maps *ret);
  * Returns the minimum interval, in nanoseconds, before the process's mappings should be read again,
  * to save processor time: 0 for usual processes, one to two seconds for 60,000 mappings.
  */
-uint64_t proc_maps_rest_ns(const struct proc_maps *maps);
+uint64_t proc_maps_interval_ns(const struct proc_maps *maps);
 
 /* Returns the mapping that contains addr; NULL if there is none. */
 const struct mapping *proc_maps_find(const struct proc_maps *maps, uint64_t addr);

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fair_lock.h"
 #include "base/signals.h"
-#include "base/turns.h"
 
 /*
  * Interval, in milliseconds, at which a write to a stalled reader checks for a termination signal.
@@ -22,7 +22,7 @@ static int wait_for_reader(int fd)
 	struct pollfd ready = {.fd = fd, .events = POLLOUT};
 
 	while (poll(&ready, 1, PATIENCE_MS) == 0)
-		if (signals_end_pending() || turn_is_hurried())
+		if (signals_end_pending() || fair_lock_is_interrupted())
 			return -ECANCELED;
 	return 0;
 }

@@ -61,8 +61,8 @@ struct memleak_filter {
 #define MEMLEAK_QUOTAS 16384
 
 struct memleak_quota {
-	__u64 held;    /* number of the image's blocks in the table */
-	__u64 refused; /* number of blocks rejected because the quota was used up */
+	__u64 stored;   /* number of the image's blocks in the table */
+	__u64 rejected; /* number of blocks rejected because the quota was used up */
 };
 
 #endif

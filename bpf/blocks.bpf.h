@@ -105,9 +105,9 @@ static __always_inline void quota__add(__u32 image, __s64 by)
 	quota = quota__of(image);
 	all = quota__of_all();
 	if (quota)
-		__sync_fetch_and_add(&quota->held, by);
+		__sync_fetch_and_add(&quota->stored, by);
 	if (all)
-		__sync_fetch_and_add(&all->held, by);
+		__sync_fetch_and_add(&all->stored, by);
 }
 
 /*
@@ -125,10 +125,10 @@ static __always_inline bool quota__is_full(__u32 image)
 	all = quota__of_all();
 	if (!quota || !all)
 		return false;
-	left = (__s64)config.max_allocs - (__s64)all->held;
-	if (left > 0 && quota->held < MEMLEAK_QUOTA_FACTOR * (__u64)left)
+	left = (__s64)config.max_allocs - (__s64)all->stored;
+	if (left > 0 && quota->stored < MEMLEAK_QUOTA_FACTOR * (__u64)left)
 		return false;
-	__sync_fetch_and_add(&quota->refused, 1);
+	__sync_fetch_and_add(&quota->rejected, 1);
 	return true;
 }
 
@@ -226,7 +226,7 @@ static __always_inline int table__insert(const struct memleak_block_key *key,
 
 	if (err != -E2BIG)
 		return err;
-	if (config.grows && !block_watch.told)
+	if (config.grows && !block_watch.is_sent)
 		__sync_fetch_and_add(&block_watch.stored, 1);
 	return bpf_map_update_elem(&blocks, key, block, BPF_NOEXIST);
 }

@@ -20,14 +20,14 @@ struct memleak_image_refs {
 };
 
 /* A block that was freed after a fork: descendants of the image may still have it. */
-struct memleak_left_key {
+struct memleak_freed_key {
 	__u64 addr;
 	__u64 birth_ns;
 	__u32 image;
 	__u32 reserved;
 };
 
-struct memleak_left {
+struct memleak_freed {
 	__u64 freed_ns;
 	__u64 size;
 	__u64 site;

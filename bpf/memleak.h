@@ -201,15 +201,16 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 /* Value of the target table; the key is the tgid in the loader's pid namespace. */
 struct memleak_target {
 	__u32 image;
-	__u32 base;       /* image whose mappings the process began with; 0 after exec */
-	__u32 borrows;    /* runs in its parent's memory until it executes a program */
-	__u32 has_forked; /* the loader has a record of its first fork */
-	__u32 binding;    /* number of execs by threads other than the first, or MEMLEAK_BORROWED */
-	__u32 unloads;    /* incremented before and after libraries are unloaded */
+	__u32 base;          /* image whose mappings the process began with; 0 after exec */
+	__u32 shares_memory; /* runs in its parent's memory until it executes a program */
+	__u32 has_forked;    /* the loader has a record of its first fork */
+	__u32 binding; /* number of execs by threads other than the first, or MEMLEAK_SHARES_MEMORY
+			*/
+	__u32 unloads; /* incremented before and after libraries are unloaded */
 	__u32 loader_state; /* state of the dynamic loader at the last call of its hook */
 	__u32 descendant;   /* --follow: has inherited its parent's blocks */
 	__u32 fd_end;       /* --fds: all tracked descriptors are below this number */
-	__u64 code_told_ns; /* when a walk last sent a record of unknown code */
+	__u64 code_sent_ns; /* when a walk last sent a record of unknown code */
 	__u64 exec_cnt;     /* the kernel's exec count at the last exec handled; 0 if none was */
 };
 
@@ -254,8 +255,8 @@ struct memleak_cgroup {
 #define MEMLEAK_COOKIE_SHAPE(cookie) ((cookie)&0x7f)
 #define MEMLEAK_COOKIE_BINDING(cookie) ((__u32)((cookie) >> 8))
 #define MEMLEAK_ANY_BINDING (~0U)
-/* Binding of processes that borrow another process's memory, if probes are bound to processes. */
-#define MEMLEAK_BORROWED (MEMLEAK_ANY_BINDING - 1)
+/* Binding of processes that share another process's memory, if probes are bound to processes. */
+#define MEMLEAK_SHARES_MEMORY (MEMLEAK_ANY_BINDING - 1)
 
 /*
  * Flag in a user frame that a signal interrupted: the frame's address is that of the next
@@ -353,8 +354,8 @@ struct memleak_config {
 	__u8 count;         /* enum memleak_count_by: only count calls */
 	__u8 descriptors;   /* --fds: a block is a descriptor, and children inherit none */
 	__u8 count_targets; /* probes fire for all processes: count only the calls of targets */
-	__u8 bound;    /* each probe is bound to a process, but not to borrowers of its memory */
-	__u8 sessions; /* programs decide at an entry whether the return is reported */
+	__u8 bound;         /* each probe is bound to a process, but not to sharers of its memory */
+	__u8 sessions;      /* programs decide at an entry whether the return is reported */
 };
 
 /* Records in the control ring: mappings and the life of processes, in order. */
@@ -366,16 +367,16 @@ enum memleak_record_type {
 	MEMLEAK_REC_MOVE,   /* moves what the thread's last TAKE took to len bytes at addr */
 	MEMLEAK_REC_EXEC,   /* exec; addr is the new image, len is 1 if not by the first thread */
 	MEMLEAK_REC_FORK,   /* first fork of the process; addr is the child's pid */
-	MEMLEAK_REC_BORROW, /* new child that borrows the process's memory; addr is its pid */
-	MEMLEAK_REC_NEW,  /* new target; addr is its parent's image or 0, len is 1 if it inherits */
-	MEMLEAK_REC_END,  /* end of a target, or of tracing it; addr is its unload count */
-	MEMLEAK_REC_LEFT, /* a target executes a program, and is no target any more */
-	MEMLEAK_REC_LIBS, /* the dynamic loader has changed its list of libraries */
-	MEMLEAK_REC_CODE, /* a walk found unknown code at addr */
-	MEMLEAK_REC_STACKS, /* the stack table is getting full */
-	MEMLEAK_REC_BLOCKS, /* the first block table may be getting full */
-	MEMLEAK_REC_PEAK,   /* the outstanding bytes have reached the loader's limit */
-	MEMLEAK_REC_SCRIPT, /* a new stack, whose key is addr, has frames of scripts */
+	MEMLEAK_REC_SHARER, /* new child that shares the process's memory; addr is its pid */
+	MEMLEAK_REC_NEW, /* new target; addr is its parent's image or 0, len is 1 if it inherits */
+	MEMLEAK_REC_END, /* end of a target, or of tracing it; addr is its unload count */
+	MEMLEAK_REC_NO_TARGET, /* a target executes a program, and is no target any more */
+	MEMLEAK_REC_LIBS,      /* the dynamic loader has changed its list of libraries */
+	MEMLEAK_REC_CODE,      /* a walk found unknown code at addr */
+	MEMLEAK_REC_STACKS,    /* the stack table is getting full */
+	MEMLEAK_REC_BLOCKS,    /* the first block table may be getting full */
+	MEMLEAK_REC_PEAK,      /* the outstanding bytes have reached the loader's limit */
+	MEMLEAK_REC_SCRIPT,    /* a new stack, whose key is addr, has frames of scripts */
 };
 
 struct memleak_record {

@@ -15,14 +15,14 @@
 struct memleak_stack_watch {
 	__u64 stored;
 	__u64 limit; /* a record is sent when the count reaches this limit */
-	__u64 told;
+	__u64 is_sent;
 };
 
 /* Number of blocks put into the first block table since the loader looked. */
 struct memleak_block_watch {
 	__u64 stored;
 	__u64 limit; /* a record is sent when the count reaches this limit */
-	__u64 told;
+	__u64 is_sent;
 };
 
 /*
@@ -33,7 +33,7 @@ struct memleak_peak_watch {
 	__u64 total;
 	__u64 highest; /* maximum of total; if two threads set it at once, the lower may stay */
 	__u64 limit;   /* a record is sent when the total reaches this limit */
-	__u64 told;
+	__u64 is_sent;
 };
 
 /* Limits the number of deferred stacks sent; each costs the process about 10 us. */

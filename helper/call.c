@@ -5,8 +5,8 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/fair_lock.h"
 #include "base/signals.h"
-#include "base/turns.h"
 
 /* Interval, in nanoseconds, at which memleak checks for a termination signal. */
 #define SLICE_NS (50 * 1000000ULL)
@@ -51,7 +51,7 @@ int helper_take_unless_ended(struct helper *helper, uint64_t deadline_ns, helper
 			return err;
 		if (signals_end_pending())
 			return -EINTR;
-		if (!clock_left_ms(deadline_ns) || turn_is_hurried())
+		if (!clock_left_ms(deadline_ns) || fair_lock_is_interrupted())
 			return -ETIMEDOUT;
 	}
 }

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/turns.h"
+#include "base/fair_lock.h"
 #include "helper/message.h"
 
 #define STRING_NULL UINT32_MAX
@@ -134,9 +134,9 @@ static int wait_for(int sock, short events, uint64_t deadline_ns)
 		unsigned int left_ms = clock_left_ms(deadline_ns);
 		int got;
 
-		if (!left_ms || turn_is_hurried())
+		if (!left_ms || fair_lock_is_interrupted())
 			return -ETIMEDOUT;
-		got = turn_poll(&pfd, left_ms > INT_MAX ? -1 : (int)left_ms);
+		got = fair_lock_poll(&pfd, left_ms > INT_MAX ? -1 : (int)left_ms);
 		if (got > 0)
 			return 0;
 		if (got < 0 && errno != EINTR)

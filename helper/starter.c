@@ -19,8 +19,8 @@
 
 #include "base/capabilities.h"
 #include "base/clock.h"
+#include "base/fair_lock.h"
 #include "base/log.h"
-#include "base/turns.h"
 #include "helper/confine.h"
 #include "helper/message.h"
 #include "helper/own_process.h"
@@ -230,7 +230,7 @@ static void __attribute__((noreturn)) run_starter(pid_t parent, int sock)
 {
 	struct capability_sets sets;
 
-	turn_forget();
+	fair_lock_end_sharing();
 	prctl(PR_SET_NAME, "helper starter", 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	own_process_reset_signals();
@@ -301,7 +301,7 @@ static void lose(int err)
 }
 
 /*
- * Waits for an answer. Does not release the turn lock (base/turns.h), so that no other thread can
+ * Waits for an answer. Does not release the lock (base/fair_lock.h), so that no other thread can
  * send a request meanwhile.
  */
 static int wait_for_answer(uint64_t deadline_ns)

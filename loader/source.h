@@ -52,14 +52,14 @@ struct source_ops {
 	/* True if there is nothing more to trace. */
 	bool (*ended)(const struct source *source);
 	/*
-	 * A report takes three calls. settle() handles all pending data. read() makes the snapshot,
+	 * A report takes three calls. drain() handles all pending data. read() makes the snapshot,
 	 * which owns everything that it points to; the source does not change, except for caches.
 	 * maintain() is called after the report: it drops ended processes, makes room in tables and
 	 * logs losses. If is_reported is false, the snapshot was taken between reports, and ended
 	 * processes are kept for the next report.
 	 */
-	int (*settle)(struct source *source, const struct event_listener *listener,
-		      uint64_t deadline_ns);
+	int (*drain)(struct source *source, const struct event_listener *listener,
+		     uint64_t deadline_ns);
 	int (*read)(struct source *source, const struct read_request *request,
 		    struct snapshot *ret);
 	int (*maintain)(struct source *source, const struct snapshot *snap, bool is_reported);

@@ -34,7 +34,7 @@
 /* Minimum interval between restarts of the helper. */
 #define RESTART_EVERY_NS 1000000000ULL
 
-struct server {
+struct metrics_server {
 	struct helper helper;
 	int fd;                  /* listening socket; -1 if not open yet */
 	unsigned int unanswered; /* number of requests to the helper without a reply yet */
@@ -88,7 +88,7 @@ static int lock_folder(const struct listen_address *address)
 }
 
 /* Binds with a umask set, so that the socket file has the right mode from the beginning. */
-static int bind_locked(struct server *server, int fd, const struct listen_address *address)
+static int bind_locked(struct metrics_server *server, int fd, const struct listen_address *address)
 {
 	int err = remove_stale(fd, address);
 	mode_t old_mask;
@@ -108,7 +108,7 @@ static int bind_locked(struct server *server, int fd, const struct listen_addres
 	return listen(fd, BACKLOG) ? -errno : 0;
 }
 
-static int bind_local(struct server *server, int fd, const struct listen_address *address)
+static int bind_local(struct metrics_server *server, int fd, const struct listen_address *address)
 {
 	int lock_fd = lock_folder(address);
 	int err = bind_locked(server, fd, address);
@@ -119,7 +119,7 @@ static int bind_local(struct server *server, int fd, const struct listen_address
 }
 
 /* Removes the socket file, unless another memleak has replaced it. */
-static void remove_local(const struct server *server)
+static void remove_local(const struct metrics_server *server)
 {
 	const char *path = server->local.local.sun_path;
 	struct stat st;
@@ -134,7 +134,7 @@ static bool is_file(const struct listen_address *address)
 	return address->any.sa_family == AF_UNIX && *address->local.sun_path;
 }
 
-static int open_socket(struct server *server, const struct listen_address *address)
+static int open_socket(struct metrics_server *server, const struct listen_address *address)
 {
 	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int one = 1, err = 0;
@@ -159,7 +159,7 @@ static int open_socket(struct server *server, const struct listen_address *addre
 }
 
 /* Logs the address, with the actual port if port 0 was given. */
-static void say_where(const struct server *server, int fd)
+static void say_where(const struct metrics_server *server, int fd)
 {
 	struct listen_address address = {.len = sizeof(address.local)};
 	char text[LISTEN_ADDRESS_SIZE];
@@ -181,7 +181,7 @@ static void say_where(const struct server *server, int fd)
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
-	struct server *server = arg;
+	struct metrics_server *server = arg;
 	int err = (int)message_get_u32(&cursor);
 
 	if (cursor.bad || !server->unanswered)
@@ -194,14 +194,14 @@ static int take_answer(void *arg, struct message *answer)
  * Adds the helper's socket to epoll. The socket becomes readable when a reply arrives, and when the
  * helper ends.
  */
-static int watch(const struct server *server)
+static int watch(const struct metrics_server *server)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 
 	return epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, server->helper.sock, &event) ? -errno : 0;
 }
 
-static int begin_serving(struct server *server)
+static int begin_serving(struct metrics_server *server)
 {
 	struct message request = {.fd = server->fd};
 	int err;
@@ -216,7 +216,7 @@ static int begin_serving(struct server *server)
 }
 
 /* Processes all replies that have arrived. Returns true if the helper has ended. */
-static bool has_ended(struct server *server)
+static bool has_ended(struct metrics_server *server)
 {
 	int err = server->helper.pid ? 0 : -EPIPE;
 
@@ -231,7 +231,7 @@ static bool has_ended(struct server *server)
 	return true;
 }
 
-static int send_page(struct server *server, enum page_kind kind)
+static int send_page(struct metrics_server *server, enum page_kind kind)
 {
 	struct message request = {.fd = server->pages[kind]};
 	int err;
@@ -243,7 +243,7 @@ static int send_page(struct server *server, enum page_kind kind)
 	return err;
 }
 
-static void send_pages(struct server *server)
+static void send_pages(struct metrics_server *server)
 {
 	struct message request = {.fd = -1};
 	int err = 0;
@@ -257,7 +257,7 @@ static void send_pages(struct server *server)
 	message_deinit(&request);
 }
 
-static void drop_pages(struct server *server)
+static void drop_pages(struct metrics_server *server)
 {
 	for (size_t i = 0; i < PAGE_CNT; i++) {
 		if (server->pages[i] >= 0)
@@ -266,7 +266,7 @@ static void drop_pages(struct server *server)
 	}
 }
 
-static void make_pages(struct server *server, const struct metrics *metrics)
+static void make_pages(struct metrics_server *server, const struct metrics *metrics)
 {
 	drop_pages(server);
 	for (size_t i = 0; i < PAGE_CNT; i++) {
@@ -276,13 +276,13 @@ static void make_pages(struct server *server, const struct metrics *metrics)
 	}
 }
 
-int server__poll_fd(const struct server *server)
+int server__poll_fd(const struct metrics_server *server)
 {
 	return server->epoll_fd;
 }
 
 /* Restarts the helper, but at a limited rate: a client may be able to crash it again and again. */
-void server__dispatch(struct server *server)
+void server__dispatch(struct metrics_server *server)
 {
 	if (!has_ended(server) || clock_ns(CLOCK_MONOTONIC) - server->begun_ns < RESTART_EVERY_NS)
 		return;
@@ -290,7 +290,7 @@ void server__dispatch(struct server *server)
 		send_pages(server);
 }
 
-void server__show(struct server *server, const struct report *report,
+void server__show(struct metrics_server *server, const struct report *report,
 		  const struct counts_report *counts, size_t top)
 {
 	struct own_cost own = {.reports = ++server->reports};
@@ -308,7 +308,7 @@ void server__show(struct server *server, const struct report *report,
 	send_pages(server);
 }
 
-static int start(struct server *server, const struct listen_address *address)
+static int start(struct metrics_server *server, const struct listen_address *address)
 {
 	int err;
 
@@ -324,16 +324,16 @@ static int start(struct server *server, const struct listen_address *address)
 					      take_answer, server);
 }
 
-int server__new(const struct listen_address *address, struct server **ret)
+int server__new(const struct listen_address *address, struct metrics_server **ret)
 {
-	struct server *server = calloc(1, sizeof(*server));
+	struct metrics_server *server = calloc(1, sizeof(*server));
 	struct own_cost own = {0};
 	const struct metrics metrics = {.own = &own};
 	char text[LISTEN_ADDRESS_SIZE];
 	int err = -ENOMEM;
 
 	if (server) {
-		*server = (struct server){
+		*server = (struct metrics_server){
 			.helper = HELPER_INIT(&http_helper),
 			.fd = -1,
 			.epoll_fd = -1,
@@ -360,7 +360,7 @@ int server__new(const struct listen_address *address, struct server **ret)
 	return 0;
 }
 
-void server__free(struct server *server)
+void server__free(struct metrics_server *server)
 {
 	if (!server)
 		return;

@@ -9,24 +9,24 @@
 #include "metrics/metrics.h"
 #include "options/listen_address.h"
 
-struct server;
+struct metrics_server;
 
 /*
  * Opens the socket, starts the helper, and logs the address or the failure. Returns 0 or a negative
  * errno.
  */
-int server__new(const struct listen_address *address, struct server **ret);
-void server__free(struct server *server);
+int server__new(const struct listen_address *address, struct metrics_server **ret);
+void server__free(struct metrics_server *server);
 
 /* Returns a descriptor that is readable when server__dispatch() must be called. */
-int server__poll_fd(const struct server *server);
-void server__dispatch(struct server *server);
+int server__poll_fd(const struct metrics_server *server);
+void server__dispatch(struct metrics_server *server);
 
 /*
  * Makes this report the one that is served, with memleak's own cost added. Keeps no reference to
  * the report or the counts.
  */
-void server__show(struct server *server, const struct report *report,
+void server__show(struct metrics_server *server, const struct report *report,
 		  const struct counts_report *counts, size_t top);
 
 #endif

@@ -51,7 +51,7 @@ static const char *agent_conflict(const struct options *opts, const bool *given)
 	if ((opts->peak || opts->summary) && (opts->min_size || opts->max_size != UINT64_MAX))
 		return "with --agent, --peak and --summary include all sizes: they conflict with "
 		       "--min-size and --max-size";
-	if (opts->object || opts->symbols_prefix || opts->pool_function_cnt ||
+	if (opts->object || opts->symbols_prefix || opts->custom_function_cnt ||
 	    option_is_given(given, "unwind"))
 		return "--agent places no probes: it conflicts with -O, -S, --alloc, --free and "
 		       "--unwind";

@@ -10,9 +10,9 @@
 void options_deinit(struct options *opts)
 {
 	free(opts->pids);
-	for (size_t i = 0; i < opts->pool_function_cnt; i++)
-		free(opts->pool_functions[i].name);
-	free(opts->pool_functions);
+	for (size_t i = 0; i < opts->custom_function_cnt; i++)
+		free(opts->custom_functions[i].name);
+	free(opts->custom_functions);
 	for (size_t i = 0; i < opts->own_cnt; i++)
 		free(opts->own[i]);
 	free(opts->own);
@@ -43,7 +43,7 @@ bool options_trace_processes(const struct options *opts)
 
 bool options_ask_for_users(const struct options *opts)
 {
-	return opts->object || opts->symbols_prefix || opts->pool_function_cnt || opts->force ||
+	return opts->object || opts->symbols_prefix || opts->custom_function_cnt || opts->force ||
 	       opts->unwind != MEMLEAK_UNWIND_AUTO;
 }
 
@@ -55,7 +55,7 @@ bool options_leave_out_calls(const struct options *opts)
 
 bool options_keep_every_block(const struct options *opts)
 {
-	return !opts->combined_only && !opts->pool_function_cnt && !options_leave_out_calls(opts);
+	return !opts->combined_only && !opts->custom_function_cnt && !options_leave_out_calls(opts);
 }
 
 bool options_take_several(const struct options *opts)

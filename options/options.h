@@ -43,7 +43,7 @@ enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH, SORT_SCORE };
 
 /* A function of the traced program that allocates or frees memory, from --alloc or --free. */
-struct pool_function {
+struct custom_function {
 	char *name;
 	enum memleak_shape shape;
 };
@@ -96,9 +96,9 @@ struct options {
 	uint64_t max_size; /* UINT64_MAX if there is no limit */
 	const char *object;
 	const char *symbols_prefix;
-	struct pool_function *pool_functions; /* no two have the same name */
-	size_t pool_function_cnt;
-	size_t pool_function_cap;
+	struct custom_function *custom_functions; /* no two have the same name */
+	size_t custom_function_cnt;
+	size_t custom_function_cap;
 	bool kernel; /* trace the kernel (-K) */
 	bool fds;    /* trace descriptors instead of memory */
 	bool percpu;

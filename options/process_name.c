@@ -18,7 +18,7 @@
 /* Maximum processes listed in a message */
 #define LISTED_MOST 8
 
-struct search {
+struct name_search {
 	const char *name;
 	size_t len;
 	pid_t own;
@@ -38,7 +38,7 @@ static bool is_printable(const char *text)
 
 static int look(void *arg, pid_t pid)
 {
-	struct search *search = arg;
+	struct name_search *search = arg;
 	cleanup_free char *comm = pid == search->own ? NULL : proc_comm(pid);
 
 	if (!comm)
@@ -63,10 +63,10 @@ static int look(void *arg, pid_t pid)
 
 int process_by_name(const char *name, size_t len, pid_t *ret, char **ret_others)
 {
-	struct search search = {.name = name,
-				.len = len < COMM_MOST ? len : COMM_MOST,
-				.own = getpid(),
-				.nearest = nearest_begin(name, len)};
+	struct name_search search = {.name = name,
+				     .len = len < COMM_MOST ? len : COMM_MOST,
+				     .own = getpid(),
+				     .nearest = nearest_begin(name, len)};
 	cleanup_free char *listed = NULL, *near = NULL;
 	size_t listed_len;
 	int err;

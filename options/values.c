@@ -310,51 +310,51 @@ static const struct shape_word free_shapes[] = {
 	{NULL, 0},
 };
 
-static int add_pool_function(struct options *opts, const char *name, size_t len,
-			     enum memleak_shape shape)
+static int add_custom_function(struct options *opts, const char *name, size_t len,
+			       enum memleak_shape shape)
 {
-	struct pool_function *added;
+	struct custom_function *added;
 
-	if (array_reserve(&opts->pool_functions, &opts->pool_function_cap,
-			  opts->pool_function_cnt + 1))
+	if (array_reserve(&opts->custom_functions, &opts->custom_function_cap,
+			  opts->custom_function_cnt + 1))
 		return -ENOMEM;
-	added = &opts->pool_functions[opts->pool_function_cnt];
-	*added = (struct pool_function){strndup(name, len), shape};
+	added = &opts->custom_functions[opts->custom_function_cnt];
+	*added = (struct custom_function){strndup(name, len), shape};
 	if (!added->name)
 		return -ENOMEM;
-	opts->pool_function_cnt++;
+	opts->custom_function_cnt++;
 	return 0;
 }
 
 /*
  * Stores a function of --alloc or --free. If no shape is given, it is the first shape in `shapes`.
  */
-static int store_pool_function(const struct shape_word *shapes, const char *arg,
-			       struct options *opts, char **why)
+static int store_custom_function(const struct shape_word *shapes, const char *arg,
+				 struct options *opts, char **why)
 {
 	size_t len = strcspn(arg, ":");
 	const char *word = arg[len] ? arg + len + 1 : shapes->word;
 
 	if (!len)
 		return complain(why, "the name of a function is missing");
-	for (size_t i = 0; i < opts->pool_function_cnt; i++)
-		if (strlen(opts->pool_functions[i].name) == len &&
-		    !strncmp(opts->pool_functions[i].name, arg, len))
-			return complain(why, "%s is given twice", opts->pool_functions[i].name);
+	for (size_t i = 0; i < opts->custom_function_cnt; i++)
+		if (strlen(opts->custom_functions[i].name) == len &&
+		    !strncmp(opts->custom_functions[i].name, arg, len))
+			return complain(why, "%s is given twice", opts->custom_functions[i].name);
 	for (; shapes->word; shapes++)
 		if (!strcmp(shapes->word, word))
-			return add_pool_function(opts, arg, len, shapes->shape);
+			return add_custom_function(opts, arg, len, shapes->shape);
 	return complain(why, "'%s' is not a shape of a call", word);
 }
 
 static int store_alloc(const struct option_def *def, const char *arg, void *field, char **why)
 {
-	return store_pool_function(alloc_shapes, arg, field, why);
+	return store_custom_function(alloc_shapes, arg, field, why);
 }
 
 static int store_free(const struct option_def *def, const char *arg, void *field, char **why)
 {
-	return store_pool_function(free_shapes, arg, field, why);
+	return store_custom_function(free_shapes, arg, field, why);
 }
 
 static int store_own(const struct option_def *def, const char *arg, void *field, char **why)

@@ -238,7 +238,7 @@ static int take_functions(void *arg, struct message *answer)
 	struct message_cursor cursor = message_read(answer);
 	uint32_t status = message_get_u32(&cursor);
 	struct question *question = arg;
-	struct file_functions functions = {.left = message_get_u64(&cursor)};
+	struct file_functions functions = {.surplus_cnt = message_get_u64(&cursor)};
 	int err;
 
 	if (cursor.bad || status > 4095)

@@ -21,7 +21,7 @@ struct work {
 	struct heap_arenas arenas;
 	struct heap_set heaps;
 	struct free_lists lists;
-	size_t outside_told;
+	size_t outside_emitted_cnt;
 	census_visit_fn *visit;
 	void *arg;
 	struct census census;
@@ -79,7 +79,7 @@ static void count(struct census_sum *sum, uint64_t bytes)
 	sum->count++;
 }
 
-static int tell(struct work *work, uint64_t addr, uint64_t size, enum chunk_state state)
+static int emit(struct work *work, uint64_t addr, uint64_t size, enum chunk_state state)
 {
 	const struct chunk chunk = {.addr = addr, .size = size, .state = state};
 
@@ -91,14 +91,14 @@ static int tell(struct work *work, uint64_t addr, uint64_t size, enum chunk_stat
 }
 
 /* Visits chunks that are outside heaps and below addr. */
-static int tell_outside(struct work *work, uint64_t addr)
+static int emit_outside(struct work *work, uint64_t addr)
 {
 	const struct mapped_chunks *outside = &work->census.outside;
 	int err = 0;
 
-	while (!err && work->outside_told < outside->cnt &&
-	       outside->items[work->outside_told].chunk.addr < addr) {
-		const struct chunk *chunk = &outside->items[work->outside_told++].chunk;
+	while (!err && work->outside_emitted_cnt < outside->cnt &&
+	       outside->items[work->outside_emitted_cnt].chunk.addr < addr) {
+		const struct chunk *chunk = &outside->items[work->outside_emitted_cnt++].chunk;
 
 		count(chunk->state == CHUNK_OWN ? &work->census.own : &work->census.mapped,
 		      chunk->size);
@@ -114,7 +114,7 @@ static bool is_cache(const struct work *work, uint64_t addr)
 	return at < work->lists.cache_cnt && work->lists.caches[at] == addr;
 }
 
-static int tell_chunk(struct work *work, const struct heap_map *map, uint64_t addr, uint64_t size)
+static int emit_chunk(struct work *work, const struct heap_map *map, uint64_t addr, uint64_t size)
 {
 	enum chunk_state state = CHUNK_USED;
 
@@ -123,10 +123,10 @@ static int tell_chunk(struct work *work, const struct heap_map *map, uint64_t ad
 	else if (is_cache(work, addr))
 		state = CHUNK_OWN;
 	/* The data of a used chunk includes the first word of the next chunk. */
-	return tell(work, addr + CHUNK_HEADER, size - CHUNK_HEADER / 2, state);
+	return emit(work, addr + CHUNK_HEADER, size - CHUNK_HEADER / 2, state);
 }
 
-static int tell_heap(struct work *work, const struct heap_map *map)
+static int emit_heap(struct work *work, const struct heap_map *map)
 {
 	struct census *census = &work->census;
 	uint64_t tail_bytes = map->end - map->tail;
@@ -136,20 +136,20 @@ static int tell_heap(struct work *work, const struct heap_map *map)
 		return -ENOMEM;
 	census->heaps[census->heap_cnt++] = (struct heap_range){
 		.start = map->info ? map->info : map->start, .end = map->end, .main = map->main};
-	err = tell_outside(work, map->start);
+	err = emit_outside(work, map->start);
 	if (!err && map->info)
-		err = tell(work, map->info, map->start - map->info, CHUNK_OWN);
+		err = emit(work, map->info, map->start - map->info, CHUNK_OWN);
 	for (uint64_t addr = map->start; addr < map->tail && !err;) {
 		uint64_t next = heap_map_next(map, addr + 1);
 
-		err = tell_chunk(work, map, addr, next - addr);
+		err = emit_chunk(work, map, addr, next - addr);
 		addr = next;
 	}
 	if (err || tail_bytes <= CHUNK_HEADER)
 		return err;
 	if (map->is_top)
 		census->top_bytes += tail_bytes - CHUNK_HEADER;
-	return tell(work, map->tail + CHUNK_HEADER, tail_bytes - CHUNK_HEADER, CHUNK_OWN);
+	return emit(work, map->tail + CHUNK_HEADER, tail_bytes - CHUNK_HEADER, CHUNK_OWN);
 }
 
 static int by_addr(const void *a, const void *b)
@@ -222,10 +222,10 @@ static int take(struct work *work)
 	if (!err)
 		err = find_outside(work);
 	for (size_t i = 0; i < work->heaps.cnt && !err; i++)
-		err = tell_heap(work, &work->heaps.maps[i]);
+		err = emit_heap(work, &work->heaps.maps[i]);
 	work->census.cache_cnt = work->lists.cache_cnt;
 	work->census.cut_cnt = work->lists.cut_cnt;
-	return err ? err : tell_outside(work, UINT64_MAX);
+	return err ? err : emit_outside(work, UINT64_MAX);
 }
 
 int census_take(const struct memory *memory, census_visit_fn *visit, void *arg, struct census *ret)

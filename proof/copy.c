@@ -41,7 +41,7 @@ static int wait_for_birth(pid_t pid)
 {
 	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
 			     PTRACE_O_EXITKILL;
-	int status = held_thread_next_stop(pid, UINT64_MAX);
+	int status = stopped_thread_next_stop(pid, UINT64_MAX);
 
 	if (status < 0)
 		return status;
@@ -71,9 +71,9 @@ static int make_child(struct remote_caller *caller, uint64_t flags, pid_t *ret, 
 /* Chooses the first thread that can make system calls on memleak's behalf. */
 static int choose_parent(const struct stop *stop, uint64_t at, struct remote_caller *ret)
 {
-	const struct held_thread *thread = NULL;
+	const struct stopped_thread *thread = NULL;
 
-	while ((thread = stop_next_held(stop, thread))) {
+	while ((thread = stop_next_thread(stop, thread))) {
 		const struct memleak_thread_record *seen =
 			live_threads_find(&stop->seen, thread->tid);
 
@@ -126,7 +126,7 @@ void copy_end(const struct copy *copy, struct ended_copies *ended)
  * Raises the priority of the maker, as all threads are stopped until it has made the copy. Without
  * permission, the priority stays normal.
  */
-static void let_go_first(pid_t pid)
+static void raise_priority(pid_t pid)
 {
 	struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
 
@@ -164,7 +164,7 @@ static void end_maker(struct family *family, pid_t there)
 	long result;
 
 	kill_process(family->maker.tid, family->maker.at);
-	while (held_thread_next_stop(family->maker.tid, UINT64_MAX) >= 0)
+	while (stopped_thread_next_stop(family->maker.tid, UINT64_MAX) >= 0)
 		;
 	remote_call(&family->parent, SYS_wait4, arguments, &result, &child);
 }
@@ -180,7 +180,7 @@ int copy_make(struct stop *stop, uint64_t at, uint64_t deadline_ns, struct ended
 		return err;
 	err = make_child(&family.parent, MAKER_FLAGS, &maker, &there);
 	if (!err) {
-		let_go_first(maker);
+		raise_priority(maker);
 		err = remote_caller_begin(&family.maker, maker, at, 0, true);
 		if (!err)
 			err = make_copy(&family, stop, deadline_ns, ended);

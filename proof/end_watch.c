@@ -162,7 +162,7 @@ void end_watch_poll(void)
 	}
 }
 
-void end_watch_let_go(void)
+void end_watch_release(void)
 {
 	if (!watched.pid)
 		return;

@@ -44,6 +44,6 @@ enum end_event end_watch_event(pid_t tid, int status);
 void end_watch_go_on(pid_t tid, bool stopped);
 
 /* Lets the process end, once its memory has been read. */
-void end_watch_let_go(void);
+void end_watch_release(void);
 
 #endif

@@ -92,12 +92,12 @@ int ended_threads__take(struct ended_threads *ended, struct thread_states *state
 	int err = ring_buffer__consume(ended->ring);
 
 	if (err > 0) {
-		live_threads_are_all(&ended->threads);
+		live_threads_set_count(&ended->threads);
 		err = live_threads_index(&ended->threads);
 	}
 	if (!err)
 		err = live_threads_add_states(&ended->threads, states);
-	if (!err && ended->skel->bss->untold)
+	if (!err && ended->skel->bss->dropped_cnt)
 		err = add_unknown(states);
 	live_threads_deinit(&ended->threads);
 	return err;

@@ -92,7 +92,7 @@ uint64_t heap_map_size(const struct heap_map *map, uint64_t addr)
 }
 
 /* The previous chunk, kept until the next header is read. */
-struct walk {
+struct heap_walk {
 	uint64_t addr, size;
 	uint64_t next, prev; /* list links, if the chunk is free */
 	bool free_before;    /* the chunk before this one is free */
@@ -106,7 +106,7 @@ static bool may_be_torn(const struct heap_map *map, const struct heap_reader *re
 
 /* Adds the previous chunk to the map: the header of the chunk after it says whether it is free. */
 static int end_chunk(struct heap_map *map, const struct heap_reader *reader,
-		     const struct walk *last, const uint64_t *header)
+		     const struct heap_walk *last, const uint64_t *header)
 {
 	if (header[1] & CHUNK_PREV_USED) {
 		if (!last->is_cache)
@@ -229,7 +229,7 @@ static bool looks_like_cache(struct heap_reader *reader, uint64_t addr, uint64_t
 static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		       uint64_t limit)
 {
-	struct walk last = {0};
+	struct heap_walk last = {0};
 
 	for (uint64_t addr = map->start; addr <= limit - CHUNK_HEADER;) {
 		const uint64_t *header = heap_reader_window(reader, addr, CHUNK_HEADER);
@@ -252,7 +252,7 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 			if (!may_be_torn(map, reader))
 				return -EILSEQ;
 			addr = skip_torn(map, reader, addr, limit);
-			last = (struct walk){0};
+			last = (struct heap_walk){0};
 			continue;
 		}
 		header = heap_reader_window(reader, addr, CHUNK_MIN);
@@ -260,12 +260,12 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 			return -EILSEQ;
 		map->starts[bit / WORD_BITS] |= 1ULL << (bit % WORD_BITS);
 		map->chunk_cnt++;
-		last = (struct walk){.addr = addr,
-				     .size = size,
-				     .next = header[2],
-				     .prev = header[3],
-				     .free_before = !(head & CHUNK_PREV_USED),
-				     .is_cache = looks_like_cache(reader, addr, size)};
+		last = (struct heap_walk){.addr = addr,
+					  .size = size,
+					  .next = header[2],
+					  .prev = header[3],
+					  .free_before = !(head & CHUNK_PREV_USED),
+					  .is_cache = looks_like_cache(reader, addr, size)};
 		addr += size;
 	}
 	map->is_top = end == HEAP_END_TOP;

@@ -305,7 +305,7 @@ static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 					  0);
 		else if (heap_proof_top_of(holders->proof, vote->block, &top, &slot) &&
 			 !(slot & HOLDER_IS_WORD) &&
-			 root_telling(holders->picture, slot) != ROOT_TELLS)
+			 root_hint(holders->picture, slot) != ROOT_HINT_GOOD)
 			err = retrace_add(&holders->retrace, &holders->proof->blocks[top], slot);
 	}
 	return err;

@@ -18,7 +18,7 @@
 #include "base/proc.h"
 
 /* A keyword that stands before user data in fdinfo files. */
-struct telling {
+struct keyword {
 	const char *link; /* target of the descriptor's link in /proc/PID/fd */
 	const char *word;
 	unsigned int base;
@@ -28,12 +28,12 @@ struct telling {
  * Before the user data of io_uring's completions there is "user_data:", or "user_data=" if they did
  * not fit into the ring.
  */
-static const struct telling tellings[] = {
+static const struct keyword keywords[] = {
 	{"anon_inode:[eventpoll]", "data:", 16},
 	{"anon_inode:[io_uring]", "user_data:", 10},
 	{"anon_inode:[io_uring]", "user_data=", 10},
 };
-#define TELLING_CNT (sizeof(tellings) / sizeof(tellings[0]))
+#define KEYWORD_CNT (sizeof(keywords) / sizeof(keywords[0]))
 
 #define LINK_BYTES 32
 
@@ -68,14 +68,14 @@ static int add_file(struct words *words, pid_t pid, const char *fd, const char *
 	cleanup_free char *text = NULL;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < TELLING_CNT; i++) {
-		if (strcmp(link, tellings[i].link))
+	for (size_t i = 0; !err && i < KEYWORD_CNT; i++) {
+		if (strcmp(link, keywords[i].link))
 			continue;
 		snprintf(name, sizeof(name), "fdinfo/%s", fd);
 		/* Ignore the error: the file may have been closed. */
 		if (!text && proc_read(pid, name, &text))
 			return 0;
-		err = add_numbers(words, text, tellings[i].word, tellings[i].base);
+		err = add_numbers(words, text, keywords[i].word, keywords[i].base);
 	}
 	return err;
 }

@@ -31,7 +31,7 @@ static bool is_sound(const struct memleak_thread_record *record, size_t left)
 	       record->bytes == sizeof(*record) + record->vector_bytes;
 }
 
-void live_threads_are_all(struct live_threads *threads)
+void live_threads_set_count(struct live_threads *threads)
 {
 	struct memleak_thread_record *record;
 	__u32 cnt = 0;
@@ -46,7 +46,7 @@ void live_threads_are_all(struct live_threads *threads)
 
 int live_threads_index(struct live_threads *threads)
 {
-	size_t told = 0, all = 0;
+	size_t read_cnt = 0, thread_cnt = 0;
 
 	for (size_t at = 0; at < threads->store_len;) {
 		const struct memleak_thread_record *record = (const void *)(threads->store + at);
@@ -58,17 +58,17 @@ int live_threads_index(struct live_threads *threads)
 		if (!(record->flags & MEMLEAK_THREAD_ENDED))
 			threads->items[threads->cnt++] = record;
 		threads->reaper = (pid_t)record->reaper;
-		all = record->thread_cnt;
-		told++;
+		thread_cnt = record->thread_cnt;
+		read_cnt++;
 		at += record->bytes;
 	}
-	if (!told)
+	if (!read_cnt)
 		return -ESRCH;
 	qsort(threads->items, threads->cnt, sizeof(*threads->items), by_tid);
 	for (size_t i = 1; i < threads->cnt; i++)
 		if (threads->items[i - 1]->tid == threads->items[i]->tid)
 			return -EAGAIN;
-	return told == all ? 0 : -EAGAIN;
+	return read_cnt == thread_cnt ? 0 : -EAGAIN;
 }
 
 struct wanted {
@@ -98,22 +98,22 @@ bool live_thread_is_worker(const struct memleak_thread_record *thread)
 	       !registers_sp(thread->registers);
 }
 
-bool live_thread_rests(const struct memleak_thread_record *thread)
+bool live_thread_is_idle(const struct memleak_thread_record *thread)
 {
 	return thread->flags & MEMLEAK_THREAD_ASLEEP || live_thread_is_worker(thread);
 }
 
-bool live_threads_all_rest(const struct live_threads *threads)
+bool live_threads_are_idle(const struct live_threads *threads)
 {
 	for (size_t i = 0; i < threads->cnt; i++)
-		if (!live_thread_rests(threads->items[i]))
+		if (!live_thread_is_idle(threads->items[i]))
 			return false;
 	return true;
 }
 
-bool live_threads_rested(const struct live_threads *before, const struct live_threads *after)
+bool live_threads_stayed_idle(const struct live_threads *before, const struct live_threads *after)
 {
-	if (!live_threads_all_rest(before) || before->cnt != after->cnt)
+	if (!live_threads_are_idle(before) || before->cnt != after->cnt)
 		return false;
 	for (size_t i = 0; i < before->cnt; i++) {
 		const struct memleak_thread_record *was = before->items[i], *is = after->items[i];
@@ -121,7 +121,7 @@ bool live_threads_rested(const struct live_threads *before, const struct live_th
 		if (was->tid != is->tid || live_thread_is_worker(was) != live_thread_is_worker(is))
 			return false;
 		if (!live_thread_is_worker(is) &&
-		    (!live_thread_rests(is) || was->switches != is->switches))
+		    (!live_thread_is_idle(is) || was->switches != is->switches))
 			return false;
 	}
 	return true;
@@ -161,7 +161,7 @@ int live_threads_add_states(const struct live_threads *threads, struct thread_st
 		if (err)
 			break;
 		states->items[states->cnt] = (struct thread_state){.tid = (pid_t)thread->tid};
-		if (live_thread_rests(thread) && thread->flags & MEMLEAK_THREAD_KNOWN)
+		if (live_thread_is_idle(thread) && thread->flags & MEMLEAK_THREAD_KNOWN)
 			err = read_state(thread, &states->items[states->cnt]);
 		states->cnt += !err;
 	}

@@ -33,7 +33,7 @@ void live_threads_deinit(struct live_threads *threads);
 /*
  * Sets the thread count of all records, for records that user space has made, not the BPF program.
  */
-void live_threads_are_all(struct live_threads *threads);
+void live_threads_set_count(struct live_threads *threads);
 
 /*
  * Fills in items from the records in store. All fields of threads but store must be empty. Returns
@@ -50,11 +50,11 @@ const struct memleak_thread_record *live_threads_find(const struct live_threads 
 bool live_thread_is_worker(const struct memleak_thread_record *thread);
 
 /* True if the thread does not change memory, because it sleeps or is a kernel thread. */
-bool live_thread_rests(const struct memleak_thread_record *thread);
-bool live_threads_all_rest(const struct live_threads *threads);
+bool live_thread_is_idle(const struct memleak_thread_record *thread);
+bool live_threads_are_idle(const struct live_threads *threads);
 
 /* True if both looks found the same threads, and none has run in between. */
-bool live_threads_rested(const struct live_threads *before, const struct live_threads *after);
+bool live_threads_stayed_idle(const struct live_threads *before, const struct live_threads *after);
 
 /* Adds the states of all threads, with their registers as words. Returns 0 or -ENOMEM. */
 int live_threads_add_states(const struct live_threads *threads, struct thread_states *states);

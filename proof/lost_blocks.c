@@ -20,12 +20,12 @@ struct blocks {
 	size_t cap;
 };
 
-struct search {
+struct lost_search {
 	const struct links *links;
 	struct scan scan; /* finds pointers in blocks whose links are not kept */
 	struct marks *marks;
-	uint32_t head;     /* block where the search began */
-	struct blocks met; /* blocks that were reached but not followed yet */
+	uint32_t head;         /* block where the search began */
+	struct blocks pending; /* blocks that were reached but not followed yet */
 	int err;
 };
 
@@ -37,23 +37,23 @@ static int add(struct blocks *blocks, uint32_t block)
 	return 0;
 }
 
-static void meet(struct search *search, uint32_t block)
+static void reach(struct lost_search *search, uint32_t block)
 {
 	if (block == search->head || search->marks->kinds[block] != MARK_DEFINITE)
 		return;
 	search->marks->kinds[block] = MARK_INDIRECT;
 	search->marks->holders[block] = search->head;
-	if (add(&search->met, block))
+	if (add(&search->pending, block))
 		search->err = -ENOMEM;
 }
 
 static void found(void *arg, const struct pointer *pointers, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)
-		meet(arg, pointers[i].block);
+		reach(arg, pointers[i].block);
 }
 
-static int follow(struct search *search, uint32_t block)
+static int follow(struct lost_search *search, uint32_t block)
 {
 	struct link links[LINKS_MOST];
 	size_t cnt;
@@ -65,7 +65,7 @@ static int follow(struct search *search, uint32_t block)
 	}
 	cnt = links_of(search->links, block, links);
 	for (size_t i = 0; i < cnt; i++)
-		meet(search, links[i].block);
+		reach(search, links[i].block);
 	return search->err;
 }
 
@@ -73,15 +73,15 @@ static int follow(struct search *search, uint32_t block)
  * Marks all blocks that are reachable from a block as hanging from that block, unless another
  * search has reached them.
  */
-static int search_from(struct search *search, uint32_t block)
+static int search_from(struct lost_search *search, uint32_t block)
 {
 	int err;
 
 	search->head = block;
 	search->marks->holders[block] = block;
 	err = follow(search, block);
-	while (!err && search->met.cnt)
-		err = follow(search, search->met.items[--search->met.cnt]);
+	while (!err && search->pending.cnt)
+		err = follow(search, search->pending.items[--search->pending.cnt]);
 	return err;
 }
 
@@ -91,7 +91,7 @@ static bool is_lost(const struct marks *marks, uint32_t block)
 }
 
 /* Runs both passes: the first in address order, the second over the heads in reverse order. */
-static int search_all(struct search *search, uint32_t cnt, struct blocks *heads)
+static int search_all(struct lost_search *search, uint32_t cnt, struct blocks *heads)
 {
 	struct marks *marks = search->marks;
 	int err = 0;
@@ -118,7 +118,7 @@ static int search_all(struct search *search, uint32_t cnt, struct blocks *heads)
 int lost_blocks_sort_out(const struct memory *memory, const struct block_index *index,
 			 const struct links *links, struct marks *marks)
 {
-	struct search search = {.links = links, .marks = marks};
+	struct lost_search search = {.links = links, .marks = marks};
 	struct blocks heads = {0};
 	int err = scan_init(memory, index, found, &search, &search.scan);
 
@@ -127,6 +127,6 @@ int lost_blocks_sort_out(const struct memory *memory, const struct block_index *
 	marks->scanned_bytes += search.scan.window.read_bytes;
 	scan_deinit(&search.scan);
 	free(heads.items);
-	free(search.met.items);
+	free(search.pending.items);
 	return err;
 }

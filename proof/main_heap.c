@@ -20,7 +20,7 @@
 #define MAPPING_PAGE_READS_MAX (1ULL << 16)
 #define FALSE_RUNS_MAX 64U
 
-struct search {
+struct heap_search {
 	struct heap_reader *reader;
 	const struct heap_arena *arena;
 	struct heap_set *set;
@@ -44,7 +44,7 @@ static uint64_t top_end(struct heap_reader *reader, const struct heap_arena *are
 /*
  * Adds the run that begins at start. It must end before limit, with the top chunk or with fences.
  */
-static int add_run(struct search *search, uint64_t start, uint64_t limit)
+static int add_run(struct heap_search *search, uint64_t start, uint64_t limit)
 {
 	const struct heap_map map = {.start = start, .main = true};
 	enum heap_end end = limit == search->top_end ? HEAP_END_TOP : HEAP_END_FENCES;
@@ -56,7 +56,7 @@ static int add_run(struct search *search, uint64_t start, uint64_t limit)
  * True if a run may begin at addr: addr is followed by TRIAL_CHUNKS plausible chunks, or fewer and
  * a plausible end.
  */
-static bool may_begin(struct search *search, uint64_t addr, uint64_t limit)
+static bool may_begin(struct heap_search *search, uint64_t addr, uint64_t limit)
 {
 	for (size_t i = 0; i < TRIAL_CHUNKS; i++) {
 		uint64_t head, size;
@@ -80,7 +80,7 @@ static bool may_begin(struct search *search, uint64_t addr, uint64_t limit)
  * two. A run begins in fresh memory, so the word before the size of its first chunk is zero.
  * Returns -EILSEQ if there is no run.
  */
-static int find_run(struct search *search, uint64_t start, uint64_t limit, uint64_t step)
+static int find_run(struct heap_search *search, uint64_t start, uint64_t limit, uint64_t step)
 {
 	for (uint64_t addr = (start + step - 1) & ~(step - 1);
 	     addr < limit && limit - addr > CHUNK_MIN && search->places_left; addr += step) {
@@ -102,7 +102,7 @@ static int find_run(struct search *search, uint64_t start, uint64_t limit, uint6
 	return -EILSEQ;
 }
 
-static const struct heap_map *last_run(const struct search *search)
+static const struct heap_map *last_run(const struct heap_search *search)
 {
 	return &search->set->maps[search->set->cnt - 1];
 }
@@ -111,7 +111,7 @@ static const struct heap_map *last_run(const struct search *search)
  * Adds all runs from start to the break. Fences end a run where another caller moved the break; the
  * next run begins after the memory of that caller.
  */
-static int walk_break(struct search *search, uint64_t start)
+static int walk_break(struct heap_search *search, uint64_t start)
 {
 	int err = add_run(search, start, search->top_end);
 
@@ -131,7 +131,7 @@ static bool is_break(const struct mapping *mapping)
 }
 
 /* Adds all runs in a mapping to the set. Adds the size of these runs, in bytes, to *ret. */
-static int walk_mapping(struct search *search, const struct mapping *mapping, uint64_t *ret)
+static int walk_mapping(struct heap_search *search, const struct mapping *mapping, uint64_t *ret)
 {
 	uint64_t at = mapping->start, page = search->reader->memory->page_size;
 	int err = 0;
@@ -149,7 +149,7 @@ static int walk_mapping(struct search *search, const struct mapping *mapping, ui
 	return err == -EILSEQ ? 0 : err;
 }
 
-static bool has_top(const struct search *search, const struct mapping *mapping)
+static bool has_top(const struct heap_search *search, const struct mapping *mapping)
 {
 	return mapping->start <= search->arena->top && search->arena->top < mapping->end;
 }
@@ -158,7 +158,7 @@ static bool has_top(const struct search *search, const struct mapping *mapping)
  * Adds runs in mappings until the arena's total size is reached. is_certain: only mappings that
  * certainly have runs; otherwise, all other anonymous mappings.
  */
-static int walk_mappings(struct search *search, bool is_certain, uint64_t *ret)
+static int walk_mappings(struct heap_search *search, bool is_certain, uint64_t *ret)
 {
 	for_each_mapping (mapping, &search->reader->memory->maps) {
 		uint64_t reads_max = search->reader->page_reads + MAPPING_PAGE_READS_MAX;
@@ -180,7 +180,7 @@ static int walk_mappings(struct search *search, bool is_certain, uint64_t *ret)
 }
 
 /* Searches anonymous memory until the runs add up to the arena's size. */
-static int walk_scattered(struct search *search)
+static int walk_scattered(struct heap_search *search)
 {
 	uint64_t found = 0;
 	int err = walk_mappings(search, true, &found);
@@ -190,14 +190,14 @@ static int walk_scattered(struct search *search)
 
 int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, struct heap_set *set)
 {
-	struct search search = {.reader = reader,
-				.arena = arena,
-				.set = set,
-				.top_end = top_end(reader, arena),
-				.places_left = PLACES_MAX,
-				.reads_max = reader->page_reads + PAGE_READS_MAX,
-				.mapping_reads_max = reader->page_reads + PAGE_READS_MAX,
-				.false_runs_left = FALSE_RUNS_MAX};
+	struct heap_search search = {.reader = reader,
+				     .arena = arena,
+				     .set = set,
+				     .top_end = top_end(reader, arena),
+				     .places_left = PLACES_MAX,
+				     .reads_max = reader->page_reads + PAGE_READS_MAX,
+				     .mapping_reads_max = reader->page_reads + PAGE_READS_MAX,
+				     .false_runs_left = FALSE_RUNS_MAX};
 	int err = -EILSEQ;
 
 	if (!search.top_end)

@@ -32,7 +32,7 @@
 #define SHARE 1024
 
 /* How a block was reached so far. */
-enum meeting { MET_NOT, MET_INSIDE, MET_POSSIBLE, MET_REACHABLE };
+enum reached_how { REACHED_NOT, REACHED_INSIDE, REACHED_POSSIBLE, REACHED_REACHABLE };
 
 struct piece {
 	uint64_t start;
@@ -41,7 +41,7 @@ struct piece {
 	bool is_code;
 };
 
-struct met {
+struct reached_blocks {
 	uint32_t *blocks;
 	size_t cnt;
 	size_t cap;
@@ -56,8 +56,8 @@ struct pieces {
 struct worker {
 	struct crew *crew;
 	struct scan scan;
-	struct met met;       /* blocks reached in this round */
-	struct pieces pieces; /* pieces of large blocks reached in this round */
+	struct reached_blocks reached; /* blocks reached in this round */
+	struct pieces pieces;          /* pieces of large blocks reached in this round */
 	int err;
 };
 
@@ -65,11 +65,11 @@ struct crew {
 	const struct marking_request *request;
 	const struct block_index *index;
 	struct links links;
-	uint8_t *meetings;
+	uint8_t *reached_as;
 	uint32_t *holders;
 	uint64_t *slots; /* slots in roots that are holders */
 	uint32_t slot_cnt;
-	enum meeting floods; /* MET_REACHABLE in the first pass, MET_POSSIBLE in the second */
+	enum reached_how pass; /* first REACHED_REACHABLE, then REACHED_POSSIBLE */
 	struct worker *workers;
 	size_t worker_cnt;
 	/*
@@ -78,8 +78,8 @@ struct crew {
 	 */
 	struct pieces pieces;
 	size_t next_piece;
-	struct met met;
-	size_t next_met;
+	struct reached_blocks reached;
+	size_t next_reached;
 	bool stopped;
 };
 
@@ -111,11 +111,11 @@ static void set_holder(struct crew *crew, uint32_t block, uint32_t holder, uint6
 	__atomic_store_n(&crew->holders[block], holder, __ATOMIC_RELAXED);
 }
 
-static void push_large(struct worker *worker, const struct heap_block *met, uint32_t block)
+static void push_large(struct worker *worker, const struct heap_block *reached, uint32_t block)
 {
-	uint64_t end = met->addr + met->size;
+	uint64_t end = reached->addr + reached->size;
 
-	for (uint64_t at = met->addr; at < end; at += PIECE_BYTES) {
+	for (uint64_t at = reached->addr; at < end; at += PIECE_BYTES) {
 		uint64_t piece_end = end - at < PIECE_BYTES ? end : at + PIECE_BYTES;
 		struct pieces *pieces = &worker->pieces;
 
@@ -130,65 +130,66 @@ static void push_large(struct worker *worker, const struct heap_block *met, uint
 /* Queues a block for the next round, unless it has no links. */
 static void push(struct crew *crew, struct worker *worker, uint32_t block)
 {
-	const struct heap_block *met = &crew->index->blocks[block];
+	const struct heap_block *reached = &crew->index->blocks[block];
 	uint32_t first = crew->links.first[block];
 
 	if (first == LINKS_NONE)
 		return;
-	if (first == LINKS_UNREAD && met->size > PIECE_BYTES)
-		push_large(worker, met, block);
-	else if (array_reserve(&worker->met.blocks, &worker->met.cap, worker->met.cnt + 1))
+	if (first == LINKS_UNREAD && reached->size > PIECE_BYTES)
+		push_large(worker, reached, block);
+	else if (array_reserve(&worker->reached.blocks, &worker->reached.cap,
+			       worker->reached.cnt + 1))
 		worker->err = -ENOMEM;
 	else
-		worker->met.blocks[worker->met.cnt++] = block;
+		worker->reached.blocks[worker->reached.cnt++] = block;
 }
 
 /*
  * Records how a block was reached. False if it was already reached in this way or in a better one.
  */
-static bool improve(struct crew *crew, uint32_t block, enum meeting wanted)
+static bool improve(struct crew *crew, uint32_t block, enum reached_how wanted)
 {
-	uint8_t was = __atomic_load_n(&crew->meetings[block], __ATOMIC_RELAXED);
+	uint8_t was = __atomic_load_n(&crew->reached_as[block], __ATOMIC_RELAXED);
 
 	do
 		if (was >= wanted)
 			return false;
-	while (!__atomic_compare_exchange_n(&crew->meetings[block], &was, (uint8_t)wanted, false,
+	while (!__atomic_compare_exchange_n(&crew->reached_as[block], &was, (uint8_t)wanted, false,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	return true;
 }
 
-static bool is_met(const struct crew *crew, uint32_t block)
+static bool is_reached(const struct crew *crew, uint32_t block)
 {
-	return __atomic_load_n(&crew->meetings[block], __ATOMIC_RELAXED) >= crew->floods;
+	return __atomic_load_n(&crew->reached_as[block], __ATOMIC_RELAXED) >= crew->pass;
 }
 
 /*
  * Handles a pointer to a block. holder: block that contains the pointer, or NO_BLOCK; slot: its
  * address in a root.
  */
-static void meet(struct crew *crew, struct worker *worker, struct link link, uint32_t holder,
-		 uint64_t slot)
+static void reach(struct crew *crew, struct worker *worker, struct link link, uint32_t holder,
+		  uint64_t slot)
 {
 	const struct heap_block *block = &crew->index->blocks[link.block];
-	enum meeting wanted = crew->floods;
+	enum reached_how wanted = crew->pass;
 
-	if (is_met(crew, link.block))
+	if (is_reached(crew, link.block))
 		return;
-	if (wanted == MET_REACHABLE && link.offset &&
+	if (wanted == REACHED_REACHABLE && link.offset &&
 	    !interior_is_begin(&worker->scan.interior, block, link.offset))
-		wanted = MET_INSIDE;
+		wanted = REACHED_INSIDE;
 	if (!improve(crew, link.block, wanted))
 		return;
 	set_holder(crew, link.block, holder, slot);
-	if (wanted != MET_INSIDE)
+	if (wanted != REACHED_INSIDE)
 		push(crew, worker, link.block);
 }
 
 /* Must be inlined: otherwise gcc assumes that the function has no effect, and removes the call. */
 static inline __attribute__((always_inline)) void prefetch(const struct crew *crew, uint32_t block)
 {
-	__builtin_prefetch(&crew->meetings[block], 1);
+	__builtin_prefetch(&crew->reached_as[block], 1);
 	__builtin_prefetch(&crew->holders[block], 1);
 	__builtin_prefetch(&crew->links.first[block]);
 }
@@ -200,13 +201,13 @@ static void found(void *arg, const struct pointer *pointers, size_t cnt)
 	struct crew *crew = worker->crew;
 
 	for (size_t i = 0; i < cnt; i++)
-		__builtin_prefetch(&crew->meetings[pointers[i].block], 1);
+		__builtin_prefetch(&crew->reached_as[pointers[i].block], 1);
 	for (size_t i = 0; i < cnt; i++)
-		if (!is_met(crew, pointers[i].block))
+		if (!is_reached(crew, pointers[i].block))
 			prefetch(crew, pointers[i].block);
 	for (size_t i = 0; i < cnt; i++)
-		meet(crew, worker, (struct link){pointers[i].block, pointers[i].offset},
-		     pointers[i].holder, pointers[i].slot);
+		reach(crew, worker, (struct link){pointers[i].block, pointers[i].offset},
+		      pointers[i].holder, pointers[i].slot);
 }
 
 /* Follows the links of a batch of blocks, so that cache misses overlap. */
@@ -229,7 +230,7 @@ static void follow(struct crew *crew, struct worker *worker, const uint32_t *blo
 		}
 	}
 	for (size_t i = 0; i < link_cnt; i++)
-		meet(crew, worker, links[i], holders[i], 0);
+		reach(crew, worker, links[i], holders[i], 0);
 }
 
 /* Follows the links of blocks, which are sorted by address. */
@@ -302,12 +303,12 @@ static void work(void *arg, size_t number)
 		scan_piece(crew, worker, &crew->pieces.items[at]);
 	}
 	while (!failed(crew, worker)) {
-		size_t at = __atomic_fetch_add(&crew->next_met, SHARE, __ATOMIC_RELAXED);
+		size_t at = __atomic_fetch_add(&crew->next_reached, SHARE, __ATOMIC_RELAXED);
 
-		if (at >= crew->met.cnt)
+		if (at >= crew->reached.cnt)
 			break;
-		follow_all(crew, worker, crew->met.blocks + at,
-			   crew->met.cnt - at < SHARE ? crew->met.cnt - at : SHARE);
+		follow_all(crew, worker, crew->reached.blocks + at,
+			   crew->reached.cnt - at < SHARE ? crew->reached.cnt - at : SHARE);
 	}
 }
 
@@ -319,24 +320,25 @@ static int order_blocks(const void *a, const void *b)
 }
 
 /* Sorts the reached blocks; uses a bitmap of all blocks if there are many. */
-static int sort_met(const struct crew *crew, struct met *met)
+static int sort_reached(const struct crew *crew, struct reached_blocks *reached)
 {
 	size_t word_cnt = crew->index->cnt / 64 + 1, cnt = 0;
 	uint64_t *bits;
 
-	if (met->cnt < word_cnt) {
-		if (met->cnt > 1)
-			qsort(met->blocks, met->cnt, sizeof(*met->blocks), order_blocks);
+	if (reached->cnt < word_cnt) {
+		if (reached->cnt > 1)
+			qsort(reached->blocks, reached->cnt, sizeof(*reached->blocks),
+			      order_blocks);
 		return 0;
 	}
 	bits = calloc(word_cnt, sizeof(*bits));
 	if (!bits)
 		return -ENOMEM;
-	for (size_t i = 0; i < met->cnt; i++)
-		bits[met->blocks[i] / 64] |= 1ULL << met->blocks[i] % 64;
+	for (size_t i = 0; i < reached->cnt; i++)
+		bits[reached->blocks[i] / 64] |= 1ULL << reached->blocks[i] % 64;
 	for (size_t i = 0; i < word_cnt; i++)
 		for (uint64_t left = bits[i]; left; left &= left - 1)
-			met->blocks[cnt++] = (uint32_t)(i * 64 + (size_t)__builtin_ctzll(left));
+			reached->blocks[cnt++] = (uint32_t)(i * 64 + (size_t)__builtin_ctzll(left));
 	free(bits);
 	return 0;
 }
@@ -344,35 +346,36 @@ static int sort_met(const struct crew *crew, struct met *met)
 /* Collects the blocks and pieces that the workers reached. They are the work of the next round. */
 static int gather(struct crew *crew)
 {
-	crew->pieces.cnt = crew->met.cnt = 0;
-	crew->next_piece = crew->next_met = 0;
+	crew->pieces.cnt = crew->reached.cnt = 0;
+	crew->next_piece = crew->next_reached = 0;
 	for (size_t i = 0; i < crew->worker_cnt; i++) {
 		struct worker *worker = &crew->workers[i];
 		struct pieces *pieces = &worker->pieces;
-		struct met *met = &worker->met;
+		struct reached_blocks *reached = &worker->reached;
 
 		if (worker->err)
 			return worker->err;
 		if (array_reserve(&crew->pieces.items, &crew->pieces.cap,
 				  crew->pieces.cnt + pieces->cnt) ||
-		    array_reserve(&crew->met.blocks, &crew->met.cap, crew->met.cnt + met->cnt))
+		    array_reserve(&crew->reached.blocks, &crew->reached.cap,
+				  crew->reached.cnt + reached->cnt))
 			return -ENOMEM;
 		if (pieces->cnt)
 			memcpy(crew->pieces.items + crew->pieces.cnt, pieces->items,
 			       pieces->cnt * sizeof(*pieces->items));
-		if (met->cnt)
-			memcpy(crew->met.blocks + crew->met.cnt, met->blocks,
-			       met->cnt * sizeof(*met->blocks));
+		if (reached->cnt)
+			memcpy(crew->reached.blocks + crew->reached.cnt, reached->blocks,
+			       reached->cnt * sizeof(*reached->blocks));
 		crew->pieces.cnt += pieces->cnt;
-		crew->met.cnt += met->cnt;
-		pieces->cnt = met->cnt = 0;
+		crew->reached.cnt += reached->cnt;
+		pieces->cnt = reached->cnt = 0;
 	}
-	return crew->stopped ? -ECANCELED : sort_met(crew, &crew->met);
+	return crew->stopped ? -ECANCELED : sort_reached(crew, &crew->reached);
 }
 
 static bool is_narrow(const struct crew *crew)
 {
-	return crew->met.cnt < ROUND_MIN && !crew->pieces.cnt;
+	return crew->reached.cnt < ROUND_MIN && !crew->pieces.cnt;
 }
 
 /*
@@ -384,34 +387,35 @@ static int follow_alone(struct crew *crew)
 	struct worker *worker = &crew->workers[0];
 	int err = 0;
 
-	for (size_t i = 0; !err && is_narrow(crew) && crew->met.cnt && !worker->pieces.cnt; i++) {
-		struct met met = crew->met;
+	for (size_t i = 0; !err && is_narrow(crew) && crew->reached.cnt && !worker->pieces.cnt;
+	     i++) {
+		struct reached_blocks reached = crew->reached;
 
 		if (i % SHARE == 0 && failed(crew, worker))
 			return 0;
-		for (size_t at = 0; at < met.cnt; at += SHARE)
-			follow_all(crew, worker, met.blocks + at,
-				   met.cnt - at < SHARE ? met.cnt - at : SHARE);
-		crew->met = worker->met;
-		met.cnt = 0;
-		worker->met = met;
-		err = sort_met(crew, &crew->met);
+		for (size_t at = 0; at < reached.cnt; at += SHARE)
+			follow_all(crew, worker, reached.blocks + at,
+				   reached.cnt - at < SHARE ? reached.cnt - at : SHARE);
+		crew->reached = worker->reached;
+		reached.cnt = 0;
+		worker->reached = reached;
+		err = sort_reached(crew, &crew->reached);
 	}
 	return err;
 }
 
 /* Runs rounds until nothing new is reached. */
-static int flood(struct crew *crew)
+static int run_rounds(struct crew *crew)
 {
 	for (;;) {
 		int err = gather(crew);
 
-		if (err || (!crew->met.cnt && !crew->pieces.cnt))
+		if (err || (!crew->reached.cnt && !crew->pieces.cnt))
 			return err;
 		err = follow_alone(crew);
 		if (err)
 			return err;
-		if (crew->met.cnt || crew->pieces.cnt)
+		if (crew->reached.cnt || crew->pieces.cnt)
 			parallel_run(is_narrow(crew) ? 1 : crew->worker_cnt, work, crew);
 	}
 }
@@ -462,9 +466,9 @@ static int add_late_roots(struct crew *crew)
 
 	for (uint32_t i = 0; i < crew->index->cnt; i++) {
 		if (heap_block_is_judged(&crew->index->blocks[i]) ||
-		    crew->meetings[i] == MET_REACHABLE)
+		    crew->reached_as[i] == REACHED_REACHABLE)
 			continue;
-		crew->meetings[i] = MET_REACHABLE;
+		crew->reached_as[i] = REACHED_REACHABLE;
 		push(crew, &crew->workers[0], i);
 	}
 	return add_ranges(crew, roots->late_ranges, roots->late_range_cnt, false);
@@ -476,11 +480,11 @@ static int add_late_roots(struct crew *crew)
  */
 static void add_possible(struct crew *crew)
 {
-	crew->floods = MET_POSSIBLE;
+	crew->pass = REACHED_POSSIBLE;
 	for (uint32_t i = 0; i < crew->index->cnt; i++) {
-		if (crew->meetings[i] != MET_INSIDE)
+		if (crew->reached_as[i] != REACHED_INSIDE)
 			continue;
-		crew->meetings[i] = MET_POSSIBLE;
+		crew->reached_as[i] = REACHED_POSSIBLE;
 		push(crew, &crew->workers[0], i);
 	}
 }
@@ -490,15 +494,15 @@ static int crew_init(struct crew *crew)
 	size_t cnt = crew->index->cnt;
 	int err = 0;
 
-	crew->meetings = malloc(cnt + 1);
+	crew->reached_as = malloc(cnt + 1);
 	crew->holders = malloc((cnt + 1) * sizeof(*crew->holders));
 	crew->slots = malloc((2 * cnt + 1) * sizeof(*crew->slots));
 	crew->workers = calloc(crew->worker_cnt, sizeof(*crew->workers));
-	if (!crew->meetings || !crew->holders || !crew->slots || !crew->workers)
+	if (!crew->reached_as || !crew->holders || !crew->slots || !crew->workers)
 		return -ENOMEM;
-	huge_pages_use(crew->meetings, cnt + 1);
+	huge_pages_use(crew->reached_as, cnt + 1);
 	huge_pages_use(crew->holders, cnt * sizeof(*crew->holders));
-	memset(crew->meetings, MET_NOT, cnt + 1);
+	memset(crew->reached_as, REACHED_NOT, cnt + 1);
 	memset(crew->holders, 0xff, (cnt + 1) * sizeof(*crew->holders));
 	for (size_t i = 0; !err && i < crew->worker_cnt; i++) {
 		struct worker *worker = &crew->workers[i];
@@ -515,14 +519,14 @@ static void crew_deinit(struct crew *crew)
 		struct worker *worker = &crew->workers[i];
 
 		scan_deinit(&worker->scan);
-		free(worker->met.blocks);
+		free(worker->reached.blocks);
 		free(worker->pieces.items);
 	}
 	free(crew->workers);
 	free(crew->pieces.items);
-	free(crew->met.blocks);
+	free(crew->reached.blocks);
 	links_deinit(&crew->links);
-	free(crew->meetings);
+	free(crew->reached_as);
 	free(crew->holders);
 	free(crew->slots);
 }
@@ -530,7 +534,7 @@ static void crew_deinit(struct crew *crew)
 static void give_marks(struct crew *crew, struct marks *ret)
 {
 	*ret = (struct marks){
-		.kinds = crew->meetings,
+		.kinds = crew->reached_as,
 		.holders = crew->holders,
 		.slots = crew->slots,
 		.scanned_bytes = crew->links.read_bytes,
@@ -538,10 +542,10 @@ static void give_marks(struct crew *crew, struct marks *ret)
 	for (size_t i = 0; i < crew->worker_cnt; i++)
 		ret->scanned_bytes += crew->workers[i].scan.window.read_bytes;
 	for (uint32_t i = 0; i < crew->index->cnt; i++)
-		ret->kinds[i] = crew->meetings[i] == MET_REACHABLE  ? MARK_REACHABLE
-				: crew->meetings[i] == MET_POSSIBLE ? MARK_POSSIBLE
-								    : MARK_DEFINITE;
-	crew->meetings = NULL;
+		ret->kinds[i] = crew->reached_as[i] == REACHED_REACHABLE  ? MARK_REACHABLE
+				: crew->reached_as[i] == REACHED_POSSIBLE ? MARK_POSSIBLE
+									  : MARK_DEFINITE;
+	crew->reached_as = NULL;
 	crew->holders = NULL;
 	crew->slots = NULL;
 }
@@ -551,7 +555,7 @@ int marking_run(const struct marking_request *request, struct marks *ret)
 	struct crew crew = {
 		.request = request,
 		.index = request->index,
-		.floods = MET_REACHABLE,
+		.pass = REACHED_REACHABLE,
 		.worker_cnt = request->worker_cnt ? request->worker_cnt : 1,
 	};
 	const struct links_request links = {
@@ -568,15 +572,15 @@ int marking_run(const struct marking_request *request, struct marks *ret)
 	if (!err)
 		err = add_roots(&crew);
 	if (!err)
-		err = flood(&crew);
+		err = run_rounds(&crew);
 	if (!err)
 		err = add_late_roots(&crew);
 	if (!err)
-		err = flood(&crew);
+		err = run_rounds(&crew);
 	if (!err)
 		add_possible(&crew);
 	if (!err)
-		err = flood(&crew);
+		err = run_rounds(&crew);
 	if (!err) {
 		give_marks(&crew, ret);
 		err = lost_blocks_sort_out(request->memory, request->index, &crew.links, ret);

@@ -58,14 +58,14 @@ pid_t picture_taker__pid(const struct picture_taker *taker)
 	return tracer__pid(taker->tracer);
 }
 
-void picture__let_go(struct picture *picture)
+void picture__release(struct picture *picture)
 {
 	uint64_t stopped_ns;
 
-	if (!picture->is_held)
+	if (!picture->holds_process)
 		return;
-	picture->is_held = picture->taker->is_busy = false;
-	stopped_ns = tracer__let_go(picture->taker->tracer);
+	picture->holds_process = picture->taker->is_busy = false;
+	stopped_ns = tracer__release(picture->taker->tracer);
 	if (picture->method == PICTURE_FREEZE)
 		picture->stopped_ns = stopped_ns;
 }
@@ -74,7 +74,7 @@ void picture__free(struct picture *picture)
 {
 	if (!picture)
 		return;
-	picture__let_go(picture);
+	picture__release(picture);
 	if (picture->memory)
 		live_memory_deinit(&picture->live);
 	thread_states_deinit(&picture->threads);
@@ -124,9 +124,9 @@ static int take_ended(struct picture_taker *taker, struct thread_states *states)
 static int fill(struct picture *picture, struct tracer_answer *answer, uint64_t deadline_ns)
 {
 	static const enum picture_method methods[] = {
-		[TRACER_NOBODY_RAN] = PICTURE_STILL,
+		[TRACER_ALL_ASLEEP] = PICTURE_STILL,
 		[TRACER_COPIED] = PICTURE_CLONE,
-		[TRACER_HOLDS] = PICTURE_FREEZE,
+		[TRACER_STOPPED] = PICTURE_FREEZE,
 		[TRACER_ENDED] = PICTURE_ENDED,
 	};
 	int err;
@@ -134,7 +134,7 @@ static int fill(struct picture *picture, struct tracer_answer *answer, uint64_t 
 	if (answer->result >= sizeof(methods) / sizeof(*methods))
 		return -EPIPE;
 	picture->method = methods[answer->result];
-	picture->is_held = picture->taker->is_busy = picture->method != PICTURE_STILL;
+	picture->holds_process = picture->taker->is_busy = picture->method != PICTURE_STILL;
 	picture->copy_err = answer->copy_err;
 	picture->taken_ns = answer->taken_ns;
 	picture->stopped_ns = answer->stopped_ns;
@@ -153,12 +153,12 @@ static int fill(struct picture *picture, struct tracer_answer *answer, uint64_t 
 	return err;
 }
 
-int picture_taker__take(struct picture_taker *taker, pid_t pid, bool is_restless,
+int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_runner,
 			uint64_t deadline_ns, struct picture **ret)
 {
 	struct tracer_order order = {
 		.pid = pid,
-		.wants_runner = is_restless,
+		.waits_for_runner = waits_for_runner,
 		.may_copy = copy_has_room(pid),
 		.deadline_ns = deadline_ns,
 	};
@@ -194,7 +194,7 @@ bool picture__is_valid(struct picture *picture)
 	if (picture->method == PICTURE_CLONE || picture->method == PICTURE_ENDED || !taker->watch)
 		return true;
 	valid = !thread_watch__look(taker->watch, picture->pid, false, &now) &&
-		live_threads_rested(&picture->seen, &now);
+		live_threads_stayed_idle(&picture->seen, &now);
 	live_threads_deinit(&now);
 	return valid;
 }

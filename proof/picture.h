@@ -20,7 +20,7 @@ enum picture_method {
 	PICTURE_STILL,  /* no thread was stopped, as all threads sleep */
 	PICTURE_CLONE,  /* a copy of the process, which never runs */
 	PICTURE_ENDED,  /* the process is stopped at its exit until the picture is freed */
-	PICTURE_FREEZE, /* running threads were stopped, until picture__let_go() */
+	PICTURE_FREEZE, /* running threads were stopped, until picture__release() */
 };
 
 struct picture_taker;
@@ -31,7 +31,7 @@ struct picture {
 	uint64_t taken_ns; /* CLOCK_MONOTONIC time of the picture */
 	/*
 	 * How long running threads were stopped. With PICTURE_FREEZE, known only after
-	 * picture__let_go().
+	 * picture__release().
 	 */
 	uint64_t stopped_ns;
 	struct memory_use use; /* kernel's memory figures, from shortly after taken_ns */
@@ -41,7 +41,7 @@ struct picture {
 	struct thread_states threads;
 	/* records of the threads, made while they slept or were stopped */
 	struct live_threads seen;
-	bool is_held; /* threads are still stopped, or a copy still exists */
+	bool holds_process; /* threads are still stopped, or a copy still exists */
 	struct picture_taker *taker;
 };
 
@@ -59,24 +59,24 @@ void picture_taker__free(struct picture_taker *taker);
 pid_t picture_taker__pid(const struct picture_taker *taker);
 
 /*
- * Takes a picture; only one may be held at a time. is_restless: the process's threads never sleep
- * for long; if all sleep now, first waits a while for one that runs, as it would otherwise run
- * before all memory has been read. At the deadline, a copy is killed and threads resume, even if
- * not all was read. Returns 0, -ESRCH if the process is gone, -EBUSY if a debugger traces it,
+ * Takes a picture; release it before the next one. waits_for_runner: the process's threads never
+ * sleep for long; if all sleep now, first waits a while for one that runs, as it would otherwise
+ * run before all memory has been read. At the deadline, a copy is killed and threads resume, even
+ * if not all was read. Returns 0, -ESRCH if the process is gone, -EBUSY if a debugger traces it,
  * -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE if the tracer is gone, or another
  * negative errno.
  */
-int picture_taker__take(struct picture_taker *taker, pid_t pid, bool is_restless,
+int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_runner,
 			uint64_t deadline_ns, struct picture **ret);
 
 /*
  * True if all memory read so far was unchanged since taken_ns. Always true for a copy, otherwise
- * true if no thread has run since. Call before picture__let_go().
+ * true if no thread has run since. Call before picture__release().
  */
 bool picture__is_valid(struct picture *picture);
 
 /* Resumes threads and kills a copy, once all has been read. */
-void picture__let_go(struct picture *picture);
+void picture__release(struct picture *picture);
 void picture__free(struct picture *picture);
 
 /* True if a picture by this taker still has stopped threads or a copy. */

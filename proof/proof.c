@@ -12,9 +12,9 @@
 #include "base/array.h"
 #include "base/bisect.h"
 #include "base/cleanup.h"
+#include "base/fair_lock.h"
 #include "base/hash_map.h"
 #include "base/log.h"
-#include "base/turns.h"
 #include "proof/frame_finder.h"
 #include "proof/hanging_sums.h"
 #include "proof/heap_proof.h"
@@ -38,7 +38,7 @@
  */
 struct definite {
 	uint32_t image;
-	bool is_restless; /* threads did not sleep long enough, or no picture was taken yet */
+	bool waits_for_runner; /* threads did not sleep long enough, or no picture was taken yet */
 	/*
 	 * number of calls of proof__finish() since the last proof of this process, including the
 	 * one that finished it
@@ -79,7 +79,7 @@ struct proof {
 	/* Number of reachable blocks in the last proof + 1, by site id. */
 	struct hash_map reachable;
 	struct frame_finder frames;
-	struct hash_map told; /* pids of processes whose failure was logged */
+	struct hash_map logged; /* pids of processes whose failure was logged */
 };
 
 /* State of proof__finish(). */
@@ -156,7 +156,7 @@ void proof__free(struct proof *proof)
 		free(slot->value);
 	hash_map_deinit(&proof->losses);
 	hash_map_deinit(&proof->reachable);
-	hash_map_deinit(&proof->told);
+	hash_map_deinit(&proof->logged);
 	frame_finder_deinit(&proof->frames);
 	free(proof);
 }
@@ -165,9 +165,9 @@ static void say_why(struct proof *proof, pid_t pid, int err)
 {
 	/* Do not log these errors: the next report may succeed. */
 	if (err == -ESRCH || err == -EAGAIN || err == -ETIMEDOUT ||
-	    hash_map_get(&proof->told, (uint64_t)pid))
+	    hash_map_get(&proof->logged, (uint64_t)pid))
 		return;
-	hash_map_set(&proof->told, (uint64_t)pid, proof);
+	hash_map_set(&proof->logged, (uint64_t)pid, proof);
 	if (err == -EBUSY)
 		log_note("no proof for process %d: a debugger or another tracer is attached to it",
 			 pid);
@@ -179,7 +179,7 @@ static void say_why(struct proof *proof, pid_t pid, int err)
 /*
  * Takes a picture with a free taker. The first taker is reserved for the watched process, if any.
  */
-static int take_picture(struct proof *proof, pid_t pid, bool is_restless, uint64_t deadline_ns,
+static int take_picture(struct proof *proof, pid_t pid, bool waits_for_runner, uint64_t deadline_ns,
 			struct picture **ret)
 {
 	bool is_watched = pid == proof->watched;
@@ -187,8 +187,8 @@ static int take_picture(struct proof *proof, pid_t pid, bool is_restless, uint64
 
 	for (size_t i = first; i < (is_watched ? 1 : proof->taker_cnt); i++)
 		if (!picture_taker__is_busy(proof->takers[i]))
-			return picture_taker__take(proof->takers[i], pid, is_restless, deadline_ns,
-						   ret);
+			return picture_taker__take(proof->takers[i], pid, waits_for_runner,
+						   deadline_ns, ret);
 	return -EAGAIN;
 }
 
@@ -215,7 +215,7 @@ static struct definite *definite_of(struct proof *proof, uint32_t image)
 		return NULL;
 	proof->definite[proof->definite_cnt] = (struct definite){
 		.image = image,
-		.is_restless = proof->taker_cnt == 1,
+		.waits_for_runner = proof->taker_cnt == 1,
 	};
 	return &proof->definite[proof->definite_cnt++];
 }
@@ -240,7 +240,7 @@ int proof__begin(struct proof *proof, const struct traced_process *processes, si
 		const struct traced_process *process = &processes[(first + i) % cnt];
 		const struct definite *before = definite_of(proof, process->image);
 		struct picture *picture;
-		int err = before ? take_picture(proof, process->pid, before->is_restless,
+		int err = before ? take_picture(proof, process->pid, before->waits_for_runner,
 						deadline_ns, &picture)
 				 : -ENOMEM;
 
@@ -384,9 +384,9 @@ static int find_holders(struct finishing *finishing, const struct heap_proof *pr
 	struct holders *holders;
 	int err;
 
-	turn_give();
+	fair_lock_release();
 	err = holders_search(proof, picture, finishing->before, finishing->snap, &holders);
-	turn_take();
+	fair_lock_acquire();
 	if (err)
 		return err;
 	frame_finder_begin(picture->frames);
@@ -419,14 +419,14 @@ static int prove_heap(struct finishing *finishing, struct picture *picture, uint
 		return err;
 	seen.words = words;
 	/* Let memleak's other threads run: they do not use the data of this proof. */
-	turn_give();
+	fair_lock_release();
 	err = heap_proof_init(&seen, heap, finishing->stop, finishing->arg, &proof);
-	turn_take();
+	fair_lock_acquire();
 	if (err)
 		return err;
 	is_valid = picture__is_valid(picture);
 	if (picture->method == PICTURE_STILL)
-		before->is_restless = !is_valid;
+		before->waits_for_runner = !is_valid;
 	if (!is_valid) {
 		err = -EAGAIN;
 	} else {

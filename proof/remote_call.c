@@ -18,7 +18,7 @@
 #include "base/proc.h"
 #include "base/proc_maps.h"
 #include "proof/arch.h"
-#include "proof/held_threads.h"
+#include "proof/stopped_threads.h"
 
 /*
  * PTRACE_GET_RSEQ_CONFIGURATION (since Linux 5.13) and PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG
@@ -229,7 +229,7 @@ static int run_to_call(struct remote_caller *caller, pid_t *ret_child)
 
 		if (ptrace(PTRACE_SYSCALL, caller->tid, NULL, (void *)(long)sig))
 			return -errno;
-		status = held_thread_next_stop(caller->tid, UINT64_MAX);
+		status = stopped_thread_next_stop(caller->tid, UINT64_MAX);
 		if (status < 0)
 			return status;
 		sig = 0;
@@ -288,7 +288,7 @@ int remote_call_last(struct remote_caller *caller, long number)
 	if (!err && ptrace(PTRACE_CONT, caller->tid, NULL, NULL))
 		err = -errno;
 	while (!err) {
-		int status = held_thread_next_stop(caller->tid, UINT64_MAX);
+		int status = stopped_thread_next_stop(caller->tid, UINT64_MAX);
 
 		if (status == -ECHILD)
 			return 0;
@@ -314,7 +314,7 @@ static int stop_again(struct remote_caller *caller)
 		if (ptrace(PTRACE_INTERRUPT, caller->tid, NULL, NULL) ||
 		    ptrace(PTRACE_CONT, caller->tid, NULL, (void *)(long)sig))
 			return -errno;
-		status = held_thread_next_stop(caller->tid, UINT64_MAX);
+		status = stopped_thread_next_stop(caller->tid, UINT64_MAX);
 		if (status < 0)
 			return status;
 		if ((unsigned int)status >> 16 == PTRACE_EVENT_STOP)

@@ -82,9 +82,9 @@ const struct retrace_place *retrace_find(const struct retrace *retrace,
 {
 	const struct retrace_place *place = block ? find(retrace, block->addr, true) : NULL;
 
-	if (!place || !place->is_held)
+	if (!place || !place->is_rooted)
 		place = find(retrace, slot, false);
-	return place && place->is_held ? place : NULL;
+	return place && place->is_rooted ? place : NULL;
 }
 
 static int add_place(struct retrace *retrace, uint64_t addr, bool is_begin)
@@ -197,16 +197,16 @@ static int add_piece(struct round *round, uint64_t start, uint64_t end, enum sig
 /* Classifies memory. False if it must not be searched. */
 static bool sort_of(const struct heap_picture *picture, uint64_t addr, enum sight_of *ret)
 {
-	switch (root_telling(picture, addr)) {
-	case ROOT_IS_RUNTIME:
+	switch (root_hint(picture, addr)) {
+	case ROOT_HINT_RUNTIME:
 		return false;
-	case ROOT_TELLS_NOTHING:
+	case ROOT_HINT_NONE:
 		*ret = SIGHT_MEMORY;
 		break;
-	case ROOT_TELLS:
-		*ret = root_kind(picture, addr) == HOLDER_STACK ? SIGHT_LAST : SIGHT_TELLING;
+	case ROOT_HINT_GOOD:
+		*ret = root_kind(picture, addr) == HOLDER_STACK ? SIGHT_LAST : SIGHT_VARIABLE;
 		break;
-	case ROOT_TELLS_LITTLE:
+	case ROOT_HINT_WEAK:
 		*ret = SIGHT_LAST;
 		break;
 	}
@@ -325,7 +325,7 @@ static struct retrace_way way_of(const struct round *round, uint64_t slot)
 		way.block = &round->proof->blocks[block];
 	}
 	way.is_end = way.slot & HOLDER_IS_WORD ||
-		     (way.slot && root_telling(round->picture, way.slot) == ROOT_TELLS);
+		     (way.slot && root_hint(round->picture, way.slot) == ROOT_HINT_GOOD);
 	return way;
 }
 
@@ -350,38 +350,38 @@ static struct retrace_way next_way(const struct round *round, struct retrace_pla
 }
 
 /* Checks what was found for a place. True if the way from the place to a root is now known. */
-static bool settle(const struct round *round, struct retrace_place *place)
+static bool resolve(const struct round *round, struct retrace_place *place)
 {
-	const struct sight *global = &place->sights[SIGHT_TELLING];
+	const struct sight *global = &place->sights[SIGHT_VARIABLE];
 	const struct sight *memory = &place->sights[SIGHT_MEMORY];
 
 	if (global->cnt && global->target >= memory->target) {
-		place->is_held = true;
+		place->is_rooted = true;
 		place->slot = global->slots[0];
 	}
-	for (size_t i = 0; !place->is_held && i < memory->cnt; i++) {
+	for (size_t i = 0; !place->is_rooted && i < memory->cnt; i++) {
 		struct retrace_way way = next_way(round, place, i);
 		const struct retrace_place *next =
 			way.is_end ? NULL : retrace_find(round->retrace, way.block, way.slot);
 
 		if (!way.is_end && !next)
 			continue;
-		place->is_held = true;
+		place->is_rooted = true;
 		place->slot = memory->slots[i];
 		if (next)
 			place->next = (size_t)(next - round->retrace->places);
 	}
-	return place->is_held;
+	return place->is_rooted;
 }
 
-static void settle_all(const struct round *round)
+static void resolve_all(const struct round *round)
 {
 	for (bool any = true; any;) {
 		any = false;
 		for (size_t i = 0; i < round->retrace->cnt; i++) {
 			struct retrace_place *place = &round->retrace->places[i];
 
-			any |= !place->is_held && settle(round, place);
+			any |= !place->is_rooted && resolve(round, place);
 		}
 	}
 }
@@ -394,7 +394,7 @@ static int add_next(const struct round *round, struct retrace *retrace, size_t f
 	for (size_t i = first; i < end; i++) {
 		size_t cnt = retrace->places[i].sights[SIGHT_MEMORY].cnt;
 
-		for (size_t j = 0; !err && !retrace->places[i].is_held && j < cnt; j++) {
+		for (size_t j = 0; !err && !retrace->places[i].is_rooted && j < cnt; j++) {
 			struct retrace_way way = next_way(round, &retrace->places[i], j);
 
 			err = retrace_add(retrace, way.block, way.slot);
@@ -407,26 +407,26 @@ static int add_next(const struct round *round, struct retrace *retrace, size_t f
  * Takes a slot on a stack for blocks without another holder. Stacks come last because they often
  * have stale pointers, or copies of pointers from elsewhere.
  */
-static void settle_by_stacks(const struct round *round)
+static void resolve_by_stacks(const struct round *round)
 {
 	for (size_t i = 0; i < round->retrace->cnt; i++) {
 		struct retrace_place *place = &round->retrace->places[i];
 		const struct sight *stack = &place->sights[SIGHT_LAST];
 
-		if (place->is_held || !stack->cnt ||
+		if (place->is_rooted || !stack->cnt ||
 		    stack->target < place->sights[SIGHT_MEMORY].target ||
 		    place->high - stack->target > STACK_BYTES)
 			continue;
-		place->is_held = true;
+		place->is_rooted = true;
 		place->slot = stack->slots[0];
 	}
-	settle_all(round);
+	resolve_all(round);
 }
 
 static bool is_done(const struct retrace *retrace, size_t begin_cnt)
 {
 	for (size_t i = 0; i < begin_cnt; i++)
-		if (!retrace->places[i].is_held)
+		if (!retrace->places[i].is_rooted)
 			return false;
 	return true;
 }
@@ -453,7 +453,7 @@ static int take_steps(struct round *round, struct retrace *retrace)
 		if (round->is_late || !lasts(round->picture))
 			break;
 		join_sights(round);
-		settle_all(round);
+		resolve_all(round);
 		if (is_done(retrace, begin_cnt))
 			return 0;
 		err = add_next(round, retrace, first, end);
@@ -461,7 +461,7 @@ static int take_steps(struct round *round, struct retrace *retrace)
 		took_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	}
 	if (!err)
-		settle_by_stacks(round);
+		resolve_by_stacks(round);
 	return err;
 }
 

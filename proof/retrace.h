@@ -25,9 +25,9 @@ struct sight {
 };
 
 enum sight_of {
-	SIGHT_TELLING, /* variables, whose names identify the owner */
-	SIGHT_MEMORY,  /* other memory, where the search may continue */
-	SIGHT_LAST,    /* roots that count only if nothing else is found, such as stacks */
+	SIGHT_VARIABLE, /* variables, whose names identify the owner */
+	SIGHT_MEMORY,   /* other memory, where the search may continue */
+	SIGHT_LAST,     /* roots that count only if nothing else is found, such as stacks */
 	SIGHT_CNT,
 };
 
@@ -52,10 +52,10 @@ struct retrace_place {
 	/* by slot of SIGHT_MEMORY: where the search continues */
 	struct retrace_way ways[RETRACE_SLOTS];
 	size_t way_cnt; /* number of elements of ways that are filled in */
-	bool is_held;   /* true if the way from here to a root is known */
-	/* if is_held: slot of the first pointer on the way */
+	bool is_rooted; /* true if the way from here to a root is known */
+	/* if is_rooted: slot of the first pointer on the way */
 	uint64_t slot;
-	size_t next; /* if is_held: index of the next place, RETRACE_NONE at the root */
+	size_t next; /* if is_rooted: index of the next place, RETRACE_NONE at the root */
 };
 
 struct retrace {

@@ -101,18 +101,18 @@ enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr)
  * Data of an allocator or of the C library may point to any block, so it does not identify an
  * owner. Neither do the data and stacks of an interpreter.
  */
-enum root_telling root_telling(const struct heap_picture *picture, uint64_t addr)
+enum root_hint root_hint(const struct heap_picture *picture, uint64_t addr)
 {
 	const struct mapping *file;
 	enum holder_kind kind = kind_of(picture, addr, &file);
 
 	if (kind == HOLDER_STACK)
-		return picture->is_python ? ROOT_TELLS_LITTLE : ROOT_TELLS;
+		return picture->is_python ? ROOT_HINT_WEAK : ROOT_HINT_GOOD;
 	if (kind != HOLDER_GLOBAL)
-		return ROOT_TELLS_NOTHING;
+		return ROOT_HINT_NONE;
 	if (module_is_runtime(file->path))
-		return ROOT_IS_RUNTIME;
-	return picture->is_python && interpreter_of(file->path) ? ROOT_TELLS_LITTLE : ROOT_TELLS;
+		return ROOT_HINT_RUNTIME;
+	return picture->is_python && interpreter_of(file->path) ? ROOT_HINT_WEAK : ROOT_HINT_GOOD;
 }
 
 bool root_is_python(const struct proc_maps *maps)

@@ -15,15 +15,15 @@ const struct mapping *root_file(const struct heap_picture *picture, const struct
 enum holder_kind root_kind(const struct heap_picture *picture, uint64_t addr);
 
 /* How well a root identifies the owner of a pointer. */
-enum root_telling {
-	ROOT_TELLS_NOTHING,
+enum root_hint {
+	ROOT_HINT_NONE,
 	/* data of a runtime: says nothing about the owner, and is not searched */
-	ROOT_IS_RUNTIME,
-	ROOT_TELLS_LITTLE, /* used only if no other holder is found */
-	ROOT_TELLS,
+	ROOT_HINT_RUNTIME,
+	ROOT_HINT_WEAK, /* used only if no other holder is found */
+	ROOT_HINT_GOOD,
 };
 
-enum root_telling root_telling(const struct heap_picture *picture, uint64_t addr);
+enum root_hint root_hint(const struct heap_picture *picture, uint64_t addr);
 
 /* True if a process runs CPython. */
 bool root_is_python(const struct proc_maps *maps);

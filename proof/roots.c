@@ -15,7 +15,7 @@
 #define RED_ZONE 0
 #endif
 
-struct search {
+struct root_search {
 	const struct root_ranges *heaps;
 	size_t heap;   /* index of the first heap that does not end before the next range */
 	uint64_t from; /* the mapping is unused below this address */
@@ -47,7 +47,7 @@ void root_ranges_deinit(struct root_ranges *ranges)
 /* Adds a range of memory, except for the walked heaps in it. */
 static int add_written(void *arg, uint64_t start, uint64_t end)
 {
-	struct search *search = arg;
+	struct root_search *search = arg;
 	const struct root_ranges *heaps = search->heaps;
 	int err = 0;
 
@@ -125,7 +125,7 @@ int roots_find(const struct memory *memory, const struct thread_states *threads,
 	       struct root_memory *ret)
 {
 	struct root_memory roots = {0};
-	struct search search = {.heaps = heaps};
+	struct root_search search = {.heaps = heaps};
 	int err = 0;
 
 	for_each_mapping (mapping, &memory->maps) {

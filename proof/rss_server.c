@@ -16,7 +16,7 @@
 #define SMAPS_BYTES_MAX (256U << 20)
 #define PIECE_BYTES (1U << 16)
 
-struct server {
+struct rss_server {
 	struct rss_files files;
 	struct rss_blocks blocks;
 };
@@ -74,7 +74,7 @@ static void drop_blocks(struct rss_blocks *blocks)
 	*blocks = (struct rss_blocks){0};
 }
 
-static int count(const struct server *server, int smaps_fd, struct rss *ret)
+static int count(const struct rss_server *server, int smaps_fd, struct rss *ret)
 {
 	struct byte_buffer text = {0};
 	struct smaps smaps;
@@ -90,7 +90,7 @@ static int count(const struct server *server, int smaps_fd, struct rss *ret)
 	return err;
 }
 
-static void answer(struct server *server, struct message_cursor *cursor, int smaps_fd,
+static void answer(struct rss_server *server, struct message_cursor *cursor, int smaps_fd,
 		   struct message *reply)
 {
 	struct rss rss = {0};
@@ -116,7 +116,7 @@ static void answer(struct server *server, struct message_cursor *cursor, int sma
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
-	struct server *server = arg;
+	struct rss_server *server = arg;
 
 	if (request->fd < 0)
 		return -EPROTO;
@@ -140,7 +140,7 @@ static int handle(void *arg, struct message *request, struct message *reply)
 
 void rss_server_main(int sock)
 {
-	struct server server = {.files = {.mem_fd = -1, .pagemap_fd = -1}};
+	struct rss_server server = {.files = {.mem_fd = -1, .pagemap_fd = -1}};
 
 	helper_serve(sock, handle, &server);
 }

@@ -16,7 +16,7 @@
  * Maximum time to stop all threads and to wait for threads that are ending, and pause between
  * looks.
  */
-#define SETTLE_NS 2000000000ULL
+#define STOP_ALL_NS 2000000000ULL
 #define ROUND_NS 50000
 
 /* Maximum time to wait for a running thread, and pause between looks. */
@@ -27,14 +27,14 @@ static int look(struct stop *stop, bool with_vectors, struct live_threads *ret)
 {
 	if (stop->watch)
 		return thread_watch__look(stop->watch, stop->pid, with_vectors, ret);
-	return traced_threads_look(stop->pid, &stop->held, with_vectors, ret);
+	return traced_threads_look(stop->pid, &stop->stopped, with_vectors, ret);
 }
 
-static bool is_held(const struct stop *stop, pid_t tid)
+static bool is_stopped(const struct stop *stop, pid_t tid)
 {
-	const struct held_thread *held = held_threads_find(&stop->held, tid);
+	const struct stopped_thread *stopped = stopped_threads_find(&stop->stopped, tid);
 
-	return held && held->stopped;
+	return stopped && stopped->stopped;
 }
 
 /*
@@ -46,11 +46,11 @@ static bool has_run(const struct live_threads *before, const struct memleak_thre
 	const struct memleak_thread_record *was =
 		before ? live_threads_find(before, (pid_t)now->tid) : now;
 
-	return !live_thread_rests(now) || !was || was->switches != now->switches;
+	return !live_thread_is_idle(now) || !was || was->switches != now->switches;
 }
 
 /* Stops the threads that run or have run. *ret: true if there were such threads. */
-static int hold_runners(struct stop *stop, const struct live_threads *before,
+static int stop_runners(struct stop *stop, const struct live_threads *before,
 			const struct live_threads *now, bool *ret)
 {
 	int err = 0;
@@ -59,11 +59,11 @@ static int hold_runners(struct stop *stop, const struct live_threads *before,
 	for (size_t i = 0; !err && i < now->cnt; i++) {
 		const struct memleak_thread_record *thread = now->items[i];
 
-		if (live_thread_is_worker(thread) || is_held(stop, (pid_t)thread->tid) ||
+		if (live_thread_is_worker(thread) || is_stopped(stop, (pid_t)thread->tid) ||
 		    !has_run(before, thread))
 			continue;
 		*ret = true;
-		err = held_threads_add(&stop->held, (pid_t)thread->tid);
+		err = stopped_threads_add(&stop->stopped, (pid_t)thread->tid);
 	}
 	return err;
 }
@@ -74,7 +74,7 @@ static void pause_ns(long ns)
 }
 
 /* Waits until a thread runs, and stops it. */
-static int hold_next_runner(struct stop *stop, uint64_t deadline_ns)
+static int stop_next_runner(struct stop *stop, uint64_t deadline_ns)
 {
 	uint64_t until_ns = clock_deadline_ns(WANTED_NS);
 	struct live_threads before = {0}, now;
@@ -88,7 +88,7 @@ static int hold_next_runner(struct stop *stop, uint64_t deadline_ns)
 		err = look(stop, false, &now);
 		if (err)
 			break;
-		err = hold_runners(stop, &before, &now, &found);
+		err = stop_runners(stop, &before, &now, &found);
 		live_threads_deinit(&before);
 		before = now;
 	}
@@ -97,9 +97,9 @@ static int hold_next_runner(struct stop *stop, uint64_t deadline_ns)
 }
 
 /* Stops threads until all other threads sleep. Records all threads. */
-static int settle(struct stop *stop, uint64_t deadline_ns)
+static int stop_all(struct stop *stop, uint64_t deadline_ns)
 {
-	uint64_t until_ns = clock_deadline_ns(SETTLE_NS);
+	uint64_t until_ns = clock_deadline_ns(STOP_ALL_NS);
 
 	if (until_ns > deadline_ns)
 		until_ns = deadline_ns;
@@ -107,11 +107,11 @@ static int settle(struct stop *stop, uint64_t deadline_ns)
 		bool some;
 		int err;
 
-		held_threads_wait(&stop->held, clock_deadline_ns(SOON_NS));
+		stopped_threads_wait(&stop->stopped, clock_deadline_ns(SOON_NS));
 		live_threads_deinit(&stop->seen);
 		err = look(stop, true, &stop->seen);
 		if (!err)
-			err = hold_runners(stop, NULL, &stop->seen, &some);
+			err = stop_runners(stop, NULL, &stop->seen, &some);
 		if (err || !some)
 			return err;
 		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
@@ -124,12 +124,12 @@ int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t d
 	       struct stop *ret)
 {
 	struct stop stop = {.watch = watch, .pid = pid};
-	int err = settle(&stop, deadline_ns);
+	int err = stop_all(&stop, deadline_ns);
 
-	if (!err && wants_one && !stop.held.cnt) {
-		err = hold_next_runner(&stop, deadline_ns);
+	if (!err && wants_one && !stop.stopped.cnt) {
+		err = stop_next_runner(&stop, deadline_ns);
 		if (!err)
-			err = settle(&stop, deadline_ns);
+			err = stop_all(&stop, deadline_ns);
 	}
 	/* No cleanup is needed: the caller ends the stop even after a failure. */
 	*ret = stop;
@@ -137,7 +137,7 @@ int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t d
 }
 
 /* False if threads came or went, or a sleeping thread has run. */
-static bool have_rested(const struct stop *stop, const struct live_threads *now)
+static bool stayed_idle(const struct stop *stop, const struct live_threads *now)
 {
 	if (stop->seen.cnt != now->cnt)
 		return false;
@@ -146,7 +146,7 @@ static bool have_rested(const struct stop *stop, const struct live_threads *now)
 
 		if (was->tid != is->tid)
 			return false;
-		if (!is_held(stop, (pid_t)is->tid) && !live_thread_is_worker(is) &&
+		if (!is_stopped(stop, (pid_t)is->tid) && !live_thread_is_worker(is) &&
 		    has_run(&stop->seen, is))
 			return false;
 	}
@@ -161,10 +161,10 @@ int stop_confirm(struct stop *stop, uint64_t deadline_ns)
 
 	if (err)
 		return err;
-	if (!have_rested(stop, &now)) {
-		err = hold_runners(stop, &stop->seen, &now, &some);
+	if (!stayed_idle(stop, &now)) {
+		err = stop_runners(stop, &stop->seen, &now, &some);
 		if (!err)
-			err = settle(stop, deadline_ns);
+			err = stop_all(stop, deadline_ns);
 		if (!err)
 			err = -EAGAIN;
 	}
@@ -174,14 +174,15 @@ int stop_confirm(struct stop *stop, uint64_t deadline_ns)
 
 int stop_renew(struct stop *stop, uint64_t deadline_ns)
 {
-	return settle(stop, deadline_ns);
+	return stop_all(stop, deadline_ns);
 }
 
-const struct held_thread *stop_next_held(const struct stop *stop, const struct held_thread *last)
+const struct stopped_thread *stop_next_thread(const struct stop *stop,
+					      const struct stopped_thread *last)
 {
-	const struct held_thread *end = stop->held.items + stop->held.cnt;
+	const struct stopped_thread *end = stop->stopped.items + stop->stopped.cnt;
 
-	for (last = last ? last + 1 : stop->held.items; last < end; last++)
+	for (last = last ? last + 1 : stop->stopped.items; last < end; last++)
 		if (last->stopped)
 			return last;
 	return NULL;
@@ -189,11 +190,11 @@ const struct held_thread *stop_next_held(const struct stop *stop, const struct h
 
 bool stop_end(struct stop *stop)
 {
-	return held_threads_let_go(&stop->held, &stop->seen);
+	return stopped_threads_resume(&stop->stopped, &stop->seen);
 }
 
 void stop_deinit(struct stop *stop)
 {
-	held_threads_deinit(&stop->held);
+	stopped_threads_deinit(&stop->stopped);
 	live_threads_deinit(&stop->seen);
 }

@@ -6,24 +6,25 @@
 #ifndef PROOF_STOP_H
 #define PROOF_STOP_H
 
-#include "proof/held_threads.h"
 #include "proof/live_threads.h"
+#include "proof/stopped_threads.h"
 #include "proof/thread_watch.h"
 
 struct stop {
 	/* NULL if the kernel rejects the BPF program. Then all threads are stopped. */
 	struct thread_watch *watch;
 	pid_t pid;
-	struct held_threads held;
+	struct stopped_threads stopped;
 	/* All threads with their registers, as recorded when the process had stopped. */
 	struct live_threads seen;
 };
 
 /*
  * Stops all running threads. wants_one: if no thread runs, waits up to a quarter of a second for
- * one that does. After success, no thread runs, and ret->held has the stopped threads; it is empty
- * if all were asleep. Returns -EBUSY if another process traces the process, -EAGAIN if threads come
- * and go too fast, -ESRCH or -ETIMEDOUT. Call stop_end() and stop_deinit() in any case.
+ * one that does. After success, no thread runs, and ret->stopped has the stopped threads; it is
+ * empty if all were asleep. Returns -EBUSY if another process traces the process, -EAGAIN if
+ * threads come and go too fast, -ESRCH or -ETIMEDOUT. Call stop_end() and stop_deinit() in any
+ * case.
  */
 int stop_begin(struct thread_watch *watch, pid_t pid, bool wants_one, uint64_t deadline_ns,
 	       struct stop *ret);
@@ -43,7 +44,8 @@ int stop_renew(struct stop *stop, uint64_t deadline_ns);
  * Returns the next stopped thread after the argument last, or the first one if last is NULL. NULL
  * at the end.
  */
-const struct held_thread *stop_next_held(const struct stop *stop, const struct held_thread *last);
+const struct stopped_thread *stop_next_thread(const struct stop *stop,
+					      const struct stopped_thread *last);
 
 /*
  * Resumes all threads. False if some threads have not stopped yet, and so cannot be resumed; then

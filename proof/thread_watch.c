@@ -48,7 +48,7 @@ int thread_watch__new(struct thread_watch **ret)
 		thread_watch__free(watch);
 		return err;
 	}
-	watch->program = bpf_program__fd(watch->skel->progs.tell_threads);
+	watch->program = bpf_program__fd(watch->skel->progs.record_threads);
 	watch->skel->bss->query.pid_namespace = pid_namespace_own();
 	*ret = watch;
 	return 0;

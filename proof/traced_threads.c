@@ -25,7 +25,7 @@ static bool has_ended(pid_t pid, pid_t tid)
 	return readlink(path, &target, 1) < 0 && errno == ENOENT;
 }
 
-static int add_record(pid_t pid, pid_t tid, bool is_held, bool with_vectors,
+static int add_record(pid_t pid, pid_t tid, bool is_stopped, bool with_vectors,
 		      struct live_threads *threads)
 {
 	size_t room = sizeof(struct memleak_thread_record) + MEMLEAK_VECTOR_BYTES;
@@ -37,14 +37,14 @@ static int add_record(pid_t pid, pid_t tid, bool is_held, bool with_vectors,
 	record = (void *)(threads->store + threads->store_len);
 	memset(record, 0, sizeof(*record));
 	record->tid = (__u32)tid;
-	if (!is_held && has_ended(pid, tid))
+	if (!is_stopped && has_ended(pid, tid))
 		record->flags = MEMLEAK_THREAD_ENDED;
 	iov = (struct iovec){record->registers, sizeof(record->registers)};
-	if (is_held && !ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov))
+	if (is_stopped && !ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov))
 		record->flags = MEMLEAK_THREAD_ASLEEP | MEMLEAK_THREAD_KNOWN;
-	record->sequences = is_held ? remote_call_sequences(tid) : MEMLEAK_SEQUENCES_UNKNOWN;
+	record->sequences = is_stopped ? remote_call_sequences(tid) : MEMLEAK_SEQUENCES_UNKNOWN;
 	iov = (struct iovec){record + 1, MEMLEAK_VECTOR_BYTES - 8};
-	if (is_held && with_vectors &&
+	if (is_stopped && with_vectors &&
 	    !ptrace(PTRACE_GETREGSET, tid, (void *)(uintptr_t)registers_vector_note, &iov))
 		record->vector_bytes = (__u32)iov.iov_len / 8 * 8;
 	record->bytes = (__u32)sizeof(*record) + record->vector_bytes;
@@ -52,7 +52,7 @@ static int add_record(pid_t pid, pid_t tid, bool is_held, bool with_vectors,
 	return 0;
 }
 
-int traced_threads_look(pid_t pid, const struct held_threads *held, bool with_vectors,
+int traced_threads_look(pid_t pid, const struct stopped_threads *stopped, bool with_vectors,
 			struct live_threads *ret)
 {
 	struct live_threads threads = {0};
@@ -67,14 +67,15 @@ int traced_threads_look(pid_t pid, const struct held_threads *held, bool with_ve
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!err && (entry = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-		const struct held_thread *thread = tid > 0 ? held_threads_find(held, tid) : NULL;
+		const struct stopped_thread *thread =
+			tid > 0 ? stopped_threads_find(stopped, tid) : NULL;
 
 		if (tid <= 0 || (thread && thread->gone))
 			continue;
 		err = add_record(pid, tid, thread && thread->stopped, with_vectors, &threads);
 	}
 	closedir(dir);
-	live_threads_are_all(&threads);
+	live_threads_set_count(&threads);
 	if (!err)
 		err = live_threads_index(&threads);
 	if (err)

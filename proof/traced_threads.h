@@ -6,11 +6,11 @@
 #ifndef PROOF_TRACED_THREADS_H
 #define PROOF_TRACED_THREADS_H
 
-#include "proof/held_threads.h"
 #include "proof/live_threads.h"
+#include "proof/stopped_threads.h"
 
 /* Does the same as thread_watch__look(), but threads that are not stopped count as running. */
-int traced_threads_look(pid_t pid, const struct held_threads *held, bool with_vectors,
+int traced_threads_look(pid_t pid, const struct stopped_threads *stopped, bool with_vectors,
 			struct live_threads *ret);
 
 #endif

@@ -162,7 +162,7 @@ int tracer__take(struct tracer *tracer, const struct tracer_order *order, struct
 
 	message_put_u32(&request, TRACER_TAKE);
 	message_put_u32(&request, (uint32_t)order->pid);
-	message_put_u32(&request, order->wants_runner);
+	message_put_u32(&request, order->waits_for_runner);
 	message_put_u32(&request, order->may_copy);
 	message_put_u64(&request, order->deadline_ns);
 	err = ask(tracer, &request, order->deadline_ns + GRACE_NS, &reply);
@@ -173,7 +173,7 @@ int tracer__take(struct tracer *tracer, const struct tracer_order *order, struct
 	return err;
 }
 
-uint64_t tracer__let_go(struct tracer *tracer)
+uint64_t tracer__release(struct tracer *tracer)
 {
 	struct message request = {.fd = -1}, reply = {.fd = -1};
 	struct message_cursor cursor;
@@ -181,7 +181,7 @@ uint64_t tracer__let_go(struct tracer *tracer)
 
 	if (tracer->sock < 0)
 		return 0;
-	message_put_u32(&request, TRACER_LET_GO);
+	message_put_u32(&request, TRACER_RELEASE);
 	ask(tracer, &request, clock_deadline_ns(GRACE_NS), &reply);
 	cursor = message_read(&reply);
 	stopped_ns = message_get_u64(&cursor);

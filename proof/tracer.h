@@ -25,7 +25,7 @@ void tracer__free(struct tracer *tracer);
 pid_t tracer__pid(const struct tracer *tracer);
 
 /*
- * Takes a picture. The next picture may be taken only after tracer__let_go(). Returns 0 or the
+ * Takes a picture. The next picture may be taken only after tracer__release(). Returns 0 or the
  * errors of picture_taker__take(). After -EPIPE (the tracer is gone, or did not answer in time) the
  * call may be repeated.
  */
@@ -43,6 +43,6 @@ int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd);
  * Kills the copy, if any, and resumes the threads. Returns the total time that threads were
  * stopped, in nanoseconds.
  */
-uint64_t tracer__let_go(struct tracer *tracer);
+uint64_t tracer__release(struct tracer *tracer);
 
 #endif

@@ -10,18 +10,18 @@
 #include "proof/live_threads.h"
 
 /* First word of a message to the tracer. */
-enum tracer_request { TRACER_TAKE, TRACER_LET_GO, TRACER_WATCH_END };
+enum tracer_request { TRACER_TAKE, TRACER_RELEASE, TRACER_WATCH_END };
 
 enum tracer_result {
-	TRACER_NOBODY_RAN, /* no thread was stopped, as all threads sleep */
+	TRACER_ALL_ASLEEP, /* no thread was stopped, as all threads sleep */
 	TRACER_COPIED,
-	TRACER_HOLDS, /* running threads were stopped, until tracer__let_go() */
-	TRACER_ENDED, /* the process is stopped at its exit until tracer__let_go() */
+	TRACER_STOPPED, /* running threads were stopped, until tracer__release() */
+	TRACER_ENDED,   /* the process is stopped at its exit until tracer__release() */
 };
 
 struct tracer_order {
 	pid_t pid;
-	bool wants_runner; /* if no thread runs, wait a while for one that does */
+	bool waits_for_runner; /* if no thread runs, wait a while for one that does */
 	bool may_copy;
 	uint64_t deadline_ns; /* then threads are resumed and a copy is killed */
 };
@@ -30,13 +30,13 @@ struct tracer_answer {
 	enum tracer_result result;
 	pid_t copy;
 	/*
-	 * With TRACER_HOLDS: why there is no copy. -ECHILD: the process could notice a copy;
+	 * With TRACER_STOPPED: why there is no copy. -ECHILD: the process could notice a copy;
 	 * -ENOEXEC: no thread may make a copy, e.g. because of a seccomp filter; -ESTALE: some
 	 * thread ran in every try; -ENOMEM: not enough memory; -EAGAIN: too many processes.
 	 */
 	int copy_err;
 	uint64_t taken_ns;
-	uint64_t stopped_ns; /* how long threads were stopped; 0 with TRACER_HOLDS */
+	uint64_t stopped_ns; /* how long threads were stopped; 0 with TRACER_STOPPED */
 	struct live_threads seen;
 };
 

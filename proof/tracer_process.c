@@ -15,7 +15,7 @@
 
 #include "base/capabilities.h"
 #include "base/clock.h"
-#include "base/turns.h"
+#include "base/fair_lock.h"
 #include "base/write_all.h"
 #include "helper/message.h"
 #include "helper/own_process.h"
@@ -58,9 +58,9 @@ struct tracing {
 	int sock;
 	struct thread_watch *watch;
 	struct stop stop;
-	bool holds;       /* threads of a process are stopped */
-	bool to_let_go;   /* threads are to be resumed, but some have not stopped yet */
-	struct copy copy; /* current copy; its pid is 0 if there is none */
+	bool has_stopped;    /* threads of a process are stopped */
+	bool resume_pending; /* threads are to be resumed, but some have not stopped yet */
+	struct copy copy;    /* current copy; its pid is 0 if there is none */
 	/* process whose picture was taken and which is still stopped at its exit, 0 if none */
 	pid_t at_end;
 	struct ended_copies ended;
@@ -68,39 +68,39 @@ struct tracing {
 	uint64_t stopped_ns;
 };
 
-static uint64_t held_ns(const struct tracing *tracing)
+static uint64_t stopped_so_far_ns(const struct tracing *tracing)
 {
-	uint64_t since_ns = tracing->stop.held.since_ns;
+	uint64_t since_ns = tracing->stop.stopped.since_ns;
 
 	return since_ns ? clock_ns(CLOCK_MONOTONIC) - since_ns : 0;
 }
 
 static void release_threads(struct tracing *tracing)
 {
-	if (tracing->holds)
-		tracing->stopped_ns = held_ns(tracing);
-	tracing->holds = false;
-	tracing->to_let_go = !stop_end(&tracing->stop);
+	if (tracing->has_stopped)
+		tracing->stopped_ns = stopped_so_far_ns(tracing);
+	tracing->has_stopped = false;
+	tracing->resume_pending = !stop_end(&tracing->stop);
 }
 
-static void let_go(struct tracing *tracing)
+static void release(struct tracing *tracing)
 {
-	if (tracing->holds)
+	if (tracing->has_stopped)
 		release_threads(tracing);
 	if (tracing->copy.pid)
 		copy_end(&tracing->copy, &tracing->ended);
 	tracing->copy.pid = 0;
 	if (tracing->at_end)
-		end_watch_let_go();
+		end_watch_release();
 	tracing->at_end = 0;
 }
 
 /* Waits for threads that have not stopped yet, and resumes them. */
 static void end_stop(struct tracing *tracing)
 {
-	while (tracing->to_let_go) {
-		tracing->to_let_go = !stop_end(&tracing->stop);
-		if (tracing->to_let_go)
+	while (tracing->resume_pending) {
+		tracing->resume_pending = !stop_end(&tracing->stop);
+		if (tracing->resume_pending)
 			usleep(STRAGGLERS_MS * 1000);
 	}
 	stop_deinit(&tracing->stop);
@@ -119,14 +119,14 @@ static void end_copies(struct tracing *tracing)
 static int take_at_end(struct tracing *tracing, const struct tracer_order *order,
 		       struct tracer_answer *ret)
 {
-	struct held_thread last = {.tid = end_watch_at_end(order->pid), .stopped = true};
-	const struct held_threads held = {.items = &last, .cnt = 1};
+	struct stopped_thread last = {.tid = end_watch_at_end(order->pid), .stopped = true};
+	const struct stopped_threads stopped = {.items = &last, .cnt = 1};
 	uint64_t until_ns = clock_deadline_ns(OTHERS_END_NS);
 	int err;
 
 	for (;;) {
 		live_threads_deinit(&tracing->stop.seen);
-		err = traced_threads_look(order->pid, &held, true, &tracing->stop.seen);
+		err = traced_threads_look(order->pid, &stopped, true, &tracing->stop.seen);
 		if ((err && err != -EAGAIN) || (!err && tracing->stop.seen.cnt == 1) ||
 		    clock_ns(CLOCK_MONOTONIC) >= until_ns)
 			break;
@@ -184,23 +184,23 @@ static int take(struct tracing *tracing, const struct tracer_order *order,
 	if (end_watch_at_end(order->pid))
 		return take_at_end(tracing, order, ret);
 	ret->taken_ns = clock_ns(CLOCK_MONOTONIC);
-	err = stop_begin(tracing->watch, order->pid, order->wants_runner, order->deadline_ns,
+	err = stop_begin(tracing->watch, order->pid, order->waits_for_runner, order->deadline_ns,
 			 &tracing->stop);
-	tracing->holds = tracing->stop.held.cnt;
-	if (!err && !tracing->holds) {
-		ret->result = TRACER_NOBODY_RAN;
+	tracing->has_stopped = tracing->stop.stopped.cnt;
+	if (!err && !tracing->has_stopped) {
+		ret->result = TRACER_ALL_ASLEEP;
 		return 0;
 	}
 	if (!err)
 		ret->copy_err = make_copy(tracing, order, at);
 	if (!err && ret->copy_err)
 		err = wait_for_quiet(&tracing->stop, order->deadline_ns);
-	ret->result = err || ret->copy_err ? TRACER_HOLDS : TRACER_COPIED;
+	ret->result = err || ret->copy_err ? TRACER_STOPPED : TRACER_COPIED;
 	ret->copy = tracing->copy.pid;
 	ret->taken_ns = ret->copy ? tracing->copy.taken_ns : clock_ns(CLOCK_MONOTONIC);
 	if (err || ret->copy)
 		release_threads(tracing);
-	if (ret->result == TRACER_HOLDS && tracing->deadline_ns > clock_deadline_ns(HOLD_NS))
+	if (ret->result == TRACER_STOPPED && tracing->deadline_ns > clock_deadline_ns(HOLD_NS))
 		tracing->deadline_ns = clock_deadline_ns(HOLD_NS);
 	ret->stopped_ns = tracing->stopped_ns;
 	return err;
@@ -221,7 +221,7 @@ static void answer_take(struct tracing *tracing, struct message_cursor *request,
 	struct tracer_answer answer = {0};
 	struct tracer_order order = {
 		.pid = (pid_t)message_get_u32(request),
-		.wants_runner = message_get_u32(request),
+		.waits_for_runner = message_get_u32(request),
 		.may_copy = message_get_u32(request),
 		.deadline_ns = message_get_u64(request),
 	};
@@ -230,7 +230,7 @@ static void answer_take(struct tracing *tracing, struct message_cursor *request,
 	if (!err)
 		err = put_records(&tracing->stop.seen, reply);
 	if (err)
-		let_go(tracing);
+		release(tracing);
 	message_put_u32(reply, (uint32_t)err);
 	message_put_u32(reply, answer.result);
 	message_put_u32(reply, (uint32_t)answer.copy);
@@ -258,7 +258,7 @@ static int answer_next(struct tracing *tracing)
 
 	if (err)
 		return err;
-	let_go(tracing);
+	release(tracing);
 	cursor = message_read(&request);
 	switch (message_get_u32(&cursor)) {
 	case TRACER_TAKE:
@@ -267,7 +267,7 @@ static int answer_next(struct tracing *tracing)
 	case TRACER_WATCH_END:
 		message_put_u32(&reply, (uint32_t)watch_end(&cursor, &request));
 		break;
-	case TRACER_LET_GO:
+	case TRACER_RELEASE:
 		message_put_u64(&reply, tracing->stopped_ns);
 		break;
 	default:
@@ -286,9 +286,9 @@ static int answer_next(struct tracing *tracing)
 
 static int wait_ms(const struct tracing *tracing)
 {
-	if (tracing->to_let_go || tracing->ended.cnt)
+	if (tracing->resume_pending || tracing->ended.cnt)
 		return STRAGGLERS_MS;
-	if (tracing->holds || tracing->copy.pid)
+	if (tracing->has_stopped || tracing->copy.pid)
 		return (int)clock_left_ms(tracing->deadline_ns);
 	return -1;
 }
@@ -296,23 +296,23 @@ static int wait_ms(const struct tracing *tracing)
 static void serve(struct tracing *tracing)
 {
 	struct pollfd fds[] = {{.fd = tracing->sock, .events = POLLIN},
-			       {.fd = held_threads_news_fd(), .events = POLLIN}};
+			       {.fd = stopped_threads_signal_fd(), .events = POLLIN}};
 
 	for (;;) {
 		int ready = poll(fds, 2, wait_ms(tracing));
 
-		held_threads_drop_news(fds[1].fd);
+		stopped_threads_drain_signals(fds[1].fd);
 		end_watch_poll();
 
-		if (tracing->to_let_go)
-			tracing->to_let_go = !stop_end(&tracing->stop);
+		if (tracing->resume_pending)
+			tracing->resume_pending = !stop_end(&tracing->stop);
 		ended_copies_reap(&tracing->ended);
 		if (!ready && clock_ns(CLOCK_MONOTONIC) >= tracing->deadline_ns)
-			let_go(tracing);
+			release(tracing);
 		if (ready > 0 && fds[0].revents && answer_next(tracing))
 			break;
 	}
-	let_go(tracing);
+	release(tracing);
 	end_stop(tracing);
 	end_copies(tracing);
 }
@@ -321,7 +321,7 @@ static void serve(struct tracing *tracing)
  * Raises the priority of this process: threads are stopped while it works, and it needs little
  * time.
  */
-static void go_first(void)
+static void raise_priority(void)
 {
 	struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
 
@@ -349,8 +349,8 @@ void tracer_process_run(int sock, struct thread_watch *watch)
 	int files[] = {sock, watch ? thread_watch__fd(watch) : -1};
 	struct tracing tracing = {.sock = 3, .watch = watch};
 
-	go_first();
-	turn_forget();
+	raise_priority();
+	fair_lock_end_sharing();
 	prctl(PR_SET_NAME, "memleak tracer", 0, 0, 0);
 	/*
 	 * Leave memleak's process group: signals to the group, e.g. from a terminal, must not reach
@@ -362,7 +362,7 @@ void tracer_process_run(int sock, struct thread_watch *watch)
 	if (watch)
 		thread_watch__use_fd(watch, 4);
 	keep_few_rights();
-	held_threads_prepare();
+	stopped_threads_prepare();
 	serve(&tracing);
 	_exit(0);
 }

@@ -68,20 +68,20 @@ static bool is_late(const struct written_pages *pages)
 }
 
 /* A run of adjacent pages, which are visited together. */
-struct run {
+struct page_run {
 	uint64_t start;
 	uint64_t end;
 };
 
-static int end_run(const struct written_pages *pages, struct run *run)
+static int end_run(const struct written_pages *pages, struct page_run *run)
 {
-	struct run whole = *run;
+	struct page_run whole = *run;
 
-	*run = (struct run){0};
+	*run = (struct page_run){0};
 	return whole.start < whole.end ? pages->visit(pages->arg, whole.start, whole.end) : 0;
 }
 
-static int add_to_run(const struct written_pages *pages, struct run *run, uint64_t start,
+static int add_to_run(const struct written_pages *pages, struct page_run *run, uint64_t start,
 		      uint64_t end)
 {
 	int err = 0;
@@ -91,7 +91,7 @@ static int add_to_run(const struct written_pages *pages, struct run *run, uint64
 		return 0;
 	}
 	err = end_run(pages, run);
-	*run = (struct run){start, end};
+	*run = (struct page_run){start, end};
 	return err;
 }
 
@@ -99,7 +99,7 @@ static int scan_pages(const struct written_pages *pages, uint64_t start, uint64_
 		      uint64_t without)
 {
 	struct scan_region regions[SCAN_REGIONS];
-	struct run run = {0};
+	struct page_run run = {0};
 	int err = 0;
 
 	while (!err && start < end) {
@@ -160,7 +160,7 @@ static bool is_zero(const struct written_pages *pages, uint64_t entry)
 }
 
 static int take_entries(const struct written_pages *pages, const uint64_t *entries, size_t cnt,
-			uint64_t start, uint64_t without, struct run *run)
+			uint64_t start, uint64_t without, struct page_run *run)
 {
 	int err = 0;
 
@@ -178,7 +178,7 @@ static int read_entries(const struct written_pages *pages, uint64_t start, uint6
 			uint64_t without)
 {
 	cleanup_free uint64_t *entries = malloc(ENTRIES * sizeof(*entries));
-	struct run run = {0};
+	struct page_run run = {0};
 	int err = entries ? 0 : -ENOMEM;
 
 	while (!err && start < end) {

@@ -72,7 +72,7 @@ static bool is_free(const struct recording *recording, const struct read_site *s
 {
 	if (site->words[SITE_PRESENT])
 		return false;
-	return !site->left || recording->snapshots - site->left >= MOMENT_CNT;
+	return !site->left || recording->snapshots - site->left >= HISTORY_POINTS_MAX;
 }
 
 int recording_take_site(struct recording *recording, struct byte_reader *from)

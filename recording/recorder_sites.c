@@ -18,7 +18,7 @@
  * for a new site while reports still remember the old site with that number.
  */
 #define FORGET_AFTER 64
-_Static_assert(FORGET_AFTER > MOMENT_CNT, "numbers are free when reports have forgotten");
+_Static_assert(FORGET_AFTER > HISTORY_POINTS_MAX, "numbers are free when reports have forgotten");
 
 /* Sets *from to the first unused number that is not below *from; all lower numbers are in use. */
 static int free_number(struct recorder *recorder, size_t *from)

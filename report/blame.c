@@ -10,8 +10,8 @@
 #include "report/wrapper_names.h"
 
 /* A function of a stack, and the owner of its code. */
-struct spot {
-	struct place place;
+struct owned_function {
+	struct stack_pos pos;
 	const struct sym_location *location;
 	const char *symbol; /* NULL if the function has no name */
 	enum code_owner owner;
@@ -35,118 +35,119 @@ static size_t function_cnt(const struct report_site *shown, size_t frame)
 	return location && location->frame_cnt ? location->frame_cnt : 1;
 }
 
-static struct spot spot_at(const struct options *opts, const struct report_site *shown,
-			   struct place place)
+static struct owned_function owned_at(const struct options *opts, const struct report_site *shown,
+				      struct stack_pos pos)
 {
-	const struct sym_location *location = shown->locations[place.frame];
+	const struct sym_location *location = shown->locations[pos.frame];
 	const struct sym_frame *frame =
-		location && location->frame_cnt ? &location->frames[place.function] : NULL;
+		location && location->frame_cnt ? &location->frames[pos.function] : NULL;
 	const char *symbol = frame && sym_is_known(frame->symbol) ? frame->symbol : NULL;
 
-	return (struct spot){place, location, symbol,
-			     code_owner(opts, &shown->program, location, frame)};
+	return (struct owned_function){pos, location, symbol,
+				       code_owner(opts, &shown->program, location, frame)};
 }
 
 /* Moves to the next function outwards. Returns false if only start-up code, or nothing, follows. */
-static bool step_out(const struct report_site *shown, struct place *place)
+static bool step_out(const struct report_site *shown, struct stack_pos *pos)
 {
-	if (++place->function < function_cnt(shown, place->frame))
+	if (++pos->function < function_cnt(shown, pos->frame))
 		return true;
-	*place = (struct place){.frame = place->frame + 1};
-	return place->frame < shown->site->frame_cnt &&
-	       !frame_is_start(shown->locations[place->frame]);
+	*pos = (struct stack_pos){.frame = pos->frame + 1};
+	return pos->frame < shown->site->frame_cnt && !frame_is_start(shown->locations[pos->frame]);
 }
 
-static bool step_in(const struct report_site *shown, struct place *place)
+static bool step_in(const struct report_site *shown, struct stack_pos *pos)
 {
-	if (place->function) {
-		place->function--;
+	if (pos->function) {
+		pos->function--;
 		return true;
 	}
-	if (place->frame <= shown->first_frame)
+	if (pos->frame <= shown->first_frame)
 		return false;
-	place->frame--;
-	place->function = function_cnt(shown, place->frame) - 1;
+	pos->frame--;
+	pos->function = function_cnt(shown, pos->frame) - 1;
 	return true;
 }
 
-typedef bool wanted(const struct spot *spot);
+typedef bool wanted(const struct owned_function *owned);
 
-static bool is_own(const struct spot *spot)
+static bool is_own(const struct owned_function *owned)
 {
-	return spot->owner == CODE_OF_PROGRAM && spot->symbol && !function_is_wrapper(spot->symbol);
+	return owned->owner == CODE_OF_PROGRAM && owned->symbol &&
+	       !function_is_wrapper(owned->symbol);
 }
 
 /*
  * True if the code is the program's, or that of an interpreter, which runs the program's scripts.
  */
-static bool is_inside_program(const struct spot *spot)
+static bool is_inside_program(const struct owned_function *owned)
 {
-	return spot->owner == CODE_OF_INTERPRETER || spot->owner == CODE_OF_PROGRAM;
+	return owned->owner == CODE_OF_INTERPRETER || owned->owner == CODE_OF_PROGRAM;
 }
 
-static bool is_unnamed_own(const struct spot *spot)
+static bool is_unnamed_own(const struct owned_function *owned)
 {
-	return spot->owner == CODE_OF_PROGRAM && !spot->symbol;
+	return owned->owner == CODE_OF_PROGRAM && !owned->symbol;
 }
 
 /* True for a named function of a library or interpreter, unless it is a wrapper. */
-static bool is_foreign(const struct spot *spot)
+static bool is_foreign(const struct owned_function *owned)
 {
-	return (spot->owner == CODE_OF_LIBRARY || spot->owner == CODE_OF_INTERPRETER) &&
-	       spot->symbol && !function_is_wrapper(spot->symbol);
+	return (owned->owner == CODE_OF_LIBRARY || owned->owner == CODE_OF_INTERPRETER) &&
+	       owned->symbol && !function_is_wrapper(owned->symbol);
 }
 
 /* Finds a function from a frame outwards: the first one for which is_wanted() is true. */
 static bool find(const struct options *opts, const struct report_site *shown, size_t first,
-		 wanted *is_wanted, struct spot *ret)
+		 wanted *is_wanted, struct owned_function *ret)
 {
-	struct place place = {.frame = first};
+	struct stack_pos pos = {.frame = first};
 
 	if (first >= shown->site->frame_cnt || frame_is_start(shown->locations[first]))
 		return false;
 	do {
-		*ret = spot_at(opts, shown, place);
+		*ret = owned_at(opts, shown, pos);
 		if (is_wanted(ret))
 			return true;
-	} while (step_out(shown, &place));
+	} while (step_out(shown, &pos));
 	return false;
 }
 
-static bool is_call(const struct report_site *shown, const struct spot *spot)
+static bool is_call(const struct report_site *shown, const struct owned_function *owned)
 {
-	if (spot->owner == CODE_OF_PROGRAM)
-		return spot->symbol && spot->place.frame < shown->wrapped_frame;
-	return spot->owner == CODE_OF_LIBRARY || (spot->owner == CODE_OF_RUNTIME && spot->symbol);
+	if (owned->owner == CODE_OF_PROGRAM)
+		return owned->symbol && owned->pos.frame < shown->wrapped_frame;
+	return owned->owner == CODE_OF_LIBRARY ||
+	       (owned->owner == CODE_OF_RUNTIME && owned->symbol);
 }
 
 /*
- * Finds the library function that the function at `place` called: the nearest one inwards. If this
+ * Finds the library function that the function at `pos` called: the nearest one inwards. If this
  * library function has no name, as after a tail call, finds the next function inwards of the same
  * file that has a name. Wrappers, such as strdup() and the standard library of C++, do not count as
  * library functions.
  */
 static bool find_call(const struct options *opts, const struct report_site *shown,
-		      struct place place, struct place *ret)
+		      struct stack_pos pos, struct stack_pos *ret)
 {
 	const char *module = NULL;
 
-	while (step_in(shown, &place)) {
-		struct spot spot = spot_at(opts, shown, place);
+	while (step_in(shown, &pos)) {
+		struct owned_function owned = owned_at(opts, shown, pos);
 
-		if (module && (!spot.location || !spot.location->module ||
-			       strcmp(spot.location->module, module)))
+		if (module && (!owned.location || !owned.location->module ||
+			       strcmp(owned.location->module, module)))
 			break;
-		if (!is_call(shown, &spot))
+		if (!is_call(shown, &owned))
 			continue;
-		if (spot.symbol && function_is_wrapper(spot.symbol))
+		if (owned.symbol && function_is_wrapper(owned.symbol))
 			break;
 		if (!module)
-			*ret = place;
-		module = spot.location->module;
-		if (!spot.symbol)
+			*ret = pos;
+		module = owned.location->module;
+		if (!owned.symbol)
 			continue;
-		*ret = place;
+		*ret = pos;
 		return true;
 	}
 	return module;
@@ -157,21 +158,22 @@ static bool find_call(const struct options *opts, const struct report_site *show
  * library function that the stripped program or the interpreter called; else the innermost named
  * function of a library; else the innermost function.
  */
-static struct place blamed_of_others(const struct options *opts, const struct report_site *shown)
+static struct stack_pos blamed_of_others(const struct options *opts,
+					 const struct report_site *shown)
 {
-	struct place place = {.frame = shown->first_frame}, call;
-	struct spot spot;
+	struct stack_pos pos = {.frame = shown->first_frame}, call;
+	struct owned_function owned;
 
-	if (find(opts, shown, shown->first_frame, is_inside_program, &spot)) {
-		bool has_call = find_call(opts, shown, spot.place, &call);
+	if (find(opts, shown, shown->first_frame, is_inside_program, &owned)) {
+		bool has_call = find_call(opts, shown, owned.pos, &call);
 
-		if (has_call && spot_at(opts, shown, call).owner == CODE_OF_LIBRARY)
+		if (has_call && owned_at(opts, shown, call).owner == CODE_OF_LIBRARY)
 			return call;
 	}
-	if (find(opts, shown, shown->first_frame, is_foreign, &spot) ||
-	    find(opts, shown, shown->first_frame, is_unnamed_own, &spot))
-		return spot.place;
-	return place;
+	if (find(opts, shown, shown->first_frame, is_foreign, &owned) ||
+	    find(opts, shown, shown->first_frame, is_unnamed_own, &owned))
+		return owned.pos;
+	return pos;
 }
 
 /*
@@ -181,11 +183,12 @@ static struct place blamed_of_others(const struct options *opts, const struct re
 static const struct runtime_objects *objects_of(const struct options *opts,
 						const struct report_site *shown)
 {
-	struct spot spot = {0};
+	struct owned_function owned = {0};
 
 	if (shown->site->frame_cnt && shown->site->kind != KIND_DESCRIPTOR)
-		spot = spot_at(opts, shown, shown->blamed);
-	return spot.owner == CODE_OF_INTERPRETER ? runtime_objects_of(spot.location->module) : NULL;
+		owned = owned_at(opts, shown, shown->blamed);
+	return owned.owner == CODE_OF_INTERPRETER ? runtime_objects_of(owned.location->module)
+						  : NULL;
 }
 
 static bool is_main(const struct sym_frame *frame)
@@ -219,21 +222,21 @@ static struct program program_of(const struct report_site *shown)
  * Returns the outermost function of the runtime that took the memory: all functions between it and
  * the allocator are in the runtime's file.
  */
-static struct place border_of(const struct options *opts, const struct report_site *shown)
+static struct stack_pos border_of(const struct options *opts, const struct report_site *shown)
 {
-	struct place border = {.frame = shown->first_frame};
+	struct stack_pos border = {.frame = shown->first_frame};
 	const char *module = NULL;
 
 	for (size_t i = shown->first_frame; i < shown->site->frame_cnt; i++) {
-		struct spot spot = spot_at(opts, shown, (struct place){.frame = i});
+		struct owned_function owned = owned_at(opts, shown, (struct stack_pos){.frame = i});
 
-		if (!module && spot.owner == CODE_OF_RUNTIME)
+		if (!module && owned.owner == CODE_OF_RUNTIME)
 			continue;
-		if (!spot.location || !spot.location->module ||
-		    (module && strcmp(spot.location->module, module)))
+		if (!owned.location || !owned.location->module ||
+		    (module && strcmp(owned.location->module, module)))
 			break;
-		module = spot.location->module;
-		border = (struct place){i, function_cnt(shown, i) - 1};
+		module = owned.location->module;
+		border = (struct stack_pos){i, function_cnt(shown, i) - 1};
 	}
 	return border;
 }
@@ -243,7 +246,7 @@ static void blame_chunk_pool(struct report_site *shown)
 {
 	size_t frame = shown->blamed_from;
 
-	shown->blamed = (struct place){frame, function_cnt(shown, frame) - 1};
+	shown->blamed = (struct stack_pos){frame, function_cnt(shown, frame) - 1};
 	shown->has_through = false;
 }
 
@@ -255,7 +258,7 @@ static bool is_in_script(const struct report_site *shown)
 
 static void blame_within(const struct options *opts, struct report_site *shown)
 {
-	struct place border = border_of(opts, shown);
+	struct stack_pos border = border_of(opts, shown);
 
 	if (shown->blamed.frame <= border.frame)
 		return;
@@ -266,7 +269,7 @@ static void blame_within(const struct options *opts, struct report_site *shown)
 void blame(const struct options *opts, struct report_site *shown)
 {
 	size_t first = shown->first_frame;
-	struct spot spot;
+	struct owned_function owned;
 
 	shown->program = program_of(shown);
 	shown->has_through = false;
@@ -274,10 +277,10 @@ void blame(const struct options *opts, struct report_site *shown)
 		first = shown->wrapped_frame;
 	if (first < shown->blamed_from)
 		first = shown->blamed_from;
-	if (find(opts, shown, first, is_own, &spot) ||
-	    find(opts, shown, shown->first_frame, is_own, &spot)) {
-		shown->blamed = spot.place;
-		shown->has_through = find_call(opts, shown, spot.place, &shown->through);
+	if (find(opts, shown, first, is_own, &owned) ||
+	    find(opts, shown, shown->first_frame, is_own, &owned)) {
+		shown->blamed = owned.pos;
+		shown->has_through = find_call(opts, shown, owned.pos, &shown->through);
 	} else {
 		shown->blamed = blamed_of_others(opts, shown);
 		if (!shown->objects)
@@ -291,16 +294,16 @@ void blame(const struct options *opts, struct report_site *shown)
 
 bool blame_may_name(const struct options *opts, struct report_site *shown, size_t frame)
 {
-	struct place place = {.frame = frame};
+	struct stack_pos pos = {.frame = frame};
 
 	shown->program = program_of(shown);
 	if (frame_is_start(shown->locations[frame]) ||
 	    frame_is_allocator(shown->site, shown->locations[frame]))
 		return false;
-	for (; place.function < function_cnt(shown, frame); place.function++) {
-		struct spot spot = spot_at(opts, shown, place);
+	for (; pos.function < function_cnt(shown, frame); pos.function++) {
+		struct owned_function owned = owned_at(opts, shown, pos);
 
-		if (is_own(&spot))
+		if (is_own(&owned))
 			return true;
 	}
 	return false;

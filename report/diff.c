@@ -72,12 +72,13 @@ static int make_key(const struct diff *diff, size_t which, const struct site *co
 		    const struct site *site, struct diff_keys *keys)
 {
 	const struct snapshot *second = diff->sides[1].snap;
-	const struct site *const *twin = NULL;
+	const struct site *const *counterpart = NULL;
 
 	if (which == 0 && keys->same_run)
-		twin = bsearch(&site, second_ids, second->site_cnt, sizeof(site), compare_ids);
-	return twin ? diff_keys_make(keys, diff->sides[1].symbols, *twin)
-		    : diff_keys_make(keys, diff->sides[which].symbols, site);
+		counterpart =
+			bsearch(&site, second_ids, second->site_cnt, sizeof(site), compare_ids);
+	return counterpart ? diff_keys_make(keys, diff->sides[1].symbols, *counterpart)
+			   : diff_keys_make(keys, diff->sides[which].symbols, site);
 }
 
 /*

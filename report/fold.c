@@ -37,32 +37,32 @@ static bool is_of_script(const struct spot *spot)
 	return spot_has_symbol(spot) && script_function_of(spot->frame->symbol, &script);
 }
 
-struct spot spot_at(const struct report_site *shown, struct place place)
+struct spot spot_at(const struct report_site *shown, struct stack_pos pos)
 {
-	const struct sym_location *location = shown->locations[place.frame];
+	const struct sym_location *location = shown->locations[pos.frame];
 
-	return (struct spot){place, location,
-			     location && location->frame_cnt ? &location->frames[place.function]
+	return (struct spot){pos, location,
+			     location && location->frame_cnt ? &location->frames[pos.function]
 							     : NULL};
 }
 
 bool spot_next(const struct report_site *shown, struct spot *spot)
 {
-	struct place place = spot->place;
+	struct stack_pos pos = spot->pos;
 
-	if (spot->location && place.function + 1 < spot->location->frame_cnt)
-		place.function++;
+	if (spot->location && pos.function + 1 < spot->location->frame_cnt)
+		pos.function++;
 	else
-		place = (struct place){.frame = place.frame + 1};
-	if (place.frame >= shown->site->frame_cnt)
+		pos = (struct stack_pos){.frame = pos.frame + 1};
+	if (pos.frame >= shown->site->frame_cnt)
 		return false;
-	*spot = spot_at(shown, place);
+	*spot = spot_at(shown, pos);
 	return true;
 }
 
-bool spot_is_at(const struct spot *spot, struct place place)
+bool spot_is_at(const struct spot *spot, struct stack_pos pos)
 {
-	return spot->place.frame == place.frame && spot->place.function == place.function;
+	return spot->pos.frame == pos.frame && spot->pos.function == pos.function;
 }
 
 static bool is_of_standard_library(const char *symbol)
@@ -104,7 +104,7 @@ static bool same_function(const struct site *a_site, const struct spot *a,
 	if (spot_has_symbol(a) != spot_has_symbol(b))
 		return false;
 	if (!spot_has_symbol(a))
-		return a_site->frames[a->place.frame] == b_site->frames[b->place.frame];
+		return a_site->frames[a->pos.frame] == b_site->frames[b->pos.frame];
 	return same_text(a->frame->symbol, b->frame->symbol) &&
 	       same_text(a->frame->file, b->frame->file) &&
 	       a->frame->inlined == b->frame->inlined &&
@@ -119,7 +119,7 @@ static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 {
 	const struct report_site *shown = fold->shown;
 
-	return spot->place.frame < fold->end && !frame_is_start(spot->location) &&
+	return spot->pos.frame < fold->end && !frame_is_start(spot->location) &&
 	       !spot_is_at(spot, shown->blamed) &&
 	       !(shown->has_through && spot_is_at(spot, shown->through));
 }
@@ -200,7 +200,7 @@ static void end_run(struct fold *fold, const char *inside, size_t max)
 	while (fold->cnt < max && spot_next(fold->shown, &next)) {
 		const char *other = inside_of(fold->shown, &next);
 
-		if (next.place.frame >= fold->end || frame_is_start(next.location) || !other ||
+		if (next.pos.frame >= fold->end || frame_is_start(next.location) || !other ||
 		    strcmp(other, inside))
 			break;
 		fold->last = next;
@@ -244,7 +244,7 @@ static bool begin(struct fold *fold)
 	fold->cnt = 1;
 	if (shown->first_frame >= shown->site->frame_cnt)
 		return false;
-	fold->spot = fold->last = spot_at(shown, (struct place){.frame = shown->first_frame});
+	fold->spot = fold->last = spot_at(shown, (struct stack_pos){.frame = shown->first_frame});
 	return true;
 }
 
@@ -280,7 +280,7 @@ bool fold_next(struct fold *fold)
 	if (!spot_next(fold->shown, &fold->last))
 		return false;
 	fold->at_start = is_start(fold->shown, fold->last);
-	if (fold->at_start || fold->last.place.frame >= fold->end)
+	if (fold->at_start || fold->last.pos.frame >= fold->end)
 		return false;
 	if (is_repeat)
 		repeat(fold);

@@ -11,7 +11,7 @@
 
 /* A function of a stack. */
 struct spot {
-	struct place place;
+	struct stack_pos pos;
 	const struct sym_location *location;
 	const struct sym_frame *frame; /* NULL if the function has no name */
 };
@@ -57,10 +57,10 @@ bool fold_next(struct fold *fold);
 /* True if both stacks have a recursion, and they only differ in how often it is repeated. */
 bool fold_same(const struct report_site *a, const struct report_site *b);
 
-bool spot_is_at(const struct spot *spot, struct place place);
+bool spot_is_at(const struct spot *spot, struct stack_pos pos);
 bool spot_has_symbol(const struct spot *spot);
 /* Moves `spot` to the next function outwards; returns false if it is the outermost. */
 bool spot_next(const struct report_site *shown, struct spot *spot);
-struct spot spot_at(const struct report_site *shown, struct place place);
+struct spot spot_at(const struct report_site *shown, struct stack_pos pos);
 
 #endif

@@ -115,7 +115,7 @@ static bool is_bytes(enum footprint_part part)
 static bool grows(const struct site_history *history, enum footprint_part part, double gained)
 {
 	const struct trend *trend = &history->trend;
-	double now = (double)history->moments[history->moment_cnt - 1].bytes;
+	double now = (double)history->points[history->point_cnt - 1].bytes;
 
 	if ((trend->tendency != TENDENCY_STEADY && trend->tendency != TENDENCY_STEPS) ||
 	    trend->score.growth < LEAST_GROWTH ||
@@ -125,15 +125,16 @@ static bool grows(const struct site_history *history, enum footprint_part part, 
 			      : gained >= LEAST_PIECES;
 }
 
-/* Returns the growth of a series since a moment. All series of a process have the same moments. */
+/* Returns the growth of a series since a time. All series of a process have points at the same
+ * times. */
 static double gained_since(const struct site_history *history, uint64_t since_ns)
 {
-	const struct moment *moments = history->moments;
-	size_t last = history->moment_cnt - 1, first = last;
+	const struct history_point *points = history->points;
+	size_t last = history->point_cnt - 1, first = last;
 
-	while (first && moments[first].elapsed_ns > since_ns)
+	while (first && points[first].elapsed_ns > since_ns)
 		first--;
-	return (double)moments[last].bytes - (double)moments[first].bytes;
+	return (double)points[last].bytes - (double)points[first].bytes;
 }
 
 /* Returns how much of a part's growth is explained by something other than an untraced leak. */
@@ -177,7 +178,7 @@ static void judge(const struct options *opts, const struct process *process,
 {
 	const struct site_history *history = series[part].history;
 	const struct trend *trend = &history->trend;
-	uint64_t now_ns = history->moments[history->moment_cnt - 1].elapsed_ns;
+	uint64_t now_ns = history->points[history->point_cnt - 1].elapsed_ns;
 	uint64_t since_ns = now_ns - trend->since_ns;
 	double gained = gained_since(history, since_ns);
 	double traced = gained_since(series[TRACED].history, since_ns);

@@ -45,9 +45,9 @@ bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown)
 	return true;
 }
 
-bool frame_walk_at(const struct frame_walk *walk, const struct place *place)
+bool frame_walk_at(const struct frame_walk *walk, const struct stack_pos *pos)
 {
-	return walk->next == place->frame && walk->left == (walk->frame ? place->function : 0);
+	return walk->next == pos->frame && walk->left == (walk->frame ? pos->function : 0);
 }
 
 bool frame_walk_at_blamed(const struct frame_walk *walk)

@@ -31,7 +31,7 @@ char *frame_name(const struct frame_walk *walk);
 
 /* Begins a walk at the blamed function, inwards. Returns false if the stack is not known. */
 bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown);
-bool frame_walk_at(const struct frame_walk *walk, const struct place *place);
+bool frame_walk_at(const struct frame_walk *walk, const struct stack_pos *pos);
 bool frame_walk_at_blamed(const struct frame_walk *walk);
 
 /* Returns the name of the process that a stack belongs to, as raw bytes, or "[kernel]". */

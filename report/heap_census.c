@@ -75,18 +75,19 @@ struct reach_sum heap_census_all(const struct heap_census *census, enum heap_use
  * Subtracts; returns 0 instead of a negative result, because the numbers in a recording may be
  * inconsistent.
  */
-static uint64_t rest_of(uint64_t whole, uint64_t part)
+static uint64_t subtract_to_zero(uint64_t whole, uint64_t part)
 {
 	return whole > part ? whole - part : 0;
 }
 
 uint64_t heap_census_own(const struct heap_census *census)
 {
-	uint64_t rest = census->heap_bytes;
+	uint64_t remaining = census->heap_bytes;
 
 	for (size_t use = 0; use < HEAP_USE_CNT; use++)
-		rest = rest_of(rest, heap_census_all(census, (enum heap_use)use).bytes);
-	return rest;
+		remaining = subtract_to_zero(remaining,
+					     heap_census_all(census, (enum heap_use)use).bytes);
+	return remaining;
 }
 
 uint64_t memory_use_resident(const struct memory_use *use)
@@ -96,5 +97,6 @@ uint64_t memory_use_resident(const struct memory_use *use)
 
 uint64_t heap_census_other(const struct heap_census *census)
 {
-	return rest_of(census->memory.anonymous + census->memory.swapped, census->present_bytes);
+	return subtract_to_zero(census->memory.anonymous + census->memory.swapped,
+				census->present_bytes);
 }

@@ -236,7 +236,7 @@ static void assign(struct kernel_paths *all, size_t path, size_t depth)
 {
 	struct report_site *shown = &all->paths[path];
 
-	shown->blamed = (struct place){.frame = root_of(shown) + 1 - depth};
+	shown->blamed = (struct stack_pos){.frame = root_of(shown) + 1 - depth};
 	all->is_assigned[path] = true;
 }
 

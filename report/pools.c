@@ -321,9 +321,9 @@ uint64_t pools_first_ns(const struct pools *pools, const struct process *process
 	for (size_t i = 0; i < pools->cnt; i++) {
 		const struct site_history *history = pools->growth[i].history;
 
-		if (pools->pools[i].sum.process == process && history && history->moment_cnt &&
-		    history->moments[0].elapsed_ns < now_ns)
-			now_ns = history->moments[0].elapsed_ns;
+		if (pools->pools[i].sum.process == process && history && history->point_cnt &&
+		    history->points[0].elapsed_ns < now_ns)
+			now_ns = history->points[0].elapsed_ns;
 	}
 	return now_ns;
 }
@@ -343,7 +343,7 @@ double objects_slight_gain(const struct site_history *history, uint64_t outstand
 /* A process that frees blocks from before tracing has begun before tracing. */
 bool process_may_be_starting(const struct site_history *history, uint64_t first_ns)
 {
-	const struct moment *last = &history->moments[history->moment_cnt - 1];
+	const struct history_point *last = &history->points[history->point_cnt - 1];
 
 	uint64_t age_ns = last->elapsed_ns - first_ns;
 
@@ -357,13 +357,13 @@ bool process_may_be_starting(const struct site_history *history, uint64_t first_
 /* True for a pool that has been level for less than half of its history: it may go on growing. */
 bool pool_is_unclear(const struct site_history *history)
 {
-	const struct moment *moments = history->moments;
+	const struct history_point *points = history->points;
 	const struct trend *trend = &history->trend;
-	size_t last = history->moment_cnt - 1;
+	size_t last = history->point_cnt - 1;
 
-	if (!history->moment_cnt || moments[last].bytes <= moments[0].bytes ||
+	if (!history->point_cnt || points[last].bytes <= points[0].bytes ||
 	    trend_is_suspect(trend) || trend->tendency == TENDENCY_SHRINKS)
 		return false;
 	return trend->tendency != TENDENCY_LEVELLED ||
-	       2 * trend->since_ns < moments[last].elapsed_ns - moments[0].elapsed_ns;
+	       2 * trend->since_ns < points[last].elapsed_ns - points[0].elapsed_ns;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Remembers sites by their ids. A site without memory is remembered for MOMENT_CNT further updates,
- * so that memory that comes and goes keeps its history; not if its process has ended.
+ * Remembers sites by their ids. A site without memory is remembered for HISTORY_POINTS_MAX further
+ * updates, so that memory that comes and goes keeps its history; not if its process has ended.
  */
 #include "report/ranking.h"
 
@@ -56,7 +56,7 @@ static void process_sums_deinit(struct process_sums *sums)
 
 static void free_entry(struct entry *entry)
 {
-	free(entry->history.moments);
+	free(entry->history.points);
 	free(entry);
 }
 
@@ -87,19 +87,19 @@ void ranking__free(struct ranking *ranking)
 }
 
 /*
- * Returns the index of the moment to drop: the interval between its neighbours is shortest relative
- * to its age. So the remaining moments cover the whole past, and are denser towards the present.
+ * Returns the index of the point to drop: the interval between its neighbours is shortest relative
+ * to its age. So the remaining points cover the whole past, and are denser towards the present.
  */
-static size_t least_telling(const struct site_history *history)
+static size_t least_informative(const struct site_history *history)
 {
-	const struct moment *moments = history->moments;
-	uint64_t now_ns = moments[history->moment_cnt - 1].elapsed_ns;
+	const struct history_point *points = history->points;
+	uint64_t now_ns = points[history->point_cnt - 1].elapsed_ns;
 	double least = 0;
 	size_t ret = 1;
 
-	for (size_t i = 1; i + RECENT_MOMENTS < history->moment_cnt; i++) {
-		double gap = (double)(moments[i + 1].elapsed_ns - moments[i - 1].elapsed_ns);
-		double weight = gap / (double)(now_ns - moments[i].elapsed_ns + 1);
+	for (size_t i = 1; i + RECENT_POINTS < history->point_cnt; i++) {
+		double gap = (double)(points[i + 1].elapsed_ns - points[i - 1].elapsed_ns);
+		double weight = gap / (double)(now_ns - points[i].elapsed_ns + 1);
 
 		if (i == 1 || weight < least) {
 			least = weight;
@@ -109,13 +109,13 @@ static size_t least_telling(const struct site_history *history)
 	return ret;
 }
 
-static int add_moment(struct site_history *history, const struct moment *moment)
+static int add_point(struct site_history *history, const struct history_point *point)
 {
-	if (history->moment_cnt == MOMENT_CNT)
-		array_remove(history->moments, &history->moment_cnt, least_telling(history));
-	if (array_reserve(&history->moments, &history->moment_cap, history->moment_cnt + 1))
+	if (history->point_cnt == HISTORY_POINTS_MAX)
+		array_remove(history->points, &history->point_cnt, least_informative(history));
+	if (array_reserve(&history->points, &history->point_cap, history->point_cnt + 1))
 		return -ENOMEM;
-	history->moments[history->moment_cnt++] = *moment;
+	history->points[history->point_cnt++] = *point;
 	return 0;
 }
 
@@ -193,12 +193,12 @@ static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 	return err;
 }
 
-/* Makes a moment of a site. count_blocks() must have been called. */
-static struct moment moment_of(const struct ranking *ranking, const struct entry *entry,
-			       uint64_t elapsed_ns, const struct site *site)
+/* Makes a point of a site. count_blocks() must have been called. */
+static struct history_point point_of(const struct ranking *ranking, const struct entry *entry,
+				     uint64_t elapsed_ns, const struct site *site)
 {
 	struct process_sum process = process_sum(&ranking->processes, entry->image);
-	struct moment ret = {
+	struct history_point ret = {
 		.elapsed_ns = elapsed_ns,
 		.bytes = site->bytes,
 		.count = site->count,
@@ -234,13 +234,13 @@ static void count_blocks(struct entry *entry, const struct site *site)
 }
 
 /*
- * Adds a site. If there was an update before, the site's history begins with an empty moment at
+ * Adds a site. If there was an update before, the site's history begins with an empty point at
  * that update.
  */
 static int add_site(struct ranking *ranking, const struct site *site, struct entry **ret)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
-	struct moment none = {.elapsed_ns = ranking->elapsed_ns};
+	struct history_point none = {.elapsed_ns = ranking->elapsed_ns};
 	struct process_sum last;
 
 	if (!entry)
@@ -253,7 +253,7 @@ static int add_site(struct ranking *ranking, const struct site *site, struct ent
 		none.process_blocks = last.blocks;
 		none.earlier = last.earlier;
 	}
-	if ((ranking->updates > 1 && add_moment(&entry->history, &none)) ||
+	if ((ranking->updates > 1 && add_point(&entry->history, &none)) ||
 	    hash_map_set(&ranking->by_id, site->id, entry)) {
 		free_entry(entry);
 		return -ENOMEM;
@@ -270,21 +270,21 @@ static void note_report(struct entry *entry, const struct site *site)
 	entry->reported_count = site->count;
 }
 
-/* Adds a moment to a site's history. Unless `ret` is NULL, sets the site's trend and *ret. */
+/* Adds a point to a site's history. Unless `ret` is NULL, sets the site's trend and *ret. */
 static int update_site(struct ranking *ranking, const struct snapshot *snap,
 		       const struct site *site, bool is_reported, struct growth *ret)
 {
 	struct entry *entry = hash_map_get(&ranking->by_id, site->id);
 	struct site_history *history;
-	struct moment moment;
+	struct history_point point;
 	int err = entry ? 0 : add_site(ranking, site, &entry);
 
 	if (err)
 		return err;
 	history = &entry->history;
 	count_blocks(entry, site);
-	moment = moment_of(ranking, entry, snap->elapsed_ns, site);
-	err = add_moment(history, &moment);
+	point = point_of(ranking, entry, snap->elapsed_ns, site);
+	err = add_point(history, &point);
 	if (err)
 		return err;
 	entry->update = ranking->updates;
@@ -316,20 +316,20 @@ static bool is_over(const struct ranking *ranking, const struct entry *entry)
 {
 	if (entry->update == ranking->updates)
 		return false;
-	return ranking->updates - entry->update > MOMENT_CNT ||
+	return ranking->updates - entry->update > HISTORY_POINTS_MAX ||
 	       process_sum(&ranking->processes, entry->image).ended ||
 	       process_sum(&ranking->last_processes, entry->image).ended;
 }
 
 /*
- * Adds an empty moment to the history of each site that is not in the snapshot. Drops sites that
+ * Adds an empty point to the history of each site that is not in the snapshot. Drops sites that
  * have been missing for long, and sites of ended processes.
  */
 static int update_absent(struct ranking *ranking, const struct snapshot *snap, bool is_reported)
 {
 	const struct site nothing = {0};
 	struct entry **link = &ranking->entries, *entry;
-	struct moment moment;
+	struct history_point point;
 	int err = 0;
 
 	while (!err && (entry = *link)) {
@@ -339,8 +339,8 @@ static int update_absent(struct ranking *ranking, const struct snapshot *snap, b
 		}
 		if (entry->update != ranking->updates) {
 			count_blocks(entry, &nothing);
-			moment = moment_of(ranking, entry, snap->elapsed_ns, &nothing);
-			err = add_moment(&entry->history, &moment);
+			point = point_of(ranking, entry, snap->elapsed_ns, &nothing);
+			err = add_point(&entry->history, &point);
 			if (is_reported)
 				note_report(entry, &nothing);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Remembers earlier snapshots by site id. Computes for each site its growth since the last report,
- * a few moments of its past, and its trend. No I/O, no names.
+ * a few points of its past, and its trend. No I/O, no names.
  */
 #ifndef REPORT_RANKING_H
 #define REPORT_RANKING_H

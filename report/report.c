@@ -75,11 +75,11 @@ struct shown {
 	const struct site **holders;
 	size_t holder_cnt;
 	struct funnels funnels;
-	struct chunk_pools pools;
+	struct chunk_pools chunk_pools;
 };
 
 /* Sets the chunks of a site whose memory a chunk pool took. */
-static void give_chunks(const struct chunk_pools *pools, struct report_site *shown)
+static void set_chunks(const struct chunk_pools *pools, struct report_site *shown)
 {
 	const struct chunk_pool *pool = chunk_pools_find(pools, shown->site);
 
@@ -103,12 +103,12 @@ static void show(const struct shown *shown, struct report_site *sites,
 			.path_cnt = candidates[i].path_cnt,
 			.callers_vary = candidates[i].callers_vary,
 		};
-		give_chunks(&shown->pools, &sites[i]);
+		set_chunks(&shown->chunk_pools, &sites[i]);
 	}
 }
 
 /* Allocates the locations of the frames of all sites. */
-static int give_locations(struct report *report, size_t cnt)
+static int alloc_locations(struct report *report, size_t cnt)
 {
 	const struct sym_location **next;
 	size_t frame_cnt = 0;
@@ -166,7 +166,7 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 	for (size_t i = 0; i < shown->holder_cnt; i++)
 		next[i].site = shown->holders[i];
 	report->holder_cnt = shown->holder_cnt;
-	return give_locations(report, cnt);
+	return alloc_locations(report, cnt);
 }
 
 /* Finds the blocks of each shown site in the snapshot's blocks, which are sorted by site. */
@@ -304,10 +304,10 @@ static int compare_callers(const struct sums *sums, struct symbol_backend *symbo
 
 	return err ? err
 		   : chunk_pools_init(shown->candidates, cnt, sums->callers, symbols, deadline_ns,
-				      &shown->pools);
+				      &shown->chunk_pools);
 }
 
-static void give_sites(struct report *report)
+static void set_group_sites(struct report *report)
 {
 	const struct report_site *next = report->sites;
 
@@ -413,10 +413,10 @@ static double kernel_growth(const struct shown *shown, size_t cnt)
  * True if a site belongs to a chunk pool that seems to leak: then the pool is reported instead of
  * the site.
  */
-static bool is_told_with_pool(const struct sums *sums, const struct shown *shown,
-			      const struct site *site)
+static bool is_reported_by_pool(const struct sums *sums, const struct shown *shown,
+				const struct site *site)
 {
-	const struct chunk_pool *pool = chunk_pools_find(&shown->pools, site);
+	const struct chunk_pool *pool = chunk_pools_find(&shown->chunk_pools, site);
 	size_t sum = pool ? callers_find(sums->callers, site, pool->frame_cnt - 1) : SIZE_MAX;
 
 	return sum != SIZE_MAX && callers_grow(sums->callers, sum);
@@ -443,7 +443,7 @@ static bool is_pending(const struct sums *sums, const struct shown *shown,
 	       (double)(site->bytes - site->inherited_bytes) >=
 		       LEAST_PART * (double)report->bytes &&
 	       !has_ended(report->snapshot, site->process) &&
-	       !is_in_pool(sums->pools, report, site) && !is_told_with_pool(sums, shown, site);
+	       !is_in_pool(sums->pools, report, site) && !is_reported_by_pool(sums, shown, site);
 }
 
 /*
@@ -458,7 +458,7 @@ static bool has_pending_sum(const struct callers *callers, const struct report *
 
 		if (history && history->trend.pending && !site->inherited_bytes &&
 		    !has_ended(report->snapshot, site->process) &&
-		    (double)history->moments[history->moment_cnt - 1].bytes >=
+		    (double)history->points[history->point_cnt - 1].bytes >=
 			    LEAST_PART * (double)report->bytes)
 			return true;
 	}
@@ -547,7 +547,7 @@ static int show_paths(const struct options *opts, const struct sums *sums,
 		return -ENOMEM;
 	cnt = choose_judged(sums->pools, shown, report, judged);
 	if (sums->callers)
-		err = blame_sums(opts, sums->callers, &shown->funnels, &shown->pools, symbols,
+		err = blame_sums(opts, sums->callers, &shown->funnels, &shown->chunk_pools, symbols,
 				 deadline_ns, judged, &cnt);
 	if (!err)
 		err = choose_paths(judged, cnt, report, shown);
@@ -587,7 +587,7 @@ static void shown_deinit(struct shown *shown)
 	free(shown->holders);
 	largest_sites_deinit(&shown->largest);
 	funnels_deinit(&shown->funnels);
-	chunk_pools_deinit(&shown->pools);
+	chunk_pools_deinit(&shown->chunk_pools);
 }
 
 /* Returns the time at which a process's growing sites and pools were first seen. */
@@ -601,9 +601,9 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 	for (size_t i = 0; i < report->path_cnt; i++) {
 		const struct report_site *path = &report->paths[i];
 
-		if (path->site->process == process && path->history->moment_cnt &&
-		    path->history->moments[0].elapsed_ns < first_ns)
-			first_ns = path->history->moments[0].elapsed_ns;
+		if (path->site->process == process && path->history->point_cnt &&
+		    path->history->points[0].elapsed_ns < first_ns)
+			first_ns = path->history->points[0].elapsed_ns;
 	}
 	return first_ns;
 }
@@ -744,7 +744,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 	}
 	share_rest(opts, &report);
 	judge_objects(sums->pools, &report);
-	give_sites(&report);
+	set_group_sites(&report);
 	for (size_t i = report.runtime_init_from; !grouping && i < report.site_cnt; i++)
 		report.sites[i].runtime_init = true;
 	if (opts->show_allocs)

@@ -20,7 +20,7 @@ static inline uint64_t frame_address(uint64_t frame, const struct sym_location *
 }
 
 /* Position of a function in a stack. */
-struct place {
+struct stack_pos {
 	size_t frame;    /* index into the frames of the site */
 	size_t function; /* index into the location's functions; 0: innermost inlined one */
 };
@@ -40,11 +40,11 @@ struct report_site {
 	size_t path_cnt;        /* number of sites summed up; 0 for a single site */
 	/* A runtime took the memory: the runtime's callers are not blamed. */
 	bool in_pool;
-	bool callers_vary;    /* no single summed-up site has most of the growth */
-	bool is_excluded;     /* the site grows, but must not become a suspect */
-	struct chunks chunks; /* of the chunk pool at blamed_from */
-	struct place blamed;  /* the blamed function */
-	struct place through; /* library function that `blamed` called */
+	bool callers_vary;        /* no single summed-up site has most of the growth */
+	bool is_excluded;         /* the site grows, but must not become a suspect */
+	struct chunks chunks;     /* of the chunk pool at blamed_from */
+	struct stack_pos blamed;  /* the blamed function */
+	struct stack_pos through; /* library function that `blamed` called */
 	bool has_through;
 	const struct runtime_objects *objects; /* kind of runtime objects in the memory; or NULL */
 	bool settling;                         /* may stop growing soon, so it is no suspect yet */

@@ -50,16 +50,16 @@ uint64_t rss_others_keep(const struct rss *rss)
 
 void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *rss)
 {
-	struct rss_moment *moment;
+	struct rss_point *point;
 
-	if (past->cnt == RSS_MOMENTS) {
+	if (past->cnt == RSS_POINTS) {
 		past->cnt /= 2;
 		for (size_t i = 0; i < past->cnt; i++)
-			past->moments[i] = past->moments[2 * i];
+			past->points[i] = past->points[2 * i];
 	}
-	moment = &past->moments[past->cnt++];
-	moment->elapsed_ns = elapsed_ns;
-	memcpy(moment->parts, rss->parts, sizeof(moment->parts));
+	point = &past->points[past->cnt++];
+	point->elapsed_ns = elapsed_ns;
+	memcpy(point->parts, rss->parts, sizeof(point->parts));
 }
 
 struct reach_sum rss_older(const struct rss *rss)

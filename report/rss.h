@@ -46,14 +46,14 @@ struct rss {
 	struct reach_sum older[HEAP_CLASSES];
 };
 
-/* Maximum number of moments of a run; when they are used up, every second one is dropped. */
-#define RSS_MOMENTS 128
+/* Maximum number of points of a run; when they are used up, every second one is dropped. */
+#define RSS_POINTS 128
 
 struct rss_past {
-	struct rss_moment {
+	struct rss_point {
 		uint64_t elapsed_ns; /* time since tracing began */
 		uint64_t parts[RSS_PART_CNT];
-	} moments[RSS_MOMENTS];
+	} points[RSS_POINTS];
 	size_t cnt;
 };
 

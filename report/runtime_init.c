@@ -127,13 +127,13 @@ int runtime_init_put_last(struct symbol_backend *symbols, uint64_t deadline_ns,
 			  struct candidate *candidates, size_t cnt, size_t most, size_t *ret_cnt,
 			  struct runtime_init *ret)
 {
-	cleanup_free struct candidate *met = calloc(cnt + 1, sizeof(*met));
-	size_t rest = 0, met_cnt = 0;
+	cleanup_free struct candidate *found = calloc(cnt + 1, sizeof(*found));
+	size_t other_cnt = 0, found_cnt = 0;
 
-	if (!met)
+	if (!found)
 		return -ENOMEM;
-	for (size_t at = 0; rest < most && at < cnt;) {
-		size_t end = cnt - at < most - rest ? cnt : at + most - rest;
+	for (size_t at = 0; other_cnt < most && at < cnt;) {
+		size_t end = cnt - at < most - other_cnt ? cnt : at + most - other_cnt;
 		int err = name(symbols, candidates + at, end - at, deadline_ns);
 
 		if (err)
@@ -142,18 +142,18 @@ int runtime_init_put_last(struct symbol_backend *symbols, uint64_t deadline_ns,
 			const struct site *site = candidates[at].site;
 
 			if (!is_runtime_init(symbols, site)) {
-				candidates[rest++] = candidates[at];
+				candidates[other_cnt++] = candidates[at];
 				continue;
 			}
-			met[met_cnt++] = candidates[at];
+			found[found_cnt++] = candidates[at];
 			ret->bytes += site->bytes;
 			ret->count += site->count;
 		}
 	}
-	for (size_t i = 0; i < met_cnt; i++)
-		candidates[rest + i] = met[i];
-	ret->sites = met_cnt;
-	*ret_cnt = rest;
+	for (size_t i = 0; i < found_cnt; i++)
+		candidates[other_cnt + i] = found[i];
+	ret->sites = found_cnt;
+	*ret_cnt = other_cnt;
 	return 0;
 }
 
@@ -162,15 +162,15 @@ int runtime_init_is_all(struct symbol_backend *symbols, uint64_t deadline_ns,
 {
 	cleanup_free struct candidate *copy = calloc(cnt + 1, sizeof(*copy));
 	struct runtime_init all = {0};
-	size_t rest;
+	size_t other_cnt;
 	int err;
 
 	if (!copy)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++)
 		copy[i] = candidates[i];
-	err = runtime_init_put_last(symbols, deadline_ns, copy, cnt, 1, &rest, &all);
+	err = runtime_init_put_last(symbols, deadline_ns, copy, cnt, 1, &other_cnt, &all);
 	if (!err)
-		*ret = !rest;
+		*ret = !other_cnt;
 	return err;
 }

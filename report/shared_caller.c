@@ -40,8 +40,8 @@ static bool has_function(const struct report_site *path, const char *symbol, con
 	return false;
 }
 
-static bool is_told(const struct report_site *path, const struct suspect *suspects,
-		    size_t suspect_cnt)
+static bool is_reported(const struct report_site *path, const struct suspect *suspects,
+			size_t suspect_cnt)
 {
 	if (path->settling)
 		return true;
@@ -64,7 +64,7 @@ static size_t sites_below(const struct report_site *paths, size_t cnt,
 	size_t ret = 0;
 
 	for (size_t i = 0; module && i < cnt; i++)
-		if (!is_told(&paths[i], suspects, suspect_cnt) &&
+		if (!is_reported(&paths[i], suspects, suspect_cnt) &&
 		    has_function(&paths[i], symbol, module))
 			ret += paths[i].path_cnt ?: 1;
 	return ret;
@@ -79,7 +79,7 @@ struct shared_caller shared_caller_of(const struct options *opts, const struct r
 	for (size_t i = 0; i < cnt && tried < TRIED_PATHS; i++) {
 		const struct report_site *path = &paths[i];
 
-		if (is_told(path, suspects, suspect_cnt))
+		if (is_reported(path, suspects, suspect_cnt))
 			continue;
 		tried++;
 		for (size_t frame = path->blamed.frame;

@@ -9,8 +9,8 @@
 struct shared_caller {
 	/* A path that has the function; NULL if no function was found. */
 	const struct report_site *path;
-	struct place place; /* position of the function on the stack of `path` */
-	size_t site_cnt;    /* number of sites whose stacks have the function */
+	struct stack_pos pos; /* position of the function on the stack of `path` */
+	size_t site_cnt;      /* number of sites whose stacks have the function */
 };
 
 /*

@@ -33,56 +33,56 @@ void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, 
 	view->snap.block_cnt = cnt;
 }
 
-/* Copies the sites that are not left out. Sets places[i] to the new index of site i. */
-static struct site *copy_sites(const struct snapshot *snap, const bool *left_out, size_t *places,
+/* Copies the sites that are not left out. Sets new_index[i] to the new index of site i. */
+static struct site *copy_sites(const struct snapshot *snap, const bool *left_out, size_t *new_index,
 			       size_t *ret_cnt)
 {
-	struct site *rest = calloc(snap->site_cnt + 1, sizeof(*rest));
+	struct site *kept = calloc(snap->site_cnt + 1, sizeof(*kept));
 	size_t cnt = 0;
 
-	for (size_t i = 0; rest && i < snap->site_cnt; i++) {
-		places[i] = cnt;
+	for (size_t i = 0; kept && i < snap->site_cnt; i++) {
+		new_index[i] = cnt;
 		if (!left_out[i])
-			rest[cnt++] = snap->sites[i];
+			kept[cnt++] = snap->sites[i];
 	}
 	*ret_cnt = cnt;
-	return rest;
+	return kept;
 }
 
 static struct block *copy_blocks(const struct snapshot *snap, const bool *left_out,
-				 const size_t *places, size_t *ret_cnt)
+				 const size_t *new_index, size_t *ret_cnt)
 {
-	struct block *rest;
+	struct block *kept;
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < snap->block_cnt; i++)
 		cnt += !left_out[snap->blocks[i].site];
-	rest = calloc(cnt + 1, sizeof(*rest));
+	kept = calloc(cnt + 1, sizeof(*kept));
 	*ret_cnt = cnt;
 	cnt = 0;
-	for (size_t i = 0; rest && i < snap->block_cnt; i++) {
+	for (size_t i = 0; kept && i < snap->block_cnt; i++) {
 		const struct block *block = &snap->blocks[i];
 
 		if (left_out[block->site])
 			continue;
-		rest[cnt] = *block;
-		rest[cnt++].site = places[block->site];
+		kept[cnt] = *block;
+		kept[cnt++].site = new_index[block->site];
 	}
-	return rest;
+	return kept;
 }
 
 int snapshot_view_leave_out(struct snapshot_view *view, const bool *left_out)
 {
 	const struct snapshot *snap = &view->snap;
-	cleanup_free size_t *places = calloc(snap->site_cnt + 1, sizeof(*places));
+	cleanup_free size_t *new_index = calloc(snap->site_cnt + 1, sizeof(*new_index));
 	size_t site_cnt, block_cnt;
 	struct site *sites;
 	struct block *blocks;
 
-	if (!places)
+	if (!new_index)
 		return -ENOMEM;
-	sites = copy_sites(snap, left_out, places, &site_cnt);
-	blocks = sites ? copy_blocks(snap, left_out, places, &block_cnt) : NULL;
+	sites = copy_sites(snap, left_out, new_index, &site_cnt);
+	blocks = sites ? copy_blocks(snap, left_out, new_index, &block_cnt) : NULL;
 	if (!blocks) {
 		free(sites);
 		return -ENOMEM;

@@ -12,8 +12,8 @@
 #include "base/bisect.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fair_lock.h"
 #include "base/order.h"
-#include "base/turns.h"
 #include "report/peak.h"
 
 /*
@@ -168,7 +168,7 @@ static int judge(const struct suppressor *suppressor, struct symbol_backend *sym
 	if (!open_cnt)
 		return 0;
 	err = symbols->prepare(symbols, open, open_cnt, deadline_ns);
-	in_time = clock_ns(CLOCK_MONOTONIC) < deadline_ns && !turn_is_hurried();
+	in_time = clock_ns(CLOCK_MONOTONIC) < deadline_ns && !fair_lock_is_interrupted();
 	for (size_t i = 0; !err && i < task->cnt; i++) {
 		if (task->patterns[i] != NOT_KNOWN)
 			continue;

@@ -93,18 +93,18 @@
 #define NSEC_PER_SEC 1e9
 
 /*
- * Values of a site at its moments: of all blocks, or only of blocks older than a span. All blocks
+ * Values of a site at its points: of all blocks, or only of blocks older than a span. All blocks
  * together are judged by bytes, because a single block may grow larger and larger. Blocks older
  * than a span are judged by number, because the free of one large block would hide many small
  * blocks that stay.
  */
 struct series {
-	double at_s[MOMENT_CNT];
-	double bytes[MOMENT_CNT];
-	double held[MOMENT_CNT];
+	double at_s[HISTORY_POINTS_MAX];
+	double bytes[HISTORY_POINTS_MAX];
+	double held[HISTORY_POINTS_MAX];
 	size_t cnt;
-	size_t past;   /* number of earlier moments that are not in the series */
-	double past_s; /* seconds since the site's first moment */
+	size_t past;   /* number of earlier points that are not in the series */
+	double past_s; /* seconds since the site's first point */
 	/*
 	 * Minimum rises if the site grows in steps. Blocks older than a span may rise twice in one
 	 * step.
@@ -116,8 +116,8 @@ struct series {
 struct finding {
 	double growth; /* as in struct leak_score */
 	double risen;
-	size_t since;   /* index of the moment at which the window begins */
-	size_t late;    /* index of the moment at which the recent past begins */
+	size_t since;   /* index of the point at which the window begins */
+	size_t late;    /* index of the point at which the recent past begins */
 	size_t first;   /* index into the series at which the growth begins */
 	double level_s; /* time at which the series reached its maximum */
 	bool steady;
@@ -169,30 +169,29 @@ static uint64_t span_ns(size_t span)
 
 /*
  * Makes the series of the blocks older than a span, or of all blocks if the span is SPAN_CNT.
- * Leaves out the moments at which no block could be that old.
+ * Leaves out the points at which no block could be that old.
  */
 static void series_of(const struct site_history *history, size_t span, struct series *ret)
 {
-	const struct moment *moments = history->moments;
-	size_t cnt = history->moment_cnt;
+	const struct history_point *points = history->points;
+	size_t cnt = history->point_cnt;
 	bool all = span == SPAN_CNT;
 
 	*ret = (struct series){
 		.least_steps = all ? LEAST_STEPS : 2 * LEAST_STEPS,
-		.past_s = (double)(moments[cnt - 1].elapsed_ns - moments[0].elapsed_ns) /
-			  NSEC_PER_SEC,
+		.past_s =
+			(double)(points[cnt - 1].elapsed_ns - points[0].elapsed_ns) / NSEC_PER_SEC,
 	};
 	for (size_t i = 0; i < cnt; i++) {
-		const struct moment *moment = &moments[i];
+		const struct history_point *point = &points[i];
 
-		if (moment->elapsed_ns < span_ns(span)) {
+		if (point->elapsed_ns < span_ns(span)) {
 			ret->past++;
 			continue;
 		}
-		ret->at_s[ret->cnt] = (double)moment->elapsed_ns / NSEC_PER_SEC;
-		ret->bytes[ret->cnt] =
-			all ? (double)moment->bytes : (double)moment->held_bytes[span];
-		ret->held[ret->cnt++] = all ? (double)moment->bytes : moment->held[span];
+		ret->at_s[ret->cnt] = (double)point->elapsed_ns / NSEC_PER_SEC;
+		ret->bytes[ret->cnt] = all ? (double)point->bytes : (double)point->held_bytes[span];
+		ret->held[ret->cnt++] = all ? (double)point->bytes : point->held[span];
 	}
 }
 
@@ -203,7 +202,7 @@ static void series_of(const struct site_history *history, size_t span, struct se
 static double kendall(const struct series *series, size_t first, double *ret_variance)
 {
 	double n = (double)(series->cnt - first), variance = n * (n - 1) * (2 * n + 5), s = 0;
-	bool tied[MOMENT_CNT] = {false};
+	bool tied[HISTORY_POINTS_MAX] = {false};
 
 	for (size_t i = first; i < series->cnt; i++) {
 		double ties = 1;
@@ -271,8 +270,8 @@ static double given_back(const struct series *series)
 }
 
 /*
- * Returns the index of the last moment at which a series was still about as low as at its first
- * moment.
+ * Returns the index of the last point at which a series was still about as low as at its first
+ * point.
  */
 static size_t beginning(const struct series *series)
 {
@@ -304,7 +303,7 @@ static double length_s(const struct series *series, size_t first)
 }
 
 /*
- * Returns the window: the later part of a series, or its last RECENT_MOMENTS moments if these are
+ * Returns the window: the later part of a series, or its last RECENT_POINTS points if these are
  * more. After some time, this leaves out the start of a program, and the start of traffic, when
  * frees have not caught up with allocations.
  */
@@ -312,14 +311,14 @@ static struct series window_of(const struct series *series)
 {
 	size_t first = 0;
 
-	while (first + RECENT_MOMENTS < series->cnt &&
+	while (first + RECENT_POINTS < series->cnt &&
 	       length_s(series, first + 1) >= LATER_PART * series->past_s)
 		first++;
 	return part_of(series, first);
 }
 
 /*
- * Returns how many times a series reached a new maximum after the moment `first`. Sets *ret_level_s
+ * Returns how many times a series reached a new maximum after the point `first`. Sets *ret_level_s
  * to the time of the last maximum.
  */
 static uint32_t rises_of(const struct series *series, size_t first, double *ret_level_s)
@@ -382,7 +381,7 @@ static size_t late_of(const struct series *series, const struct finding *found)
 }
 
 /*
- * Returns the rate of growth since the moment `late`, divided by the rate between `first` and
+ * Returns the rate of growth since the point `late`, divided by the rate between `first` and
  * `late`.
  */
 static double lately(const struct series *series, size_t first, size_t late)
@@ -445,12 +444,12 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Sets the rate of a trend to the median of the slopes between any two moments, and sets its 95 %
+ * Sets the rate of a trend to the median of the slopes between any two points, and sets its 95 %
  * confidence limits.
  */
 static void slope_of(const struct series *series, size_t first, struct trend *ret)
 {
-	double slopes[MOMENT_CNT * (MOMENT_CNT - 1) / 2], variance, half;
+	double slopes[HISTORY_POINTS_MAX * (HISTORY_POINTS_MAX - 1) / 2], variance, half;
 	size_t cnt = 0;
 
 	for (size_t i = first; i < series->cnt; i++)
@@ -487,15 +486,15 @@ uint64_t history_lifetime_ns(const struct site_history *history)
 	return i < AGE_CLASS_CNT ? age_class_ns(i) : UINT64_MAX;
 }
 
-static double bytes_of(const struct moment *moment, size_t span)
+static double bytes_of(const struct history_point *point, size_t span)
 {
-	return span < SPAN_CNT ? (double)moment->held_bytes[span] : (double)moment->bytes;
+	return span < SPAN_CNT ? (double)point->held_bytes[span] : (double)point->bytes;
 }
 
 double history_gain(const struct site_history *history, uint64_t older_ns, uint64_t since_ns)
 {
-	const struct moment *moments = history->moments;
-	size_t span = SPAN_CNT, at = history->moment_cnt;
+	const struct history_point *points = history->points;
+	size_t span = SPAN_CNT, at = history->point_cnt;
 	double now;
 
 	for (size_t i = 0; older_ns && i < SPAN_CNT; i++)
@@ -503,10 +502,10 @@ double history_gain(const struct site_history *history, uint64_t older_ns, uint6
 			span = i;
 	if (!at)
 		return 0;
-	now = bytes_of(&moments[at - 1], span);
-	while (at && moments[at - 1].elapsed_ns > since_ns)
+	now = bytes_of(&points[at - 1], span);
+	while (at && points[at - 1].elapsed_ns > since_ns)
 		at--;
-	return at ? now - bytes_of(&moments[at - 1], span) : now;
+	return at ? now - bytes_of(&points[at - 1], span) : now;
 }
 
 /*
@@ -515,35 +514,35 @@ double history_gain(const struct site_history *history, uint64_t older_ns, uint6
  */
 static double unfreed(const struct site_history *history, size_t span, uint64_t freed)
 {
-	double kept = history->moments[history->moment_cnt - 1].held[span];
+	double kept = history->points[history->point_cnt - 1].held[span];
 
 	return history->seen ? (kept + 1) / (kept + (double)freed + 2) : NAN;
 }
 
-/* Returns an amount that a site, or the process of the site, held at a moment. */
-typedef double amount_fn(const struct moment *moment, size_t span);
+/* Returns an amount that a site, or the process of the site, held at a point. */
+typedef double amount_fn(const struct history_point *point, size_t span);
 
-static double blocks_of(const struct moment *moment, size_t span)
+static double blocks_of(const struct history_point *point, size_t span)
 {
-	return moment->held[span];
+	return point->held[span];
 }
 
-static double process_bytes_of(const struct moment *moment, size_t span)
+static double process_bytes_of(const struct history_point *point, size_t span)
 {
-	return (double)moment->process_bytes;
+	return (double)point->process_bytes;
 }
 
 /*
  * Returns the bytes of a process minus the bytes of blocks from before tracing that it has freed.
  */
-static double net_bytes_of(const struct moment *moment, size_t span)
+static double net_bytes_of(const struct history_point *point, size_t span)
 {
-	return (double)moment->process_bytes - (double)moment->earlier.bytes;
+	return (double)point->process_bytes - (double)point->earlier.bytes;
 }
 
-static double net_blocks_of(const struct moment *moment, size_t span)
+static double net_blocks_of(const struct history_point *point, size_t span)
 {
-	return (double)moment->process_blocks - (double)moment->earlier.cnt;
+	return (double)point->process_blocks - (double)point->earlier.cnt;
 }
 
 struct amount {
@@ -554,14 +553,14 @@ struct amount {
 
 static double change(const struct site_history *history, size_t since, struct amount amount)
 {
-	const struct moment *moments = history->moments;
+	const struct history_point *points = history->points;
 
-	return amount.of(&moments[history->moment_cnt - 1], amount.span) -
-	       amount.of(&moments[since], amount.span);
+	return amount.of(&points[history->point_cnt - 1], amount.span) -
+	       amount.of(&points[since], amount.span);
 }
 
 /*
- * True if a whole (site or process) grew about as much as its part since a moment. `fall` is the
+ * True if a whole (site or process) grew about as much as its part since a point. `fall` is the
  * largest fall of the whole, which is allowed for.
  */
 static bool grew_since(const struct site_history *history, size_t since, struct amount whole,
@@ -581,12 +580,12 @@ static bool grew_since(const struct site_history *history, size_t since, struct 
 static bool grew_with(const struct site_history *history, const struct finding *found,
 		      struct amount whole, struct amount part)
 {
-	const struct moment *moments = history->moments;
+	const struct history_point *points = history->points;
 	double fall = 0;
 
-	for (size_t i = found->since; i + 1 < history->moment_cnt; i++)
-		fall = fmax(fall, whole.of(&moments[i], whole.span) -
-					  whole.of(&moments[i + 1], whole.span));
+	for (size_t i = found->since; i + 1 < history->point_cnt; i++)
+		fall = fmax(fall, whole.of(&points[i], whole.span) -
+					  whole.of(&points[i + 1], whole.span));
 	return grew_since(history, found->since, whole, part, fall) &&
 	       grew_since(history, found->late, whole, part, fall);
 }
@@ -608,11 +607,10 @@ static bool site_grew_with(const struct site_history *history, const struct find
  */
 static bool are_replaced(const struct site_history *history, const struct finding *found)
 {
-	const struct moment *moments = history->moments;
+	const struct history_point *points = history->points;
 
-	for (size_t i = found->since; i + 1 < history->moment_cnt; i++)
-		if (moments[i + 1].count != moments[i].count ||
-		    moments[i + 1].bytes < moments[i].bytes)
+	for (size_t i = found->since; i + 1 < history->point_cnt; i++)
+		if (points[i + 1].count != points[i].count || points[i + 1].bytes < points[i].bytes)
 			return false;
 	return found->reasons.rises >= REPLACED_RISES;
 }
@@ -625,8 +623,8 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 			    const struct reasons *reasons, struct amount blocks,
 			    struct amount bytes)
 {
-	const struct earlier_frees *now = &history->moments[history->moment_cnt - 1].earlier;
-	const struct earlier_frees *then = &history->moments[found->since].earlier;
+	const struct earlier_frees *now = &history->points[history->point_cnt - 1].earlier;
+	const struct earlier_frees *then = &history->points[found->since].earlier;
 	double frees = (double)now->cnt - (double)then->cnt;
 	double sized = (double)now->sized - (double)then->sized;
 	double freed_bytes = (double)now->bytes - (double)then->bytes;
@@ -650,12 +648,12 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 static enum objection weigh(const struct site_history *history, size_t span,
 			    const struct finding *found, struct reasons *reasons)
 {
-	const struct moment *now = &history->moments[history->moment_cnt - 1];
+	const struct history_point *now = &history->points[history->point_cnt - 1];
 	double window_s = (double)reasons->window_ns / NSEC_PER_SEC;
 	struct amount blocks = {.of = blocks_of, .span = span},
 		      bytes = {.of = bytes_of, .span = span};
 
-	reasons->freed = now->freed[span] - history->moments[found->since].freed[span];
+	reasons->freed = now->freed[span] - history->points[found->since].freed[span];
 	reasons->gained = (int64_t)change(history, found->since, blocks);
 	reasons->gained_bytes = (int64_t)change(history, found->since, bytes);
 	reasons->freed_most =

@@ -26,7 +26,7 @@ static inline size_t span_class(size_t span)
 }
 
 /* State of a site at the time of a report. */
-struct moment {
+struct history_point {
 	uint64_t elapsed_ns;
 	uint64_t bytes;
 	uint64_t count;
@@ -51,9 +51,9 @@ struct moment {
 #define TREND_LEAST_MOMENTS 5
 #define TREND_LEAST_S 10
 
-#define MOMENT_CNT 32
-/* Number of latest moments that are all kept; of older moments, only some are kept. */
-#define RECENT_MOMENTS 8
+#define HISTORY_POINTS_MAX 32
+/* Number of latest points that are all kept; of older points, only some are kept. */
+#define RECENT_POINTS 8
 
 enum tendency {
 	/* Too few reports, or the site grew lately and the next step may not be due yet. */
@@ -128,8 +128,8 @@ struct trend {
 
 struct site_history {
 	uint64_t id;
-	struct moment *moments; /* oldest first; the last moment is the latest report */
-	size_t moment_cnt, moment_cap;
+	struct history_point *points; /* oldest first; the last point is the latest report */
+	size_t point_cnt, point_cap;
 	uint64_t seen; /* number of sampled blocks in all reports so far; 0 with -C */
 	/* Sampled blocks that have been freed, by the age at which they were last seen. */
 	uint64_t freed[AGE_CLASS_CNT];
@@ -143,7 +143,7 @@ uint64_t history_freed(const struct site_history *history, size_t age_class);
 uint64_t history_lifetime_ns(const struct site_history *history);
 
 /*
- * Returns the bytes that a site gained between since_ns and its last moment. Unless older_ns is 0,
+ * Returns the bytes that a site gained between since_ns and its last point. Unless older_ns is 0,
  * counts only sampled blocks older than older_ns, as in struct leak_score.
  */
 double history_gain(const struct site_history *history, uint64_t older_ns, uint64_t since_ns);

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fair_lock.h"
 #include "base/log.h"
 #include "base/signals.h"
-#include "base/turns.h"
 #include "screen/draw.h"
 #include "screen/terminal.h"
 #include "sinks/output.h"
@@ -355,8 +355,8 @@ void screen__want_page(struct screen *screen)
 /* Called now and then while a large report is copied, so that the key thread can work. */
 static void breathe(void)
 {
-	turn_give();
-	turn_take();
+	fair_lock_release();
+	fair_lock_acquire();
 }
 
 int screen__show(struct screen *screen, const struct report *report)

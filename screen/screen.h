@@ -34,8 +34,8 @@ int screen__poll_fd(const struct screen *screen);
 int screen__next(struct screen *screen, enum screen_ask *ret);
 
 /*
- * Shows a report. The calling thread must have the turn (see base/turns.h). Returns 0 or a negative
- * errno.
+ * Shows a report. The calling thread must own the lock (see base/fair_lock.h). Returns 0 or a
+ * negative errno.
  */
 int screen__show(struct screen *screen, const struct report *report);
 

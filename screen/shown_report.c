@@ -271,13 +271,13 @@ static void make_spark(const struct site_history *history, uint64_t elapsed_ns,
 	for (size_t i = 0; i < SPARK_CNT; i++) {
 		double until_ns = (double)elapsed_ns * (double)(i + 1) / SPARK_CNT;
 
-		while (at < history->moment_cnt &&
-		       (double)history->moments[at].elapsed_ns <= until_ns)
+		while (at < history->point_cnt &&
+		       (double)history->points[at].elapsed_ns <= until_ns)
 			at++;
-		ret[i] = at ? history->moments[at - 1].bytes : 0;
+		ret[i] = at ? history->points[at - 1].bytes : 0;
 	}
-	if (history->moment_cnt)
-		ret[SPARK_CNT - 1] = history->moments[history->moment_cnt - 1].bytes;
+	if (history->point_cnt)
+		ret[SPARK_CNT - 1] = history->points[history->point_cnt - 1].bytes;
 }
 
 static void copy_past(const struct report *report, const struct report_site *site,

@@ -38,7 +38,7 @@ struct batch {
 };
 
 /* A site whose events are written to the file */
-struct teller {
+struct site_output {
 	const struct report_site *shown;
 	size_t trace;
 	uint64_t unit; /* number of the site's blocks that one block of the file stands for */
@@ -50,16 +50,16 @@ struct teller {
 
 struct event {
 	uint64_t elapsed_ns;
-	struct teller *teller;
+	struct site_output *output;
 	uint64_t bytes;
 	uint64_t blocks;
 };
 
-struct story {
+struct heaptrack_file {
 	FILE *out;
 	struct heaptrack_names names;
 	struct intern allocations;
-	struct teller *tellers;
+	struct site_output *outputs;
 	size_t teller_cnt;
 	struct event *events;
 	size_t event_cnt;
@@ -71,47 +71,47 @@ struct story {
  * Returns a stack with facts about all blocks of a site: the process, the scale, and why the stack
  * is incomplete. The facts are frames outside the site's outermost function.
  */
-static size_t outer_trace(struct story *story, const struct teller *teller)
+static size_t outer_trace(struct heaptrack_file *file, const struct site_output *output)
 {
-	const struct site *site = teller->shown->site;
+	const struct site *site = output->shown->site;
 	const char *missing = frame_missing(site);
 	size_t trace = 0;
 
-	if (story->several && site->process)
-		trace = heaptrack_remark(&story->names, trace, "%s (%d)",
+	if (file->several && site->process)
+		trace = heaptrack_remark(&file->names, trace, "%s (%d)",
 					 site->process->comm ? site->process->comm : "?",
 					 site->process->pid);
-	if (teller->unit > 1)
-		trace = heaptrack_remark(&story->names, trace,
-					 "[each stands for %" PRIu64 " allocations]", teller->unit);
-	return missing ? heaptrack_remark(&story->names, trace, "%s", missing) : trace;
+	if (output->unit > 1)
+		trace = heaptrack_remark(&file->names, trace,
+					 "[each stands for %" PRIu64 " allocations]", output->unit);
+	return missing ? heaptrack_remark(&file->names, trace, "%s", missing) : trace;
 }
 
-static void tell_stack(struct story *story, struct teller *teller)
+static void write_stack(struct heaptrack_file *file, struct site_output *output)
 {
-	const struct report_site *shown = teller->shown;
+	const struct report_site *shown = output->shown;
 	const struct site *site = shown->site;
-	size_t trace = outer_trace(story, teller);
+	size_t trace = outer_trace(file, output);
 
 	for (size_t i = site->frame_cnt; i-- > shown->first_frame;)
-		trace = heaptrack_call(&story->names, trace, site->frames[i], shown->locations[i]);
+		trace = heaptrack_call(&file->names, trace, site->frames[i], shown->locations[i]);
 	if (site->kind != KIND_HEAP)
-		trace = heaptrack_remark(&story->names, trace, "[%s]", kind_name(site->kind));
-	teller->trace = trace;
+		trace = heaptrack_remark(&file->names, trace, "[%s]", kind_name(site->kind));
+	output->trace = trace;
 }
 
-static size_t moment_cnt(const struct report_site *shown)
+static size_t point_cnt(const struct report_site *shown)
 {
-	return shown->history ? shown->history->moment_cnt : 1;
+	return shown->history ? shown->history->point_cnt : 1;
 }
 
 static uint64_t most_allocations(const struct report_site *shown)
 {
 	uint64_t most = shown->site->count;
 
-	for (size_t i = 0; shown->history && i < shown->history->moment_cnt; i++)
-		if (shown->history->moments[i].count > most)
-			most = shown->history->moments[i].count;
+	for (size_t i = 0; shown->history && i < shown->history->point_cnt; i++)
+		if (shown->history->points[i].count > most)
+			most = shown->history->points[i].count;
 	return most;
 }
 
@@ -141,134 +141,135 @@ static uint64_t share_of(const struct report *report)
 	return share;
 }
 
-static void add_event(struct story *story, struct teller *teller, uint64_t elapsed_ns,
+static void add_event(struct heaptrack_file *file, struct site_output *output, uint64_t elapsed_ns,
 		      uint64_t bytes, uint64_t count)
 {
-	uint64_t blocks = count / teller->unit + (count % teller->unit != 0);
+	uint64_t blocks = count / output->unit + (count % output->unit != 0);
 
-	story->events[story->event_cnt++] =
-		(struct event){elapsed_ns, teller, bytes, bytes && !blocks ? 1 : blocks};
+	file->events[file->event_cnt++] =
+		(struct event){elapsed_ns, output, bytes, bytes && !blocks ? 1 : blocks};
 }
 
-static void add_events(struct story *story, struct teller *teller, uint64_t now_ns)
+static void add_events(struct heaptrack_file *file, struct site_output *output, uint64_t now_ns)
 {
-	const struct report_site *shown = teller->shown;
+	const struct report_site *shown = output->shown;
 
 	/* Reserve two batches per event: the blocks that an event adds have at most two sizes. */
-	teller->batches = story->batch_store + 2 * story->event_cnt;
-	for (size_t i = 0; shown->history && i < shown->history->moment_cnt; i++) {
-		const struct moment *moment = &shown->history->moments[i];
+	output->batches = file->batch_store + 2 * file->event_cnt;
+	for (size_t i = 0; shown->history && i < shown->history->point_cnt; i++) {
+		const struct history_point *point = &shown->history->points[i];
 
-		add_event(story, teller, moment->elapsed_ns, moment->bytes, moment->count);
+		add_event(file, output, point->elapsed_ns, point->bytes, point->count);
 	}
 	if (!shown->history)
-		add_event(story, teller, now_ns, shown->site->bytes, shown->site->count);
+		add_event(file, output, now_ns, shown->site->bytes, shown->site->count);
 }
 
 static int by_time(const void *left, const void *right)
 {
 	const struct event *a = left, *b = right;
 
-	return ORDER(a->elapsed_ns, b->elapsed_ns) ?: ORDER(a->teller, b->teller);
+	return ORDER(a->elapsed_ns, b->elapsed_ns) ?: ORDER(a->output, b->output);
 }
 
 /*
  * Frees the newest blocks of a site in the file, until allocations are enough to reach the totals
  * of the event.
  */
-static void tell_frees(struct story *story, const struct event *event)
+static void write_frees(struct heaptrack_file *file, const struct event *event)
 {
-	struct teller *teller = event->teller;
+	struct site_output *output = event->output;
 
-	while (teller->bytes > event->bytes || teller->blocks > event->blocks ||
-	       (teller->blocks == event->blocks && teller->bytes < event->bytes)) {
-		struct batch *last = &teller->batches[teller->batch_cnt - 1];
+	while (output->bytes > event->bytes || output->blocks > event->blocks ||
+	       (output->blocks == event->blocks && output->bytes < event->bytes)) {
+		struct batch *last = &output->batches[output->batch_cnt - 1];
 
-		fprintf(story->out, "- %zx\n", last->allocation);
-		teller->bytes -= last->size;
-		teller->blocks--;
+		fprintf(file->out, "- %zx\n", last->allocation);
+		output->bytes -= last->size;
+		output->blocks--;
 		if (!--last->cnt)
-			teller->batch_cnt--;
+			output->batch_cnt--;
 	}
 }
 
-static void tell_batch(struct story *story, struct teller *teller, uint64_t size, uint64_t cnt)
+static void write_blocks(struct heaptrack_file *file, struct site_output *output, uint64_t size,
+			 uint64_t cnt)
 {
-	const uint64_t key[] = {size, teller->trace};
-	struct batch *batch = &teller->batches[teller->batch_cnt];
+	const uint64_t key[] = {size, output->trace};
+	struct batch *batch = &output->batches[output->batch_cnt];
 	bool is_new;
 	size_t number;
 
 	if (!cnt)
 		return;
-	number = heaptrack_number(&story->names, &story->allocations, key, sizeof(key), &is_new);
+	number = heaptrack_number(&file->names, &file->allocations, key, sizeof(key), &is_new);
 	if (is_new)
-		fprintf(story->out, "a %" PRIx64 " %zx\n", size, teller->trace);
+		fprintf(file->out, "a %" PRIx64 " %zx\n", size, output->trace);
 	*batch = (struct batch){size, number, cnt};
-	teller->batch_cnt++;
-	teller->bytes += size * cnt;
-	teller->blocks += cnt;
+	output->batch_cnt++;
+	output->bytes += size * cnt;
+	output->blocks += cnt;
 	for (uint64_t i = 0; i < cnt; i++)
-		fprintf(story->out, "+ %zx\n", number);
+		fprintf(file->out, "+ %zx\n", number);
 }
 
-static void tell_allocations(struct story *story, const struct event *event)
+static void write_allocations(struct heaptrack_file *file, const struct event *event)
 {
-	uint64_t cnt = event->blocks - event->teller->blocks;
-	uint64_t bytes = event->bytes - event->teller->bytes;
+	uint64_t cnt = event->blocks - event->output->blocks;
+	uint64_t bytes = event->bytes - event->output->bytes;
 
 	if (!cnt)
 		return;
-	tell_batch(story, event->teller, bytes / cnt, cnt - bytes % cnt);
-	tell_batch(story, event->teller, bytes / cnt + 1, bytes % cnt);
+	write_blocks(file, event->output, bytes / cnt, cnt - bytes % cnt);
+	write_blocks(file, event->output, bytes / cnt + 1, bytes % cnt);
 }
 
 /*
  * Writes the frees of a moment before its allocations, so that the file does not show a false peak.
  */
-static void tell_events(struct story *story)
+static void write_events(struct heaptrack_file *file)
 {
-	for (size_t first = 0, end; first < story->event_cnt && !story->names.failed; first = end) {
-		uint64_t elapsed_ns = story->events[first].elapsed_ns;
+	for (size_t first = 0, end; first < file->event_cnt && !file->names.failed; first = end) {
+		uint64_t elapsed_ns = file->events[first].elapsed_ns;
 
-		fprintf(story->out, "c %" PRIx64 "\n", elapsed_ns / NSEC_PER_MSEC);
-		for (end = first; end < story->event_cnt; end++) {
-			if (story->events[end].elapsed_ns != elapsed_ns)
+		fprintf(file->out, "c %" PRIx64 "\n", elapsed_ns / NSEC_PER_MSEC);
+		for (end = first; end < file->event_cnt; end++) {
+			if (file->events[end].elapsed_ns != elapsed_ns)
 				break;
-			tell_frees(story, &story->events[end]);
+			write_frees(file, &file->events[end]);
 		}
 		for (size_t i = first; i < end; i++)
-			tell_allocations(story, &story->events[i]);
+			write_allocations(file, &file->events[i]);
 	}
 }
 
-static void tell_sites(struct story *story, const struct report *report)
+static void write_sites(struct heaptrack_file *file, const struct report *report)
 {
 	uint64_t share = share_of(report);
 
-	for (size_t i = 0; i < report->site_cnt && !story->names.failed; i++) {
-		struct teller *teller = &story->tellers[i];
+	for (size_t i = 0; i < report->site_cnt && !file->names.failed; i++) {
+		struct site_output *output = &file->outputs[i];
 		uint64_t most = most_allocations(&report->sites[i]);
 
-		teller->shown = &report->sites[i];
-		teller->unit = most / share + (most % share != 0);
-		tell_stack(story, teller);
+		output->shown = &report->sites[i];
+		output->unit = most / share + (most % share != 0);
+		write_stack(file, output);
 		/*
 		 * Do not use number 0: heaptrack would take a free of number 0 for a free of the
 		 * latest allocation.
 		 */
 		if (!i)
-			fprintf(story->out, "a 0 %zx\n", teller->trace);
-		add_events(story, teller, report->snapshot->elapsed_ns);
+			fprintf(file->out, "a 0 %zx\n", output->trace);
+		add_events(file, output, report->snapshot->elapsed_ns);
 	}
-	qsort(story->events, story->event_cnt, sizeof(*story->events), by_time);
-	tell_events(story);
+	qsort(file->events, file->event_cnt, sizeof(*file->events), by_time);
+	write_events(file);
 }
 
 /*
  * Writes facts about the report as comment lines, because the format has no other place for them.
  */
-static void tell_facts(struct story *story, const struct report *report)
+static void write_facts(struct heaptrack_file *file, const struct report *report)
 {
 	cleanup_free char *facts = NULL;
 	size_t len;
@@ -281,35 +282,35 @@ static void tell_facts(struct story *story, const struct report *report)
 	if (fclose(memory))
 		return;
 	for (char *line = strtok_r(facts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		fprintf(story->out, "# %s\n", line + strspn(line, "\t"));
+		fprintf(file->out, "# %s\n", line + strspn(line, "\t"));
 }
 
 static int heaptrack_report(FILE *out, const struct report *report)
 {
-	struct story story = {
+	struct heaptrack_file file = {
 		.out = out, .names.out = out, .several = text_several_processes(report->snapshot)};
 	size_t events = 0;
 
 	for (size_t i = 0; i < report->site_cnt; i++)
-		events += moment_cnt(&report->sites[i]);
-	story.tellers = calloc(report->site_cnt + 1, sizeof(*story.tellers));
-	story.events = calloc(events + 1, sizeof(*story.events));
-	story.batch_store = calloc(2 * events + 1, sizeof(*story.batch_store));
-	story.names.failed = !story.tellers || !story.events || !story.batch_store;
+		events += point_cnt(&report->sites[i]);
+	file.outputs = calloc(report->site_cnt + 1, sizeof(*file.outputs));
+	file.events = calloc(events + 1, sizeof(*file.events));
+	file.batch_store = calloc(2 * events + 1, sizeof(*file.batch_store));
+	file.names.failed = !file.outputs || !file.events || !file.batch_store;
 	/* The first number is a version of heaptrack that writes this file format. */
 	fputs("v 10400 3\nX memleak: ", out);
 	text_write_target(out, report);
 	fputc('\n', out);
-	tell_facts(&story, report);
-	if (!story.names.failed)
-		tell_sites(&story, report);
+	write_facts(&file, report);
+	if (!file.names.failed)
+		write_sites(&file, report);
 	fprintf(out, "c %" PRIx64 "\n", report->snapshot->elapsed_ns / NSEC_PER_MSEC);
-	heaptrack_names_deinit(&story.names);
-	intern_deinit(&story.allocations);
-	free(story.tellers);
-	free(story.events);
-	free(story.batch_store);
-	return story.names.failed ? -ENOMEM : 0;
+	heaptrack_names_deinit(&file.names);
+	intern_deinit(&file.allocations);
+	free(file.outputs);
+	free(file.events);
+	free(file.batch_store);
+	return file.names.failed ? -ENOMEM : 0;
 }
 
 const struct sink sink_heaptrack = {

@@ -306,9 +306,9 @@ static void write_moments(struct json_writer *json, const struct report *report,
 	const struct site_history *history = shown->history;
 
 	json_begin_array(json, "moments");
-	for (size_t i = 0; history && i < history->moment_cnt; i++)
-		write_moment(json, history->moments[i].elapsed_ns, history->moments[i].bytes,
-			     history->moments[i].count);
+	for (size_t i = 0; history && i < history->point_cnt; i++)
+		write_moment(json, history->points[i].elapsed_ns, history->points[i].bytes,
+			     history->points[i].count);
 	if (!history)
 		write_moment(json, report->snapshot->elapsed_ns, shown->site->bytes,
 			     shown->site->count);
@@ -434,7 +434,7 @@ static void write_process(struct page *page, const struct report_site *shown)
 		page->pasts[page->past_cnt++] = (struct past){.process = process};
 	}
 	past = &page->pasts[number];
-	if (history && (!past->history || history->moment_cnt > past->history->moment_cnt))
+	if (history && (!past->history || history->point_cnt > past->history->point_cnt))
 		past->history = history;
 	json_unsigned(&page->report.json, "process", number);
 }
@@ -516,7 +516,7 @@ static void write_site(struct page *page, const struct report *report,
 }
 
 /* Writes the sites of losses and of suspects, in the order of their lines in the report. */
-static void write_told(struct page *page, const struct report *report)
+static void write_verdict_sites(struct page *page, const struct report *report)
 {
 	json_begin_array(&page->report.json, "told");
 	for (size_t i = 0; i < report->loss_cnt && !page->failed; i++)
@@ -574,11 +574,11 @@ static void write_processes(struct page *page)
 			name = NULL;
 		json_unsigned(json, "name", string_number(page, name));
 		json_begin_array(json, "moments");
-		for (size_t j = 0; past->history && j < past->history->moment_cnt; j++) {
-			const struct moment *moment = &past->history->moments[j];
+		for (size_t j = 0; past->history && j < past->history->point_cnt; j++) {
+			const struct history_point *point = &past->history->points[j];
 
-			write_moment(json, moment->elapsed_ns, moment->process_bytes,
-				     moment->process_blocks);
+			write_moment(json, point->elapsed_ns, point->process_bytes,
+				     point->process_blocks);
 		}
 		json_end_array(json);
 		json_end_object(json);
@@ -592,9 +592,9 @@ static void write_rss(struct json_writer *json, const struct rss_past *past)
 	json_begin_array(json, "rss");
 	for (size_t i = 0; past && i < past->cnt; i++) {
 		json_begin_array(json, NULL);
-		json_unsigned(json, NULL, past->moments[i].elapsed_ns / NSEC_PER_MSEC);
+		json_unsigned(json, NULL, past->points[i].elapsed_ns / NSEC_PER_MSEC);
 		for (size_t part = 0; part < RSS_PART_CNT; part++)
-			json_unsigned(json, NULL, past->moments[i].parts[part]);
+			json_unsigned(json, NULL, past->points[i].parts[part]);
 		json_end_array(json);
 	}
 	json_end_array(json);
@@ -613,7 +613,7 @@ static void write_report(struct page *page, const void *about)
 	for (size_t i = 0; i < report->site_cnt && !page->failed; i++)
 		write_site(page, report, &report->sites[i]);
 	json_end_array(json);
-	write_told(page, report);
+	write_verdict_sites(page, report);
 	write_peak(page, report);
 	write_processes(page);
 	write_rss(json, report->rss_past);

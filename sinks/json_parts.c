@@ -118,11 +118,11 @@ void json_write_stack(struct json_writer *json, const struct report_site *shown)
 }
 
 static void write_index(struct json_writer *json, const char *key, const struct report_site *shown,
-			const struct place *place)
+			const struct stack_pos *pos)
 {
-	size_t index = place->function;
+	size_t index = pos->function;
 
-	for (size_t i = 0; i < place->frame; i++)
+	for (size_t i = 0; i < pos->frame; i++)
 		index += shown->locations[i] && shown->locations[i]->frame_cnt
 				 ? shown->locations[i]->frame_cnt
 				 : 1;

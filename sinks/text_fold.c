@@ -67,7 +67,7 @@ static void write_spot(const struct text_part *part, const struct report_site *s
 		       const struct spot *spot, const struct recursion *recursion)
 {
 	bool is_culprit = spot_is_at(spot, shown->blamed);
-	uint64_t addr = frame_address(shown->site->frames[spot->place.frame], spot->location);
+	uint64_t addr = frame_address(shown->site->frames[spot->pos.frame], spot->location);
 	FILE *out = part->out;
 
 	fprintf(out, "%s  %s ", part->indent, is_culprit ? "\u2192" : " ");
@@ -123,7 +123,7 @@ static void write_item(const struct text_part *part, const struct report_site *s
 static void write_all(const struct text_part *part, const struct report_site *shown)
 {
 	static const struct recursion none;
-	struct spot spot = spot_at(shown, (struct place){0});
+	struct spot spot = spot_at(shown, (struct stack_pos){0});
 
 	do
 		write_spot(part, shown, &spot, &none);

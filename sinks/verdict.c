@@ -82,7 +82,7 @@ static void write_more(const struct text_part *part, struct named named)
 	if (shared->path) {
 		fputs(shared->site_cnt < cnt ? ", most in calls of " : ", all in calls of ",
 		      part->out);
-		verdict_write_function(part->out, shared->path, shared->place);
+		verdict_write_function(part->out, shared->path, shared->pos);
 	}
 	fputc('\n', part->out);
 }
@@ -281,14 +281,14 @@ static void write_grows(const struct text_part *part)
 	const struct report *report = part->report;
 	char amount[AMOUNT_TEXT_SIZE];
 	double per_s = 0;
-	size_t told = 0;
+	size_t written_cnt = 0;
 
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		per_s += report->suspects[i].bytes_per_s;
-		told += report->suspects[i].path_cnt - report->suspects[i].companion_cnt;
+		written_cnt += report->suspects[i].path_cnt - report->suspects[i].companion_cnt;
 	}
 	fprintf(part->out, "a leak is likely: %s",
-		told < report->suspects_total ? "at least " : "");
+		written_cnt < report->suspects_total ? "at least " : "");
 	text_amount(per_s, amount);
 	if (text_is_of_descriptors(part))
 		fprintf(part->out, "%.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
@@ -361,20 +361,21 @@ static bool has_sentence(const struct text_part *part)
 void verdict_write_notes(const struct text_part *part)
 {
 	const struct report *report = part->report;
-	bool is_told = !report->unclear ||
-		       (report->settling && report->settling->objects == report->unclear->objects);
+	bool is_written =
+		!report->unclear ||
+		(report->settling && report->settling->objects == report->unclear->objects);
 	bool settles = report->settling;
 	struct named named = named_suspects(report);
 
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
-		is_told |= verdict_is_part(report, &report->suspects[i]);
+		is_written |= verdict_is_part(report, &report->suspects[i]);
 		settles = settles && report->suspects[i].site->objects != report->settling->objects;
 	}
 	/*
 	 * Write this line even if there are suspects, because the suspects may be the smaller part
 	 * of the growth.
 	 */
-	if (!is_told)
+	if (!is_written)
 		verdict_write_unclear(part, report->unclear);
 	if (settles)
 		verdict_write_settling(part, report->settling);

@@ -133,11 +133,11 @@ static void write_function(struct row *row, const struct sym_location *location,
 	row->has_source = text_has_source(frame);
 }
 
-void verdict_write_function(FILE *out, const struct report_site *site, struct place place)
+void verdict_write_function(FILE *out, const struct report_site *site, struct stack_pos pos)
 {
 	struct row row = {.out = out, .name_max = NAME_MOST};
 
-	write_function(&row, site->locations[place.frame], place.function);
+	write_function(&row, site->locations[pos.frame], pos.function);
 }
 
 /*
@@ -146,25 +146,25 @@ void verdict_write_function(FILE *out, const struct report_site *site, struct pl
  */
 static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
 {
-	struct place place = shown->blamed;
-	const struct sym_frame *last = frame_of(shown->locations[place.frame], place.function);
+	struct stack_pos pos = shown->blamed;
+	const struct sym_frame *last = frame_of(shown->locations[pos.frame], pos.function);
 
 	if (shown->callers_vary)
 		return;
 	while (row->cnt <= most) {
-		const struct sym_location *location = shown->locations[place.frame];
+		const struct sym_location *location = shown->locations[pos.frame];
 		const struct sym_frame *frame;
 
-		if (location && place.function + 1 < location->frame_cnt)
-			place.function++;
+		if (location && pos.function + 1 < location->frame_cnt)
+			pos.function++;
 		else
-			place = (struct place){.frame = place.frame + 1};
-		if (place.frame >= shown->site->frame_cnt ||
-		    frame_is_start(shown->locations[place.frame]) ||
+			pos = (struct stack_pos){.frame = pos.frame + 1};
+		if (pos.frame >= shown->site->frame_cnt ||
+		    frame_is_start(shown->locations[pos.frame]) ||
 		    (shown->site->space == SPACE_KERNEL &&
-		     kernel_frame_is_entry(shown->locations[place.frame])))
+		     kernel_frame_is_entry(shown->locations[pos.frame])))
 			break;
-		frame = frame_of(shown->locations[place.frame], place.function);
+		frame = frame_of(shown->locations[pos.frame], pos.function);
 		if (!frame || !sym_is_known(frame->symbol))
 			continue;
 		if (!strcmp(frame->symbol, "main"))
@@ -173,7 +173,7 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 			continue;
 		last = frame;
 		fputs(row->cnt == 1 ? ", called by " : " < ", row->out);
-		write_function(row, shown->locations[place.frame], place.function);
+		write_function(row, shown->locations[pos.frame], pos.function);
 	}
 }
 
@@ -235,11 +235,11 @@ bool verdict_is_part(const struct report *report, const struct suspect *suspect)
 }
 
 /* A suspect or a loss, and the function that writes its line. */
-struct told {
+struct verdict_line {
 	const struct report_site *site;
 	const void *what;
 	enum text_style style;
-	void (*write)(FILE *out, const struct text_part *part, const struct told *told,
+	void (*write)(FILE *out, const struct text_part *part, const struct verdict_line *verdict,
 		      const struct detail *detail);
 };
 
@@ -324,10 +324,10 @@ static void write_chunks(FILE *out, const struct chunks *chunks)
 	fprintf(out, " from %zu callers)", chunks->callers);
 }
 
-static void write_line(FILE *out, const struct text_part *part, const struct told *told,
+static void write_line(FILE *out, const struct text_part *part, const struct verdict_line *verdict,
 		       const struct detail *detail)
 {
-	const struct suspect *suspect = told->what;
+	const struct suspect *suspect = verdict->what;
 	const struct trend *trend = &suspect->site->history->trend;
 	bool is_part = verdict_is_part(part->report, suspect);
 
@@ -367,7 +367,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct tol
 }
 
 /* Returns the line of a verdict, to be freed; NULL if there is no memory. */
-static char *line_of(const struct text_part *part, const struct told *told,
+static char *line_of(const struct text_part *part, const struct verdict_line *verdict,
 		     const struct detail *detail)
 {
 	char *line = NULL;
@@ -379,7 +379,7 @@ static char *line_of(const struct text_part *part, const struct told *told,
 		return NULL;
 	inner.out = out;
 	text_begin_line(&inner);
-	told->write(out, &inner, told, detail);
+	verdict->write(out, &inner, verdict, detail);
 	fclose(out);
 	return line;
 }
@@ -437,10 +437,10 @@ static void write_reach(FILE *out, const struct reach_sum *sum, const char *word
 	fputc(')', out);
 }
 
-static void write_loss(FILE *out, const struct text_part *part, const struct told *told,
+static void write_loss(FILE *out, const struct text_part *part, const struct verdict_line *verdict,
 		       const struct detail *detail)
 {
-	const struct proven_loss *loss = told->what;
+	const struct proven_loss *loss = verdict->what;
 	const struct suspect owner = {.site = loss->site, .process_cnt = loss->process_cnt};
 	bool is_one = loss->lost.count == 1;
 
@@ -472,34 +472,34 @@ static bool is_tried(const struct detail *detail, const struct report_site *show
 }
 
 /* Returns the line of a suspect or loss, to be freed; NULL if there is no memory. */
-static char *fit_line(const struct text_part *part, const struct told *told)
+static char *fit_line(const struct text_part *part, const struct verdict_line *verdict)
 {
 	size_t cnt = sizeof(details) / sizeof(details[0]);
 	struct detail detail = details[cnt - 1];
 	char *line = NULL;
 
 	for (size_t i = 0; i < cnt && (!line || strlen(line) > WIDTH); i++) {
-		if (!is_tried(&details[i], told->site))
+		if (!is_tried(&details[i], verdict->site))
 			continue;
 		free(line);
-		line = line_of(part, told, &details[i]);
+		line = line_of(part, verdict, &details[i]);
 	}
 	for (detail.name_max = NAME_MOST;
 	     line && strlen(line) > WIDTH && detail.name_max >= NAME_LEAST; detail.name_max -= 2) {
 		free(line);
-		line = line_of(part, told, &detail);
+		line = line_of(part, verdict, &detail);
 	}
 	return line;
 }
 
-static void write_told(const struct text_part *part, const struct told *told)
+static void write_fitting(const struct text_part *part, const struct verdict_line *verdict)
 {
-	cleanup_free char *line = fit_line(part, told);
+	cleanup_free char *line = fit_line(part, verdict);
 
 	if (!line)
 		return;
-	text_begin_style(part, told->style);
-	text_write_sign(part, told->style);
+	text_begin_style(part, verdict->style);
+	text_write_sign(part, verdict->style);
 	fputs(line, part->out);
 	text_end_style(part);
 	fputc('\n', part->out);
@@ -507,20 +507,22 @@ static void write_told(const struct text_part *part, const struct told *told)
 
 char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect)
 {
-	return fit_line(part, &(struct told){suspect->site, suspect, STYLE_GROWS, write_line});
+	return fit_line(part,
+			&(struct verdict_line){suspect->site, suspect, STYLE_GROWS, write_line});
 }
 
 char *verdict_loss_line(const struct text_part *part, const struct proven_loss *loss)
 {
-	return fit_line(part, &(struct told){loss->site, loss, STYLE_LOST, write_loss});
+	return fit_line(part, &(struct verdict_line){loss->site, loss, STYLE_LOST, write_loss});
 }
 
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect)
 {
-	write_told(part, &(struct told){suspect->site, suspect, STYLE_GROWS, write_line});
+	write_fitting(part,
+		      &(struct verdict_line){suspect->site, suspect, STYLE_GROWS, write_line});
 }
 
 void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss)
 {
-	write_told(part, &(struct told){loss->site, loss, STYLE_LOST, write_loss});
+	write_fitting(part, &(struct verdict_line){loss->site, loss, STYLE_LOST, write_loss});
 }

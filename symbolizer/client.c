@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fair_lock.h"
 #include "base/log.h"
-#include "base/turns.h"
 #include "symbolizer/answer.h"
 #include "symbolizer/server/server.h"
 
@@ -233,34 +233,35 @@ static int lose_helper(struct client *client, int err)
 	return err == -ENOMEM ? err : -EIO;
 }
 
-void client_tell(const struct client *client, const char *path, int percent)
+void client_report_progress(const struct client *client, const char *path, int percent)
 {
-	if (client->tell)
-		client->tell(path, percent);
+	if (client->on_progress)
+		client->on_progress(path, percent);
 }
 
-static void tell_job(const struct client *client)
+static void report_job(const struct client *client)
 {
 	const struct job *job = &client->job;
 	size_t named = client->named + (job->kind == JOB_NAMES ? job->answered : 0);
 
-	client_tell(client, job->module->path,
-		    client->wanted ? (int)(100 * named / client->wanted) : 0);
+	client_report_progress(client, job->module->path,
+			       client->wanted ? (int)(100 * named / client->wanted) : 0);
 }
 
 /* Takes answers until the job is done. */
 static int wait_job(struct client *client, uint64_t deadline_ns)
 {
-	uint64_t tell_ns = clock_deadline_ns(CLIENT_TELL_NS);
+	uint64_t progress_ns = clock_deadline_ns(CLIENT_PROGRESS_NS);
 
 	while (client->job.kind != JOB_NONE) {
-		uint64_t until_ns = tell_ns < deadline_ns ? tell_ns : deadline_ns;
+		uint64_t until_ns = progress_ns < deadline_ns ? progress_ns : deadline_ns;
 		int err = helper_take(&client->helper, until_ns, take_answer, &client->job);
 
-		if (!clock_left_ms(tell_ns)) {
-			tell_job(client);
-			tell_ns = clock_deadline_ns(CLIENT_TELL_NS);
-			if (err == -ETIMEDOUT && clock_left_ms(deadline_ns) && !turn_is_hurried())
+		if (!clock_left_ms(progress_ns)) {
+			report_job(client);
+			progress_ns = clock_deadline_ns(CLIENT_PROGRESS_NS);
+			if (err == -ETIMEDOUT && clock_left_ms(deadline_ns) &&
+			    !fair_lock_is_interrupted())
 				continue;
 		}
 		if (err == -ETIMEDOUT)
@@ -288,7 +289,7 @@ int client_wait(struct client *client, uint64_t deadline_ns)
 			give_up(client);
 			err = 0;
 		}
-	} while (err == -ETIMEDOUT && clock_left_ms(deadline_ns) && !turn_is_hurried());
+	} while (err == -ETIMEDOUT && clock_left_ms(deadline_ns) && !fair_lock_is_interrupted());
 	return err == -EIO || err == -EAGAIN ? 0 : err;
 }
 

@@ -33,7 +33,7 @@ struct client {
 	struct job job; /* job in progress; its kind is JOB_NONE if there is none */
 	size_t named;   /* number of names of the current module that earlier jobs have handled */
 	size_t wanted;  /* total number of names of the current module to look up */
-	sym_progress_fn *tell; /* progress callback; may be NULL */
+	sym_progress_fn *on_progress; /* progress callback; may be NULL */
 	/* time, in nanoseconds and over several calls, without an answer that counts as a hang */
 	uint64_t hang_ns;
 };
@@ -42,9 +42,9 @@ int client_init(struct client *client);
 void client_deinit(struct client *client);
 
 /* Calls the progress callback. path: the file for which memleak waits. */
-void client_tell(const struct client *client, const char *path, int percent);
+void client_report_progress(const struct client *client, const char *path, int percent);
 /* Interval between progress reports, in nanoseconds, and delay before the first one. */
-#define CLIENT_TELL_NS 250000000ULL
+#define CLIENT_PROGRESS_NS 250000000ULL
 
 /*
  * Waits for the job that an earlier call left unfinished; gives the job up if its helper hangs.

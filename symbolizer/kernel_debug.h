@@ -6,7 +6,7 @@
 #ifndef SYMBOLIZER_KERNEL_DEBUG_H
 #define SYMBOLIZER_KERNEL_DEBUG_H
 
-#include "symbolizer/kernel_image.h"
+#include "symbolizer/kernel_symtab.h"
 #include "symbolizer/module.h"
 
 /*

@@ -14,7 +14,7 @@
  * True if `place` has the kernel part and function that the location has already. A place without a
  * part counts as unchanged: the location keeps what was known of it.
  */
-static bool is_same(const struct location *loc, const struct kernel_place *place)
+static bool is_same(const struct location *loc, const struct kernel_location *place)
 {
 	if (!place->part)
 		return true;
@@ -55,7 +55,7 @@ static int open_part(struct kernel_space *space, struct kernel_part *part)
 }
 
 static int place_location(struct kernel_space *space, struct location *loc,
-			  const struct kernel_place *place)
+			  const struct kernel_location *place)
 {
 	int err;
 
@@ -89,12 +89,12 @@ static int find_location(struct kernel_space *space, const struct sym_query *que
 			 struct location **ret)
 {
 	struct location *loc = locations_get(&space->locations, query);
-	struct kernel_place place;
+	struct kernel_location place;
 	int err = 0;
 
 	if (!loc || loc->generation != space->locations.generation) {
-		place = kernel_image_find(&space->image,
-					  query->exact ? query->addr : query->addr - 1);
+		place = kernel_symtab_find(&space->image,
+					   query->exact ? query->addr : query->addr - 1);
 		/*
 		 * Fill in a location that had no kernel part. Replace one that has another part or
 		 * function.
@@ -124,7 +124,7 @@ static int find_locations(struct kernel_space *space, const struct sym_query *qu
 /* Factor by which the interval between reads is longer while the symbols cannot be read. */
 #define HIDDEN_PAUSES 60
 
-static bool may_read(const struct kernel_image *image)
+static bool may_read(const struct kernel_symtab *image)
 {
 	uint64_t pause_ns = image->pause_ns * (image->error ? HIDDEN_PAUSES : 1);
 
@@ -134,11 +134,11 @@ static bool may_read(const struct kernel_image *image)
 static int read_again(struct kernel_space *space)
 {
 	space->locations.generation++;
-	return kernel_image_read(&space->image);
+	return kernel_symtab_read(&space->image);
 }
 
 /* True if a location has no name and was first queried after the latest read of the symbols. */
-static bool is_unresolved(const struct kernel_image *image, const struct location *loc)
+static bool is_unresolved(const struct kernel_symtab *image, const struct location *loc)
 {
 	return !loc->own_symbol && loc->since_ns >= image->read_ns;
 }
@@ -198,9 +198,9 @@ static bool has_made_code(const struct kernel_space *space)
 
 int kernel_space_refresh(struct kernel_space *space)
 {
-	const struct kernel_image *image = &space->image;
+	const struct kernel_symtab *image = &space->image;
 
-	if (kernel_image_is_stale(image) ||
+	if (kernel_symtab_is_stale(image) ||
 	    ((image->error || has_made_code(space)) && may_read(image)))
 		return read_again(space);
 	return 0;
@@ -209,5 +209,5 @@ int kernel_space_refresh(struct kernel_space *space)
 void kernel_space_deinit(struct kernel_space *space)
 {
 	locations_deinit(&space->locations);
-	kernel_image_deinit(&space->image);
+	kernel_symtab_deinit(&space->image);
 }

@@ -3,13 +3,13 @@
 #ifndef SYMBOLIZER_KERNEL_SPACE_H
 #define SYMBOLIZER_KERNEL_SPACE_H
 
-#include "symbolizer/kernel_image.h"
+#include "symbolizer/kernel_symtab.h"
 #include "symbolizer/location.h"
 #include "symbolizer/opened_modules.h"
 
 struct kernel_space {
 	struct opened_modules *modules;
-	struct kernel_image image;
+	struct kernel_symtab image;
 	struct locations locations;
 };
 

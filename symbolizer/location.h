@@ -8,7 +8,7 @@
 
 #include "base/hash_map.h"
 #include "symbolizer/frame.h"
-#include "symbolizer/kernel_image.h"
+#include "symbolizer/kernel_symtab.h"
 #include "symbolizer/module.h"
 #include "symbolizer/regions.h"
 

@@ -5,14 +5,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/turns.h"
+#include "base/fair_lock.h"
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
 /* Maximum attempts per call to use a module after its helper ended. */
 #define TRIES_MAX 3
 
-struct run {
+struct naming_pass {
 	struct client *client;
 	struct fetcher *fetcher;
 	const struct module_opener *opener;
@@ -28,13 +28,14 @@ bool naming_is_open(const struct module *module, const struct name *name)
 	       module->fetched_fd >= 0;
 }
 
-static bool is_open(const struct run *run, const struct module *module)
+static bool is_open(const struct naming_pass *run, const struct module *module)
 {
 	return run->client->helper.pid && module->incarnation == run->client->helper.incarnation;
 }
 
 /* Sends a debug file that was accepted by an earlier helper to the present helper. */
-static int offer_again(struct run *run, struct module *module, enum server_need kind, int fd)
+static int offer_again(struct naming_pass *run, struct module *module, enum server_need kind,
+		       int fd)
 {
 	if (module->need.kind != kind || fd < 0)
 		return 0;
@@ -53,7 +54,7 @@ static int offer_again(struct run *run, struct module *module, enum server_need 
 }
 
 /* Sets offered_fd to the next file to offer: a downloaded file, else one from the usual places. */
-static int next_file(const struct run *run, struct module *module)
+static int next_file(const struct naming_pass *run, struct module *module)
 {
 	if (module->offered_fd >= 0)
 		return 0;
@@ -66,7 +67,7 @@ static int next_file(const struct run *run, struct module *module)
 			       &module->offered_path);
 }
 
-static int offer_files(struct run *run, struct module *module)
+static int offer_files(struct naming_pass *run, struct module *module)
 {
 	while (module->need.kind != NEED_NOTHING) {
 		int err = next_file(run, module);
@@ -89,7 +90,7 @@ static int offer_files(struct run *run, struct module *module)
 	return 0;
 }
 
-static int open_once(struct run *run, struct module *module)
+static int open_once(struct naming_pass *run, struct module *module)
 {
 	int err = 0;
 
@@ -117,7 +118,7 @@ static bool is_final(int err)
 	return err == -ETIMEDOUT || err == -ENOMEM;
 }
 
-static int open_module(struct run *run, struct module *module)
+static int open_module(struct naming_pass *run, struct module *module)
 {
 	int err = -EAGAIN;
 
@@ -142,7 +143,7 @@ static bool is_wanted(const struct module *module, const struct name *name, enum
  * Requests the names on the todo list that are wanted at this level, in batches of at most
  * SERVER_OFFSETS_MAX.
  */
-static int ask(struct run *run, struct module *module, enum name_level level)
+static int ask(struct naming_pass *run, struct module *module, enum name_level level)
 {
 	struct name *names[SERVER_OFFSETS_MAX];
 	size_t cnt = 0;
@@ -165,7 +166,7 @@ static int ask(struct run *run, struct module *module, enum name_level level)
 	return 0;
 }
 
-static int name_module(struct run *run, struct module *module, enum name_level level)
+static int name_module(struct naming_pass *run, struct module *module, enum name_level level)
 {
 	int err = -EAGAIN;
 
@@ -181,17 +182,17 @@ static int name_module(struct run *run, struct module *module, enum name_level l
 }
 
 /* Waits for the downloads of one module: its debug file, and then perhaps an alternate file. */
-static int await_fetch(struct run *run, struct module *module)
+static int await_fetch(struct naming_pass *run, struct module *module)
 {
 	int err = 0;
 
 	while (!err && module->fetching && !module->fetch_awaited) {
-		uint64_t tell_ns = clock_deadline_ns(CLIENT_TELL_NS);
-		bool more = tell_ns < run->deadline_ns;
+		uint64_t progress_ns = clock_deadline_ns(CLIENT_PROGRESS_NS);
+		bool more = progress_ns < run->deadline_ns;
 
-		err = fetcher_take(run->fetcher, more ? tell_ns : run->deadline_ns);
-		if (err == -ETIMEDOUT && more && !turn_is_hurried()) {
-			client_tell(run->client, module->path, -1);
+		err = fetcher_take(run->fetcher, more ? progress_ns : run->deadline_ns);
+		if (err == -ETIMEDOUT && more && !fair_lock_is_interrupted()) {
+			client_report_progress(run->client, module->path, -1);
 			err = 0;
 		}
 		if (!err && module->fetched_fd >= 0)
@@ -204,7 +205,7 @@ static int await_fetch(struct run *run, struct module *module)
  * Waits for downloads, but only once for each file, so that a server that does not answer does not
  * delay every report. Later calls only check whether the file has arrived.
  */
-static int await_fetches(struct run *run, struct module *const *modules, size_t cnt)
+static int await_fetches(struct naming_pass *run, struct module *const *modules, size_t cnt)
 {
 	int err = 0;
 
@@ -222,7 +223,7 @@ static int await_fetches(struct run *run, struct module *const *modules, size_t 
 	return err;
 }
 
-static int name_all(struct run *run, struct module *const *modules, size_t cnt)
+static int name_all(struct naming_pass *run, struct module *const *modules, size_t cnt)
 {
 	int err = client_wait(run->client, run->deadline_ns);
 
@@ -235,11 +236,11 @@ static int name_all(struct run *run, struct module *const *modules, size_t cnt)
 int naming_run(struct client *client, struct fetcher *fetcher, const struct module_opener *opener,
 	       struct module *const *modules, size_t cnt, int root_fd, uint64_t deadline_ns)
 {
-	struct run run = {client, fetcher, opener, root_fd, deadline_ns};
+	struct naming_pass run = {client, fetcher, opener, root_fd, deadline_ns};
 	int err = cnt ? name_all(&run, modules, cnt) : 0;
 
 	for (size_t i = 0; i < cnt; i++)
 		module__want_nothing(modules[i]);
-	client_tell(client, NULL, 0);
+	client_report_progress(client, NULL, 0);
 	return err == -ENOMEM ? err : 0;
 }

@@ -35,7 +35,7 @@ static int open_region(void *arg, struct region *region)
 		region->module->used = ++space->modules->uses;
 		return 0;
 	}
-	fd = proc_image_open(&space->image, region, &version);
+	fd = proc_files_open(&space->image, region, &version);
 	if (fd == -ENOMEM)
 		return fd;
 	/*
@@ -57,7 +57,7 @@ int process_space_update(struct process_space *space, const struct proc_maps *ma
 int process_space_refresh(struct process_space *space)
 {
 	struct proc_maps maps;
-	int err = proc_image_maps(&space->image, &maps);
+	int err = proc_files_maps(&space->image, &maps);
 
 	if (err)
 		return err;
@@ -277,7 +277,7 @@ static int name_jit(struct process_space *space, struct location *loc)
 int process_space_name_jits(struct process_space *space, struct location **locs, size_t cnt,
 			    uint64_t deadline_ns)
 {
-	const struct proc_image *image = &space->image;
+	const struct proc_files *image = &space->image;
 	bool read = false, changed;
 
 	for (size_t i = 0; i < cnt; i++) {
@@ -337,7 +337,7 @@ void process_space_reopen(struct process_space *space, struct module *module)
 {
 	const struct region *region = regions_find_module(&space->regions, module);
 	struct file_version version;
-	int fd = region ? proc_image_open(&space->image, region, &version) : -ENOENT;
+	int fd = region ? proc_files_open(&space->image, region, &version) : -ENOENT;
 
 	if (fd < 0 && module->path[0] == '/')
 		fd = open_by_path(module, &version);
@@ -354,5 +354,5 @@ void process_space_deinit(struct process_space *space)
 	locations_deinit(&space->locations);
 	perf_map_deinit(&space->jit);
 	regions_deinit(&space->regions);
-	proc_image_deinit(&space->image);
+	proc_files_deinit(&space->image);
 }

@@ -9,12 +9,12 @@
 #include "symbolizer/location.h"
 #include "symbolizer/opened_modules.h"
 #include "symbolizer/perf_map.h"
-#include "symbolizer/proc_image.h"
+#include "symbolizer/proc_files.h"
 #include "symbolizer/regions.h"
 
 struct process_space {
 	struct opened_modules *modules;
-	struct proc_image image;
+	struct proc_files image;
 	struct regions regions;
 	struct locations locations;
 	struct perf_map jit;

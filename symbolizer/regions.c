@@ -269,14 +269,14 @@ int regions_copy(const struct regions *from, struct regions *ret)
 	return 0;
 }
 
-struct search {
+struct region_search {
 	const struct regions *regions;
 	uint64_t addr;
 };
 
 static bool ends_before(const void *arg, size_t at)
 {
-	const struct search *search = arg;
+	const struct region_search *search = arg;
 
 	return search->regions->live[at]->end <= search->addr;
 }
@@ -284,7 +284,7 @@ static bool ends_before(const void *arg, size_t at)
 /* Returns the index of the first present region that ends above addr. */
 static size_t live_from(const struct regions *regions, uint64_t addr)
 {
-	return bisect(regions->live_cnt, ends_before, &(struct search){regions, addr});
+	return bisect(regions->live_cnt, ends_before, &(struct region_search){regions, addr});
 }
 
 struct region *regions_find_live(const struct regions *regions, uint64_t addr)

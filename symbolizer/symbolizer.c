@@ -45,9 +45,9 @@ void symbolizer__free(struct symbolizer *sym)
 	free(sym);
 }
 
-void symbolizer__tell_progress(struct symbolizer *sym, sym_progress_fn *tell)
+void symbolizer__set_progress(struct symbolizer *sym, sym_progress_fn *on_progress)
 {
-	sym->client.tell = tell;
+	sym->client.on_progress = on_progress;
 }
 
 int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint32_t *ret)
@@ -82,7 +82,7 @@ static struct symspace *new_space(struct symbolizer *sym)
 	space->process.modules = &sym->modules;
 	space->other = sym->spaces;
 	sym->spaces = space;
-	proc_image_init_ended(&space->process.image);
+	proc_files_init_ended(&space->process.image);
 	return space;
 }
 
@@ -93,7 +93,7 @@ int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret)
 
 	if (!space)
 		return -ENOMEM;
-	err = proc_image_init(pid, &space->process.image);
+	err = proc_files_init(pid, &space->process.image);
 	if (!err)
 		err = process_space_refresh(&space->process);
 	if (err) {
@@ -141,7 +141,7 @@ int symspace__new_kernel_at(struct symbolizer *sym, const struct kernel_roots *r
 {
 	struct symspace *space = calloc(1, sizeof(*space));
 	struct kernel_space *kernel = calloc(1, sizeof(*kernel));
-	int err = space && kernel ? kernel_image_init(roots, &kernel->image) : -ENOMEM;
+	int err = space && kernel ? kernel_symtab_init(roots, &kernel->image) : -ENOMEM;
 
 	if (err) {
 		free(space);
@@ -236,7 +236,7 @@ int symspace__refresh(struct symspace *space)
 
 int symspace__read_maps(const struct symspace *space, struct proc_maps *ret)
 {
-	return proc_image_maps(&space->process.image, ret);
+	return proc_files_maps(&space->process.image, ret);
 }
 
 int symspace__update(struct symspace *space, const struct proc_maps *maps)
@@ -304,7 +304,7 @@ static int name_locations(struct symspace *space, struct location **locs, size_t
 	struct symbolizer *sym = space->sym;
 	const struct module_opener opener = {reopen, space};
 	struct module **modules = calloc(sym->modules.cnt + 1, sizeof(*modules));
-	const struct proc_image *image = &space->process.image;
+	const struct proc_files *image = &space->process.image;
 	bool own_root = !space->kernel && !image->foreign;
 	size_t module_cnt;
 	int err = -ENOMEM;

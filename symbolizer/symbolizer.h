@@ -45,7 +45,7 @@ void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
 void symbolizer__close_unmapped(struct symbolizer *sym);
 
 /* Sets the progress callback, which later calls use while they wait for a file; may be NULL. */
-void symbolizer__tell_progress(struct symbolizer *sym, sym_progress_fn *tell);
+void symbolizer__set_progress(struct symbolizer *sym, sym_progress_fn *on_progress);
 
 /*
  * Returns a number for an open file, for queries by file offset, which need no mapping. The caller

@@ -27,7 +27,7 @@
  * Maximum wait, in nanoseconds, of a call from the main loop. Calls before tracing begins wait
  * longer.
  */
-#define TURN_NS 1000000000ULL
+#define ROUND_NS 1000000000ULL
 
 static const struct helper_kind unwinder_kind = {
 	.name = "unwinder",
@@ -197,7 +197,7 @@ int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwin
 	 * Do not interrupt a short wait when memleak is about to end: the last stacks also need
 	 * tables.
 	 */
-	if (deadline_ns <= clock_deadline_ns(TURN_NS))
+	if (deadline_ns <= clock_deadline_ns(ROUND_NS))
 		take = helper_take;
 	else if (signals_end_pending())
 		deadline_ns = 0;

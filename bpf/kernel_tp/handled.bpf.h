@@ -53,13 +53,13 @@ struct {
 	__type(value, struct cpu_events);
 } cpu_events SEC(".maps");
 
-#define TOLD_BITS 10
+#define SENT_EVENT_BITS 10
 
 /*
  * An event for which a line of -t may have been sent, and the program of the pair that has sent the
  * line.
  */
-struct told {
+struct sent_event {
 	__u64 ctx;
 	__u64 arguments[2];
 	__u64 program;
@@ -71,47 +71,47 @@ struct told {
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << TOLD_BITS);
+	__uint(max_entries, 1 << SENT_EVENT_BITS);
 	__type(key, __u32);
-	__type(value, struct told);
-} told_events SEC(".maps");
+	__type(value, struct sent_event);
+} sent_events SEC(".maps");
 
-static __always_inline struct told *told__slot(__u64 *ctx)
+static __always_inline struct sent_event *sent_event__slot(__u64 *ctx)
 {
 	__u32 index;
 
 	if (!config.trace_events)
 		return NULL;
-	index = place__hash(ctx, TOLD_BITS);
-	return bpf_map_lookup_elem(&told_events, &index);
+	index = place__hash(ctx, SENT_EVENT_BITS);
+	return bpf_map_lookup_elem(&sent_events, &index);
 }
 
-static __always_inline void told__note(__u64 *ctx, __u32 program)
+static __always_inline void sent_event__note(__u64 *ctx, __u32 program)
 {
-	struct told *told = told__slot(ctx);
+	struct sent_event *sent = sent_event__slot(ctx);
 
-	if (!told)
+	if (!sent)
 		return;
-	bpf_probe_read_kernel(told->arguments, sizeof(told->arguments), ctx);
-	told->program = program;
-	told->ctx = (__u64)ctx;
+	bpf_probe_read_kernel(sent->arguments, sizeof(sent->arguments), ctx);
+	sent->program = program;
+	sent->ctx = (__u64)ctx;
 }
 
 /*
  * True if the other program of the pair has handled this event. Drops the entry, because another
  * event may have equal arguments at the same address.
  */
-static __always_inline bool told__take(__u64 *ctx, __u32 program)
+static __always_inline bool sent_event__take(__u64 *ctx, __u32 program)
 {
-	struct told *told = told__slot(ctx);
+	struct sent_event *sent = sent_event__slot(ctx);
 	__u64 arguments[2];
 
-	if (!told || told->ctx != (__u64)ctx || told->program != program)
+	if (!sent || sent->ctx != (__u64)ctx || sent->program != program)
 		return false;
 	bpf_probe_read_kernel(arguments, sizeof(arguments), ctx);
-	if (told->arguments[0] != arguments[0] || told->arguments[1] != arguments[1])
+	if (sent->arguments[0] != arguments[0] || sent->arguments[1] != arguments[1])
 		return false;
-	told->ctx = 0;
+	sent->ctx = 0;
 	return true;
 }
 
@@ -129,13 +129,13 @@ static __always_inline bool first__enter(volatile struct handled *handled, __u64
 	if (!handled)
 		return false;
 	handled->by[0] = (__u64)ctx;
-	told__note(ctx, 0);
+	sent_event__note(ctx, 0);
 	return true;
 }
 
 static __always_inline bool second__has_to(volatile struct handled *handled, __u64 *ctx)
 {
-	bool told = told__take(ctx, 0);
+	bool sent = sent_event__take(ctx, 0);
 
 	if (!handled)
 		return false;
@@ -143,7 +143,7 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 		handled->by[0] = 0;
 		return false;
 	}
-	if (told)
+	if (sent)
 		return false;
 	count(MEMLEAK_STAT_RESCUED, 1);
 	return true;
@@ -157,7 +157,7 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)
 {
-	bool told = told__take(ctx, !program);
+	bool sent = sent_event__take(ctx, !program);
 
 	if (!handled)
 		return false;
@@ -165,10 +165,10 @@ static __always_inline bool either__has_to(volatile struct handled *handled, __u
 		handled->by[!program] = 0;
 		return false;
 	}
-	if (told)
+	if (sent)
 		return false;
 	handled->by[program] = (__u64)ctx;
-	told__note(ctx, program);
+	sent_event__note(ctx, program);
 	return true;
 }
 

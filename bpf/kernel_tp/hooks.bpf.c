@@ -265,7 +265,7 @@ __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
  * allocated, or it is in the block table. Both checks are needed: with sampling, the block may be
  * missing, and an interrupt may have allocated another page since.
  */
-__noinline int bulk_pages__is_told(__u64 addr)
+__noinline int bulk_pages__is_recorded(__u64 addr)
 {
 	struct memleak_block_key key = {.addr = addr, .domain = MEMLEAK_DOMAIN_PAGE};
 	__u32 zero = 0;
@@ -286,7 +286,7 @@ __noinline int bulk_pages__record_one(__u64 page, __u64 full, __u64 left, __u64 
 {
 	__u64 addr = page / bpf_core_type_size(struct page) << kernel_config.page_shift;
 
-	if (full & 1 || (!left && bulk_pages__is_told(addr)))
+	if (full & 1 || (!left && bulk_pages__is_recorded(addr)))
 		return 0;
 	bulk__record_one(addr, MEMLEAK_DOMAIN_PAGE, site_id, 1ULL << kernel_config.page_shift);
 	return 0;

@@ -80,7 +80,7 @@ static __always_inline void direct_map__learn(__u64 page, __u64 len, __u64 objec
  * Called when the CPU allocates a slab object: if the CPU's last page contains the object, the page
  * is a slab.
  */
-static __always_inline void slab_page__meet(__u64 object, __u64 size)
+static __always_inline void slab_page__detect(__u64 object, __u64 size)
 {
 	__u32 zero = 0;
 	volatile __u64 *fresh = bpf_map_lookup_elem(&fresh_pages, &zero);

@@ -83,7 +83,7 @@ static __always_inline int on_slab_alloc(void *ctx, __u32 user, __u32 function, 
 	if (!object)
 		return 0;
 	count(MEMLEAK_STAT_CALLS, 1);
-	slab_page__meet(object, size);
+	slab_page__detect(object, size);
 	repair(&key);
 	if (!is_traced(&requester) || !chosen(size, countdown(requester.level)))
 		return 0;

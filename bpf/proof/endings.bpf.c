@@ -26,10 +26,10 @@ struct {
 	__uint(max_entries, 4 << 20);
 } endings SEC(".maps");
 
-volatile __u64 untold;
+volatile __u64 dropped_cnt;
 
 SEC("raw_tp/sched_process_exit")
-int tell_ending(struct bpf_raw_tracepoint_args *ctx)
+int record_ending(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task =
 		HAS_TASK_BTF ? (void *)bpf_get_current_task_btf() : (void *)bpf_get_current_task();
@@ -50,6 +50,6 @@ int tell_ending(struct bpf_raw_tracepoint_args *ctx)
 	bytes = ending->record.vector_bytes & (MEMLEAK_VECTOR_BYTES - 8);
 	ending->record.bytes = sizeof(ending->record) + bytes;
 	if (bpf_ringbuf_output(&endings, ending, sizeof(ending->record) + bytes, 0))
-		__sync_fetch_and_add(&untold, 1);
+		__sync_fetch_and_add(&dropped_cnt, 1);
 	return 0;
 }

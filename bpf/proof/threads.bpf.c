@@ -70,7 +70,7 @@ static __always_inline void describe(struct task_struct *task, struct memleak_th
 }
 
 SEC("iter/task")
-int tell_threads(struct bpf_iter__task *ctx)
+int record_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	__u32 bytes;

@@ -144,7 +144,7 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 	 */
 	if (thread->nested)
 		count(MEMLEAK_LOST_NESTING, thread->nested);
-	if (!thread->unawaited) {
+	if (!thread->unreported) {
 		count(MEMLEAK_LOST_UNRETURNED, 1);
 		thread->overwritten = thread->call.slot;
 	}
@@ -153,7 +153,7 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 
 /*
  * True if the marked call may enclose the call being entered; for a marked call whose return is not
- * awaited. Such a mark stays after the marked call has ended. If thread->careful is not set, the
+ * reported. Such a mark stays after the marked call has ended. If thread->careful is not set, the
  * mark has no return address; then only mapping calls, and calls made by the allocator, may be
  * nested.
  */
@@ -180,7 +180,7 @@ static __always_inline bool thread__doubts(const struct thread_state *thread)
 
 /*
  * True if the call with this slot is nested in the marked call. If the marked call's return is not
- * awaited, its return address may remain in an unused part of a later frame, so only a stack walk
+ * reported, its return address may remain in an unused part of a later frame, so only a stack walk
  * can decide. A walk always decides about mapping calls: they are rare, and a signal handler may
  * make them.
  */
@@ -189,7 +189,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 {
 	bool mapping = shape__maps(shape);
 
-	if (config.sessions && thread->unawaited) {
+	if (config.sessions && thread->unreported) {
 		/* The marked function makes no tail call, so an equal slot is a new call. */
 		if (slot >= thread->call.slot)
 			return false;
@@ -239,10 +239,10 @@ static __always_inline void thread__suspend_call(struct thread_state *thread)
 	to->kind = thread->kind;
 	to->chosen = thread->chosen;
 	to->has_old = thread->has_old;
-	to->met_by = thread->met_by;
+	to->read_by = thread->read_by;
 	to->frees_old = thread->frees_old;
 	to->throws = thread->throws;
-	to->unawaited = thread->unawaited;
+	to->unreported = thread->unreported;
 	to->function = thread->function;
 	to->size = thread->size;
 	to->addr = thread->addr;
@@ -265,10 +265,10 @@ static __always_inline void thread__resume_call(struct thread_state *thread)
 	thread->kind = from->kind;
 	thread->chosen = from->chosen;
 	thread->has_old = from->has_old;
-	thread->met_by = from->met_by;
+	thread->read_by = from->read_by;
 	thread->frees_old = from->frees_old;
 	thread->throws = from->throws;
-	thread->unawaited = from->unawaited;
+	thread->unreported = from->unreported;
 	thread->function = from->function;
 	thread->size = from->size;
 	thread->addr = from->addr;
@@ -288,7 +288,7 @@ static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {
 	if (thread->throws)
 		return false;
-	if (!config.sessions || config.unwind == MEMLEAK_UNWIND_FP || thread->awaits_all ||
+	if (!config.sessions || config.unwind == MEMLEAK_UNWIND_FP || thread->reports_all ||
 	    !ARCH_SLOT_HOLDS_RETURN_ADDRESS)
 		return true;
 	if (thread->chosen || thread->has_old || thread->suspended.call.slot)
@@ -296,8 +296,8 @@ static __always_inline bool thread__awaits_return(struct thread_state *thread)
 	if (thread->operation != OP_ALLOC && thread->operation != OP_POSIX_MEMALIGN &&
 	    thread->operation != OP_MMAP)
 		return true;
-	thread->unawaited = function__is_known(thread->image, thread->function);
-	return !thread->unawaited;
+	thread->unreported = function__is_known(thread->image, thread->function);
+	return !thread->unreported;
 }
 
 /* Stores the return address in the mark. Programs that walk the stack store it, too. */
@@ -306,13 +306,13 @@ static __always_inline void thread__note_caller(struct pt_regs *ctx, struct thre
 	thread->call.return_address = arch_return_address(ctx);
 }
 
-/* Ends the handling of an entry. Returns true if the return of the call is awaited. */
+/* Ends the handling of an entry. Returns true if the return of the call is reported. */
 static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thread_state *thread,
 						 __u32 shape)
 {
 	bool awaits = thread__awaits_return(thread);
 
-	if (!thread->unawaited || thread->careful || shape__maps(shape))
+	if (!thread->unreported || thread->careful || shape__maps(shape))
 		thread__note_caller(ctx, thread);
 	return awaits;
 }
@@ -343,7 +343,7 @@ static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 	thread->function = PT_REGS_IP(ctx);
 	thread->has_old = false;
 	thread->throws = entry->throws;
-	thread->unawaited = false;
+	thread->unreported = false;
 	count(MEMLEAK_STAT_CALLS_OF + shape, 1);
 	summary__call(thread->image, shape);
 	return thread;

@@ -134,7 +134,7 @@ static __always_inline bool is_counted(void)
 }
 
 /* Makes the loader search new libraries for functions, after the list of libraries has changed. */
-static __always_inline void tell_of_libraries(void)
+static __always_inline void send_libraries(void)
 {
 	const struct memleak_target *target = current_target();
 	struct memleak_record *record;
@@ -152,7 +152,7 @@ static __always_inline void count_call(struct pt_regs *ctx, __u32 shape)
 	__u64 bytes;
 
 	if (shape == MEMLEAK_SHAPE_LIBRARIES) {
-		tell_of_libraries();
+		send_libraries();
 		return;
 	}
 	if (moves_nothing(ctx, shape) || !is_counted())

@@ -88,7 +88,7 @@ static __always_inline struct memleak_target *fd_target(void)
 	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 
-	return target && target->image && !target->borrows ? target : NULL;
+	return target && target->image && !target->shares_memory ? target : NULL;
 }
 
 /* Removes a descriptor's block. Not static, so that loops over descriptors are verified quickly. */
@@ -154,7 +154,7 @@ __noinline int fd_keep(__u32 fd)
 	block.tid = thread->tid;
 	block__repair(&key);
 	block__store(&key, &block);
-	tell_of_blocks(key.image);
+	emit_blocks(key.image);
 	if (fd >= target->fd_end)
 		target->fd_end = fd + 1;
 	return 0;

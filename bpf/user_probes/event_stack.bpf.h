@@ -30,13 +30,13 @@ static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *
 	if (deferred)
 		deferred__send(ctx, walk, return_address);
 	if (walk->unknown)
-		tell_of_code(walk);
-	tell_of_stacks(walk);
+		send_code(walk);
+	send_stacks(walk);
 }
 
-/* Ends an entry whose program has made a tail call. True if the return of the call is awaited. */
-static __always_inline bool tell_of_event(struct pt_regs *ctx, struct thread_state *thread,
-					  __u64 stack)
+/* Ends an entry whose program has made a tail call. True if the return of the call is reported. */
+static __always_inline bool send_event(struct pt_regs *ctx, struct thread_state *thread,
+				       __u64 stack)
 {
 	__u64 freed = thread->free_addr;
 
@@ -88,14 +88,14 @@ static __always_inline bool capture_event(struct pt_regs *ctx, struct tail_calls
 				thread->event_by_vma = true;
 				bpf_tail_call(ctx, tail_calls, MEMLEAK_TAIL_VMA);
 				thread->event_by_vma = false;
-				return tell_of_event(ctx, thread, 0);
+				return send_event(ctx, thread, 0);
 			}
 			walk__store_stack(ctx, walk, entry, return_address);
 		}
 		stack = walk->stack.hash;
 		walk__give_back(walk);
 	}
-	return tell_of_event(ctx, thread, stack);
+	return send_event(ctx, thread, stack);
 }
 
 SEC("uprobe")

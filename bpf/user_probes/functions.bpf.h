@@ -5,7 +5,7 @@
  *
  * While a return probe awaits the return of a call, the call's stack slot holds the address of the
  * return trampoline. Without the trampoline, a tail call looks like a second call from the same
- * place. So the returns of a function are awaited until FUNCTION_RETURNS of them were seen. The
+ * place. So the returns of a function are reported until FUNCTION_RETURNS of them were seen. The
  * returns of a function that was seen to jump are always awaited.
  */
 #ifndef BPF_USER_PROBES_FUNCTIONS_BPF_H

@@ -14,8 +14,8 @@ struct memleak_earlier earlier[MEMLEAK_EARLIER_CNT];
 /* A caller within this distance of free() is the allocator itself: 32 KiB. */
 #define SAME_OBJECT (1U << 15)
 
-#define CHUNK_LEAST 32
-#define CHUNK_MOST (1ULL << 40)
+#define CHUNK_MIN 32
+#define CHUNK_MAX (1ULL << 40)
 #define CHUNK_PAGE 4096
 #define CHUNK_FLAGS 7
 #define CHUNK_MAPPED 2
@@ -33,7 +33,7 @@ __noinline __u64 chunk_size(__u64 addr)
 	if (addr % 16 || bpf_probe_read_user(&word, sizeof(word), (void *)(addr - 8)))
 		return 0;
 	size = word & ~(__u64)CHUNK_FLAGS;
-	if (size < CHUNK_LEAST || size > CHUNK_MOST)
+	if (size < CHUNK_MIN || size > CHUNK_MAX)
 		return 0;
 	if (word & CHUNK_MAPPED)
 		return addr % CHUNK_PAGE == 16 ? size - 16 : 0;
@@ -83,7 +83,7 @@ static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state
 		struct memleak_block_key key = {.addr = addr, .image = thread->image};
 
 		thread->has_old = thread__take(thread, &key, &thread->old);
-		thread->met_by = thread->has_old ? reading__that_met(&key, &thread->old) : 0;
+		thread->read_by = thread->has_old ? reading__that_read(&key, &thread->old) : 0;
 		if (!thread->has_old && operation != OP_RESIZE)
 			count_earlier(ctx, thread, addr);
 		thread->extra = PT_REGS_PARM3(ctx);
@@ -101,7 +101,7 @@ static __always_inline void raise_in_call(struct pt_regs *ctx)
 	struct thread_state *thread = thread__find();
 	struct memleak_block_key key = {0};
 
-	if (!thread || thread->unawaited || !mark__encloses(ctx, &thread->call))
+	if (!thread || thread->unreported || !mark__encloses(ctx, &thread->call))
 		return;
 	thread->raised = thread->call.slot;
 	thread->call.slot = 0;
@@ -127,7 +127,7 @@ static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 	thread->raised = 0;
 	if (thread->operation == OP_REALLOC && thread->has_old) {
 		thread->has_old = thread__take(thread, &key, &thread->old);
-		thread->met_by = thread->has_old ? reading__that_met(&key, &thread->old) : 0;
+		thread->read_by = thread->has_old ? reading__that_read(&key, &thread->old) : 0;
 	}
 	return true;
 }
@@ -151,7 +151,7 @@ static __always_inline bool free__is_of_others(const struct memleak_block_key *k
 static __always_inline bool free__is_of_handler(const struct thread_state *thread,
 						const struct memleak_block_key *key)
 {
-	return thread->call.slot && !thread->unawaited && block__may_be_held(key);
+	return thread->call.slot && !thread->unreported && block__may_be_held(key);
 }
 
 /*
@@ -228,7 +228,7 @@ static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *
 		count_earlier(ctx, thread, key.addr);
 		block.size = MEMLEAK_SIZE_UNKNOWN;
 	}
-	stack__tell_free(ctx, entry, thread, key.addr, block.size);
+	stack__send_free(ctx, entry, thread, key.addr, block.size);
 }
 
 /*
@@ -268,13 +268,13 @@ static __always_inline __u64 heap_result(const struct thread_state *thread, __u6
 	return addr;
 }
 
-static __always_inline void tell_of_call(struct thread_state *thread, __u64 addr)
+static __always_inline void send_call(struct thread_state *thread, __u64 addr)
 {
 	if (thread->operation == OP_REALLOC && thread->addr)
-		tell_free(thread, thread->addr,
+		send_free(thread, thread->addr,
 			  thread->has_old ? thread->old.size : MEMLEAK_SIZE_UNKNOWN);
 	if (addr && thread->chosen)
-		tell_alloc(thread, addr);
+		send_alloc(thread, addr);
 }
 
 /*
@@ -326,7 +326,7 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 			return;
 		block = thread->old;
 	} else {
-		tell_of_call(thread, key.addr);
+		send_call(thread, key.addr);
 		if (thread->operation == OP_REALLOC && thread->has_old)
 			summary__freed(thread->image, thread->old.size);
 		if (!key.addr)
@@ -347,8 +347,8 @@ static __always_inline void leave_heap(struct thread_state *thread, __u64 result
 	if (thread->has_old && block.birth_ns == thread->old.birth_ns)
 		reading__move(thread, &key, &block);
 	block__store(&key, &block);
-	tell_of_peak(key.image);
-	tell_of_blocks(key.image);
+	send_peak(key.image);
+	emit_blocks(key.image);
 }
 
 #endif

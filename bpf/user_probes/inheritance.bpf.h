@@ -11,9 +11,9 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
-	__type(key, struct memleak_left_key);
-	__type(value, struct memleak_left);
-} left_blocks SEC(".maps");
+	__type(key, struct memleak_freed_key);
+	__type(value, struct memleak_freed);
+} freed_blocks SEC(".maps");
 
 /* The time when an image freed its copy of an inherited block. */
 struct {
@@ -23,22 +23,22 @@ struct {
 	__type(value, __u64);
 } freed_in_child SEC(".maps");
 
-static __always_inline bool left__add(const struct memleak_block_key *at,
-				      const struct memleak_block *block)
+static __always_inline bool freed__add(const struct memleak_block_key *at,
+				       const struct memleak_block *block)
 {
-	struct memleak_left_key key = {
+	struct memleak_freed_key key = {
 		.addr = at->addr,
 		.birth_ns = block->birth_ns,
 		.image = at->image,
 	};
-	struct memleak_left left = {
+	struct memleak_freed freed = {
 		.freed_ns = bpf_ktime_get_ns(),
 		.size = block->size,
 		.site = block->site,
 		.tid = block->tid,
 	};
 
-	if (!bpf_map_update_elem(&left_blocks, &key, &left, BPF_ANY))
+	if (!bpf_map_update_elem(&freed_blocks, &key, &freed, BPF_ANY))
 		return true;
 	count(MEMLEAK_LOST_INHERITED, 1);
 	return false;
@@ -58,13 +58,13 @@ static __always_inline bool thread__take_own(struct thread_state *thread,
 	if (!children_inherit())
 		return block__take(key, ret);
 	forked_ns = thread->forked_ns;
-	thread->left = false;
+	thread->has_descendants = false;
 	if (forked_ns)
 		filter__add(key, 1);
 	taken = block__take(key, ret);
 	if (taken && ret->birth_ns < forked_ns)
-		thread->left = left__add(key, ret);
-	if (forked_ns && !thread->left)
+		thread->has_descendants = freed__add(key, ret);
+	if (forked_ns && !thread->has_descendants)
 		filter__add(key, -1);
 	return taken;
 }
@@ -102,12 +102,12 @@ static __always_inline bool thread__take(struct thread_state *thread,
 static __always_inline void thread__untake(struct thread_state *thread,
 					   const struct memleak_block_key *at)
 {
-	struct memleak_left_key key = {.addr = at->addr, .image = at->image};
+	struct memleak_freed_key key = {.addr = at->addr, .image = at->image};
 
 	if (!children_inherit())
 		return;
 	key.birth_ns = thread->old.birth_ns;
-	if (thread->has_old && thread->left && !bpf_map_delete_elem(&left_blocks, &key))
+	if (thread->has_old && thread->has_descendants && !bpf_map_delete_elem(&freed_blocks, &key))
 		filter__add(at, -1);
 	if (!thread->has_old && thread->freed_in_child)
 		bpf_map_delete_elem(&freed_in_child, at);

@@ -80,7 +80,7 @@ static __always_inline void leave_mmap(struct thread_state *thread, __u64 addr)
 	record->site = thread->site;
 	record->kind = thread->kind;
 	bpf_ringbuf_submit(record, 0);
-	tell_alloc(thread, addr);
+	send_alloc(thread, addr);
 }
 
 static __always_inline void leave_mremap(struct thread_state *thread, __u64 addr)
@@ -90,15 +90,15 @@ static __always_inline void leave_mremap(struct thread_state *thread, __u64 addr
 		return;
 	}
 	emit_range(thread, MEMLEAK_REC_MOVE, addr, thread->size, 0);
-	tell_free(thread, thread->addr, MEMLEAK_SIZE_UNKNOWN);
-	tell_alloc(thread, addr);
+	send_free(thread, thread->addr, MEMLEAK_SIZE_UNKNOWN);
+	send_alloc(thread, addr);
 }
 
 static __always_inline void leave_munmap(struct thread_state *thread, int err)
 {
 	emit_range(thread, err ? MEMLEAK_REC_UNTAKE : MEMLEAK_REC_GONE, 0, 0, 0);
 	if (!err)
-		tell_free(thread, thread->addr, thread->size);
+		send_free(thread, thread->addr, thread->size);
 }
 
 #endif

@@ -118,8 +118,8 @@ stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, 
 
 /*
  * Decides by the caller's address if the walk could not decide. If the marked call's return is not
- * awaited, this decision may be wrong: it is counted, and all later returns of the thread are
- * awaited.
+ * reported, this decision may be wrong: it is counted, and all later returns of the thread are
+ * reported.
  */
 static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thread_state *thread,
 						 __u64 call)
@@ -128,8 +128,8 @@ static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thr
 
 	if (!call)
 		return thread->freed.return_address;
-	if (thread->unawaited) {
-		thread->awaits_all = true;
+	if (thread->unreported) {
+		thread->reports_all = true;
 		count(MEMLEAK_LOST_NESTING, 1);
 	} else if (mapping) {
 		return true;
@@ -143,7 +143,7 @@ static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread
 	bool mapping = shape__maps(thread->asked_shape), inside = false;
 	__u64 freed = mapping ? thread->freed.slot : 0, call = 0;
 
-	if (thread->unawaited || mark__encloses(ctx, &thread->call))
+	if (thread->unreported || mark__encloses(ctx, &thread->call))
 		call = thread->call.slot;
 	switch (stack__find_calls(ctx, thread, call, freed)) {
 	case NESTING_UNSURE:
@@ -160,13 +160,13 @@ static __always_inline bool thread__is_inside(struct pt_regs *ctx, struct thread
 		 * The walk found no nesting: from now on, marks record the return address, which
 		 * saves such walks.
 		 */
-		thread->careful |= thread->unawaited;
+		thread->careful |= thread->unreported;
 		if (mapping)
 			thread->freed.slot = 0;
 	}
 	if (!inside)
 		thread__drop_call(thread);
-	else if (!thread->unawaited)
+	else if (!thread->unreported)
 		thread->nested++;
 	return inside;
 }

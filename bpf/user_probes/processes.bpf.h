@@ -74,7 +74,7 @@ static __always_inline __u32 image__new(void)
 	return image ? image : 1;
 }
 
-static __always_inline void tell_of_process(__u32 type, __u32 tgid, __u32 image, __u64 addr)
+static __always_inline void send_process(__u32 type, __u32 tgid, __u32 image, __u64 addr)
 {
 	struct memleak_record *record = record__reserve(type, image);
 
@@ -114,19 +114,19 @@ static __always_inline void target__join(__u32 tgid, struct task_struct *task, b
 	struct memleak_target target = {.image = image__new(), .exec_cnt = task__exec_cnt(task)};
 
 	if (target__add(tgid, &target, second))
-		tell_of_process(MEMLEAK_REC_NEW, tgid, target.image, 0);
+		send_process(MEMLEAK_REC_NEW, tgid, target.image, 0);
 }
 
 static __always_inline void target__leave(__u32 type, __u32 tgid,
 					  const struct memleak_target *target)
 {
-	__u32 image = target->borrows ? 0 : target->image, unloads = target->unloads;
+	__u32 image = target->shares_memory ? 0 : target->image, unloads = target->unloads;
 
 	bpf_map_delete_elem(&targets, &tgid);
 	__sync_fetch_and_add(&targets_generation, 1);
 	if (!image)
 		return;
-	tell_of_process(type, tgid, image, unloads);
+	send_process(type, tgid, image, unloads);
 }
 
 /* Returns the image whose mappings a child begins with. */
@@ -144,8 +144,8 @@ static __always_inline void target__inherit(struct memleak_target *child, __u32 
 	__sync_fetch_and_add(&targets_generation, 1);
 }
 
-static __always_inline void tell_of_fork(__u32 tgid, const struct memleak_target *target,
-					 __u32 parent, __u64 now)
+static __always_inline void send_fork(__u32 tgid, const struct memleak_target *target, __u32 parent,
+				      __u64 now)
 {
 	struct memleak_record *record = record__reserve(MEMLEAK_REC_NEW, target->image);
 
@@ -159,8 +159,8 @@ static __always_inline void tell_of_fork(__u32 tgid, const struct memleak_target
 }
 
 /*
- * Makes a child a target. A child has copies of its parent's mappings, or it borrows its parent's
- * memory until it executes a program. Calls of a child that borrows memory count for its parent.
+ * Makes a child a target. A child has copies of its parent's mappings, or it shares its parent's
+ * memory until it executes a program. Calls of a child that shares memory count for its parent.
  */
 static __always_inline void target__fork(const struct memleak_target *parent, __u64 clone_flags,
 					 __u32 tgid, bool second)
@@ -172,34 +172,34 @@ static __always_inline void target__fork(const struct memleak_target *parent, __
 		target.base = target__base(parent);
 		target.unloads = parent->unloads;
 		target.loader_state = parent->loader_state;
-		target.borrows = (clone_flags & CLONE_VM) != 0;
-		target.binding = config.bound ? MEMLEAK_BORROWED : parent->binding;
-		target.image = target.borrows ? parent->image : image__new();
-		target.descendant = target.borrows && parent->descendant;
-		if (!target.borrows)
+		target.shares_memory = (clone_flags & CLONE_VM) != 0;
+		target.binding = config.bound ? MEMLEAK_SHARES_MEMORY : parent->binding;
+		target.image = target.shares_memory ? parent->image : image__new();
+		target.descendant = target.shares_memory && parent->descendant;
+		if (!target.shares_memory)
 			target__inherit(&target, parent->image, now);
 	} else if (!parent) {
 		target.image = image__new();
 	}
-	if (target__add(tgid, &target, second) && target.image && !target.borrows)
-		tell_of_fork(tgid, &target, parent ? parent->image : 0, now);
+	if (target__add(tgid, &target, second) && target.image && !target.shares_memory)
+		send_fork(tgid, &target, parent ? parent->image : 0, now);
 }
 
 /*
- * Reports a child if children are not followed. A child that borrows its parent's memory needs
+ * Reports a child if children are not followed. A child that shares its parent's memory needs
  * probes, unless the parent waits for it (vfork): such a child soon executes a program. Other
  * children are reported once per target.
  */
-static __always_inline void tell_of_child(struct memleak_target *target, __u32 child,
-					  __u64 clone_flags)
+static __always_inline void send_child(struct memleak_target *target, __u32 child,
+				       __u64 clone_flags)
 {
 	__u32 tgid = current_pids() >> 32;
 
 	if ((clone_flags & (CLONE_VM | CLONE_VFORK)) == CLONE_VM) {
-		tell_of_process(MEMLEAK_REC_BORROW, tgid, target->image, child);
+		send_process(MEMLEAK_REC_SHARER, tgid, target->image, child);
 	} else if (!target->has_forked) {
 		target->has_forked = 1;
-		tell_of_process(MEMLEAK_REC_FORK, tgid, target->image, child);
+		send_process(MEMLEAK_REC_FORK, tgid, target->image, child);
 	}
 }
 
@@ -232,7 +232,7 @@ static __always_inline int on_fork(struct bpf_raw_tracepoint_args *ctx, bool sec
 	else if (target_filter.join && BPF_CORE_READ(child, mm) && target_filter__fits(child))
 		target__fork(target, clone_flags, child_tgid, second);
 	if (target && target->image && !target_filter.follow && !target_filter.join)
-		tell_of_child(target, child_tgid, clone_flags);
+		send_child(target, child_tgid, clone_flags);
 	return 0;
 }
 
@@ -262,7 +262,7 @@ static __always_inline void thread__forget_calls(void)
 	thread->suspended.call.slot = 0;
 	thread->raised = 0;
 	thread->overwritten = 0;
-	thread->awaits_all = false;
+	thread->reports_all = false;
 }
 
 /* Gives a new image to a target that executes a program. */
@@ -270,14 +270,14 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 					 __u64 exec_cnt)
 {
 	bool moved = tid != bpf_get_current_pid_tgid() >> 32;
-	bool was_there = !target->borrows;
+	bool was_there = !target->shares_memory;
 	__u32 old_image = target->image;
 	struct memleak_record *record;
 
 	target->exec_cnt = exec_cnt;
 	target->image = image__new();
 	target->base = 0;
-	target->borrows = 0;
+	target->shares_memory = 0;
 	target->descendant = 0;
 	target->binding += moved;
 	__sync_fetch_and_add(&targets_generation, 1);
@@ -285,7 +285,7 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 		thread__end(tid);
 	thread__forget_calls();
 	if (!was_there) {
-		tell_of_process(MEMLEAK_REC_NEW, tgid, target->image, 0);
+		send_process(MEMLEAK_REC_NEW, tgid, target->image, 0);
 		return;
 	}
 	/*
@@ -302,7 +302,7 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 
 /*
  * True if the process stays a target after exec. With --follow it always stays. With a target
- * filter it stays if the filter matches. Otherwise it stays unless it has borrowed its parent's
+ * filter it stays if the filter matches. Otherwise it stays unless it shares its parent's
  * memory.
  */
 static __always_inline bool target__stays(const struct memleak_target *target,
@@ -310,7 +310,7 @@ static __always_inline bool target__stays(const struct memleak_target *target,
 {
 	if (target_filter.follow)
 		return true;
-	return target_filter.join ? target_filter__fits(task) : !target->borrows;
+	return target_filter.join ? target_filter__fits(task) : !target->shares_memory;
 }
 
 static __always_inline int on_exec(struct bpf_raw_tracepoint_args *ctx, bool second)
@@ -325,7 +325,7 @@ static __always_inline int on_exec(struct bpf_raw_tracepoint_args *ctx, bool sec
 	if (target && target__stays(target, task))
 		target__exec(target, tgid, ctx->args[1], exec_cnt);
 	else if (target)
-		target__leave(MEMLEAK_REC_LEFT, tgid, target);
+		target__leave(MEMLEAK_REC_NO_TARGET, tgid, target);
 	else if (tgid && target_filter.join && target_filter__fits(task))
 		target__join(tgid, task, second);
 	return 0;

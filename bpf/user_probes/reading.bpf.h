@@ -27,14 +27,14 @@ static __always_inline bool reading__has_passed(const struct memleak_block_key *
  * Returns the number of the current reading if it has already read the block, which was just taken
  * out of the tables; else 0. A bucket that is being read counts as read.
  */
-static __always_inline __u32 reading__that_met(const struct memleak_block_key *key,
-					       const struct memleak_block *block)
+static __always_inline __u32 reading__that_read(const struct memleak_block_key *key,
+						const struct memleak_block *block)
 {
 	__u32 number = reading.number;
-	bool met = block__reading(block) == number ||
-		   (block__hash(key) & config.recent_mask) <= reading.read_cnt;
+	bool is_read = block__reading(block) == number ||
+		       (block__hash(key) & config.recent_mask) <= reading.read_cnt;
 
-	return met ? number : 0;
+	return is_read ? number : 0;
 }
 
 static __always_inline void reading__hand(const struct memleak_block_key *key,
@@ -60,18 +60,18 @@ static __always_inline void reading__move(const struct thread_state *thread,
 					  struct memleak_block *block)
 {
 	__u32 number = reading.number, picture = reading.picture;
-	bool met = thread->met_by == number;
+	bool is_read = thread->read_by == number;
 
 	if (children_inherit())
 		return;
-	if (!number || (!met && (!config.exchange || !reading__has_passed(key)))) {
+	if (!number || (!is_read && (!config.exchange || !reading__has_passed(key)))) {
 		if (picture &&
 		    (key->addr != thread->addr || block__reading(&thread->old) == picture))
 			block__set_reading(block, picture);
 		return;
 	}
 	block__set_reading(block, number);
-	if (!met)
+	if (!is_read)
 		reading__hand(key, block, number);
 }
 

@@ -34,8 +34,8 @@ static __always_inline void count_lost_record(__u32 type)
 		break;
 	case MEMLEAK_REC_NEW:
 	case MEMLEAK_REC_EXEC:
-	case MEMLEAK_REC_LEFT:
-	case MEMLEAK_REC_BORROW:
+	case MEMLEAK_REC_NO_TARGET:
+	case MEMLEAK_REC_SHARER:
 		count(MEMLEAK_LOST_PROCESSES, 1);
 		break;
 	case MEMLEAK_REC_END:
@@ -67,26 +67,26 @@ static __always_inline struct memleak_record *record__reserve(__u32 type, __u32 
 	return record;
 }
 
-static __always_inline void tell_of_peak(__u32 image)
+static __always_inline void send_peak(__u32 image)
 {
 	struct memleak_record *record;
 
-	if (!config.peak || peak_watch.told || peak_watch.total < peak_watch.limit)
+	if (!config.peak || peak_watch.is_sent || peak_watch.total < peak_watch.limit)
 		return;
-	peak_watch.told = 1;
+	peak_watch.is_sent = 1;
 	record = record__reserve(MEMLEAK_REC_PEAK, image);
 	if (record)
 		bpf_ringbuf_submit(record, 0);
 }
 
 /* Requests a second block table before the first one is full. */
-static __always_inline void tell_of_blocks(__u32 image)
+static __always_inline void emit_blocks(__u32 image)
 {
 	struct memleak_record *record;
 
-	if (!config.grows || block_watch.told || block_watch.stored < block_watch.limit)
+	if (!config.grows || block_watch.is_sent || block_watch.stored < block_watch.limit)
 		return;
-	block_watch.told = 1;
+	block_watch.is_sent = 1;
 	record = record__reserve(MEMLEAK_REC_BLOCKS, image);
 	if (record)
 		bpf_ringbuf_submit(record, 0);
@@ -131,13 +131,13 @@ static __always_inline void emit_event(const struct thread_state *thread, __u32 
 }
 
 /* Sends the allocation event of the call in progress. */
-static __always_inline void tell_alloc(const struct thread_state *thread, __u64 addr)
+static __always_inline void send_alloc(const struct thread_state *thread, __u64 addr)
 {
 	emit_event(thread, MEMLEAK_EVENT_ALLOC, thread->function, addr, thread->size,
 		   config.trace_stacks ? thread->stack : 0);
 }
 
-static __always_inline void tell_free(const struct thread_state *thread, __u64 addr, __u64 size)
+static __always_inline void send_free(const struct thread_state *thread, __u64 addr, __u64 size)
 {
 	emit_event(thread, MEMLEAK_EVENT_FREE, thread->function, addr, size,
 		   config.trace_stacks ? thread->stack : 0);

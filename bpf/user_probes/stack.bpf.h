@@ -16,16 +16,16 @@
 #include "bpf/user_probes/stack_cache.bpf.h"
 
 /* Asks the loader to read the mappings, at a limited rate: unknown code may have been loaded. */
-static __always_inline void tell_of_code(struct walk *walk)
+static __always_inline void send_code(struct walk *walk)
 {
 	__u32 tgid = current_pids() >> 32;
 	struct memleak_target *target = bpf_map_lookup_elem(&targets, &tgid);
 	__u64 now = bpf_ktime_get_ns();
 	struct memleak_record *record;
 
-	if (!target || now - target->code_told_ns < CODE_TOLD_NS)
+	if (!target || now - target->code_sent_ns < CODE_SENT_NS)
 		return;
-	target->code_told_ns = now;
+	target->code_sent_ns = now;
 	record = record__reserve(MEMLEAK_REC_CODE, walk->image);
 	if (!record)
 		return;
@@ -34,13 +34,13 @@ static __always_inline void tell_of_code(struct walk *walk)
 }
 
 /* Requests eviction of stacks without outstanding blocks before the stack table is full. */
-static __always_inline void tell_of_stacks(struct walk *walk)
+static __always_inline void send_stacks(struct walk *walk)
 {
 	struct memleak_record *record;
 
-	if (stack_watch.told || stack_watch.stored < stack_watch.limit)
+	if (stack_watch.is_sent || stack_watch.stored < stack_watch.limit)
 		return;
-	stack_watch.told = 1;
+	stack_watch.is_sent = 1;
 	record = record__reserve(MEMLEAK_REC_STACKS, walk->image);
 	if (record)
 		bpf_ringbuf_submit(record, 0);
@@ -89,8 +89,8 @@ static __always_inline void walk__store(struct pt_regs *ctx, struct walk *walk, 
 	else if (config.verify_unwind)
 		send_to_compare(ctx, walk, thread->call.return_address);
 	if (walk->unknown)
-		tell_of_code(walk);
-	tell_of_stacks(walk);
+		send_code(walk);
+	send_stacks(walk);
 }
 
 /*
@@ -198,7 +198,7 @@ static __always_inline bool walk__all(struct walk *walk, __u32 entry)
 	return known && !(config.find_vma && walk->unknown);
 }
 
-/* Captures the stack and finds its site. True if the return of the call is awaited. */
+/* Captures the stack and finds its site. True if the return of the call is reported. */
 static __always_inline bool capture(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
 	struct thread_state *thread = thread__find();
@@ -257,7 +257,7 @@ static __always_inline void stack__capture_event(struct pt_regs *ctx, const stru
 }
 
 /* Sends the event of a free, with its stack if -tt is given. */
-static __always_inline void stack__tell_free(struct pt_regs *ctx, const struct entry *entry,
+static __always_inline void stack__send_free(struct pt_regs *ctx, const struct entry *entry,
 					     struct thread_state *thread, __u64 addr, __u64 size)
 {
 	if (config.trace_stacks) {

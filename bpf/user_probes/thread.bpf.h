@@ -34,10 +34,10 @@ struct suspended_call {
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	__u32 met_by;
+	__u32 read_by;
 	bool frees_old;
 	bool throws;
-	bool unawaited;
+	bool unreported;
 	__u64 function;
 	__u64 size;
 	__u64 addr;
@@ -63,20 +63,20 @@ struct thread_state {
 	__u32 hits;      /* number of stack cache hits */
 	__u64 forked_ns; /* image_refs__forked_ns */
 	bool descendant;
-	bool left;           /* descendants have a copy of the block last taken out */
-	bool freed_in_child; /* the last block not found was a copy of an ancestor's */
+	bool has_descendants; /* descendants have a copy of the block last taken out */
+	bool freed_in_child;  /* the last block not found was a copy of an ancestor's */
 
 	/* the call in progress */
 	__u32 operation;
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	__u32 met_by;    /* number of the reading that had read the old block; 0 if none */
-	bool frees_old;  /* frees the old block even on failure */
-	bool throws;     /* an exception may leave the call, so its return is always reported */
-	bool unawaited;  /* its return will not be reported, so its mark stays */
-	bool awaits_all; /* all returns of this thread are awaited */
-	bool careful;    /* marks have the return address even if the return is not awaited */
+	__u32 read_by;    /* number of the reading that had read the old block; 0 if none */
+	bool frees_old;   /* frees the old block even on failure */
+	bool throws;      /* an exception may leave the call, so its return is always reported */
+	bool unreported;  /* its return will not be reported, so its mark stays */
+	bool reports_all; /* all returns of this thread are reported */
+	bool careful;     /* marks have the return address even if the return is not reported */
 	__u64 function;
 	__u64 size;
 	__u64 addr;  /* realloc: old block; posix_memalign: address of the result */
@@ -110,14 +110,14 @@ struct {
 __u32 targets_generation = 1;
 
 /*
- * Places for thread states. The tid gives the place of a thread; if that place is taken, the thread
- * uses one of the next THREAD_TRIES - 1 places. A place belongs to its task until the task ends.
+ * Slots for thread states. The tid gives the slot of a thread; if that slot is taken, the thread
+ * uses one of the next THREAD_TRIES - 1 slots. A slot belongs to its task until the task ends.
  */
-#define THREAD_PLACES 16384
+#define THREAD_SLOTS 16384
 #define THREAD_TRIES 8
 
-struct thread_place {
-	__u64 task; /* 0 if the place is free; the loader counts places by this first word */
+struct thread_slot {
+	__u64 task; /* 0 if the slot is free; the loader counts slots by this first word */
 	__u32 tid;
 	__u32 reserved;
 	struct thread_state state;
@@ -125,34 +125,34 @@ struct thread_place {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, THREAD_PLACES);
+	__uint(max_entries, THREAD_SLOTS);
 	__type(key, __u32);
-	__type(value, struct thread_place);
-} thread_places SEC(".maps");
+	__type(value, struct thread_slot);
+} thread_slots SEC(".maps");
 
-/* Thread states on kernels without compare-and-exchange, where places cannot be claimed. */
+/* Thread states on kernels without compare-and-exchange, where slots cannot be claimed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, THREAD_PLACES);
+	__uint(max_entries, THREAD_SLOTS);
 	__type(key, __u32);
-	__type(value, struct thread_place);
+	__type(value, struct thread_slot);
 } thread_table SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct thread_place);
+	__type(value, struct thread_slot);
 } thread_template SEC(".maps");
 
-static __always_inline struct thread_place *thread_place__at(__u32 tid, __u32 i)
+static __always_inline struct thread_slot *thread_slot__at(__u32 tid, __u32 i)
 {
-	__u32 at = (tid + i) % THREAD_PLACES;
+	__u32 at = (tid + i) % THREAD_SLOTS;
 
-	return bpf_map_lookup_elem(&thread_places, &at);
+	return bpf_map_lookup_elem(&thread_slots, &at);
 }
 
-static __always_inline struct thread_place *thread_place__find(__u32 tid)
+static __always_inline struct thread_slot *thread_slot__find(__u32 tid)
 {
 	__u64 task = bpf_get_current_task();
 
@@ -160,18 +160,18 @@ static __always_inline struct thread_place *thread_place__find(__u32 tid)
 		return bpf_map_lookup_elem(&thread_table, &tid);
 #pragma unroll
 	for (__u32 i = 0; i < THREAD_TRIES; i++) {
-		struct thread_place *place = thread_place__at(tid, i);
+		struct thread_slot *slot = thread_slot__at(tid, i);
 
-		if (place && place->task == task && place->tid == tid)
-			return place;
+		if (slot && slot->task == task && slot->tid == tid)
+			return slot;
 	}
 	return NULL;
 }
 
-static __always_inline struct thread_place *thread_place__claim(__u32 tid)
+static __always_inline struct thread_slot *thread_slot__claim(__u32 tid)
 {
 	__u64 task = bpf_get_current_task();
-	struct thread_place *template;
+	struct thread_slot *template;
 	__u32 zero = 0;
 
 	if (!config.exchange) {
@@ -183,12 +183,12 @@ static __always_inline struct thread_place *thread_place__claim(__u32 tid)
 	}
 #pragma unroll
 	for (__u32 i = 0; i < THREAD_TRIES; i++) {
-		struct thread_place *place = thread_place__at(tid, i);
+		struct thread_slot *slot = thread_slot__at(tid, i);
 
-		if (place && !__sync_val_compare_and_swap(&place->task, 0, task)) {
-			place->tid = tid;
-			__builtin_memset(&place->state, 0, sizeof(place->state));
-			return place;
+		if (slot && !__sync_val_compare_and_swap(&slot->task, 0, task)) {
+			slot->tid = tid;
+			__builtin_memset(&slot->state, 0, sizeof(slot->state));
+			return slot;
 		}
 	}
 	return NULL;
@@ -197,34 +197,34 @@ static __always_inline struct thread_place *thread_place__claim(__u32 tid)
 /* Releases the state of the current thread when it ends or gets another tid. */
 static __always_inline void thread__end(__u32 tid)
 {
-	struct thread_place *place;
+	struct thread_slot *slot;
 
 	if (!config.exchange) {
 		bpf_map_delete_elem(&thread_table, &tid);
 		return;
 	}
-	place = thread_place__find(tid);
-	if (place)
-		place->task = 0;
+	slot = thread_slot__find(tid);
+	if (slot)
+		slot->task = 0;
 }
 
-static __always_inline struct thread_state *thread_place__state(struct thread_place *place)
+static __always_inline struct thread_state *thread_slot__state(struct thread_slot *slot)
 {
-	if (!place)
+	if (!slot)
 		return NULL;
 	/* Older verifiers reject an addition to a pointer before the test for NULL. */
-	barrier_var(place);
-	return &place->state;
+	barrier_var(slot);
+	return &slot->state;
 }
 
 static __always_inline struct thread_state *thread__find(void)
 {
-	return thread_place__state(thread_place__find(bpf_get_current_pid_tgid()));
+	return thread_slot__state(thread_slot__find(bpf_get_current_pid_tgid()));
 }
 
 static __always_inline struct thread_state *thread__create(void)
 {
-	return thread_place__state(thread_place__claim(bpf_get_current_pid_tgid()));
+	return thread_slot__state(thread_slot__claim(bpf_get_current_pid_tgid()));
 }
 
 /*

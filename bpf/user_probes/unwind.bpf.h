@@ -24,7 +24,7 @@
 #define SAME_LIBRARY (1U << 20)
 
 /* Minimum interval between records of unknown code, in nanoseconds. */
-#define CODE_TOLD_NS 100000000ULL
+#define CODE_SENT_NS 100000000ULL
 
 /* Maximum pending return probes that are searched for the one of a frame. */
 #define RETURN_PROBES_MAX 64

@@ -141,7 +141,7 @@ static __always_inline bool thread__frees(const struct thread_state *thread)
 	}
 }
 
-/* Handles the entry of a call. True if its return is awaited. */
+/* Handles the entry of a call. True if its return is reported. */
 static __always_inline bool enter_call(struct pt_regs *ctx, const struct entry *entry, __u32 shape)
 {
 	struct thread_state *thread;

@@ -461,17 +461,17 @@ void account_view_take_traced(struct account_view *view)
 void account_view_trace(struct account_view *view, bool with_stacks)
 {
 	struct account *account = view->account;
-	uint32_t ways = ACCOUNT_TRACES | (with_stacks ? ACCOUNT_TRACES_STACKS : 0);
+	uint32_t modes = ACCOUNT_TRACES | (with_stacks ? ACCOUNT_TRACES_STACKS : 0);
 
 	view->traced_at = load64(&account->traced_cnt);
-	if (!(__atomic_load_n(&account->ways, __ATOMIC_ACQUIRE) & ACCOUNT_TRACES))
+	if (!(__atomic_load_n(&account->modes, __ATOMIC_ACQUIRE) & ACCOUNT_TRACES))
 		__atomic_store_n(&account->traced_read, view->traced_at, __ATOMIC_RELEASE);
-	__atomic_fetch_or(&account->ways, ways, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&account->modes, modes, __ATOMIC_SEQ_CST);
 }
 
 void account_view_trace_no_more(struct account_view *view)
 {
-	__atomic_fetch_and(&view->account->ways,
+	__atomic_fetch_and(&view->account->modes,
 			   ~(uint32_t)(ACCOUNT_TRACES | ACCOUNT_TRACES_STACKS), __ATOMIC_SEQ_CST);
 }
 

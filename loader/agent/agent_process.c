@@ -89,7 +89,7 @@ struct sampling agent_process__sampling(const struct agent_process *process)
 	/* Read the rate once: the program may set it to 0 after the check. */
 	uint64_t rate = __atomic_load_n(&account->sample_rate, __ATOMIC_RELAXED);
 
-	if (!(__atomic_load_n(&account->ways, __ATOMIC_ACQUIRE) & ACCOUNT_SAMPLES))
+	if (!(__atomic_load_n(&account->modes, __ATOMIC_ACQUIRE) & ACCOUNT_SAMPLES))
 		return (struct sampling){0};
 	return rate ? (struct sampling){SAMPLING_COUNT, rate}
 		    : (struct sampling){SAMPLING_BYTES, account->sample_bytes};
@@ -101,7 +101,7 @@ void agent_process__sample(struct agent_process *process, const struct sampling 
 
 	account->sample_bytes = sampling->mode == SAMPLING_BYTES ? sampling->rate : 0;
 	account->sample_rate = sampling->mode == SAMPLING_COUNT ? sampling->rate : 0;
-	__atomic_fetch_or(&account->ways, ACCOUNT_SAMPLES, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&account->modes, ACCOUNT_SAMPLES, __ATOMIC_RELEASE);
 }
 
 static int apply(struct agent_process *process, const struct account_event *event)
@@ -152,15 +152,15 @@ int agent_process__take_events(struct agent_process *process)
 	 * The process's own events apply after the inherited mappings. Limit the number of events,
 	 * as the process may write them faster than memleak reads.
 	 */
-	while (!err && left-- && !process->awaits &&
+	while (!err && left-- && !process->awaited_parent &&
 	       account_view_event(&process->view, process->ended, &event))
 		err = apply(process, &event);
 	if (account_view_events_half_full(&process->view))
-		agent_process__leave(process);
+		agent_process__store_mappings(process);
 	return err;
 }
 
-int agent_process__settle(struct agent_process *process)
+int agent_process__reconcile(struct agent_process *process)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	struct proc_maps maps;
@@ -175,7 +175,7 @@ int agent_process__settle(struct agent_process *process)
 	return err;
 }
 
-void agent_process__leave(struct agent_process *process)
+void agent_process__store_mappings(struct agent_process *process)
 {
 	account_view_keep_ranges(&process->view, &process->ranges);
 }
@@ -237,25 +237,26 @@ size_t agent_process__stack(struct agent_process *process, struct code_files *fi
 }
 
 /* A stack of this process or of one of its ancestors; the field image says which. */
-struct place {
+struct owned_stack {
 	uint32_t image;
 	uint32_t stack;
 	uint32_t kind;
 };
 
 static int load_site(struct agent_process *process, const struct ancestry *ancestry,
-		     const struct place *place, struct block_walk *walk, struct site_entry **ret)
+		     const struct owned_stack *owned, struct block_walk *walk,
+		     struct site_entry **ret)
 {
 	uint64_t frames[MEMLEAK_MAX_STACK_DEPTH], hash = 0;
 	unsigned int end = UNWIND_END_UNKNOWN;
-	struct agent_process *of = place->image == process->info.image
+	struct agent_process *of = owned->image == process->info.image
 					   ? process
-					   : ancestry->find(ancestry->arg, place->image);
+					   : ancestry->find(ancestry->arg, owned->image);
 	struct site_entry *entry;
 	size_t cnt = 0;
 
 	if (of)
-		cnt = account_view_stack(&of->view, place->stack, frames,
+		cnt = account_view_stack(&of->view, owned->stack, frames,
 					 walk->walker->opts->stack_depth, &end);
 	for (size_t i = 0; i < cnt; i++) {
 		frames[i] = translate(of, ancestry->files, process->info.pid, frames[i]);
@@ -263,7 +264,7 @@ static int load_site(struct agent_process *process, const struct ancestry *ances
 	}
 	hash = hash_mix(hash, end);
 	entry = site_table_get(&walk->walker->sites,
-			       site__id(hash, process->info.image, place->kind));
+			       site__id(hash, process->info.image, owned->kind));
 	if (!entry)
 		return -ENOMEM;
 	*ret = entry;
@@ -276,8 +277,8 @@ static int load_site(struct agent_process *process, const struct ancestry *ances
 	entry->frame_cnt = cnt;
 	entry->end = (enum unwind_end)end;
 	entry->image = process->info.image;
-	entry->kind = place->kind;
-	entry->met = entry->loaded = true;
+	entry->kind = owned->kind;
+	entry->is_known = entry->loaded = true;
 	return 0;
 }
 
@@ -291,24 +292,24 @@ struct process_walk {
 };
 
 /* Returns the site of a stack, NULL if there is no memory. */
-static struct site_entry *site_of(const struct process_walk *at, struct place place)
+static struct site_entry *site_of(const struct process_walk *at, struct owned_stack owned)
 {
 	struct agent_process *process = at->process;
 	struct site_entry *entry;
 	uint64_t key;
 
-	if (place.stack >> ACCOUNT_STACK_BITS)
-		place.stack = ACCOUNT_NO_STACK;
-	key = ((uint64_t)place.image << 8 | place.kind) << ACCOUNT_STACK_BITS | place.stack;
+	if (owned.stack >> ACCOUNT_STACK_BITS)
+		owned.stack = ACCOUNT_NO_STACK;
+	key = ((uint64_t)owned.image << 8 | owned.kind) << ACCOUNT_STACK_BITS | owned.stack;
 	entry = hash_map_get(&process->sites, key);
 	if (entry)
 		return entry;
-	if (process->sites.cnt >= SITES_MAX && place.stack != ACCOUNT_NO_STACK) {
+	if (process->sites.cnt >= SITES_MAX && owned.stack != ACCOUNT_NO_STACK) {
 		process->stackless++;
-		place.stack = ACCOUNT_NO_STACK;
-		return site_of(at, place);
+		owned.stack = ACCOUNT_NO_STACK;
+		return site_of(at, owned);
 	}
-	if (load_site(process, at->ancestry, &place, at->walk, &entry) ||
+	if (load_site(process, at->ancestry, &owned, at->walk, &entry) ||
 	    hash_map_set(&process->sites, key, entry))
 		return NULL;
 	return entry;
@@ -363,12 +364,12 @@ static int add_block(void *arg, const struct account_block *found)
 		.tid = (pid_t)found->tid,
 		.moved = at->process->pictured && was_put_since(at, found),
 	};
-	const struct place place = {at->process->info.image, found->stack, MEMLEAK_KIND_HEAP};
+	const struct owned_stack owned = {at->process->info.image, found->stack, MEMLEAK_KIND_HEAP};
 	const struct site_entry *site;
 
 	if (!has_size(opts, found->size) || birth_ns < at->since_ns)
 		return 0;
-	site = site_of(at, place);
+	site = site_of(at, owned);
 	return site ? block_walk_add(at->walk, &at->owner, site->id, &block, birth_ns) : -ENOMEM;
 }
 
@@ -393,14 +394,14 @@ static int add_mapping(void *arg, const struct range_block *found)
 					     range->mapped_size),
 		.tid = range->tid,
 	};
-	struct place place = {at->process->info.image, agent_stack(range->site), found->kind};
+	struct owned_stack owned = {at->process->info.image, agent_stack(range->site), found->kind};
 	const struct site_entry *site;
 
 	if (!has_size(opts, range->mapped_size) || range->birth_ns < at->since_ns)
 		return 0;
 	if (range->descendant_of)
-		place.image = range->descendant_of;
-	site = site_of(at, place);
+		owned.image = range->descendant_of;
+	site = site_of(at, owned);
 	if (!site)
 		return -ENOMEM;
 	if (range->descendant_of)
@@ -447,14 +448,14 @@ int agent_process__inherit(struct agent_process *process, const struct ancestry 
 			sampled_size(walk, agent_stack_is_sample(inherited->site), inherited->size),
 		.tid = inherited->tid,
 	};
-	const struct place place = {inherited->image, agent_stack(inherited->site),
-				    MEMLEAK_KIND_HEAP};
+	const struct owned_stack owned = {inherited->image, agent_stack(inherited->site),
+					  MEMLEAK_KIND_HEAP};
 	const struct site_entry *site;
 
 	if (!has_size(walk->walker->opts, inherited->size) ||
 	    !block_walk_takes(walk, &at.owner, inherited->birth_ns))
 		return 0;
-	site = site_of(&at, place);
+	site = site_of(&at, owned);
 	return site ? inherit(&at, site, &block, inherited->birth_ns) : -ENOMEM;
 }
 
@@ -492,12 +493,12 @@ int agent_process__add_up(struct agent_process *process, uint64_t start_ns, uint
 	struct account_totals totals;
 	int err;
 
-	if (__atomic_load_n(&account->ways, __ATOMIC_ACQUIRE) & ACCOUNT_ADDS_UP)
+	if (__atomic_load_n(&account->modes, __ATOMIC_ACQUIRE) & ACCOUNT_ADDS_UP)
 		return 0;
 	account_view_totals(&process->view, &totals);
 	for (unsigned int i = 0; i < ACCOUNT_CALL_CNT; i++)
 		account->calls_before[i] = process->view.began_ns < start_ns ? totals.calls[i] : 0;
-	__atomic_fetch_or(&account->ways, ACCOUNT_ADDS_UP, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&account->modes, ACCOUNT_ADDS_UP, __ATOMIC_SEQ_CST);
 	err = account_view_blocks(&process->view, add_bytes, &sum);
 	if (err)
 		return err;
@@ -512,7 +513,7 @@ void agent_process__count(struct agent_process *process)
 {
 	struct account *account = process->view.account;
 
-	__atomic_fetch_or(&account->ways, ACCOUNT_COUNTS, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&account->modes, ACCOUNT_COUNTS, __ATOMIC_SEQ_CST);
 	account_view_totals(&process->view, &process->counted);
 }
 

@@ -26,12 +26,12 @@ struct agent_process {
 	struct account_view view;
 	int pidfd; /* pidfd, -1 if the process has ended */
 	bool ended;
-	bool at_end;    /* the process is stopped at its exit, before its memory is freed */
-	bool replaced;  /* the process has executed another program */
-	bool bypassed;  /* a log message said that the program calls another allocator */
-	bool told;      /* the process had ended when it was last reported */
-	uint32_t epoch; /* last epoch begun by memleak */
-	bool pictured;  /* a picture of its memory belongs to this epoch */
+	bool at_end;   /* the process is stopped at its exit, before its memory is freed */
+	bool replaced; /* the process has executed another program */
+	bool bypassed; /* a log message said that the program calls another allocator */
+	bool was_reported_ended; /* the process had ended when it was last reported */
+	uint32_t epoch;          /* last epoch begun by memleak */
+	bool pictured;           /* a picture of its memory belongs to this epoch */
 	struct symspace *space;
 	uint64_t stackless;   /* blocks in this walk without a site, because of SITES_MAX */
 	uint64_t stacks_lost; /* maximum of stackless over all walks */
@@ -41,7 +41,7 @@ struct agent_process {
 	uint32_t *files;               /* file number + 1, 0 if not known yet, by module number */
 	size_t file_cnt;
 	struct heritage heritage;
-	uint32_t awaits; /* image of the parent whose mappings are awaited, 0 if none */
+	uint32_t awaited_parent; /* image of the parent whose mappings are awaited, 0 if none */
 };
 
 /* Decodes the site number of a mapping or of an inherited block. Returns its stack number. */
@@ -89,10 +89,10 @@ int agent_process__take_events(struct agent_process *process);
  * Applies pending events, and compares the mappings with those in /proc. Returns 0 or a negative
  * errno.
  */
-int agent_process__settle(struct agent_process *process);
+int agent_process__reconcile(struct agent_process *process);
 
 /* Stores the mappings in the account, for a memleak process that attaches later. */
-void agent_process__leave(struct agent_process *process);
+void agent_process__store_mappings(struct agent_process *process);
 
 /*
  * Begins an epoch, so that blocks stored from now on can be told from older ones. now_ns: current

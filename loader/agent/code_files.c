@@ -74,8 +74,8 @@ static uint32_t find_symbols(const struct code_files *files, pid_t pid,
  * Returns the number of a known file. If the file could not be opened before, tries again: an
  * earlier process may have had no access to it, or forged its path.
  */
-static uint32_t met_again(const struct code_files *files, size_t at, pid_t pid,
-			  const struct account_module *module, const char *path)
+static uint32_t retry_symbols(const struct code_files *files, size_t at, pid_t pid,
+			      const struct account_module *module, const char *path)
 {
 	struct code_file *file = &files->items[at];
 
@@ -91,7 +91,7 @@ uint32_t code_files_number(struct code_files *files, pid_t pid, const struct acc
 		if (files->items[i].ino == module->ino &&
 		    files->items[i].dev_major == module->dev_major &&
 		    files->items[i].dev_minor == module->dev_minor)
-			return met_again(files, i, pid, module, path);
+			return retry_symbols(files, i, pid, module, path);
 	if (files->cnt >= MEMLEAK_FRAME_FILES)
 		return UINT32_MAX;
 	if (array_reserve(&files->items, &files->cap, files->cnt + 1))

@@ -35,7 +35,7 @@ void heritage_deinit(struct heritage *heritage)
 	for (size_t i = 0; i < heritage->awaited_cnt; i++)
 		ranges_deinit(&heritage->awaited[i].ranges);
 	free(heritage->awaited);
-	free(heritage->left);
+	free(heritage->freed_shared);
 	*heritage = (struct heritage){0};
 }
 
@@ -73,14 +73,15 @@ static int leave(struct heritage *heritage, const struct account_view *view, uin
 	uint64_t life = event->stack | (uint64_t)event->flags << 32;
 	struct account_block block;
 
-	if (heritage->left_cnt >= FREED_MOST) {
+	if (heritage->freed_shared_cnt >= FREED_MOST) {
 		heritage->lost++;
 		return 0;
 	}
-	if (array_reserve(&heritage->left, &heritage->left_cap, heritage->left_cnt + 1))
+	if (array_reserve(&heritage->freed_shared, &heritage->freed_shared_cap,
+			  heritage->freed_shared_cnt + 1))
 		return -ENOMEM;
 	account_view_block(view, event->addr, event->len, life, &block);
-	heritage->left[heritage->left_cnt++] = (struct inherited_block){
+	heritage->freed_shared[heritage->freed_shared_cnt++] = (struct inherited_block){
 		.image = image,
 		.tid = (pid_t)block.tid,
 		.addr = block.addr,
@@ -125,9 +126,9 @@ int heritage_apply(struct heritage *heritage, const struct account_view *view, u
 		heritage->forked++;
 		heritage->forked_ns = event->time_ns;
 		return await(heritage, event->time_ns, image, ranges);
-	case ACCOUNT_EVENT_LEFT:
+	case ACCOUNT_EVENT_FREED_SHARED:
 		return leave(heritage, view, image, event);
-	case ACCOUNT_EVENT_FREED:
+	case ACCOUNT_EVENT_FREED_INHERITED:
 		return view->forked_ns ? free_in_child(heritage, image, event) : 0;
 	default:
 		return 0;
@@ -153,8 +154,9 @@ uint64_t heritage_missing(const struct heritage *heritage, bool ended, uint64_t 
 {
 	bool may_come = !ended && heritage->forked_ns >= since_ns;
 
-	return may_come || heritage->come >= heritage->forked ? 0
-							      : heritage->forked - heritage->come;
+	return may_come || heritage->arrived_cnt >= heritage->forked
+		       ? 0
+		       : heritage->forked - heritage->arrived_cnt;
 }
 
 bool heritage_is_awaited(const struct heritage *heritage, uint64_t since_ns)
@@ -169,18 +171,18 @@ int heritage_walk(struct heritage *heritage, struct inheritance *inheritance, ui
 	size_t kept = 0;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < heritage->left_cnt; i++) {
-		const struct inherited_block *block = &heritage->left[i];
+	for (size_t i = 0; !err && i < heritage->freed_shared_cnt; i++) {
+		const struct inherited_block *block = &heritage->freed_shared[i];
 		bool shared = inheritance_is_shared(inheritance, block->image, block->birth_ns,
 						    block->freed_ns);
 
 		if (shared)
 			err = inheritance_add(inheritance, block);
 		if (shared || block->freed_ns >= since_ns)
-			heritage->left[kept++] = *block;
+			heritage->freed_shared[kept++] = *block;
 	}
 	if (!err)
-		heritage->left_cnt = kept;
+		heritage->freed_shared_cnt = kept;
 	return err;
 }
 

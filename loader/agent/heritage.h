@@ -15,9 +15,10 @@
 struct awaited_child;
 
 struct heritage {
-	struct inherited_block *left; /* freed blocks of which children may still have copies */
-	size_t left_cnt;
-	size_t left_cap;
+	struct inherited_block
+		*freed_shared; /* freed blocks of which children may still have copies */
+	size_t freed_shared_cnt;
+	size_t freed_shared_cap;
 	/*
 	 * Inherited blocks that this process freed, by address. Values are struct freed_in_child.
 	 */
@@ -30,7 +31,7 @@ struct heritage {
 	uint64_t lost;         /* number of frees dropped for lack of room */
 	uint64_t forked;       /* number of forks */
 	uint64_t forked_ns;    /* time of the last fork */
-	uint64_t come;         /* number of children whose accounts have arrived so far */
+	uint64_t arrived_cnt;  /* number of children whose accounts have arrived so far */
 };
 
 void heritage_deinit(struct heritage *heritage);

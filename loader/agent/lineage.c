@@ -24,7 +24,7 @@ static bool is_below(const void *arg, size_t at)
 	return images->items[at]->info.image < images->image;
 }
 
-static size_t place_of(const struct agent_processes *processes, uint32_t image)
+static size_t index_of(const struct agent_processes *processes, uint32_t image)
 {
 	const struct images images = {processes->items, image};
 
@@ -33,7 +33,7 @@ static size_t place_of(const struct agent_processes *processes, uint32_t image)
 
 struct agent_process *agent_processes_find(const struct agent_processes *processes, uint32_t image)
 {
-	size_t at = place_of(processes, image);
+	size_t at = index_of(processes, image);
 	bool found = at < processes->cnt && processes->items[at]->info.image == image;
 
 	return found ? processes->items[at] : NULL;
@@ -44,14 +44,14 @@ struct agent_process *lineage_find(const struct lineage *lineage,
 {
 	struct agent_process *process = agent_processes_find(processes, image);
 
-	return process ? process : agent_processes_find(&lineage->gone, image);
+	return process ? process : agent_processes_find(&lineage->kept, image);
 }
 
 void lineage_deinit(struct lineage *lineage)
 {
-	for (size_t i = 0; i < lineage->gone.cnt; i++)
-		agent_process__free(lineage->gone.items[i]);
-	free(lineage->gone.items);
+	for (size_t i = 0; i < lineage->kept.cnt; i++)
+		agent_process__free(lineage->kept.items[i]);
+	free(lineage->kept.items);
 	inheritance_deinit(&lineage->inheritance);
 }
 
@@ -84,23 +84,24 @@ static int inherit_mappings(struct lineage *lineage, struct agent_process *paren
 	if (err && err != -ENOENT)
 		return err;
 	/* A thread of the parent may still be writing an event that precedes the fork. */
-	if (err && parent && clock_ns(CLOCK_MONOTONIC) < child->view.forked_ns + LINEAGE_HEARING_NS)
+	if (err && parent && clock_ns(CLOCK_MONOTONIC) < child->view.forked_ns + LINEAGE_ARRIVAL_NS)
 		return 0;
 	lineage->mappings_lost += err != 0;
-	child->awaits = 0;
+	child->awaited_parent = 0;
 	return 0;
 }
 
-int lineage_settle(struct lineage *lineage, const struct agent_processes *processes)
+int lineage_retry_mappings(struct lineage *lineage, const struct agent_processes *processes)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < processes->cnt; i++) {
 		struct agent_process *child = processes->items[i];
 
-		if (child->awaits)
+		if (child->awaited_parent)
 			err = inherit_mappings(
-				lineage, lineage_find(lineage, processes, child->awaits), child);
+				lineage, lineage_find(lineage, processes, child->awaited_parent),
+				child);
 	}
 	return err;
 }
@@ -111,8 +112,8 @@ static int inherit(struct lineage *lineage, struct agent_process *parent,
 	int err = inheritance_fork(&lineage->inheritance, parent->info.image, child->info.image,
 				   child->view.forked_ns);
 
-	parent->heritage.come++;
-	child->awaits = parent->info.image;
+	parent->heritage.arrived_cnt++;
+	child->awaited_parent = parent->info.image;
 	if (!err)
 		err = agent_process__name_after(child, parent);
 	return err ? err : inherit_mappings(lineage, parent, child);
@@ -127,7 +128,7 @@ int lineage_add(struct lineage *lineage, const struct agent_processes *processes
 		return 0;
 	parent = find_parent(processes, &child->view);
 	if (!parent)
-		parent = find_parent(&lineage->gone, &child->view);
+		parent = find_parent(&lineage->kept, &child->view);
 	if (parent)
 		return inherit(lineage, parent, child);
 	lineage->lost++;
@@ -170,7 +171,7 @@ static int add_block(void *arg, const struct account_block *found)
 	return inheritance_add(&at->lineage->inheritance, &block);
 }
 
-static int give_block(void *arg, uint32_t image, const struct inherited_block *block)
+static int share_block(void *arg, uint32_t image, const struct inherited_block *block)
 {
 	struct lineage_walk *at = arg;
 	struct agent_process *process = agent_processes_find(at->processes, image);
@@ -192,8 +193,8 @@ static int add_present(struct lineage_walk *at, const struct agent_processes *pr
 	return err;
 }
 
-static int add_left(struct inheritance *inheritance, const struct agent_processes *processes,
-		    uint64_t since_ns)
+static int add_freed_blocks(struct inheritance *inheritance,
+			    const struct agent_processes *processes, uint64_t since_ns)
 {
 	int err = 0;
 
@@ -216,31 +217,31 @@ int lineage_walk(struct lineage *lineage, const struct agent_processes *processe
 	struct lineage_walk at = {lineage, processes, ancestry, walk, 0};
 	struct inheritance *inheritance = &lineage->inheritance;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t since_ns = now_ns > LINEAGE_HEARING_NS ? now_ns - LINEAGE_HEARING_NS : 0;
+	uint64_t since_ns = now_ns > LINEAGE_ARRIVAL_NS ? now_ns - LINEAGE_ARRIVAL_NS : 0;
 	int err = update(lineage, processes);
 
 	inheritance_begin(inheritance);
 	if (!err)
 		err = add_present(&at, processes);
 	if (!err)
-		err = add_present(&at, &lineage->gone);
+		err = add_present(&at, &lineage->kept);
 	if (!err)
-		err = add_left(inheritance, processes, since_ns);
+		err = add_freed_blocks(inheritance, processes, since_ns);
 	if (!err)
-		err = add_left(inheritance, &lineage->gone, since_ns);
-	return err ? err : inheritance_share(inheritance, give_block, &at);
+		err = add_freed_blocks(inheritance, &lineage->kept, since_ns);
+	return err ? err : inheritance_share(inheritance, share_block, &at);
 }
 
 int lineage_keep(struct lineage *lineage, struct agent_process *process)
 {
-	struct agent_processes *gone = &lineage->gone;
-	size_t at = place_of(gone, process->info.image);
+	struct agent_processes *kept_processes = &lineage->kept;
+	size_t at = index_of(kept_processes, process->info.image);
 
-	if (array_reserve(&gone->items, &gone->cap, gone->cnt + 1))
+	if (array_reserve(&kept_processes->items, &kept_processes->cap, kept_processes->cnt + 1))
 		return -ENOMEM;
-	array_open(gone->items, gone->cnt, at);
-	gone->items[at] = process;
-	gone->cnt++;
+	array_open(kept_processes->items, kept_processes->cnt, at);
+	kept_processes->items[at] = process;
+	kept_processes->cnt++;
 	/* The cached sites of an ended process are not used any more. */
 	hash_map_deinit(&process->sites);
 	process->sites = (struct hash_map){0};
@@ -250,20 +251,20 @@ int lineage_keep(struct lineage *lineage, struct agent_process *process)
 int lineage_sweep(struct lineage *lineage, const struct agent_processes *processes)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	struct agent_processes *gone = &lineage->gone;
+	struct agent_processes *kept_processes = &lineage->kept;
 	int err = update(lineage, processes);
 	size_t kept = 0;
 
-	for (size_t i = 0; !err && i < gone->cnt; i++) {
-		struct agent_process *process = gone->items[i];
+	for (size_t i = 0; !err && i < kept_processes->cnt; i++) {
+		struct agent_process *process = kept_processes->items[i];
 
 		if (inheritance_is_ancestor(&lineage->inheritance, process->info.image) ||
-		    heritage_is_awaited(&process->heritage, now_ns - LINEAGE_HEARING_NS))
-			gone->items[kept++] = process;
+		    heritage_is_awaited(&process->heritage, now_ns - LINEAGE_ARRIVAL_NS))
+			kept_processes->items[kept++] = process;
 		else
 			agent_process__free(process);
 	}
 	if (!err)
-		gone->cnt = kept;
+		kept_processes->cnt = kept;
 	return err;
 }

@@ -6,7 +6,7 @@
 #include "loader/agent/agent_process.h"
 
 /* Maximum time from a fork until the child's account arrives. */
-#define LINEAGE_HEARING_NS 1000000000ULL
+#define LINEAGE_ARRIVAL_NS 1000000000ULL
 
 /* Processes, sorted by image number. */
 struct agent_processes {
@@ -21,7 +21,7 @@ struct agent_process *agent_processes_find(const struct agent_processes *process
 struct lineage {
 	struct inheritance inheritance;
 	/* Processes that have ended and were last reported, but have living descendants. */
-	struct agent_processes gone;
+	struct agent_processes kept;
 	uint64_t lost;          /* number of children whose parent is unknown */
 	uint64_t mappings_lost; /* children whose inherited mappings are unknown */
 };
@@ -35,7 +35,7 @@ int lineage_add(struct lineage *lineage, const struct agent_processes *processes
 		struct agent_process *child);
 
 /* Gives children the inherited mappings that were unknown when their accounts arrived. */
-int lineage_settle(struct lineage *lineage, const struct agent_processes *processes);
+int lineage_retry_mappings(struct lineage *lineage, const struct agent_processes *processes);
 
 /* Adds the inherited blocks of all processes to a walk, after their own blocks. */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,

@@ -103,7 +103,7 @@ static void replace_others(struct agent_source *source, pid_t pid)
 {
 	for (size_t i = 0; i < source->processes.cnt; i++)
 		if (source->processes.items[i]->info.pid == pid &&
-		    !source->processes.items[i]->told)
+		    !source->processes.items[i]->was_reported_ended)
 			source->processes.items[i]->replaced = source->processes.items[i]->ended =
 				true;
 }
@@ -235,7 +235,7 @@ static int add_up(struct agent_source *source)
 }
 
 /* Enables the options in a running process. A command gets them from its environment instead. */
-static void begin_ways(const struct agent_source *source, struct agent_process *process)
+static void begin_modes(const struct agent_source *source, struct agent_process *process)
 {
 	if (source->opts->pid_cnt && source->opts->count_by)
 		agent_process__count(process);
@@ -255,7 +255,7 @@ static int agent_source__start(struct source *base)
 		source->walker.baseline_ns = source->walker.start_ns + source->opts->warmup_ns;
 	source->counts.last_ns = source->walker.start_ns;
 	for (size_t i = 0; i < source->processes.cnt; i++)
-		begin_ways(source, source->processes.items[i]);
+		begin_modes(source, source->processes.items[i]);
 	return add_up(source);
 }
 
@@ -355,7 +355,7 @@ static uint64_t count_missing(const struct agent_source *source)
 		const struct agent_process *process = source->processes.items[i];
 
 		cnt += heritage_missing(&process->heritage, process->ended,
-					now_ns - LINEAGE_HEARING_NS);
+					now_ns - LINEAGE_ARRIVAL_NS);
 	}
 	return cnt > source->listener.refused ? cnt : source->listener.refused;
 }
@@ -451,7 +451,7 @@ static int agent_source__read(struct source *base, const struct read_request *re
 		return err;
 	/* This is the last report for processes that have ended. */
 	for (size_t i = 0; i < source->processes.cnt; i++)
-		source->processes.items[i]->told = source->processes.items[i]->ended;
+		source->processes.items[i]->was_reported_ended = source->processes.items[i]->ended;
 	if (source->opts->count_by)
 		return agent_counts_read(&source->counts, &source->processes,
 					 source->walker.start_ns, ret);
@@ -559,13 +559,13 @@ static int find_again(struct agent_source *source)
 		if (err == -ENOMEM)
 			return err;
 		if (!err)
-			begin_ways(source, source->processes.items[source->processes.cnt - 1]);
+			begin_modes(source, source->processes.items[source->processes.cnt - 1]);
 	}
 	return 0;
 }
 
-static int agent_source__settle(struct source *base, const struct event_listener *listener,
-				uint64_t deadline_ns)
+static int agent_source__drain(struct source *base, const struct event_listener *listener,
+			       uint64_t deadline_ns)
 {
 	struct agent_source *source = agent_source_of(base);
 	int err = agent_source__dispatch(base, listener, deadline_ns);
@@ -573,19 +573,19 @@ static int agent_source__settle(struct source *base, const struct event_listener
 	if (!err)
 		err = find_again(source);
 	if (!err)
-		err = lineage_settle(&source->lineage, &source->processes);
+		err = lineage_retry_mappings(&source->lineage, &source->processes);
 	if (!err && source->opts->trace)
 		err = agent_trace_take(&source->trace, &source->processes, listener, true);
 	if (!err)
 		err = add_up(source);
 	for (size_t i = 0; !err && i < source->processes.cnt; i++) {
 		look_at_agent(source->processes.items[i]);
-		err = agent_process__settle(source->processes.items[i]);
+		err = agent_process__reconcile(source->processes.items[i]);
 	}
 	return err;
 }
 
-static int forget_told(struct agent_source *source)
+static int drop_reported(struct agent_source *source)
 {
 	struct image_set images = {0};
 	size_t kept = 0;
@@ -593,7 +593,7 @@ static int forget_told(struct agent_source *source)
 	for (size_t i = 0; i < source->processes.cnt; i++) {
 		struct agent_process *process = source->processes.items[i];
 
-		if (!process->told) {
+		if (!process->was_reported_ended) {
 			source->processes.items[kept++] = process;
 			continue;
 		}
@@ -617,7 +617,7 @@ static int agent_source__maintain(struct source *base, const struct snapshot *sn
 	if (!is_reported)
 		return 0;
 	agent_counts_drop_ended(&source->counts);
-	return forget_told(source);
+	return drop_reported(source);
 }
 
 static void agent_source__at_end(struct source *base, pid_t pid)
@@ -664,7 +664,7 @@ static void agent_source__free(struct source *base)
 	for (size_t i = 0; i < source->processes.cnt; i++) {
 		if (source->opts->trace)
 			account_view_trace_no_more(&source->processes.items[i]->view);
-		agent_process__leave(source->processes.items[i]);
+		agent_process__store_mappings(source->processes.items[i]);
 		agent_process__free(source->processes.items[i]);
 	}
 	free(source->processes.items);
@@ -701,7 +701,7 @@ static const struct source_ops agent_source_ops = {
 	.describe = agent_source__describe,
 	.poll_fd = agent_source__poll_fd,
 	.dispatch = agent_source__dispatch,
-	.settle = agent_source__settle,
+	.drain = agent_source__drain,
 	.ended = agent_source__ended,
 	.read = agent_source__read,
 	.at_end = agent_source__at_end,

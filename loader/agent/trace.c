@@ -62,7 +62,7 @@ static bool is_wanted(const struct options *opts, const struct account_traced *t
 	       (traced->size >= opts->min_size && traced->size <= opts->max_size);
 }
 
-static int tell(struct agent_trace *trace, const struct event_listener *listener,
+static int emit(struct agent_trace *trace, const struct event_listener *listener,
 		const struct head *head)
 {
 	const struct sym_location *locations[MEMLEAK_MAX_STACK_DEPTH];
@@ -115,7 +115,7 @@ int agent_trace_take(struct agent_trace *trace, const struct agent_processes *pr
 {
 	cleanup_free struct head *heads = calloc(processes->cnt + 1, sizeof(*heads));
 	struct head *head = NULL;
-	size_t cnt = 0, told = 0, most = all ? EVENTS_MOST : EVENTS_AT_ONCE;
+	size_t cnt = 0, emitted_cnt = 0, most = all ? EVENTS_MOST : EVENTS_AT_ONCE;
 	uint64_t times, now_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = 0;
 
@@ -124,9 +124,9 @@ int agent_trace_take(struct agent_trace *trace, const struct agent_processes *pr
 	for (size_t i = 0; i < processes->cnt; i++)
 		cnt += look(processes->items[i], &heads[cnt]);
 	while (!err && (head = earliest(heads, cnt)) && (!all || head->traced.time_ns < now_ns) &&
-	       told++ < most) {
+	       emitted_cnt++ < most) {
 		if (listener->event && is_wanted(trace->opts, &head->traced))
-			err = tell(trace, listener, head);
+			err = emit(trace, listener, head);
 		account_view_take_traced(&head->process->view);
 		look(head->process, head);
 	}

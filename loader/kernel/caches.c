@@ -87,15 +87,15 @@ void slab_caches_deinit(struct slab_caches *caches)
 /*
  * A group of caches that are compared together: all caches with one name, or all with one prefix.
  */
-struct pool {
+struct cache_group {
 	const char *name;
 	bool prefix;
 };
 
-static bool has(const struct pool *pool, const char *name)
+static bool has(const struct cache_group *group, const char *name)
 {
-	return pool->prefix ? !strncmp(name, pool->name, strlen(pool->name))
-			    : !strcmp(name, pool->name);
+	return group->prefix ? !strncmp(name, group->name, strlen(group->name))
+			     : !strcmp(name, group->name);
 }
 
 static bool is_of_kmalloc(const char *name)
@@ -103,21 +103,21 @@ static bool is_of_kmalloc(const char *name)
 	return !name || !strncmp(name, KMALLOC, strlen(KMALLOC));
 }
 
-static struct pool pool_of(const struct cache_user *user)
+static struct cache_group group_of(const struct cache_user *user)
 {
 	if (user->cache && !user->several_caches)
-		return (struct pool){user->cache, false};
-	return (struct pool){is_of_kmalloc(user->cache) ? KMALLOC : "", true};
+		return (struct cache_group){user->cache, false};
+	return (struct cache_group){is_of_kmalloc(user->cache) ? KMALLOC : "", true};
 }
 
-struct search {
+struct cache_search {
 	const struct slab_caches *caches;
 	const char *name;
 };
 
 static bool is_before(const void *arg, size_t at)
 {
-	const struct search *search = arg;
+	const struct cache_search *search = arg;
 
 	return strcmp(search->caches->caches[at].name, search->name) < 0;
 }
@@ -126,14 +126,14 @@ static bool is_before(const void *arg, size_t at)
  * Returns the bytes in use in a group of caches. Adds to *kept the bytes of free objects that CPUs
  * may keep.
  */
-static uint64_t used_bytes(const struct slab_caches *caches, const struct pool *pool, size_t cpus,
-			   uint64_t *kept)
+static uint64_t used_bytes(const struct slab_caches *caches, const struct cache_group *group,
+			   size_t cpus, uint64_t *kept)
 {
-	const struct search search = {caches, pool->name};
+	const struct cache_search search = {caches, group->name};
 	size_t i = bisect(caches->cnt, is_before, &search);
 	uint64_t used = 0;
 
-	for (; i < caches->cnt && has(pool, caches->caches[i].name); i++) {
+	for (; i < caches->cnt && has(group, caches->caches[i].name); i++) {
 		const struct slab_cache *cache = &caches->caches[i];
 
 		used += cache->used * cache->object_bytes;
@@ -154,18 +154,18 @@ struct reconciliation {
  * Returns the outstanding bytes in a group of caches. The sorted users from first to end use the
  * group. If the group has a prefix, users outside this range may also use its caches.
  */
-static uint64_t outstanding(const struct reconciliation *all, const struct pool *pool, size_t first,
-			    size_t end)
+static uint64_t outstanding(const struct reconciliation *all, const struct cache_group *group,
+			    size_t first, size_t end)
 {
-	bool all_caches = !pool->name[0];
+	bool all_caches = !group->name[0];
 	uint64_t bytes = 0;
 
-	if (pool->prefix) {
+	if (group->prefix) {
 		first = 0;
 		end = all->cnt;
 	}
 	for (size_t i = first; i < end; i++)
-		if (!pool->prefix || all_caches || is_of_kmalloc(all->users[i].cache))
+		if (!group->prefix || all_caches || is_of_kmalloc(all->users[i].cache))
 			bytes += all->users[i].bytes;
 	return bytes;
 }
@@ -179,12 +179,12 @@ static uint64_t least(uint64_t a, uint64_t b)
  * Estimates the unseen frees of each user of a group of caches. Returns how many of the reported
  * blocks were certainly freed without an event.
  */
-static uint64_t reconcile_pool(const struct reconciliation *all, const struct pool *pool,
-			       size_t first, size_t end)
+static uint64_t reconcile_group(const struct reconciliation *all, const struct cache_group *group,
+				size_t first, size_t end)
 {
-	uint64_t kept = 0, none = 0, bytes = outstanding(all, pool, first, end);
-	uint64_t before = used_bytes(all->before, pool, all->cpus, &none);
-	uint64_t now = used_bytes(all->now, pool, all->cpus, &kept);
+	uint64_t kept = 0, none = 0, bytes = outstanding(all, group, first, end);
+	uint64_t before = used_bytes(all->before, group, all->cpus, &none);
+	uint64_t now = used_bytes(all->now, group, all->cpus, &kept);
 	uint64_t grown = now > before ? now - before : 0;
 	uint64_t beyond = bytes > grown ? bytes - grown : 0;
 	uint64_t left = beyond > kept ? beyond : 0, unseen = 0;
@@ -203,9 +203,9 @@ static uint64_t reconcile_pool(const struct reconciliation *all, const struct po
 	return unseen;
 }
 
-static int by_pool(const void *a, const void *b)
+static int by_group(const void *a, const void *b)
 {
-	const struct pool x = pool_of(a), y = pool_of(b);
+	const struct cache_group x = group_of(a), y = group_of(b);
 
 	return x.prefix != y.prefix ? x.prefix - y.prefix : strcmp(x.name, y.name);
 }
@@ -217,13 +217,13 @@ uint64_t slab_caches_reconcile(const struct slab_caches *before, const struct sl
 	uint64_t unseen = 0;
 
 	if (cnt)
-		qsort(users, cnt, sizeof(*users), by_pool);
+		qsort(users, cnt, sizeof(*users), by_group);
 	for (size_t first = 0, end; first < cnt; first = end) {
-		const struct pool pool = pool_of(&users[first]);
+		const struct cache_group group = group_of(&users[first]);
 
-		for (end = first + 1; end < cnt && !by_pool(&users[first], &users[end]);)
+		for (end = first + 1; end < cnt && !by_group(&users[first], &users[end]);)
 			end++;
-		unseen += reconcile_pool(&all, &pool, first, end);
+		unseen += reconcile_group(&all, &group, first, end);
 	}
 	return unseen;
 }

@@ -75,7 +75,7 @@ int kernel_loading_prepare(const struct kernel_loading *loading, struct bpf_obje
 	err |= size_map(object, "slab_pages", SLAB_PAGES);
 	if (!opts->trace) {
 		err |= size_map(object, "events", (uint32_t)getpagesize());
-		err |= size_map(object, "told_events", 1);
+		err |= size_map(object, "sent_events", 1);
 	}
 	if (opts->trace < 2)
 		err |= size_map(object, "free_buffers", 1);

@@ -213,7 +213,7 @@ static int kernel_source__dispatch(struct source *base, const struct event_liste
 	 * Evict stacks now: with the stacks of frees and of freed blocks, the table fills up faster
 	 * than reports are made.
 	 */
-	if (source->opts->trace > 1 && !source->tracker.stacks.watch->told)
+	if (source->opts->trace > 1 && !source->tracker.stacks.watch->is_sent)
 		return stack_table_evict(&source->tracker.stacks, &source->tracker.recent);
 	return 0;
 }
@@ -479,7 +479,7 @@ static const struct source_ops kernel_source_ops = {
 	.describe = kernel_source__describe,
 	.poll_fd = kernel_source__poll_fd,
 	.dispatch = kernel_source__dispatch,
-	.settle = kernel_source__dispatch,
+	.drain = kernel_source__dispatch,
 	.ended = kernel_source__ended,
 	.read = kernel_source__read,
 	.set_baseline = kernel_source__set_baseline,

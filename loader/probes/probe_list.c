@@ -31,13 +31,13 @@ static int add_probe(struct probe_list *list, const struct probe *probe,
 	return 0;
 }
 
-static int leave(struct choice *choice, const struct found_function *function)
+static int skip(struct choice *choice, const struct found_function *function)
 {
 	struct probe_list *list = choice->list;
 
-	if (array_reserve(&list->left, &list->left_cap, list->left_cnt + 1))
+	if (array_reserve(&list->skipped, &list->skipped_cap, list->skipped_cnt + 1))
 		return -ENOMEM;
-	list->left[list->left_cnt++] = (struct left_function){
+	list->skipped[list->skipped_cnt++] = (struct skipped_function){
 		.name = allocator_of(choice, function)->name,
 		.verdict = function->verdict,
 		.through = function->verdict == FUNCTION_THROUGH
@@ -90,7 +90,7 @@ static bool throws(const struct choice *choice, const struct found_function *fun
 static int choose(struct choice *choice, const struct found_function *function)
 {
 	if (!needs_probe(choice, function))
-		return leave(choice, function);
+		return skip(choice, function);
 	return throws(choice, function) ? add_returns(choice, function) : 0;
 }
 
@@ -135,5 +135,5 @@ void probe_list_deinit(struct probe_list *list)
 {
 	free(list->places);
 	free(list->items);
-	free(list->left);
+	free(list->skipped);
 }

@@ -11,7 +11,7 @@
 #include "prober/server/function.h"
 
 /* A function that gets no probe, and the reason. */
-struct left_function {
+struct skipped_function {
 	const char *name;
 	enum function_verdict verdict;
 	const char *through; /* with FUNCTION_THROUGH: function that all calls reach */
@@ -23,9 +23,9 @@ struct probe_list {
 	size_t cnt;
 	size_t cap;
 	size_t place_cap;
-	struct left_function *left;
-	size_t left_cnt;
-	size_t left_cap;
+	struct skipped_function *skipped;
+	size_t skipped_cnt;
+	size_t skipped_cap;
 	bool throws; /* a probed function may be left by an exception */
 };
 

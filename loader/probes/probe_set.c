@@ -18,7 +18,7 @@
 struct probe_link {
 	int fd;                /* for LINK_SESSION and LINK_MULTI */
 	struct bpf_link *perf; /* for LINK_PERF and LINK_SHAPE; NULL if fd is used */
-	bool lent;
+	bool for_sharers;
 	struct file_id file; /* file that contains the probes of the link */
 };
 
@@ -56,7 +56,7 @@ static int add_link(const struct attachment *to, struct probe_link link)
 	if (array_reserve(&set->links, &set->link_cap, set->link_cnt + 1))
 		return -ENOMEM;
 	link.file = to->file;
-	link.lent = to->binding == MEMLEAK_BORROWED;
+	link.for_sharers = to->binding == MEMLEAK_SHARES_MEMORY;
 	set->links[set->link_cnt++] = link;
 	return 0;
 }
@@ -141,8 +141,8 @@ static bool needs_entry_link(const struct probe *probe)
 	       probe->shape == MEMLEAK_SHAPE_RAISE;
 }
 
-static bool is_held(const struct attachment *to, enum multi_link_when when,
-		    const struct probe *probe)
+static bool belongs_to_link(const struct attachment *to, enum multi_link_when when,
+			    const struct probe *probe)
 {
 	if (probe->err)
 		return false;
@@ -170,7 +170,7 @@ static int link_multi(struct attachment *to, enum multi_link_when when)
 	if (!offsets || !cookies)
 		return -ENOMEM;
 	for (size_t i = 0; i < to->cnt; i++) {
-		if (!is_held(to, when, &to->probes[i]))
+		if (!belongs_to_link(to, when, &to->probes[i]))
 			continue;
 		offsets[multi.cnt] = to->probes[i].offset;
 		cookies[multi.cnt++] = cookie_of(to, &to->probes[i]);
@@ -195,7 +195,7 @@ static void attach_multi(struct attachment *to, enum multi_link_when when)
 	int err = link_multi(to, when);
 
 	for (size_t i = 0; err && i < to->cnt; i++)
-		if (is_held(to, when, &to->probes[i]))
+		if (belongs_to_link(to, when, &to->probes[i]))
 			to->probes[i].err = err;
 }
 
@@ -215,10 +215,10 @@ static void attach_links(struct attachment *to)
 		attach_all_perf(to);
 }
 
-static void lend_links(struct attachment *to)
+static void add_sharer_links(struct attachment *to)
 {
 	to->pid = 0;
-	to->binding = MEMLEAK_BORROWED;
+	to->binding = MEMLEAK_SHARES_MEMORY;
 	attach_links(to);
 }
 
@@ -315,8 +315,8 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 	if (err)
 		return err;
 	attach_links(&to);
-	if (set->lent && probe_programs_bound(programs))
-		lend_links(&to);
+	if (set->has_sharers && probe_programs_bound(programs))
+		add_sharer_links(&to);
 	return drop_failed(&to, old_cnt);
 }
 
@@ -333,8 +333,8 @@ static struct probe *probes_of(const struct probe_set *set, const struct probe_f
 	return probes;
 }
 
-static int lend_file(struct probe_set *set, const struct probe_file *file,
-		     const struct probe_programs *programs)
+static int add_file_sharers(struct probe_set *set, const struct probe_file *file,
+			    const struct probe_programs *programs)
 {
 	struct attachment to = {.set = set, .programs = programs, .file = file->id};
 	cleanup_free struct probe *probes = probes_of(set, file, &to.cnt);
@@ -345,19 +345,19 @@ static int lend_file(struct probe_set *set, const struct probe_file *file,
 		return -ENOMEM;
 	to.probes = probes;
 	to.path = path;
-	lend_links(&to);
+	add_sharer_links(&to);
 	for (size_t i = 0; !err && i < to.cnt; i++)
 		err = probes[i].err;
 	return err;
 }
 
-int probe_set_lend(struct probe_set *set, const struct probe_programs *programs)
+int probe_set_add_sharers(struct probe_set *set, const struct probe_programs *programs)
 {
 	int first = 0;
 
-	set->lent = true;
+	set->has_sharers = true;
 	for (size_t i = 0; probe_programs_bound(programs) && i < set->file_cnt; i++) {
-		int err = lend_file(set, &set->files[i], programs);
+		int err = add_file_sharers(set, &set->files[i], programs);
 
 		if (!first)
 			first = err;
@@ -394,8 +394,8 @@ int probe_set_rebind(struct probe_set *set, const struct probe_programs *program
 }
 
 /*
- * Destroys the links of one file. If file is NULL, destroys the links added by probe_set_lend()
- * instead. Returns the number of destroyed links.
+ * Destroys the links of one file. If file is NULL, destroys the links added by
+ * probe_set_add_sharers() instead. Returns the number of destroyed links.
  */
 static size_t drop_links(struct probe_set *set, const struct file_id *file)
 {
@@ -404,7 +404,7 @@ static size_t drop_links(struct probe_set *set, const struct file_id *file)
 	for (size_t i = 0; i < set->link_cnt; i++) {
 		const struct probe_link *link = &set->links[i];
 
-		if (file ? file_id_equal(&link->file, file) : link->lent)
+		if (file ? file_id_equal(&link->file, file) : link->for_sharers)
 			destroy_link(link);
 		else
 			set->links[kept++] = *link;
@@ -414,9 +414,9 @@ static size_t drop_links(struct probe_set *set, const struct file_id *file)
 	return gone;
 }
 
-void probe_set_end_lending(struct probe_set *set)
+void probe_set_drop_sharers(struct probe_set *set)
 {
-	set->lent = false;
+	set->has_sharers = false;
 	drop_links(set, NULL);
 }
 

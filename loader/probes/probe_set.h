@@ -53,7 +53,7 @@ struct probe_file;
 
 struct probe_set {
 	uint32_t binding; /* see MEMLEAK_COOKIE */
-	bool lent;        /* processes that run in the process's memory are also probed */
+	bool has_sharers; /* processes that run in the process's memory are also probed */
 	struct probe *items;
 	size_t cnt;
 	size_t cap;
@@ -86,9 +86,9 @@ int probe_set_rebind(struct probe_set *set, const struct probe_programs *program
  * Their links fire in all processes, and the BPF programs filter the calls. Returns 0 or the first
  * error.
  */
-int probe_set_lend(struct probe_set *set, const struct probe_programs *programs);
-/* Removes the links added by probe_set_lend(), when the memory is no longer shared. */
-void probe_set_end_lending(struct probe_set *set);
+int probe_set_add_sharers(struct probe_set *set, const struct probe_programs *programs);
+/* Removes the links added by probe_set_add_sharers(), when the memory is no longer shared. */
+void probe_set_drop_sharers(struct probe_set *set);
 
 /*
  * Removes the probes of one file from a set that applies to all processes. Returns the number of

@@ -25,7 +25,7 @@ static int handle_copy(void *arg, void *data, size_t len)
 	}
 	if (len >= sizeof(*copy) && copies->comparison.wanted)
 		comparison_take(&copies->comparison, &copies->walker, copy);
-	return --copies->left_in_batch ? 0 : -EAGAIN;
+	return --copies->batch_remaining ? 0 : -EAGAIN;
 }
 
 int stack_copies_init(struct stack_copies *copies, int ring_fd)
@@ -51,7 +51,7 @@ int stack_copies_poll_fd(const struct stack_copies *copies)
 
 bool stack_copies_consume(struct stack_copies *copies)
 {
-	copies->left_in_batch = BATCH;
+	copies->batch_remaining = BATCH;
 	return ring_buffer__consume(copies->ring) == -EAGAIN;
 }
 

@@ -14,7 +14,7 @@ struct stack_copies {
 	struct walker_spaces walker;
 	struct deferred_stacks deferred;
 	struct comparison comparison;
-	uint32_t left_in_batch;
+	uint32_t batch_remaining;
 };
 
 /*

@@ -27,7 +27,7 @@
 #define SPARE_PAGES 256
 
 /* Maximum messages that name a file without a table. */
-#define TOLD_MAX 20
+#define LOGGED_MAX 20
 
 /*
  * Maximum time to build a table, in nanoseconds. A file that takes longer gets no table. Time
@@ -129,16 +129,16 @@ static void add_item(struct unwind_files *files, const struct file_version *vers
 {
 	files->items[files->cnt++] = (struct unwind_file){
 		.version = *version,
-		.twin = -1,
+		.same_table = -1,
 	};
 }
 
-/* Logs that a file has no table. Only the first TOLD_MAX files are named. */
-static void tell(struct unwind_files *files, const char *name, const char *why)
+/* Logs that a file has no table. Only the first LOGGED_MAX files are named. */
+static void log_no_table(struct unwind_files *files, const char *name, const char *why)
 {
-	if (files->told_cnt++ < TOLD_MAX)
+	if (files->without_table_cnt++ < LOGGED_MAX)
 		log_note("no unwind table for %s: %s; stacks through it may be cut", name, why);
-	else if (files->told_cnt == TOLD_MAX + 1)
+	else if (files->without_table_cnt == LOGGED_MAX + 1)
 		log_note("further files without an unwind table are not logged");
 }
 
@@ -159,7 +159,7 @@ static bool tables_equal(const struct unwind_table *a, const struct unwind_table
 }
 
 /* Returns the index of a file with an equal table that is pending; -1 if there is none. */
-static ssize_t find_pending_twin(const struct unwind_files *files, const struct unwind_table *table)
+static ssize_t find_same_pending(const struct unwind_files *files, const struct unwind_table *table)
 {
 	for (size_t i = 0; i < files->pending_cnt; i++)
 		if (tables_equal(&files->pending[i].table, table))
@@ -168,7 +168,7 @@ static ssize_t find_pending_twin(const struct unwind_files *files, const struct 
 }
 
 /* Returns a file with an equal table that is in an arena; NULL if there is none. */
-static const struct unwind_file *find_placed_twin(const struct unwind_files *files, uint64_t hash,
+static const struct unwind_file *find_same_placed(const struct unwind_files *files, uint64_t hash,
 						  const struct unwind_table *table)
 {
 	for (size_t i = 0; i < files->cnt; i++) {
@@ -199,12 +199,12 @@ static int keep(struct unwind_files *files, struct unwind_table *table)
 {
 	struct unwind_file *file = &files->items[files->cnt - 1];
 	uint64_t hash = hash_table(table), bytes = (uint64_t)table->page_cnt * UNWIND_PAGE_BYTES;
-	const struct unwind_file *placed = find_placed_twin(files, hash, table);
+	const struct unwind_file *placed = find_same_placed(files, hash, table);
 
-	file->twin = placed ? -1 : find_pending_twin(files, table);
+	file->same_table = placed ? -1 : find_same_pending(files, table);
 	if (placed)
 		copy_place(file, placed);
-	if (placed || file->twin >= 0) {
+	if (placed || file->same_table >= 0) {
 		files->shared_cnt++;
 		unwind_table_deinit(table);
 		return 0;
@@ -308,7 +308,7 @@ static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 	if (err == -ENOEXEC || err == -ENOENT)
 		log_verbose("%s has no unwind information", job->name);
 	else if (err)
-		tell(files, job->name, reason_of(err));
+		log_no_table(files, job->name, reason_of(err));
 	drop_job(job);
 	return 0;
 }
@@ -344,7 +344,7 @@ static int build(struct unwind_files *files, int fd, const struct file_version *
 	/* The job that has just finished was for this file. */
 	if (!err && find(files, version) >= 0)
 		return 0;
-	if (!err && !user_budgets_left(&files->budgets, uid, clock_ns(CLOCK_MONOTONIC)))
+	if (!err && !user_budgets_has_time(&files->budgets, uid, clock_ns(CLOCK_MONOTONIC)))
 		return -ETIMEDOUT;
 	if (!err && !clock_left_ms(deadline_ns))
 		return -EAGAIN;
@@ -404,7 +404,7 @@ ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct map
 		return -ENOMEM;
 	add_item(files, &version);
 	if (files->unwinder)
-		tell(files, mapping->path, reason_of(err));
+		log_no_table(files, mapping->path, reason_of(err));
 	return (ssize_t)files->cnt - 1;
 }
 
@@ -445,14 +445,14 @@ static void note_place(struct unwind_files *files, struct unwind_file *file,
 }
 
 /* Copies the place of each shared table to all files that share the table. */
-static void note_twins(struct unwind_files *files)
+static void note_same_tables(struct unwind_files *files)
 {
 	for (size_t i = 0; i < files->cnt; i++) {
 		struct unwind_file *file = &files->items[i];
 
-		if (file->twin >= 0)
-			copy_place(file, &files->items[file->twin]);
-		file->twin = -1;
+		if (file->same_table >= 0)
+			copy_place(file, &files->items[file->same_table]);
+		file->same_table = -1;
 	}
 }
 
@@ -490,11 +490,11 @@ static void forget(struct unwind_files *files, struct unwind_file *file,
 {
 	file->hash = 0;
 	files->bytes -= (uint64_t)table->page_cnt * UNWIND_PAGE_BYTES;
-	if (!files->told_full)
+	if (!files->logged_full)
 		log_note("no room for the unwind tables of %zu files: stacks through them may be "
 			 "cut (%s)",
 			 files->pending_cnt, strerror(-err));
-	files->told_full = true;
+	files->logged_full = true;
 }
 
 uint64_t unwind_file_frame(size_t file)
@@ -503,7 +503,7 @@ uint64_t unwind_file_frame(size_t file)
 }
 
 /* Passes a file's table to the BPF programs. An older file with the same key is replaced. */
-static void tell_programs(const struct unwind_files *files, size_t at)
+static void publish_file(const struct unwind_files *files, size_t at)
 {
 	const struct unwind_file *file = &files->items[at];
 	const struct unwind_file_key key = {
@@ -550,7 +550,7 @@ static void place_pending(struct unwind_files *files)
 		else
 			note_place(files, file, table);
 	}
-	note_twins(files);
+	note_same_tables(files);
 	drop_pending(files);
 }
 
@@ -558,6 +558,6 @@ void unwind_files_place(struct unwind_files *files)
 {
 	if (files->pending_cnt)
 		place_pending(files);
-	while (files->told_by_now < files->cnt)
-		tell_programs(files, files->told_by_now++);
+	while (files->published_cnt < files->cnt)
+		publish_file(files, files->published_cnt++);
 }

@@ -28,8 +28,9 @@ struct unwind_file {
 	uint32_t arena;
 	uint32_t page;
 	uint32_t page_cnt;
-	uint64_t hash; /* hash of the table */
-	ssize_t twin;  /* index of a file with an equal table that is pending; negative if none */
+	uint64_t hash;      /* hash of the table */
+	ssize_t same_table; /* index of a file with an equal table that is pending; negative if none
+			     */
 	uint32_t symbols; /* number of the file in the symbolizer; 0 if its frames stay addresses */
 };
 
@@ -46,8 +47,8 @@ struct table_job {
 
 struct unwind_files {
 	int arenas_fd;
-	int files_fd;       /* map of files, for programs that look up mappings in the kernel */
-	size_t told_by_now; /* number of files put into files_fd */
+	int files_fd;         /* map of files, for programs that look up mappings in the kernel */
+	size_t published_cnt; /* number of files put into files_fd */
 	struct map_updater *map_updater;
 	struct symbolizer *symbolizer;
 	struct unwinder *unwinder; /* NULL if no unwind tables are wanted */
@@ -69,8 +70,9 @@ struct unwind_files {
 	uint32_t arena_cnt;
 	size_t arena_fd_cap;
 	uint64_t bytes_max;
-	bool told_full;
-	uint32_t told_cnt; /* number of files without a table, whether named in messages or not */
+	bool logged_full;
+	uint32_t without_table_cnt; /* number of files without a table, whether named in messages or
+				       not */
 
 	uint64_t bytes;
 

@@ -24,13 +24,13 @@
  */
 #define RETURN_PROBES "[uprobes]"
 
-struct told_space {
+struct published_space {
 	pid_t pid;
 	uint32_t generation;
-	struct unwind_subject told;
+	struct unwind_subject published;
 	uid_t uid;
 	bool unfinished; /* the deadline passed before all files were read */
-	bool told_many;
+	bool logged_many;
 	bool scripts; /* runs an interpreter whose frames are read */
 	struct mapping_list list;
 };
@@ -74,7 +74,7 @@ static bool is_loss(int err)
 	return err != -ENOENT && err != -ESRCH && err != -ENOEXEC;
 }
 
-static ssize_t find_file(struct unwind_spaces *spaces, struct told_space *space,
+static ssize_t find_file(struct unwind_spaces *spaces, struct published_space *space,
 			 const struct mapping *mapping, uint64_t deadline_ns)
 {
 	cleanup_close int fd = -1;
@@ -96,7 +96,7 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct told_space *space,
 		return is_loss(fd) ? unwind_files_add_unreadable(&spaces->files, mapping, fd) : fd;
 	file = unwind_files_add(&spaces->files, fd, mapping->path, space->uid, deadline_ns);
 	if (file == -ETIMEDOUT &&
-	    user_budgets_tell(&spaces->files.budgets, space->uid, BUDGET_TABLES))
+	    user_budgets_should_log(&spaces->files.budgets, space->uid, BUDGET_TABLES))
 		log_note("reading the files of user %u's processes takes too long: new files get "
 			 "no unwind tables for some minutes",
 			 space->uid);
@@ -118,7 +118,7 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
  * or the symbolizer has opened the file. The modification time of a file in the last list may have
  * changed, but it is still the same file.
  */
-static ssize_t known_file(const struct unwind_spaces *spaces, const struct told_space *space,
+static ssize_t known_file(const struct unwind_spaces *spaces, const struct published_space *space,
 			  const struct unwind_subject *subject, const struct mapping *mapping)
 {
 	ssize_t file = -ENOENT;
@@ -126,7 +126,8 @@ static ssize_t known_file(const struct unwind_spaces *spaces, const struct told_
 
 	if (!mapping->file.ino)
 		return -ENOENT;
-	if (space->told.image == subject->image && space->told.unloads == subject->unloads)
+	if (space->published.image == subject->image &&
+	    space->published.unloads == subject->unloads)
 		file = mapping_list_file(&space->list, mapping);
 	if (file >= 0)
 		return file;
@@ -144,7 +145,7 @@ static bool is_code(const struct mapping *mapping)
 	       strcmp(mapping->path, RETURN_PROBES) != 0;
 }
 
-static int list_mappings(struct unwind_spaces *spaces, struct told_space *space,
+static int list_mappings(struct unwind_spaces *spaces, struct published_space *space,
 			 const struct unwind_subject *subject, const struct proc_maps *proc,
 			 struct mapping_list *list)
 {
@@ -224,17 +225,17 @@ static void add_tables(const struct unwind_files *files, const struct unwind_sub
  * Drops mappings beyond the maximum for the BPF programs. Stacks that contain code of dropped
  * mappings are cut, and the cuts are counted.
  */
-static void drop_mappings(struct told_space *space, struct mapping_list *list)
+static void drop_mappings(struct published_space *space, struct mapping_list *list)
 {
 	size_t cnt = list->cnt;
 
 	mapping_list_limit(list, UNWIND_MAPPINGS_MAX);
-	if (list->cnt == cnt || space->told_many)
+	if (list->cnt == cnt || space->logged_many)
 		return;
 	log_note("process %d has %zu mappings with code, of which only %u are used: stacks through "
 		 "the others may be cut",
 		 space->pid, cnt, UNWIND_MAPPINGS_MAX);
-	space->told_many = true;
+	space->logged_many = true;
 }
 
 /* Returns the user of the process; -1 if the process has ended. */
@@ -246,14 +247,14 @@ static uid_t uid_of(pid_t pid)
 						 : (uid_t)proc_status_number(status, "Uid");
 }
 
-static struct told_space *space_of(struct unwind_spaces *spaces, pid_t pid)
+static struct published_space *space_of(struct unwind_spaces *spaces, pid_t pid)
 {
 	for (size_t i = 0; i < spaces->cnt; i++)
 		if (spaces->items[i].pid == pid)
 			return &spaces->items[i];
 	if (array_reserve(&spaces->items, &spaces->cap, spaces->cnt + 1))
 		return NULL;
-	spaces->items[spaces->cnt] = (struct told_space){
+	spaces->items[spaces->cnt] = (struct published_space){
 		.pid = pid,
 		.uid = uid_of(pid),
 	};
@@ -301,12 +302,12 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
  * that would empty the programs' caches. Nor is the list of an ended process, since no program
  * walks its stacks.
  */
-static int publish_change(struct unwind_spaces *spaces, struct told_space *space,
+static int publish_change(struct unwind_spaces *spaces, struct published_space *space,
 			  const struct unwind_subject *subject, struct mapping_list *list)
 {
 	int err;
 
-	if (same_subject(&space->told, subject) && mapping_list_equal(&space->list, list))
+	if (same_subject(&space->published, subject) && mapping_list_equal(&space->list, list))
 		return 0;
 	err = code_history_add(&spaces->history, subject->image, subject->unloads, list->items,
 			       list->cnt);
@@ -320,10 +321,10 @@ static int publish_change(struct unwind_spaces *spaces, struct told_space *space
 	mapping_list_deinit(&space->list);
 	space->list = *list;
 	*list = (struct mapping_list){0};
-	space->told = *subject;
+	space->published = *subject;
 	/* These are owned by the caller. */
-	space->told.permanent = NULL;
-	space->told.space = NULL;
+	space->published.permanent = NULL;
+	space->published.space = NULL;
 	space->generation = spaces->generation;
 	return 0;
 }
@@ -351,7 +352,7 @@ uint32_t unwind_spaces_unloads(const struct unwind_spaces *spaces, pid_t pid)
 static int refresh(struct unwind_spaces *spaces, const struct unwind_subject *subject,
 		   const struct proc_maps *proc, struct mapping_list *list, bool *finished)
 {
-	struct told_space *space = space_of(spaces, subject->pid);
+	struct published_space *space = space_of(spaces, subject->pid);
 	int err = space ? list_mappings(spaces, space, subject, proc, list) : -ENOMEM;
 
 	unwind_files_place(&spaces->files);

@@ -11,7 +11,7 @@
 #include "loader/stacks/scripts.h"
 #include "loader/stacks/unwind_files.h"
 
-struct told_space;
+struct published_space;
 
 struct unwind_spaces {
 	struct unwind_files files;
@@ -20,7 +20,7 @@ struct unwind_spaces {
 	int targets_fd;
 	volatile uint32_t *stamp;
 	uint32_t generation;
-	struct told_space *items; /* one item per process */
+	struct published_space *items; /* one item per process */
 	size_t cnt;
 	size_t cap;
 	struct code_history history;

@@ -15,15 +15,15 @@
 
 /* Minimum duration of work that is charged, in nanoseconds. */
 #define USUAL_NS 1000000000ULL
-/* Maximum waiting time before user_budgets_rests() is true, in nanoseconds. */
+/* Maximum waiting time before user_budgets_must_pause() is true, in nanoseconds. */
 #define USUAL_WAIT_NS 200000000ULL
 /* Minimum duration of a wait that is charged to a user, in nanoseconds. */
 #define LITTLE_WAIT_NS 5000000ULL
 /*
  * The waiting time of all users decays in real time. The waiting time of one user decays at real
- * time divided by REST_SHARE.
+ * time divided by WAIT_SHARE.
  */
-#define REST_SHARE 2
+#define WAIT_SHARE 2
 
 #define HANG_NS 10000000000ULL
 #define HANG_DOUBLINGS 16
@@ -44,13 +44,13 @@ static struct user_budget *find(struct user_budgets *budgets, uid_t uid, uint64_
 {
 	for (size_t i = 0; i < budgets->cnt; i++) {
 		struct user_budget *budget = &budgets->items[i];
-		uint64_t past_ns = less(now_ns, budget->paid_ns);
+		uint64_t past_ns = less(now_ns, budget->decayed_ns);
 
 		if (budget->uid != uid)
 			continue;
 		budget->spent_ns = less(budget->spent_ns, past_ns / SHARE);
-		budget->waited_ns = less(budget->waited_ns, past_ns / REST_SHARE);
-		budget->paid_ns += past_ns;
+		budget->waited_ns = less(budget->waited_ns, past_ns / WAIT_SHARE);
+		budget->decayed_ns += past_ns;
 		return budget;
 	}
 	return NULL;
@@ -63,7 +63,7 @@ static struct user_budget *find_or_add(struct user_budgets *budgets, uid_t uid, 
 	if (budget || array_reserve(&budgets->items, &budgets->cap, budgets->cnt + 1))
 		return budget;
 	budget = &budgets->items[budgets->cnt++];
-	*budget = (struct user_budget){.uid = uid, .paid_ns = now_ns};
+	*budget = (struct user_budget){.uid = uid, .decayed_ns = now_ns};
 	return budget;
 }
 
@@ -85,7 +85,8 @@ static uint64_t waited(struct user_budgets *budgets, uint64_t now_ns)
 	return budgets->waited_ns;
 }
 
-void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns, uint64_t now_ns)
+void user_budgets_charge_wait(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
+			      uint64_t now_ns)
 {
 	/* Decay only until the beginning of the wait. */
 	struct user_budget *budget =
@@ -96,10 +97,10 @@ void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_n
 	if (!budget)
 		return;
 	budget->waited_ns += taken_ns;
-	budget->paid_ns = now_ns;
+	budget->decayed_ns = now_ns;
 }
 
-bool user_budgets_rests(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
+bool user_budgets_must_pause(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 {
 	const struct user_budget *budget = find(budgets, uid, now_ns);
 
@@ -107,7 +108,7 @@ bool user_budgets_rests(struct user_budgets *budgets, uid_t uid, uint64_t now_ns
 	       (budget && budget->waited_ns > USUAL_WAIT_NS);
 }
 
-bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
+bool user_budgets_has_time(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 {
 	const struct user_budget *budget = find(budgets, uid, now_ns);
 
@@ -120,7 +121,7 @@ void user_budgets_hang(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 
 	if (!budget)
 		return;
-	budget->hangs_ns = now_ns + (HANG_NS << budget->hang_cnt);
+	budget->paused_until_ns = now_ns + (HANG_NS << budget->hang_cnt);
 	budget->hang_cnt += budget->hang_cnt < HANG_DOUBLINGS;
 }
 
@@ -128,15 +129,15 @@ bool user_budgets_hangs(struct user_budgets *budgets, uid_t uid, uint64_t now_ns
 {
 	const struct user_budget *budget = find(budgets, uid, now_ns);
 
-	return budget && now_ns < budget->hangs_ns;
+	return budget && now_ns < budget->paused_until_ns;
 }
 
-bool user_budgets_tell(struct user_budgets *budgets, uid_t uid, enum budget_work work)
+bool user_budgets_should_log(struct user_budgets *budgets, uid_t uid, enum budget_work work)
 {
 	for (size_t i = 0; i < budgets->cnt; i++) {
-		if (budgets->items[i].uid != uid || budgets->items[i].told[work])
+		if (budgets->items[i].uid != uid || budgets->items[i].logged[work])
 			continue;
-		budgets->items[i].told[work] = true;
+		budgets->items[i].logged[work] = true;
 		return true;
 	}
 	return false;

@@ -17,11 +17,11 @@ enum budget_work { BUDGET_TABLES, BUDGET_PROBES, BUDGET_MEMORY, BUDGET_WORK_CNT 
 
 struct user_budget {
 	uid_t uid;
-	bool told[BUDGET_WORK_CNT];
+	bool logged[BUDGET_WORK_CNT];
 	uint64_t spent_ns;
-	uint64_t waited_ns; /* time spent waiting for this user's files */
-	uint64_t paid_ns;   /* when spent_ns and waited_ns were last decayed */
-	uint64_t hangs_ns;  /* end of the pause that follows a hang */
+	uint64_t waited_ns;       /* time spent waiting for this user's files */
+	uint64_t decayed_ns;      /* when spent_ns and waited_ns were last decayed */
+	uint64_t paused_until_ns; /* end of the pause that follows a hang */
 	unsigned int hang_cnt;
 };
 
@@ -42,13 +42,14 @@ void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_
 			uint64_t now_ns);
 /*
  * Charges a wait of taken_ns that has just ended to a user and to the total. If the wait was longer
- * than usual, user_budgets_rests() is then true for all users for as long as the excess time, and
- * for this user for twice as long.
+ * than usual, user_budgets_must_pause() is then true for all users for as long as the excess time,
+ * and for this user for twice as long.
  */
-void user_budgets_rest(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns, uint64_t now_ns);
-bool user_budgets_rests(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
+void user_budgets_charge_wait(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
+			      uint64_t now_ns);
+bool user_budgets_must_pause(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 /* True if the user has budget left. */
-bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
+bool user_budgets_has_time(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 /*
  * Notes that memory of the user's process could not be read in time. Since a read may block a
  * helper forever, reads of this user's memory are paused for ten seconds, and for twice as long
@@ -57,6 +58,6 @@ bool user_budgets_left(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 void user_budgets_hang(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 bool user_budgets_hangs(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 /* True at the first call for each user and kind of work: log the message only then. */
-bool user_budgets_tell(struct user_budgets *budgets, uid_t uid, enum budget_work work);
+bool user_budgets_should_log(struct user_budgets *budgets, uid_t uid, enum budget_work work);
 
 #endif

@@ -154,7 +154,7 @@ int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject 
 
 	if (!subject->generation || walker_spaces_find(spaces, subject->generation))
 		return 0;
-	if (!user_budgets_left(spaces->budgets, subject->uid, clock_ns(CLOCK_MONOTONIC)))
+	if (!user_budgets_has_time(spaces->budgets, subject->uid, clock_ns(CLOCK_MONOTONIC)))
 		return -ETIMEDOUT;
 	if (!spaces->walker)
 		err = walker__new(&spaces->walker);

@@ -53,7 +53,7 @@ static void watch_from(struct block_tables *tables, uint64_t held)
 {
 	tables->watch->stored = held;
 	tables->watch->limit = tables->first / 2;
-	tables->watch->told = 0;
+	tables->watch->is_sent = 0;
 }
 
 int block_tables_init(struct block_tables *ret, const struct bpf_object *object)
@@ -111,7 +111,7 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 		watch_from(tables, held);
 		return;
 	}
-	tables->watch->told = 1;
+	tables->watch->is_sent = 1;
 	tables->second_fd = make_second(tables);
 	if (tables->second_fd >= 0)
 		log_verbose("a second table of blocks has room for %u more", tables->second);

@@ -282,7 +282,7 @@ int block_walk_end(struct block_walk *walk, int err, struct snapshot *snap)
 		return err;
 	}
 	fill_blocks(walk, snap);
-	heap_list_give(&walk->heaps, walk->walker->sites.walk, snap);
+	heap_list_move_to(&walk->heaps, walk->walker->sites.walk, snap);
 	if (!walk->walker->any_age)
 		walk->walker->t0_ns = snap->t0_ns;
 	return 0;

@@ -10,7 +10,7 @@
 #include "loader/tables/table_walk.h"
 
 /* Maximum delay with which the record of a fork arrives, in nanoseconds */
-#define HEARING_NS 1000000000ULL
+#define RECORD_DELAY_NS 1000000000ULL
 /* Divisor for the number of entries in tables that the kernel preallocates */
 #define ALLOCS_AT_ONCE 8
 /*
@@ -27,7 +27,7 @@ int descendants_prepare(struct bpf_object *object, uint32_t max_allocs, bool on_
 		uint32_t entries;
 	} tables[] = {
 		{"image_refs", 2 * MEMLEAK_TARGETS_MAX},
-		{"left_blocks", freed},
+		{"freed_blocks", freed},
 		{"freed_in_child", freed},
 	};
 	int err = 0;
@@ -49,10 +49,10 @@ int descendants_init(struct descendants *descendants, const struct bpf_object *o
 	*descendants = (struct descendants){
 		.release_fd =
 			bpf_program__fd(bpf_object__find_program_by_name(object, "image_release")),
-		.left_fd = bpf_object__find_map_fd_by_name(object, "left_blocks"),
+		.freed_fd = bpf_object__find_map_fd_by_name(object, "freed_blocks"),
 		.freed_in_child_fd = bpf_object__find_map_fd_by_name(object, "freed_in_child"),
 	};
-	return descendants->release_fd < 0 || descendants->left_fd < 0 ||
+	return descendants->release_fd < 0 || descendants->freed_fd < 0 ||
 			       descendants->freed_in_child_fd < 0
 		       ? -ENOENT
 		       : 0;
@@ -71,16 +71,16 @@ struct reading {
 /* True if the record of a fork that happened before this free may not have arrived yet. */
 static bool is_recent(const struct descendants *descendants, uint64_t freed_ns)
 {
-	return freed_ns + HEARING_NS > descendants->heard_ns;
+	return freed_ns + RECORD_DELAY_NS > descendants->records_until_ns;
 }
 
 /*
  * Adds a freed block. Returns 1 if no descendant can have the block, so that its entry is deleted.
  */
-static int read_left(void *arg, const void *key, const void *value)
+static int read_freed(void *arg, const void *key, const void *value)
 {
-	const struct memleak_left_key *at = key;
-	const struct memleak_left *left = value;
+	const struct memleak_freed_key *at = key;
+	const struct memleak_freed *left = value;
 	const struct reading *reading = arg;
 	struct descendants *descendants = reading->descendants;
 	const struct inherited_block block = {
@@ -93,7 +93,7 @@ static int read_left(void *arg, const void *key, const void *value)
 		.freed_ns = left->freed_ns,
 	};
 
-	descendants->left_cnt++;
+	descendants->freed_cnt++;
 	if (inheritance_is_shared(&descendants->inheritance, at->image, at->birth_ns,
 				  left->freed_ns))
 		return inheritance_add(&descendants->inheritance, &block);
@@ -104,13 +104,13 @@ static int read_left(void *arg, const void *key, const void *value)
  * After a block's entry was deleted, removes the block from the counting filter, by which the
  * programs find freed blocks.
  */
-static void drop_left(void *arg, const void *key)
+static void drop_freed(void *arg, const void *key)
 {
-	const struct memleak_left_key *at = key;
+	const struct memleak_freed_key *at = key;
 	const struct memleak_block_key block = {.addr = at->addr, .image = at->image};
 	const struct reading *reading = arg;
 
-	reading->descendants->left_cnt--;
+	reading->descendants->freed_cnt--;
 	recent_blocks_uncount(reading->recent, &block);
 }
 
@@ -135,11 +135,11 @@ int descendants_read(struct descendants *descendants, struct recent_blocks *rece
 {
 	struct reading reading = {descendants, recent};
 	const struct table_walk left = {
-		.fd = descendants->left_fd,
-		.key_size = sizeof(struct memleak_left_key),
-		.value_size = sizeof(struct memleak_left),
-		.element = read_left,
-		.deleted = drop_left,
+		.fd = descendants->freed_fd,
+		.key_size = sizeof(struct memleak_freed_key),
+		.value_size = sizeof(struct memleak_freed),
+		.element = read_freed,
+		.deleted = drop_freed,
 		.arg = &reading,
 	};
 	const struct table_walk freed_in_child = {
@@ -151,7 +151,7 @@ int descendants_read(struct descendants *descendants, struct recent_blocks *rece
 	};
 	int err;
 
-	descendants->left_cnt = 0;
+	descendants->freed_cnt = 0;
 	err = table_walk_delete(&left);
 
 	return err ? err : table_walk_delete(&freed_in_child);

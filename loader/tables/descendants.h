@@ -13,11 +13,11 @@
 
 struct descendants {
 	struct inheritance inheritance;
-	uint64_t heard_ns; /* all records before this time have arrived */
-	uint64_t lost;     /* forks dropped for lack of memory */
-	uint64_t left_cnt; /* entries in the table of freed blocks, as last read */
-	int release_fd;    /* program that releases the references of an image */
-	int left_fd;
+	uint64_t records_until_ns; /* all records before this time have arrived */
+	uint64_t lost;             /* forks dropped for lack of memory */
+	uint64_t freed_cnt;        /* entries in the table of freed blocks, as last read */
+	int release_fd;            /* program that releases the references of an image */
+	int freed_fd;
 	int freed_in_child_fd;
 };
 

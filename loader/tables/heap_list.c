@@ -67,7 +67,7 @@ static bool is_in_snapshot(const struct site_entry *entry, uint64_t walk)
 	return entry->walk == walk && entry->count;
 }
 
-void heap_list_give(struct heap_list *list, uint64_t walk, struct snapshot *snap)
+void heap_list_move_to(struct heap_list *list, uint64_t walk, struct snapshot *snap)
 {
 	for (size_t i = 0; i < list->cnt; i++) {
 		struct heap *heap = &list->heaps[i];
@@ -79,7 +79,7 @@ void heap_list_give(struct heap_list *list, uint64_t walk, struct snapshot *snap
 
 			if (entry->joined)
 				entry = entry->joined;
-			if (entry->met && kind_from(entry->kind) != KIND_HEAP)
+			if (entry->is_known && kind_from(entry->kind) != KIND_HEAP)
 				continue;
 			/*
 			 * A proof does not decide whether blocks of sites outside the snapshot are

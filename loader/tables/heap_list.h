@@ -26,7 +26,7 @@ int heap_list_add(struct heap_list *list, const struct process *process, struct 
  * Moves the blocks into the snapshot, except blocks whose kind is not heap. Called when the sites
  * of the walk have their index in the snapshot.
  */
-void heap_list_give(struct heap_list *list, uint64_t walk, struct snapshot *snap);
+void heap_list_move_to(struct heap_list *list, uint64_t walk, struct snapshot *snap);
 void heap_list_deinit(struct heap_list *list);
 
 #endif

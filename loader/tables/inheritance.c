@@ -18,7 +18,7 @@ void inheritance_deinit(struct inheritance *inheritance)
 	*inheritance = (struct inheritance){0};
 }
 
-struct moment {
+struct fork_position {
 	const struct fork *forks;
 	uint32_t parent;
 	uint64_t ns;
@@ -26,19 +26,19 @@ struct moment {
 
 static bool is_fork_until(const void *arg, size_t at)
 {
-	const struct moment *moment = arg;
-	const struct fork *fork = &moment->forks[at];
+	const struct fork_position *position = arg;
+	const struct fork *fork = &position->forks[at];
 
-	return fork->parent < moment->parent ||
-	       (fork->parent == moment->parent && fork->forked_ns <= moment->ns);
+	return fork->parent < position->parent ||
+	       (fork->parent == position->parent && fork->forked_ns <= position->ns);
 }
 
 /* Returns the index of the parent's first fork after a time. */
 static size_t first_after(const struct inheritance *inheritance, uint32_t parent, uint64_t ns)
 {
-	const struct moment moment = {inheritance->forks, parent, ns};
+	const struct fork_position position = {inheritance->forks, parent, ns};
 
-	return bisect(inheritance->fork_cnt, is_fork_until, &moment);
+	return bisect(inheritance->fork_cnt, is_fork_until, &position);
 }
 
 /* True if the fork at this index is a fork of the parent, and was before until_ns. */
@@ -178,10 +178,10 @@ static uint64_t freed_in_child_ns(const struct inheritance *inheritance, uint32_
 	return found ? found->freed_ns : NEVER_NS;
 }
 
-struct gift {
+struct sharing {
 	const struct inheritance *inheritance;
 	const struct inherited_block *block;
-	give_fn *give;
+	share_fn *share;
 	void *arg;
 };
 
@@ -189,21 +189,23 @@ struct gift {
  * Passes the block to all children that were forked while the image had the block, and recursively
  * to their children.
  */
-static int give_to_descendants(const struct gift *gift, uint32_t image, uint64_t since_ns,
-			       uint64_t until_ns)
+static int share_with_descendants(const struct sharing *sharing, uint32_t image, uint64_t since_ns,
+				  uint64_t until_ns)
 {
-	const struct inheritance *inheritance = gift->inheritance;
+	const struct inheritance *inheritance = sharing->inheritance;
 	int err = 0;
 
 	for (size_t i = first_after(inheritance, image, since_ns);
 	     !err && is_fork(inheritance, i, image, until_ns); i++) {
 		const struct fork *fork = &inheritance->forks[i];
-		uint64_t freed_ns = freed_in_child_ns(inheritance, fork->child, gift->block->addr);
+		uint64_t freed_ns =
+			freed_in_child_ns(inheritance, fork->child, sharing->block->addr);
 
 		if (freed_ns == NEVER_NS)
-			err = gift->give(gift->arg, fork->child, gift->block);
+			err = sharing->share(sharing->arg, fork->child, sharing->block);
 		if (!err)
-			err = give_to_descendants(gift, fork->child, fork->forked_ns, freed_ns);
+			err = share_with_descendants(sharing, fork->child, fork->forked_ns,
+						     freed_ns);
 	}
 	return err;
 }
@@ -229,9 +231,9 @@ static size_t first_freed(const struct inheritance *inheritance)
 	return at;
 }
 
-int inheritance_share(struct inheritance *inheritance, give_fn *give, void *arg)
+int inheritance_share(struct inheritance *inheritance, share_fn *share, void *arg)
 {
-	struct gift gift = {.inheritance = inheritance, .give = give, .arg = arg};
+	struct sharing sharing = {.inheritance = inheritance, .share = share, .arg = arg};
 	size_t freed = first_freed(inheritance), freed_cnt = inheritance->block_cnt - freed;
 	int err = 0;
 
@@ -248,8 +250,9 @@ int inheritance_share(struct inheritance *inheritance, give_fn *give, void *arg)
 		    bsearch(block, &inheritance->blocks[freed], freed_cnt, sizeof(*block),
 			    by_birth))
 			continue;
-		gift.block = block;
-		err = give_to_descendants(&gift, block->image, block->birth_ns, block->freed_ns);
+		sharing.block = block;
+		err = share_with_descendants(&sharing, block->image, block->birth_ns,
+					     block->freed_ns);
 	}
 	return err;
 }

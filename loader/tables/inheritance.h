@@ -59,7 +59,7 @@ struct inheritance {
 
 typedef bool living_fn(void *arg, uint32_t image);
 /* Called for each block that a descendant has. Returns 0, or an error that ends the walk. */
-typedef int give_fn(void *arg, uint32_t descendant, const struct inherited_block *block);
+typedef int share_fn(void *arg, uint32_t descendant, const struct inherited_block *block);
 
 void inheritance_deinit(struct inheritance *inheritance);
 
@@ -93,6 +93,6 @@ int inheritance_free_in_child(struct inheritance *inheritance,
  * Ends the walk, and passes each block to the descendants that have it. A block that is freed
  * during the walk may be added twice: as outstanding and as freed.
  */
-int inheritance_share(struct inheritance *inheritance, give_fn *give, void *arg);
+int inheritance_share(struct inheritance *inheritance, share_fn *share, void *arg);
 
 #endif

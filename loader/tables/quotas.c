@@ -42,7 +42,7 @@ void quotas_deinit(struct quotas *quotas)
 void quotas_begin(struct quotas *quotas, uint32_t image)
 {
 	if (quotas->items)
-		__atomic_store_n(&quotas->items[image % MEMLEAK_QUOTAS].refused, 0,
+		__atomic_store_n(&quotas->items[image % MEMLEAK_QUOTAS].rejected, 0,
 				 __ATOMIC_RELAXED);
 }
 
@@ -50,16 +50,16 @@ void quotas_uncount(struct quotas *quotas, uint32_t image)
 {
 	if (!quotas->items)
 		return;
-	__atomic_sub_fetch(&quotas->items[image % MEMLEAK_QUOTAS].held, 1, __ATOMIC_RELAXED);
-	__atomic_sub_fetch(&quotas->items[MEMLEAK_QUOTAS].held, 1, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&quotas->items[image % MEMLEAK_QUOTAS].stored, 1, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&quotas->items[MEMLEAK_QUOTAS].stored, 1, __ATOMIC_RELAXED);
 }
 
-uint64_t quotas_held(const struct quotas *quotas, uint32_t image)
+uint64_t quotas_block_cnt(const struct quotas *quotas, uint32_t image)
 {
-	return quotas->items[image % MEMLEAK_QUOTAS].held;
+	return quotas->items[image % MEMLEAK_QUOTAS].stored;
 }
 
 uint64_t quotas_refused(const struct quotas *quotas, uint32_t image)
 {
-	return quotas->items ? quotas->items[image % MEMLEAK_QUOTAS].refused : 0;
+	return quotas->items ? quotas->items[image % MEMLEAK_QUOTAS].rejected : 0;
 }

@@ -133,7 +133,7 @@ int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt
 	return 0;
 }
 
-bool recent_blocks_met(const struct recent_blocks *recent, const struct memleak_block_key *key)
+bool recent_blocks_visited(const struct recent_blocks *recent, const struct memleak_block_key *key)
 {
 	const struct memleak_recent *bucket =
 		&recent->seen[block__hash(key) & (recent->bucket_cnt - 1)];

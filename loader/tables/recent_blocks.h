@@ -41,7 +41,7 @@ int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt
 		       int (*element)(void *arg, const void *key, const void *value), void *arg);
 
 /* True if the last walk has visited a block with this key. */
-bool recent_blocks_met(const struct recent_blocks *recent, const struct memleak_block_key *key);
+bool recent_blocks_visited(const struct recent_blocks *recent, const struct memleak_block_key *key);
 
 /* Counts the blocks in the cache, and those in the table by the counting filter. */
 void recent_blocks_count(const struct recent_blocks *recent, uint64_t *ret_recent,

@@ -106,7 +106,7 @@ void site_table_drop_images(struct site_table *table, const struct image_set *im
 	for (size_t i = 0; i < map->slot_cnt;) {
 		struct site_entry *entry = map->slots[i].value;
 
-		if (entry && entry->met && image_set_has(images, entry->image)) {
+		if (entry && entry->is_known && image_set_has(images, entry->image)) {
 			/*
 			 * Removing an entry moves other entries into this slot; each of them was
 			 * visited before, or is visited next.

@@ -18,7 +18,7 @@
 
 struct site_entry {
 	uint64_t id;
-	bool met;      /* image, kind and stack are known */
+	bool is_known; /* image, kind and stack are known */
 	bool loaded;   /* frames are known */
 	bool deferred; /* frames may still be replaced */
 	uint32_t image;

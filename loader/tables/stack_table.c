@@ -40,7 +40,7 @@ static void watch_again(struct stack_table *table, uint64_t moved)
 	 * If few entries were freed, the programs do not report again; only the next report tries
 	 * again.
 	 */
-	table->watch->told = room < table->size / 8;
+	table->watch->is_sent = room < table->size / 8;
 }
 
 int stack_table_init(struct stack_table *ret, const struct bpf_object *object, uint32_t depth,

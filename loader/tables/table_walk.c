@@ -65,38 +65,39 @@ int table_walk_run(const struct table_walk *walk)
 }
 
 /* Keys to delete after the walk. */
-struct doomed {
+struct key_list {
 	const struct table_walk *walk;
 	char *keys;
 	size_t cnt;
 	size_t cap;
 };
 
-static int visit_doomed(void *arg, const void *key, const void *value)
+static int collect_key(void *arg, const void *key, const void *value)
 {
-	struct doomed *doomed = arg;
-	size_t size = doomed->walk->key_size;
-	int verdict = doomed->walk->element(doomed->walk->arg, key, value);
+	struct key_list *key_list = arg;
+	size_t size = key_list->walk->key_size;
+	int verdict = key_list->walk->element(key_list->walk->arg, key, value);
 
 	if (verdict != 1)
 		return verdict;
-	if (array_room(&doomed->keys, &doomed->cap, doomed->cnt + 1, size))
+	if (array_room(&key_list->keys, &key_list->cap, key_list->cnt + 1, size))
 		return -ENOMEM;
-	memcpy(doomed->keys + doomed->cnt++ * size, key, size);
+	memcpy(key_list->keys + key_list->cnt++ * size, key, size);
 	return 0;
 }
 
 /*
  * Deletes keys in batches. A batch ends early at a key that no longer exists; that key is skipped.
  */
-static int delete_doomed(const struct doomed *doomed)
+static int delete_keys(const struct key_list *key_list)
 {
-	const struct table_walk *walk = doomed->walk;
+	const struct table_walk *walk = key_list->walk;
 	size_t at = 0;
 
-	while (at < doomed->cnt) {
-		const char *keys = doomed->keys + at * walk->key_size;
-		uint32_t wanted = doomed->cnt - at < BATCH ? (uint32_t)(doomed->cnt - at) : BATCH;
+	while (at < key_list->cnt) {
+		const char *keys = key_list->keys + at * walk->key_size;
+		uint32_t wanted =
+			key_list->cnt - at < BATCH ? (uint32_t)(key_list->cnt - at) : BATCH;
 		uint32_t cnt = wanted;
 		int err = bpf_map_delete_batch(walk->fd, keys, &cnt, NULL);
 
@@ -111,14 +112,14 @@ static int delete_doomed(const struct doomed *doomed)
 
 int table_walk_delete(const struct table_walk *walk)
 {
-	struct doomed doomed = {.walk = walk};
+	struct key_list key_list = {.walk = walk};
 	struct table_walk search = *walk;
 	int err, delete_err;
 
-	search.element = visit_doomed;
-	search.arg = &doomed;
+	search.element = collect_key;
+	search.arg = &key_list;
 	err = table_walk_run(&search);
-	delete_err = delete_doomed(&doomed);
-	free(doomed.keys);
+	delete_err = delete_keys(&key_list);
+	free(key_list.keys);
 	return err ? err : delete_err;
 }

@@ -160,12 +160,12 @@ void tracker_deinit(struct tracker *tracker)
 	site_table_deinit(&tracker->walker.sites);
 }
 
-uint64_t tracker_held(const struct tracker *tracker, uint32_t image)
+uint64_t tracker_block_cnt(const struct tracker *tracker, uint32_t image)
 {
 	uint64_t recent, held;
 
 	if (tracker->quotas.items)
-		return quotas_held(&tracker->quotas, image);
+		return quotas_block_cnt(&tracker->quotas, image);
 	recent_blocks_count(&tracker->recent, &recent, &held);
 	return held;
 }

@@ -90,7 +90,7 @@ void tracker_deinit(struct tracker *tracker);
  * Returns how many blocks an image has in the table; without quotas, the number of all blocks
  * there.
  */
-uint64_t tracker_held(const struct tracker *tracker, uint32_t image);
+uint64_t tracker_block_cnt(const struct tracker *tracker, uint32_t image);
 
 /* Deletes the entries of ended images from all tables. */
 void tracker_purge(struct tracker *tracker, const struct image_set *images);

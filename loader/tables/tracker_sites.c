@@ -122,7 +122,7 @@ static int copy_frames(struct site_entry *entry, const struct site_entry *other)
  * Reads a site from the kernel table. Returns false if the site was deleted because its image has
  * ended.
  */
-static bool meet_site(struct tracker *tracker, struct site_entry *entry)
+static bool look_up_site(struct tracker *tracker, struct site_entry *entry)
 {
 	struct memleak_site site;
 
@@ -133,7 +133,7 @@ static bool meet_site(struct tracker *tracker, struct site_entry *entry)
 	entry->kind = site.kind & ~MEMLEAK_IN_INTERRUPT;
 	entry->interrupt = site.kind & MEMLEAK_IN_INTERRUPT;
 	entry->stack = site.stack;
-	entry->met = true;
+	entry->is_known = true;
 	return true;
 }
 
@@ -165,13 +165,13 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 
 	if (is_final(entry) && tracker->walker.space == SPACE_USER)
 		return 0;
-	found = meet_site(tracker, entry);
+	found = look_up_site(tracker, entry);
 	/* If the image itself has not allocated here, the stack comes from another site. */
 	while (!found && source->stack_of) {
 		source = site_table_get(&tracker->walker.sites, source->stack_of);
 		if (!source)
 			return -ENOMEM;
-		found = is_final(source) || meet_site(tracker, source);
+		found = is_final(source) || look_up_site(tracker, source);
 	}
 	if (found && !is_final(source)) {
 		source->resolved_stack = source->stack;
@@ -183,45 +183,46 @@ static int load_site(struct tracker *tracker, struct site_entry *entry)
 }
 
 /* Returns a site; reads it from the kernel table if needed. NULL if there is no memory. */
-static struct site_entry *get_met(struct tracker *tracker, uint64_t site)
+static struct site_entry *get_known(struct tracker *tracker, uint64_t site)
 {
 	struct site_entry *entry = site_table_get(&tracker->walker.sites, site);
 
-	if (entry && !entry->met)
-		meet_site(tracker, entry);
+	if (entry && !entry->is_known)
+		look_up_site(tracker, entry);
 	return entry;
 }
 
 /* Returns the site with the stack of another site, but with this image and kind. */
-static struct site_entry *get_twin(struct tracker *tracker, const struct site_entry *source,
-				   uint32_t image, uint32_t kind)
+static struct site_entry *get_site_with_stack_of(struct tracker *tracker,
+						 const struct site_entry *source, uint32_t image,
+						 uint32_t kind)
 {
 	struct site_entry *entry =
 		site_table_get(&tracker->walker.sites, site__id(source->stack, image, kind));
 
-	if (!entry || entry->met)
+	if (!entry || entry->is_known)
 		return entry;
 	entry->image = image;
 	entry->kind = kind;
 	entry->stack = source->stack;
 	entry->stack_of = source->id;
-	entry->met = true;
+	entry->is_known = true;
 	return entry;
 }
 
 struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image)
 {
-	const struct site_entry *source = get_met(tracker, site);
+	const struct site_entry *source = get_known(tracker, site);
 
-	return source ? get_twin(tracker, source, image, source->kind) : NULL;
+	return source ? get_site_with_stack_of(tracker, source, image, source->kind) : NULL;
 }
 
 uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t kind)
 {
-	const struct site_entry *source = get_met(tracker, site), *twin;
+	const struct site_entry *source = get_known(tracker, site), *same_stack;
 
-	twin = source ? get_twin(tracker, source, source->image, kind) : NULL;
-	return twin ? twin->id : 0;
+	same_stack = source ? get_site_with_stack_of(tracker, source, source->image, kind) : NULL;
+	return same_stack ? same_stack->id : 0;
 }
 
 /* Joins a site to the site of its resolved stack, creating the latter if needed. */
@@ -239,7 +240,7 @@ static int find_resolved(struct tracker *tracker, struct site_entry *entry)
 	same->kind = entry->kind;
 	same->resolved_stack = entry->resolved_stack;
 	same->resolved_id = same->id;
-	same->met = true;
+	same->is_known = true;
 	return copy_frames(same, entry);
 }
 

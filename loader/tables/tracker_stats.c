@@ -131,7 +131,7 @@ static int fill_tables(struct tracker *tracker)
 
 	recent_blocks_count(&tracker->recent, &fills[TABLE_RECENT].used, &fills[TABLE_BLOCKS].used);
 	if (tracker->descendants)
-		fills[TABLE_BLOCKS].used -= tracker->descendants->left_cnt;
+		fills[TABLE_BLOCKS].used -= tracker->descendants->freed_cnt;
 	fills[TABLE_BLOCKS].size = tracker->blocks.first + tracker->blocks.second;
 	/* A single bucket means that there is no cache. */
 	if (tracker->recent.bucket_cnt > 1)
@@ -140,7 +140,7 @@ static int fill_tables(struct tracker *tracker)
 		err = count_entries(tracker, "stacks", &fills[TABLE_STACKS]);
 	/* Depending on the kernel, the object has one of these two tables. */
 	if (!err)
-		err = count_entries(tracker, "thread_places", &fills[TABLE_THREADS]);
+		err = count_entries(tracker, "thread_slots", &fills[TABLE_THREADS]);
 	return err ? err : count_entries(tracker, "thread_table", &fills[TABLE_THREADS]);
 }
 

@@ -86,8 +86,8 @@ static int keep_for_descendants(struct descendants *descendants, const struct me
 	return inheritance_add(&descendants->inheritance, &inherited_block);
 }
 
-static int give_to_descendant(void *arg, uint32_t descendant,
-			      const struct inherited_block *inherited_block)
+static int add_to_descendant(void *arg, uint32_t descendant,
+			     const struct inherited_block *inherited_block)
 {
 	struct tracker_walk *walk = arg;
 	const struct tracker *tracker = walk->tracker;
@@ -117,7 +117,7 @@ static int walk_descendants(struct tracker_walk *walk)
 	if (!descendants)
 		return 0;
 	err = descendants_read(descendants, &walk->tracker->recent);
-	return err ? err : inheritance_share(&descendants->inheritance, give_to_descendant, walk);
+	return err ? err : inheritance_share(&descendants->inheritance, add_to_descendant, walk);
 }
 
 static int take_block(struct tracker_walk *walk, const struct memleak_block_key *at,
@@ -237,7 +237,8 @@ static int visit_table_block(void *arg, const void *key, const void *value)
 {
 	const struct tracker_walk *walk = arg;
 
-	return recent_blocks_met(&walk->tracker->recent, key) ? 0 : visit_block(arg, key, value);
+	return recent_blocks_visited(&walk->tracker->recent, key) ? 0
+								  : visit_block(arg, key, value);
 }
 
 /* Reads the totals of a site, which the programs keep with -C. */

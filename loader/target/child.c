@@ -112,7 +112,7 @@ static int wait_stopped(struct child *child)
 	if (WIFSTOPPED(child->status))
 		return WSTOPSIG(child->status);
 	child->reaped = true;
-	child->held = false;
+	child->stopped = false;
 	return -ECHILD;
 }
 
@@ -138,7 +138,7 @@ static int fork_command(char **argv, const struct passwd *user, bool hold, bool 
 		return -err;
 	if (stop < 0)
 		return stop;
-	child->held = true;
+	child->stopped = true;
 	/*
 	 * From now on, if memleak is killed, kill the process, too: it may have a breakpoint in its
 	 * code.
@@ -225,13 +225,13 @@ static int run_to_trap(struct child *child, uint64_t pc_then)
 static bool libraries_complete(pid_t pid)
 {
 	struct module_list list;
-	bool settled;
+	bool is_consistent;
 
 	if (module_list_init(pid, PROBER_WAIT_MS * 1000000ULL, PROBER_WAIT_MS * 1000000ULL, &list))
 		return false;
-	settled = list.settled;
+	is_consistent = list.is_consistent;
 	module_list_deinit(&list);
-	return settled;
+	return is_consistent;
 }
 
 /*
@@ -368,16 +368,16 @@ int child_start(char **argv, const char *user_name, bool hold, bool quiet, struc
 
 void child_release(struct child *child)
 {
-	if (child->held)
+	if (child->stopped)
 		ptrace(PTRACE_DETACH, child->pid, NULL, NULL);
-	child->held = false;
+	child->stopped = false;
 }
 
 void child_hand_over(struct child *child)
 {
-	if (child->held)
+	if (child->stopped)
 		ptrace(PTRACE_DETACH, child->pid, NULL, (void *)(long)SIGSTOP);
-	child->held = false;
+	child->stopped = false;
 }
 
 void child_go_on(const struct child *child)

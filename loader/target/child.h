@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that memleak starts (-c, -- CMD). It is held until its probes are attached: the dynamic
- * loader has mapped its libraries, but no constructor has run.
+ * A process that memleak starts (-c, -- CMD). It is stopped until its probes are attached: the
+ * dynamic loader has mapped its libraries, but no constructor has run.
  */
 #ifndef LOADER_TARGET_CHILD_H
 #define LOADER_TARGET_CHILD_H
@@ -11,7 +11,7 @@
 
 struct child {
 	pid_t pid;
-	bool held;
+	bool stopped;
 	bool reaped;
 	int status; /* status from waitpid() if reaped */
 };
@@ -25,10 +25,10 @@ struct child {
  */
 int child_start(char **argv, const char *user, bool hold, bool quiet, struct child *ret);
 
-/* Continues a held process. */
+/* Continues a stopped process. */
 void child_release(struct child *child);
 /*
- * Detaches from a held process but leaves it stopped, so that another tracer can attach to it.
+ * Detaches from a stopped process but leaves it stopped, so that another tracer can attach to it.
  * child_go_on() continues it later.
  */
 void child_hand_over(struct child *child);

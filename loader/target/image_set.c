@@ -8,21 +8,21 @@
 #include "base/array.h"
 #include "base/bisect.h"
 
-static size_t place_of(const struct image_set *set, uint32_t image)
+static size_t index_of(const struct image_set *set, uint32_t image)
 {
 	return bisect_numbers(set->items, set->cnt, image);
 }
 
 bool image_set_has(const struct image_set *set, uint32_t image)
 {
-	size_t at = place_of(set, image);
+	size_t at = index_of(set, image);
 
 	return at < set->cnt && set->items[at] == image;
 }
 
 int image_set_add(struct image_set *set, uint32_t image)
 {
-	size_t at = place_of(set, image);
+	size_t at = index_of(set, image);
 
 	if (at < set->cnt && set->items[at] == image)
 		return 0;

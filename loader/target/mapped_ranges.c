@@ -303,8 +303,8 @@ static bool is_accessible(const struct mapping *mapping)
  * Adds the parts of a range that are still mapped to a new list, left. goes_on: the range continues
  * the previous range. *at: index of the first mapping that may overlap the range.
  */
-static int add_left(struct ranges *left, const struct range *range, bool goes_on,
-		    const struct proc_maps *maps, size_t *at)
+static int add_freed_blocks(struct ranges *left, const struct range *range, bool goes_on,
+			    const struct proc_maps *maps, size_t *at)
 {
 	while (*at < maps->cnt && maps->mappings[*at].end <= range->start)
 		++*at;
@@ -340,7 +340,7 @@ int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64
 		bool goes_on = i && range_goes_on(range - 1, range);
 
 		if (range->placed_ns < as_of_ns)
-			err = add_left(&left, range, goes_on, maps, &at);
+			err = add_freed_blocks(&left, range, goes_on, maps, &at);
 		else if (!(err = reserve(&left, 1)))
 			left.items[left.cnt++] = *range;
 	}

@@ -45,7 +45,7 @@ struct module_list {
 	 * errno.
 	 */
 	int unread_err;
-	bool settled; /* the dynamic loader is not changing its list at the moment */
+	bool is_consistent; /* the dynamic loader is not changing its list at the moment */
 	/*
 	 * Index of the module with the hook that the dynamic loader calls when its list changes; -1
 	 * if unknown.

@@ -119,8 +119,8 @@ int target_filter_renew_cgroup(struct target_filter *target_filter)
 }
 
 /* If the cgroup is the root of a mount, no parent is set, as the root is never recreated. */
-void target_filter_tell_cgroup(const struct target_filter *target_filter,
-			       struct memleak_cgroup *ret)
+void target_filter_publish_cgroup(const struct target_filter *target_filter,
+				  struct memleak_cgroup *ret)
 {
 	const char *path = target_filter->cgroup.path, *name = strrchr(path, '/') + 1;
 	cleanup_free char *parent = strndup(path, (size_t)(name - path));

@@ -31,8 +31,8 @@ void target_filter_deinit(struct target_filter *target_filter);
  */
 int target_filter_renew_cgroup(struct target_filter *target_filter);
 /* Fills in the data of the cgroup for the BPF programs. */
-void target_filter_tell_cgroup(const struct target_filter *target_filter,
-			       struct memleak_cgroup *ret);
+void target_filter_publish_cgroup(const struct target_filter *target_filter,
+				  struct memleak_cgroup *ret);
 
 /*
  * Lists the running processes that match; some of them may end soon. The caller frees *ret. Returns

@@ -91,12 +91,12 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 		}
 	}
 	if (first)
-		say_not_first(state, module, first);
+		log_not_first(state, module, first);
 	return chosen;
 }
 
 /* Logs an error if the file itself may have caused it. */
-static void say_failed(struct attach_state *state, const struct module *module, int err)
+static void log_failed(struct attach_state *state, const struct module *module, int err)
 {
 	if (err != -EIO && err != -ETIMEDOUT && err != -EPROTO)
 		return;
@@ -105,7 +105,7 @@ static void say_failed(struct attach_state *state, const struct module *module, 
 		 err == -ETIMEDOUT ? "reading it takes too long" : "reading it crashed the helper");
 }
 
-static void say_too_late(const struct attach_state *state)
+static void log_too_late(const struct attach_state *state)
 {
 	log_note("process %d: searching its files takes too long; the remaining files are not "
 		 "probed",
@@ -125,13 +125,13 @@ static int search_file(struct attach_state *state, const struct module *module,
 
 	if (state->err == -EINTR)
 		return -EINTR;
-	if (state->spent || state->rests) {
-		state->held = true;
+	if (state->is_budget_spent || state->is_cooling_down) {
+		state->postponed = true;
 		return -EAGAIN;
 	}
 	if (state->taken_ns >= state->patience_ns) {
 		if (!state->too_late)
-			say_too_late(state);
+			log_too_late(state);
 		state->too_late = state->missed = true;
 		return -ETIMEDOUT;
 	}
@@ -144,12 +144,12 @@ static int search_file(struct attach_state *state, const struct module *module,
 	if ((err == -ENOMEM || state->too_late) && !state->err)
 		state->err = err;
 	if (err)
-		say_failed(state, module, err);
-	else if (ret->left)
+		log_failed(state, module, err);
+	else if (ret->surplus_cnt)
 		log_note("%s has too many definitions of allocator functions: %llu of them %s not "
 			 "probed",
-			 module->path, (unsigned long long)ret->left,
-			 ret->left == 1 ? "is" : "are");
+			 module->path, (unsigned long long)ret->surplus_cnt,
+			 ret->surplus_cnt == 1 ? "is" : "are");
 	return err;
 }
 
@@ -164,8 +164,8 @@ static void attach_functions(struct attach_state *state, const struct module *mo
 	if (err && !state->err)
 		state->err = err;
 	if (!err) {
-		for (size_t i = 0; i < list.left_cnt; i++)
-			say_left(state, module, &list.left[i]);
+		for (size_t i = 0; i < list.skipped_cnt; i++)
+			log_skipped(state, module, &list.skipped[i]);
 		attach_probes(state, module, &list);
 	}
 	probe_list_deinit(&list);
@@ -218,26 +218,27 @@ static void attach_module(struct attach_state *state, const struct module *modul
 }
 
 /*
- * Returns the family of a pool function. An exception may leave a C++ function, but normally not a
- * C function.
+ * Returns the family of a function given by --alloc or --free. An exception may leave a C++
+ * function, but normally not a C function.
  */
-static enum allocator_family family_of(const struct pool_function *pool)
+static enum allocator_family family_of(const struct custom_function *custom)
 {
-	bool frees = pool->shape == MEMLEAK_SHAPE_FREE || pool->shape == MEMLEAK_SHAPE_HEAP_FREE;
+	bool frees =
+		custom->shape == MEMLEAK_SHAPE_FREE || custom->shape == MEMLEAK_SHAPE_HEAP_FREE;
 
-	return !frees && !strncmp(pool->name, "_Z", 2) ? ALLOCATOR_THROWING : ALLOCATOR_OWN;
+	return !frees && !strncmp(custom->name, "_Z", 2) ? ALLOCATOR_THROWING : ALLOCATOR_OWN;
 }
 
-static void attach_pools(struct attach_state *state, const struct module *module)
+static void attach_custom(struct attach_state *state, const struct module *module)
 {
 	const struct options *opts = state->ctx->opts;
-	size_t pool_cnt = opts->pool_function_cnt;
+	size_t custom_cnt = opts->custom_function_cnt;
 	cleanup_free struct allocator_function *functions =
-		calloc(pool_cnt + 1, sizeof(*functions));
-	cleanup_free struct wanted_function *items = calloc(pool_cnt + 1, sizeof(*items));
+		calloc(custom_cnt + 1, sizeof(*functions));
+	cleanup_free struct wanted_function *items = calloc(custom_cnt + 1, sizeof(*items));
 	const struct wanted_functions wanted = {
 		.items = items,
-		.cnt = pool_cnt,
+		.cnt = custom_cnt,
 		.scope = SCOPE_ALL,
 		.at_entry = probes_at_entry(),
 	};
@@ -245,14 +246,14 @@ static void attach_pools(struct attach_state *state, const struct module *module
 
 	if ((!functions || !items) && !state->err)
 		state->err = -ENOMEM;
-	if (!pool_cnt || !functions || !items)
+	if (!custom_cnt || !functions || !items)
 		return;
-	for (size_t i = 0; i < pool_cnt; i++) {
-		const struct pool_function *pool = &opts->pool_functions[i];
+	for (size_t i = 0; i < custom_cnt; i++) {
+		const struct custom_function *custom = &opts->custom_functions[i];
 
 		functions[i] =
-			(struct allocator_function){pool->name, pool->shape, family_of(pool)};
-		items[i] = wanted_of(&functions[i], pool->name);
+			(struct allocator_function){custom->name, custom->shape, family_of(custom)};
+		items[i] = wanted_of(&functions[i], custom->name);
 	}
 	if (search_file(state, module, &wanted, &found))
 		return;
@@ -260,11 +261,11 @@ static void attach_pools(struct attach_state *state, const struct module *module
 	file_functions_deinit(&found);
 }
 
-/* Probes pool functions before allocator functions, because pool functions call allocators. */
+/* Probes functions given by options before allocator functions, which they call. */
 static void search_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope)
 {
-	attach_pools(state, module);
+	attach_custom(state, module);
 	attach_module(state, module, scope, state->ctx->opts->object ? PART_MAPS : PART_ALL);
 }
 
@@ -272,7 +273,7 @@ static void search_module(struct attach_state *state, const struct module *modul
 static void attach_once(struct attach_state *state, const struct module *module,
 			enum function_scope scope)
 {
-	const struct pool_file *known = probe_pool_find(state->ctx->pool, module->fd);
+	const struct probed_file *known = shared_probes_find(state->ctx->shared, module->fd);
 	size_t found_before = state->heap_found;
 	int err;
 
@@ -287,10 +288,11 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	}
 	state->later = true;
 	search_module(state, module, scope);
-	/* Do not add the file to the pool: the next process that maps it searches it again. */
-	if (state->err == -ENOMEM || state->too_late || state->held)
+	/* Do not add the file to the shared probes: the next process that maps it searches it
+	 * again. */
+	if (state->err == -ENOMEM || state->too_late || state->postponed)
 		return;
-	err = probe_pool_add(state->ctx->pool, module->fd, state->heap_found != found_before);
+	err = shared_probes_add(state->ctx->shared, module->fd, state->heap_found != found_before);
 	if (!state->err)
 		state->err = err;
 }
@@ -298,19 +300,19 @@ static void attach_once(struct attach_state *state, const struct module *module,
 /*
  * Logs, once per process, that a file cannot be read, although it may define allocator functions.
  */
-static void say_unread(struct attach_state *state, const struct module_list *list)
+static void log_unread(struct attach_state *state, const struct module_list *list)
 {
 	struct user_process *process = state->process;
 
-	if (!process->told_unread)
+	if (!process->logged_unread)
 		(process->found ? log_verbose : log_note)(
 			"process %d: %s is not searched for allocator functions, and its own "
 			"functions have no names: %s",
 			process->info.pid, list->unread,
 			list->unread_err == -EREMOTE ? "another process serves it (FUSE)"
 						     : strerror(-list->unread_err));
-	state->missed |= !process->told_unread;
-	process->told_unread = true;
+	state->missed |= !process->logged_unread;
+	process->logged_unread = true;
 }
 
 /* Opens the file given by -O, first in the process's root directory, then in memleak's. */
@@ -374,23 +376,23 @@ static void attach_raise(struct attach_state *state, const struct module *module
 
 		probe_set_attach(state->probes, &state->ctx->programs, state->bound, module->fd,
 				 &probe, 1);
-		say_attached(state, module, &probe, &place);
+		log_attached(state, module, &probe, &place);
 	}
 	file_functions_deinit(&found);
 }
 
 static void attach_raises(struct attach_state *state, const struct module_list *list)
 {
-	struct probe_pool *pool = state->ctx->pool;
+	struct shared_probes *shared = state->ctx->shared;
 
 	for (size_t i = 0; i < list->cnt; i++) {
 		const struct module *module = &list->items[i];
-		struct pool_file *known = pool ? probe_pool_find(pool, module->fd) : NULL;
+		struct probed_file *known = shared ? shared_probes_find(shared, module->fd) : NULL;
 
 		if (known && known->raises_known)
 			continue;
 		attach_raise(state, module);
-		if (known && !state->held)
+		if (known && !state->postponed)
 			known->raises_known = true;
 	}
 }
@@ -407,7 +409,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 		enum function_scope scope = i ? SCOPE_EXPORTED : SCOPE_GLOBAL;
 
 		state->later = list->hook_module >= 0 && i >= list->permanent_cnt;
-		if (state->ctx->pool)
+		if (state->ctx->shared)
 			attach_once(state, &list->items[i], scope);
 		else
 			search_module(state, &list->items[i], scope);
@@ -434,18 +436,18 @@ static size_t probed_in(const struct probe_set *set, const struct file_id *file,
 	return cnt;
 }
 
-static void say_moved(struct attach_state *state, const struct module *module, size_t cnt)
+static void log_moved_code(struct attach_state *state, const struct module *module, size_t cnt)
 {
 	struct user_process *process = state->process;
 
-	if (!process->told_moved)
+	if (!process->logged_moved)
 		(process->found ? log_verbose : log_note)(
 			"process %d runs code of %s in anonymous memory (as programs arrange for "
 			"huge pages), where no probes can be placed: calls of %zu allocator "
 			"function%s there are not seen",
 			process->info.pid, module->path, cnt, cnt == 1 ? "" : "s");
-	state->missed |= !process->told_moved;
-	process->told_moved = true;
+	state->missed |= !process->logged_moved;
+	process->logged_moved = true;
 }
 
 /*
@@ -464,7 +466,7 @@ static void check_moved(struct attach_state *state, const struct module_list *li
 			cnt = probed_in(state->probes, &file, moved);
 		state->moved_cnt += cnt;
 		if (cnt)
-			say_moved(state, module, cnt);
+			log_moved_code(state, module, cnt);
 	}
 }
 
@@ -473,7 +475,7 @@ static bool is_out_of_reach(const struct attach_state *state)
 {
 	size_t cnt = 0;
 
-	if (state->ctx->pool || !state->moved_cnt)
+	if (state->ctx->shared || !state->moved_cnt)
 		return false;
 	for (size_t i = 0; i < state->probes->cnt; i++)
 		cnt += shape_is_of_heap(state->probes->items[i].shape);
@@ -511,7 +513,7 @@ static int attach_result(const struct attach_state *state)
 		return state->err;
 	}
 	/* Without r_debug the program is static. Its file was searched, so it has no symbols. */
-	if (!state->process->r_debug && !state->process->told_unread && !opts->object &&
+	if (!state->process->r_debug && !state->process->logged_unread && !opts->object &&
 	    !opts->symbols_prefix) {
 		log_error("process %d is statically linked and its functions have no names: trace "
 			  "a build that is not stripped",
@@ -566,10 +568,10 @@ static void note_searched(struct user_process *process, const struct module_list
 		searched[i] = list->items[i].id;
 }
 
-static bool is_probed(const struct probe_set *set, const struct pool_function *pool)
+static bool is_probed(const struct probe_set *set, const struct custom_function *custom)
 {
 	for (size_t i = 0; i < set->cnt; i++)
-		if (set->items[i].function == pool->name)
+		if (set->items[i].function == custom->name)
 			return true;
 	return false;
 }
@@ -595,15 +597,15 @@ static char *nearest_function(const struct module_list *list, const char *name)
 	return ret;
 }
 
-static void note_missing_pools(const struct attach_state *state, const struct module_list *list)
+static void note_missing_custom(const struct attach_state *state, const struct module_list *list)
 {
 	const struct options *opts = state->ctx->opts;
 
-	for (size_t i = 0; i < opts->pool_function_cnt; i++) {
-		const char *name = opts->pool_functions[i].name;
+	for (size_t i = 0; i < opts->custom_function_cnt; i++) {
+		const char *name = opts->custom_functions[i].name;
 		cleanup_free char *meant = NULL;
 
-		if (is_probed(state->probes, &opts->pool_functions[i]))
+		if (is_probed(state->probes, &opts->custom_functions[i]))
 			continue;
 		meant = nearest_function(list, name);
 		log_note("%s is not probed: process %d has no such function yet%s%s%s", name,
@@ -622,9 +624,9 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 	if (err || attach_modules(&state, &list))
 		goto out;
 	if (list.unread)
-		say_unread(&state, &list);
-	for (size_t i = 0; list.settled && i < list.cnt && !ctx->opts->fds; i++) {
-		if (ctx->pool)
+		log_unread(&state, &list);
+	for (size_t i = 0; list.is_consistent && i < list.cnt && !ctx->opts->fds; i++) {
+		if (ctx->shared)
 			attach_once(&state, &list.items[i], SCOPE_EXPORTED);
 		else if (!was_searched(process, &list.items[i]))
 			search_module(&state, &list.items[i], SCOPE_EXPORTED);
@@ -632,9 +634,9 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 	if (state.throws)
 		attach_raises(&state, &list);
 	check_moved(&state, &list);
-	if (list.settled && !state.held)
+	if (list.is_consistent && !state.postponed)
 		note_searched(process, &list);
-	process->changed |= state.held;
+	process->changed |= state.postponed;
 	module_list_deinit(&list);
 out:
 	attach_end(&state);
@@ -666,14 +668,14 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 		state.err = -EMFILE;
 	}
 	if (list.unread)
-		say_unread(&state, &list);
+		log_unread(&state, &list);
 	attach_all(&state, &list);
 	check_moved(&state, &list);
-	process->attached = list.settled && !state.held;
+	process->attached = list.is_consistent && !state.postponed;
 	note_loader(process, &list);
 	if (process->attached) {
 		note_searched(process, &list);
-		note_missing_pools(&state, &list);
+		note_missing_custom(&state, &list);
 	}
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
@@ -728,7 +730,7 @@ void attach_ended(const struct user_context *ctx, struct user_process *process)
 	struct file_id program;
 
 	if (attach_begin(&state, ctx, process) == 0 && !ctx->opts->fds &&
-	    user_process__told_maps(ctx, process, &maps) == 0) {
+	    user_process__maps_from_records(ctx, process, &maps) == 0) {
 		program = program_file(&maps);
 		for_each_mapping (mapping, &maps)
 			look_into(&state, mapping,
@@ -736,7 +738,7 @@ void attach_ended(const struct user_context *ctx, struct user_process *process)
 									  : SCOPE_EXPORTED);
 		proc_maps_deinit(&maps);
 	}
-	if (state.placed || state.deferred || state.held)
+	if (state.placed || state.deferred || state.postponed)
 		user_process__count_gap(process);
 	attach_end(&state);
 }

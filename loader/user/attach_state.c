@@ -29,7 +29,7 @@
 #define LATER_NS 1200000000ULL
 
 /* Delay before postponed files of a process are searched again. */
-#define HELD_NS 100000000ULL
+#define POSTPONED_NS 100000000ULL
 
 static void search_names_deinit(struct search_names *names)
 {
@@ -87,15 +87,15 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 	*state = (struct attach_state){
 		.ctx = ctx,
 		.process = process,
-		.probes = ctx->pool ? &ctx->pool->probes : &process->probes,
-		.bound = ctx->pool || proc_living_thread(pid) != pid ? 0 : pid,
+		.probes = ctx->shared ? &ctx->shared->probes : &process->probes,
+		.bound = ctx->shared || proc_living_thread(pid) != pid ? 0 : pid,
 		.uid = uid,
 		.patience_ns = patient_ns(waits ? LATER_NS : FIRST_NS),
-		.spent = waits && !user_budgets_left(budgets_of(ctx), uid, now_ns),
-		.rests = waits && user_budgets_rests(budgets_of(ctx), uid, now_ns),
+		.is_budget_spent = waits && !user_budgets_has_time(budgets_of(ctx), uid, now_ns),
+		.is_cooling_down = waits && user_budgets_must_pause(budgets_of(ctx), uid, now_ns),
 		.hangs = user_budgets_hangs(budgets_of(ctx), uid, now_ns),
 		.file_ns = waits ? FILE_NS : FIRST_FILE_NS,
-		.was_held = process->held_ns,
+		.was_postponed = process->retry_files_ns,
 	};
 	return search_names_init(&state->names, ctx->opts->symbols_prefix);
 }
@@ -106,8 +106,8 @@ static bool is_late(const struct attach_state *state)
 	bool found = state->placed || state->deferred;
 
 	return !state->process->gap_counted &&
-	       (state->missed || (state->held && (state->spent || state->hangs)) ||
-		(state->was_held && found));
+	       (state->missed || (state->postponed && (state->is_budget_spent || state->hangs)) ||
+		(state->was_postponed && found));
 }
 
 void attach_end(struct attach_state *state)
@@ -116,40 +116,42 @@ void attach_end(struct attach_state *state)
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (state->ctx->skel->bss->tracking)
-		user_budgets_rest(budgets, state->uid, state->taken_ns, now_ns);
+		user_budgets_charge_wait(budgets, state->uid, state->taken_ns, now_ns);
 	user_budgets_spend(budgets, state->uid, state->taken_ns, now_ns);
-	if (state->held && state->spent && user_budgets_tell(budgets, state->uid, BUDGET_PROBES))
+	if (state->postponed && state->is_budget_spent &&
+	    user_budgets_should_log(budgets, state->uid, BUDGET_PROBES))
 		log_note("reading the files of user %u's processes takes too long: new ones are "
 			 "not searched for allocator functions for some minutes",
 			 state->uid);
-	if (state->hangs && user_budgets_tell(budgets, state->uid, BUDGET_MEMORY))
+	if (state->hangs && user_budgets_should_log(budgets, state->uid, BUDGET_MEMORY))
 		log_note("reading the memory of a process of user %u hangs: new processes of this "
 			 "user are not searched for allocator functions for some time",
 			 state->uid);
 	if (is_late(state) && !state->ctx->opts->fds)
 		user_process__count_late(state->process);
-	state->process->held_ns = state->held ? now_ns + HELD_NS : 0;
+	state->process->retry_files_ns = state->postponed ? now_ns + POSTPONED_NS : 0;
 	search_names_deinit(&state->names);
 }
 
 int attach_modules(struct attach_state *state, struct module_list *ret)
 {
-	bool waits = !state->spent && !state->rests;
-	int err = module_list_init(state->process->info.pid,
-				   state->hangs || state->rests ? 0 : patient_ns(MODULES_MEMORY_NS),
-				   waits ? state->file_ns : 0, ret);
+	bool waits = !state->is_budget_spent && !state->is_cooling_down;
+	int err = module_list_init(
+		state->process->info.pid,
+		state->hangs || state->is_cooling_down ? 0 : patient_ns(MODULES_MEMORY_NS),
+		waits ? state->file_ns : 0, ret);
 
 	if (err)
 		return err;
 	state->taken_ns += ret->asked_ns;
 	if (ret->hangs)
 		user_budgets_hang(budgets_of(state->ctx), state->uid, clock_ns(CLOCK_MONOTONIC));
-	state->held |= ret->unasked;
+	state->postponed |= ret->unasked;
 	return 0;
 }
 
 /* Logs the place and the cost of a probe, in columns. */
-static void say_placed(pid_t pid, const struct module *module, const struct probe *probe,
+static void log_placed(pid_t pid, const struct module *module, const struct probe *probe,
 		       const struct probe_place *place)
 {
 	const char *cost = place->emulated ? "emulated: " : "stepped: ";
@@ -159,7 +161,7 @@ static void say_placed(pid_t pid, const struct module *module, const struct prob
 		    place->insn ? cost : "", place->insn ? place->insn : "");
 }
 
-void say_attached(const struct attach_state *state, const struct module *module,
+void log_attached(const struct attach_state *state, const struct module *module,
 		  const struct probe *probe, const struct probe_place *place)
 {
 	pid_t pid = state->process->info.pid;
@@ -168,7 +170,7 @@ void say_attached(const struct attach_state *state, const struct module *module,
 		log_verbose("pid %d: a return of %s at %s+0x%llx", pid, probe->function,
 			    module->path, (unsigned long long)probe->offset);
 	else if (!probe->err)
-		say_placed(pid, module, probe, place);
+		log_placed(pid, module, probe, place);
 	else if (probe->err == -EEXIST)
 		log_verbose("pid %d: %s at %s+0x%llx already has a probe", pid, probe->function,
 			    module->path, (unsigned long long)probe->offset);
@@ -177,22 +179,23 @@ void say_attached(const struct attach_state *state, const struct module *module,
 			 strerror(-probe->err));
 }
 
-void say_left(const struct attach_state *state, const struct module *module,
-	      const struct left_function *left)
+void log_skipped(const struct attach_state *state, const struct module *module,
+		 const struct skipped_function *skipped)
 {
-	if (left->verdict == FUNCTION_THROUGH)
+	if (skipped->verdict == FUNCTION_THROUGH)
 		log_verbose("pid %d: %s in %s is not probed: it calls %s, which is",
-			    state->process->info.pid, left->name, module->path, left->through);
+			    state->process->info.pid, skipped->name, module->path,
+			    skipped->through);
 	else if (arch_elf_machine == EM_X86_64)
 		log_note("%s in %s is not traced: it may throw, and not all of its returns were "
 			 "found",
-			 left->name, module->path);
+			 skipped->name, module->path);
 	else
 		log_verbose("pid %d: %s in %s is not probed: it may throw",
-			    state->process->info.pid, left->name, module->path);
+			    state->process->info.pid, skipped->name, module->path);
 }
 
-void say_not_first(const struct attach_state *state, const struct module *module, const char *first)
+void log_not_first(const struct attach_state *state, const struct module *module, const char *first)
 {
 	log_note("process %d: with size filters or sampling, allocator functions of %s are not "
 		 "probed, as %s defines them first",
@@ -209,7 +212,7 @@ void attach_probes(struct attach_state *state, const struct module *module, stru
 	for (size_t i = 0; i < list->cnt; i++) {
 		const struct probe *probe = &list->items[i];
 
-		say_attached(state, module, probe, &list->places[i]);
+		log_attached(state, module, probe, &list->places[i]);
 		state->placed += !probe->err;
 		if (!probe->err && list->places[i].insn && !list->places[i].emulated)
 			state->process->stepped |= 1U << family_from(probe->shape);

@@ -33,13 +33,14 @@ struct attach_state {
 	uint64_t patience_ns; /* maximum time to search all files of the process */
 	uint64_t taken_ns;    /* time spent in this search so far */
 	uint64_t file_ns;     /* maximum time to search one file */
-	bool spent;           /* the user's time budget is used up */
+	bool is_budget_spent; /* the user's time budget is used up */
 	bool hangs;           /* reading memory of this user's processes is paused after a hang */
-	bool rests;           /* cool-down after slow files of this user, or of all users */
-	bool held;            /* a file was postponed because spent or rests is true */
-	bool was_held;        /* the last search postponed a file */
-	bool too_late;        /* the search of a file ran out of time */
-	bool missed;          /* a file was not searched, or its code cannot be probed */
+	bool is_cooling_down; /* cool-down after slow files of this user, or of all users */
+	bool postponed; /* a file was postponed because is_budget_spent or is_cooling_down is true
+			 */
+	bool was_postponed; /* the last search postponed a file */
+	bool too_late;      /* the search of a file ran out of time */
+	bool missed;        /* a file was not searched, or its code cannot be probed */
 };
 
 /*
@@ -61,21 +62,21 @@ void attach_probes(struct attach_state *state, const struct module *module,
 		   struct probe_list *list);
 
 /* Logs where a probe was placed, or why it was not. */
-void say_attached(const struct attach_state *state, const struct module *module,
+void log_attached(const struct attach_state *state, const struct module *module,
 		  const struct probe *probe, const struct probe_place *place);
 
 /*
  * Logs that a function is not probed, and why. If a throwing operator is not probed, memory from it
  * is not tracked.
  */
-void say_left(const struct attach_state *state, const struct module *module,
-	      const struct left_function *left);
+void log_skipped(const struct attach_state *state, const struct module *module,
+		 const struct skipped_function *skipped);
 
 /*
  * Logs that functions of a file are not probed because another file also defines them and precedes
  * it in lookup order. first: path of that other file.
  */
-void say_not_first(const struct attach_state *state, const struct module *module,
+void log_not_first(const struct attach_state *state, const struct module *module,
 		   const char *first);
 
 #endif

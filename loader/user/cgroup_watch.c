@@ -41,8 +41,8 @@ static void renew(struct process_set *set)
 {
 	size_t cnt;
 
-	target_filter_tell_cgroup(&set->filter,
-				  &set->programs->ctx.skel->bss->target_filter_cgroup);
+	target_filter_publish_cgroup(&set->filter,
+				     &set->programs->ctx.skel->bss->target_filter_cgroup);
 	if (!process_set_find(set, &cnt))
 		log_note("cgroup %s was created again: tracing its processes, %zu so far",
 			 set->filter.cgroup.path, cnt);

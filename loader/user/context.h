@@ -3,7 +3,7 @@
 #ifndef LOADER_USER_CONTEXT_H
 #define LOADER_USER_CONTEXT_H
 
-#include "loader/probes/probe_pool.h"
+#include "loader/probes/shared_probes.h"
 #include "loader/stacks/unwind_spaces.h"
 #include "options/options.h"
 
@@ -21,8 +21,8 @@ struct user_context {
 	struct unwind_spaces *unwind;
 	struct stack_copies *copies;
 	struct map_events *map_events; /* NULL unless processes are found by a filter */
-	struct probe_pool *pool;       /* NULL if each process has its own probes */
-	uint64_t deadline_ns;          /* deadline of the current report or turn */
+	struct shared_probes *shared;  /* NULL if each process has its own probes */
+	uint64_t deadline_ns;          /* deadline of the current report or iteration */
 };
 
 #endif

@@ -13,7 +13,7 @@ static uint64_t cpu_ns(const struct process_set *set)
 	for (size_t i = 0; i < set->table.cnt; i++) {
 		const struct user_process *process = set->table.items[i];
 
-		if (process->ended || process->left || process->gone_ns)
+		if (process->ended || process->is_no_target || process->gone_ns)
 			return 0;
 		sum_ns += proc_cpu_ns(process->info.pid);
 	}

@@ -137,7 +137,7 @@ static int choose(void *arg, struct user_context *ctx)
 	err |= choose_shapes(skel, programs);
 	err |= bpf_map__set_max_entries(skel->maps.counts, ROWS_MAX);
 	config->count = ways[ctx->opts->count_by];
-	config->count_targets = ctx->pool != NULL;
+	config->count_targets = ctx->shared != NULL;
 	if (!err && config->count == MEMLEAK_COUNT_CGROUP)
 		err = choose_hierarchy(arg, config);
 	return err;
@@ -214,17 +214,17 @@ static void drop_ended(struct count_source *count, int fd)
 }
 
 /*
- * Sets the name of a process's row to its current name, which may have changed. met: the name to
- * use if the process has ended.
+ * Sets the name of a process's row to its current name, which may have changed. last_comm: the name
+ * to use if the process has ended.
  */
-static void name_process(struct count_row *row, const char *met)
+static void name_process(struct count_row *row, const char *last_comm)
 {
 	char *comm = proc_comm((pid_t)row->key);
 
 	if (!comm && row->name)
 		return;
 	free(row->name);
-	row->name = comm ? comm : strdup(met);
+	row->name = comm ? comm : strdup(last_comm);
 }
 
 static void name_row(enum count_by by, struct count_row *row, const char *comm)
@@ -368,10 +368,10 @@ static int count_source__dispatch(struct source *base, const struct event_listen
 	return tracing_dispatch(&count_source_of(base)->tracing, deadline_ns);
 }
 
-static int count_source__settle(struct source *base, const struct event_listener *listener,
-				uint64_t deadline_ns)
+static int count_source__drain(struct source *base, const struct event_listener *listener,
+			       uint64_t deadline_ns)
 {
-	return tracing_settle(&count_source_of(base)->tracing, deadline_ns);
+	return tracing_drain(&count_source_of(base)->tracing, deadline_ns);
 }
 
 static int count_source__read(struct source *base, const struct read_request *request,
@@ -447,7 +447,7 @@ static const struct source_ops count_source_ops = {
 	.describe = count_source__describe,
 	.poll_fd = count_source__poll_fd,
 	.dispatch = count_source__dispatch,
-	.settle = count_source__settle,
+	.drain = count_source__drain,
 	.ended = count_source__ended,
 	.read = count_source__read,
 	.maintain = count_source__maintain,

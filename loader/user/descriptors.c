@@ -32,7 +32,7 @@ void descriptors_read(struct process_set *set)
 		struct user_process *process = set->table.items[i];
 		struct process_fds *fds = &process->fds;
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-		bool is_gone = process->ended || process->left || process->gone_ns;
+		bool is_gone = process->ended || process->is_no_target || process->gone_ns;
 		int err = is_gone ? -ENOENT
 				  : open_fds_read(process->info.pid, deadline_ns, &fds->open);
 

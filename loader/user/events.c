@@ -36,7 +36,7 @@ static int find_stack(struct user_symbols *symbols, struct user_process *process
 				set->programs->ctx.deadline_ns);
 }
 
-void user_events_tell(void *arg, struct user_process *process, const struct memleak_event *event)
+void user_events_pass(void *arg, struct user_process *process, const struct memleak_event *event)
 {
 	struct user_events *events = arg;
 	const struct user_context *ctx = &events->symbols->set->programs->ctx;

@@ -8,12 +8,12 @@
 
 struct user_events {
 	struct user_symbols *symbols;
-	const struct event_listener *listener; /* NULL except during dispatch and settle */
+	const struct event_listener *listener; /* NULL except during dispatch and drain */
 };
 
 /*
  * Passes an event to the listener. arg: a struct user_events. process: NULL if its image is gone.
  */
-void user_events_tell(void *arg, struct user_process *process, const struct memleak_event *event);
+void user_events_pass(void *arg, struct user_process *process, const struct memleak_event *event);
 
 #endif

@@ -63,7 +63,7 @@ static int take(struct user_peak *peak)
 	}
 	deferred_stacks_go_on(&peak->set->programs->copies.deferred);
 	watch->limit = peak_copies_keep(&peak->copies, &snap, begin_ns, watch->highest);
-	watch->told = 0;
+	watch->is_sent = 0;
 	/* The total may be above the limit already: check again soon, as no record may follow. */
 	if ((int64_t)watch->total >= (int64_t)watch->limit)
 		process_set_retry_soon(peak->set);

@@ -33,8 +33,8 @@
 /* Minimum interval between reads of maps that only reconcile mappings, in nanoseconds. */
 #define COMPARE_EVERY_NS 1000000000ULL
 
-/* Maximum rest_ns that is ignored before a report. */
-#define REST_SETTLE_NS 250000000ULL
+/* Maximum maps_interval_ns that is ignored before a report. */
+#define INTERVAL_IGNORED_NS 250000000ULL
 
 static char *read_comm(pid_t pid)
 {
@@ -155,8 +155,8 @@ err:
 	return err;
 }
 
-int user_process__told_maps(const struct user_context *ctx, const struct user_process *process,
-			    struct proc_maps *ret)
+int user_process__maps_from_records(const struct user_context *ctx,
+				    const struct user_process *process, struct proc_maps *ret)
 {
 	if (!ctx->map_events)
 		return -ENOENT;
@@ -164,8 +164,8 @@ int user_process__told_maps(const struct user_context *ctx, const struct user_pr
 	return map_events__maps(ctx->map_events, process->info.pid, process->since_ns, ret);
 }
 
-static char *told_comm(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
-		       const struct user_process *parent)
+static char *comm_from_records(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
+			       const struct user_process *parent)
 {
 	const char *comm = map_events__comm(ctx->map_events, pid, since_ns);
 
@@ -182,7 +182,7 @@ static int open_ended_space(const struct user_context *ctx, struct user_process 
 			    const struct user_process *parent)
 {
 	struct proc_maps maps;
-	int err = user_process__told_maps(ctx, process, &maps);
+	int err = user_process__maps_from_records(ctx, process, &maps);
 
 	if (err == -ENOENT && parent) {
 		symspace__refresh(parent->space);
@@ -211,7 +211,7 @@ int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t 
 	process->since_ns = since_ns;
 	err = open_ended_space(ctx, process, parent);
 	if (!err)
-		process->info.comm = told_comm(ctx, pid, since_ns, parent);
+		process->info.comm = comm_from_records(ctx, pid, since_ns, parent);
 	if (!err && !process->info.comm)
 		err = -ENOMEM;
 	if (err)
@@ -267,7 +267,7 @@ static void note_function(struct user_process *process, uint64_t addr, const cha
 static void note_mapping(const struct user_context *ctx, struct user_process *process,
 			 const struct mapping *mapping)
 {
-	const struct probe_set *probes = ctx->pool ? &ctx->pool->probes : &process->probes;
+	const struct probe_set *probes = ctx->shared ? &ctx->shared->probes : &process->probes;
 	cleanup_close int fd = process_open_mapping(process->info.pid, mapping);
 	uint64_t end = mapping->offset + mapping->end - mapping->start;
 	struct file_id file;
@@ -300,12 +300,12 @@ int user_process__maps(const struct user_context *ctx, const struct user_process
 {
 	int err = symspace__read_maps(process->space, ret);
 
-	return err && process->found ? user_process__told_maps(ctx, process, ret) : err;
+	return err && process->found ? user_process__maps_from_records(ctx, process, ret) : err;
 }
 
 static uint32_t unloads(const struct user_context *ctx, const struct user_process *process)
 {
-	if (process->left || process->ended)
+	if (process->is_no_target || process->ended)
 		return process->unloads;
 	return unwind_spaces_unloads(ctx->unwind, process->info.pid);
 }
@@ -352,13 +352,13 @@ void user_process__begin_fds(const struct user_context *ctx, struct user_process
 		open_fds_read(process->info.pid, ctx->deadline_ns, &process->fds.older);
 }
 
-static void say_cut(struct user_process *process)
+static void log_cut(struct user_process *process)
 {
-	if (!process->told_cut)
+	if (!process->logged_cut)
 		log_note("process %d has too many mappings: stacks through new code may be cut, "
 			 "and unmapped memory may still be reported",
 			 process->info.pid);
-	process->told_cut = true;
+	process->logged_cut = true;
 }
 
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
@@ -378,27 +378,27 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	struct proc_maps maps;
 
 	/* The mappings of an ended process no longer change: read them once. */
-	if (process->ended && (!process->found || process->told))
+	if (process->ended && (!process->found || process->ended_maps_read))
 		return;
-	process->told = process->ended;
+	process->ended_maps_read = process->ended;
 	process->read_ns = clock_ns(CLOCK_MONOTONIC);
 	proc_maps_deinit(&process->maps);
 	subject.unloads = unloads(ctx, process);
 	/* Read the mappings of this image, even if the process runs another image by now. */
 	if (user_process__maps(ctx, process, &maps))
 		return;
-	process->rest_ns = proc_maps_rest_ns(&maps);
+	process->maps_interval_ns = proc_maps_interval_ns(&maps);
 	/* Keep the complete older mappings instead of an incomplete newer list. */
 	if (maps.cut && unwind_spaces_generation(ctx->unwind, process->info.pid)) {
-		say_cut(process);
+		log_cut(process);
 		proc_maps_deinit(&maps);
 		return;
 	}
 	symspace__update(process->space, &maps);
-	process->waits = !unwind_spaces_refresh(ctx->unwind, &subject, &maps);
-	if (process->waits) {
+	process->awaits_tables = !unwind_spaces_refresh(ctx->unwind, &subject, &maps);
+	if (process->awaits_tables) {
 		process->changed = true;
-		process->told = false;
+		process->ended_maps_read = false;
 	}
 	if (ctx->opts->trace)
 		note_functions(ctx, process, &maps);
@@ -411,29 +411,30 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	stack_copies_refresh(ctx->copies, &walker);
 }
 
-bool user_process__rests(const struct user_process *process, bool settles)
+bool user_process__maps_are_recent(const struct user_process *process, bool before_report)
 {
-	return !process->ended && (!settles || process->rest_ns > REST_SETTLE_NS) &&
-	       clock_ns(CLOCK_MONOTONIC) < process->read_ns + process->rest_ns;
+	return !process->ended &&
+	       (!before_report || process->maps_interval_ns > INTERVAL_IGNORED_NS) &&
+	       clock_ns(CLOCK_MONOTONIC) < process->read_ns + process->maps_interval_ns;
 }
 
 void user_process__read_mappings(const struct user_context *ctx, struct user_process *process)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (process->maps.cnt || !process->ranges.cnt || process->ended || process->left ||
-	    user_process__rests(process, true) ||
+	if (process->maps.cnt || !process->ranges.cnt || process->ended || process->is_no_target ||
+	    user_process__maps_are_recent(process, true) ||
 	    (process->compared_ns && now_ns - process->compared_ns < COMPARE_EVERY_NS) ||
 	    !clock_left_ms(ctx->deadline_ns))
 		return;
 	process->read_ns = now_ns;
 	if (!symspace__read_maps(process->space, &process->maps))
-		process->rest_ns = proc_maps_rest_ns(&process->maps);
+		process->maps_interval_ns = proc_maps_interval_ns(&process->maps);
 }
 
-void user_process__compare_mappings(struct user_process *process, uint64_t heard_ns)
+void user_process__compare_mappings(struct user_process *process, uint64_t records_until_ns)
 {
-	if (!process->maps.cnt || process->read_ns > heard_ns)
+	if (!process->maps.cnt || process->read_ns > records_until_ns)
 		return;
 	process->compared_ns = process->read_ns;
 	/* Skip incomplete mappings. Blocks of a process that has ended stay outstanding. */
@@ -471,7 +472,7 @@ static void rebind_probes(const struct user_context *ctx, struct user_process *p
 	probe_set_rebind(&process->probes, &ctx->programs, process->info.pid, &old);
 	if (module_list_init(process->info.pid, hangs ? 0 : patient_ns(MODULES_MEMORY_NS), 0,
 			     &list) == 0) {
-		if ((list.settled || hangs) && !ctx->opts->fds)
+		if ((list.is_consistent || hangs) && !ctx->opts->fds)
 			user_process__count_gap(process);
 		if (list.hangs)
 			user_budgets_hang(budgets, uid, now_ns);
@@ -487,10 +488,10 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	struct symspace *space;
 	int err;
 
-	process->gap_counted = process->late_counted = process->told_unread = process->told_moved =
-		false;
-	probe_set_end_lending(&process->probes);
-	if (rebind && !ctx->pool)
+	process->gap_counted = process->late_counted = process->logged_unread =
+		process->logged_moved = false;
+	probe_set_drop_sharers(&process->probes);
+	if (rebind && !ctx->shared)
 		rebind_probes(ctx, process);
 	free(process->info.comm);
 	process->info.comm = read_comm(pid);
@@ -501,7 +502,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	process->info.image = image;
 	process->base = 0;
 	process->since_ns = since_ns;
-	process->rest_ns = 0;
+	process->maps_interval_ns = 0;
 	process->place_cnt = 0;
 	process->r_debug = 0;
 	process->permanent_cnt = 0;

@@ -32,22 +32,22 @@ struct process_fds {
 
 struct user_process {
 	struct process info;
-	uint32_t base;     /* image that it was forked from; 0 after an exec or with -p */
-	bool found;        /* found by a filter, not given by -p: failures are not errors */
-	int pidfd;         /* -1 if only an end record reports its end */
-	uint64_t gone_ns;  /* when memleak noticed its end; 0 if it has not */
-	bool told;         /* its mappings were read after it had ended */
-	bool left;         /* no longer a target */
-	uint32_t unloads;  /* unload count from its end record */
-	uint64_t since_ns; /* time of its start or last exec; 0 if memleak found it later */
+	uint32_t base;        /* image that it was forked from; 0 after an exec or with -p */
+	bool found;           /* found by a filter, not given by -p: failures are not errors */
+	int pidfd;            /* -1 if only an end record reports its end */
+	uint64_t gone_ns;     /* when memleak noticed its end; 0 if it has not */
+	bool ended_maps_read; /* its mappings were read after it had ended */
+	bool is_no_target;    /* no longer a target */
+	uint32_t unloads;     /* unload count from its end record */
+	uint64_t since_ns;    /* time of its start or last exec; 0 if memleak found it later */
 	bool ended;
-	bool at_end;        /* exiting: runs no more code, but its memory still exists */
-	bool settled;       /* had ended when the last report began */
-	uint64_t held_ns;   /* earliest search for its postponed files; 0 if none */
-	unsigned int tries; /* attach attempts since it last loaded code */
-	bool changed;       /* has loaded or unloaded code since its mappings were read */
-	bool waits;         /* unwind tables of its files are being built */
-	uint64_t r_debug;   /* address of r_debug; see struct module_list */
+	bool at_end;              /* exiting: runs no more code, but its memory still exists */
+	bool ended_before_report; /* had ended when the last report began */
+	uint64_t retry_files_ns;  /* earliest search for its postponed files; 0 if none */
+	unsigned int tries;       /* attach attempts since it last loaded code */
+	bool changed;             /* has loaded or unloaded code since its mappings were read */
+	bool awaits_tables;       /* unwind tables of its files are being built */
+	uint64_t r_debug;         /* address of r_debug; see struct module_list */
 	struct file_id *permanent;
 	size_t permanent_cnt;
 	bool attached;            /* all libraries were loaded when the probes were placed */
@@ -65,13 +65,13 @@ struct user_process {
 	bool gap_counted;       /* exec_gaps includes the current program */
 	uint64_t late;          /* number of programs that were searched late or in part */
 	bool late_counted;
-	bool told_unread; /* logged that a file could not be read */
-	bool told_moved;  /* logged that allocator functions are in anonymous memory */
+	bool logged_unread; /* logged that a file could not be read */
+	bool logged_moved;  /* logged that allocator functions are in anonymous memory */
 	struct symspace *space;
 	struct process_fds fds;
 	uint64_t read_ns; /* time when the mappings were last read */
-	bool told_cut;    /* logged that some mappings were not read, as there are too many */
-	uint64_t rest_ns; /* minimum interval between reads of the mappings */
+	bool logged_cut;  /* logged that some mappings were not read, as there are too many */
+	uint64_t maps_interval_ns;     /* minimum interval between reads of the mappings */
 	struct function_place *places; /* addresses of probed functions, for -t events */
 	size_t place_cnt;
 };
@@ -102,8 +102,8 @@ void user_process__count_late(struct user_process *process);
 /*
  * Returns the mappings of the current image from the kernel's records; -ENOENT if there are none.
  */
-int user_process__told_maps(const struct user_context *ctx, const struct user_process *process,
-			    struct proc_maps *ret);
+int user_process__maps_from_records(const struct user_context *ctx,
+				    const struct user_process *process, struct proc_maps *ret);
 
 /*
  * Reads the current mappings. If they cannot be read, returns the last known ones. Returns 0 or a
@@ -120,9 +120,9 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 
 /*
  * True if the mappings were read too recently to be read again: reading many of them is slow.
- * settles: true before a report, when short intervals are ignored.
+ * before_report: true before a report, when short intervals are ignored.
  */
-bool user_process__rests(const struct user_process *process, bool settles);
+bool user_process__maps_are_recent(const struct user_process *process, bool before_report);
 
 /*
  * Reads the mappings, which user_process__compare_mappings() will need, unless they were read
@@ -131,10 +131,10 @@ bool user_process__rests(const struct user_process *process, bool settles);
 void user_process__read_mappings(const struct user_context *ctx, struct user_process *process);
 /*
  * Drops tracked mappings that were gone when the mappings were last read. Does nothing until all
- * records up to that read have been applied. heard_ns: time until which all records have been
- * applied.
+ * records up to that read have been applied. records_until_ns: time until which all records have
+ * been applied.
  */
-void user_process__compare_mappings(struct user_process *process, uint64_t heard_ns);
+void user_process__compare_mappings(struct user_process *process, uint64_t records_until_ns);
 
 /* --fds: stores which descriptors the process has open before any of them is tracked. */
 void user_process__begin_fds(const struct user_context *ctx, struct user_process *process);

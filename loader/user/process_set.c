@@ -24,7 +24,7 @@
 /* Delay before a process that is still loading its libraries is searched again, in nanoseconds. */
 #define RETRY_NS 5000000L
 /* Delay before a process with postponed files is searched again, in nanoseconds. */
-#define HELD_RETRY_NS 100000000L
+#define POSTPONED_RETRY_NS 100000000L
 /*
  * Maximum attach retries by timer. After that, a process is retried only when its loader hook
  * fires.
@@ -47,7 +47,7 @@ int process_set_init(struct process_set *set, struct user_programs *programs,
 {
 	*set = (struct process_set){
 		.programs = programs,
-		.purge_at = 1,
+		.purge_threshold = 1,
 		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
 		.retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 	};
@@ -158,21 +158,22 @@ static bool is_waiting(struct process_set *set, const struct user_process *proce
 {
 	const struct unwind_files *files = &set->programs->unwind.files;
 
-	if (user_process__rests(process, false)) {
+	if (user_process__maps_are_recent(process, false)) {
 		process_set_retry_soon(set);
 		return true;
 	}
-	if (!process->waits || !unwind_files_busy(files))
+	if (!process->awaits_tables || !unwind_files_busy(files))
 		return false;
 	/* This fails if the descriptor is already watched, which is harmless. */
 	process_set_watch(set, unwinder__poll_fd(files->unwinder), NULL);
 	return true;
 }
 
-/* Reads the mappings of the process. If time runs out, they are read again in the next turn. */
+/* Reads the mappings of the process. If time runs out, they are read again in the next iteration.
+ */
 static void refresh(struct process_set *set, struct user_process *process)
 {
-	if (user_process__rests(process, true))
+	if (user_process__maps_are_recent(process, true))
 		process->changed = true;
 	else
 		user_process__refresh(&set->programs->ctx, process);
@@ -184,11 +185,11 @@ static void refresh(struct process_set *set, struct user_process *process)
  * True if the search for postponed files of the process is not due yet. Also starts the retry timer
  * for that search, unless the timer is running.
  */
-static bool is_held(struct process_set *set, const struct user_process *process)
+static bool is_postponed(struct process_set *set, const struct user_process *process)
 {
-	struct itimerspec armed = {0}, later = {.it_value = {.tv_nsec = HELD_RETRY_NS}};
+	struct itimerspec armed = {0}, later = {.it_value = {.tv_nsec = POSTPONED_RETRY_NS}};
 
-	if (clock_ns(CLOCK_MONOTONIC) >= process->held_ns)
+	if (clock_ns(CLOCK_MONOTONIC) >= process->retry_files_ns)
 		return false;
 	timerfd_gettime(set->retry_fd, &armed);
 	if (!armed.it_value.tv_sec && !armed.it_value.tv_nsec)
@@ -199,11 +200,11 @@ static bool is_held(struct process_set *set, const struct user_process *process)
 static void retry_process(struct process_set *set, struct user_process *process)
 {
 	process->tries++;
-	if (attach_process(&set->programs->ctx, process) == -EAGAIN && !process->held_ns)
+	if (attach_process(&set->programs->ctx, process) == -EAGAIN && !process->retry_files_ns)
 		process_set_retry_soon(set);
-	if (process->held_ns)
+	if (process->retry_files_ns)
 		process->tries = 0;
-	is_held(set, process);
+	is_postponed(set, process);
 	/*
 	 * Libraries may have been unloaded unnoticed before the hook was probed: read the mappings.
 	 */
@@ -213,8 +214,8 @@ static void retry_process(struct process_set *set, struct user_process *process)
 
 /*
  * Searches processes that are not attached yet. Failures are handled at the next event of the
- * process. Begins with the process at which the last turn ran out of time, so that no process is
- * left out for good.
+ * process. Begins with the process at which the last iteration ran out of time, so that no process
+ * is left out for good.
  */
 static void retry(struct process_set *set)
 {
@@ -224,8 +225,8 @@ static void retry(struct process_set *set)
 		struct user_process *process = set->table.items[(first + i) % cnt];
 
 		if (process->attached || process->gone_ns || process->ended ||
-		    process->tries >= RETRIES_MAX || user_process__rests(process, false) ||
-		    is_held(set, process))
+		    process->tries >= RETRIES_MAX ||
+		    user_process__maps_are_recent(process, false) || is_postponed(set, process))
 			continue;
 		if (!has_time(set)) {
 			set->retry_at = (first + i) % cnt;
@@ -319,7 +320,7 @@ static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
  * Makes a target of a process that runs in the memory of another target, its owner (vfork). Its
  * allocations belong to the owner.
  */
-static bool add_borrower(struct process_set *set, pid_t pid, pid_t owner)
+static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 {
 	uint32_t key = (uint32_t)pid, owner_key = (uint32_t)owner;
 	struct memleak_target target;
@@ -327,10 +328,10 @@ static bool add_borrower(struct process_set *set, pid_t pid, pid_t owner)
 	if (!proc_share_memory(proc_living_thread(owner), pid) ||
 	    bpf_map_lookup_elem(targets_fd(set), &owner_key, &target) || !target.image)
 		return false;
-	target.borrows = 1;
+	target.shares_memory = 1;
 	target.exec_cnt = 0;
 	if (set->programs->ctx.skel->rodata->config.bound)
-		target.binding = MEMLEAK_BORROWED;
+		target.binding = MEMLEAK_SHARES_MEMORY;
 	bpf_map_update_elem(targets_fd(set), &key, &target, BPF_NOEXIST);
 	/*
 	 * If the process ended or ran exec before it became a target, no record reports that: check
@@ -342,66 +343,66 @@ static bool add_borrower(struct process_set *set, pid_t pid, pid_t owner)
 }
 
 /*
- * Attaches probes for borrower, which runs in the memory of the process. Does nothing with --count,
+ * Attaches probes for sharer, which runs in the memory of the process. Does nothing with --count,
  * whose probes stay bound to the process.
  */
-static void lend(struct process_set *set, struct user_process *process, pid_t borrower)
+static void probe_sharer(struct process_set *set, struct user_process *process, pid_t sharer)
 {
 	const struct user_context *ctx = &set->programs->ctx;
 	int err;
 
-	if (process->probes.lent || ctx->entries_only || ctx->pool)
+	if (process->probes.has_sharers || ctx->entries_only || ctx->shared)
 		return;
-	err = probe_set_lend(&process->probes, &ctx->programs);
+	err = probe_set_add_sharers(&process->probes, &ctx->programs);
 	if (err)
-		log_note("cannot probe process %d: %s", borrower, strerror(-err));
+		log_note("cannot probe process %d: %s", sharer, strerror(-err));
 	else
-		log_note("process %d shares the memory of process %d and is traced with it",
-			 borrower, process->info.pid);
+		log_note("process %d shares the memory of process %d and is traced with it", sharer,
+			 process->info.pid);
 }
 
-void process_set_lend(struct process_set *set, struct user_process *process, pid_t borrower)
+void process_set_add_sharer(struct process_set *set, struct user_process *process, pid_t sharer)
 {
 	set->processes_lost +=
-		!process->probes.lent && set->programs->ctx.skel->rodata->config.bound;
-	lend(set, process, borrower);
+		!process->probes.has_sharers && set->programs->ctx.skel->rodata->config.bound;
+	probe_sharer(set, process, sharer);
 }
 
-struct lender {
+struct memory_owner {
 	struct process_set *set;
 	struct user_process *process;
 };
 
-static int find_borrower(void *arg, pid_t pid)
+static int find_sharer(void *arg, pid_t pid)
 {
-	const struct lender *lender = arg;
-	pid_t owner = lender->process->info.pid;
+	const struct memory_owner *memory_owner = arg;
+	pid_t owner = memory_owner->process->info.pid;
 
-	if (pid != owner && add_borrower(lender->set, pid, owner))
-		lend(lender->set, lender->process, pid);
+	if (pid != owner && add_sharer(memory_owner->set, pid, owner))
+		probe_sharer(memory_owner->set, memory_owner->process, pid);
 	return 0;
 }
 
 /*
  * True if the pid is already a target because it runs in the memory of another process given by -p.
  */
-static bool is_borrower(const struct process_set *set, pid_t pid)
+static bool is_sharer(const struct process_set *set, pid_t pid)
 {
 	struct memleak_target target;
 	uint32_t key = (uint32_t)pid;
 
-	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.borrows;
+	return !bpf_map_lookup_elem(targets_fd(set), &key, &target) && target.shares_memory;
 }
 
-int process_set_give(struct process_set *set, pid_t pid)
+int process_set_add_pid(struct process_set *set, pid_t pid)
 {
 	struct memleak_target target = {.image = number(set)};
 	struct user_process *process;
 	uint32_t key = (uint32_t)pid;
-	struct lender lender;
+	struct memory_owner memory_owner;
 	int err;
 
-	if (is_borrower(set, pid))
+	if (is_sharer(set, pid))
 		return 0;
 	err = user_process__new(&set->programs->ctx, pid, false, &process);
 	if (err)
@@ -413,8 +414,8 @@ int process_set_give(struct process_set *set, pid_t pid)
 	if (bpf_map_update_elem(targets_fd(set), &key, &target, BPF_ANY))
 		return -errno;
 	err = attach_given(set, process);
-	lender = (struct lender){set, process};
-	return err ? err : proc_visit(find_borrower, &lender);
+	memory_owner = (struct memory_owner){set, process};
+	return err ? err : proc_visit(find_sharer, &memory_owner);
 }
 
 /* Marks an image as ended, so that the next purge deletes its data. */
@@ -424,7 +425,7 @@ static void drop(struct process_set *set, uint32_t image)
 		return;
 	/* If memory runs out here, the data of the image is never deleted. */
 	image_set_add(&set->gone, image);
-	set->gone_blocks += tracker_held(&set->programs->tracker, image);
+	set->gone_blocks += tracker_block_cnt(&set->programs->tracker, image);
 }
 
 /* Purges if ended images have much data, as the next report may be far away. */
@@ -432,7 +433,7 @@ static void purge_if_due(struct process_set *set)
 {
 	uint32_t most = set->programs->ctx.skel->rodata->config.max_allocs;
 
-	if (set->gone.cnt >= set->purge_at || set->gone_blocks >= most / PURGE_PART)
+	if (set->gone.cnt >= set->purge_threshold || set->gone_blocks >= most / PURGE_PART)
 		process_set_purge(set);
 }
 
@@ -466,7 +467,7 @@ static void remove_process(struct process_set *set, size_t at)
 static void count_skipped(struct process_set *set, int err)
 {
 	if (err == -ENOEXEC) {
-		set->narrow_cnt++;
+		set->skipped_32bit_cnt++;
 	} else if (err != -ESRCH && err != -ENOENT) {
 		set->unopened_cnt++;
 		set->unopened_err = err;
@@ -490,7 +491,7 @@ static void add_member(struct process_set *set, const struct member *member)
 		return;
 	}
 	if (!bpf_map_lookup_elem(targets_fd(set), &key, &known) ||
-	    add_borrower(set, member->pid, member->parent))
+	    add_sharer(set, member->pid, member->parent))
 		return;
 	err = user_process__new(&set->programs->ctx, member->pid, true, &process);
 	if (err) {
@@ -563,8 +564,8 @@ static void describe_skipped(const struct process_set *set)
 	size_t unread_cnt = 0, moved_cnt = 0;
 
 	for (size_t i = 0; i < set->table.cnt; i++) {
-		unread_cnt += set->table.items[i]->told_unread;
-		moved_cnt += set->table.items[i]->told_moved;
+		unread_cnt += set->table.items[i]->logged_unread;
+		moved_cnt += set->table.items[i]->logged_moved;
 	}
 	if (moved_cnt)
 		log_note("%zu process%s an allocator in anonymous memory, where no probes can be "
@@ -574,9 +575,9 @@ static void describe_skipped(const struct process_set *set)
 		log_note("%zu process%s %s files that memleak cannot read: if they define malloc, "
 			 "its calls are not seen (-v lists them)",
 			 unread_cnt, unread_cnt == 1 ? "" : "es", unread_cnt == 1 ? "has" : "have");
-	if (set->narrow_cnt)
+	if (set->skipped_32bit_cnt)
 		log_note("%zu 32-bit program%s not traced: memleak traces only 64-bit programs",
-			 set->narrow_cnt, set->narrow_cnt == 1 ? " is" : "s are");
+			 set->skipped_32bit_cnt, set->skipped_32bit_cnt == 1 ? " is" : "s are");
 	if (set->unopened_cnt)
 		log_note("%zu process%s not traced: %s", set->unopened_cnt,
 			 set->unopened_cnt == 1 ? " is" : "es are", strerror(-set->unopened_err));
@@ -585,8 +586,8 @@ static void describe_skipped(const struct process_set *set)
 void process_set_describe(const struct process_set *set)
 {
 	const struct options *opts = set->programs->ctx.opts;
-	size_t probe_cnt = set->programs->pool.probes.cnt;
-	size_t file_cnt = probe_pool_heaps(&set->programs->pool);
+	size_t probe_cnt = set->programs->shared.probes.cnt;
+	size_t file_cnt = shared_probes_heaps(&set->programs->shared);
 	cleanup_free char *probes = NULL;
 
 	if (!opts->fds &&
@@ -707,7 +708,7 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
  */
 void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads)
 {
-	process->left = true;
+	process->is_no_target = true;
 	process->unloads = unloads;
 	process->ended = process->found || process->gone_ns;
 	if (!process->found || process->attached)
@@ -729,18 +730,19 @@ void process_set_end_gone(struct process_set *set)
 
 		if (!process->gone_ns || process->ended)
 			continue;
-		if (process->gone_ns > set->programs->descendants.heard_ns) {
+		if (process->gone_ns > set->programs->descendants.records_until_ns) {
 			process_set_retry_soon(set);
 			continue;
 		}
 		bpf_map_lookup_elem(targets_fd(set), &key, &target);
 		if (target.image == process->info.image)
 			bpf_map_delete_elem(targets_fd(set), &key);
-		process_set_end(set, process, process->left ? process->unloads : target.unloads);
+		process_set_end(set, process,
+				process->is_no_target ? process->unloads : target.unloads);
 	}
 }
 
-void process_set_leave(struct process_set *set, struct user_process *process)
+void process_set_remove(struct process_set *set, struct user_process *process)
 {
 	for (size_t i = 0; i < set->table.cnt; i++) {
 		if (set->table.items[i] != process)
@@ -761,7 +763,7 @@ static void replace(struct process_set *set, struct user_process *process,
 	if (process && process->info.cgroup)
 		cgroup = strdup(process->info.cgroup);
 	if (process)
-		process_set_leave(set, process);
+		process_set_remove(set, process);
 	process_set_new(set, record, (uint32_t)record->addr, 0);
 	process = process_set_process(set, (uint32_t)record->addr);
 	if (process)
@@ -852,26 +854,26 @@ void process_set_purge(struct process_set *set)
 	image_set_deinit(&set->gone);
 	set->gone = kept;
 	set->gone_blocks = 0;
-	set->purge_at = 2 * kept.cnt + PURGE_AT;
+	set->purge_threshold = 2 * kept.cnt + PURGE_AT;
 }
 
 /* True if all processes had ended when the last report began, so that no further report follows. */
-static bool all_settled(const struct process_set *set)
+static bool all_marked_ended(const struct process_set *set)
 {
 	if (set->filter.rule.join)
 		return false;
 	for (size_t i = 0; i < set->table.cnt; i++)
-		if (!set->table.items[i]->settled)
+		if (!set->table.items[i]->ended_before_report)
 			return false;
 	return true;
 }
 
 void process_set_forget_ended(struct process_set *set)
 {
-	if (all_settled(set))
+	if (all_marked_ended(set))
 		return;
 	for (size_t i = 0; i < set->table.cnt;)
-		if (set->table.items[i]->settled)
+		if (set->table.items[i]->ended_before_report)
 			remove_process(set, i);
 		else
 			i++;
@@ -884,7 +886,7 @@ static void refresh_changed(struct process_set *set, struct user_process *proces
 	refresh(set, process);
 	if (!process->attached || process->ended)
 		return;
-	if (is_held(set, process))
+	if (is_postponed(set, process))
 		process->changed = true;
 	else
 		attach_later(&set->programs->ctx, process);
@@ -892,7 +894,7 @@ static void refresh_changed(struct process_set *set, struct user_process *proces
 
 /*
  * Reads each changed process once, even if several records reported changes. Begins with the
- * process at which the last turn ran out of time, so that no process is left out for good.
+ * process at which the last iteration ran out of time, so that no process is left out for good.
  */
 void process_set_refresh_changed(struct process_set *set)
 {
@@ -913,7 +915,7 @@ void process_set_refresh_changed(struct process_set *set)
 		/*
 		 * If the process is not attached, it may have mapped files since the last search.
 		 */
-		again |= !is_held(set, process) && !process->attached;
+		again |= !is_postponed(set, process) && !process->attached;
 	}
 	if (again)
 		retry(set);
@@ -930,7 +932,7 @@ void process_set_refresh_given(struct process_set *set)
 	for (size_t i = 0; i < cnt; i++) {
 		struct user_process *process = set->table.items[(first + i) % cnt];
 
-		if (process->found || user_process__rests(process, true))
+		if (process->found || user_process__maps_are_recent(process, true))
 			continue;
 		if (!has_time(set)) {
 			set->given_at = (first + i) % cnt;
@@ -950,7 +952,7 @@ void process_set_compare_mappings(struct process_set *set)
 {
 	for (size_t i = 0; i < set->table.cnt; i++)
 		user_process__compare_mappings(set->table.items[i],
-					       set->programs->descendants.heard_ns);
+					       set->programs->descendants.records_until_ns);
 }
 
 void process_set_finish_stacks(struct process_set *set, size_t most)
@@ -969,13 +971,13 @@ void process_set_finish_stacks(struct process_set *set, size_t most)
 	}
 }
 
-void process_set_settle_ended(struct process_set *set)
+void process_set_mark_ended(struct process_set *set)
 {
 	for (size_t i = 0; i < set->table.cnt; i++)
-		set->table.items[i]->settled = set->table.items[i]->ended;
+		set->table.items[i]->ended_before_report = set->table.items[i]->ended;
 }
 
-void process_set_settle_stacks(struct process_set *set)
+void process_set_finish_all_stacks(struct process_set *set)
 {
 	stack_copies_drain(&set->programs->copies);
 	process_set_finish_stacks(set, SIZE_MAX);

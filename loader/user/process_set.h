@@ -17,18 +17,19 @@ struct process_set {
 	struct process_table table;
 	int epoll_fd;      /* pidfds and other descriptors; data.ptr is a process or NULL */
 	int retry_fd;      /* timer for the next attempt to read or probe processes */
-	size_t refresh_at; /* index of the process that is read first in the next turn */
-	size_t retry_at;   /* index of the process that is retried first in the next turn */
+	size_t refresh_at; /* index of the process that is read first in the next iteration */
+	size_t retry_at;   /* index of the process that is retried first in the next iteration */
 	size_t given_at;   /* index of the process that is read first before the next report */
-	struct image_set mapped; /* ended images whose unwind spaces still exist */
-	struct image_set gone;   /* ended images whose blocks and sites still exist */
-	size_t purge_at;         /* number of ended images that starts a purge */
-	uint64_t gone_blocks;    /* blocks of images that ended since the last purge */
-	uint32_t given_images;   /* number of image numbers assigned so far */
-	uint64_t mappings_lost;  /* sum of mappings_lost of removed processes */
-	uint64_t exec_gaps;      /* sum of exec_gaps of removed processes */
-	uint64_t processes_lost; /* processes that were searched too late or not at all */
-	size_t narrow_cnt;   /* number of 32-bit programs that were skipped when tracing began */
+	struct image_set mapped;  /* ended images whose unwind spaces still exist */
+	struct image_set gone;    /* ended images whose blocks and sites still exist */
+	size_t purge_threshold;   /* number of ended images that starts a purge */
+	uint64_t gone_blocks;     /* blocks of images that ended since the last purge */
+	uint32_t given_images;    /* number of image numbers assigned so far */
+	uint64_t mappings_lost;   /* sum of mappings_lost of removed processes */
+	uint64_t exec_gaps;       /* sum of exec_gaps of removed processes */
+	uint64_t processes_lost;  /* processes that were searched too late or not at all */
+	size_t skipped_32bit_cnt; /* number of 32-bit programs that were skipped when tracing began
+				   */
 	size_t unopened_cnt; /* number of processes that could not be opened when tracing began */
 	int unopened_err;    /* error of the last process that could not be opened */
 };
@@ -65,7 +66,7 @@ void process_set_read_scripts(struct process_set *set, const struct user_process
 bool process_set_ended(const struct process_set *set);
 
 /* Opens and probes the process with this pid. Returns 0, or a negative errno after logging it. */
-int process_set_give(struct process_set *set, pid_t pid);
+int process_set_add_pid(struct process_set *set, pid_t pid);
 /* Adds all processes that match the filter. *ret is their number. Returns 0 or a negative errno. */
 int process_set_find(struct process_set *set, size_t *ret);
 /*
@@ -79,12 +80,12 @@ void process_set_describe(const struct process_set *set);
 void process_set_new(struct process_set *set, const struct memleak_record *record, uint32_t image,
 		     uint32_t base);
 /*
- * Also traces borrower, a process that runs in the memory of the given process. Earlier calls of
- * borrower may have been missed.
+ * Also traces sharer, a process that runs in the memory of the given process. Earlier calls of
+ * sharer may have been missed.
  */
-void process_set_lend(struct process_set *set, struct user_process *process, pid_t borrower);
+void process_set_add_sharer(struct process_set *set, struct user_process *process, pid_t sharer);
 /* Removes a process that is no longer traced and whose memory is gone. */
-void process_set_leave(struct process_set *set, struct user_process *process);
+void process_set_remove(struct process_set *set, struct user_process *process);
 /* Handles a record of an exec. The image in the record is the image before the exec. */
 void process_set_exec(struct process_set *set, const struct memleak_record *record);
 void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads);
@@ -109,16 +110,16 @@ void process_set_finish_stacks(struct process_set *set, size_t most);
  * Reads all deferred stacks from the ring and finishes them. Then reads the mappings of the
  * processes given by -p.
  */
-void process_set_settle_stacks(struct process_set *set);
+void process_set_finish_all_stacks(struct process_set *set);
 
 /* Finds the images whose blocks were inherited by descendants. Returns 0 or -ENOMEM. */
 int process_set_find_descendants(struct process_set *set);
 /*
- * Marks the processes that have ended as settled. The snapshot that follows is the last one to show
+ * Marks the processes that have ended. The snapshot that follows is the last one to show
  * them.
  */
-void process_set_settle_ended(struct process_set *set);
-/* Frees the processes marked by process_set_settle_ended(), unless all processes are marked. */
+void process_set_mark_ended(struct process_set *set);
+/* Frees the processes marked by process_set_mark_ended(), unless all processes are marked. */
 void process_set_forget_ended(struct process_set *set);
 /* Deletes all data of images that have ended, except blocks that descendants may still inherit. */
 void process_set_purge(struct process_set *set);

@@ -84,7 +84,7 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	err |= bpf_map__set_max_entries(skel->maps.interpreters,
 					(uint32_t)process_cnt + EXECS_AT_ONCE);
 	err |= bpf_map__set_autocreate(
-		config->exchange ? skel->maps.thread_table : skel->maps.thread_places, false);
+		config->exchange ? skel->maps.thread_table : skel->maps.thread_slots, false);
 	if (records_bytes)
 		err |= bpf_map__set_max_entries(skel->maps.records, (uint32_t)atoi(records_bytes));
 	if (!opts->trace)
@@ -273,8 +273,8 @@ static size_t choose_targets(const struct user_context *ctx, const struct target
 	bpf_program__set_autoload(skel->progs.cgroup_made, rule->by_cgroup);
 	bpf_program__set_autoload(skel->progs.cgroup_made_second, rule->by_cgroup);
 	if (rule->by_cgroup)
-		target_filter_tell_cgroup(filter, &skel->bss->target_filter_cgroup);
-	if (!ctx->pool)
+		target_filter_publish_cgroup(filter, &skel->bss->target_filter_cgroup);
+	if (!ctx->shared)
 		return process_cnt;
 	((struct memleak_config *)&skel->rodata->config)->quotas = true;
 	bpf_map__set_max_entries(skel->maps.quotas, MEMLEAK_QUOTAS + 1);
@@ -304,7 +304,7 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 	err = prepare_tables(ctx, &features, process_cnt);
 	ctx->programs.kind = link_kind_choose(&features);
 	((struct memleak_config *)&ctx->skel->rodata->config)->bound =
-		!ctx->pool && probe_programs_bound(&ctx->programs);
+		!ctx->shared && probe_programs_bound(&ctx->programs);
 	if (!err)
 		err = choose ? choose(arg, ctx) : choose_links(ctx);
 	if (!err)
@@ -340,8 +340,8 @@ int user_programs_init(struct user_programs *programs, const struct options *opt
 		err = probe_safety_check_shared();
 	if (err)
 		return err;
-	programs->pool.probes.binding = MEMLEAK_ANY_BINDING;
-	programs->ctx.pool = &programs->pool;
+	programs->shared.probes.binding = MEMLEAK_ANY_BINDING;
+	programs->ctx.shared = &programs->shared;
 	err = map_events__new(&programs->ctx.map_events);
 	if (err)
 		log_error("cannot receive mapping events: %s", strerror(-err));
@@ -378,7 +378,7 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 
 void user_programs_detach(struct user_programs *programs)
 {
-	probe_pool_deinit(&programs->pool);
+	shared_probes_deinit(&programs->shared);
 	/* All probes are gone, so no more stacks are sent. */
 	if (programs->ctx.skel && programs->ctx.skel->bss->tracking)
 		stack_copies_finish(&programs->copies);

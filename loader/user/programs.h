@@ -19,7 +19,7 @@ struct user_programs {
 	struct user_context ctx; /* has pointers to other fields of this struct */
 	struct unwind_spaces unwind;
 	struct stack_copies copies;
-	struct probe_pool pool; /* used if probes are shared */
+	struct shared_probes shared; /* used if probes are shared */
 	struct tracker tracker;
 	struct descendants descendants; /* used with --follow */
 	struct cost_meter cost;

@@ -61,7 +61,7 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	switch (record->type) {
 	case MEMLEAK_REC_BLOCKS: /* handled after all records are read */
 	case MEMLEAK_REC_PEAK:
-		return; /* the peak is checked in each turn */
+		return; /* the peak is checked in each iteration */
 	case MEMLEAK_REC_EXEC:
 		process_set_exec(set, record);
 		return;
@@ -73,8 +73,8 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	if (!process)
 		return; /* the image has ended */
 	switch (record->type) {
-	case MEMLEAK_REC_LEFT:
-		process_set_leave(set, process);
+	case MEMLEAK_REC_NO_TARGET:
+		process_set_remove(set, process);
 		break;
 	case MEMLEAK_REC_END:
 		process_set_end(set, process, (uint32_t)record->addr);
@@ -84,8 +84,8 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 			 "): children are not followed without -f",
 			 process->info.pid, (uint64_t)record->addr);
 		break;
-	case MEMLEAK_REC_BORROW:
-		process_set_lend(set, process, (pid_t)record->addr);
+	case MEMLEAK_REC_SHARER:
+		process_set_add_sharer(set, process, (pid_t)record->addr);
 		break;
 	case MEMLEAK_REC_LIBS:
 	case MEMLEAK_REC_CODE:
@@ -232,7 +232,7 @@ int records_catch_up(struct records *records)
 	records->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	records->until = position(records->written_to);
 	err = consume(records->ring);
-	/* Changed processes are read in the next turn: set the timer. */
+	/* Changed processes are read in the next iteration: set the timer. */
 	if (position(records->read_to) != before)
 		process_set_retry_soon(records->set);
 	return err;
@@ -252,7 +252,7 @@ int records_consume(struct records *records, bool all)
 	 * blocks all records after it.
 	 */
 	if (is_read(records))
-		records->set->programs->descendants.heard_ns = records->begun_ns;
+		records->set->programs->descendants.records_until_ns = records->begun_ns;
 	if (!err)
 		err = consume(records->events);
 	process_set_refresh_changed(records->set);

@@ -92,7 +92,7 @@ static struct earlier_frees earlier_of(const struct memleak_earlier *counts)
 
 static struct footprint footprint_of(const struct user_process *process)
 {
-	bool is_gone = process->ended || process->left || process->gone_ns;
+	bool is_gone = process->ended || process->is_no_target || process->gone_ns;
 
 	return is_gone ? (struct footprint){0} : footprint_read(process->info.pid);
 }
@@ -113,7 +113,7 @@ static int take_tallies(const struct process_set *set, struct snapshot *snap)
 			.earlier = earlier_of(&earlier[memleak_earlier_at(process->image)]),
 			.footprint = footprint_of(set->table.items[i]),
 			.ended = finds && set->table.items[i]->ended,
-			.ended_here = !finds && set->table.items[i]->settled,
+			.ended_here = !finds && set->table.items[i]->ended_before_report,
 		};
 
 		if (tally.refused || tally.earlier.cnt || tally.footprint.is_known || tally.ended ||
@@ -153,8 +153,8 @@ int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct pea
 	snap.peak = peak;
 	for (size_t i = 0; !err && i < set->table.cnt; i++)
 		err = walk_mappings(&walk, set->table.items[i]);
-	/* Finish the stacks of blocks that were allocated after the source was settled. */
-	process_set_settle_stacks(set);
+	/* Finish the stacks of blocks that were allocated after the source was drained. */
+	process_set_finish_all_stacks(set);
 	if (!err && tracker->walker.opts->summary)
 		err = take_summaries(set, &snap);
 	if (!err)

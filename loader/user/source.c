@@ -49,8 +49,9 @@ static bool user_source__ended(const struct source *base)
 	return process_set_ended(&((const struct user_source *)base)->tracing.set);
 }
 
-static int take_in(struct source *base, const struct event_listener *listener,
-		   int (*take)(struct tracing *tracing, uint64_t deadline_ns), uint64_t deadline_ns)
+static int handle_pending(struct source *base, const struct event_listener *listener,
+			  int (*take)(struct tracing *tracing, uint64_t deadline_ns),
+			  uint64_t deadline_ns)
 {
 	struct user_source *source = user_source_of(base);
 	int err;
@@ -64,13 +65,13 @@ static int take_in(struct source *base, const struct event_listener *listener,
 static int user_source__dispatch(struct source *base, const struct event_listener *listener,
 				 uint64_t deadline_ns)
 {
-	return take_in(base, listener, tracing_dispatch, deadline_ns);
+	return handle_pending(base, listener, tracing_dispatch, deadline_ns);
 }
 
-static int user_source__settle(struct source *base, const struct event_listener *listener,
-			       uint64_t deadline_ns)
+static int user_source__drain(struct source *base, const struct event_listener *listener,
+			      uint64_t deadline_ns)
 {
-	return take_in(base, listener, tracing_settle, deadline_ns);
+	return handle_pending(base, listener, tracing_drain, deadline_ns);
 }
 
 static int user_source__read(struct source *base, const struct read_request *request,
@@ -126,7 +127,7 @@ static int user_source__processes(const struct source *base, struct traced_proce
 	for (size_t i = 0; i < table->cnt; i++) {
 		const struct user_process *process = table->items[i];
 
-		if (!process->ended && !process->left)
+		if (!process->ended && !process->is_no_target)
 			processes[cnt++] =
 				(struct traced_process){process->info.pid, process->info.image};
 	}
@@ -168,7 +169,7 @@ static const struct source_ops user_source_ops = {
 	.describe = user_source__describe,
 	.poll_fd = user_source__poll_fd,
 	.dispatch = user_source__dispatch,
-	.settle = user_source__settle,
+	.drain = user_source__drain,
 	.ended = user_source__ended,
 	.read = user_source__read,
 	.at_end = user_source__at_end,
@@ -203,7 +204,7 @@ int user_source__new(const struct options *opts, struct symbolizer *symbolizer, 
 	source->source = (struct source){&user_source_ops, &source->symbols.backend};
 	source->events.symbols = &source->symbols;
 	source->peak.set = &source->tracing.set;
-	source->tracing.records.event = user_events_tell;
+	source->tracing.records.event = user_events_pass;
 	source->tracing.records.arg = &source->events;
 	err = tracing_init(&source->tracing, &request);
 	if (err) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Combines the parts of the user space sources and runs each part once per turn. */
+/* Combines the parts of the user space sources and runs each part once per iteration. */
 #include "loader/user/tracing.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@
 #include "loader/target/map_events.h"
 #include "loader/user/descriptors.h"
 
-/* Maximum deferred stacks finished per process and turn, as reading new code is more urgent. */
+/* Maximum deferred stacks finished per process and iteration, as reading new code is more urgent.
+ */
 #define STACKS_AT_ONCE 32
 
 /* Raises the limit of open files, since each traced process needs several descriptors. */
@@ -39,7 +40,7 @@ static int load(struct tracing *tracing, const struct tracing_request *request)
 	if (err)
 		return err;
 	programs->ctx.entries_only = request->choose != NULL;
-	if (programs->ctx.pool)
+	if (programs->ctx.shared)
 		allow_files();
 	err = process_set_init(set, programs, request->opts);
 	if (err)
@@ -88,7 +89,7 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 	tracing->programs.ctx.deadline_ns = clock_deadline_ns(request->start_ns);
 	/* Stop on a termination signal, even if some processes are not opened yet. */
 	for (size_t i = 0; !err && i < request->pid_cnt && !signals_end_pending(); i++)
-		err = process_set_give(set, request->pids[i]);
+		err = process_set_add_pid(set, request->pids[i]);
 	if (!err && set->filter.rule.follow && request->pid_cnt)
 		err = process_set_find_children(set, request->pids, request->pid_cnt);
 	if (!err && set->filter.rule.join)
@@ -109,7 +110,7 @@ static void detach_all(struct tracing *tracing)
 		return;
 	for (size_t i = 0; i < table->cnt; i++)
 		sets[i] = &table->items[i]->probes;
-	sets[table->cnt] = &tracing->programs.pool.probes;
+	sets[table->cnt] = &tracing->programs.shared.probes;
 	probe_sets_detach(sets, table->cnt + 1);
 }
 
@@ -187,7 +188,7 @@ static void describe_process(const struct user_process *process, const struct pr
 void tracing_describe(const struct tracing *tracing)
 {
 	const struct process_table *table = &tracing->set.table;
-	const struct probe_pool *pool = tracing->programs.ctx.pool;
+	const struct shared_probes *shared = tracing->programs.ctx.shared;
 
 	for (size_t i = 0; i < table->cnt; i++) {
 		const struct user_process *process = table->items[i];
@@ -196,7 +197,7 @@ void tracing_describe(const struct tracing *tracing)
 			log_note("tracing descriptors of pid %d (%s)", process->info.pid,
 				 process->info.comm);
 		else if (!process->found && process->allocator)
-			describe_process(process, pool ? &pool->probes : &process->probes);
+			describe_process(process, shared ? &shared->probes : &process->probes);
 	}
 	if (tracing->set.filter.rule.join)
 		process_set_describe(&tracing->set);
@@ -223,7 +224,7 @@ static bool is_image(void *arg, uint32_t image)
 	return process_set_process(arg, image) != NULL;
 }
 
-static int take_in(struct tracing *tracing, bool all, uint64_t deadline_ns)
+static int handle_pending(struct tracing *tracing, bool all, uint64_t deadline_ns)
 {
 	struct user_programs *programs = &tracing->programs;
 	struct process_set *set = &tracing->set;
@@ -252,16 +253,16 @@ static int take_in(struct tracing *tracing, bool all, uint64_t deadline_ns)
 
 int tracing_dispatch(struct tracing *tracing, uint64_t deadline_ns)
 {
-	return take_in(tracing, false, deadline_ns);
+	return handle_pending(tracing, false, deadline_ns);
 }
 
-int tracing_settle(struct tracing *tracing, uint64_t deadline_ns)
+int tracing_drain(struct tracing *tracing, uint64_t deadline_ns)
 {
-	int err = take_in(tracing, true, deadline_ns);
+	int err = handle_pending(tracing, true, deadline_ns);
 
 	if (err)
 		return err;
-	process_set_settle_stacks(&tracing->set);
+	process_set_finish_all_stacks(&tracing->set);
 	process_set_read_mappings(&tracing->set);
 	/*
 	 * Read records after mappings: the record of a move is sent before the kernel moves the
@@ -269,19 +270,19 @@ int tracing_settle(struct tracing *tracing, uint64_t deadline_ns)
 	 */
 	err = records_consume(&tracing->records, true);
 	process_set_compare_mappings(&tracing->set);
-	process_set_settle_ended(&tracing->set);
+	process_set_mark_ended(&tracing->set);
 	return err;
 }
 
 /* Logs a possible reason if a report is empty. */
-static void say_silent(struct tracing *tracing, uint64_t calls)
+static void log_silent(struct tracing *tracing, uint64_t calls)
 {
 	if (calls != tracing->reported_calls)
-		tracing->told_silent = false;
-	else if (!tracing->told_silent) {
+		tracing->logged_silent = false;
+	else if (!tracing->logged_silent) {
 		log_note("no allocator call was seen in this interval: the process is idle, or "
 			 "uses an allocator that is not probed (-v lists the probed functions)");
-		tracing->told_silent = true;
+		tracing->logged_silent = true;
 	}
 	tracing->reported_calls = calls;
 }
@@ -289,9 +290,9 @@ static void say_silent(struct tracing *tracing, uint64_t calls)
 void tracing_maintain(struct tracing *tracing, uint64_t calls)
 {
 	if (!process_set_ended(&tracing->set) && !tracing->programs.ctx.opts->fds)
-		say_silent(tracing, calls);
+		log_silent(tracing, calls);
 	process_set_forget_ended(&tracing->set);
 	process_set_purge(&tracing->set);
-	pool_sweep_run(&tracing->sweep, &tracing->set);
+	probe_sweep_run(&tracing->sweep, &tracing->set);
 	symbolizer__close_unmapped(tracing->programs.ctx.symbolizer);
 }

@@ -9,7 +9,7 @@
 #include "loader/user/cgroup_watch.h"
 #include "loader/user/fd_programs.h"
 #include "loader/user/lifecycle.h"
-#include "loader/user/pool_sweep.h"
+#include "loader/user/probe_sweep.h"
 #include "loader/user/records.h"
 
 struct tracing_request {
@@ -31,9 +31,9 @@ struct tracing {
 	struct lifecycle lifecycle;
 	struct fd_programs fd_programs;
 	struct cgroup_watch cgroup;
-	struct pool_sweep sweep;
+	struct probe_sweep sweep;
 	uint64_t reported_calls;
-	bool told_silent; /* logged that reported_calls has not changed */
+	bool logged_silent; /* logged that reported_calls has not changed */
 };
 
 /*
@@ -54,7 +54,7 @@ int tracing_dispatch(struct tracing *tracing, uint64_t deadline_ns);
  * Handles all pending records and events, and finishes deferred stacks. Returns 0 or a negative
  * errno.
  */
-int tracing_settle(struct tracing *tracing, uint64_t deadline_ns);
+int tracing_drain(struct tracing *tracing, uint64_t deadline_ns);
 /*
  * Frees processes that have ended, with all of their data, and removes unused probes. calls: number
  * of allocator calls seen since tracing began. If it has not changed since the last call of this

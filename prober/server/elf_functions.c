@@ -20,7 +20,7 @@ struct definitions {
 	size_t last; /* index in search->found of the latest definition; NONE if there is none */
 };
 
-struct search {
+struct symbol_search {
 	Elf *elf;
 	const struct wanted_functions *wanted;
 	GElf_Phdr segments[SEGMENTS_MAX];
@@ -37,7 +37,7 @@ struct search {
 	size_t found_cnt;
 	size_t found_cap;
 	size_t before_cap;
-	uint64_t left;
+	uint64_t surplus_cnt;
 	size_t *by_offset; /* indexes into `found`, sorted by file offset */
 	const char *name;  /* name of the wanted symbol */
 	GElf_Sym symbol;
@@ -45,7 +45,7 @@ struct search {
 	char *near; /* name of the nearest function so far */
 };
 
-static void read_segments(struct search *search)
+static void read_segments(struct symbol_search *search)
 {
 	size_t cnt;
 
@@ -65,7 +65,7 @@ static void read_segments(struct search *search)
  * Converts an address to the file offset that a uprobe needs, using the executable segment that
  * contains the address.
  */
-static bool locate(const struct search *search, uint64_t vaddr, struct elf_function *ret)
+static bool locate(const struct symbol_search *search, uint64_t vaddr, struct elf_function *ret)
 {
 	for (size_t i = 0; i < search->segment_cnt; i++) {
 		const GElf_Phdr *phdr = &search->segments[i];
@@ -80,7 +80,7 @@ static bool locate(const struct search *search, uint64_t vaddr, struct elf_funct
 	return false;
 }
 
-static int add_found(struct search *search, const struct elf_function *function)
+static int add_found(struct symbol_search *search, const struct elf_function *function)
 {
 	struct definitions *same = &search->definitions[function->name];
 
@@ -88,7 +88,7 @@ static int add_found(struct search *search, const struct elf_function *function)
 		if (search->found[i].offset == function->offset)
 			return 0;
 	if (same->cnt == DEFINITIONS_MAX || search->found_cnt == FILE_PROBES_MAX) {
-		search->left++;
+		search->surplus_cnt++;
 		return 0;
 	}
 	if (array_reserve(&search->found, &search->found_cap, search->found_cnt + 1) ||
@@ -108,7 +108,7 @@ static int compare_names(const void *a, const void *b, void *items)
 	return strcmp(of[*(const size_t *)a].name, of[*(const size_t *)b].name);
 }
 
-static int prepare_names(struct search *search)
+static int prepare_names(struct symbol_search *search)
 {
 	const struct wanted_functions *wanted = search->wanted;
 
@@ -126,7 +126,7 @@ static int prepare_names(struct search *search)
 	return 0;
 }
 
-static bool find_name(const struct search *search, const char *name, size_t *ret)
+static bool find_name(const struct symbol_search *search, const char *name, size_t *ret)
 {
 	size_t low = 0, high = search->order_cnt;
 
@@ -151,14 +151,15 @@ static bool find_name(const struct search *search, const char *name, size_t *ret
  * True if a function is in the wanted scope. A function that is private to a module is called only
  * by that module.
  */
-static bool is_meant(const struct search *search, const struct elf_function *function)
+static bool is_meant(const struct symbol_search *search, const struct elf_function *function)
 {
 	return function->exported || search->wanted->items[function->name].everywhere ||
 	       search->wanted->scope == SCOPE_ALL ||
 	       (search->wanted->scope == SCOPE_GLOBAL && !function->local);
 }
 
-static int match_symbol(struct search *search, const char *name, const GElf_Sym *sym, bool exported)
+static int match_symbol(struct symbol_search *search, const char *name, const GElf_Sym *sym,
+			bool exported)
 {
 	struct elf_function function = {
 		.exported = exported,
@@ -173,7 +174,7 @@ static int match_symbol(struct search *search, const char *name, const GElf_Sym 
 	return add_found(search, &function);
 }
 
-static int match_name(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+static int match_name(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
 	const char *name;
 
@@ -184,7 +185,7 @@ static int match_name(struct search *search, const GElf_Shdr *shdr, const GElf_S
 }
 
 /* Returns the number of found functions with a lower offset than the given one. */
-static size_t count_before(const struct search *search, uint64_t offset)
+static size_t count_before(const struct symbol_search *search, uint64_t offset)
 {
 	size_t low = 0, high = search->found_cnt;
 
@@ -203,7 +204,7 @@ static size_t count_before(const struct search *search, uint64_t offset)
  * Ends the room of the nearest function before a symbol at that symbol, since code may be entered
  * at any symbol.
  */
-static int limit_room(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+static int limit_room(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	struct elf_function other, *function;
@@ -221,9 +222,9 @@ static int limit_room(struct search *search, const GElf_Shdr *shdr, const GElf_S
 	return 0;
 }
 
-typedef int (*symbol_visitor)(struct search *, const GElf_Shdr *, const GElf_Sym *);
+typedef int (*symbol_visitor)(struct symbol_search *, const GElf_Shdr *, const GElf_Sym *);
 
-static int search_table(struct search *search, Elf_Scn *section, const GElf_Shdr *shdr,
+static int search_table(struct symbol_search *search, Elf_Scn *section, const GElf_Shdr *shdr,
 			symbol_visitor visit)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
@@ -246,7 +247,7 @@ static int search_table(struct search *search, Elf_Scn *section, const GElf_Shdr
 }
 
 /* Visits the symbols of the first symbol table of this type. Valid files have only one. */
-static int search_tables(struct search *search, uint32_t type, symbol_visitor visit)
+static int search_tables(struct symbol_search *search, uint32_t type, symbol_visitor visit)
 {
 	Elf_Scn *section = NULL;
 
@@ -276,7 +277,7 @@ static int compare_offsets(const void *a, const void *b, void *found)
 	return (x > y) - (x < y);
 }
 
-static int find_rooms(struct search *search, bool all)
+static int find_rooms(struct symbol_search *search, bool all)
 {
 	size_t cnt = search->found_cnt;
 	int err;
@@ -304,7 +305,7 @@ static int find_rooms(struct search *search, bool all)
 	return err;
 }
 
-static int search_file(struct search *search, int fd, uint16_t machine)
+static int search_file(struct symbol_search *search, int fd, uint16_t machine)
 {
 	bool all = needs_all(search->wanted);
 	GElf_Ehdr ehdr;
@@ -329,7 +330,7 @@ static int search_file(struct search *search, int fd, uint16_t machine)
 int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *wanted,
 		       struct elf_functions *ret)
 {
-	struct search search = {.wanted = wanted};
+	struct symbol_search search = {.wanted = wanted};
 	int err;
 
 	elf_version(EV_CURRENT);
@@ -343,11 +344,11 @@ int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *
 	if (err)
 		free(search.found);
 	else
-		*ret = (struct elf_functions){search.found, search.found_cnt, search.left};
+		*ret = (struct elf_functions){search.found, search.found_cnt, search.surplus_cnt};
 	return err;
 }
 
-static int match_exactly(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+static int match_exactly(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
 	const char *name;
 
@@ -362,7 +363,7 @@ static int match_exactly(struct search *search, const GElf_Shdr *shdr, const GEl
 
 bool elf_symbol_find(Elf *elf, const char *name, GElf_Sym *ret)
 {
-	struct search search = {.elf = elf, .name = name};
+	struct symbol_search search = {.elf = elf, .name = name};
 
 	if (search_tables(&search, SHT_DYNSYM, match_exactly) <= 0 &&
 	    search_tables(&search, SHT_SYMTAB, match_exactly) <= 0)
@@ -373,7 +374,7 @@ bool elf_symbol_find(Elf *elf, const char *name, GElf_Sym *ret)
 
 bool elf_variable_find(int fd, const char *name, uint64_t *ret)
 {
-	struct search search = {.name = name};
+	struct symbol_search search = {.name = name};
 	GElf_Ehdr ehdr;
 	bool found;
 
@@ -388,7 +389,7 @@ bool elf_variable_find(int fd, const char *name, uint64_t *ret)
 	return found;
 }
 
-static int match_near(struct search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
+static int match_near(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
 	const char *name;
 	char *copy;
@@ -408,7 +409,7 @@ static int match_near(struct search *search, const GElf_Shdr *shdr, const GElf_S
 
 char *elf_nearest_function(int fd, const char *name)
 {
-	struct search search = {.nearest = nearest_begin(name, strlen(name))};
+	struct symbol_search search = {.nearest = nearest_begin(name, strlen(name))};
 	int err;
 
 	elf_version(EV_CURRENT);

@@ -26,7 +26,7 @@ struct elf_function {
 struct elf_functions {
 	struct elf_function *items; /* functions found, allocated with malloc() */
 	size_t cnt;
-	uint64_t left; /* number of definitions left out because of the limits per file */
+	uint64_t surplus_cnt; /* number of definitions left out because of the limits per file */
 };
 
 /*

@@ -98,7 +98,7 @@ static void limit(struct file_functions *functions)
 
 		if (probe_cnt + 1 + function->return_cnt > FILE_PROBES_MAX) {
 			free_function(function);
-			functions->left++;
+			functions->surplus_cnt++;
 			continue;
 		}
 		probe_cnt += 1 + function->return_cnt;
@@ -116,7 +116,7 @@ static int find_all(struct work *work)
 	if (!functions->items)
 		return -ENOMEM;
 	functions->cnt = work->symbols.cnt;
-	functions->left = work->symbols.left;
+	functions->surplus_cnt = work->symbols.surplus_cnt;
 	for (size_t i = 0; i < functions->cnt; i++)
 		functions->items[i] = (struct found_function){
 			.name = work->symbols.items[i].name,

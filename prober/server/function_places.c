@@ -27,7 +27,7 @@
  */
 #define SCAN_MAX (256 << 20)
 
-struct search {
+struct place_search {
 	int fd;
 	uint16_t machine;
 	const struct elf_function *functions;
@@ -54,7 +54,7 @@ static size_t read_at(int fd, uint64_t offset, uint8_t *bytes, size_t size)
 	return len;
 }
 
-static void find_place(struct search *search, size_t i, bool move)
+static void find_place(struct place_search *search, size_t i, bool move)
 {
 	const struct elf_function *function = &search->functions[i];
 	size_t size = function->size && function->size <= FUNCTION_BYTES_MAX
@@ -82,7 +82,7 @@ static void find_place(struct search *search, size_t i, bool move)
 
 static void note_target(void *arg, uint64_t target)
 {
-	struct search *search = arg;
+	struct place_search *search = arg;
 
 	for (size_t i = 0; i < search->cnt; i++) {
 		uint64_t distance = target - search->functions[i].offset;
@@ -97,7 +97,7 @@ static void note_target(void *arg, uint64_t target)
  * jumps back, may be anywhere, and has no symbol in stripped files. So all bytes that may be a jump
  * count. Returns false if the segment cannot be read.
  */
-static bool scan_segment(struct search *search, uint64_t offset, uint64_t size)
+static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t size)
 {
 	cleanup_free uint8_t *bytes = malloc(CHUNK);
 	uint64_t at = 0;
@@ -125,7 +125,8 @@ static bool scan_segment(struct search *search, uint64_t offset, uint64_t size)
  * Returns a function whose probe was moved and whose segment was not yet searched; NULL if there is
  * none.
  */
-static const struct elf_function *next_segment(const struct search *search, const bool *scanned)
+static const struct elf_function *next_segment(const struct place_search *search,
+					       const bool *scanned)
 {
 	for (size_t i = 0; i < search->cnt; i++)
 		if (search->places[i].offset && !scanned[i])
@@ -133,7 +134,7 @@ static const struct elf_function *next_segment(const struct search *search, cons
 	return NULL;
 }
 
-static void scan_segments(struct search *search)
+static void scan_segments(struct place_search *search)
 {
 	cleanup_free bool *scanned = calloc(search->cnt + 1, sizeof(*scanned));
 	const struct elf_function *in;
@@ -160,7 +161,7 @@ void function_places_find(int fd, uint16_t machine, const struct elf_function *f
 {
 	cleanup_free bool *entered = calloc(cnt + 1, sizeof(*entered));
 	bool move = entered && cnt <= FUNCTION_CNT_MAX && !at_entry;
-	struct search search = {
+	struct place_search search = {
 		.fd = fd,
 		.machine = machine,
 		.functions = functions,

@@ -35,7 +35,7 @@ static const char *const tail_calls[] = {
 	"__cxa_throw_bad_array_new_length",
 };
 
-struct walk {
+struct code_walk {
 	struct code_file *code;
 	const struct named_functions *named;
 	uint64_t entry;
@@ -69,7 +69,7 @@ static void keep_node(void *node)
  * Records the address of an instruction; returns true if it is new. Sets walk->unknown at the
  * limit.
  */
-static bool note_seen(struct walk *walk, uint64_t addr)
+static bool note_seen(struct code_walk *walk, uint64_t addr)
 {
 	void *key = (void *)(uintptr_t)addr;
 
@@ -91,7 +91,7 @@ static void push(uint64_t **list, size_t *cnt, size_t *cap, uint64_t addr, int *
 		(*list)[(*cnt)++] = addr;
 }
 
-static size_t named_at(const struct walk *walk, uint64_t addr)
+static size_t named_at(const struct code_walk *walk, uint64_t addr)
 {
 	uint64_t offset = code_file_offset(walk->code, addr);
 
@@ -103,7 +103,7 @@ static size_t named_at(const struct walk *walk, uint64_t addr)
 	return NO_NAME;
 }
 
-static size_t named_as(const struct walk *walk, const char *name)
+static size_t named_as(const struct code_walk *walk, const char *name)
 {
 	for (size_t i = 0; i < walk->named->cnt; i++)
 		if (walk->named->items[i].name && !strcmp(walk->named->items[i].name, name))
@@ -119,7 +119,7 @@ struct destination {
 	size_t known;
 };
 
-static bool find_import(struct walk *walk, uint64_t slot, struct destination *ret)
+static bool find_import(struct code_walk *walk, uint64_t slot, struct destination *ret)
 {
 	if (!code_file_imported(walk->code, slot, &ret->name, &ret->addr))
 		return false;
@@ -127,7 +127,7 @@ static bool find_import(struct walk *walk, uint64_t slot, struct destination *re
 	return true;
 }
 
-static bool find_stub(struct walk *walk, uint64_t addr, struct destination *ret)
+static bool find_stub(struct code_walk *walk, uint64_t addr, struct destination *ret)
 {
 	uint64_t slot;
 
@@ -141,7 +141,7 @@ static bool find_stub(struct walk *walk, uint64_t addr, struct destination *ret)
 }
 
 /* Finds the target of a branch; returns false if it is unknown. Overwrites code->insn. */
-static bool find_destination(struct walk *walk, struct destination *ret)
+static bool find_destination(struct code_walk *walk, struct destination *ret)
 {
 	uint64_t target;
 
@@ -165,7 +165,7 @@ static bool never_returns(const struct destination *to)
 }
 
 /* Follows a call. Returns true if execution may continue after the call. */
-static bool follow_call(struct walk *walk)
+static bool follow_call(struct code_walk *walk)
 {
 	struct destination to;
 
@@ -181,7 +181,7 @@ static bool follow_call(struct walk *walk)
 }
 
 /* Follows a jump. An indirect jump is taken for a tail call, unless it may use a jump table. */
-static void follow_jump(struct walk *walk)
+static void follow_jump(struct code_walk *walk)
 {
 	const cs_x86_op *op = &walk->code->insn->detail->x86.operands[0];
 	bool indexed = op->type == X86_OP_MEM && op->mem.index != X86_REG_INVALID;
@@ -202,7 +202,7 @@ static void follow_jump(struct walk *walk)
 		walk->unknown = true;
 }
 
-static void note_table(struct walk *walk, const cs_insn *insn)
+static void note_table(struct code_walk *walk, const cs_insn *insn)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 	const cs_x86_op *last = x86->op_count ? &x86->operands[x86->op_count - 1] : NULL;
@@ -212,7 +212,7 @@ static void note_table(struct walk *walk, const cs_insn *insn)
 		walk->tables = true;
 }
 
-static void note_return(struct walk *walk, uint64_t addr)
+static void note_return(struct code_walk *walk, uint64_t addr)
 {
 	if (walk->return_cnt == FUNCTION_RETURNS_MAX)
 		walk->unknown = true;
@@ -222,7 +222,7 @@ static void note_return(struct walk *walk, uint64_t addr)
 }
 
 /* Follows one instruction. Returns true if execution may continue at the next instruction. */
-static bool follow(struct walk *walk, uint64_t addr)
+static bool follow(struct code_walk *walk, uint64_t addr)
 {
 	const cs_insn *insn = walk->code->insn;
 	uint64_t target;
@@ -249,7 +249,7 @@ static bool follow(struct walk *walk, uint64_t addr)
 	}
 }
 
-static void walk_code(struct walk *walk)
+static void walk_code(struct code_walk *walk)
 {
 	push(&walk->todo, &walk->todo_cnt, &walk->todo_cap, walk->entry, &walk->err);
 	while (walk->todo_cnt && !walk->err && !walk->unknown) {
@@ -276,7 +276,7 @@ static void walk_code(struct walk *walk)
  * If a function's first instruction is a jump to a named function, returns the index of that;
  * otherwise NO_NAME.
  */
-static size_t jumps_to(struct walk *walk)
+static size_t jumps_to(struct code_walk *walk)
 {
 	struct destination to;
 
@@ -290,7 +290,7 @@ static size_t jumps_to(struct walk *walk)
 	return to.known;
 }
 
-static void judge(struct walk *walk, struct function_returns *ret)
+static void judge(struct code_walk *walk, struct function_returns *ret)
 {
 	ret->through = jumps_to(walk);
 	ret->jumps_there = ret->through != NO_NAME;
@@ -317,7 +317,7 @@ int function_returns_find(struct code_file *code, const struct elf_function *fun
 			  const struct named_functions *named, struct function_returns *ret)
 {
 	struct function_returns found = {0};
-	struct walk walk = {.code = code, .named = named, .through = NO_NAME};
+	struct code_walk walk = {.code = code, .named = named, .through = NO_NAME};
 
 	if (!code_file_select(code, function->segment.offset))
 		return -ENOEXEC;

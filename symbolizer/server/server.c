@@ -12,13 +12,13 @@
 #include "symbolizer/server/name_writer.h"
 #include "symbolizer/server/protocol.h"
 
-struct server {
+struct symbol_server {
 	int sock;
 	struct elf_object **objects; /* objects, indexed by the module's id; NULL if not open */
 	size_t cnt, cap;
 };
 
-static struct elf_object **object_slot(struct server *server, uint32_t id)
+static struct elf_object **object_slot(struct symbol_server *server, uint32_t id)
 {
 	if (array_reserve(&server->objects, &server->cap, (size_t)id + 1))
 		return NULL;
@@ -72,7 +72,7 @@ static int get_anchors(struct message_cursor *cursor, struct elf_object *obj)
 	return err;
 }
 
-static int handle_open(struct server *server, uint32_t id, struct message_cursor *cursor,
+static int handle_open(struct symbol_server *server, uint32_t id, struct message_cursor *cursor,
 		       struct message *request, struct message *reply)
 {
 	struct elf_object **slot = object_slot(server, id);
@@ -103,7 +103,7 @@ static int handle_debug(struct elf_object *obj, struct message *request, struct 
 	return answer_opened(reply, obj, err);
 }
 
-static int handle_names(struct server *server, struct elf_object *obj,
+static int handle_names(struct symbol_server *server, struct elf_object *obj,
 			struct message_cursor *cursor, struct message *reply)
 {
 	enum name_level level = message_get_u32(cursor);
@@ -130,7 +130,7 @@ static int handle_names(struct server *server, struct elf_object *obj,
 	return err;
 }
 
-static int handle_close(struct server *server, uint32_t id)
+static int handle_close(struct symbol_server *server, uint32_t id)
 {
 	if (id < server->cnt) {
 		elf_object__free(server->objects[id]);
@@ -144,7 +144,7 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	struct message_cursor cursor = message_read(request);
 	uint32_t type = message_get_u32(&cursor);
 	uint32_t id = message_get_u32(&cursor);
-	struct server *server = arg;
+	struct symbol_server *server = arg;
 	struct elf_object *obj = id < server->cnt ? server->objects[id] : NULL;
 
 	switch (type) {
@@ -163,7 +163,7 @@ static int handle(void *arg, struct message *request, struct message *reply)
 
 void symbolizer_server_main(int sock)
 {
-	struct server server = {.sock = sock};
+	struct symbol_server server = {.sock = sock};
 
 	/* Stop elfutils from downloading files, since this process must not wait for a network. */
 	unsetenv("DEBUGINFOD_URLS");

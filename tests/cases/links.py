@@ -12,7 +12,7 @@ from lib.links import KINDS, attach
 
 THINGS = ("nested", "in_turn", "holes", "one_place", "jumps", "resizes", "abandons",
           "signal_here", "signal_stack")
-CALLS = 10000  # as in tests/programs/unawaited.c
+CALLS = 10000  # as in tests/programs/unreported.c
 FEW = 500      # calls whose returns may be traced before memleak stops it
 
 SYS_BPF = {"x86_64": 321, "aarch64": 280}
@@ -52,7 +52,7 @@ class RunCounts:
 def test_left_out(t, case):
     """Left-out calls do not hide other calls, whether their returns are traced or not."""
     kind, name = case.split(":")
-    program = t.program("unawaited", name)
+    program = t.program("unreported", name)
     memleak = attach(t, program, kind, "-z", "1000")
     truth = program.go()
     abandoned = name == "abandons" and kind != "session"
@@ -64,8 +64,8 @@ def test_left_out(t, case):
 @each(*THINGS)
 def test_left_out_beside_another(t, name):
     """The kernel makes a return visible to all tracers of a file if one of them wants it."""
-    other = attach(t, t.program("unawaited", "many"), "multi")
-    program = t.program("unawaited", name)
+    other = attach(t, t.program("unreported", "many"), "multi")
+    program = t.program("unreported", name)
     memleak = attach(t, program, "session", "-z", "1000")
     truth = program.go()
     expect(memleak.stop(), truth)
@@ -76,7 +76,7 @@ def test_left_out_beside_another(t, name):
 @each(*THINGS)
 def test_left_out_by_frame_pointers(t, name):
     """Frame pointers do not show which calls are in progress, so all returns are traced."""
-    program = t.program("unawaited", name)
+    program = t.program("unreported", name)
     memleak = attach(t, program, "session", "-z", "1000", "--unwind", "fp")
     truth = program.go()
     expect(memleak.stop(), truth, may_lose=("unwind", "unreturned"))
@@ -88,7 +88,7 @@ def test_left_out_without_tables(t, name):
     """
     Without unwind tables, the first call in doubt may be misjudged, and is then counted as lost.
     """
-    program = t.program("unawaited_bare", name)
+    program = t.program("unreported_bare", name)
     memleak = attach(t, program, "session", "-z", "1000")
     truth = program.go()
     report = memleak.stop()
@@ -99,7 +99,7 @@ def test_left_out_without_tables(t, name):
 
 
 def check_returns(t, kind, *options):
-    program = t.program("unawaited", "many")
+    program = t.program("unreported", "many")
     memleak = attach(t, program, kind, *options)
     with RunCounts() as runs:
         before = runs.of(memleak.pid)
@@ -142,7 +142,7 @@ def test_samples_by_bytes(t, kind):
     """
     One sample in 1000 bytes: returns of calls without a sample are not traced, but the calls count.
     """
-    program = t.program("unawaited", "headers")
+    program = t.program("unreported", "headers")
     memleak = attach(t, program, kind, "--sample-bytes", "1000")
     truth = program.go()
     report = memleak.stop()
@@ -157,7 +157,7 @@ def test_samples_by_bytes(t, kind):
 @each("session", "multi")
 def test_samples(t, kind):
     """One call in ten is sampled: nested allocator calls are not counted twice."""
-    program = t.program("unawaited", "headers")
+    program = t.program("unreported", "headers")
     memleak = attach(t, program, kind, "-s", "10")
     truth = program.go()
     report = memleak.stop()

@@ -49,7 +49,7 @@ def test_arenas_of_samples(t, case):
 @each(*KINDS)
 def test_abandoned_call(t, kind):
     """After a jump out of a call a few calls may be hidden; each of them is counted as lost."""
-    program = t.program("unawaited", "abandons_once")
+    program = t.program("unreported", "abandons_once")
     memleak = attach(t, program, kind)
     truth = program.go()
     report = memleak.stop()
@@ -60,9 +60,9 @@ def test_abandoned_call(t, kind):
 
 @once
 @each(*KINDS)
-def test_new_after_unawaited(t, kind):
+def test_new_after_unreported(t, kind):
     """An exception may leave operator new, which has extra probes beside sessions."""
-    program = t.program("unawaited", "news", preload=library("tcmalloc"))
+    program = t.program("unreported", "news", preload=library("tcmalloc"))
     memleak = attach(t, program, kind, "-z", "1000")
     truth = program.go()
     expect(memleak.stop(), truth)
@@ -72,7 +72,7 @@ def test_new_after_unawaited(t, kind):
 @each(*KINDS)
 def test_handler_maps(t, kind):
     """A signal handler maps memory while the program is in an allocator call."""
-    program = t.program("unawaited", "signal_maps")
+    program = t.program("unreported", "signal_maps")
     memleak = attach(t, program, kind)
     truth = program.go()
     expect(memleak.stop(), truth)

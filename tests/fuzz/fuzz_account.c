@@ -174,7 +174,7 @@ static void read_process(struct agent_process *process, bool samples)
 		abort();
 	check(&snap);
 	snapshot_deinit(&snap);
-	agent_process__leave(process);
+	agent_process__store_mappings(process);
 	site_table_deinit(&walker.sites);
 	code_files_deinit(&files);
 }

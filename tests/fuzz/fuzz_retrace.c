@@ -71,7 +71,7 @@ static void check_ways(const struct retrace *retrace, const struct image *image)
 		const struct retrace_place *place = &retrace->places[i];
 		size_t steps = 0;
 
-		for (; place && place->is_held; place = retrace_next(retrace, place))
+		for (; place && place->is_rooted; place = retrace_next(retrace, place))
 			if (steps++ == retrace->cnt ||
 			    !proc_maps_find(&image->memory.maps, place->slot))
 				abort();

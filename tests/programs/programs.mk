@@ -15,7 +15,7 @@ PLAIN := leak functions chase edges handover mappings threads pending churn relo
 	allocator_api family prefork untraced inherited growing spread arrays moving strings odd_strings runtime_init after_free \
 	two_allocators moved_text leaderless workers named linked mapped mapper reload census resident keeps held heirs fds prove_shapes prove_waits prove_places prove_heap prove_threads
 # Sources built in other ways, and programs with several files.
-VARIANTS := unawaited unawaited_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static moved_text_static \
+VARIANTS := unreported unreported_bare leak_nopie leak_nodebug leak_go leak_static leak_stripped_static family_static moved_text_static \
 	after_free_static runtime_init_static resident_static libplugin.so libwrapper.so libwrapper_jump.so libwrapper_header.so libslow_unwind.so libearly.so \
 	kernel kernel_flow command libbump.so libbump_je.so own_malloc own_malloc_static \
 	own_malloc_library own_malloc_prefixed own_malloc_built_in own_malloc_hidden \
@@ -90,7 +90,7 @@ $(P)/shadow_static: $(SHADOW) $(PROGRAM_DEPS)
 $(P)/shadow_musl: $(SHADOW) $(PROGRAM_DEPS)
 	musl-gcc -std=gnu11 $(PROGRAM_FLAGS) -o $@ $<
 
-$(P)/unawaited: tests/programs/unawaited.c $(PROGRAM_DEPS)
+$(P)/unreported: tests/programs/unreported.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls $<
 
 # Linked with the code that confines memleak's helpers.
@@ -98,7 +98,7 @@ $(P)/confined: tests/programs/confined.c $(O)/lib/helper.a $(O)/lib/base.a $(PRO
 	$(PROGRAM_CC) -I. $(filter %.c %.a,$^) -lseccomp
 
 # Without unwind tables, stacks do not show which calls are in progress.
-$(P)/unawaited_bare: tests/programs/unawaited.c $(PROGRAM_DEPS)
+$(P)/unreported_bare: tests/programs/unreported.c $(PROGRAM_DEPS)
 	$(PROGRAM_CC) -foptimize-sibling-calls -fno-asynchronous-unwind-tables \
 		-fno-unwind-tables $<
 

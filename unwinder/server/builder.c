@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "unwinder/server/cfi_program.h"
-#include "unwinder/server/elf_image.h"
+#include "unwinder/server/elf_view.h"
 #include "unwinder/server/fde_list.h"
 #include "unwinder/server/rule.h"
 
@@ -34,7 +34,7 @@ struct code {
 #define TRAMPOLINE_CODE_MAX (4U << 20)
 
 struct builder {
-	struct elf_image image;
+	struct elf_view view;
 	const struct unwind_arch *arch;
 	struct code *codes;
 	size_t code_cnt;
@@ -60,15 +60,15 @@ static int add_row(struct builder *builder, uint64_t offset, uint32_t rule)
 /* Finds the executable segments that are inside the file. Skips others, which cannot be mapped. */
 static int find_code(struct builder *builder)
 {
-	size_t cnt, size = builder->image.size;
+	size_t cnt, size = builder->view.size;
 
-	if (elf_getphdrnum(builder->image.elf, &cnt))
+	if (elf_getphdrnum(builder->view.elf, &cnt))
 		return -ENOEXEC;
 	builder->codes = calloc(cnt + 1, sizeof(*builder->codes));
 	if (!builder->codes)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		GElf_Phdr mem, *header = gelf_getphdr(builder->image.elf, (int)i, &mem);
+		GElf_Phdr mem, *header = gelf_getphdr(builder->view.elf, (int)i, &mem);
 
 		if (!header || header->p_type != PT_LOAD || !(header->p_flags & PF_X) ||
 		    header->p_offset > size || header->p_filesz > size - header->p_offset ||
@@ -256,7 +256,7 @@ static int add_sigreturn(struct builder *builder, const struct fde_list *list,
 {
 	const struct unwind_arch *arch = builder->arch;
 	struct unwind_rule signal = {.cfa = UNWIND_CFA_SIGNAL};
-	const char *bytes = builder->image.bytes, *found;
+	const char *bytes = builder->view.bytes, *found;
 	uint64_t offset, lead;
 	int err;
 
@@ -315,19 +315,19 @@ static void open_cfi(struct builder *builder, const struct fde_list *list)
 {
 	bool has_debug = false;
 
-	builder->eh_cfi = dwarf_getcfi_elf(builder->image.elf);
+	builder->eh_cfi = dwarf_getcfi_elf(builder->view.elf);
 	for (size_t i = 0; !has_debug && i < list->cnt; i++)
 		has_debug = list->items[i].is_debug;
 	if (!has_debug)
 		return;
-	builder->dwarf = dwarf_begin_elf(builder->image.elf, DWARF_C_READ, NULL);
+	builder->dwarf = dwarf_begin_elf(builder->view.elf, DWARF_C_READ, NULL);
 	builder->debug_cfi = builder->dwarf ? dwarf_getcfi(builder->dwarf) : NULL;
 }
 
 static int add_rows(struct builder *builder)
 {
 	struct fde_list list = {0};
-	int err = fde_list_init(builder->image.elf, &list);
+	int err = fde_list_init(builder->view.elf, &list);
 
 	if (!err) {
 		open_cfi(builder, &list);
@@ -344,7 +344,7 @@ static int find_arch(struct builder *builder)
 {
 	GElf_Ehdr header;
 
-	if (!gelf_getehdr(builder->image.elf, &header))
+	if (!gelf_getehdr(builder->view.elf, &header))
 		return -ENOEXEC;
 	builder->arch = unwind_arch_find(header.e_machine);
 	return builder->arch ? 0 : -ENOEXEC;
@@ -356,7 +356,7 @@ static void builder_deinit(struct builder *builder)
 		dwarf_end(builder->dwarf);
 	if (builder->eh_cfi)
 		dwarf_cfi_end(builder->eh_cfi);
-	elf_image_deinit(&builder->image);
+	elf_view_deinit(&builder->view);
 	rule_set_deinit(&builder->rules);
 	free(builder->codes);
 	free(builder->rows);
@@ -368,7 +368,7 @@ int unwind_table_build(int fd, struct unwind_table *ret)
 	int err;
 
 	elf_version(EV_CURRENT);
-	err = elf_image_init(fd, &builder.image);
+	err = elf_view_init(fd, &builder.view);
 	if (err)
 		return err;
 	err = find_arch(&builder);

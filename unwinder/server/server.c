@@ -19,7 +19,7 @@ struct numbered_space {
 	struct walker_space *space;
 };
 
-struct server {
+struct unwind_server {
 	struct numbered_space *spaces;
 	size_t cnt;
 	size_t cap;
@@ -71,7 +71,7 @@ static int build_table(int fd, struct message *reply)
 	return 0;
 }
 
-static struct numbered_space *find(struct server *server, uint32_t number)
+static struct numbered_space *find(struct unwind_server *server, uint32_t number)
 {
 	for (size_t i = 0; i < server->cnt; i++)
 		if (server->spaces[i].number == number)
@@ -79,7 +79,7 @@ static struct numbered_space *find(struct server *server, uint32_t number)
 	return NULL;
 }
 
-static void close_space(struct server *server, uint32_t number)
+static void close_space(struct unwind_server *server, uint32_t number)
 {
 	struct numbered_space *space = find(server, number);
 
@@ -89,7 +89,7 @@ static void close_space(struct server *server, uint32_t number)
 	*space = server->spaces[--server->cnt];
 }
 
-static int open_space(struct server *server, uint32_t number)
+static int open_space(struct unwind_server *server, uint32_t number)
 {
 	int err;
 
@@ -102,7 +102,7 @@ static int open_space(struct server *server, uint32_t number)
 	return err;
 }
 
-static int add_code(struct server *server, uint32_t number, struct message_cursor *cursor,
+static int add_code(struct unwind_server *server, uint32_t number, struct message_cursor *cursor,
 		    struct message *request)
 {
 	struct numbered_space *space = find(server, number);
@@ -125,7 +125,7 @@ static bool copy_valid(const struct unwind_copy *copy)
 	       copy->other.bytes <= UNWIND_COPY_OTHER_BYTES;
 }
 
-static int walk(struct server *server, uint32_t number, struct message_cursor *cursor,
+static int walk(struct unwind_server *server, uint32_t number, struct message_cursor *cursor,
 		struct message *reply)
 {
 	const void *bytes = message_get_bytes(cursor, sizeof(server->copy));
@@ -149,7 +149,7 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	struct message_cursor cursor = message_read(request);
 	uint32_t kind = message_get_u32(&cursor);
 	uint32_t number = kind == UNWIND_TABLE ? 0 : message_get_u32(&cursor);
-	struct server *server = arg;
+	struct unwind_server *server = arg;
 
 	switch (kind) {
 	case UNWIND_TABLE:
@@ -170,7 +170,7 @@ static int handle(void *arg, struct message *request, struct message *reply)
 
 void unwind_server_main(int sock)
 {
-	struct server *server = calloc(1, sizeof(*server));
+	struct unwind_server *server = calloc(1, sizeof(*server));
 
 	/* Stop elfutils from downloading debug files. */
 	unsetenv("DEBUGINFOD_URLS");

@@ -37,7 +37,7 @@ static const char *const hostile[] = {
 	"fifteen bytes..",
 };
 
-static void names_are_told_raw(void **state)
+static void names_are_not_escaped(void **state)
 {
 	char before[17];
 
@@ -155,12 +155,13 @@ static void another_version_is_another_file(void **state)
  */
 static void cpu_time_is_that_of_the_process(void **state)
 {
-	uint64_t before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), told_ns = proc_cpu_ns(getpid());
+	uint64_t before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+		 reported_ns = proc_cpu_ns(getpid());
 
 	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < before_ns + 100000000)
 		;
-	told_ns = proc_cpu_ns(getpid()) - told_ns;
-	assert_in_range(told_ns, 60000000,
+	reported_ns = proc_cpu_ns(getpid()) - reported_ns;
+	assert_in_range(reported_ns, 60000000,
 			clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns + 40000000);
 	assert_int_equal(proc_cpu_ns(INT_MAX), 0);
 }
@@ -202,7 +203,7 @@ static void waiting_for_a_processor_is_delay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_told_raw),
+		cmocka_unit_test(names_are_not_escaped),
 		cmocka_unit_test(names_make_no_fields),
 		cmocka_unit_test(fields_are_whole_words_at_the_start_of_lines),
 		cmocka_unit_test(what_is_gone_is_an_error),

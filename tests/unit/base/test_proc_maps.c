@@ -224,7 +224,7 @@ static void too_many(void **state)
 	assert_string_not_equal(maps.mappings[0].path, maps.mappings[1].path);
 	assert_string_equal(maps.mappings[maps.cnt - 1].path + 1,
 			    maps.mappings[(maps.cnt - 1) % 2].path + 1);
-	assert_in_range(proc_maps_rest_ns(&maps), 1000000000, 5000000000);
+	assert_in_range(proc_maps_interval_ns(&maps), 1000000000, 5000000000);
 	proc_maps_deinit(&maps);
 	assert_int_equal(fclose(file), 0);
 }

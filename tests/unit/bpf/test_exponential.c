@@ -118,7 +118,7 @@ static void mean_and_variance(void **state)
 }
 
 /* All sizes share one countdown. Each size must still be sampled with its own probability. */
-static void blocks_are_met_as_they_should(void **state)
+static void sizes_are_sampled_with_their_probability(void **state)
 {
 	static const uint64_t sizes[] = {0, 1, 16, 17, 100, 1000, 4096, 10000, 100000};
 	const uint64_t mean = 4096;
@@ -178,7 +178,7 @@ int main(void)
 		cmocka_unit_test(errors_are_relative),
 		cmocka_unit_test(products),
 		cmocka_unit_test(mean_and_variance),
-		cmocka_unit_test(blocks_are_met_as_they_should),
+		cmocka_unit_test(sizes_are_sampled_with_their_probability),
 		cmocka_unit_test(sizes_do_not_overflow),
 	};
 

@@ -183,7 +183,8 @@ static void report(struct ranking *ranking, const struct site *sites,
 		ret[i] = sites[i].count ? growth[next++] : (struct growth){.history = NULL};
 }
 
-void made_program_run(struct made_program *program, double until_s, made_report_fn *told, void *arg)
+void made_program_run(struct made_program *program, double until_s, made_report_fn *report_fn,
+		      void *arg)
 {
 	struct process process = {.image = 1, .pid = 1};
 	struct living living = {.blocks = calloc(program->cnt + 1, sizeof(*living.blocks))};
@@ -202,7 +203,7 @@ void made_program_run(struct made_program *program, double until_s, made_report_
 		look(program, &living, at_s, last_s, sites);
 		tally.earlier = living.earlier;
 		report(ranking, sites, &tally, at_s, growth);
-		told(arg, at_s, sites, growth);
+		report_fn(arg, at_s, sites, growth);
 		last_s = at_s;
 	}
 	ranking__free(ranking);

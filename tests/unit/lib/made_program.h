@@ -62,8 +62,8 @@ void made_leak(struct made_program *program, uint32_t site, double from_s, doubl
 typedef void made_report_fn(void *arg, double at_s, const struct site *sites,
 			    const struct growth *growth);
 
-/* Calls the function told for each report up to the time until_s. Sorts the blocks by birth. */
-void made_program_run(struct made_program *program, double until_s, made_report_fn *told,
+/* Calls report_fn for each report up to the time until_s. Sorts the blocks by birth. */
+void made_program_run(struct made_program *program, double until_s, made_report_fn *report_fn,
 		      void *arg);
 
 /* Returns the trend of each site in the last report. */

@@ -123,9 +123,9 @@ static void describe_tracing(FILE *out, const struct options *opts)
 	print_text(out, "user", opts->user);
 	print_text(out, "object", opts->object);
 	print_text(out, "prefix", opts->symbols_prefix);
-	for (size_t i = 0; i < opts->pool_function_cnt; i++)
-		fprintf(out, " pool=%s:%d", opts->pool_functions[i].name,
-			opts->pool_functions[i].shape);
+	for (size_t i = 0; i < opts->custom_function_cnt; i++)
+		fprintf(out, " pool=%s:%d", opts->custom_functions[i].name,
+			opts->custom_functions[i].shape);
 	print_number(out, "kernel", opts->kernel, 0);
 	print_number(out, "fds", opts->fds, 0);
 	print_number(out, "percpu", opts->percpu, 0);

@@ -142,7 +142,7 @@ static void assert_taken(void **state, const struct found_function *function)
 	put_function(function);
 	assert_int_equal(ask_false(state, &functions), 0);
 	assert_int_equal(functions.cnt, 1);
-	assert_int_equal(functions.left, 5);
+	assert_int_equal(functions.surplus_cnt, 5);
 	assert_int_equal(functions.items[0].offset, function->offset);
 	assert_int_equal(functions.items[0].place.offset, function->place.offset);
 	assert_int_equal(functions.items[0].return_cnt, function->return_cnt);

@@ -260,7 +260,7 @@ static int refuse(void *arg, uint64_t start, uint64_t end)
 	return -ECANCELED;
 }
 
-static void a_search_ends_when_it_is_told_to(void **state)
+static void search_ends_on_request(void **state)
 {
 	struct child *child = *state;
 	const struct memory *memory = &child->live.memory;
@@ -318,7 +318,7 @@ int main(void)
 		cmocka_unit_test(large_empty_ranges_cost_nothing),
 		cmocka_unit_test(devices_are_not_touched),
 		cmocka_unit_test(a_process_that_has_ended_has_no_memory),
-		cmocka_unit_test(a_search_ends_when_it_is_told_to),
+		cmocka_unit_test(search_ends_on_request),
 		/* These tests come last, as reading allocates page tables. */
 		cmocka_unit_test(memory_is_read),
 		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),

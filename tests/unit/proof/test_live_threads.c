@@ -50,7 +50,7 @@ static void threads_are_found_by_number(void **state)
 	assert_int_equal(live_threads_find(&threads, 30)->tid, 30);
 	assert_null(live_threads_find(&threads, 20));
 	assert_null(live_threads_find(&threads, 31));
-	assert_true(live_threads_all_rest(&threads));
+	assert_true(live_threads_are_idle(&threads));
 	live_threads_deinit(&threads);
 }
 
@@ -91,7 +91,7 @@ static void nonsense_is_refused(void **state)
 	assert_int_equal(index_of(&threads), -EPROTO);
 }
 
-static bool rested(pid_t tid, uint32_t flags, uint64_t more_switches)
+static bool stayed_idle(pid_t tid, uint32_t flags, uint64_t more_switches)
 {
 	struct live_threads before = {0}, after = {0};
 	bool same;
@@ -100,18 +100,18 @@ static bool rested(pid_t tid, uint32_t flags, uint64_t more_switches)
 	add(&after, tid, 1, flags, 0)->switches += more_switches;
 	live_threads_index(&before);
 	live_threads_index(&after);
-	same = live_threads_rested(&before, &after);
+	same = live_threads_stayed_idle(&before, &after);
 	live_threads_deinit(&before);
 	live_threads_deinit(&after);
 	return same;
 }
 
-static void who_ran_meanwhile_is_told_by_switches(void **state)
+static void threads_that_ran_are_found_by_switches(void **state)
 {
-	assert_true(rested(10, ASLEEP, 0));
-	assert_false(rested(10, ASLEEP, 1));
-	assert_false(rested(10, MEMLEAK_THREAD_KNOWN, 0));
-	assert_false(rested(11, ASLEEP, 0));
+	assert_true(stayed_idle(10, ASLEEP, 0));
+	assert_false(stayed_idle(10, ASLEEP, 1));
+	assert_false(stayed_idle(10, MEMLEAK_THREAD_KNOWN, 0));
+	assert_false(stayed_idle(11, ASLEEP, 0));
 }
 
 static void registers_become_words(void **state)
@@ -172,7 +172,7 @@ int main(void)
 		cmocka_unit_test(threads_are_found_by_number),
 		cmocka_unit_test(incomplete_lists_are_read_again),
 		cmocka_unit_test(nonsense_is_refused),
-		cmocka_unit_test(who_ran_meanwhile_is_told_by_switches),
+		cmocka_unit_test(threads_that_ran_are_found_by_switches),
 		cmocka_unit_test(registers_become_words),
 #ifdef __x86_64__
 		cmocka_unit_test(unused_vector_registers_are_left_out),

@@ -374,7 +374,7 @@ static bool stop_at_once(void *arg)
 	return true;
 }
 
-static void stops_when_told(void **state)
+static void stops_on_request(void **state)
 {
 	struct heap heap;
 	struct block_index index;
@@ -590,7 +590,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_blocks),     cmocka_unit_test(heaps_agree),
 		cmocka_unit_test(many_blocks),      cmocka_unit_test(long_list),
-		cmocka_unit_test(stops_when_told),  cmocka_unit_test(large_block_with_hole),
+		cmocka_unit_test(stops_on_request), cmocka_unit_test(large_block_with_hole),
 		cmocka_unit_test(pointers_in_code), cmocka_unit_test(interior_pointers),
 	};
 

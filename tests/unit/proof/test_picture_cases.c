@@ -147,7 +147,7 @@ static void expect(void (*prepare)(struct shared *shared), enum picture_method m
 			assert_int_equal(word, MEMORY_MARK);
 		}
 		assert_true(picture__is_valid(picture));
-		picture__let_go(picture);
+		picture__release(picture);
 		assert_true(picture->stopped_ns > 0);
 		picture__free(picture);
 	}

@@ -151,7 +151,7 @@ static void take(pid_t pid, struct tally *tally)
 	if (tally->taken++ % READS_EVERY == 0)
 		assert_true(read_all(picture->memory) > 4096);
 	tally->valid += picture__is_valid(picture);
-	picture__let_go(picture);
+	picture__release(picture);
 	if (picture->copy_err && picture->copy_err != -ECHILD)
 		print_message("no copy: %s\n", strerror(-picture->copy_err));
 	tally->methods[picture->method]++;
@@ -272,7 +272,7 @@ take_for_ever(struct thread_watch *watch, pid_t pid, int to_parent)
 			_exit(1);
 		live_threads_deinit(&answer.seen);
 		usleep(1000);
-		tracer__let_go(tracer);
+		tracer__release(tracer);
 	}
 }
 
@@ -315,7 +315,7 @@ static void memleak_is_killed_at_any_moment(void **state)
  * If the BPF program that finds sleeping threads is missing, pictures are taken with all threads
  * stopped.
  */
-static void without_a_program_all_threads_are_held(void **state)
+static void without_a_program_all_threads_are_stopped(void **state)
 {
 	struct program program;
 	struct tracer *tracer;
@@ -331,9 +331,9 @@ static void without_a_program_all_threads_are_held(void **state)
 		struct tracer_answer answer;
 
 		assert_int_equal(tracer__take(tracer, &order, &answer), 0);
-		assert_int_equal(answer.result, TRACER_HOLDS);
+		assert_int_equal(answer.result, TRACER_STOPPED);
 		live_threads_deinit(&answer.seen);
-		tracer__let_go(tracer);
+		tracer__release(tracer);
 	}
 	expect_no_copies();
 	expect_unharmed(&program);
@@ -344,7 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memleak_is_killed_at_any_moment),
-		cmocka_unit_test(without_a_program_all_threads_are_held),
+		cmocka_unit_test(without_a_program_all_threads_are_stopped),
 		cmocka_unit_test(waits_go_on),
 		cmocka_unit_test(children_are_not_disturbed),
 		cmocka_unit_test(who_waits_for_any_child_is_frozen),

@@ -292,7 +292,7 @@ static void check_full_of_pointers(struct world *world)
 		const struct retrace_place *place = &world->retrace.places[i];
 		size_t steps = 0;
 
-		for (; place && place->is_held; place = retrace_next(&world->retrace, place))
+		for (; place && place->is_rooted; place = retrace_next(&world->retrace, place))
 			assert_true(steps++ < world->retrace.cnt);
 	}
 }

@@ -90,22 +90,22 @@ static void test_kinds(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-static void test_telling(void **state)
+static void test_hints(void **state)
 {
 	struct world world;
 
 	begin(&world);
 	put_header(&world, 2 * PAGE + 8);
-	assert_int_equal(root_telling(&world.picture, BSS), ROOT_TELLS);
-	assert_int_equal(root_telling(&world.picture, BSS + PAGE), ROOT_TELLS_NOTHING);
-	assert_int_equal(root_telling(&world.picture, BSS + 8 * PAGE), ROOT_TELLS);
+	assert_int_equal(root_hint(&world.picture, BSS), ROOT_HINT_GOOD);
+	assert_int_equal(root_hint(&world.picture, BSS + PAGE), ROOT_HINT_NONE);
+	assert_int_equal(root_hint(&world.picture, BSS + 8 * PAGE), ROOT_HINT_GOOD);
 	world.picture.is_python = true;
-	assert_int_equal(root_telling(&world.picture, BSS), ROOT_TELLS);
-	assert_int_equal(root_telling(&world.picture, BSS + 8 * PAGE), ROOT_TELLS_LITTLE);
+	assert_int_equal(root_hint(&world.picture, BSS), ROOT_HINT_GOOD);
+	assert_int_equal(root_hint(&world.picture, BSS + 8 * PAGE), ROOT_HINT_WEAK);
 	world.mappings[0].path = world.mappings[1].path = "/usr/bin/python3.11";
-	assert_int_equal(root_telling(&world.picture, BSS), ROOT_TELLS_LITTLE);
+	assert_int_equal(root_hint(&world.picture, BSS), ROOT_HINT_WEAK);
 	world.mappings[0].path = world.mappings[1].path = "/lib/libc.so.6";
-	assert_int_equal(root_telling(&world.picture, BSS), ROOT_IS_RUNTIME);
+	assert_int_equal(root_hint(&world.picture, BSS), ROOT_HINT_RUNTIME);
 	fake_memory_deinit(&world.fake);
 }
 
@@ -184,8 +184,8 @@ static void test_changing_header(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		bool is_file = changing.reads % 2 == 0;
 
-		assert_int_equal(root_telling(&world.picture, BSS),
-				 is_file ? ROOT_TELLS : ROOT_TELLS_NOTHING);
+		assert_int_equal(root_hint(&world.picture, BSS),
+				 is_file ? ROOT_HINT_GOOD : ROOT_HINT_NONE);
 	}
 	assert_int_equal(changing.reads, 4);
 	fake_memory_deinit(&world.fake);
@@ -209,7 +209,7 @@ static void test_python(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),           cmocka_unit_test(test_telling),
+		cmocka_unit_test(test_kinds),           cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_hostile_headers), cmocka_unit_test(test_first_mapping),
 		cmocka_unit_test(test_changing_header), cmocka_unit_test(test_python),
 	};

@@ -272,7 +272,7 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 static int read_reused(unsigned int version, int after, uint64_t id)
 {
 	struct recording_header header = recording_header_now(0);
-	uint8_t bytes[HEADER_BYTES + 2 * MOMENT_CNT * 64] = {0};
+	uint8_t bytes[HEADER_BYTES + 2 * HISTORY_POINTS_MAX * 64] = {0};
 	FILE *file = fmemopen(bytes, sizeof(bytes), "w");
 	int cnt;
 
@@ -301,8 +301,8 @@ static void reused_numbers(void **state)
 	assert_int_equal(read_reused(now, 1, 2), -EBADMSG);
 	assert_int_equal(read_reused(now, 2, 1), 0);
 	assert_int_equal(read_reused(now, 2, 2), -EBADMSG);
-	assert_int_equal(read_reused(now, MOMENT_CNT, 2), -EBADMSG);
-	assert_int_equal(read_reused(now, MOMENT_CNT + 1, 2), 0);
+	assert_int_equal(read_reused(now, HISTORY_POINTS_MAX, 2), -EBADMSG);
+	assert_int_equal(read_reused(now, HISTORY_POINTS_MAX + 1, 2), 0);
 }
 
 /* Older versions have fewer sections. Newer versions are refused. */

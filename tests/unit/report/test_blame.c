@@ -149,7 +149,7 @@ static struct sym_location location_of(const char *text, char *store, struct sym
 	return location;
 }
 
-static const char *name_of(const struct sym_location *location, const struct place *place,
+static const char *name_of(const struct sym_location *location, const struct stack_pos *place,
 			   char *store)
 {
 	if (location->frame_cnt)

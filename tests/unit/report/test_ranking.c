@@ -64,9 +64,9 @@ static void noted_between_reports(void **state)
 	assert_int_equal(ranking__update(ranking, &snap, growth), 0);
 	expect(&growth[0], 70, 7);
 	expect(&growth[1], 0, 0);
-	assert_int_equal(growth[0].history->moment_cnt, 3);
-	assert_int_equal(growth[0].history->moments[1].bytes, 130);
-	assert_int_equal(growth[1].history->moments[1].bytes, 0);
+	assert_int_equal(growth[0].history->point_cnt, 3);
+	assert_int_equal(growth[0].history->points[1].bytes, 130);
+	assert_int_equal(growth[1].history->points[1].bytes, 0);
 	past = ranking__past(ranking);
 	assert_int_equal(past.cnt, 3);
 	assert_int_equal(past.ns, 5000);
@@ -131,7 +131,7 @@ static size_t moments_after_absence(bool ended, bool forget)
 		ranking__forget_absent(ranking);
 	snap = (struct snapshot){.sites = &site, .site_cnt = 1, .elapsed_ns = 3};
 	assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
-	cnt = growth.history->moment_cnt;
+	cnt = growth.history->point_cnt;
 	ranking__free(ranking);
 	return cnt;
 }
@@ -205,7 +205,7 @@ static void earlier_frees(void **state)
 				.tally_cnt = 1,
 				.suppressed = &suppressed,
 				.suppressed_cnt = 1};
-	const struct moment *now;
+	const struct history_point *now;
 	struct growth growth;
 	struct ranking *ranking;
 
@@ -215,7 +215,7 @@ static void earlier_frees(void **state)
 		snap.lost[LOSS_ALLOCS_FULL] = i == 2;
 		snap.lost[LOSS_UNWIND] = i == 3;
 		assert_int_equal(ranking__update(ranking, &snap, &growth), 0);
-		now = &growth.history->moments[growth.history->moment_cnt - 1];
+		now = &growth.history->points[growth.history->point_cnt - 1];
 		assert_int_equal(now->process_blocks, 10);
 		assert_int_equal(now->earlier.cnt, i == 1 || i == 2 ? 0 : 5);
 		assert_int_equal(now->earlier.bytes, i == 1 || i == 2 ? 0 : 300);

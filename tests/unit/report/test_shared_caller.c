@@ -55,13 +55,13 @@ static void most(void **state)
 	struct shared_caller shared = found(at, paths, 5);
 
 	assert_ptr_equal(shared.path, &paths[1]);
-	assert_int_equal(shared.place.frame, 0);
+	assert_int_equal(shared.pos.frame, 0);
 	assert_int_equal(shared.site_cnt, 3);
 	at[4][0] = at[5][0] = &c;
 	at[5][2] = &handle;
 	shared = found(at, paths, 5);
 	assert_ptr_equal(shared.path, &paths[1]);
-	assert_int_equal(shared.place.frame, 1);
+	assert_int_equal(shared.pos.frame, 1);
 	assert_int_equal(shared.site_cnt, 4);
 }
 

@@ -22,85 +22,86 @@
 #define PIECES_MAX 32
 
 /* Memory that belongs to the source of a snapshot. Each piece is from malloc(). */
-struct lender {
+struct source {
 	void *pieces[PIECES_MAX];
 	size_t lens[PIECES_MAX];
 	size_t cnt;
 };
 
-static void *lend(struct lender *lender, const void *bytes, size_t len)
+static void *source_copy(struct source *source, const void *bytes, size_t len)
 {
 	void *piece = malloc(len);
 
 	assert_non_null(piece);
-	assert_in_range(lender->cnt, 0, PIECES_MAX - 1);
+	assert_in_range(source->cnt, 0, PIECES_MAX - 1);
 	memcpy(piece, bytes, len);
-	lender->pieces[lender->cnt] = piece;
-	lender->lens[lender->cnt++] = len;
+	source->pieces[source->cnt] = piece;
+	source->lens[source->cnt++] = len;
 	return piece;
 }
 
-static char *lend_string(struct lender *lender, const char *text)
+static char *source_copy_string(struct source *source, const char *text)
 {
-	return lend(lender, text, strlen(text) + 1);
+	return source_copy(source, text, strlen(text) + 1);
 }
 
-static void end_lender(struct lender *lender)
+static void source_free(struct source *source)
 {
-	for (size_t i = 0; i < lender->cnt; i++) {
-		memset(lender->pieces[i], 0xa5, lender->lens[i]);
-		free(lender->pieces[i]);
+	for (size_t i = 0; i < source->cnt; i++) {
+		memset(source->pieces[i], 0xa5, source->lens[i]);
+		free(source->pieces[i]);
 	}
 }
 
-static struct process *lend_process(struct lender *lender, pid_t pid, const char *comm)
+static struct process *source_copy_process(struct source *source, pid_t pid, const char *comm)
 {
 	const struct process process = {
 		.image = (uint32_t)pid,
 		.pid = pid,
-		.comm = lend_string(lender, comm),
-		.cgroup = lend_string(lender, "/a/b"),
+		.comm = source_copy_string(source, comm),
+		.cgroup = source_copy_string(source, "/a/b"),
 	};
 
-	return lend(lender, &process, sizeof(process));
+	return source_copy(source, &process, sizeof(process));
 }
 
-static struct site lend_site(struct lender *lender, uint64_t id, const struct process *process)
+static struct site source_copy_site(struct source *source, uint64_t id,
+				    const struct process *process)
 {
 	struct site site = BIG;
 
 	site.id = id;
 	site.process = process;
-	site.frames = lend(lender, id % 2 ? small_stack : big_stack, sizeof(big_stack));
+	site.frames = source_copy(source, id % 2 ? small_stack : big_stack, sizeof(big_stack));
 	site.frame_cnt = LENGTH(big_stack);
 	if (!process) {
 		site.space = SPACE_KERNEL;
 		site.origin.last_pid = 9;
-		site.origin.last_comm = lend_string(lender, "kworker/0:1");
-		site.origin.cache = lend_string(lender, "kmalloc-64");
+		site.origin.last_comm = source_copy_string(source, "kworker/0:1");
+		site.origin.cache = source_copy_string(source, "kmalloc-64");
 	}
 	return site;
 }
 
-static const struct peak *lend_peak(struct lender *lender, const struct site *sites)
+static const struct peak *source_copy_peak(struct source *source, const struct site *sites)
 {
 	const struct peak peak = {
 		.wall_ns = WALL_NS,
 		.bytes = 2 * sites[0].bytes,
 		.count = 2 * sites[0].count,
 		.highest_bytes = 3 * sites[0].bytes,
-		.sites = lend(lender, sites, 2 * sizeof(*sites)),
+		.sites = source_copy(source, sites, 2 * sizeof(*sites)),
 		.site_cnt = 2,
 	};
 
-	return lend(lender, &peak, sizeof(peak));
+	return source_copy(source, &peak, sizeof(peak));
 }
 
 /* Makes a snapshot of two processes, the first one with two sites, and a kernel site. */
-static struct snapshot borrow_snapshot(struct lender *lender)
+static struct snapshot make_snapshot_of(struct source *source)
 {
-	struct process *one = lend_process(lender, 10, "one"),
-		       *two = lend_process(lender, 11, "t\xffwo");
+	struct process *one = source_copy_process(source, 10, "one"),
+		       *two = source_copy_process(source, 11, "t\xffwo");
 	struct snapshot snap = SNAPSHOT_OF(calloc(SITES, sizeof(struct site)), SITES,
 					   .summaries = calloc(1, sizeof(struct process_summary)),
 					   .tallies = calloc(1, sizeof(struct process_tally)),
@@ -109,16 +110,17 @@ static struct snapshot borrow_snapshot(struct lender *lender)
 	assert_non_null(snap.sites);
 	assert_non_null(snap.summaries);
 	assert_non_null(snap.tallies);
-	snap.sites[0] = lend_site(lender, 1, one);
-	snap.sites[1] = lend_site(lender, 2, one);
-	snap.sites[2] = lend_site(lender, 3, two);
-	snap.sites[3] = lend_site(lender, 4, NULL);
+	snap.sites[0] = source_copy_site(source, 1, one);
+	snap.sites[1] = source_copy_site(source, 2, one);
+	snap.sites[2] = source_copy_site(source, 3, two);
+	snap.sites[3] = source_copy_site(source, 4, NULL);
 	snap.summaries[0] = (struct process_summary){.process = one, .allocated = 1, .calls = 1};
 	snap.tallies[0] =
 		(struct process_tally){.process = two, .refused = 17, .earlier = {3, 2, 1}};
 	snap.lost[LOSS_RECURSION] = 1;
-	snap.peak = lend_peak(lender, snap.sites + 1);
-	snap.hanging = lend(lender, &(struct hanging_sum){1, 2, {3, 4}}, sizeof(*snap.hanging));
+	snap.peak = source_copy_peak(source, snap.sites + 1);
+	snap.hanging =
+		source_copy(source, &(struct hanging_sum){1, 2, {3, 4}}, sizeof(*snap.hanging));
 	snap.hanging_cnt = 1;
 	return snap;
 }
@@ -146,8 +148,8 @@ static char *print(const struct snapshot *snap, enum output_format format)
 
 static void outlives_source(void **state)
 {
-	struct lender lender = {0};
-	struct snapshot snap = borrow_snapshot(&lender);
+	struct source source = {0};
+	struct snapshot snap = make_snapshot_of(&source);
 	cleanup_free char *text = print(&snap, FORMAT_TEXT), *json = print(&snap, FORMAT_JSON);
 	cleanup_free char *text_again = NULL, *json_again = NULL;
 
@@ -155,7 +157,7 @@ static void outlives_source(void **state)
 	assert_non_null(strstr(json, "kmalloc-64"));
 	assert_non_null(strstr(json, "kworker/0:1"));
 	assert_int_equal(snapshot_own(&snap), 0);
-	end_lender(&lender);
+	source_free(&source);
 	text_again = print(&snap, FORMAT_TEXT);
 	json_again = print(&snap, FORMAT_JSON);
 	assert_string_equal(text_again, text);
@@ -172,12 +174,12 @@ static void outlives_source(void **state)
  */
 static void copies_once(void **state)
 {
-	struct lender lender = {0};
-	struct snapshot snap = borrow_snapshot(&lender);
+	struct source source = {0};
+	struct snapshot snap = make_snapshot_of(&source);
 
 	(void)state;
 	assert_int_equal(snapshot_own(&snap), 0);
-	end_lender(&lender);
+	source_free(&source);
 	assert_ptr_equal(snap.sites[0].process, snap.sites[1].process);
 	assert_ptr_equal(snap.sites[0].process, snap.peak->sites[0].process);
 	assert_ptr_equal(snap.sites[0].process, snap.summaries[0].process);
@@ -191,14 +193,14 @@ static void copies_once(void **state)
 /* A peak takes over a snapshot's data. A later snapshot copies the peak. */
 static void peak_outlives_snapshot(void **state)
 {
-	struct lender lender = {0};
-	struct snapshot snap = borrow_snapshot(&lender), later = SNAPSHOT_OF(NULL, 0);
+	struct source source = {0};
+	struct snapshot snap = make_snapshot_of(&source), later = SNAPSHOT_OF(NULL, 0);
 	struct peak peak;
 
 	(void)state;
 	snap.sites[1].kind = KIND_RESERVE;
 	assert_int_equal(snapshot_own(&snap), 0);
-	end_lender(&lender);
+	source_free(&source);
 	peak = peak_from(&snap);
 	assert_null(snap.sites);
 	assert_int_equal(peak.site_cnt, SITES - 1);
@@ -231,20 +233,23 @@ static char *print_counts(const struct snapshot *snap)
 
 static void counts_outlive_source(void **state)
 {
-	struct lender lender = {0};
+	struct source source = {0};
 	const struct count_row rows[] = {
-		{.key = 1, .name = lend_string(&lender, "a\nb"), .calls = 3, .total_calls = 4},
+		{.key = 1,
+		 .name = source_copy_string(&source, "a\nb"),
+		 .calls = 3,
+		 .total_calls = 4},
 		{.key = 2, .calls = 1, .total_calls = 1},
 	};
 	const struct counts counts = {
-		.by = COUNT_BY_PROCESS, .rows = lend(&lender, rows, sizeof(rows)), .cnt = 2};
+		.by = COUNT_BY_PROCESS, .rows = source_copy(&source, rows, sizeof(rows)), .cnt = 2};
 	struct snapshot snap =
-		SNAPSHOT_OF(NULL, 0, .counts = lend(&lender, &counts, sizeof(counts)));
+		SNAPSHOT_OF(NULL, 0, .counts = source_copy(&source, &counts, sizeof(counts)));
 	cleanup_free char *text = print_counts(&snap), *again = NULL;
 
 	(void)state;
 	assert_int_equal(snapshot_own(&snap), 0);
-	end_lender(&lender);
+	source_free(&source);
 	again = print_counts(&snap);
 	assert_string_equal(again, text);
 	snapshot_deinit(&snap);

@@ -17,7 +17,7 @@
 #include "tests/unit/lib/golden.h"
 #include "tests/unit/lib/random.h"
 #include "tests/unit/lib/scenes.h"
-#include "tests/unit/sinks/story.h"
+#include "tests/unit/sinks/history.h"
 
 #define MAX_TRACES 64
 #define MAX_SIZES 100000
@@ -184,10 +184,10 @@ static void as_expected(void **state)
 	const struct snapshot hostile_snapshot =
 		SNAPSHOT(hostile_sites, .lost = {[LOSS_UNWIND] = 3});
 	const struct snapshot kinds = SNAPSHOT(kind_sites), empty = SNAPSHOT_OF(NULL, 0);
-	cleanup_free char *told = print_story(&sink_heaptrack, story, LENGTH(story));
-	cleanup_free char *odd = print_story(&sink_heaptrack, &hostile_snapshot, 1);
-	cleanup_free char *kind = print_story(&sink_heaptrack, &kinds, 1);
-	cleanup_free char *nothing = print_story(&sink_heaptrack, &empty, 1);
+	cleanup_free char *told = print_history(&sink_heaptrack, story, LENGTH(story));
+	cleanup_free char *odd = print_history(&sink_heaptrack, &hostile_snapshot, 1);
+	cleanup_free char *kind = print_history(&sink_heaptrack, &kinds, 1);
+	cleanup_free char *nothing = print_history(&sink_heaptrack, &empty, 1);
 
 	compare("story", "heaptrack", told);
 	compare("hostile", "heaptrack", odd);
@@ -197,13 +197,13 @@ static void as_expected(void **state)
 
 static void each_moment_is_right(void **state)
 {
-	cleanup_free char *text = print_story(&sink_heaptrack, story, LENGTH(story));
+	cleanup_free char *text = print_history(&sink_heaptrack, story, LENGTH(story));
 
 	check_moments(text, story, LENGTH(story), 1);
 }
 
 /* Random changes of random sizes. */
-static void random_stories(void **state)
+static void random_histories(void **state)
 {
 	uint64_t seed = 7;
 
@@ -230,7 +230,7 @@ static void random_stories(void **state)
 					.frame_cnt = 1};
 			}
 		}
-		text = print_story(&sink_heaptrack, snaps, LENGTH(snaps));
+		text = print_history(&sink_heaptrack, snaps, LENGTH(snaps));
 		check_moments(text, snaps, LENGTH(snaps), 1);
 	}
 }
@@ -251,7 +251,7 @@ static void many_blocks(void **state)
 		{.elapsed_ns = 1000 * MS, .sites = sites[0], .site_cnt = 2},
 		{.elapsed_ns = 2000 * MS, .sites = sites[1], .site_cnt = 2},
 	};
-	cleanup_free char *text = print_story(&sink_heaptrack, snaps, 2);
+	cleanup_free char *text = print_history(&sink_heaptrack, snaps, 2);
 	cleanup_free struct reader *reader = calloc(1, sizeof(*reader));
 	char *at = text;
 
@@ -271,7 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_expected),
 		cmocka_unit_test(each_moment_is_right),
-		cmocka_unit_test(random_stories),
+		cmocka_unit_test(random_histories),
 		cmocka_unit_test(many_blocks),
 	};
 

@@ -17,11 +17,11 @@
 #include "base/cleanup.h"
 #include "tests/unit/lib/page.h"
 #include "tests/unit/lib/scenes.h"
-#include "tests/unit/sinks/story.h"
+#include "tests/unit/sinks/history.h"
 
 static void expect_page(const char *name, const struct snapshot *snaps, size_t cnt)
 {
-	cleanup_free char *page = print_story(&sink_html, snaps, cnt);
+	cleanup_free char *page = print_history(&sink_html, snaps, cnt);
 
 	compare_page(name, page);
 }
@@ -64,7 +64,7 @@ static void names_are_no_markup(void **state)
 		struct site site = {
 			.id = 1, .process = &process, .bytes = 8, .count = 1, STACK(small_stack)};
 		const struct snapshot snap = {.sites = &site, .site_cnt = 1};
-		cleanup_free char *page = print_story(&sink_html, &snap, 1);
+		cleanup_free char *page = print_history(&sink_html, &snap, 1);
 
 		check_page(page);
 	}
@@ -77,7 +77,7 @@ static void the_script_is_harmless(void **state)
 		"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(",
 		"fetch(",    "import(",   "XMLHttpRequest",     "src=",           "url(",
 	};
-	cleanup_free char *page = print_story(&sink_html, story, 1);
+	cleanup_free char *page = print_history(&sink_html, story, 1);
 
 	for (size_t i = 0; i < LENGTH(never); i++)
 		if (strstr(page, never[i]))
@@ -107,7 +107,7 @@ static void suspects_of_workers(void **state)
 		snaps[i] = (struct snapshot){
 			.elapsed_ns = (i + 1) * 5000 * MS, .sites = sites[i], .site_cnt = 2};
 	}
-	page = print_story(&sink_html, snaps, REPORTS);
+	page = print_history(&sink_html, snaps, REPORTS);
 	assert_non_null(strstr(page, ", of 2 processes (w), grows "));
 }
 

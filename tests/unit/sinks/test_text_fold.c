@@ -36,7 +36,7 @@
 struct stack {
 	const struct sym_location locations[ROOM];
 	size_t cnt;
-	struct place blamed;
+	struct stack_pos blamed;
 	bool all_frames;
 	enum text_look look;
 	const char *expected;

@@ -9,7 +9,7 @@
 
 #include <dlfcn.h>
 
-#include "base/turns.h"
+#include "base/fair_lock.h"
 #include "tests/unit/symbolizer/debuginfod.h"
 #include "tests/unit/symbolizer/known.h"
 #include "tests/unit/symbolizer/patient.h"
@@ -226,19 +226,19 @@ static void end_wait_for_server(const char *path, int percent)
 	if (!path || percent != -1)
 		return;
 	fetch_wait_cnt++;
-	turn_hurry(true);
+	fair_lock_interrupt(true);
 }
 
 /* True if resolving an address waited for the server. Checks that no name is found. */
 static bool waits_for_server(struct symspace *space, uint64_t addr)
 {
 	fetch_wait_cnt = 0;
-	turn_take();
-	turn_share();
+	fair_lock_acquire();
+	fair_lock_begin_sharing();
 	assert_unnamed(resolve_one(space, addr, false, BUDGET_MS));
-	turn_hurry(false);
-	turn_forget();
-	turn_give();
+	fair_lock_interrupt(false);
+	fair_lock_end_sharing();
+	fair_lock_release();
 	return fetch_wait_cnt > 0;
 }
 
@@ -256,7 +256,7 @@ static void hanging_server(void **state)
 	sym = open_symbolizer();
 	child = child_start(in_folder("stripped"));
 	space = open_space(sym, child.pid);
-	symbolizer__tell_progress(sym, end_wait_for_server);
+	symbolizer__set_progress(sym, end_wait_for_server);
 	assert_true(waits_for_server(space, child.known.addr));
 	/* There is no second wait for a hanging server. */
 	assert_false(waits_for_server(space, child.known.addr));

@@ -107,7 +107,7 @@ static void each_ends_where_the_next_begins(void **state)
 	kallsyms_deinit(&table);
 }
 
-static void owners_are_told(void **state)
+static void owners_are_reported(void **state)
 {
 	static const char text[] = "ffffffff81000000 T _text\n"
 				   "ffffffff81000000 T core\n"
@@ -341,7 +341,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_ends_where_the_next_begins),
-		cmocka_unit_test(owners_are_told),
+		cmocka_unit_test(owners_are_reported),
 		cmocka_unit_test(best_of_the_names_of_one_address),
 		cmocka_unit_test(hidden_addresses),
 		cmocka_unit_test(lines_that_are_none),

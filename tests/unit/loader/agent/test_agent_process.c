@@ -17,7 +17,7 @@ static void any_rate_is_estimated(void **state)
 	const size_t rate_cnt = sizeof(rates) / sizeof(rates[0]);
 
 	for (size_t i = 0; i < rate_cnt * rate_cnt; i++) {
-		struct account account = {.ways = ACCOUNT_SAMPLES,
+		struct account account = {.modes = ACCOUNT_SAMPLES,
 					  .sample_rate = rates[i / rate_cnt],
 					  .sample_bytes = rates[i % rate_cnt]};
 		const struct agent_process process = {.view.account = &account};

@@ -67,7 +67,7 @@ static void test_frees(void **state)
 {
 	const uint64_t life = ACCOUNT_LIFE(2ULL, 0, 0ULL), birth_ns = ACCOUNT_LIFE_BIRTH_NS(life);
 	const struct account_event left = {
-		.type = ACCOUNT_EVENT_LEFT,
+		.type = ACCOUNT_EVENT_FREED_SHARED,
 		.time_ns = birth_ns + 200,
 		.addr = 0x1000,
 		.len = ACCOUNT_CELL(3, 48, 0),
@@ -75,7 +75,7 @@ static void test_frees(void **state)
 		.flags = (uint32_t)(life >> 32),
 	};
 	struct account_event freed = {
-		.type = ACCOUNT_EVENT_FREED, .time_ns = birth_ns + 300, .addr = 0x1000};
+		.type = ACCOUNT_EVENT_FREED_INHERITED, .time_ns = birth_ns + 300, .addr = 0x1000};
 	struct heritage parent = {0}, child = {0};
 	struct inheritance inheritance = {0};
 	const struct ranges none = {0};
@@ -102,9 +102,9 @@ static void test_frees(void **state)
 	 */
 	inheritance.fork_cnt = 0;
 	assert_int_equal(heritage_walk(&parent, &inheritance, left.time_ns), 0);
-	assert_int_equal(parent.left_cnt, 1);
+	assert_int_equal(parent.freed_shared_cnt, 1);
 	assert_int_equal(heritage_walk(&parent, &inheritance, left.time_ns + 1), 0);
-	assert_int_equal(parent.left_cnt, 0);
+	assert_int_equal(parent.freed_shared_cnt, 0);
 	inheritance_deinit(&inheritance);
 	heritage_deinit(&parent);
 	heritage_deinit(&child);
@@ -120,7 +120,7 @@ static void test_noise(void **state)
 	assert_int_equal(inheritance_fork(&inheritance, CHILD, CHILD + 1, UINT64_MAX / 2), 0);
 	for (int i = 0; i < 20000; i++) {
 		const struct account_event event = {
-			.type = (uint32_t)random_next(&seed) % (ACCOUNT_EVENT_FREED + 2),
+			.type = (uint32_t)random_next(&seed) % (ACCOUNT_EVENT_FREED_INHERITED + 2),
 			.time_ns = random_next(&seed),
 			.addr = random_next(&seed),
 			.len = random_next(&seed),

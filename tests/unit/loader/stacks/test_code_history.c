@@ -44,8 +44,8 @@ static void add(struct code_history *history, uint32_t unloads, uint32_t file)
 }
 
 /* Resolves the frames of a stack in which the program calls the library. */
-static struct memleak_stack *settle(const struct code_history *history, uint16_t unloads,
-				    uint16_t known_unloads)
+static struct memleak_stack *resolve(const struct code_history *history, uint16_t unloads,
+				     uint16_t known_unloads)
 {
 	static union {
 		struct memleak_stack stack;
@@ -82,8 +82,8 @@ static void same_time(void **state)
 	add(&history, 0, 2);
 	assert_int_equal(history.cnt, 1);
 	add(&history, 2, 3);
-	assert_frames(settle(&history, 0, 0), PLACE(2, 0x10), PLACE(1, SIZE));
-	assert_frames(settle(&history, 2, 2), PLACE(3, 0x10), PLACE(1, SIZE));
+	assert_frames(resolve(&history, 0, 0), PLACE(2, 0x10), PLACE(1, SIZE));
+	assert_frames(resolve(&history, 2, 2), PLACE(3, 0x10), PLACE(1, SIZE));
 	code_history_deinit(&history);
 }
 
@@ -97,15 +97,15 @@ static void between(void **state)
 
 	add(&history, 0, 2);
 	add(&history, 2, 2);
-	assert_frames(settle(&history, 1, 1), PLACE(2, 0x10), PLACE(1, SIZE));
+	assert_frames(resolve(&history, 1, 1), PLACE(2, 0x10), PLACE(1, SIZE));
 	add(&history, 4, 3);
-	assert_frames(settle(&history, 3, 3), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+	assert_frames(resolve(&history, 3, 3), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
 		      PLACE(1, SIZE));
 	add(&history, 6, 0);
-	assert_frames(settle(&history, 5, 5), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+	assert_frames(resolve(&history, 5, 5), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
 		      PLACE(1, SIZE));
 	add(&history, 10, 0);
-	assert_frames(settle(&history, 8, 8), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+	assert_frames(resolve(&history, 8, 8), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
 		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
 	code_history_deinit(&history);
 }
@@ -120,7 +120,7 @@ static void in_the_midst(void **state)
 
 	add(&history, 1, 2);
 	add(&history, 4, 2);
-	assert_frames(settle(&history, 2, 2), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+	assert_frames(resolve(&history, 2, 2), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
 		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
 	code_history_deinit(&history);
 }
@@ -134,9 +134,9 @@ static void never_seen(void **state)
 	struct code_history history = {0};
 
 	add(&history, 0, 0);
-	assert_frames(settle(&history, 0, 0), LIBRARY + 0x10, PLACE(1, SIZE));
+	assert_frames(resolve(&history, 0, 0), LIBRARY + 0x10, PLACE(1, SIZE));
 	add(&history, 2, 3);
-	assert_frames(settle(&history, 0, 0), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+	assert_frames(resolve(&history, 0, 0), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
 		      PLACE(1, SIZE));
 	code_history_deinit(&history);
 }
@@ -146,10 +146,10 @@ static void one_side(void **state)
 {
 	struct code_history history = {0};
 
-	assert_frames(settle(&history, 0, 0), LIBRARY + 0x10, PROGRAM + SIZE);
+	assert_frames(resolve(&history, 0, 0), LIBRARY + 0x10, PROGRAM + SIZE);
 	add(&history, 2, 2);
-	assert_frames(settle(&history, 0, 0), PLACE(2, 0x10), PLACE(1, SIZE));
-	assert_frames(settle(&history, 4, 4), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+	assert_frames(resolve(&history, 0, 0), PLACE(2, 0x10), PLACE(1, SIZE));
+	assert_frames(resolve(&history, 4, 4), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
 		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
 	code_history_deinit(&history);
 }
@@ -162,13 +162,13 @@ static void mistaken(void **state)
 
 	add(&history, 0, 2);
 	add(&history, 2, 3);
-	stack = settle(&history, 2, 0);
+	stack = resolve(&history, 2, 0);
 	assert_int_equal(stack->frame_cnt, 1);
 	assert_int_equal(stack->end, UNWIND_END_NO_RULE);
 	assert_true(stack->frames[0] == PLACE(3, 0x10));
 	/* Loading the same file again makes no difference. */
 	add(&history, 4, 3);
-	assert_frames(settle(&history, 4, 2), PLACE(3, 0x10), PLACE(1, SIZE));
+	assert_frames(resolve(&history, 4, 2), PLACE(3, 0x10), PLACE(1, SIZE));
 	code_history_deinit(&history);
 }
 
@@ -179,8 +179,8 @@ static void wrapped(void **state)
 
 	add(&history, 0xfffe, 2);
 	add(&history, 0x10002, 3);
-	assert_frames(settle(&history, 0x0002, 0x0002), PLACE(3, 0x10), PLACE(1, SIZE));
-	assert_frames(settle(&history, 0xffff, 0xffff), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+	assert_frames(resolve(&history, 0x0002, 0x0002), PLACE(3, 0x10), PLACE(1, SIZE));
+	assert_frames(resolve(&history, 0xffff, 0xffff), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
 		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
 	code_history_deinit(&history);
 }

@@ -19,21 +19,21 @@ static void one_user(void **state)
 	struct user_budgets budgets = {0};
 	uint64_t now_ns = 1000 * SECOND_NS;
 
-	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns));
+	assert_true(user_budgets_has_time(&budgets, HOSTILE, now_ns));
 	user_budgets_spend(&budgets, HOSTILE, 10 * SECOND_NS, now_ns);
-	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns));
+	assert_true(user_budgets_has_time(&budgets, HOSTILE, now_ns));
 	user_budgets_spend(&budgets, HOSTILE, 11 * SECOND_NS, now_ns);
-	assert_false(user_budgets_left(&budgets, HOSTILE, now_ns));
-	assert_true(user_budgets_left(&budgets, OTHER, now_ns));
-	assert_true(user_budgets_tell(&budgets, HOSTILE, BUDGET_TABLES));
-	assert_false(user_budgets_tell(&budgets, HOSTILE, BUDGET_TABLES));
-	assert_true(user_budgets_tell(&budgets, HOSTILE, BUDGET_PROBES));
-	assert_false(user_budgets_tell(&budgets, HOSTILE, BUDGET_PROBES));
-	assert_false(user_budgets_tell(&budgets, OTHER, BUDGET_TABLES));
+	assert_false(user_budgets_has_time(&budgets, HOSTILE, now_ns));
+	assert_true(user_budgets_has_time(&budgets, OTHER, now_ns));
+	assert_true(user_budgets_should_log(&budgets, HOSTILE, BUDGET_TABLES));
+	assert_false(user_budgets_should_log(&budgets, HOSTILE, BUDGET_TABLES));
+	assert_true(user_budgets_should_log(&budgets, HOSTILE, BUDGET_PROBES));
+	assert_false(user_budgets_should_log(&budgets, HOSTILE, BUDGET_PROBES));
+	assert_false(user_budgets_should_log(&budgets, OTHER, BUDGET_TABLES));
 	/* A budget refills even if it is checked at short intervals. */
 	for (int i = 0; i < 9; i++)
-		assert_false(user_budgets_left(&budgets, HOSTILE, now_ns += SECOND_NS));
-	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns += 2 * SECOND_NS));
+		assert_false(user_budgets_has_time(&budgets, HOSTILE, now_ns += SECOND_NS));
+	assert_true(user_budgets_has_time(&budgets, HOSTILE, now_ns += 2 * SECOND_NS));
 	user_budgets_deinit(&budgets);
 }
 
@@ -50,7 +50,7 @@ static void hangs(void **state)
 	for (uint64_t seconds = 10; seconds < 10000; seconds *= 2) {
 		user_budgets_hang(&budgets, HOSTILE, now_ns);
 		assert_false(user_budgets_hangs(&budgets, OTHER, now_ns));
-		assert_true(user_budgets_left(&budgets, HOSTILE, now_ns));
+		assert_true(user_budgets_has_time(&budgets, HOSTILE, now_ns));
 		now_ns += seconds * SECOND_NS;
 		assert_true(user_budgets_hangs(&budgets, HOSTILE, now_ns - 1));
 		assert_false(user_budgets_hangs(&budgets, HOSTILE, now_ns));
@@ -65,7 +65,7 @@ static void usual(void **state)
 
 	for (int i = 0; i < 1000; i++)
 		user_budgets_spend(&budgets, OTHER, SECOND_NS / 2, SECOND_NS);
-	assert_true(user_budgets_left(&budgets, OTHER, SECOND_NS));
+	assert_true(user_budgets_has_time(&budgets, OTHER, SECOND_NS));
 	user_budgets_deinit(&budgets);
 }
 
@@ -73,20 +73,20 @@ static void usual(void **state)
  * After a wait that was longer than usual, no user's files are waited for during a time as long as
  * the excess. For the user who caused the wait, that time is doubled.
  */
-static void rests(void **state)
+static void pauses(void **state)
 {
 	struct user_budgets budgets = {0};
 	uint64_t now_ns = 1000 * SECOND_NS;
 
-	user_budgets_rest(&budgets, OTHER, SECOND_NS / 100, now_ns);
-	assert_false(user_budgets_rests(&budgets, OTHER, now_ns));
-	user_budgets_rest(&budgets, HOSTILE, SECOND_NS, now_ns);
-	assert_true(user_budgets_left(&budgets, HOSTILE, now_ns));
-	assert_true(user_budgets_rests(&budgets, OTHER, now_ns));
-	assert_true(user_budgets_rests(&budgets, OTHER, now_ns + SECOND_NS / 2));
-	assert_false(user_budgets_rests(&budgets, OTHER, now_ns + SECOND_NS));
-	assert_true(user_budgets_rests(&budgets, HOSTILE, now_ns + SECOND_NS));
-	assert_false(user_budgets_rests(&budgets, HOSTILE, now_ns + 2 * SECOND_NS));
+	user_budgets_charge_wait(&budgets, OTHER, SECOND_NS / 100, now_ns);
+	assert_false(user_budgets_must_pause(&budgets, OTHER, now_ns));
+	user_budgets_charge_wait(&budgets, HOSTILE, SECOND_NS, now_ns);
+	assert_true(user_budgets_has_time(&budgets, HOSTILE, now_ns));
+	assert_true(user_budgets_must_pause(&budgets, OTHER, now_ns));
+	assert_true(user_budgets_must_pause(&budgets, OTHER, now_ns + SECOND_NS / 2));
+	assert_false(user_budgets_must_pause(&budgets, OTHER, now_ns + SECOND_NS));
+	assert_true(user_budgets_must_pause(&budgets, HOSTILE, now_ns + SECOND_NS));
+	assert_false(user_budgets_must_pause(&budgets, HOSTILE, now_ns + 2 * SECOND_NS));
 	user_budgets_deinit(&budgets);
 }
 
@@ -97,9 +97,9 @@ static void many_users(void **state)
 	uint64_t now_ns = 1000 * SECOND_NS, taken_ns = 0;
 
 	for (uid_t uid = HOSTILE; uid < HOSTILE + 1000; uid++) {
-		if (user_budgets_rests(&budgets, uid, now_ns))
+		if (user_budgets_must_pause(&budgets, uid, now_ns))
 			continue;
-		user_budgets_rest(&budgets, uid, SECOND_NS / 10, now_ns += SECOND_NS / 10);
+		user_budgets_charge_wait(&budgets, uid, SECOND_NS / 10, now_ns += SECOND_NS / 10);
 		taken_ns += SECOND_NS / 10;
 	}
 	assert_in_range(taken_ns, SECOND_NS / 10, SECOND_NS / 2);
@@ -110,7 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_user), cmocka_unit_test(hangs),      cmocka_unit_test(usual),
-		cmocka_unit_test(rests),    cmocka_unit_test(many_users),
+		cmocka_unit_test(pauses),   cmocka_unit_test(many_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

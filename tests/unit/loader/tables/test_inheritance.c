@@ -89,7 +89,7 @@ static void make_child(struct model *model, uint32_t parent)
 	assert_int_equal(inheritance_fork(&model->inheritance, parent, child, model->now_ns), 0);
 }
 
-static int give(void *arg, uint32_t descendant, const struct inherited_block *block)
+static int share(void *arg, uint32_t descendant, const struct inherited_block *block)
 {
 	struct model *model = arg;
 	const struct held *held = &model->held[descendant][block->addr];
@@ -153,7 +153,7 @@ static void check(struct model *model)
 	assert_int_equal(inheritance_update(&model->inheritance, is_there, model), 0);
 	add_all(model);
 	memset(model->given, 0, sizeof(model->given));
-	assert_int_equal(inheritance_share(&model->inheritance, give, model), 0);
+	assert_int_equal(inheritance_share(&model->inheritance, share, model), 0);
 	for (uint32_t image = 1; image <= model->image_cnt; image++) {
 		for (size_t place = 0; place < PLACES && model->there[image]; place++) {
 			const struct held *held = &model->held[image][place];

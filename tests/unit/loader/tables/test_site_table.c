@@ -30,7 +30,7 @@ static void meet_all(struct site_table *table)
 	for (uint64_t i = 0; i < SITES; i++) {
 		struct site_entry *entry = get(table, id_of(i));
 
-		entry->met = true;
+		entry->is_known = true;
 		entry->image = (uint32_t)(i % IMAGES);
 	}
 }

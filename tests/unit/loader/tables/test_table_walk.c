@@ -19,11 +19,11 @@
 
 struct seen {
 	int fd;
-	uint8_t met[ELEMENTS];
+	uint8_t visited[ELEMENTS];
 	uint8_t deleted[ELEMENTS];
 };
 
-static int meet(void *arg, const void *key, const void *value)
+static int visit(void *arg, const void *key, const void *value)
 {
 	struct seen *seen = arg;
 	uint32_t at;
@@ -31,7 +31,7 @@ static int meet(void *arg, const void *key, const void *value)
 	memcpy(&at, key, sizeof(at));
 	assert_true(at < ELEMENTS);
 	assert_memory_equal(key, value, sizeof(at));
-	seen->met[at]++;
+	seen->visited[at]++;
 	return 0;
 }
 
@@ -39,14 +39,14 @@ static int meet(void *arg, const void *key, const void *value)
  * True if the walk deletes the element, as it does with two of three. Every fifth element among
  * them is already gone when the walk deletes it.
  */
-static bool is_doomed(uint32_t at)
+static bool is_deleted(uint32_t at)
 {
 	return at % 3 != 0;
 }
 
 static bool vanishes(uint32_t at)
 {
-	return is_doomed(at) && at % 5 == 0;
+	return is_deleted(at) && at % 5 == 0;
 }
 
 static int judge(void *arg, const void *key, const void *value)
@@ -54,11 +54,11 @@ static int judge(void *arg, const void *key, const void *value)
 	struct seen *seen = arg;
 	uint32_t at;
 
-	meet(arg, key, value);
+	visit(arg, key, value);
 	memcpy(&at, key, sizeof(at));
 	if (vanishes(at))
 		assert_int_equal(bpf_map_delete_elem(seen->fd, key), 0);
-	return is_doomed(at);
+	return is_deleted(at);
 }
 
 static void note_deleted(void *arg, const void *key)
@@ -90,7 +90,7 @@ static int fill(void **state)
 				 ELEMENTS, NULL);
 	for (uint32_t i = 0; seen.fd >= 0 && i < ELEMENTS; i++)
 		assert_int_equal(bpf_map_update_elem(seen.fd, &i, &i, BPF_NOEXIST), 0);
-	memset(seen.met, 0, sizeof(seen.met));
+	memset(seen.visited, 0, sizeof(seen.visited));
 	memset(seen.deleted, 0, sizeof(seen.deleted));
 	return 0;
 }
@@ -111,35 +111,35 @@ static void skip_without_rights(void)
 	}
 }
 
-static void meets_each_once(void **state)
+static void visits_each_once(void **state)
 {
-	const struct table_walk walk = walk_of(meet);
+	const struct table_walk walk = walk_of(visit);
 
 	skip_without_rights();
 	assert_int_equal(table_walk_run(&walk), 0);
 	for (uint32_t i = 0; i < ELEMENTS; i++)
-		assert_int_equal(seen.met[i], 1);
+		assert_int_equal(seen.visited[i], 1);
 }
 
-static void tells_what_it_deleted(void **state)
+static void deletions_are_reported(void **state)
 {
-	const struct table_walk walk = walk_of(judge), again = walk_of(meet);
+	const struct table_walk walk = walk_of(judge), again = walk_of(visit);
 
 	skip_without_rights();
 	assert_int_equal(table_walk_delete(&walk), 0);
-	memset(seen.met, 0, sizeof(seen.met));
+	memset(seen.visited, 0, sizeof(seen.visited));
 	assert_int_equal(table_walk_run(&again), 0);
 	for (uint32_t i = 0; i < ELEMENTS; i++) {
-		assert_int_equal(seen.met[i], !is_doomed(i));
-		assert_int_equal(seen.deleted[i], is_doomed(i) && !vanishes(i));
+		assert_int_equal(seen.visited[i], !is_deleted(i));
+		assert_int_equal(seen.deleted[i], is_deleted(i) && !vanishes(i));
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(meets_each_once, fill, empty),
-		cmocka_unit_test_setup_teardown(tells_what_it_deleted, fill, empty),
+		cmocka_unit_test_setup_teardown(visits_each_once, fill, empty),
+		cmocka_unit_test_setup_teardown(deletions_are_reported, fill, empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

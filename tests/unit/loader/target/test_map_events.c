@@ -175,7 +175,7 @@ static const struct mapping *find_path(const struct proc_maps *maps, const char 
  * Only executable mappings are recorded, so an executable first segment may be recorded with the
  * following data segments included.
  */
-static uint64_t told_end_max(const struct proc_maps *real, const struct mapping *mapping)
+static uint64_t recorded_end_max(const struct proc_maps *real, const struct mapping *mapping)
 {
 	uint64_t end = mapping->end;
 
@@ -188,16 +188,16 @@ static uint64_t told_end_max(const struct proc_maps *real, const struct mapping 
 	return end;
 }
 
-static void assert_same_code(const struct proc_maps *told, const struct proc_maps *real)
+static void assert_same_code(const struct proc_maps *recorded, const struct proc_maps *real)
 {
 	for_each_mapping (mapping, real) {
-		const struct mapping *same = proc_maps_find(told, mapping->start);
+		const struct mapping *same = proc_maps_find(recorded, mapping->start);
 
 		if (!mapping->executable || mapping->start > INT64_MAX)
 			continue;
 		assert_non_null(same);
 		assert_int_equal(same->start, mapping->start);
-		assert_in_range(same->end, mapping->end, told_end_max(real, mapping));
+		assert_in_range(same->end, mapping->end, recorded_end_max(real, mapping));
 		assert_int_equal(same->offset, mapping->offset);
 		assert_int_equal(same->file.ino, mapping->file.ino);
 		assert_int_equal(same->file.dev, mapping->file.dev);
@@ -212,7 +212,7 @@ static void as_in_proc(void **state)
 {
 	struct watch *watch = watch_of(state);
 	struct map_events *events;
-	struct proc_maps told, real;
+	struct proc_maps recorded, real;
 	int in[2], out[2];
 	char byte;
 	pid_t pid;
@@ -231,11 +231,11 @@ static void as_in_proc(void **state)
 	assert_int_equal(read(out[0], &byte, 1), 1);
 	events = end_watch(watch);
 	assert_int_equal(proc_maps_read(pid, &real), 0);
-	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &told), 0);
-	assert_same_code(&told, &real);
-	assert_non_null(find_path(&told, "test_map_events"));
-	assert_non_null(find_path(&told, "[vdso]"));
-	proc_maps_deinit(&told);
+	assert_int_equal(map_events__maps(events, pid, IMAGE_NEWEST, &recorded), 0);
+	assert_same_code(&recorded, &real);
+	assert_non_null(find_path(&recorded, "test_map_events"));
+	assert_non_null(find_path(&recorded, "[vdso]"));
+	proc_maps_deinit(&recorded);
 	proc_maps_deinit(&real);
 	close(in[1]);
 	close(out[0]);
@@ -486,7 +486,7 @@ static void fill_ring(void)
  * Without a reader the ring overflows: the loss is counted, and no wrong mappings are returned
  * afterwards.
  */
-static void what_is_lost_is_told(void **state)
+static void losses_are_counted(void **state)
 {
 	struct map_events *events = end_watch(watch_of(state));
 	struct pollfd waits = {.fd = map_events__poll_fd(events), .events = POLLIN};
@@ -531,7 +531,7 @@ int main(int argc, char **argv)
 		TEST(fork_has_its_parents),
 		TEST(names_of_one_that_ended),
 		TEST(nothing_of_those_before),
-		TEST(what_is_lost_is_told),
+		TEST(losses_are_counted),
 	};
 
 	if (argc > 1)

@@ -110,7 +110,7 @@ static void one_deadline_for_all_processes(void **state)
 
 	make_world(&world);
 	be_patient(world.symbolizer);
-	symbolizer__tell_progress(world.symbolizer, let_go_on);
+	symbolizer__set_progress(world.symbolizer, let_go_on);
 	/* The child is the process that starts helpers. Its child is the symbolizer's helper. */
 	helper = only_child(only_child(getpid()));
 	symbols = user_symbols_of(&world.set);

@@ -2,8 +2,8 @@
 /* Tests hostile files: damaged, truncated, endless, or with odd names. */
 #include <dlfcn.h>
 
+#include "base/fair_lock.h"
 #include "base/log.h"
-#include "base/turns.h"
 #include "tests/unit/symbolizer/own_space.h"
 
 static void write_file(const char *path, const void *data, size_t len)
@@ -128,7 +128,7 @@ static void end_wait_for_dwarf(const char *path, int percent)
 	const struct job *job = &sym->client.job;
 
 	if (path && job->kind == JOB_NAMES && job->level == NAME_FULL)
-		turn_hurry(true);
+		fair_lock_interrupt(true);
 }
 
 /* True if resolving an address of the function "slow" would wait for DWARF. */
@@ -137,15 +137,15 @@ static bool waits_for_dwarf(void *slow, unsigned int offset)
 	const struct sym_location *loc;
 	bool waited;
 
-	symbolizer__tell_progress(sym, end_wait_for_dwarf);
-	turn_take();
-	turn_share();
+	symbolizer__set_progress(sym, end_wait_for_dwarf);
+	fair_lock_acquire();
+	fair_lock_begin_sharing();
 	loc = resolve_one(space, (uintptr_t)slow + offset, true, BUDGET_MS);
-	waited = turn_is_hurried();
-	turn_hurry(false);
-	turn_forget();
-	turn_give();
-	symbolizer__tell_progress(sym, NULL);
+	waited = fair_lock_is_interrupted();
+	fair_lock_interrupt(false);
+	fair_lock_end_sharing();
+	fair_lock_release();
+	symbolizer__set_progress(sym, NULL);
 	assert_string_equal(loc->frames[0].symbol, "slow");
 	assert_int_equal(loc->frames[0].offset, offset);
 	return waited;

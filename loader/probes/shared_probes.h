@@ -4,12 +4,12 @@
  * once. Probes keep the file and its file system in use, so they are removed if no process has
  * mapped the file for some time. This time is short if no process maps any file of the file system.
  */
-#ifndef LOADER_PROBES_PROBE_POOL_H
-#define LOADER_PROBES_PROBE_POOL_H
+#ifndef LOADER_PROBES_SHARED_PROBES_H
+#define LOADER_PROBES_SHARED_PROBES_H
 
 #include "loader/probes/probe_set.h"
 
-struct pool_file {
+struct probed_file {
 	struct file_id id;
 	struct timespec changed; /* change time; needed since inode numbers are reused */
 	bool has_heap;           /* has probed heap functions */
@@ -21,35 +21,37 @@ struct pool_file {
 	uint64_t since_ns;       /* time when it was added, CLOCK_MONOTONIC */
 };
 
-struct probe_pool {
+struct shared_probes {
 	struct probe_set probes;
-	struct pool_file *files; /* all files that were searched */
+	struct probed_file *files; /* all files that were searched */
 	size_t cnt;
 	size_t cap;
 };
 
 /* Returns the file and marks it as used; NULL if it was not searched yet. */
-struct pool_file *probe_pool_find(struct probe_pool *pool, int fd);
+struct probed_file *shared_probes_find(struct shared_probes *shared, int fd);
 /* Adds a file. Returns 0 or a negative errno. */
-int probe_pool_add(struct probe_pool *pool, int fd, bool has_heap);
+int shared_probes_add(struct shared_probes *shared, int fd, bool has_heap);
 /* Returns the number of files with a probed heap function. */
-size_t probe_pool_heaps(const struct probe_pool *pool);
-/* probe_pool_age() begins a new sweep round; probe_pool_use_all() marks all files as used. */
-void probe_pool_age(struct probe_pool *pool);
-void probe_pool_use_all(struct probe_pool *pool);
+size_t shared_probes_heaps(const struct shared_probes *shared);
+/* shared_probes_begin_round() begins a new sweep round; shared_probes_use_all() marks all files as
+ * used. */
+void shared_probes_begin_round(struct shared_probes *shared);
+void shared_probes_use_all(struct shared_probes *shared);
 /*
  * Sets system_ns to now_ns for files whose file system is in use, as reported by is_in_use(). A
  * file on an overlay always counts as in use, since it is unknown through which mount it was
  * probed.
  */
-void probe_pool_note_systems(struct probe_pool *pool, uint64_t now_ns,
-			     bool (*is_in_use)(void *arg, dev_t dev), void *arg);
+void shared_probes_note_systems(struct shared_probes *shared, uint64_t now_ns,
+				bool (*is_in_use)(void *arg, dev_t dev), void *arg);
 /*
  * Drops files that no process has mapped in the last sweep rounds (rounds is their number), or
  * whose file system was not in use since since_ns. Removing probes is slow: stops after the first
  * file with probes and returns true.
  */
-bool probe_pool_drop_unused(struct probe_pool *pool, unsigned int rounds, uint64_t since_ns);
-void probe_pool_deinit(struct probe_pool *pool);
+bool shared_probes_drop_unused(struct shared_probes *shared, unsigned int rounds,
+			       uint64_t since_ns);
+void shared_probes_deinit(struct shared_probes *shared);
 
 #endif

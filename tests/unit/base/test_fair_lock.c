@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests turns of two threads: alternating, yielded while polling, and interrupted. */
+/* Tests the lock with two threads: alternating, released while polling, and interrupted. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,25 +10,25 @@
 
 #include <cmocka.h>
 
-#include "base/turns.h"
+#include "base/fair_lock.h"
 #include "tests/unit/lib/process.h"
 
 enum { FOREVER_MS = PATIENCE_MS, ROUNDS = 1000 };
 
 static int pipe_fds[2];
-static atomic_bool has_turn, overlap;
+static atomic_bool has_lock, overlap;
 static int polled, rounds;
 
-/* Takes the turn and polls a pipe. */
+/* Acquires the lock and polls a pipe. */
 static void *poll_pipe(void *arg)
 {
 	struct pollfd fd = {.fd = pipe_fds[0], .events = POLLIN};
 
-	turn_take();
-	turn_share();
-	has_turn = true;
-	polled = turn_poll(&fd, *(int *)arg);
-	turn_give();
+	fair_lock_acquire();
+	fair_lock_begin_sharing();
+	has_lock = true;
+	polled = fair_lock_poll(&fd, *(int *)arg);
+	fair_lock_release();
 	return NULL;
 }
 
@@ -38,9 +38,9 @@ static void run_poll(int timeout_ms, void (*meanwhile)(void))
 
 	assert_int_equal(pipe(pipe_fds), 0);
 	polled = -1;
-	has_turn = false;
+	has_lock = false;
 	assert_int_equal(pthread_create(&thread, NULL, poll_pipe, &timeout_ms), 0);
-	while (!has_turn)
+	while (!has_lock)
 		usleep(1000);
 	meanwhile();
 	pthread_join(thread, NULL);
@@ -48,35 +48,35 @@ static void run_poll(int timeout_ms, void (*meanwhile)(void))
 	close(pipe_fds[1]);
 }
 
-/* Writes to the pipe in a turn. Would deadlock if poll_pipe() kept its turn while polling. */
-static void write_in_turn(void)
+/* Writes to the pipe with the lock. Would deadlock if poll_pipe() kept the lock. */
+static void write_with_lock(void)
 {
-	turn_take();
+	fair_lock_acquire();
 	assert_int_equal(polled, -1);
 	assert_int_equal(write(pipe_fds[1], "x", 1), 1);
-	turn_give();
+	fair_lock_release();
 }
 
-static void given_away_while_polling(void **state)
+static void released_while_polling(void **state)
 {
 	(void)state;
-	run_poll(FOREVER_MS, write_in_turn);
+	run_poll(FOREVER_MS, write_with_lock);
 	assert_int_equal(polled, 1);
 }
 
-static void hurry(void)
+static void interrupt(void)
 {
-	turn_hurry(true);
+	fair_lock_interrupt(true);
 }
 
-static void hurried(void **state)
+static void interrupted(void **state)
 {
 	(void)state;
-	run_poll(FOREVER_MS, hurry);
+	run_poll(FOREVER_MS, interrupt);
 	assert_int_equal(polled, 0);
-	/* This thread takes no turns: turn_hurry() has no effect on it. */
-	assert_false(turn_is_hurried());
-	turn_hurry(false);
+	/* This thread does not share the lock: fair_lock_interrupt() has no effect on it. */
+	assert_false(fair_lock_is_interrupted());
+	fair_lock_interrupt(false);
 }
 
 static void nothing(void)
@@ -94,12 +94,12 @@ static void *go_round(void *arg)
 {
 	(void)arg;
 	for (int i = 0; i < ROUNDS; i++) {
-		turn_take();
-		if (atomic_exchange(&has_turn, true))
+		fair_lock_acquire();
+		if (atomic_exchange(&has_lock, true))
 			overlap = true;
 		rounds++;
-		has_turn = false;
-		turn_give();
+		has_lock = false;
+		fair_lock_release();
 	}
 	return NULL;
 }
@@ -109,7 +109,7 @@ static void one_at_a_time(void **state)
 	pthread_t thread;
 
 	(void)state;
-	has_turn = false;
+	has_lock = false;
 	assert_int_equal(pthread_create(&thread, NULL, go_round, NULL), 0);
 	go_round(NULL);
 	pthread_join(thread, NULL);
@@ -120,8 +120,8 @@ static void one_at_a_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(given_away_while_polling),
-		cmocka_unit_test(hurried),
+		cmocka_unit_test(released_while_polling),
+		cmocka_unit_test(interrupted),
 		cmocka_unit_test(times_out),
 		cmocka_unit_test(one_at_a_time),
 	};

@@ -5,13 +5,13 @@
  * headers, even useless ones. Here the search table and useless section headers are hidden from
  * libdw.
  */
-#ifndef UNWINDER_SERVER_ELF_IMAGE_H
-#define UNWINDER_SERVER_ELF_IMAGE_H
+#ifndef UNWINDER_SERVER_ELF_VIEW_H
+#define UNWINDER_SERVER_ELF_VIEW_H
 
 #include <libelf.h>
 #include <stddef.h>
 
-struct elf_image {
+struct elf_view {
 	Elf *elf;
 	char *bytes; /* private mapping of the file; pages that were changed are copies */
 	size_t size;
@@ -21,7 +21,7 @@ struct elf_image {
  * Maps a file into memory. Returns 0, -ENOEXEC (not a little-endian 64-bit ELF file) or -ENOMEM.
  * The caller may close fd afterwards.
  */
-int elf_image_init(int fd, struct elf_image *ret);
-void elf_image_deinit(struct elf_image *image);
+int elf_view_init(int fd, struct elf_view *ret);
+void elf_view_deinit(struct elf_view *view);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds probed files that no process maps any longer. */
-#include "loader/user/pool_sweep.h"
+#include "loader/user/probe_sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static bool is_gone(int err)
  * Marks all files that a process maps as used. If a negative errno is returned, some of them may
  * not be marked.
  */
-static int find_mapped(struct probe_pool *pool, pid_t pid)
+static int find_mapped(struct shared_probes *shared, pid_t pid)
 {
 	struct proc_maps maps;
 	int err = proc_maps_read(pid, &maps);
@@ -60,7 +60,7 @@ static int find_mapped(struct probe_pool *pool, pid_t pid)
 			continue;
 		fd = process_open_mapping(pid, mapping);
 		if (fd >= 0)
-			probe_pool_find(pool, fd);
+			shared_probes_find(shared, fd);
 		else if (!is_gone(fd))
 			err = fd;
 	}
@@ -70,15 +70,15 @@ static int find_mapped(struct probe_pool *pool, pid_t pid)
 
 static void find_used(struct process_set *set)
 {
-	struct probe_pool *pool = &set->programs->pool;
+	struct shared_probes *shared = &set->programs->shared;
 	int err = 0;
 
-	probe_pool_age(pool);
+	shared_probes_begin_round(shared);
 	for (size_t i = 0; !err && i < set->table.cnt; i++)
 		if (!set->table.items[i]->ended)
-			err = find_mapped(pool, set->table.items[i]->info.pid);
+			err = find_mapped(shared, set->table.items[i]->info.pid);
 	if (err)
-		probe_pool_use_all(pool);
+		shared_probes_use_all(shared);
 }
 
 static bool is_mapped_system(void *arg, dev_t dev)
@@ -94,7 +94,7 @@ static bool is_mapped_system(void *arg, dev_t dev)
 	return false;
 }
 
-void pool_sweep_run(struct pool_sweep *sweep, struct process_set *set)
+void probe_sweep_run(struct probe_sweep *sweep, struct process_set *set)
 {
 	enum link_kind kind = set->programs->ctx.programs.kind;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -103,13 +103,13 @@ void pool_sweep_run(struct pool_sweep *sweep, struct process_set *set)
 	 * With other kinds of links, removing each probe takes 0.1 s, which would delay the probing
 	 * of new processes.
 	 */
-	if (!set->programs->ctx.pool || (kind != LINK_SESSION && kind != LINK_MULTI))
+	if (!set->programs->ctx.shared || (kind != LINK_SESSION && kind != LINK_MULTI))
 		return;
 	if (now_ns - sweep->last_ns >= round_ns()) {
 		sweep->last_ns = now_ns;
 		find_used(set);
 	}
-	probe_pool_note_systems(&set->programs->pool, now_ns, is_mapped_system, set);
-	if (probe_pool_drop_unused(&set->programs->pool, ROUNDS, now_ns - SYSTEM_NS))
+	shared_probes_note_systems(&set->programs->shared, now_ns, is_mapped_system, set);
+	if (shared_probes_drop_unused(&set->programs->shared, ROUNDS, now_ns - SYSTEM_NS))
 		log_verbose("removed the probes of a file that no traced process maps any more");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads the kernel's symbols, and finds out which module owns each. */
-#include "symbolizer/kernel_image.h"
+#include "symbolizer/kernel_symtab.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,12 +18,12 @@
 /* Minimum interval between reads of the symbols, in nanoseconds. One read takes 10 to 100 ms. */
 #define PAUSE_NS 1000000000ULL
 
-static int add_part(struct kernel_image *image, const char *name, size_t name_len,
+static int add_part(struct kernel_symtab *symtab, const char *name, size_t name_len,
 		    struct kernel_part **ret)
 {
 	struct kernel_part *part;
 
-	if (array_reserve(&image->parts, &image->part_cap, image->part_cnt + 1))
+	if (array_reserve(&symtab->parts, &symtab->part_cap, symtab->part_cnt + 1))
 		return -ENOMEM;
 	part = calloc(1, sizeof(*part));
 	if (part)
@@ -32,7 +32,7 @@ static int add_part(struct kernel_image *image, const char *name, size_t name_le
 		free(part);
 		return -ENOMEM;
 	}
-	image->parts[image->part_cnt++] = part;
+	symtab->parts[symtab->part_cnt++] = part;
 	*ret = part;
 	return 0;
 }
@@ -48,14 +48,14 @@ static bool is_same_id(const char *a, const char *b)
 }
 
 /* Adds a loaded module to the parts, or marks its part as still loaded. Takes over build_id. */
-static int take_module(struct kernel_image *image, const struct loaded_module *module,
+static int take_module(struct kernel_symtab *symtab, const struct loaded_module *module,
 		       char *build_id)
 {
 	struct kernel_part *part;
 	int err;
 
-	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++) {
-		part = image->parts[i];
+	for (size_t i = KALLSYMS_CORE + 1; i < symtab->part_cnt; i++) {
+		part = symtab->parts[i];
 		if (has_name(part, module->name, module->name_len) &&
 		    part->start == module->start && part->end == module->end &&
 		    is_same_id(part->build_id, build_id)) {
@@ -64,7 +64,7 @@ static int take_module(struct kernel_image *image, const struct loaded_module *m
 			return 0;
 		}
 	}
-	err = add_part(image, module->name, module->name_len, &part);
+	err = add_part(symtab, module->name, module->name_len, &part);
 	if (err) {
 		free(build_id);
 		return err;
@@ -75,20 +75,20 @@ static int take_module(struct kernel_image *image, const struct loaded_module *m
 	return 0;
 }
 
-static int take_modules(struct kernel_image *image, const char *at, size_t len)
+static int take_modules(struct kernel_symtab *symtab, const char *at, size_t len)
 {
 	const char *end = at + len;
 	struct loaded_module module;
 	int err = 0;
 
-	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++)
-		image->parts[i]->gone = true;
+	for (size_t i = KALLSYMS_CORE + 1; i < symtab->part_cnt; i++)
+		symtab->parts[i]->gone = true;
 	while (!err && (at = loaded_module_next(at, end, &module))) {
 		char *name = strndup(module.name, module.name_len);
 
 		if (!name)
 			return -ENOMEM;
-		err = take_module(image, &module, kernel_build_id(&image->roots, name));
+		err = take_module(symtab, &module, kernel_build_id(&symtab->roots, name));
 		free(name);
 	}
 	return err;
@@ -126,7 +126,7 @@ static uint64_t hash_modules(const char *at, size_t len)
 static int part_of(void *arg, const char *name, size_t len)
 {
 	static const char builtin[] = "__builtin__";
-	struct kernel_image *image = arg;
+	struct kernel_symtab *symtab = arg;
 	size_t found = 0;
 	struct kernel_part *part;
 	int err;
@@ -136,8 +136,8 @@ static int part_of(void *arg, const char *name, size_t len)
 		name += sizeof(builtin) - 1;
 		len -= sizeof(builtin) - 1;
 	}
-	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++) {
-		part = image->parts[i];
+	for (size_t i = KALLSYMS_CORE + 1; i < symtab->part_cnt; i++) {
+		part = symtab->parts[i];
 		if (!has_name(part, name, len))
 			continue;
 		if (!part->gone)
@@ -146,20 +146,20 @@ static int part_of(void *arg, const char *name, size_t len)
 			found = i;
 	}
 	if (found) {
-		image->parts[found]->gone = false;
+		symtab->parts[found]->gone = false;
 		return found;
 	}
-	err = add_part(image, name, len, &part);
-	return err ? err : (int)image->part_cnt - 1;
+	err = add_part(symtab, name, len, &part);
+	return err ? err : (int)symtab->part_cnt - 1;
 }
 
 /* Returns the kernel part that contains addr. Used when no symbol contains addr. */
-static struct kernel_part *part_at(const struct kernel_image *image, uint64_t addr)
+static struct kernel_part *part_at(const struct kernel_symtab *symtab, uint64_t addr)
 {
-	if (kallsyms_in_core(&image->table, addr))
-		return image->parts[KALLSYMS_CORE];
-	for (size_t i = KALLSYMS_CORE + 1; i < image->part_cnt; i++) {
-		struct kernel_part *part = image->parts[i];
+	if (kallsyms_in_core(&symtab->table, addr))
+		return symtab->parts[KALLSYMS_CORE];
+	for (size_t i = KALLSYMS_CORE + 1; i < symtab->part_cnt; i++) {
+		struct kernel_part *part = symtab->parts[i];
 
 		if (!part->gone && part->start && addr >= part->start && addr < part->end)
 			return part;
@@ -167,17 +167,17 @@ static struct kernel_part *part_at(const struct kernel_image *image, uint64_t ad
 	return NULL;
 }
 
-static int read_modules(struct kernel_image *image)
+static int read_modules(struct kernel_symtab *symtab)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int err = kernel_file_read(image->roots.proc, "modules", &text, &len);
+	int err = kernel_file_read(symtab->roots.proc, "modules", &text, &len);
 
 	/* A kernel built without module support has no /proc/modules. */
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	image->modules_hash = hash_modules(text, len);
-	err = take_modules(image, text, len);
+	symtab->modules_hash = hash_modules(text, len);
+	err = take_modules(symtab, text, len);
 	free(text);
 	return err;
 }
@@ -195,7 +195,7 @@ static uint64_t end_of(const struct kernel_part *part, const struct kernel_symbo
 							  : symbol->start + ENDLESS_BYTES;
 }
 
-static void cut_symbols(const struct kernel_image *image, struct kallsyms *table)
+static void cut_symbols(const struct kernel_symtab *symtab, struct kallsyms *table)
 {
 	for (size_t i = 0; i < table->cnt; i++) {
 		struct kernel_symbol *symbol = &table->symbols[i];
@@ -203,7 +203,7 @@ static void cut_symbols(const struct kernel_image *image, struct kallsyms *table
 
 		if (symbol->owner == KALLSYMS_CORE)
 			continue;
-		bytes = end_of(image->parts[symbol->owner], symbol) - symbol->start;
+		bytes = end_of(symtab->parts[symbol->owner], symbol) - symbol->start;
 		if (symbol->bytes > bytes)
 			symbol->bytes = bytes;
 	}
@@ -215,98 +215,98 @@ static void cut_symbols(const struct kernel_image *image, struct kallsyms *table
  */
 static bool is_kept(void *arg, const struct kernel_symbol *symbol)
 {
-	const struct kernel_image *image = arg;
+	const struct kernel_symtab *symtab = arg;
 
-	return image->parts[symbol->owner]->start && symbol->owner != KALLSYMS_CORE &&
-	       !part_at(image, symbol->start);
+	return symtab->parts[symbol->owner]->start && symbol->owner != KALLSYMS_CORE &&
+	       !part_at(symtab, symbol->start);
 }
 
-static int read_symbols(struct kernel_image *image)
+static int read_symbols(struct kernel_symtab *symtab)
 {
-	struct kernel_part *core = image->parts[KALLSYMS_CORE];
+	struct kernel_part *core = symtab->parts[KALLSYMS_CORE];
 	struct kallsyms table;
 	char *text;
 	size_t len;
-	int err = kernel_file_read(image->roots.proc, "kallsyms", &text, &len);
+	int err = kernel_file_read(symtab->roots.proc, "kallsyms", &text, &len);
 
 	if (!err)
-		err = kallsyms_init(&table, text, len, part_of, image);
+		err = kallsyms_init(&table, text, len, part_of, symtab);
 	if (err)
 		return err;
-	cut_symbols(image, &table);
+	cut_symbols(symtab, &table);
 	/* On -ENOMEM go on without the symbols that are no longer listed. */
 	if (!table.hidden)
-		kallsyms_keep(&table, &image->table, is_kept, image);
-	kallsyms_deinit(&image->table);
-	image->table = table;
+		kallsyms_keep(&table, &symtab->table, is_kept, symtab);
+	kallsyms_deinit(&symtab->table);
+	symtab->table = table;
 	core->start = table.text.start;
 	core->end = table.text.end;
 	return table.hidden ? -EPERM : 0;
 }
 
-int kernel_image_read(struct kernel_image *image)
+int kernel_symtab_read(struct kernel_symtab *symtab)
 {
 	int err;
 
-	image->read_ns = clock_ns(CLOCK_MONOTONIC);
-	err = read_modules(image);
+	symtab->read_ns = clock_ns(CLOCK_MONOTONIC);
+	err = read_modules(symtab);
 	if (err)
 		return err;
-	image->error = read_symbols(image);
-	return image->error == -ENOMEM ? -ENOMEM : 0;
+	symtab->error = read_symbols(symtab);
+	return symtab->error == -ENOMEM ? -ENOMEM : 0;
 }
 
-int kernel_image_init(const struct kernel_roots *roots, struct kernel_image *ret)
+int kernel_symtab_init(const struct kernel_roots *roots, struct kernel_symtab *ret)
 {
-	struct kernel_image image = {.roots = *roots, .pause_ns = PAUSE_NS};
+	struct kernel_symtab symtab = {.roots = *roots, .pause_ns = PAUSE_NS};
 	struct kernel_part *core;
-	int err = add_part(&image, "kernel", strlen("kernel"), &core);
+	int err = add_part(&symtab, "kernel", strlen("kernel"), &core);
 
 	if (!err) {
 		core->build_id = kernel_build_id(roots, NULL);
-		err = kernel_image_read(&image);
+		err = kernel_symtab_read(&symtab);
 	}
 	if (err) {
-		kernel_image_deinit(&image);
+		kernel_symtab_deinit(&symtab);
 		return err;
 	}
-	*ret = image;
+	*ret = symtab;
 	return 0;
 }
 
-void kernel_image_deinit(struct kernel_image *image)
+void kernel_symtab_deinit(struct kernel_symtab *symtab)
 {
-	for (size_t i = 0; i < image->part_cnt; i++) {
-		free(image->parts[i]->name);
-		free(image->parts[i]->build_id);
-		free(image->parts[i]);
+	for (size_t i = 0; i < symtab->part_cnt; i++) {
+		free(symtab->parts[i]->name);
+		free(symtab->parts[i]->build_id);
+		free(symtab->parts[i]);
 	}
-	free(image->parts);
-	kallsyms_deinit(&image->table);
+	free(symtab->parts);
+	kallsyms_deinit(&symtab->table);
 }
 
-bool kernel_image_is_stale(const struct kernel_image *image)
+bool kernel_symtab_is_stale(const struct kernel_symtab *symtab)
 {
 	char *text;
 	size_t len;
 	bool stale;
 
-	if (kernel_file_read(image->roots.proc, "modules", &text, &len))
+	if (kernel_file_read(symtab->roots.proc, "modules", &text, &len))
 		return false;
-	stale = hash_modules(text, len) != image->modules_hash;
+	stale = hash_modules(text, len) != symtab->modules_hash;
 	free(text);
 	return stale;
 }
 
-struct kernel_place kernel_image_find(const struct kernel_image *image, uint64_t addr)
+struct kernel_location kernel_symtab_find(const struct kernel_symtab *symtab, uint64_t addr)
 {
-	const struct kernel_symbol *symbol = kallsyms_find(&image->table, addr);
+	const struct kernel_symbol *symbol = kallsyms_find(&symtab->table, addr);
 
 	if (!symbol)
-		return (struct kernel_place){.part = part_at(image, addr)};
-	return (struct kernel_place){
-		.part = image->parts[symbol->owner],
-		.symbol = image->table.names + symbol->name,
+		return (struct kernel_location){.part = part_at(symtab, addr)};
+	return (struct kernel_location){
+		.part = symtab->parts[symbol->owner],
+		.symbol = symtab->table.names + symbol->name,
 		.start = symbol->start,
 	};
 }

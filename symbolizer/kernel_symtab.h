@@ -3,8 +3,8 @@
  * The running kernel's symbols and their owners: the core kernel, modules and BPF programs. Symbols
  * and owners change at run time.
  */
-#ifndef SYMBOLIZER_KERNEL_IMAGE_H
-#define SYMBOLIZER_KERNEL_IMAGE_H
+#ifndef SYMBOLIZER_KERNEL_SYMTAB_H
+#define SYMBOLIZER_KERNEL_SYMTAB_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct module;
 
 /*
  * An owner of symbols: the core kernel, a module, or other code with a name in brackets in
- * kallsyms. Freed only with the whole image.
+ * kallsyms. Freed only with all symbols.
  */
 struct kernel_part {
 	char *name;
@@ -29,7 +29,7 @@ struct kernel_part {
 	struct module *file; /* file with its DWARF; NULL if none was found */
 };
 
-struct kernel_image {
+struct kernel_symtab {
 	struct kernel_roots roots;
 	struct kallsyms table;
 	/* indexed by owner number; [KALLSYMS_CORE] is the core kernel */
@@ -44,7 +44,7 @@ struct kernel_image {
 };
 
 /* The owner and the function at an address. */
-struct kernel_place {
+struct kernel_location {
 	struct kernel_part *part; /* owner of the address; NULL if unknown */
 	/* function name, NULL if unknown; valid until the table is read again */
 	const char *symbol;
@@ -55,15 +55,15 @@ struct kernel_place {
  * Reads the kernel's symbols. If they cannot be read, sets ret->error and returns 0. Fails only
  * with -ENOMEM.
  */
-int kernel_image_init(const struct kernel_roots *roots, struct kernel_image *ret);
-void kernel_image_deinit(struct kernel_image *image);
+int kernel_symtab_init(const struct kernel_roots *roots, struct kernel_symtab *ret);
+void kernel_symtab_deinit(struct kernel_symtab *symtab);
 
-/* Reads all symbols again. After -ENOMEM the image is still usable. */
-int kernel_image_read(struct kernel_image *image);
+/* Reads all symbols again. After -ENOMEM the symbols are still usable. */
+int kernel_symtab_read(struct kernel_symtab *symtab);
 
 /* True if modules were loaded or unloaded since the symbols were read. */
-bool kernel_image_is_stale(const struct kernel_image *image);
+bool kernel_symtab_is_stale(const struct kernel_symtab *symtab);
 
-struct kernel_place kernel_image_find(const struct kernel_image *image, uint64_t addr);
+struct kernel_location kernel_symtab_find(const struct kernel_symtab *symtab, uint64_t addr);
 
 #endif

@@ -1,74 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Implements the lock by tickets. A thread that owns it can release it while it waits in poll(). */
-#include "base/turns.h"
+#include "base/fair_lock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Maximum time, in milliseconds, until a waiting thread notices a call of turn_hurry(). */
+/* Maximum time, in milliseconds, until a waiting thread notices a call of fair_lock_interrupt(). */
 #define SLICE_MS 50
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 /* number of tickets taken, and number of the ticket that owns the lock */
-static uint64_t asked, served;
-static atomic_bool hurried;
+static uint64_t taken, served;
+static atomic_bool interrupted;
 static _Thread_local bool shares;
 
-void turn_take(void)
+void fair_lock_acquire(void)
 {
 	uint64_t own;
 
 	pthread_mutex_lock(&mutex);
-	own = asked++;
+	own = taken++;
 	while (own != served)
-		pthread_cond_wait(&turned, &mutex);
+		pthread_cond_wait(&released, &mutex);
 	pthread_mutex_unlock(&mutex);
 }
 
-void turn_give(void)
+void fair_lock_release(void)
 {
 	pthread_mutex_lock(&mutex);
 	served++;
-	pthread_cond_broadcast(&turned);
+	pthread_cond_broadcast(&released);
 	pthread_mutex_unlock(&mutex);
 }
 
-void turn_share(void)
+void fair_lock_begin_sharing(void)
 {
 	shares = true;
 }
 
-void turn_forget(void)
+void fair_lock_end_sharing(void)
 {
 	shares = false;
 }
 
-int turn_poll(struct pollfd *fd, int timeout_ms)
+int fair_lock_poll(struct pollfd *fd, int timeout_ms)
 {
 	int cnt = poll(fd, 1, shares ? 0 : timeout_ms);
 
 	if (cnt || !shares)
 		return cnt;
-	turn_give();
+	fair_lock_release();
 	do {
 		int slice_ms = timeout_ms < 0 || timeout_ms > SLICE_MS ? SLICE_MS : timeout_ms;
 
 		cnt = poll(fd, 1, slice_ms);
 		if (timeout_ms > 0)
 			timeout_ms -= slice_ms;
-	} while (!cnt && timeout_ms && !hurried);
-	turn_take();
+	} while (!cnt && timeout_ms && !interrupted);
+	fair_lock_acquire();
 	return cnt;
 }
 
-void turn_hurry(bool hurry)
+void fair_lock_interrupt(bool interrupt)
 {
-	hurried = hurry;
+	interrupted = interrupt;
 }
 
-bool turn_is_hurried(void)
+bool fair_lock_is_interrupted(void)
 {
-	return shares && hurried;
+	return shares && interrupted;
 }

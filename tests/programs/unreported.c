@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unawaited NAME: makes calls that a filter on sizes from 1000 bytes leaves out. They are so
+ * unreported NAME: makes calls that a filter on sizes from 1000 bytes leaves out. They are so
  * frequent that a tracer may stop watching their returns. Also makes calls around, within and after
  * them, which must be counted. The program defines malloc and valloc on top of the library's
  * aligned_alloc.

@@ -38,9 +38,9 @@ static void make_world(struct world *world)
 	assert_int_equal(process_table_add(&world->set.table, world->process), 0);
 }
 
-static void set_heard(struct world *world, uint64_t ns)
+static void set_records_until(struct world *world, uint64_t ns)
 {
-	world->programs.descendants.heard_ns = ns;
+	world->programs.descendants.records_until_ns = ns;
 }
 
 static void ends(void **state)
@@ -50,10 +50,10 @@ static void ends(void **state)
 	(void)state;
 	make_world(&world);
 	world.process->gone_ns = 10;
-	set_heard(&world, 9);
+	set_records_until(&world, 9);
 	process_set_end_gone(&world.set);
 	assert_false(world.process->ended);
-	set_heard(&world, 10);
+	set_records_until(&world, 10);
 	process_set_end_gone(&world.set);
 	assert_true(world.process->ended);
 	process_table_deinit(&world.set.table);
@@ -71,10 +71,10 @@ static void compares(void **state)
 	assert_int_equal(ranges_insert(&world.process->ranges, &range), 0);
 	assert_int_equal(proc_maps_parse(line, sizeof(line) - 1, &world.process->maps), 0);
 	world.process->read_ns = 10;
-	set_heard(&world, 9);
+	set_records_until(&world, 9);
 	process_set_compare_mappings(&world.set);
 	assert_int_equal(world.process->ranges.cnt, 1);
-	set_heard(&world, 10);
+	set_records_until(&world, 10);
 	process_set_compare_mappings(&world.set);
 	assert_int_equal(world.process->ranges.cnt, 0);
 	process_table_deinit(&world.set.table);

@@ -3,8 +3,8 @@
  * Files below /proc/PID of one process image. Opened while the process lives, they belong to this
  * image even if the pid is reused or the process calls exec.
  */
-#ifndef SYMBOLIZER_PROC_IMAGE_H
-#define SYMBOLIZER_PROC_IMAGE_H
+#ifndef SYMBOLIZER_PROC_FILES_H
+#define SYMBOLIZER_PROC_FILES_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 #include "symbolizer/program_name.h"
 #include "symbolizer/regions.h"
 
-struct proc_image {
+struct proc_files {
 	/* directory /proc/PID or /proc/PID/task/TID; -1 if the process had ended before */
 	int proc_fd;
 	int maps_fd;
@@ -30,13 +30,13 @@ struct proc_image {
  * Opens the /proc files of a process. Returns -ESRCH if the process does not exist or has no memory
  * any more.
  */
-int proc_image_init(pid_t pid, struct proc_image *ret);
-/* Initialises an image for a process that ended before its /proc files could be opened. */
-void proc_image_init_ended(struct proc_image *ret);
-void proc_image_deinit(struct proc_image *image);
+int proc_files_init(pid_t pid, struct proc_files *ret);
+/* Initialises the files of a process that ended before its /proc files could be opened. */
+void proc_files_init_ended(struct proc_files *ret);
+void proc_files_deinit(struct proc_files *files);
 
 /* Reads the image's mappings. Returns -ESRCH if the image is gone. */
-int proc_image_maps(const struct proc_image *image, struct proc_maps *ret);
+int proc_files_maps(const struct proc_files *files, struct proc_maps *ret);
 
 /* Returns the version that is given to a copy of the vdso of a region's size. */
 struct file_version proc_image_vdso(const struct region *region);
@@ -47,7 +47,7 @@ struct file_version proc_image_vdso(const struct region *region);
  * file. For the vdso, returns a file with a copy of memleak's own vdso, whose version has a fixed
  * inode number.
  */
-int proc_image_open(const struct proc_image *image, const struct region *region,
+int proc_files_open(const struct proc_files *files, const struct region *region,
 		    struct file_version *ret);
 
 #endif

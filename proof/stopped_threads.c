@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Uses PTRACE_SEIZE and PTRACE_INTERRUPT, which the thread cannot notice. */
-#include "proof/held_threads.h"
+#include "proof/stopped_threads.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
  */
 #define ASK_NS 500000ULL
 
-void held_threads_prepare(void)
+void stopped_threads_prepare(void)
 {
 	sigset_t set;
 
@@ -36,7 +36,7 @@ void held_threads_prepare(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-int held_threads_news_fd(void)
+int stopped_threads_signal_fd(void)
 {
 	sigset_t set;
 	int fd;
@@ -47,7 +47,7 @@ int held_threads_news_fd(void)
 	return fd < 0 ? -errno : fd;
 }
 
-void held_threads_drop_news(int fd)
+void stopped_threads_drain_signals(int fd)
 {
 	struct signalfd_siginfo info;
 
@@ -55,11 +55,11 @@ void held_threads_drop_news(int fd)
 		;
 }
 
-struct held_thread *held_threads_find(const struct held_threads *held, pid_t tid)
+struct stopped_thread *stopped_threads_find(const struct stopped_threads *stopped, pid_t tid)
 {
-	size_t at = bisect_below(held->items, held->cnt, tid, (uint32_t)tid);
+	size_t at = bisect_below(stopped->items, stopped->cnt, tid, (uint32_t)tid);
 
-	return at < held->cnt && held->items[at].tid == tid ? &held->items[at] : NULL;
+	return at < stopped->cnt && stopped->items[at].tid == tid ? &stopped->items[at] : NULL;
 }
 
 /*
@@ -75,23 +75,23 @@ static int why_not(pid_t tid)
 	return proc_status_number(status, "TracerPid") > 0 ? -EBUSY : 0;
 }
 
-int held_threads_add(struct held_threads *held, pid_t tid)
+int stopped_threads_add(struct stopped_threads *stopped, pid_t tid)
 {
-	size_t at = bisect_below(held->items, held->cnt, tid, (uint32_t)tid);
+	size_t at = bisect_below(stopped->items, stopped->cnt, tid, (uint32_t)tid);
 
-	if (at < held->cnt && held->items[at].tid == tid)
+	if (at < stopped->cnt && stopped->items[at].tid == tid)
 		return 0;
-	if (array_reserve(&held->items, &held->cap, held->cnt + 1))
+	if (array_reserve(&stopped->items, &stopped->cap, stopped->cnt + 1))
 		return -ENOMEM;
-	if (!held->since_ns)
-		held->since_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!stopped->since_ns)
+		stopped->since_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!end_watch_is(tid) && ptrace(PTRACE_SEIZE, tid, NULL, NULL))
 		return why_not(tid);
-	array_open(held->items, held->cnt, at);
-	held->cnt++;
-	held->items[at] = (struct held_thread){.tid = tid};
+	array_open(stopped->items, stopped->cnt, at);
+	stopped->cnt++;
+	stopped->items[at] = (struct stopped_thread){.tid = tid};
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
-		held->items[at].gone = true;
+		stopped->items[at].gone = true;
 	return 0;
 }
 
@@ -104,14 +104,14 @@ static int event_of(int status)
  * Delivers a pending signal. The stop has cleared the request of PTRACE_INTERRUPT, so repeats the
  * request first. Then the thread stops again before it runs any code.
  */
-static void deliver_signal(const struct held_thread *thread, int status)
+static void deliver_signal(const struct stopped_thread *thread, int status)
 {
 	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)WSTOPSIG(status));
 }
 
 /* Polls a thread. True if its state has changed. */
-static bool ask(struct held_thread *thread)
+static bool ask(struct stopped_thread *thread)
 {
 	int status;
 	pid_t pid = waitpid(thread->tid, &status, __WALL | WNOHANG);
@@ -148,13 +148,13 @@ static void wait_for_news(uint64_t deadline_ns)
 	sigtimedwait(&set, NULL, &wait);
 }
 
-int held_threads_wait(struct held_threads *held, uint64_t deadline_ns)
+int stopped_threads_wait(struct stopped_threads *stopped, uint64_t deadline_ns)
 {
 	for (;;) {
 		bool news = false, all = true;
 
-		for (size_t i = 0; i < held->cnt; i++) {
-			struct held_thread *thread = &held->items[i];
+		for (size_t i = 0; i < stopped->cnt; i++) {
+			struct stopped_thread *thread = &stopped->items[i];
 
 			if (thread->stopped || thread->gone)
 				continue;
@@ -170,7 +170,7 @@ int held_threads_wait(struct held_threads *held, uint64_t deadline_ns)
 	}
 }
 
-int held_thread_next_stop(pid_t tid, uint64_t deadline_ns)
+int stopped_thread_next_stop(pid_t tid, uint64_t deadline_ns)
 {
 	for (;;) {
 		int status;
@@ -200,19 +200,19 @@ static void mend_call(pid_t tid, const struct live_threads *before)
 	ptrace(PTRACE_SETREGSET, tid, (void *)NT_PRSTATUS, &iov);
 }
 
-bool held_threads_let_go(struct held_threads *held, const struct live_threads *before)
+bool stopped_threads_resume(struct stopped_threads *stopped, const struct live_threads *before)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < held->cnt; i++) {
-		struct held_thread *thread = &held->items[i];
+	for (size_t i = 0; i < stopped->cnt; i++) {
+		struct stopped_thread *thread = &stopped->items[i];
 
 		if (!thread->stopped && !thread->gone)
 			ask(thread);
 		if (thread->gone)
 			continue;
 		if (!thread->stopped) {
-			held->items[left++] = *thread;
+			stopped->items[left++] = *thread;
 			continue;
 		}
 		mend_call(thread->tid, before);
@@ -221,12 +221,12 @@ bool held_threads_let_go(struct held_threads *held, const struct live_threads *b
 		else
 			ptrace(PTRACE_DETACH, thread->tid, NULL, NULL);
 	}
-	held->cnt = left;
+	stopped->cnt = left;
 	return !left;
 }
 
-void held_threads_deinit(struct held_threads *held)
+void stopped_threads_deinit(struct stopped_threads *stopped)
 {
-	free(held->items);
-	*held = (struct held_threads){0};
+	free(stopped->items);
+	*stopped = (struct stopped_threads){0};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Maps an ELF file and hides parts that mislead libdw. */
-#include "unwinder/server/elf_image.h"
+#include "unwinder/server/elf_view.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #define HEADER_BYTES 4
 #define HEADER_POINTER 4
 
-static int map_file(int fd, struct elf_image *image)
+static int map_file(int fd, struct elf_view *view)
 {
 	struct stat st;
 	void *bytes;
@@ -25,18 +25,18 @@ static int map_file(int fd, struct elf_image *image)
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return errno == ENOMEM ? -ENOMEM : -ENOEXEC;
-	image->bytes = bytes;
-	image->size = (size_t)st.st_size;
+	view->bytes = bytes;
+	view->size = (size_t)st.st_size;
 	return 0;
 }
 
-/* Makes a range of the image writable. Memory is used only for pages that are written. */
-static bool make_writable(const struct elf_image *image, uint64_t offset, size_t len)
+/* Makes a range of the view writable. Memory is used only for pages that are written. */
+static bool make_writable(const struct elf_view *view, uint64_t offset, size_t len)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t start = offset / page * page;
 
-	return !mprotect(image->bytes + start, offset - start + len, PROT_READ | PROT_WRITE);
+	return !mprotect(view->bytes + start, offset - start + len, PROT_READ | PROT_WRITE);
 }
 
 static bool section_named(Elf *elf, const char *wanted, GElf_Shdr *ret)
@@ -72,15 +72,15 @@ static bool header_segment(Elf *elf, GElf_Phdr *ret)
  * Overwrites the encodings in .eh_frame_hdr by "omitted", so that libdw finds no search table there
  * and reads .eh_frame itself.
  */
-static void hide_search_table(const struct elf_image *image, uint64_t offset, bool keep_pointer)
+static void hide_search_table(const struct elf_view *view, uint64_t offset, bool keep_pointer)
 {
 	static const uint8_t start[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4};
 	uint8_t *bytes;
 
-	if (offset > image->size || image->size - offset < HEADER_BYTES + HEADER_POINTER ||
-	    !make_writable(image, offset, HEADER_BYTES))
+	if (offset > view->size || view->size - offset < HEADER_BYTES + HEADER_POINTER ||
+	    !make_writable(view, offset, HEADER_BYTES))
 		return;
-	bytes = (uint8_t *)image->bytes + offset;
+	bytes = (uint8_t *)view->bytes + offset;
 	/*
 	 * If .eh_frame has a section, libdw does not use the pointer, but requires a known encoding
 	 * for it.
@@ -91,11 +91,11 @@ static void hide_search_table(const struct elf_image *image, uint64_t offset, bo
 	bytes[3] = DW_EH_PE_omit;
 }
 
-static void hide_sections(const struct elf_image *image)
+static void hide_sections(const struct elf_view *view)
 {
-	Elf64_Ehdr *header = (Elf64_Ehdr *)image->bytes;
+	Elf64_Ehdr *header = (Elf64_Ehdr *)view->bytes;
 
-	if (!make_writable(image, 0, sizeof(*header)))
+	if (!make_writable(view, 0, sizeof(*header)))
 		return;
 	header->e_shoff = 0;
 	header->e_shnum = 0;
@@ -106,25 +106,25 @@ static void hide_sections(const struct elf_image *image)
  * Makes the section headers writable, since libelf changes the header of a section that it
  * decompresses. The headers are usually at the file's end.
  */
-static int make_headers_writable(const struct elf_image *image)
+static int make_headers_writable(const struct elf_view *view)
 {
-	const Elf64_Ehdr *header = (const Elf64_Ehdr *)image->bytes;
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)view->bytes;
 	uint64_t offset = header->e_shoff;
 
-	if (!offset || offset >= image->size)
+	if (!offset || offset >= view->size)
 		return 0;
-	return make_writable(image, offset, image->size - offset) ? 0 : -ENOMEM;
+	return make_writable(view, offset, view->size - offset) ? 0 : -ENOMEM;
 }
 
-static int open_elf(struct elf_image *image)
+static int open_elf(struct elf_view *view)
 {
 	GElf_Ehdr header;
 
-	if (image->elf)
-		elf_end(image->elf);
-	image->elf = elf_memory(image->bytes, image->size);
-	if (!image->elf || !gelf_getehdr(image->elf, &header) ||
-	    gelf_getclass(image->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
+	if (view->elf)
+		elf_end(view->elf);
+	view->elf = elf_memory(view->bytes, view->size);
+	if (!view->elf || !gelf_getehdr(view->elf, &header) ||
+	    gelf_getclass(view->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOEXEC;
 	return 0;
 }
@@ -133,47 +133,47 @@ static int open_elf(struct elf_image *image)
  * Hides the search table in .eh_frame_hdr. Like libdw, uses the sections if the file has an
  * .eh_frame section, else the program headers.
  */
-static int hide(struct elf_image *image)
+static int hide(struct elf_view *view)
 {
 	GElf_Shdr section, described;
 	GElf_Phdr segment;
 
-	if (section_named(image->elf, ".eh_frame", &described)) {
-		if (section_named(image->elf, ".eh_frame_hdr", &section))
-			hide_search_table(image, section.sh_offset, false);
+	if (section_named(view->elf, ".eh_frame", &described)) {
+		if (section_named(view->elf, ".eh_frame_hdr", &section))
+			hide_search_table(view, section.sh_offset, false);
 		return 0;
 	}
-	if (!header_segment(image->elf, &segment))
+	if (!header_segment(view->elf, &segment))
 		return 0;
-	hide_search_table(image, segment.p_offset, true);
-	hide_sections(image);
-	return open_elf(image);
+	hide_search_table(view, segment.p_offset, true);
+	hide_sections(view);
+	return open_elf(view);
 }
 
-int elf_image_init(int fd, struct elf_image *ret)
+int elf_view_init(int fd, struct elf_view *ret)
 {
-	struct elf_image image = {0};
-	int err = map_file(fd, &image);
+	struct elf_view view = {0};
+	int err = map_file(fd, &view);
 
 	if (!err)
-		err = make_headers_writable(&image);
+		err = make_headers_writable(&view);
 	if (!err)
-		err = open_elf(&image);
+		err = open_elf(&view);
 	if (!err)
-		err = hide(&image);
+		err = hide(&view);
 	if (err) {
-		elf_image_deinit(&image);
+		elf_view_deinit(&view);
 		return err;
 	}
-	*ret = image;
+	*ret = view;
 	return 0;
 }
 
-void elf_image_deinit(struct elf_image *image)
+void elf_view_deinit(struct elf_view *view)
 {
-	if (image->elf)
-		elf_end(image->elf);
-	if (image->bytes)
-		munmap(image->bytes, image->size);
-	*image = (struct elf_image){0};
+	if (view->elf)
+		elf_end(view->elf);
+	if (view->bytes)
+		munmap(view->bytes, view->size);
+	*view = (struct elf_view){0};
 }

@@ -14,7 +14,7 @@
 #include "base/proc.h"
 #include "base/regular_file.h"
 #include "base/vdso.h"
-#include "symbolizer/proc_image.h"
+#include "symbolizer/proc_files.h"
 
 /* Inode number given to copies of the vdso, with device 0, which no real file has. */
 #define VDSO_INODE 1
@@ -23,9 +23,9 @@
  * Reads the process's uid and makes the path of its JIT map. The path contains the pid in the
  * process's own namespace, which is the last number in NSpid.
  */
-static int read_status(struct proc_image *image, pid_t pid)
+static int read_status(struct proc_files *files, pid_t pid)
 {
-	cleanup_close int fd = openat(image->proc_fd, "status", O_RDONLY | O_CLOEXEC);
+	cleanup_close int fd = openat(files->proc_fd, "status", O_RDONLY | O_CLOEXEC);
 	cleanup_free char *status = NULL;
 	const char *pids = NULL, *uids = NULL;
 	long inner = pid;
@@ -44,10 +44,10 @@ static int read_status(struct proc_image *image, pid_t pid)
 		inner = value;
 		pids = end;
 	}
-	if (!uids || sscanf(uids, "%*u %u", &image->uid) != 1)
-		image->uid = (uid_t)-1;
-	if (asprintf(&image->jit_path, "/tmp/perf-%ld.map", inner) < 0) {
-		image->jit_path = NULL;
+	if (!uids || sscanf(uids, "%*u %u", &files->uid) != 1)
+		files->uid = (uid_t)-1;
+	if (asprintf(&files->jit_path, "/tmp/perf-%ld.map", inner) < 0) {
+		files->jit_path = NULL;
 		return -ENOMEM;
 	}
 	return 0;
@@ -62,9 +62,9 @@ static bool is_foreign(int proc_fd)
 }
 
 /* Opens the files in proc_fd, the /proc directory of a process or thread. Takes over proc_fd. */
-static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
+static int open_files(int proc_fd, pid_t pid, struct proc_files *ret)
 {
-	struct proc_image image = {
+	struct proc_files files = {
 		.proc_fd = proc_fd,
 		.root_fd = -1,
 		.foreign = is_foreign(proc_fd),
@@ -72,21 +72,21 @@ static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
 	char byte;
 	int err;
 
-	image.maps_fd = openat(proc_fd, "maps", O_RDONLY | O_CLOEXEC);
-	if (image.maps_fd < 0)
+	files.maps_fd = openat(proc_fd, "maps", O_RDONLY | O_CLOEXEC);
+	if (files.maps_fd < 0)
 		err = errno == ENOENT ? -ESRCH : -errno;
 	else
-		err = pread(image.maps_fd, &byte, 1, 0) == 1 ? 0 : -ESRCH;
+		err = pread(files.maps_fd, &byte, 1, 0) == 1 ? 0 : -ESRCH;
 	if (!err) {
-		image.root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-		err = read_status(&image, pid);
+		files.root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		err = read_status(&files, pid);
 	}
 	if (err) {
-		proc_image_deinit(&image);
+		proc_files_deinit(&files);
 		return err;
 	}
-	program_name_init(proc_fd, image.root_fd, &image.program);
-	*ret = image;
+	program_name_init(proc_fd, files.root_fd, &files.program);
+	*ret = files;
 	return 0;
 }
 
@@ -94,7 +94,7 @@ static int open_files(int proc_fd, pid_t pid, struct proc_image *ret)
  * Opens the /proc files of any live thread: the process's own directory shows no maps if its main
  * thread has ended.
  */
-static int open_thread(int proc_fd, pid_t pid, struct proc_image *ret)
+static int open_thread(int proc_fd, pid_t pid, struct proc_files *ret)
 {
 	int fd = openat(proc_fd, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -118,7 +118,7 @@ static int open_thread(int proc_fd, pid_t pid, struct proc_image *ret)
 	return err;
 }
 
-int proc_image_init(pid_t pid, struct proc_image *ret)
+int proc_files_init(pid_t pid, struct proc_files *ret)
 {
 	char path[64];
 	int fd, again, err;
@@ -136,26 +136,26 @@ int proc_image_init(pid_t pid, struct proc_image *ret)
 	return err;
 }
 
-void proc_image_deinit(struct proc_image *image)
+void proc_files_deinit(struct proc_files *files)
 {
-	const int fds[] = {image->proc_fd, image->maps_fd, image->root_fd};
+	const int fds[] = {files->proc_fd, files->maps_fd, files->root_fd};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	program_name_deinit(&image->program);
-	free(image->jit_path);
+	program_name_deinit(&files->program);
+	free(files->jit_path);
 }
 
-void proc_image_init_ended(struct proc_image *ret)
+void proc_files_init_ended(struct proc_files *ret)
 {
-	*ret = (struct proc_image){.proc_fd = -1, .maps_fd = -1, .root_fd = -1};
+	*ret = (struct proc_files){.proc_fd = -1, .maps_fd = -1, .root_fd = -1};
 }
 
-int proc_image_maps(const struct proc_image *image, struct proc_maps *ret)
+int proc_files_maps(const struct proc_files *files, struct proc_maps *ret)
 {
 	struct proc_maps maps;
-	int err = image->maps_fd < 0 ? -ESRCH : proc_maps_read_fd(image->maps_fd, &maps);
+	int err = files->maps_fd < 0 ? -ESRCH : proc_maps_read_fd(files->maps_fd, &maps);
 
 	if (err)
 		return err;
@@ -218,28 +218,28 @@ static int open_ended(const struct region *region, struct stat *st)
 	return mapped_file_open(&mapping, st);
 }
 
-static int open_file(const struct proc_image *image, const struct region *region, struct stat *st)
+static int open_file(const struct proc_files *files, const struct region *region, struct stat *st)
 {
 	uint64_t start = region->beside_end ? region->beside_start : region->start;
 	uint64_t end = region->beside_end ? region->beside_end : region->end;
 	char name[64];
 	int fd;
 
-	if (image->proc_fd < 0)
+	if (files->proc_fd < 0)
 		return open_ended(region, st);
 	/* Try map_files first: it always leads to the mapped file, but needs privileges. */
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)start,
 		 (unsigned long long)end);
 	/* Check the file, since another file may be mapped there by now. */
-	fd = checked(region, regular_file_open(image->proc_fd, -1, name, LINKS_ALL, st), st);
+	fd = checked(region, regular_file_open(files->proc_fd, -1, name, LINKS_ALL, st), st);
 	if (fd == -EREMOTE)
 		return fd;
-	if (fd < 0 && region->path[0] == '/' && image->root_fd >= 0)
+	if (fd < 0 && region->path[0] == '/' && files->root_fd >= 0)
 		fd = checked(region,
-			     regular_file_open_known(image->root_fd, region->path, LINKS_ALL, st),
+			     regular_file_open_known(files->root_fd, region->path, LINKS_ALL, st),
 			     st);
 	if (fd < 0)
-		fd = checked(region, regular_file_open(image->proc_fd, -1, "exe", LINKS_ALL, st),
+		fd = checked(region, regular_file_open(files->proc_fd, -1, "exe", LINKS_ALL, st),
 			     st);
 	/*
 	 * Try the path in memleak's own root: maps shows such a path for a file that the process
@@ -250,7 +250,7 @@ static int open_file(const struct proc_image *image, const struct region *region
 	return fd;
 }
 
-int proc_image_open(const struct proc_image *image, const struct region *region,
+int proc_files_open(const struct proc_files *files, const struct region *region,
 		    struct file_version *ret)
 {
 	struct stat st;
@@ -258,7 +258,7 @@ int proc_image_open(const struct proc_image *image, const struct region *region,
 
 	if (!strcmp(region->path, "[vdso]"))
 		return copy_vdso(region, ret);
-	fd = region->file.ino ? open_file(image, region, &st) : -ENOENT;
+	fd = region->file.ino ? open_file(files, region, &st) : -ENOENT;
 	if (fd >= 0)
 		*ret = file_version_of(&st);
 	return fd;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reports after several snapshots, with the history of each site, for formats that show growth. */
-#include "tests/unit/sinks/story.h"
+#include "tests/unit/sinks/history.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "tests/unit/lib/fake_symbols.h"
 #include "tests/unit/lib/scenes.h"
 
-char *print_story(const struct sink *sink, const struct snapshot *snaps, size_t cnt)
+char *print_history(const struct sink *sink, const struct snapshot *snaps, size_t cnt)
 {
 	struct fake_symbols symbols = fake_symbols_of(known_locations, LENGTH(known_locations));
 	const struct options opts = {.top = UINT32_MAX};
@@ -45,7 +45,7 @@ char *print_story(const struct sink *sink, const struct snapshot *snaps, size_t 
 	return text;
 }
 
-#define STORY_SITES(leaked, cached, working, late)                                                 \
+#define HISTORY_SITES(leaked, cached, working, late)                                               \
 	(struct site[])                                                                            \
 	{                                                                                          \
 		{.id = 1,                                                                          \
@@ -77,14 +77,14 @@ char *print_story(const struct sink *sink, const struct snapshot *snaps, size_t 
 			 AGES(MS, 900 * MS),                                                       \
 			 STACK(big_stack)},                                                        \
 	}
-#define STORY_SNAPSHOT(second, ...)                                                                \
+#define HISTORY_SNAPSHOT(second, ...)                                                              \
 	{                                                                                          \
 		.wall_ns = WALL_NS, .t0_ns = 1000000 * MS, .elapsed_ns = (second)*5000 * MS,       \
-		.sites = STORY_SITES(__VA_ARGS__), .site_cnt = 4                                   \
+		.sites = HISTORY_SITES(__VA_ARGS__), .site_cnt = 4                                 \
 	}
 const struct snapshot story[] = {
-	STORY_SNAPSHOT(1, 1, 2, 9, 0),  STORY_SNAPSHOT(2, 2, 4, 3, 0),
-	STORY_SNAPSHOT(3, 3, 6, 7, 0),  STORY_SNAPSHOT(4, 4, 6, 2, 0),
-	STORY_SNAPSHOT(5, 5, 6, 8, 1),  STORY_SNAPSHOT(6, 6, 6, 1, 2),
-	STORY_SNAPSHOT(7, 7, 6, 10, 3), STORY_SNAPSHOT(8, 8, 6, 5, 4),
+	HISTORY_SNAPSHOT(1, 1, 2, 9, 0),  HISTORY_SNAPSHOT(2, 2, 4, 3, 0),
+	HISTORY_SNAPSHOT(3, 3, 6, 7, 0),  HISTORY_SNAPSHOT(4, 4, 6, 2, 0),
+	HISTORY_SNAPSHOT(5, 5, 6, 8, 1),  HISTORY_SNAPSHOT(6, 6, 6, 1, 2),
+	HISTORY_SNAPSHOT(7, 7, 6, 10, 3), HISTORY_SNAPSHOT(8, 8, 6, 5, 4),
 };

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A fair lock for two threads that share all data: only the thread that owns the lock runs, and
+ * threads get the lock in the order of their requests. No other locks are needed.
+ */
+#ifndef BASE_FAIR_LOCK_H
+#define BASE_FAIR_LOCK_H
+
+#include <poll.h>
+#include <stdbool.h>
+
+/* Acquires the lock. */
+void fair_lock_acquire(void);
+/* Releases the lock. */
+void fair_lock_release(void);
+
+/*
+ * From now on, fair_lock_poll() releases the lock while the calling thread waits. The calling
+ * thread must own the lock.
+ */
+void fair_lock_begin_sharing(void);
+/*
+ * Undoes fair_lock_begin_sharing(). Call first in a child forked from a thread that shares the
+ * lock: the child has only one thread.
+ */
+void fair_lock_end_sharing(void);
+/*
+ * Calls poll(2) for one descriptor; returns 0 early if fair_lock_interrupt() was called. If the
+ * thread has called fair_lock_begin_sharing(), releases the lock meanwhile, so that shared data may
+ * have changed.
+ */
+int fair_lock_poll(struct pollfd *fd, int timeout_ms);
+
+/*
+ * With true, ends waits of threads that have called fair_lock_begin_sharing(); with false, lets
+ * them wait again.
+ */
+void fair_lock_interrupt(bool interrupt);
+/* True if the calling thread has called fair_lock_begin_sharing() and should not wait, due to
+ * fair_lock_interrupt(). */
+bool fair_lock_is_interrupted(void);
+
+#endif
