@@ -37,7 +37,7 @@ struct blaming {
 	struct call *calls; /* one call for each sum of `callers`, with the same index */
 	struct candidate *sites;
 	size_t cnt;
-	/* For each site, the depth of its innermost call that is not to a wrapper. */
+	/* By site: depth of the innermost call of a function that is no wrapper. */
 	uint8_t *first;
 	/* For each site, 1 + index of its assigned call; 0 if it is not assigned. */
 	uint32_t *assigned;

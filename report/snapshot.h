@@ -114,7 +114,7 @@ struct site {
 /* A row of the table of --summary, for one process. */
 struct process_summary {
 	const struct process *process;
-	uint64_t allocated; /* bytes; freed, outstanding, peak and largest are bytes, too */
+	uint64_t allocated; /* bytes, as all fields up to largest */
 	uint64_t freed;
 	uint64_t outstanding;
 	uint64_t peak;
@@ -174,8 +174,8 @@ struct process_tally {
 	 */
 	bool ended;
 	/*
-	 * The process ended, and this report still shows its memory. Set only without those three
-	 * options.
+	 * The process ended, and this report still shows its memory. Set only without
+	 * --all-processes, --comm and --cgroup.
 	 */
 	bool ended_here;
 };
@@ -198,7 +198,7 @@ struct heap {
 };
 
 /*
- * Open descriptors that --fds does not track, or whose closing it missed. Sums over all processes.
+ * Numbers of descriptors, in all processes, that --fds does not track or whose closing it missed.
  */
 struct descriptor_facts {
 	bool are_traced; /* --fds is in effect: every block is a descriptor */
@@ -248,7 +248,8 @@ struct snapshot {
 	struct descriptor_facts descriptors;
 	uint64_t lost[LOSS_CNT]; /* losses since tracing began */
 	uint64_t calls;          /* allocator calls seen since tracing began */
-	/* Frees since tracing began that no event showed, but that were inferred. */
+	/* Frees without an event, inferred from later events. All count from the start of tracing.
+	 */
 	uint64_t replaced;       /* blocks whose address was allocated again without a free */
 	uint64_t gone_with_page; /* blocks in a page that the kernel's slab allocator has freed */
 	/*

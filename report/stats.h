@@ -30,7 +30,7 @@ struct stats {
 	uint64_t calls;
 	uint64_t calls_of[FAMILY_CNT]; /* counted in user space only */
 	uint64_t failed;
-	uint64_t walked; /* number of stacks; so are cached, checked, disagreed and stored */
+	uint64_t walked; /* numbers of stacks, up to the field stored */
 	uint64_t cached;
 	uint64_t checked;
 	uint64_t disagreed;

@@ -82,7 +82,7 @@ static bool are_one(const struct report_site *a, const struct report_site *b)
 	return have_one_program(left, right) && have_one_name(a, b);
 }
 
-/* True if no earlier path of the same suspect is of the same process. */
+/* True if this is the first path of its process in its suspect. */
 static bool is_of_new_process(const struct report_site *paths, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
