@@ -47,8 +47,8 @@ static size_t digit_of(const struct heap_block *block, unsigned int shift)
 }
 
 /*
- * Returns the number of the lowest bit of the highest digit in which any two addresses differ. cnt
- * is not 0.
+ * Returns the bit at which the radix sort takes its most significant digit: higher bits are equal
+ * in all addresses. cnt is not 0.
  */
 static unsigned int highest_digit(const struct heap_block *blocks, size_t cnt)
 {

@@ -17,7 +17,7 @@ struct heap_proof {
 	struct heap_block *blocks;
 	uint32_t cnt;
 	struct marks marks;
-	/* Allocator heaps that were walked; memory outside blocks is free in these heaps. */
+	/* Allocator heaps whose chunks are all known: there, memory outside blocks is free. */
 	struct root_ranges heaps;
 	uint64_t scanned_bytes;
 	uint64_t took_ns;
