@@ -37,8 +37,8 @@ static int open_below(int root_fd, const struct mapping *mapping)
 }
 
 /*
- * Opens a mapped file: by the mapping, which needs more rights; else by its path in the process's
- * root directory; else by its path in memleak's root directory.
+ * Opens a mapped file through /proc/PID/map_files, if memleak has the rights. Otherwise tries its
+ * path in the root directory of the process, then in that of memleak.
  */
 static int open_file(pid_t pid, const struct mapping *mapping)
 {

@@ -257,7 +257,7 @@ bool return_probes_pass_seccomp(void)
 	cleanup_close int map_fd = -1, prog_fd = -1;
 	uint64_t trap_ns;
 
-	/* Without multi links, the kernel is older than uretprobe(2). */
+	/* A kernel without multi links has no uretprobe(2) that a filter could refuse. */
 	if (!multi_link_supported(&trap_ns))
 		return true;
 	map_fd = create_counter();

@@ -26,7 +26,7 @@ struct probe_list {
 	struct skipped_function *skipped;
 	size_t skipped_cnt;
 	size_t skipped_cap;
-	bool throws; /* a probed function may be left by an exception */
+	bool throws; /* a probed function may throw an exception */
 };
 
 /*

@@ -13,7 +13,7 @@ struct probed_file {
 	struct file_id id;
 	struct timespec changed; /* change time; needed since inode numbers are reused */
 	bool has_heap;           /* has probed heap functions */
-	bool throws;             /* has probed functions that may be left by exceptions */
+	bool throws;             /* has probed functions that may throw exceptions */
 	bool raises_known;       /* was also searched for functions that raise exceptions */
 	bool layered;            /* the file is on an overlay; id is the file in its layer */
 	unsigned int unused;     /* number of sweep rounds since a process last mapped it */

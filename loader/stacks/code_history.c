@@ -162,8 +162,7 @@ static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_
 /* The lists that are used to resolve one stack. */
 struct reading {
 	struct neighbours lists;
-	const struct code_list
-		*known; /* mappings that the walk used; NULL if they are lists.same */
+	const struct code_list *known; /* mappings during the walk; NULL if lists.same has them */
 };
 
 static struct reading begin_reading(const struct code_history *history, uint32_t image,

@@ -125,9 +125,8 @@ struct numbers {
 
 struct eviction {
 	struct stack_table *table;
-	struct numbers
-		recent; /* sites of recent blocks: the totals of these sites may not include them */
-	struct numbers live; /* stacks with outstanding blocks */
+	struct numbers recent; /* sites with recent blocks, which their totals may lack */
+	struct numbers live;   /* stacks with outstanding blocks */
 	uint64_t moved;
 };
 

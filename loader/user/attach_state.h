@@ -26,7 +26,7 @@ struct attach_state {
 	size_t moved_cnt;     /* heap functions whose probes never fire: see struct moved_code */
 	size_t placed;        /* probes that this search added */
 	bool deferred;        /* a file was first probed after the process had started */
-	bool throws;          /* a probed function may be left by an exception */
+	bool throws;          /* a probed function may throw an exception */
 	bool later;           /* the file being searched counts as loaded by name (dlopen) */
 	int err;              /* the first error of this search */
 	uid_t uid;            /* user that owns the process */
