@@ -22,8 +22,8 @@
 #define STACK_CACHE_STACK_WORDS 1024
 
 /*
- * Flag in the place of a word that points into the stack: such words are compared by their
- * distance, not by their value.
+ * Flag of a word that points into the stack. Such words are compared relative to the first word
+ * of the stack, so that equal stacks at different addresses match.
  */
 #define STACK_CACHE_RELATIVE 0x8000U
 

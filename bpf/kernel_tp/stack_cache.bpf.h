@@ -54,7 +54,7 @@ struct stack_view {
 	__u64 key;
 	__u64 expected; /* hash in the cache if the stack is walked as a check */
 	__u64 lower;    /* number of frames below the first word */
-	__u64 found;    /* number of frames found, including lower */
+	__u64 found;    /* number of all frames, those of `lower` included */
 	__u32 hits;     /* number of times a stack was recognised */
 	__u32 room;     /* words from start to the end of the stack */
 	__u32 cnt;      /* words read so far */

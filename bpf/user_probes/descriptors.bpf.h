@@ -60,7 +60,7 @@ struct {
 	__type(value, __u32);
 } fd_tail_calls SEC(".maps");
 
-/* The fields that are read of struct msghdr and struct cmsghdr. */
+/* Part of struct msghdr: the buffer of control messages. */
 struct message_control {
 	__u64 addr;
 	__u64 bytes;

@@ -98,7 +98,7 @@ struct walk {
 	__u64 origin;               /* the walk's first stack pointer */
 	__u64 key;
 	__u64 expected; /* the stack's hash in the cache, if walked as a check */
-	__u32 note;     /* note of the cache entry */
+	__u32 note;     /* note stored with the stack: see walk__cache() */
 	__u64 fp_place; /* place of the word from which regs.fp was read */
 	struct stack_words depends;
 	__u64 window_start;
