@@ -207,7 +207,7 @@ static uint32_t take_and_find(struct account *account, struct memo *memo,
 	return number;
 }
 
-/* Walks without remembered stacks, which the code that a signal has interrupted may be changing. */
+/* Walks without the memo, in a signal handler that may have interrupted a change of the memo. */
 static uint32_t find_anew(struct account *account, struct walk *walk, const struct caller *caller)
 {
 	walk_run(account, caller, NULL, walk);
