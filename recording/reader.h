@@ -64,7 +64,7 @@ struct recording {
 	struct read_process **processes;
 	size_t process_cnt, process_cap;
 
-	struct read_site *sites; /* indexed by number */
+	struct read_site *sites; /* indexed by number, not by number - 1 */
 	size_t site_cnt, site_cap;
 
 	/* Data of the current snapshot. */

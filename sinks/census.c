@@ -14,7 +14,7 @@
 struct column {
 	enum heap_use use;
 	const char *word;
-	const char *words; /* the word in longer form */
+	const char *words; /* the word in text reports */
 };
 
 /*
