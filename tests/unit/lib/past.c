@@ -41,7 +41,7 @@ static void past_share(struct past *past, const struct snapshot *snap, unsigned 
 	struct snapshot share = *snap;
 
 	assert_non_null(sites);
-	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt; /* a minute for all reports */
+	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt; /* the last report is at one minute */
 	share.sites = sites;
 	for (size_t i = 0; i < snap->site_cnt; i++) {
 		sites[i] = snap->sites[i];

@@ -8,7 +8,7 @@
 
 struct heap_check {
 	size_t live, live_seen; /* used blocks; used blocks reported as used */
-	size_t neighbours;      /* used blocks not found, as they lie behind other memory */
+	size_t neighbours;      /* used blocks that cannot be found: see has_neighbour() */
 	size_t live_free;       /* used blocks reported as free: must be 0 */
 	size_t freed;           /* freed blocks whose memory was not reused */
 	size_t freed_used;      /* freed blocks reported as used */

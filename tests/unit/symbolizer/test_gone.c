@@ -191,7 +191,7 @@ static int look_at_overlay(void)
 	if (fd < 0 || !S_ISREG(st.st_mode))
 		return 3;
 	if (st.st_dev == mapping.file.dev)
-		return 4; /* the test could not show anything */
+		return 4; /* no overlay: stat() and maps agree, nothing to test */
 	mapping.path = in_folder("both/other");
 	if (mapped_file_open(&mapping, &st) >= 0)
 		return 5;
