@@ -287,8 +287,8 @@ static void settling(void **state)
 	static const struct runtime_objects objects = {.words = "python objects"};
 	static const char *const expected[] = {
 		"not known yet whether python objects grow: they have grown for only 9 s\n",
-		"not known yet whether python objects grow: the process may still be "
-		"starting\n",
+		("not known yet whether python objects grow: the process may still be "
+		 "starting\n"),
 		"not known yet whether python objects grow: they have grown by only 960 bytes\n"};
 	const struct snapshot snap = {0};
 	struct site_history history = {0};
