@@ -15,6 +15,8 @@
  */
 #define BLAMED_PART 3
 
+/* Minimum memory of older blocks that is mentioned, as a fraction of resident memory */
+#define OLDER_PART 10
 /* Maximum number of size classes of older blocks in a line */
 #define CLASSES_MAX 5
 
@@ -200,7 +202,7 @@ static void write_older(FILE *out, const struct rss *rss, const struct rss *firs
 {
 	const struct reach_sum older = rss_older(rss);
 
-	if (!rss->has_blocks || older.bytes < rss_total(rss) / SMALL_PART)
+	if (!rss->has_blocks || older.bytes < rss_total(rss) / OLDER_PART)
 		return;
 	if (rss->torn_arenas)
 		fputs("at most ", out);
