@@ -58,6 +58,26 @@ static const char *agent_conflict(const struct options *opts, const bool *given)
 	return NULL;
 }
 
+/* Returns why an option conflicts with --combined-only; NULL if none does. */
+static const char *combined_conflict(const struct options *opts)
+{
+	if (opts->show_allocs)
+		return "--combined-only keeps no blocks: it conflicts with --show-allocs";
+	if (opts->older_given && opts->older_ns)
+		return "--combined-only keeps no ages: it conflicts with --older";
+	if (opts->warmup_ns)
+		return "--combined-only keeps no ages: it conflicts with --warmup";
+	if (opts->sample_bytes)
+		return "--combined-only keeps no sizes: it conflicts with --sample-bytes";
+	if (opts->by == BY_THREAD)
+		return "--combined-only keeps no blocks: it conflicts with --by thread";
+	if (opts->largest)
+		return "--combined-only keeps no blocks: it conflicts with --largest";
+	if (opts->prove)
+		return "--combined-only keeps no blocks: it conflicts with --prove";
+	return NULL;
+}
+
 /* Returns why options of a tracing command conflict; NULL if they do not. */
 static const char *tracing_conflict(const struct options *opts, const bool *given)
 {
@@ -76,20 +96,10 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 		return "--follow needs a process: give --pid or a command";
 	if (opts->kernel && (options_find_processes(opts) || opts->follow))
 		return "--kernel conflicts with --all-processes, --comm, --cgroup and --follow";
-	if (opts->combined_only && opts->show_allocs)
-		return "--combined-only keeps no blocks: it conflicts with --show-allocs";
-	if (opts->combined_only && opts->older_given && opts->older_ns)
-		return "--combined-only keeps no ages: it conflicts with --older";
-	if (opts->combined_only && opts->warmup_ns)
-		return "--combined-only keeps no ages: it conflicts with --warmup";
-	if (opts->combined_only && opts->sample_bytes)
-		return "--combined-only keeps no sizes: it conflicts with --sample-bytes";
+	if (opts->combined_only && combined_conflict(opts))
+		return combined_conflict(opts);
 	if (opts->sample_bytes && option_is_given(given, "sample-rate"))
 		return "--sample-rate and --sample-bytes are two ways to sample: give one";
-	if (opts->combined_only && opts->by == BY_THREAD)
-		return "--combined-only keeps no blocks: it conflicts with --by thread";
-	if (opts->combined_only && opts->largest)
-		return "--combined-only keeps no blocks: it conflicts with --largest";
 	if (opts->summary && !options_trace_processes(opts))
 		return "--summary needs a process: give --pid or a command";
 	if (opts->summary && (opts->sample_bytes || opts->sample_rate > 1))
@@ -105,8 +115,6 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 		       "orders";
 	if (opts->prove && !options_trace_processes(opts))
 		return "--prove needs a process: give --pid or a command";
-	if (opts->prove && opts->combined_only)
-		return "--combined-only keeps no blocks: it conflicts with --prove";
 	if (opts->prove && (opts->sample_bytes || opts->sample_rate > 1))
 		return "--prove needs every block: it conflicts with sampling";
 	if (opts->prove && opts->by == BY_THREAD)

@@ -434,6 +434,17 @@ static void write_inferred(struct json_writer *json, const struct snapshot *snap
 	json_end_object(json);
 }
 
+/* Writes the verdict and what it is based on. */
+static void write_verdict(struct json_writer *json, const struct report *report)
+{
+	json_string(json, "verdict", conclusion_name(conclusion_of(report)));
+	write_suspects(json, report);
+	json_unsigned(json, "suspects_total", report->suspects_total);
+	write_untraced(json, &report->untraced);
+	if (report->rss)
+		rss_write_json(json, report->rss);
+}
+
 static int json_report(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -457,12 +468,7 @@ static int json_report(FILE *out, const struct report *report)
 		write_sites(&json, "sites", report, report->sites, report->site_cnt);
 	else
 		write_groups(&json, report);
-	json_string(&json, "verdict", conclusion_name(conclusion_of(report)));
-	write_suspects(&json, report);
-	json_unsigned(&json, "suspects_total", report->suspects_total);
-	write_untraced(&json, &report->untraced);
-	if (report->rss)
-		rss_write_json(&json, report->rss);
+	write_verdict(&json, report);
 	kernel_write_json(&json, snap);
 	cost_write_json(&json, &snap->cost);
 	json_unsigned(&json, "undecided",

@@ -227,6 +227,32 @@ static void world_compare_peak(struct world *world, const struct peak *a, const 
 	}
 }
 
+static void same_cost(const struct tracing_cost *a, const struct tracing_cost *b)
+{
+	assert_int_equal(a->elapsed_ns, b->elapsed_ns);
+	assert_int_equal(a->calls, b->calls);
+	assert_int_equal(a->cpu_ns, b->cpu_ns);
+	assert_int_equal(a->ns, b->ns);
+	assert_int_equal(a->trap_ns, b->trap_ns);
+	assert_int_equal(a->is_least, b->is_least);
+}
+
+static void same_tally(const struct process_tally *a, const struct process_tally *b)
+{
+	assert_int_equal(a->refused, b->refused);
+	assert_memory_equal(&a->earlier, &b->earlier, sizeof(a->earlier));
+	assert_int_equal(a->ended, b->ended);
+	assert_int_equal(a->ended_here, b->ended_here);
+	assert_int_equal(a->footprint.is_known, b->footprint.is_known);
+	if (a->footprint.is_known)
+		assert_memory_equal(a->footprint.parts, b->footprint.parts,
+				    sizeof(a->footprint.parts));
+	if (rss_total(&a->rss))
+		assert_memory_equal(&a->rss, &b->rss, sizeof(a->rss));
+	else
+		assert_int_equal(rss_total(&b->rss), 0);
+}
+
 void world_compare(struct world *world, const struct snapshot *a, const struct snapshot *b,
 		   struct symbol_backend *symbols)
 {
@@ -235,12 +261,7 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 	assert_int_equal(a->wall_ns, b->wall_ns);
 	assert_int_equal(a->t0_ns, b->t0_ns);
 	assert_int_equal(a->walk_ns, b->walk_ns);
-	assert_int_equal(a->cost.elapsed_ns, b->cost.elapsed_ns);
-	assert_int_equal(a->cost.calls, b->cost.calls);
-	assert_int_equal(a->cost.cpu_ns, b->cost.cpu_ns);
-	assert_int_equal(a->cost.ns, b->cost.ns);
-	assert_int_equal(a->cost.trap_ns, b->cost.trap_ns);
-	assert_int_equal(a->cost.is_least, b->cost.is_least);
+	same_cost(&a->cost, &b->cost);
 	assert_int_equal(a->elapsed_ns, b->elapsed_ns);
 	assert_int_equal(a->sampling.mode, b->sampling.mode);
 	assert_int_equal(a->sampling.rate, b->sampling.rate);
@@ -279,23 +300,7 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 					    offsetof(struct process_summary, allocated));
 	}
 	assert_int_equal(a->tally_cnt, b->tally_cnt);
-	for (size_t i = 0; i < a->tally_cnt; i++) {
-		assert_int_equal(a->tallies[i].refused, b->tallies[i].refused);
-		assert_memory_equal(&a->tallies[i].earlier, &b->tallies[i].earlier,
-				    sizeof(a->tallies[i].earlier));
-		assert_int_equal(a->tallies[i].ended, b->tallies[i].ended);
-		assert_int_equal(a->tallies[i].footprint.is_known,
-				 b->tallies[i].footprint.is_known);
-		if (rss_total(&a->tallies[i].rss))
-			assert_memory_equal(&a->tallies[i].rss, &b->tallies[i].rss,
-					    sizeof(a->tallies[i].rss));
-		else
-			assert_int_equal(rss_total(&b->tallies[i].rss), 0);
-		assert_int_equal(a->tallies[i].ended_here, b->tallies[i].ended_here);
-		if (a->tallies[i].footprint.is_known)
-			assert_memory_equal(a->tallies[i].footprint.parts,
-					    b->tallies[i].footprint.parts,
-					    sizeof(a->tallies[i].footprint.parts));
-	}
+	for (size_t i = 0; i < a->tally_cnt; i++)
+		same_tally(&a->tallies[i], &b->tallies[i]);
 	world_compare_peak(world, a->peak, b->peak, symbols);
 }
