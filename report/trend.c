@@ -48,6 +48,12 @@
 /* Minimum recent rate of growth, relative to the earlier rate. */
 #define STILL_GROWING 0.2
 /*
+ * Growth is even if it is this certain, the recent rate is at least this part of the earlier rate,
+ * and the lower confidence limit of the rate at least this part of the rate.
+ */
+#define EVEN_CONFIDENCE 0.99
+#define EVEN_RATE 0.5
+/*
  * Maximum freed blocks per block of growth. If lifetimes are spread over orders of magnitude, about
  * half of the blocks that reach an age are freed before they reach twice that age. With fewer frees
  * than this maximum, the blocks cannot have such ordinary lifetimes.
@@ -642,6 +648,23 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 }
 
 /*
+ * Returns why growing blocks are no growth of the process: it did not grow with them, or they
+ * replace blocks from before tracing.
+ */
+static enum objection weigh_process(const struct site_history *history, size_t span,
+				    const struct finding *found, const struct reasons *reasons)
+{
+	struct amount blocks = {.of = blocks_of, .span = span},
+		      bytes = {.of = bytes_of, .span = span};
+
+	if (!grew_with(history, found, (struct amount){.of = process_bytes_of, .span = span},
+		       bytes))
+		return OBJECTION_PROCESS;
+	return replace_earlier(history, found, reasons, blocks, bytes) ? OBJECTION_EARLIER
+								       : OBJECTION_NONE;
+}
+
+/*
  * Returns why growing blocks do not count as growth: too many are freed, the blocks only got older,
  * or they replace other blocks.
  */
@@ -669,12 +692,7 @@ static enum objection weigh(const struct site_history *history, size_t span,
 		return OBJECTION_EARLY;
 	if (span < SPAN_CNT && !site_grew_with(history, found, span))
 		return OBJECTION_SITE;
-	if (!grew_with(history, found, (struct amount){.of = process_bytes_of, .span = span},
-		       bytes))
-		return OBJECTION_PROCESS;
-	if (replace_earlier(history, found, reasons, blocks, bytes))
-		return OBJECTION_EARLIER;
-	return OBJECTION_NONE;
+	return weigh_process(history, span, found, reasons);
 }
 
 static enum tendency tendency_of(const struct series *series, const struct finding *found)
@@ -798,6 +816,19 @@ static void judge(const struct site_history *history, size_t span, const struct 
 }
 
 /*
+ * True if a site and its process grow at an even rate although the site frees blocks, as a queue
+ * does whose reader is too slow.
+ */
+static bool outgrows_frees(const struct site_history *history, const struct finding *found,
+			   const struct trend *trend)
+{
+	return found->reasons.objection == OBJECTION_FREED && found->steady &&
+	       found->reasons.confidence >= EVEN_CONFIDENCE && found->reasons.lately >= EVEN_RATE &&
+	       trend->low >= EVEN_RATE * trend->bytes_per_s &&
+	       !weigh_process(history, SPAN_CNT, found, &found->reasons);
+}
+
+/*
  * Judges the blocks older than a span, or all blocks if the span is SPAN_CNT. Returns true if they
  * grow.
  */
@@ -821,6 +852,8 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 	if (ret->pending)
 		ret->tendency = TENDENCY_UNKNOWN;
 	judge(history, span, &series, &found, ret);
+	if (span == SPAN_CNT && outgrows_frees(history, &found, ret))
+		ret->pending = true;
 	return !found.reasons.objection;
 }
 

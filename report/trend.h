@@ -121,7 +121,9 @@ struct trend {
 	struct reasons reasons;
 	/* Blocks grow, but they may only replace freed blocks from before tracing began. */
 	bool undecided;
-	/* Not growth yet, but no reason for an all-clear: the next step of growth may still come.
+	/*
+	 * Not growth yet, but no reason for an all-clear: the next step of growth may still come,
+	 * or the site grows although it frees blocks.
 	 */
 	bool pending;
 };

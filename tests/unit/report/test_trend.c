@@ -118,6 +118,8 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 	if (trends[0].pending)
 		tell("cache that was full long ago", seed, &trends[0]);
 	does_not("cache that has been replacing for long", seed, &trends[1]);
+	if (trends[1].pending)
+		tell("cache that has been replacing for long", seed, &trends[1]);
 }
 
 /*
@@ -155,6 +157,31 @@ static void run_just_begun(struct made_program *program, uint64_t seed)
 	made_program_judge(program, begin_s + 7, trends);
 	if (!trends[0].pending)
 		tell("a leak that has just begun", seed, &trends[0]);
+}
+
+/*
+ * The reader of a queue is slower than its writer. Most blocks are freed, so the site is not
+ * suspected at once, but it is not cleared either.
+ */
+static void run_slow_reader(struct made_program *program, uint64_t seed)
+{
+	double each_s = 1 / made_between(program, 5, 50);
+	double late_s = each_s * made_between(program, 0.3, 2); /* each message waits longer */
+	double waits_s = 0;
+	struct trend trends[MADE_SITES];
+
+	made_churn(program, 1, 0, 300, 200, 1, 400);
+	for (double at_s = each_s; at_s < 300; at_s += each_s) {
+		made_block(program, 0, at_s, waits_s, 300);
+		waits_s += late_s;
+	}
+	for (double until_s = 30; until_s < 290; until_s += 20) {
+		made_program_judge(program, until_s, trends);
+		if (!trends[0].pending && !trend_is_suspect(&trends[0]))
+			tell("a queue whose reader is too slow", seed, &trends[0]);
+		if (trends[1].pending)
+			tell("churn", seed, &trends[1]);
+	}
 }
 
 /* All blocks are freed from time to time. Once that has happened, growth is no longer a leak. */
@@ -366,6 +393,10 @@ static void widening(void **state)
 	replay(run_widening, REPLAYS);
 	replay(run_saturating, REPLAYS);
 }
+static void slow_reader(void **state)
+{
+	replay(run_slow_reader, REPLAYS);
+}
 static void slow_leak(void **state)
 {
 	replay(run_slow_leak, REPLAYS);
@@ -436,12 +467,19 @@ static void beside_replaced(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slow_leak),   cmocka_unit_test(hidden_leak),
-		cmocka_unit_test(levelled),    cmocka_unit_test(sawtooth),
-		cmocka_unit_test(startup),     cmocka_unit_test(late),
-		cmocka_unit_test(two),         cmocka_unit_test(growing_buffer),
-		cmocka_unit_test(replaced),    cmocka_unit_test(beside_replaced),
-		cmocka_unit_test(few_earlier), cmocka_unit_test(widening),
+		cmocka_unit_test(slow_leak),
+		cmocka_unit_test(hidden_leak),
+		cmocka_unit_test(slow_reader),
+		cmocka_unit_test(levelled),
+		cmocka_unit_test(sawtooth),
+		cmocka_unit_test(startup),
+		cmocka_unit_test(late),
+		cmocka_unit_test(two),
+		cmocka_unit_test(growing_buffer),
+		cmocka_unit_test(replaced),
+		cmocka_unit_test(beside_replaced),
+		cmocka_unit_test(few_earlier),
+		cmocka_unit_test(widening),
 		cmocka_unit_test(bursts),
 	};
 
