@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Blames calls from the innermost frames outwards, for all stacks at once, and assigns each site to
- * its innermost blamed call.
+ * its innermost blamed call. Afterwards, a call whose growth is spread over many small functions
+ * takes their sites.
  */
 #include "report/blame_sums.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/order.h"
 #include "report/blame.h"
 
 /*
@@ -16,12 +20,22 @@
  * fraction of the call's gain
  */
 #define LEAST_OWN 0.5
+/*
+ * The growth of a call is spread if at least SPREAD_FUNCTIONS inner functions are blamed for most
+ * of it, and none of them for more than SPREAD_MOST of it.
+ */
+#define SPREAD_FUNCTIONS 32
+#define SPREAD_MOST (1.0 / 16)
 
 /* A call that is on the stacks of sites. Gains are bytes gained in the later part of tracing. */
 struct call {
 	bool is_named; /* the name of the called function must be looked up */
 	bool may_be_blamed;
+	bool is_main;
 	bool is_blamed;
+	bool is_spread;
+	bool is_listed;    /* is blamed, or is the call of a chunk pool that grows */
+	uint64_t function; /* hash of the name of the called function and its file */
 	/* Gain of all sites with this call; 0 if their sum does not seem to leak. */
 	double gained;
 	double own;      /* gain of the sites that are not assigned to an inner call */
@@ -104,6 +118,30 @@ static void mark_calls(struct blaming *blaming, size_t site)
 	}
 }
 
+/* Returns a hash of a frame's outermost function and its file; 0 if the function has no name. */
+static uint64_t function_hash(const struct sym_location *location)
+{
+	const char *symbol = location && location->frame_cnt
+				     ? location->frames[location->frame_cnt - 1].symbol
+				     : NULL;
+	uint64_t hash = 0;
+
+	for (const char *c = symbol; c && *c; c++)
+		hash = hash_word(hash, (unsigned char)*c);
+	for (const char *c = symbol ? location->module : NULL; c && *c; c++)
+		hash = hash_word(hash, (unsigned char)*c);
+	return hash;
+}
+
+static bool is_main(const struct sym_location *location)
+{
+	const char *symbol = location && location->frame_cnt
+				     ? location->frames[location->frame_cnt - 1].symbol
+				     : NULL;
+
+	return symbol && !strcmp(symbol, "main");
+}
+
 static int judge_name(const struct options *opts, struct blaming *blaming,
 		      struct symbol_backend *symbols, size_t sum)
 {
@@ -120,6 +158,8 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 	while (site->frames[at] != blaming->callers->items[sum].frame)
 		at++;
 	blaming->calls[sum].may_be_blamed = blame_may_name(opts, &shown, at);
+	blaming->calls[sum].is_main = is_main(locations[at]);
+	blaming->calls[sum].function = function_hash(locations[at]);
 	return 0;
 }
 
@@ -182,10 +222,20 @@ static void prepare(struct blaming *blaming, const struct funnels *funnels)
 
 static void assign(struct blaming *blaming, size_t site, uint32_t number)
 {
-	struct call *call = &blaming->calls[number - 1];
-	double gained = gain(blaming, site, number);
-
 	blaming->assigned[site] = number;
+	blaming->calls[number - 1].is_listed = true;
+}
+
+/* Adds a site to the sums of the call that it is assigned to. */
+static void add_up(struct blaming *blaming, size_t site)
+{
+	uint32_t number = blaming->assigned[site];
+	struct call *call = number ? &blaming->calls[number - 1] : NULL;
+	double gained;
+
+	if (!call || !call->is_listed)
+		return;
+	gained = gain(blaming, site, number);
 	call->paths += gained > 0;
 	call->assigned += gained;
 	if (call->has_most && gained <= call->most_gained)
@@ -265,6 +315,127 @@ static void blame_at(struct blaming *blaming, size_t depth)
 			assign_up_to(blaming, i, depth);
 }
 
+/* What a site gained of an outer call's growth, and the function that is blamed for the site. */
+struct portion {
+	uint32_t outer;
+	uint64_t function;
+	double gained;
+};
+
+static int by_outer_and_function(const void *left, const void *right)
+{
+	const struct portion *a = left, *b = right;
+
+	return ORDER(a->outer, b->outer) ?: ORDER(a->function, b->function);
+}
+
+/*
+ * Returns the next call on a site's stack, from *depth on, that grows and may be blamed instead of
+ * the call that the site is assigned to; 0 if there is none. Sets *depth behind this call.
+ */
+static uint32_t next_outer(const struct blaming *blaming, size_t site, size_t *depth)
+{
+	while (*depth < CALLER_CALLS) {
+		uint32_t number = call_at(blaming, site, (*depth)++);
+		const struct call *call = number ? &blaming->calls[number - 1] : NULL;
+
+		if (call && number != blaming->assigned[site] && call->may_be_blamed &&
+		    !call->is_main && grows(blaming, number))
+			return number;
+	}
+	return 0;
+}
+
+/* Returns the depth behind the blamed call that a site is assigned to; 0 if it has none. */
+static size_t depth_behind_blamed(const struct blaming *blaming, size_t site)
+{
+	uint32_t number = blaming->assigned[site];
+	size_t depth = 0;
+
+	if (!number || !blaming->calls[number - 1].is_blamed)
+		return 0;
+	while (call_at(blaming, site, depth) != number)
+		depth++;
+	return depth + 1;
+}
+
+/* Lists the portions of all calls outside blamed calls. If ret is NULL, only counts them. */
+static size_t portions_of(const struct blaming *blaming, struct portion *ret)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < blaming->cnt; i++) {
+		size_t depth = depth_behind_blamed(blaming, i);
+		uint32_t outer;
+
+		while (depth && (outer = next_outer(blaming, i, &depth))) {
+			if (ret)
+				ret[cnt] = (struct portion){
+					.outer = outer,
+					.function =
+						blaming->calls[blaming->assigned[i] - 1].function,
+					.gained = gain(blaming, i, outer),
+				};
+			cnt++;
+		}
+	}
+	return cnt;
+}
+
+/* True if the growth of a call is spread. Its portions must be in order of functions. */
+static bool is_spread(const struct call *call, const struct portion *portions, size_t cnt)
+{
+	double sum = 0, of_function = 0, most = 0;
+	size_t functions = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		bool is_new = !i || portions[i].function != portions[i - 1].function;
+
+		functions += is_new;
+		of_function = (is_new ? 0 : of_function) + portions[i].gained;
+		sum += portions[i].gained;
+		if (of_function > most)
+			most = of_function;
+	}
+	return functions >= SPREAD_FUNCTIONS && most <= SPREAD_MOST * call->gained &&
+	       sum >= LEAST_OWN * call->gained;
+}
+
+/* Marks the calls whose growth is spread. */
+static int mark_spread(struct blaming *blaming)
+{
+	size_t cnt = portions_of(blaming, NULL), end;
+	cleanup_free struct portion *portions = calloc(cnt + 1, sizeof(*portions));
+
+	if (!portions)
+		return -ENOMEM;
+	portions_of(blaming, portions);
+	qsort(portions, cnt, sizeof(*portions), by_outer_and_function);
+	for (size_t i = 0; i < cnt; i = end) {
+		struct call *call = &blaming->calls[portions[i].outer - 1];
+
+		for (end = i; end < cnt && portions[end].outer == portions[i].outer;)
+			end++;
+		call->is_spread = is_spread(call, &portions[i], end - i);
+	}
+	return 0;
+}
+
+/* Assigns each site to the innermost spread call outside the call that it is assigned to. */
+static void assign_spread(struct blaming *blaming, size_t site)
+{
+	size_t depth = depth_behind_blamed(blaming, site);
+	uint32_t outer;
+
+	if (!depth && blaming->assigned[site])
+		return;
+	while ((outer = next_outer(blaming, site, &depth)))
+		if (blaming->calls[outer - 1].is_spread) {
+			assign(blaming, site, outer);
+			return;
+		}
+}
+
 static struct candidate candidate_of(const struct blaming *blaming, size_t sum)
 {
 	const struct call *call = &blaming->calls[sum];
@@ -322,6 +493,13 @@ int blame_sums(const struct options *opts, const struct callers *callers,
 		assign_chunk_pools(&blaming, pools);
 		for (size_t depth = 0; depth < CALLER_CALLS; depth++)
 			blame_at(&blaming, depth);
+		err = mark_spread(&blaming);
+	}
+	if (!err) {
+		for (size_t i = 0; i < blaming.cnt; i++) {
+			assign_spread(&blaming, i);
+			add_up(&blaming, i);
+		}
 		err = replace_sites(&blaming, cnt);
 	}
 	blaming_deinit(&blaming);

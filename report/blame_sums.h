@@ -17,9 +17,12 @@
  *   - its function is one that may be blamed (blame_may_name());
  *   - at least half of its gain is left without the sites that inner calls explain. An inner call
  *     explains a site if the inner call is blamed; or if it may be blamed, does not seem to leak,
- * and gained at least half as much as the outer call. The sites of a chunk pool are judged only by
- * their sum: if it seems to leak, the pool's function is blamed, else the sites are removed from
- * `sites`.
+ *     and gained at least half as much as the outer call.
+ *
+ * If many functions are blamed for the growth of an outer call and each only for a small part, the
+ * outer call is blamed for all of it, unless its function is main. The sites of a chunk pool are
+ * judged only by their sum: if it seems to leak, the pool's function is blamed, else the sites are
+ * removed from `sites`.
  *
  * Replaces all sites of a blamed call in `sites` by one candidate: the site that gained most, with
  * the history of the sum. `symbols` looks up function names until deadline_ns; if it is NULL, only

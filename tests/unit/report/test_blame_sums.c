@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ enum {
 	OBSTACK,
 	OPENDIR,
 	RULES = 100,
+	HANDLERS = 200,
 	LEAVES = 1000,
 	INNER = 2000,
 	OUTER = 9000,
@@ -40,6 +42,8 @@ enum {
 
 /* Number of functions with names at addresses from RULES on */
 #define RULE_CNT 10
+/* Number of functions with names at addresses from HANDLERS on */
+#define HANDLER_CNT 48
 
 static struct process process = {1, 1, "app", NULL};
 
@@ -54,7 +58,7 @@ static struct process process = {1, 1, "app", NULL};
 	}
 
 /* Functions of the kinds INNER and OUTER have no names, so they cannot be blamed. */
-static const struct sym_location locations[] = {
+static const struct sym_location fixed[] = {
 	FUNCTION(AUDIT, "audit"),
 	FUNCTION(TAKE, "take"),
 	FUNCTION(LEAK, "leak"),
@@ -75,11 +79,35 @@ static const struct sym_location locations[] = {
 	FUNCTION(RULES + 9, "rule"),
 };
 
+#define FIXED_CNT (sizeof(fixed) / sizeof(fixed[0]))
+
+static struct sym_location locations[FIXED_CNT + HANDLER_CNT];
+
+static int name_functions(void **state)
+{
+	static struct sym_frame frames[HANDLER_CNT];
+	static char names[HANDLER_CNT][16];
+
+	memcpy(locations, fixed, sizeof(fixed));
+	for (size_t i = 0; i < HANDLER_CNT; i++) {
+		snprintf(names[i], sizeof(names[i]), "handler_%zu", i);
+		frames[i].symbol = names[i];
+		locations[FIXED_CNT + i] = (struct sym_location){
+			.addr = HANDLERS + i,
+			.module = "/srv/app",
+			.frame_cnt = 1,
+			.frames = &frames[i],
+		};
+	}
+	return 0;
+}
+
 struct made {
 	struct site sites[SITES];
 	uint64_t frames[SITES][FRAMES];
 	uint64_t born[SITES]; /* report in which the site appears */
 	size_t cnt;
+	bool has_several_leaks;
 };
 
 /* Adds a stack. Its blocks exist from report number `born` on. */
@@ -125,9 +153,10 @@ static size_t sites_at(const struct made *made, uint64_t at, uint64_t lifetime, 
 	return cnt;
 }
 
-static void check_report(const struct snapshot *snap, const struct growth *growth,
-			 const struct callers *callers, const char *function, size_t paths,
-			 size_t pool_callers, double bytes_per_s)
+static void check_report(const struct made *made, const struct snapshot *snap,
+			 const struct growth *growth, const struct callers *callers,
+			 const char *function, size_t paths, size_t pool_callers,
+			 double bytes_per_s)
 {
 	struct fake_symbols symbols =
 		fake_symbols_of(locations, sizeof(locations) / sizeof(locations[0]));
@@ -139,6 +168,11 @@ static void check_report(const struct snapshot *snap, const struct growth *growt
 	assert_int_equal(report_init_groups(&opts, snap, growth, NULL, NULL, &sums,
 					    &symbols.backend, UINT64_MAX, false, &report),
 			 0);
+	if (made->has_several_leaks) {
+		assert_true(report.suspect_cnt > 1);
+		report_deinit(&report);
+		return;
+	}
 	assert_int_equal(report.suspect_cnt, function ? 1 : 0);
 	assert_int_equal(report.suspects_total, paths);
 	if (function) {
@@ -176,7 +210,7 @@ static void check_pool(const struct made *made, uint64_t lifetime, const char *f
 		assert_int_equal(callers_init(&snap, NULL, &callers), 0);
 		assert_int_equal(callers_rank(&callers, caller_ranking), 0);
 		if (at == REPORTS)
-			check_report(&snap, growth, &callers, function, paths, pool_callers,
+			check_report(made, &snap, growth, &callers, function, paths, pool_callers,
 				     bytes_per_s);
 		callers_deinit(&callers);
 	}
@@ -268,6 +302,23 @@ static void shared_caller(void **state)
 	check(&made, REPORTS, "leak", LATER, RATE(100));
 }
 
+/*
+ * Many functions leak on behalf of one caller. The caller is blamed for all if each of them leaks
+ * only a small part.
+ */
+static void many_functions(void **state)
+{
+	for (size_t largest = 1; largest <= 10; largest += 9) {
+		struct made made = {.has_several_leaks = largest > 1};
+
+		for (size_t i = 0; i < REPORTS * HANDLER_CNT; i++)
+			add(&made, 1 + i / HANDLER_CNT, i % HANDLER_CNT ? 1 : largest, 100,
+			    HANDLERS + i % HANDLER_CNT, LEAK, OUTER + i);
+		check(&made, REPORTS, "leak", (size_t)(REPORTS * 0.6 + 1) * HANDLER_CNT,
+		      HANDLER_CNT * 100 * 1e9 / INTERVAL_NS);
+	}
+}
+
 /* Callers of the leaking function grow as fast as the function, but are not blamed. */
 static void callers_of_a_leak(void **state)
 {
@@ -356,12 +407,18 @@ static void leak_of_one_caller(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_block_each), cmocka_unit_test(sizes_and_callers),
-		cmocka_unit_test(level),          cmocka_unit_test(wrapper),
-		cmocka_unit_test(shared_caller),  cmocka_unit_test(callers_of_a_leak),
-		cmocka_unit_test(chunk_pool),     cmocka_unit_test(chunk_pool_with_large_requests),
-		cmocka_unit_test(no_chunk_pool),  cmocka_unit_test(leak_of_one_caller),
+		cmocka_unit_test(one_block_each),
+		cmocka_unit_test(sizes_and_callers),
+		cmocka_unit_test(level),
+		cmocka_unit_test(wrapper),
+		cmocka_unit_test(shared_caller),
+		cmocka_unit_test(many_functions),
+		cmocka_unit_test(callers_of_a_leak),
+		cmocka_unit_test(chunk_pool),
+		cmocka_unit_test(chunk_pool_with_large_requests),
+		cmocka_unit_test(no_chunk_pool),
+		cmocka_unit_test(leak_of_one_caller),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, name_functions, NULL);
 }
