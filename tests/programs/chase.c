@@ -2,10 +2,13 @@
 /*
  * chase HELD ROUNDS BLOCKS SIZE: holds HELD blocks. In each round one thread allocates BLOCKS
  * blocks. Then it allocates one more block, while another thread frees the BLOCKS blocks. After the
- * last round a single block is allocated and freed.
+ * last round a single block is allocated and freed. On a machine whose CPUs are busy with other
+ * programs, each round takes long: no round begins after 30 s.
  */
 #include <pthread.h>
+#include <limits.h>
 #include <sched.h>
+#include <time.h>
 
 #include "truth.h"
 
@@ -13,6 +16,7 @@
 #define BLOCKS_MAX 64
 #define HELD_MAX 100000
 #define PAUSES 512
+#define MOST_S 30
 
 static void *held[HELD_MAX], *blocks[BLOCKS_MAX];
 static long held_cnt, round_cnt, block_cnt;
@@ -45,6 +49,8 @@ static void *chaser(void *arg)
 {
 	for (long i = 1; i <= round_cnt; i++) {
 		wait_until(&begun, i);
+		if (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) == LONG_MAX)
+			break;
 		__atomic_store_n(&joined, i, __ATOMIC_RELEASE);
 		for (long j = 0; j < block_cnt; j++)
 			free(blocks[j]);
@@ -70,6 +76,7 @@ static void play_round(long i)
 int main(int argc, char **argv)
 {
 	pthread_t thread;
+	time_t end;
 
 	must(argc == 5, "arguments");
 	held_cnt = atol(argv[1]);
@@ -80,8 +87,10 @@ int main(int argc, char **argv)
 	ready();
 	for (long i = 0; i < held_cnt; i++)
 		held[i] = chase_block(1);
-	for (long i = 1; i <= round_cnt; i++)
+	end = time(NULL) + MOST_S;
+	for (long i = 1; i <= round_cnt && time(NULL) < end; i++)
 		play_round(i);
+	__atomic_store_n(&begun, LONG_MAX, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	for (long i = 0; i < held_cnt; i++)
 		free(held[i]);
