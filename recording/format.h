@@ -8,14 +8,15 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 7
+#define RECORDING_VERSION 8
 /* First version with each feature. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
 #define RECORDING_WITH_HANGING 4
 #define RECORDING_WITH_FOOTPRINTS 5
 #define RECORDING_WITH_PROGRAM_NAMES 6
-#define RECORDING_WITH_FILES 7 /* FOOTPRINT_FILES */
+#define RECORDING_WITH_FILES 7    /* FOOTPRINT_FILES */
+#define RECORDING_WITH_CHILDREN 8 /* FOOTPRINT_CHILDREN */
 #define RUN_ID_BYTES 16
 
 struct recording_header {

@@ -185,9 +185,17 @@ static void take_rss(struct byte_reader *from, struct rss *rss)
 	}
 }
 
+/* Returns the number of parts of a footprint in recordings of a version. */
+static size_t footprint_parts(uint32_t version)
+{
+	if (version < RECORDING_WITH_FILES)
+		return FOOTPRINT_FILES;
+	return version < RECORDING_WITH_CHILDREN ? FOOTPRINT_CHILDREN : FOOTPRINT_CNT;
+}
+
 static void take_footprint(struct byte_reader *from, uint32_t version, struct process_tally *tally)
 {
-	size_t cnt = version >= RECORDING_WITH_FILES ? FOOTPRINT_CNT : FOOTPRINT_FILES;
+	size_t cnt = footprint_parts(version);
 	uint64_t flags = bytes_take_number(from);
 
 	tally->ended = flags & RECORDING_TALLY_ENDED;

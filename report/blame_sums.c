@@ -315,7 +315,8 @@ static void blame_at(struct blaming *blaming, size_t depth)
 			assign_up_to(blaming, i, depth);
 }
 
-/* What a site gained of an outer call's growth, and the function that is blamed for the site. */
+/* The part of an outer call's growth that is due to one site, and the function blamed for the site.
+ */
 struct portion {
 	uint32_t outer;
 	uint64_t function;

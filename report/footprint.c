@@ -31,7 +31,7 @@ static const char *const part_names[] = {
 	[FOOTPRINT_ANONYMOUS] = "anonymous", [FOOTPRINT_SHARED] = "shared",
 	[FOOTPRINT_HUGE] = "huge",           [FOOTPRINT_DESCRIPTORS] = "descriptors",
 	[FOOTPRINT_THREADS] = "threads",     [FOOTPRINT_VIRTUAL] = "virtual",
-	[FOOTPRINT_FILES] = "files",
+	[FOOTPRINT_FILES] = "files",         [FOOTPRINT_CHILDREN] = "children",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
@@ -107,9 +107,10 @@ static int series_list_init(const struct snapshot *snap, struct series_list *ret
 	return err;
 }
 
-static bool is_bytes(enum footprint_part part)
+bool footprint_part_is_bytes(enum footprint_part part)
 {
-	return part != FOOTPRINT_DESCRIPTORS && part != FOOTPRINT_THREADS;
+	return part != FOOTPRINT_DESCRIPTORS && part != FOOTPRINT_THREADS &&
+	       part != FOOTPRINT_CHILDREN;
 }
 
 static bool grows(const struct site_history *history, enum footprint_part part, double gained)
@@ -121,8 +122,9 @@ static bool grows(const struct site_history *history, enum footprint_part part, 
 	    trend->score.growth < LEAST_GROWTH ||
 	    trend->since_ns < TREND_LEAST_S * UINT64_C(1000000000))
 		return false;
-	return is_bytes(part) ? gained >= LEAST_BYTES && gained >= LEAST_FRACTION * now
-			      : gained >= LEAST_PIECES;
+	return footprint_part_is_bytes(part)
+		       ? gained >= LEAST_BYTES && gained >= LEAST_FRACTION * now
+		       : gained >= LEAST_PIECES;
 }
 
 /* Returns the growth of a series since a time. All series of a process have points at the same
@@ -164,6 +166,7 @@ static double explained(const struct options *opts, const struct growth *series,
 		return gained_since(series[TRACED_MAPPINGS].history, since_ns);
 	case FOOTPRINT_DESCRIPTORS:
 	case FOOTPRINT_THREADS:
+	case FOOTPRINT_CHILDREN:
 		return 0;
 	case FOOTPRINT_VIRTUAL:
 	case FOOTPRINT_CNT:
@@ -250,7 +253,7 @@ double untraced_bytes_per_s(const struct untraced_growths *growths)
 	double sum = 0;
 
 	for (size_t i = 0; i < growths->cnt; i++)
-		if (is_bytes(growths->items[i].part))
+		if (footprint_part_is_bytes(growths->items[i].part))
 			sum += growths->items[i].per_s;
 	return sum;
 }

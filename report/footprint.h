@@ -40,6 +40,9 @@ void untraced_growths_deinit(struct untraced_growths *growths);
 /* Returns the growth of untraced memory, in bytes per second. */
 double untraced_bytes_per_s(const struct untraced_growths *growths);
 
+/* True if a part is a number of bytes; the other parts count pieces. */
+bool footprint_part_is_bytes(enum footprint_part part);
+
 /* Returns the name of a part in machine-readable reports, such as "anonymous". */
 const char *footprint_part_name(enum footprint_part part);
 

@@ -151,8 +151,9 @@ enum footprint_part {
 	FOOTPRINT_HUGE,        /* resident bytes of hugetlbfs */
 	FOOTPRINT_DESCRIPTORS, /* open file descriptors */
 	FOOTPRINT_THREADS,
-	FOOTPRINT_VIRTUAL, /* bytes of address space */
-	FOOTPRINT_FILES,   /* resident bytes of mapped files */
+	FOOTPRINT_VIRTUAL,  /* bytes of address space */
+	FOOTPRINT_FILES,    /* resident bytes of mapped files */
+	FOOTPRINT_CHILDREN, /* child processes that are not traced */
 	FOOTPRINT_CNT,
 };
 

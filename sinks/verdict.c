@@ -102,6 +102,7 @@ static const struct {
 				   "--fds shows where they are opened"},
 	[FOOTPRINT_THREADS] = {"the number of threads", NULL},
 	[FOOTPRINT_FILES] = {"the memory of mapped files (RSS)", NULL},
+	[FOOTPRINT_CHILDREN] = {"the number of child processes", "-f traces them"},
 };
 
 static bool traces_kernel(const struct report *report)
@@ -148,7 +149,7 @@ static void write_process(const struct text_part *part, const struct process *pr
 
 static void write_untraced(const struct text_part *part, const struct untraced_growth *growth)
 {
-	bool is_number = growth->part == FOOTPRINT_DESCRIPTORS || growth->part == FOOTPRINT_THREADS;
+	bool is_number = !footprint_part_is_bytes(growth->part);
 	char amount[AMOUNT_TEXT_SIZE];
 	FILE *out = part->out;
 
@@ -249,6 +250,21 @@ static void write_explained(const struct text_part *part, const struct untraced_
 		growth->since_ns / NSEC_PER_SEC);
 }
 
+/* Writes how many child processes of the traced processes are not traced, if there are any. */
+static void write_children(const struct text_part *part)
+{
+	const struct snapshot *snap = part->report->snapshot;
+	uint64_t cnt = 0;
+
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		cnt += snap->tallies[i].footprint.parts[FOOTPRINT_CHILDREN];
+	if (!cnt)
+		return;
+	fputs("; ", part->out);
+	text_write_count(part->out, cnt, "child process");
+	fprintf(part->out, " %s not traced (-f)", cnt == 1 ? "is" : "are");
+}
+
 static void write_clear(const struct text_part *part)
 {
 	bool is_of_memory = !text_is_of_descriptors(part);
@@ -263,6 +279,7 @@ static void write_clear(const struct text_part *part)
 			cnt);
 	if (is_of_memory && !traces_kernel(part->report))
 		fputs("; kernel memory is not traced (-K)", part->out);
+	write_children(part);
 	write_grown(part, RSS_OTHER, "; RSS has grown: ");
 }
 

@@ -12,6 +12,8 @@
 
 /* Maximum entries of /proc/PID/fd that are counted. */
 #define DESCRIPTORS_MAX 65536
+/* Maximum threads of a process whose children are counted. */
+#define THREADS_MAX 1024
 
 static uint64_t status_bytes(const char *status, const char *field)
 {
@@ -43,6 +45,43 @@ static uint64_t count_descriptors(pid_t pid)
 	if (stat(path, &st))
 		return 0;
 	return st.st_size > 0 ? (uint64_t)st.st_size : count_entries(path);
+}
+
+static uint64_t count_children(const char *path, bool (*is_counted)(const void *arg, pid_t child),
+			       const void *arg)
+{
+	FILE *file = fopen(path, "re");
+	uint64_t cnt = 0;
+	int child;
+
+	if (!file)
+		return 0;
+	while (fscanf(file, "%d", &child) == 1)
+		cnt += is_counted(arg, child);
+	fclose(file);
+	return cnt;
+}
+
+/* Each thread has its own list of the children that it has made. */
+uint64_t footprint_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
+			    const void *arg)
+{
+	char path[64];
+	const struct dirent *entry;
+	uint64_t cnt = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	for (int i = 0; dir && i < THREADS_MAX && (entry = readdir(dir)); i++) {
+		if (*entry->d_name == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%.12s/children", pid, entry->d_name);
+		cnt += count_children(path, is_counted, arg);
+	}
+	if (dir)
+		closedir(dir);
+	return cnt;
 }
 
 struct footprint footprint_read(pid_t pid)

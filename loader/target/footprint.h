@@ -13,4 +13,11 @@
 /* Returns the footprint of a process; is_known is false if the process has ended. */
 struct footprint footprint_read(pid_t pid);
 
+/*
+ * Returns the number of child processes of a process for which is_counted() returns true; 0 if the
+ * kernel does not list children.
+ */
+uint64_t footprint_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
+			    const void *arg);
+
 #endif

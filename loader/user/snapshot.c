@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "bpf/summary.h"
 #include "loader/tables/tracker_sites.h"
@@ -90,11 +91,28 @@ static struct earlier_frees earlier_of(const struct memleak_earlier *counts)
 	return (struct earlier_frees){counts->frees, counts->sized, counts->bytes};
 }
 
-static struct footprint footprint_of(const struct user_process *process)
+/* Memleak and the program that started it, such as sudo, are not counted. */
+static bool is_untraced(const void *arg, pid_t child)
 {
-	bool is_gone = process->ended || process->is_no_target || process->gone_ns;
+	const struct process_set *set = arg;
 
-	return is_gone ? (struct footprint){0} : footprint_read(process->info.pid);
+	return child != getpid() && child != getppid() &&
+	       !process_table_find_pid(&set->table, child);
+}
+
+static struct footprint footprint_of(const struct process_set *set,
+				     const struct user_process *process)
+{
+	const struct options *opts = set->programs->ctx.opts;
+	struct footprint ret = {0};
+
+	if (process->ended || process->is_no_target || process->gone_ns)
+		return ret;
+	ret = footprint_read(process->info.pid);
+	if (ret.is_known && !opts->follow && !options_find_processes(opts))
+		ret.parts[FOOTPRINT_CHILDREN] =
+			footprint_children(process->info.pid, is_untraced, set);
+	return ret;
 }
 
 static int take_tallies(const struct process_set *set, struct snapshot *snap)
@@ -111,7 +129,7 @@ static int take_tallies(const struct process_set *set, struct snapshot *snap)
 			.process = process,
 			.refused = quotas_refused(&set->programs->tracker.quotas, process->image),
 			.earlier = earlier_of(&earlier[memleak_earlier_at(process->image)]),
-			.footprint = footprint_of(set->table.items[i]),
+			.footprint = footprint_of(set, set->table.items[i]),
 			.ended = finds && set->table.items[i]->ended,
 			.ended_here = !finds && set->table.items[i]->ended_before_report,
 		};

@@ -40,7 +40,7 @@ TRACING_COST = {
     "cpu_share": (int, float), "at_least": (bool,), "calls_per_s": (int, float),
     "least_cpu_share": (int, float),
 }
-PARTS = ("anonymous", "shared", "huge", "files", "descriptors", "threads")
+PARTS = ("anonymous", "shared", "huge", "files", "descriptors", "threads", "children")
 SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
          "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
 TENDENCIES = ("unknown", "flat", "steady", "steps", "levelled", "shrinks")

@@ -14,7 +14,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 
-/* What bpf/compat.bpf.h, bpf/arch.bpf.h and bpf/blocks.bpf.h would define. */
+/* Replaces the definitions of bpf/compat.bpf.h, bpf/arch.bpf.h and bpf/blocks.bpf.h. */
 #define BPF_COMPAT_BPF_H
 #define BPF_ARCH_BPF_H
 #define BPF_BLOCKS_BPF_H

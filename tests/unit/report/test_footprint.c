@@ -136,6 +136,9 @@ static void pieces(void **state)
 	story.each.parts[FOOTPRINT_DESCRIPTORS] = 0;
 	story.each.parts[FOOTPRINT_THREADS] = 1;
 	assert_grows(&no_filters, &story, FOOTPRINT_THREADS, 1);
+	story.each.parts[FOOTPRINT_THREADS] = 0;
+	story.each.parts[FOOTPRINT_CHILDREN] = 1;
+	assert_grows(&no_filters, &story, FOOTPRINT_CHILDREN, 1);
 }
 
 /* With --fds, blocks are descriptors, and only descriptors are judged. */

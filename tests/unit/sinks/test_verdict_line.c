@@ -214,6 +214,32 @@ static void kernel_is_not_traced(void **state)
 	}
 }
 
+/* An all-clear says how many child processes are not traced. */
+static void children_are_not_traced(void **state)
+{
+	static const char *const notes[] = {
+		"(-K)\n",
+		"(-K); 1 child process is not traced (-f)\n",
+		"(-K); 2 child processes are not traced (-f)\n",
+	};
+	struct process_tally tally = {.footprint.is_known = true};
+	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+	const struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
+
+	for (size_t i = 0; i < 3; i++) {
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		tally.footprint.parts[FOOTPRINT_CHILDREN] = i;
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		fclose(out);
+		assert_string_equal(strstr(text, "(-K)"), notes[i]);
+	}
+}
+
 /* Small sites that together grow faster than the named suspects come first. */
 static void more_sites(void **state)
 {
@@ -348,6 +374,7 @@ int main(void)
 		cmocka_unit_test(pending),
 		cmocka_unit_test(more_sites),
 		cmocka_unit_test(kernel_is_not_traced),
+		cmocka_unit_test(children_are_not_traced),
 		cmocka_unit_test(explained),
 		cmocka_unit_test(steps_of_a_script),
 	};
