@@ -31,9 +31,9 @@ int range_table_add(struct range_table *table, uint64_t start, uint64_t end, uin
 int range_table_finish(struct range_table *table);
 
 /*
- * Returns the next range that contains addr, innermost first: the range with the latest start, then
- * the shortest, then the last added. last: result of the previous call, NULL for the first. Returns
- * NULL if there is no further range.
+ * Returns the next range that contains addr, innermost first: the range with the highest start,
+ * then the shortest, then the one added last. last: result of the previous call; NULL for the first
+ * call. Returns NULL if there are no more ranges.
  */
 const struct range *range_table_next(const struct range_table *table, uint64_t addr,
 				     const struct range *last);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Makes room for `wanted` items in all: array_reserve(&list->items, &list->cap, list->cnt + 1).
- * Returns 0, or -ENOMEM without any change. New items are uninitialised.
+ * Makes room for a total of `wanted` items, for example: array_reserve(&list->items, &list->cap,
+ * list->cnt + 1). Returns 0, or -ENOMEM without any change. New items are uninitialised.
  */
 #define array_reserve(items, cap, wanted) array_room((items), (cap), (wanted), sizeof(**(items)))
 

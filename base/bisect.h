@@ -58,8 +58,8 @@ static inline size_t bisect_keys(const void *items, size_t cnt, size_t item_byte
 }
 
 /*
- * Returns the number of items whose `field` is below key. It is also the index of the first item
- * with this key, if there is one.
+ * Returns the number of items whose `field` is below key. This number is also the index of the
+ * first item with this key, if there is one.
  */
 #define bisect_below(items, cnt, field, key)                                                       \
 	bisect_keys((items), (cnt), sizeof(*(items)), offsetof(__typeof__(*(items)), field),       \

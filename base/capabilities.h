@@ -17,8 +17,8 @@ struct capability_sets {
 /* Reads the thread's capabilities. Returns 0 or a negative errno. */
 int capabilities_read(struct capability_sets *ret);
 /*
- * Sets the thread's capabilities. Clears the inheritable capabilities, whereby the kernel also
- * clears the ambient ones. Returns 0 or a negative errno.
+ * Sets the thread's capabilities. Also clears the inheritable capabilities; the kernel then clears
+ * the ambient ones. Returns 0 or a negative errno.
  */
 int capabilities_set(uint64_t effective, uint64_t permitted);
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads clocks in nanoseconds. In a time namespace, system calls use a shifted CLOCK_MONOTONIC, but
- * BPF programs and perf events use the kernel's own. After clock_read_offsets(), the functions here
- * also use the kernel's own.
+ * BPF programs and perf events use the kernel's unshifted clock. After clock_read_offsets(), the
+ * functions here also use the unshifted clock.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -34,7 +34,7 @@ static inline struct timespec clock_timespec(uint64_t monotonic_ns)
 	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 }
 
-/* Returns the time by CLOCK_MONOTONIC that is within_ns after now. */
+/* Returns the CLOCK_MONOTONIC time in within_ns nanoseconds from now. */
 static inline uint64_t clock_deadline_ns(uint64_t within_ns)
 {
 	return clock_ns(CLOCK_MONOTONIC) + within_ns;

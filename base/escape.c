@@ -91,8 +91,8 @@ size_t ascii_run(const char *bytes, size_t len, const char *except)
 }
 
 /*
- * Writes a first part of `bytes`, of at least one byte, escaped if unsafe. Returns the part's
- * length.
+ * Writes the beginning of `bytes` (at least one byte), escaped if unsafe. Returns the number of
+ * bytes consumed.
  */
 static size_t write_some(FILE *out, const char *bytes, size_t len)
 {

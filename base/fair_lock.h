@@ -26,8 +26,8 @@ void fair_lock_begin_sharing(void);
 void fair_lock_end_sharing(void);
 /*
  * Calls poll(2) for one descriptor; returns 0 early if fair_lock_interrupt() was called. If the
- * thread has called fair_lock_begin_sharing(), releases the lock meanwhile, so that shared data may
- * have changed.
+ * thread has called fair_lock_begin_sharing(), releases the lock while it waits: the other thread
+ * may then change shared data.
  */
 int fair_lock_poll(struct pollfd *fd, int timeout_ms);
 

@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 /*
- * Passes log lines, each ending in a newline, to take() instead, in the thread that logs. If stderr
- * is not a terminal, lines are also written there. NULL ends this.
+ * From now on, calls take() with each log line, including its newline, in the thread that logs.
+ * Lines are also written to stderr unless it is a terminal. If take is NULL, lines are written to
+ * stderr only.
  */
 void log_divert(void (*take)(void *arg, const char *line, size_t len), void *arg);
 

@@ -53,7 +53,7 @@ bool file_is_changed_since(const struct stat *st, int64_t since_ns)
 
 /*
  * True if an open file is the mapped one. Also compares device numbers, since the path may lead to
- * another device.
+ * a different device.
  */
 static bool is_still_there(const struct mapping *mapping, int fd, const struct stat *st)
 {

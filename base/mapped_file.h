@@ -19,12 +19,16 @@
 int mapped_file_id(int fd, struct file_id *ret);
 
 /*
- * True if an open file, with stat data st, has the numbers `shown` by maps. Equal inode numbers are
- * enough: the caller must have opened fd in a way that leads to the right device.
+ * True if an open file has the inode and device numbers `shown`, which come from /proc/PID/maps.
+ * st: the file's stat data. Equal inode numbers are enough: the caller must have opened fd in a way
+ * that leads to the right device.
  */
 bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown);
 
-/* True if the file has changed after since_ns, which is 0 if unknown; see struct mapping. */
+/*
+ * True if the file has changed since since_ns; false if since_ns is 0 (unknown). See struct
+ * mapping.
+ */
 bool file_is_changed_since(const struct stat *st, int64_t since_ns);
 
 /*

@@ -15,8 +15,8 @@ struct nearest {
 	const char *word;
 	size_t len;
 	/*
-	 * exclusive limit on the distance of later words: at first that of near words, then the
-	 * distance of the nearest word so far
+	 * later words must have a smaller distance than this: at first the limit for near words,
+	 * then the distance of the nearest word so far
 	 */
 	size_t least;
 };

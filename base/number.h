@@ -27,15 +27,15 @@ static inline bool is_digit(char c)
 }
 
 /*
- * Parses the digits at *at, up to `end` or to a NUL if `end` is NULL, and advances *at behind them.
- * base is at most 16. Returns 0, -EINVAL if there is no digit, or -ERANGE if the number has more
- * than 64 bits.
+ * Parses the digits at *at, up to `end` or to a NUL if `end` is NULL, and moves *at past them. base
+ * is at most 16. Returns 0, -EINVAL if there is no digit, or -ERANGE if the number has more than 64
+ * bits.
  */
 int number_take(const char **at, const char *end, unsigned int base, uint64_t *ret);
 
 /*
- * Parses seconds with an optional decimal point: "5", "0.5", ".5", "5.". *ret_unit_ns: nanoseconds
- * that 1 in the last digit stands for. Returns 0, -EINVAL if there is no digit, or -ERANGE.
+ * Parses seconds with an optional decimal point: "5", "0.5", ".5", "5.". *ret_unit_ns: value of 1
+ * in the last digit, in nanoseconds. Returns 0, -EINVAL if there is no digit, or -ERANGE.
  */
 int number_take_seconds(const char **at, uint64_t *ret_ns, uint64_t *ret_unit_ns);
 

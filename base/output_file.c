@@ -86,7 +86,10 @@ static bool is_magic(int link_fd, const char *target)
 	       (*target == '/' || strchr(target, ':'));
 }
 
-/* Replaces a symbolic link by its target in the remaining path. behind: the path after the link. */
+/*
+ * Replaces a symbolic link by its target in the remaining path. `behind` is the path after the
+ * link.
+ */
 static int substitute(struct path_walk *walk, const char *target, const char *behind)
 {
 	char *rest;
@@ -101,8 +104,8 @@ static int substitute(struct path_walk *walk, const char *target, const char *be
 }
 
 /*
- * Follows a symbolic link if its owner is trusted. Returns 1, and does not follow it, if the kernel
- * must open it (see is_magic()).
+ * Follows a symbolic link if its owner is trusted. If the kernel must open the link (see
+ * is_magic()), returns 1 without following it.
  */
 static int follow(struct path_walk *walk, int link_fd, const struct stat *st, const char *behind)
 {
@@ -196,7 +199,10 @@ static char *cut_part(char *path)
 	return behind;
 }
 
-/* Opens the file if only the last part of the path is left; else handles a part (-EAGAIN). */
+/*
+ * Opens the file if only the last part of the path is left; otherwise handles one part of the path
+ * and returns -EAGAIN.
+ */
 static int walk_on(struct path_walk *walk)
 {
 	char *behind;

@@ -78,8 +78,8 @@ bool proc_share_memory(pid_t pid, pid_t other)
 }
 
 /*
- * True for files that are read in the main thread's folder, even after its end: the process's name
- * (comm) and its threads (task/).
+ * True for files that are read in the main thread's folder, even after that thread has ended: the
+ * process's name (comm) and its threads (task/).
  */
 static bool is_main_thread_s(const char *name)
 {

@@ -46,14 +46,14 @@ int proc_read_fd(int fd, char **ret, size_t *ret_len);
 int proc_read(pid_t pid, const char *name, char **ret);
 
 /*
- * Returns the CPU time, in ns, that a process and its children have used; a child counts once the
- * process has waited for it. Returns 0 if the time cannot be read.
+ * Returns the CPU time, in ns, that a process and its children have used; a child's time is
+ * included after the process has waited for the child. Returns 0 if the time cannot be read.
  */
 uint64_t proc_cpu_ns(pid_t pid);
 
 /*
- * Returns the time that the main thread of a process was able to run, but waited for a processor;
- * 0 if unknown.
+ * Returns how long the main thread of a process has been runnable, but waiting for a processor; 0
+ * if unknown.
  */
 uint64_t proc_delay_ns(pid_t pid);
 

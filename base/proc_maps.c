@@ -215,7 +215,8 @@ static int read_line(struct reading *reading, const char *at, const char *end)
 }
 
 /*
- * True for anonymous memory, including huge pages of hugetlbfs, which maps shows as a deleted file.
+ * True for anonymous memory, including huge pages of hugetlbfs, which the maps file shows as a
+ * deleted file.
  */
 static bool is_anonymous(const struct mapping *m)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parses /proc/PID/maps into plain data. Opens only the maps file, but not the mapped files. */
+/* Parses /proc/PID/maps into plain data. Opens only the maps file, not the mapped files. */
 #ifndef BASE_PROC_MAPS_H
 #define BASE_PROC_MAPS_H
 
@@ -29,13 +29,13 @@ struct mapping {
 	 * Unescaped path as the process sees it, or "[heap]", "[anon:x]" etc.; "" if there is none.
 	 */
 	const char *path;
-	/* time of the mmap() by CLOCK_REALTIME; 0 if unknown, as for mappings read from /proc */
+	/* CLOCK_REALTIME time of the mmap(); 0 if unknown, as for mappings read from /proc */
 	int64_t since_ns;
 	/*
 	 * Programs that move their code to huge pages replace a part of a file's mapping by
 	 * anonymous memory. For this memory, `file`, `offset` and `path` are those of the replaced
 	 * part, and beside_start and beside_end are the address range of a neighbouring mapping of
-	 * the file. For all other mappings both are 0.
+	 * the file. For all other mappings, beside_start and beside_end are 0.
 	 */
 	uint64_t beside_start;
 	uint64_t beside_end;

@@ -34,9 +34,9 @@ void regular_file_refuse(bool (*is_refused)(int path_fd));
 int regular_file_reopen(int path_fd, struct stat *st);
 
 /*
- * Like regular_file_open() for an absolute path, but uses only the kernel's path cache, which has
- * the paths of mapped files, so that it never waits for a file system. Returns -ENOENT if the path
- * is not cached.
+ * Like regular_file_open() for an absolute path, but uses only the kernel's path cache, and so
+ * never waits for a file system. The paths of mapped files are in this cache. Returns -ENOENT if
+ * the path is not cached.
  */
 int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st);
 

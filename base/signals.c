@@ -54,7 +54,10 @@ int signals_hold_all(void)
 	sigemptyset(&set);
 	add_end_signals(&set);
 	add_requests(&set);
-	/* Report as errors that a reader has gone, or that a file reaches its limit (ulimit -f). */
+	/*
+	 * Make writes fail with an error instead of a signal if the reader has gone, or if the file
+	 * reaches its size limit (ulimit -f).
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;

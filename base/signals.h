@@ -18,10 +18,10 @@ enum request {
 
 /* Blocks SIGUSR1 and SIGUSR2, and stops ignoring SIGINT. Must be called first. */
 int signals_hold_requests(void);
-/* Also blocks termination signals; before this call they end memleak at once. */
+/* Also blocks termination signals; before this call, they end memleak immediately. */
 int signals_hold_all(void);
 /*
- * Unblocks termination signals, so that they end memleak at once while it makes a long final
+ * Unblocks termination signals, so that they end memleak immediately, even during a long final
  * report.
  */
 void signals_release_end(void);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum test_knob {
-	/* MEMLEAK_AGENT_SINCE: ignore blocks that an agent has recorded before */
+	/* MEMLEAK_AGENT_SINCE: ignore blocks that agents recorded before tracing began */
 	TEST_KNOB_AGENT_SINCE,
 	TEST_KNOB_FIRST_BLOCKS, /* MEMLEAK_FIRST_BLOCKS: size of the first of two block tables */
 	/* MEMLEAK_KERNEL_HOOKS: kind of kernel hooks: "fentry", "kprobe" or "none" */
