@@ -40,9 +40,10 @@ static __always_inline bool mark__encloses(struct pt_regs *ctx, const struct cal
 }
 
 /*
- * True if the call with this slot may be nested in the last call to free(). free() has no return
- * probe, so its mark stays after free() has returned, and its return address may remain in an
- * unused part of a later frame. Only calls made by the allocator can be nested in free().
+ * True if the call with this slot may be nested in the thread's most recent call to free(). free()
+ * has no return probe, so its mark stays after free() has returned, and its return address may
+ * remain in an unused part of a later frame. Only calls made by the allocator can be nested in
+ * free().
  */
 static __always_inline bool mark__may_be_freeing(const struct thread_state *thread, __u64 slot,
 						 __u64 caller)
@@ -103,9 +104,9 @@ static __always_inline void stay_on_own_stack(struct pt_regs *ctx, struct tail_c
 }
 
 /*
- * Decides by a stack walk whether the call is nested in a marked call. If it is not nested, the
- * program that walks the stack handles this entry again with thread->decided set. Returns only if
- * the tail call fails.
+ * Continues with a tail call to a program that decides, by a stack walk, whether the call is nested
+ * in a marked call. If the call is not nested, that program handles this entry again with
+ * thread->decided set. Returns only if the tail call fails.
  */
 static __always_inline void stack__decide(struct pt_regs *ctx, const struct entry *entry,
 					  struct thread_state *thread, __u32 shape)
@@ -139,8 +140,8 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 		count(MEMLEAK_LOST_UNRETURNED, 1);
 	}
 	/*
-	 * Calls that seemed nested in a call that is over may have been outermost calls: count
-	 * them.
+	 * Calls that seemed nested in a call that has already ended may have been outermost calls:
+	 * count them.
 	 */
 	if (thread->nested)
 		count(MEMLEAK_LOST_NESTING, thread->nested);
@@ -152,10 +153,9 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 }
 
 /*
- * True if the marked call may enclose the call being entered; for a marked call whose return is not
- * reported. Such a mark stays after the marked call has ended. If thread->careful is not set, the
- * mark has no return address; then only mapping calls, and calls made by the allocator, may be
- * nested.
+ * True if the marked call, whose return is not reported, may enclose the call being entered. Such a
+ * mark stays after the marked call has ended. If thread->careful is not set, the mark has no return
+ * address; then only mapping calls, and calls made by the allocator, may be nested.
  */
 static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 					      const struct thread_state *thread, bool mapping)
@@ -211,7 +211,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 	return true;
 }
 
-/* True if the mapping call with this slot is nested in the last call to free(). */
+/* True if the mapping call with this slot is nested in the thread's most recent call to free(). */
 static __always_inline bool thread__is_freeing(struct pt_regs *ctx, const struct entry *entry,
 					       struct thread_state *thread, __u64 slot, __u32 shape)
 {
@@ -281,8 +281,8 @@ static __always_inline void thread__resume_call(struct thread_state *thread)
 
 /*
  * True if a return probe must report the return of the outermost call. The return may go unreported
- * only if the call is not recorded, and if stack walks can tell which calls are nested in it; walks
- * by frame pointers alone cannot.
+ * only if the call is not recorded, and if stack walks can tell which calls are nested in it; stack
+ * walks by frame pointers alone cannot tell this.
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {

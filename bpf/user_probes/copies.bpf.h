@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends stacks to the loader, with registers and memory, where libdwfl walks them again: deferred
- * stacks, which lead through code that has no unwind table yet, and stacks whose two walks are
- * compared.
+ * Sends copies of stacks (registers and stack memory) to the loader, where libdwfl walks the stacks
+ * again: deferred stacks, which lead through code that has no unwind table yet, and stacks whose
+ * two walks are compared.
  */
 #ifndef BPF_USER_PROBES_COPIES_BPF_H
 #define BPF_USER_PROBES_COPIES_BPF_H
@@ -87,8 +87,8 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 #define DEFERRED_ROOM (8 * DEFERRED_LONG)
 
 /*
- * True if the stack is deferred: it leads through unknown code, or through code that may have
- * changed, and a copy can be sent.
+ * True if the stack is deferred: it leads through code that is unknown or may have changed, and
+ * neither the limit on copies nor the space in the ring is used up.
  */
 static __always_inline bool walk__is_deferred(struct walk *walk)
 {
@@ -137,8 +137,8 @@ static __always_inline void deferred__send(struct pt_regs *ctx, const struct wal
 }
 
 /*
- * Sends a copy of a stack to be compared, unless the ring is full: any other stack can be compared
- * instead.
+ * Sends a copy of a stack to be compared, unless the ring is full. A lost copy does no harm: any
+ * other stack can be compared instead.
  */
 static __always_inline void send_to_compare(struct pt_regs *ctx, const struct walk *walk,
 					    __u64 return_address)

@@ -27,8 +27,8 @@ static __always_inline __u64 product(__u64 cnt, __u64 size)
 }
 
 /*
- * Returns the number of bytes that a call requests; 0 if it requests none, for a string, or if the
- * number is implausible.
+ * Returns the number of bytes that a call requests; 0 if the call requests none or returns a
+ * string, or if the number is implausible.
  */
 static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 {
@@ -65,8 +65,8 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 }
 
 /*
- * True if the call allocates and frees nothing: free(NULL), or a path written into the caller's
- * buffer.
+ * True if the call neither allocates nor frees anything: free(NULL), or a path written into the
+ * caller's buffer.
  */
 static __always_inline bool moves_nothing(struct pt_regs *ctx, __u32 shape)
 {

@@ -43,8 +43,8 @@
 const volatile __u8 fd_calls[MEMLEAK_SYSCALLS];
 
 /*
- * When each descriptor was last closed. The loader counts an open descriptor that is not tracked as
- * missed, unless it was closed while the loader looked.
+ * When each descriptor was last closed. If an open descriptor is not tracked, the loader counts it
+ * as missed, unless it was closed while the loader was looking.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -160,7 +160,9 @@ __noinline int fd_keep(__u32 fd)
 	return 0;
 }
 
-/* Finds the descriptors in a message. Returns their number, and in *ret their address. */
+/*
+ * Finds the descriptors in a message. Returns how many there are; *ret is the address of the first.
+ */
 static __always_inline __u32 find_rights(__u64 message, __u64 *ret)
 {
 	struct message_control control;
@@ -184,7 +186,7 @@ static __always_inline __u32 find_rights(__u64 message, __u64 *ret)
 
 /*
  * Returns the number of descriptors that a system call has opened. *ret is the address at which the
- * call has stored them, or 0 if its result is the descriptor.
+ * call has stored the descriptors, or 0 if the call's result is the descriptor.
  */
 static __always_inline __u32 find_new(void *regs, __u32 call, __s32 result, __u64 *ret)
 {
@@ -326,7 +328,7 @@ int fd_call_return(struct bpf_raw_tracepoint_args *ctx)
 	return fd_return(ctx, false);
 }
 
-/* Walks stacks that lead through code known only from the kernel's own mappings. */
+/* Walks stacks that lead through code known only from the kernel's VMAs. */
 SEC("?raw_tp/sys_exit")
 int fd_call_return_by_vma(struct bpf_raw_tracepoint_args *ctx)
 {

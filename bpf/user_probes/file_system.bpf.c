@@ -35,7 +35,7 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
-/* The one field of struct task_struct that compat.bpf.h does not declare. */
+/* The field of struct task_struct that is used here but not declared in compat.bpf.h. */
 struct task_struct___files {
 	struct files_struct *files;
 };
@@ -55,15 +55,15 @@ struct overlay {
 	__u32 layer_cnt;
 	__u32 part_cnt; /* number of different file systems in the overlay */
 	/*
-	 * Pointers to layers and parts. Newer kernels have another count before the pointers; it is
-	 * not used as an address.
+	 * Pointers to the layers and to the parts. On newer kernels, a word with an additional
+	 * count precedes the pointers; it is recognised by its clear top bit.
 	 */
 	__u64 words[3];
 };
 
 /*
  * Maximum parts of an overlay that are examined. Two or three are usual; an overlay with more parts
- * counts as served.
+ * is treated as served by a process.
  */
 #define PARTS_MAX 16
 
@@ -106,9 +106,9 @@ static __always_inline struct super_block *part_of(const struct overlay *overlay
 
 /*
  * Defines a function that returns true if a process serves the file system whose super block is at
- * an address. An overlay counts as served if one of its parts is. An overlay may contain other
- * overlays, but only one level deep. The functions are global, so that the verifier checks each
- * once and not for each call.
+ * a given address. An overlay counts as served by a process if one of its parts is. An overlay may
+ * contain other overlays, but only one level deep. The functions are global, so that the verifier
+ * checks each once and not for each call.
  */
 #define DEFINE_SERVED(name, of_part)                                                               \
 	__noinline int name(__u64 addr)                                                            \

@@ -5,8 +5,8 @@
  *
  * While a return probe awaits the return of a call, the call's stack slot holds the address of the
  * return trampoline. Without the trampoline, a tail call looks like a second call from the same
- * place. So the returns of a function are reported until FUNCTION_RETURNS of them were seen. The
- * returns of a function that was seen to jump are always awaited.
+ * place. So the returns of a function are reported until FUNCTION_RETURNS of them were seen. If a
+ * function was seen to make a tail call, all its returns are reported.
  */
 #ifndef BPF_USER_PROBES_FUNCTIONS_BPF_H
 #define BPF_USER_PROBES_FUNCTIONS_BPF_H

@@ -116,7 +116,8 @@ static __always_inline void raise_in_call(struct pt_regs *ctx)
 
 /*
  * True if the call with this slot returns although an exception was raised in it: the call has
- * caught the exception. Takes the block being reallocated out again.
+ * caught the exception. In a realloc, takes out the old block, which raise_in_call() has stored
+ * again.
  */
 static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 {
@@ -155,9 +156,9 @@ static __always_inline bool free__is_of_handler(const struct thread_state *threa
 }
 
 /*
- * True if a free() of another library is in progress and has called this free(), or jumped to it: a
- * wrapper that passes the block on. False if the block is tracked: the wrapper itself had allocated
- * such a block from this library.
+ * True if a free() of another library is in progress and has called or jumped to this free(): the
+ * other free() is a wrapper, which passes the block on. False if the block is tracked: then the
+ * wrapper frees a block that it had itself allocated from this library.
  */
 static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 					       const struct thread_state *thread,

@@ -22,7 +22,7 @@ struct {
 } image_refs SEC(".maps");
 
 /*
- * True with --follow, except with -C, which keeps no blocks, and with --fds. Constant at load time,
+ * True with --follow, unless -C (which keeps no blocks) or --fds is given. Constant at load time,
  * so that the verifier removes code that is not needed.
  */
 static __always_inline bool children_inherit(void)
@@ -60,8 +60,8 @@ static __always_inline bool image_refs__fork(__u32 parent, __u32 child, __u64 no
 
 /*
  * Releases an image. Also releases each ancestor whose last user was released. Kernels without an
- * atomic fetch-and-add cannot tell the last user; there, entries stay until the loader deletes
- * them.
+ * atomic fetch-and-add cannot tell which user is the last; on these kernels, entries stay until the
+ * loader deletes them.
  */
 static __always_inline void image_refs__leave(__u32 image)
 {

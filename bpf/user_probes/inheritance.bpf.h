@@ -45,8 +45,8 @@ static __always_inline bool freed__add(const struct memleak_block_key *at,
 }
 
 /*
- * Takes out a block that the process itself allocated. If descendants have copies, the block
- * remains in the counting filter at every moment, because they find their copies by the filter.
+ * Takes out a block that the process itself allocated. If descendants have copies, the block always
+ * remains in the counting filter, because descendants find their copies by this filter.
  */
 static __always_inline bool thread__take_own(struct thread_state *thread,
 					     const struct memleak_block_key *key,
@@ -114,8 +114,8 @@ static __always_inline void thread__untake(struct thread_state *thread,
 }
 
 /*
- * Removes a stale block at an address that was just allocated; its free was missed. Returns its
- * size, or 0.
+ * Removes a stale block, whose free was missed, at an address that was just allocated. Returns the
+ * block's size; 0 if there is none.
  */
 static __always_inline __u64 thread__repair(struct thread_state *thread,
 					    const struct memleak_block_key *key)

@@ -27,9 +27,9 @@ static __always_inline __u32 loader_state(const struct thread_state *thread)
 
 /*
  * Counts an unload: other code may soon be mapped at the same addresses, so the known mappings are
- * not trusted until they are read again. If the state did not change, the hook was called for
- * another list of libraries than the one whose state is read here; such a call counts as an unload,
- * too.
+ * not trusted until they are read again. If the state did not change, the hook was called for a
+ * list of libraries other than the one whose state is read here; such a call also counts as an
+ * unload.
  */
 static __always_inline void note_unload(const struct thread_state *thread)
 {

@@ -19,8 +19,8 @@ enum nesting {
 };
 
 /*
- * Steps from frame to frame towards the outermost one, until the walk ends, NESTED_FRAMES frames
- * were passed, or the frame's call has this slot or a higher one. Not static, so that the verifier
+ * Walks from frame to frame towards the outermost one, until the walk ends, NESTED_FRAMES frames
+ * were passed, or the slot of a frame's call is `slot` or higher. Not static, so that the verifier
  * checks the function only once.
  */
 __noinline int walk_up_to(__u32 entry, __u64 slot)
@@ -75,8 +75,9 @@ static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 ent
 }
 
 /*
- * Searches the stack for both marked calls: the outermost call, whose slot is call, and the last
- * free, whose slot is freed. A slot is 0 if its call cannot enclose the call being entered.
+ * Searches the stack for both marked calls: the outermost call, whose slot is `call`, and the most
+ * recent free, whose slot is `freed`. A slot is 0 if its call cannot enclose the call being
+ * entered.
  */
 static __always_inline enum nesting walk__find_calls(struct walk *walk, __u32 entry,
 						     const struct thread_state *thread, __u64 call,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Follows the life of processes: when each process is a target, and which image it runs. A process
- * that is forked, or that executes a program, becomes a target before it allocates.
+ * Follows the life of processes: keeps track of which processes are targets, and which image each
+ * target runs. A process that is forked, or that executes a program, becomes a target before it
+ * allocates.
  *
- * Newer kernels skip a program if a preempted task on the same CPU is inside it. So each event has
+ * Newer kernels skip a program if a preempted task on the same CPU is running it. So each event has
  * two identical programs. The second program skips what the first has done already, and counts the
  * events that the first has missed.
  */
@@ -100,8 +101,8 @@ static __always_inline bool target__add(__u32 tgid, const struct memleak_target 
 }
 
 /*
- * Returns the number of programs executed by the thread and, before they forked it, by its
- * ancestors.
+ * Returns how many programs the thread has executed, including those that its ancestors executed
+ * before they forked it.
  */
 static __always_inline __u64 task__exec_cnt(struct task_struct *task)
 {
@@ -222,7 +223,7 @@ static __always_inline int on_fork(struct bpf_raw_tracepoint_args *ctx, bool sec
 	__u32 child_tgid = process_number(child);
 	__u64 clone_flags = ctx->args[1];
 
-	/* The number is 0 for a process of another pid namespace. */
+	/* The pid is 0 for a process of another pid namespace. */
 	if (child_tgid == tgid || !child_tgid || is_tracers(child))
 		return 0;
 	if (second && bpf_map_lookup_elem(&targets, &child_tgid))
@@ -346,8 +347,8 @@ int process_exec_second(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * Handles the end of a thread, which the kernel has already subtracted from signal->live. If
- * several threads end at once, each of them may see 0 there.
+ * Handles the end of a thread. The kernel has already subtracted the thread from signal->live. If
+ * several threads end at the same time, each of them may find that signal->live is 0.
  */
 static __always_inline int on_exit(void)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the frames of scripts, which CPython keeps in memory: one native frame of its evaluation
- * loop stands for any number of calls in the script. The frames are stored behind the native ones;
- * the loader puts each run of them where its evaluation loop is.
+ * loop stands for any number of calls in the script. The script frames are stored after the native
+ * frames. The loader inserts the script frames of each run of the evaluation loop at the native
+ * frame of that run.
  *
  * A thread's frames are found by its state, whose address is in thread-specific data. The state is
  * used only if it names this thread.
@@ -94,7 +95,7 @@ static __always_inline bool walk__keep_script(struct walk *walk,
 	return true;
 }
 
-/* Stores the next frame. True if there are no more. */
+/* Stores the next frame. True if there are no more frames. */
 static __always_inline bool walk__step_script(struct walk *walk,
 					      const struct memleak_interpreter *interpreter)
 {
@@ -149,14 +150,14 @@ __noinline int script_begin(__u32 entry)
 }
 
 /*
- * Maximum frames read. Entries of runs come between the frames that are stored, and one more frame
- * shows that the stack is cut.
+ * Maximum frames read: each stored frame may be followed by a marker frame that is not stored, and
+ * one more frame is read to detect that the stack is cut.
  */
 #define SCRIPT_STEPS_MAX (2 * MEMLEAK_SCRIPT_FRAMES_MAX + 1)
 
 /*
- * Keeps a quarter of the stack's room for script frames: the innermost of them say more than the
- * outermost native frames.
+ * Keeps a quarter of the stack's room for script frames: the innermost script frames are more
+ * informative than the outermost native frames.
  */
 static __always_inline void walk__make_room(struct walk *walk)
 {

@@ -61,7 +61,7 @@ static __always_inline void tell_of_scripts(struct walk *walk)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Completes a walked stack by its script frames. */
+/* Completes a walked stack: fills in its header and hash, and adds its script frames. */
 static __always_inline void walk__complete(struct walk *walk, __u32 entry, bool deferred)
 {
 	struct memleak_stack *header = (void *)&walk->stack.words[0];
@@ -185,7 +185,7 @@ static __always_inline bool capture__end(struct walk *walk, struct thread_state 
 }
 
 /*
- * Walks the stack. Returns false if the stack contains code that only the kernel's own mappings can
+ * Walks the stack. Returns false if the stack contains code that only the kernel's VMAs can
  * identify.
  */
 static __always_inline bool walk__all(struct walk *walk, __u32 entry)

@@ -65,8 +65,8 @@ static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *c
 
 /*
  * Returns the key of a stack's cache entries. The stack pointer and the next return addresses tell
- * apart the paths that lead to one caller. Rules of recently used addresses tell where these return
- * addresses are; a wrong guess does no harm, since each entry is verified.
+ * apart the paths that lead to one caller. The return addresses are found by cached unwind rules. A
+ * wrong one does no harm, since each entry is verified.
  */
 static __always_inline __u64 walk__key(struct walk *walk)
 {
@@ -120,9 +120,9 @@ static __always_inline bool walk__look_up(struct walk *walk)
 }
 
 /*
- * Adds the stack to the cache. note is 1 + a kind of block for which the stack is known to have a
- * site; 0 if none is known. If the process runs scripts, the native frames alone know no site, and
- * the note is their number.
+ * Adds the stack to the cache. The parameter `note` is 1 + a kind of block for which the stack is
+ * known to have a site; 0 if none is known. If the process runs scripts, the native frames alone do
+ * not determine a site: the number of native frames is then stored as the note.
  */
 static __always_inline void walk__cache(struct walk *walk, __u32 note)
 {
@@ -141,7 +141,7 @@ static __always_inline void walk__cache(struct walk *walk, __u32 note)
 				   walk->interpreter ? walk->frame_cnt : note);
 }
 
-/* Drops what is known of the stack, so that it can be walked. */
+/* Drops what is known about the stack, so that it can be walked. */
 static __always_inline void walk__forget(struct walk *walk)
 {
 	walk->stack.hash = 0;

@@ -13,7 +13,10 @@
 #define STRING_PIECE_BYTES (1U << 16)
 #define STRING_PIECES 16
 
-/* Buffer for reading strings. All threads write it at once, because its contents are never used. */
+/*
+ * Destination for reading strings. All threads share it without locking: nothing reads its
+ * contents.
+ */
 char string_piece[STRING_PIECE_BYTES];
 
 /* At entry: true if the call may be tracked; its size is known only at return. */
@@ -40,7 +43,7 @@ static __always_inline void string__measure(struct thread_state *thread, __u64 a
 			thread->size += bytes ? bytes : 1;
 			return;
 		}
-		/* The buffer ends with a NUL that is not in the string. */
+		/* The buffer is full, and ends with a NUL that is not in the string. */
 		thread->size += STRING_PIECE_BYTES - 1;
 	}
 	count(MEMLEAK_LOST_STRINGS, 1);

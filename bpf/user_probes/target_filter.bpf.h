@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The target filter: selects processes to trace by name, by cgroup, or all. */
+/* The target filter selects the processes to trace: by name, by cgroup, or all processes. */
 #ifndef BPF_USER_PROBES_TARGET_FILTER_BPF_H
 #define BPF_USER_PROBES_TARGET_FILTER_BPF_H
 
@@ -67,8 +67,8 @@ static __always_inline bool cgroup__is_named(struct cgroup *cgroup)
 }
 
 /*
- * Makes a new cgroup the filter's cgroup if it has the same name and parent: the old cgroup must be
- * gone, since names are unique.
+ * Makes a new cgroup the filter's cgroup if it has the same name and parent: the old cgroup must
+ * have been removed, since names are unique.
  */
 static __always_inline int target_filter__on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -80,7 +80,7 @@ static __always_inline int target_filter__on_mkdir(struct bpf_raw_tracepoint_arg
 	return 0;
 }
 
-/* Compares the name up to its NUL; the bytes behind the NUL are undefined. */
+/* Compares the name up to its NUL; the bytes after the NUL are undefined. */
 static __always_inline bool task__has_comm(struct task_struct *task)
 {
 	__u64 comm[2] = {0};

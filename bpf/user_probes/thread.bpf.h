@@ -49,7 +49,7 @@ struct suspended_call {
 
 struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
-	struct call_mark freed; /* the last outermost free; it has no return probe */
+	struct call_mark freed; /* the most recent outermost free; it has no return probe */
 	__u64 free_function;    /* address of the function called by that free */
 	__u64 raised;           /* slot of a call in which an exception was raised */
 	__u64 overwritten;      /* slot of a call whose mark was replaced: it may still return */
@@ -63,17 +63,17 @@ struct thread_state {
 	__u32 hits;      /* number of stack cache hits */
 	__u64 forked_ns; /* image_refs__forked_ns */
 	bool descendant;
-	bool has_descendants; /* descendants have a copy of the block last taken out */
-	bool freed_in_child;  /* the last block not found was a copy of an ancestor's */
+	bool has_descendants; /* descendants have a copy of the most recently removed block */
+	bool freed_in_child;  /* the latest free was recorded for a copy of an ancestor's block */
 
 	/* the call in progress */
 	__u32 operation;
 	__u32 kind;
 	bool chosen;
 	bool has_old;
-	__u32 read_by;    /* number of the reading that had read the old block; 0 if none */
+	__u32 read_by;    /* number of the reading that has read the old block; 0 if none has */
 	bool frees_old;   /* frees the old block even on failure */
-	bool throws;      /* an exception may leave the call, so its return is always reported */
+	bool throws;      /* an exception may leave the call: return instructions are probed */
 	bool unreported;  /* its return will not be reported, so its mark stays */
 	bool reports_all; /* all returns of this thread are reported */
 	bool careful;     /* marks have the return address even if the return is not reported */
@@ -96,7 +96,7 @@ struct thread_state {
 	__u64 stack;     /* the current call's stack, as a key in the stack table; 0 if unknown */
 	__u64 free_addr; /* block being freed; 0 if the walk is for the call in progress */
 	__u64 free_size;
-	bool event_by_vma; /* the walk by the kernel's mappings is only for a -tt event */
+	bool event_by_vma; /* the walk by the kernel's VMAs is only for a -tt event */
 };
 
 struct {

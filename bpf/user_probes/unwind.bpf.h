@@ -31,7 +31,7 @@
 
 /*
  * Restores a return address that a return probe (memleak's or another tracer's) has replaced by the
- * trampoline's address. The kernel keeps the original address with the slot of the call.
+ * trampoline's address. The kernel keeps the original address together with the slot of the call.
  */
 static __always_inline bool walk__repair(struct walk *walk)
 {
@@ -124,8 +124,8 @@ static __always_inline bool walk__step_fp(struct walk *walk)
 	if (!fp && (walk->guessed || first_stack_pointer() - walk->regs.sp < START_BYTES)) {
 		walk__depend_on(walk, walk->fp_place, 0, 0);
 		/*
-		 * The distance to the start of the stack, on which this depends, is in no word of
-		 * the stack, so the walk cannot be cached.
+		 * This check depends on the distance to the start of the stack, which no word of
+		 * the stack contains, so the walk cannot be cached.
 		 */
 		walk->depends.not_fitting |= !walk->guessed;
 		return walk__ends(walk, UNWIND_END_COMPLETE);
@@ -247,8 +247,8 @@ static __always_inline bool walk__rule_by(struct walk *walk, bool by_vma, __u64 
 }
 
 /*
- * True if pc is the start of a function, which no call can precede: makecontext() and similar
- * coroutine code put such a return address at the outer end of a stack.
+ * True if pc is the start of a function; called if the byte before pc has no row. No call returns
+ * to such an address: makecontext() and similar coroutine code put it at the outer end of a stack.
  */
 static __always_inline bool walk__returns_to_start(struct walk *walk, bool by_vma)
 {
@@ -400,7 +400,7 @@ static __always_inline void walk__describe(struct walk *walk, bool deferred)
 
 /*
  * Prepares the stack for storing, and counts how its walk ended. For deferred stacks, the loader
- * counts this.
+ * counts how the walk ended.
  */
 static __always_inline void walk__finish(struct walk *walk, bool deferred)
 {

@@ -10,7 +10,7 @@
 #include "bpf/arch.bpf.h"
 #include "bpf/stack_cache.bpf.h"
 
-/* Bytes of the stack read at once: reading 2 KiB costs little more than reading 8 bytes. */
+/* Bytes of the stack per read: reading 2 KiB costs little more than reading 8 bytes. */
 #define WINDOW_BYTES 2048
 /*
  * The window normally starts at the stack pointer. If a word is outside that window, the window
@@ -73,12 +73,12 @@ struct walk {
 	__u64 slot;       /* slot of the call that returns to pc; 0 if unknown */
 	__u32 generation; /* generation of the mappings; 0 if none can be used */
 	__u64 mappings;   /* hash of generation, to be combined with an address for a cache key */
-	__u64 to_frame;   /* to_frame of the last mapping looked up */
+	__u64 to_frame;   /* to_frame of the mapping looked up most recently */
 	__u64 permanent;
 	__u32 unloads; /* the process's unload count now */
 	__u32 known_unloads;
 	__u32 doubtful;   /* only frames in permanent mappings become offsets */
-	__u32 unresolved; /* a frame was stored as an address because of doubtful */
+	__u32 unresolved; /* a frame was stored as an address because `doubtful` is set */
 	__u64 word;       /* word read by walk__read() */
 	__u64 found;      /* position of a search */
 	__u32 image;
@@ -87,14 +87,14 @@ struct walk {
 	__u32 end;      /* enum unwind_end */
 	__u32 exact;    /* pc is where a signal interrupted, not a return address */
 	__u32 guessed;  /* pc was found by a frame pointer and may be wrong */
-	__u64 unknown;  /* last address in no known mapping; 0 if there was none */
+	__u64 unknown;  /* most recent pc outside all known mappings; 0 if none */
 	__u64 deferred; /* random key of a deferred stack; 0 if it is not deferred */
 	__u32 followed; /* a frame pointer was followed in unknown code */
 	__u32 repaired;
 	__u64 called;      /* an address in the function that the function at pc has called */
 	__u32 unsure;      /* one of the frames walked so far may be wrong */
 	__u64 interrupted; /* stack pointer where a signal arrived; 0 if none did */
-	struct unwind_mapping here; /* mapping of the last lookup */
+	struct unwind_mapping here; /* mapping looked up most recently */
 	__u64 origin;               /* the walk's first stack pointer */
 	__u64 key;
 	__u64 expected; /* the stack's hash in the cache, if walked as a check */
@@ -106,13 +106,13 @@ struct walk {
 	struct arch_syscall
 		syscall;            /* --fds: registers at the system call, where the walk begins */
 	__u32 interpreter;          /* the process runs scripts, whose frames are read */
-	__u32 script_cnt;           /* number of script frames stored behind the native frames */
+	__u32 script_cnt;           /* number of script frames stored after the native frames */
 	__u64 script_frame;         /* address of the next script frame; 0 if there is none */
 	__u64 script_hash;          /* hash of the script frames */
 	__u64 native_hash;          /* hash of the stack without script frames */
-	__u64 script[SCRIPT_WORDS]; /* thread state or frame read last */
+	__u64 script[SCRIPT_WORDS]; /* thread state or frame read most recently */
 	__u64 caller;               /* word just below the window, if the window begins at origin */
-	/* Has room for all words that a cache entry compares; a walk reads fewer words at once. */
+	/* Has room for all words that a cache entry compares; a walk reads fewer words per read. */
 	__u64 window[STACK_CACHE_STACK_WORDS];
 };
 
@@ -220,7 +220,10 @@ static __always_inline bool mapping__holds(const struct unwind_mapping *mapping,
 	return addr - mapping->start < mapping->end - mapping->start;
 }
 
-/* Finds the last mapping that begins at or below addr. False if it does not contain addr. */
+/*
+ * Finds the highest mapping that begins at or below addr. Returns false if this mapping does not
+ * contain addr.
+ */
 static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 {
 	__u32 at = walk->space, i = 0; /* older verifiers require keys on the BPF stack */
@@ -344,7 +347,7 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 
 /*
  * The mappings that a thread's walks use. They are looked up again when any mappings change. A
- * child uses its parent's mappings until its own were read.
+ * child uses its parent's mappings until its own mappings have been read.
  */
 struct known_space {
 	__u32 base;       /* image whose mappings the process began with; 0 if there is none */

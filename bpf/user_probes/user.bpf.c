@@ -15,7 +15,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * Returns cnt * size, or the maximum on overflow: such a call fails, and it only must not look like
+ * Returns cnt * size, or the maximum on overflow: such a call fails anyway, but must not look like
  * a call for 0 bytes.
  */
 static __always_inline __u64 array_size(__u64 cnt, __u64 size)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the unwind rule for an address by the kernel's own mapping. The file of the mapping is
- * looked up among all files that have a table, whichever process maps them. So the stacks of a
- * program whose files are known are complete from its first allocation, before the loader has read
- * the process's mappings:
+ * Finds the unwind rule for an address by the kernel's own description of the mapping (VMA). The
+ * file of the mapping is looked up among all files that have a table, whichever process maps them.
+ * So the stacks of a program whose files are known are complete from its first allocation, before
+ * the loader has read the process's mappings:
  *
  *  - Walks use unwind_spaces first, since its mappings can be cached. It lacks processes that have
  *    just executed a program, and libraries loaded or unloaded since the loader read the mappings.
  *  - If a mapping is missing, the walk starts again, after a tail call to a program that uses the
- *    kernel's mappings.
+ *    kernel's VMAs.
  *  - A frame found here is an offset in the file that was mapped at that moment. Later changes of
  *    the mappings do not affect it.
  *  - Files are identified by inode, device, size and modification time, since inode numbers are
@@ -127,8 +127,8 @@ static __always_inline const struct unwind_file_table *inode__table(struct inode
 }
 
 /*
- * Finds the kernel's mapping that contains addr. Code without a file, made at run time, gives a
- * mapping without a table.
+ * Finds the VMA that contains addr. Code without a file, made at run time, gives a mapping without
+ * a table.
  */
 static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 {
@@ -159,7 +159,7 @@ static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 	return true;
 }
 
-/* Like walk__rule(), but by the kernel's own mappings. */
+/* Like walk__rule(), but by the kernel's VMAs. */
 static __always_inline bool walk__rule_by_vma(struct walk *walk, __u64 addr, __u64 *rule)
 {
 	if (!mapping__holds(&walk->here, addr) && !walk__find_vma(walk, addr))
