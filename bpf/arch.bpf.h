@@ -21,7 +21,7 @@ struct unwind_regs {
 	__u64 lr;
 };
 
-/* Where registers are saved; 0 if the value is still in the register. */
+/* Addresses at which registers are saved; 0 if the value is still in the register. */
 struct unwind_saved_at {
 	__u64 ra;
 	__u64 fp;
@@ -60,7 +60,7 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 /* Other CPUs see stores in the order in which they are made. */
 #define ARCH_STORES_IN_ORDER 1
 
-/* True if addr has a PLT stub, which jumps to a function of another library. */
+/* True if a PLT stub begins at addr; a stub jumps to a function of another library. */
 static __always_inline bool arch_is_stub(__u64 addr)
 {
 	const __u32 endbr64 = 0xfa1e0ff3;
@@ -97,9 +97,9 @@ static __always_inline __u64 arch_called_function(__u64 return_address)
 }
 
 /*
- * Finds the unwind rule by the code at a return address, if that code only releases stack memory
- * and returns, as in the trampolines of python -X perf. The rule does not depend on the frame
- * pointer.
+ * Derives the unwind rule from the code at a return address, if that code only releases stack
+ * memory and returns, as in the trampolines of python -X perf. The rule does not depend on the
+ * frame pointer.
  */
 static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *ret)
 {
@@ -114,7 +114,7 @@ static __always_inline bool arch_rule_by_code(__u64 addr, struct unwind_rule *re
 	return true;
 }
 
-/* Sets the caller's registers that a walk needs. */
+/* Sets those registers of the caller that a walk needs. */
 static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs *ret)
 {
 	ret->sp = PT_REGS_SP(ctx) + sizeof(__u64);
@@ -151,7 +151,7 @@ static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwi
 	copy->register_cnt = 16;
 }
 
-/* Returns the slot of the call that made a frame. */
+/* Returns the slot of the call that created a frame. */
 static __always_inline __u64 arch_frame_slot(__u64 cfa)
 {
 	return cfa - sizeof(__u64);
@@ -186,8 +186,8 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SS 20
 
 /*
- * Reads the user registers of a thread that does not run. All registers are 0 for the process's
- * kernel threads. False if the expected place does not contain user registers.
+ * Reads the user registers of a thread that is not running. For the process's kernel threads, all
+ * registers are 0. Returns false if the expected place does not contain user registers.
  */
 static __always_inline bool arch_thread_registers(struct task_struct *task, __u64 *ret)
 {
@@ -251,7 +251,10 @@ struct arch_syscall {
 	struct pt_regs regs;
 };
 
-/* In this function and those below, regs is the kernel's struct pt_regs of a system call. */
+/*
+ * In this function and those below, the parameter `regs` is the kernel's struct pt_regs of a system
+ * call.
+ */
 static __always_inline __u64 arch_syscall_number(void *regs)
 {
 	__u64 number = ~0ULL;
@@ -274,7 +277,7 @@ static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 	return value;
 }
 
-/* False if the registers cannot be read. */
+/* Returns false if the registers cannot be read. */
 static __always_inline bool arch_read_syscall(void *regs, struct arch_syscall *ret)
 {
 	if (bpf_probe_read_kernel(&ret->regs, sizeof(ret->regs), regs))
@@ -432,7 +435,7 @@ static __always_inline __u64 arch_thread_pointer(void)
 	return BPF_CORE_READ(task, thread.uw.tp_value);
 }
 
-/* Not known: the place depends on the size of glibc's struct pthread. */
+/* Unknown: the address depends on the size of glibc's struct pthread. */
 static __always_inline __u64 arch_thread_data(__u64 thread, __u32 key)
 {
 	return 0;

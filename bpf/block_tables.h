@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tables of blocks besides the hash table, indexed by a block's hash: the recent-block cache, the
- * counting filter, and the per-process quotas. Part of the ABI.
+ * Tables of blocks in addition to the hash table: the recent-block cache and the counting filter,
+ * which are indexed by a block's hash, and the per-process quotas. Part of the ABI.
  */
 #ifndef BPF_BLOCK_TABLES_H
 #define BPF_BLOCK_TABLES_H
@@ -56,7 +56,7 @@ struct memleak_filter {
 
 /*
  * Number of quotas. The low bits of an image select its quota, so two long-lived images may share a
- * quota. One more quota counts the blocks of all images.
+ * quota. An additional quota counts the blocks of all images.
  */
 #define MEMLEAK_QUOTAS 16384
 

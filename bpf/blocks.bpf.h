@@ -111,8 +111,8 @@ static __always_inline void quota__add(__u32 image, __s64 by)
 }
 
 /*
- * True if the process has used up its quota. If blocks are added at the same time, they may exceed
- * the quota slightly.
+ * True if the process has used up its quota. If several CPUs add blocks at the same time, the
+ * blocks may exceed the quota slightly.
  */
 static __always_inline bool quota__is_full(__u32 image)
 {
@@ -190,7 +190,7 @@ static __always_inline void *table__second(void)
 
 /*
  * Takes a block out of the tables. The block is copied before it is deleted, since a deleted
- * element may be reused at once. Its site is debited only if the delete succeeds, since another
+ * element may be reused immediately. Its site is debited only if the delete succeeds, since another
  * program may have deleted the block first.
  */
 static __always_inline bool table__take(const struct memleak_block_key *key,

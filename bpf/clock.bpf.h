@@ -21,8 +21,8 @@ struct {
 } cpu_clocks SEC(".maps");
 
 /*
- * Returns the approximate time. The tick is written last: a program that interrupts this one then
- * sees the new time with the old tick.
+ * Returns the approximate time. The tick is written last: a program that interrupts this one may
+ * see the new time with the old tick, but never the old time with the new tick.
  */
 static __always_inline __u64 about_now(void)
 {

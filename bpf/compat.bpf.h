@@ -30,7 +30,7 @@ struct uprobes_state {
 /*
  * Vector registers of x86-64; their first words describe the rest. The oldest kernels have them in
  * struct thread_struct, later kernels have a pointer to them there, and the newest kernels have
- * them behind the task.
+ * them right after the task's struct.
  */
 union fpregs_state {
 	unsigned int first;
@@ -217,7 +217,7 @@ struct kmem_cache {
 	unsigned int flags;
 };
 
-/* The fields that are used of a slab page. */
+/* The fields of a slab page that are used here. */
 struct slab {
 	struct kmem_cache *slab_cache;
 };
@@ -236,7 +236,7 @@ struct page {
  */
 #define HAS_TASK_BTF bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
 
-/* Returns the task's state; 0 if it runs or is runnable. */
+/* Returns the task's state; 0 if the task is running or runnable. */
 static __always_inline long task_state(struct task_struct *task)
 {
 	struct task_struct___old *old = (void *)task;
@@ -247,13 +247,13 @@ static __always_inline long task_state(struct task_struct *task)
 }
 
 /*
- * Bits of signal_struct.flags for a process that ends; only older kernels have
+ * Bits of signal_struct.flags for a process that is ending; only older kernels have
  * SIGNAL_GROUP_COREDUMP.
  */
 #define SIGNAL_GROUP_EXIT 4
 #define SIGNAL_GROUP_COREDUMP 8
 
-/* True if the task's whole process ends, not just this thread. */
+/* True if the task's whole process is ending, not just this thread. */
 static __always_inline bool task_process_ends(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, signal, flags) & (SIGNAL_GROUP_EXIT | SIGNAL_GROUP_COREDUMP);
@@ -273,8 +273,8 @@ static __always_inline __u64 task_rseq(struct task_struct *task)
 }
 
 /*
- * True if a CPU runs the task. Uniprocessor kernels lack the field. It is an int in older kernels
- * and a byte in newer ones.
+ * True if the task is running on a CPU. Uniprocessor kernels lack the field on_cpu. It is an int in
+ * older kernels and a byte in newer ones.
  */
 static __always_inline bool task_on_cpu(struct task_struct *task)
 {
@@ -288,8 +288,8 @@ static __always_inline bool task_on_cpu(struct task_struct *task)
 
 /*
  * Returns the address of a thread's user registers while the thread is in the kernel; 0 if unknown.
- * Without bpf_task_pt_regs(), the registers are found at the end of the kernel stack: bytes is
- * their size, and stack_bytes is the size of the stack.
+ * Without bpf_task_pt_regs(), the registers are found at the end of the kernel stack: the parameter
+ * `bytes` is their size, and stack_bytes is the size of the stack.
  */
 static __always_inline __u64 task_user_registers(struct task_struct *task, __u64 stack_bytes,
 						 __u64 bytes)

@@ -3,7 +3,7 @@
 #ifndef BPF_DESCRIPTORS_H
 #define BPF_DESCRIPTORS_H
 
-/* Upper limit of the numbers of system calls. */
+/* System call numbers are below this limit. */
 #define MEMLEAK_SYSCALLS 512
 
 /* How a system call deals with descriptors. */
@@ -15,7 +15,7 @@ enum memleak_fd_call {
 	MEMLEAK_FD_SIGNAL, /* signalfd(): returns a new descriptor if its first argument is -1 */
 	MEMLEAK_FD_FCNTL,  /* fcntl(): returns a new descriptor with F_DUPFD */
 	MEMLEAK_FD_BPF,    /* bpf(): returns a new descriptor with some commands */
-	MEMLEAK_FD_DUP_TO, /* dup2(): the new descriptor replaces the one that had its number */
+	MEMLEAK_FD_DUP_TO, /* dup2(): the new descriptor replaces one with the same number */
 	MEMLEAK_FD_PAIR_IN_1ST, /* pipe(): stores two new descriptors at its first argument */
 	MEMLEAK_FD_PAIR_IN_4TH, /* socketpair() */
 	MEMLEAK_FD_MESSAGE,     /* recvmsg(): descriptors may come with the message */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of the ABI for the kernel objects only: events, where their values are, and constants of
- * their programs.
+ * The part of the ABI that only the BPF objects for kernel memory use: events, where the values of
+ * an event are, and constants of the programs.
  */
 #ifndef BPF_KERNEL_H
 #define BPF_KERNEL_H
@@ -26,9 +26,9 @@ enum memleak_kernel_event {
 };
 
 /*
- * Tells where the values of an event are: each is the index of a tracepoint argument, or, if only
- * the event's record is available, the offset of a field in it. MEMLEAK_VALUE_NONE if the event has
- * no such value.
+ * Tells where the values of an event are. Each member is the index of a tracepoint argument or, if
+ * only the event's record is available, the offset of a field in that record. It is
+ * MEMLEAK_VALUE_NONE if the event has no such value.
  */
 #define MEMLEAK_VALUE_NONE 0xff
 
@@ -40,7 +40,7 @@ struct memleak_value_places {
 	__u8 cache_alloc_site;
 	__u8 cache_alloc_ptr;
 	__u8 cache_alloc_cache;
-	__u8 cache_alloc_size; /* NONE if the cache gives the size */
+	__u8 cache_alloc_size; /* NONE if only the cache tells the size */
 	__u8 kfree_site;
 	__u8 kfree_ptr;
 	__u8 cache_free_site;
@@ -59,23 +59,23 @@ struct memleak_value_places {
 
 struct memleak_code_range {
 	__u64 start;
-	__u64 end; /* first address behind the range */
+	__u64 end; /* first address after the range */
 };
 
 #define MEMLEAK_SLAB_FUNCTIONS 12
 #define MEMLEAK_INTERRUPT_EDGES 4
 
-/* Constants of the kernel object's programs. */
+/* Constants of the programs for kernel memory. */
 struct memleak_kernel_config {
 	__u32 own_tgid;     /* memleak's tgid */
 	__u32 starter_tgid; /* tgid of the child that starts memleak's helpers */
 	__u8 by_process;    /* track only allocations of target processes */
-	__u8 by_thread;     /* blocks have the tid of their thread instead of its tgid */
+	__u8 by_thread;     /* blocks contain the thread's tid instead of its tgid */
 	__u8 wa_missing_free;
 	__u8 percpu;
 	__u8 movable; /* also track pages of user memory and of the page cache */
 	__u8 page_shift;
-	__s64 preempt_count_at; /* distance from the CPU's run queue; 0 if unknown */
+	__s64 preempt_count_at; /* preempt_count's distance from the run queue; 0 if unknown */
 	struct memleak_value_places at;
 	/* Slab allocator functions that allocate pages; unused ranges are empty. */
 	struct memleak_code_range slab_functions[MEMLEAK_SLAB_FUNCTIONS];
@@ -86,7 +86,7 @@ struct memleak_kernel_config {
 /*
  * Maximum order of a block of pages. Pages are identified by frame numbers. In every numbering
  * used, neighbouring pages have successive numbers, and a block of 2^n pages starts at a multiple
- * of 2^n. The programs find out at which address frame 0 is in the direct mapping.
+ * of 2^n. The programs themselves find out the address of frame 0 in the direct mapping.
  */
 #define MEMLEAK_MAX_PAGE_ORDER 18
 

@@ -46,10 +46,10 @@ enum memleak_kind {
 	MEMLEAK_KIND_CNT,
 };
 
-/* Programs with which entry programs continue, by a tail call. */
+/* Programs to which entry programs make tail calls. */
 enum memleak_tail {
 	MEMLEAK_TAIL_WALK,   /* walks the stack */
-	MEMLEAK_TAIL_VMA,    /* walks the stack by the kernel's own mappings */
+	MEMLEAK_TAIL_VMA,    /* walks the stack by the kernel's VMAs */
 	MEMLEAK_TAIL_EVENT,  /* walks the stack for an event only */
 	MEMLEAK_TAIL_DECIDE, /* decides whether the call is nested */
 	MEMLEAK_TAIL_ENTER,  /* continues the entry if the call is not nested */
@@ -73,7 +73,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_QUOTA_FULL, /* the process used up its quota of the block table */
 	MEMLEAK_LOST_PROCESSES,  /* processes that are not traced, or whose exec was not reported */
 	MEMLEAK_LOST_HEAPS, /* heaps freed as a whole: their blocks still count as outstanding */
-	MEMLEAK_LOST_INHERITED, /* forks or frees that concern inherited blocks, not recorded */
+	MEMLEAK_LOST_INHERITED, /* unrecorded forks or frees that concern inherited blocks */
 	MEMLEAK_LOST_STRINGS,   /* strings not read completely: their recorded size is too small */
 	MEMLEAK_LOST_CNT,
 };
@@ -211,7 +211,7 @@ struct memleak_target {
 	__u32 descendant;   /* --follow: has inherited its parent's blocks */
 	__u32 fd_end;       /* --fds: all tracked descriptors are below this number */
 	__u64 code_sent_ns; /* when a walk last sent a record of unknown code */
-	__u64 exec_cnt;     /* the kernel's exec count at the last exec handled; 0 if none was */
+	__u64 exec_cnt;     /* kernel's exec count at the last handled exec; 0 if there was none */
 };
 
 /* Maximum targets, if processes are found while tracing. */
@@ -255,7 +255,7 @@ struct memleak_cgroup {
 #define MEMLEAK_COOKIE_SHAPE(cookie) ((cookie)&0x7f)
 #define MEMLEAK_COOKIE_BINDING(cookie) ((__u32)((cookie) >> 8))
 #define MEMLEAK_ANY_BINDING (~0U)
-/* Binding of processes that share another process's memory, if probes are bound to processes. */
+/* Binding of a process that shares another process's memory, if probes are bound to processes. */
 #define MEMLEAK_SHARES_MEMORY (MEMLEAK_ANY_BINDING - 1)
 
 /*
@@ -294,8 +294,8 @@ struct memleak_cgroup {
 	(((frame) & (1ULL << 63 | MEMLEAK_FRAME_SCRIPT)) == MEMLEAK_FRAME_SCRIPT)
 
 /*
- * Flag in a frame: no mapping was known at its address during the walk. The next frame was found by
- * a frame pointer, which is right if the code has no table.
+ * Flag in a frame: no mapping was known at its address during the walk. The caller's frame was
+ * found by the frame pointer, which is correct only if the code has no unwind table.
  */
 #define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
 
@@ -344,7 +344,7 @@ struct memleak_config {
 	__u8 stack_cache;   /* recognise stacks that were walked before */
 	__u8 never;         /* always 0, which the compiler does not know */
 	__u8 exchange;      /* atomic compare-and-exchange is available */
-	__u8 find_vma;      /* stacks can be walked by the kernel's own mappings */
+	__u8 find_vma;      /* stacks can be walked by the kernel's VMAs */
 	__u8 recent;        /* use the recent-block cache */
 	__u8 summary;       /* keep totals for each image */
 	__u8 peak;          /* keep the total of all blocks */
@@ -364,7 +364,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_TAKE,   /* len bytes at addr are about to be unmapped, replaced or moved */
 	MEMLEAK_REC_UNTAKE, /* the call failed: undoes the thread's last TAKE */
 	MEMLEAK_REC_GONE,   /* the call succeeded: makes the thread's last TAKE final */
-	MEMLEAK_REC_MOVE,   /* moves what the thread's last TAKE took to len bytes at addr */
+	MEMLEAK_REC_MOVE,   /* the range of the thread's last TAKE moved: now len bytes at addr */
 	MEMLEAK_REC_EXEC,   /* exec; addr is the new image, len is 1 if not by the first thread */
 	MEMLEAK_REC_FORK,   /* first fork of the process; addr is the child's pid */
 	MEMLEAK_REC_SHARER, /* new child that shares the process's memory; addr is its pid */
@@ -395,8 +395,9 @@ struct memleak_record {
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
 
 /*
- * A walked stack and a copy of its memory, which libdwfl walks again: a deferred stack, or a stack
- * to be compared. The record of a deferred stack ends within the array copy.stack_bytes.
+ * A walked stack and a copy of its memory. libdwfl walks the copy again, because the stack is
+ * deferred or is to be compared. The record of a deferred stack ends within the array
+ * copy.stack_bytes.
  */
 struct memleak_stack_copy {
 	__u64 deferred; /* key of the stack table; 0 for a comparison */

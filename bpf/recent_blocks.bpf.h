@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The recent-block cache, for blocks that were just allocated. Most blocks are freed soon, while
- * they are in this cache, where they are found without a search. Only blocks that are evicted by
- * newer blocks move to the table.
+ * they are still in this cache, where they are found without a search. Only blocks that are evicted
+ * by newer blocks move to the table.
  *
  * A bucket contains the blocks of one hash, with a word for each block. The word is the block's
  * address, or 0; its low bits are the block's state. Words are changed by compare-and-exchange, by
- * any CPU at any time. No program waits for another one that was interrupted.
+ * any CPU at any time. No program ever waits for a program that was interrupted.
  */
 #ifndef BPF_RECENT_BLOCKS_BPF_H
 #define BPF_RECENT_BLOCKS_BPF_H
@@ -42,7 +42,7 @@ static __always_inline struct memleak_recent *recent__bucket(const struct memlea
 
 /*
  * Returns 1 + the place of the word that equals wanted in all bits but those in mask; 0 if there is
- * none. Branch-free: a verifier would follow each place separately.
+ * none. Branch-free: a verifier would follow both sides of each branch.
  */
 static __always_inline __u64 recent__find(const volatile struct memleak_recent *bucket,
 					  __u64 wanted, __u64 mask)
@@ -102,9 +102,9 @@ static __always_inline __u32 recent__claim(struct memleak_recent *bucket, __u64 
  * Begins to move the oldest block to the table. Returns the block's place, or MEMLEAK_RECENT_BLOCKS
  * if the block cannot be moved now.
  *
- * If the block is freed meanwhile, it is marked dead, and its address may be reused. The table then
- * contains the dead block for a moment; until it is removed, no other block with its address may be
- * moved to the table.
+ * If the block is freed before its move ends, it is marked dead, and its address may be reused. The
+ * table then contains the dead block for a moment; until it is removed, no other block with its
+ * address may be moved to the table.
  */
 static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 					      struct memleak_block_key *key,
@@ -129,9 +129,9 @@ static __always_inline __u32 recent__push_out(struct memleak_recent *bucket,
 }
 
 /*
- * Ends the move of a block by setting the word of its place. stored tells whether the block is in
- * the table now. With -C, the totals of sites include all blocks, otherwise only those in the
- * table. False if the block was freed meanwhile.
+ * Ends the move of a block by setting the word of its place. The parameter `stored` tells whether
+ * the block is now in the table. With -C, the totals of sites include all blocks, otherwise only
+ * the blocks in the table. Returns false if the block was freed during its move.
  */
 static __always_inline bool recent__moved(struct memleak_recent *bucket, __u32 place, __u64 word,
 					  const struct memleak_block_key *key,
@@ -181,7 +181,7 @@ static __always_inline __u64 recent__find_block(const volatile struct memleak_re
 	return found;
 }
 
-/* Changes the word of a place. Copies the block first: the place may be reused at once. */
+/* Changes the word of a place. Copies the block first: the place may be reused immediately. */
 static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u32 place,
 					      __u64 word, __u64 next, struct memleak_block *ret)
 {
@@ -192,9 +192,9 @@ static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u
 }
 
 /*
- * Takes a block out. Searches in the order in which blocks move: first live blocks, then blocks
- * being moved; after that, the caller searches the table. The program that deletes a moved block
- * from the table also debits its site.
+ * Takes a block out of the cache. Searches in the order in which blocks move: first live blocks,
+ * then blocks being moved; after that, the caller searches the table. The program that deletes a
+ * moved block from the table also debits its site.
  */
 static __always_inline bool recent__take(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,

@@ -13,7 +13,7 @@
  * evaluation loop end with a frame whose `border` byte has the value `border_value`.
  */
 struct memleak_interpreter {
-	__u64 key;       /* address of two __u32: is the thread-local key set, and its number */
+	__u64 key;       /* address of two __u32: whether the thread-local key is set; the key */
 	__u32 thread;    /* in the thread state: thread pointer of the thread */
 	__u32 holder;    /* in the thread state: pointer to the innermost frame, or to its holder */
 	__u32 held;      /* in the holder: pointer to the innermost frame */
@@ -24,7 +24,7 @@ struct memleak_interpreter {
 	__u32 cookie;    /* in a code object: MEMLEAK_SCRIPT_COOKIE_WORDS words of 4 bytes */
 	__u8 has_holder; /* the thread state points to a holder */
 	__u8 border_value;
-	__u8 border_is_empty; /* the marked frame runs no code: the frame before it ends the run */
+	__u8 border_is_empty; /* the marked frame runs no code: the run ends at the frame before */
 	__u8 reserved;
 	__u32 reserved2;
 };
@@ -34,8 +34,8 @@ struct memleak_interpreter {
 #define MEMLEAK_SCRIPT_FRAME_BYTES 80
 
 /*
- * Words of a code object that tell it from a later one at the same address: the counts of
- * arguments, the stack size and the first line.
+ * Words of a code object that distinguish it from a later one at the same address: the argument
+ * counts, the stack size and the first line.
  */
 #define MEMLEAK_SCRIPT_COOKIE_WORDS 5
 

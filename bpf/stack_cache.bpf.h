@@ -27,7 +27,7 @@
  */
 #define STACK_CACHE_RELATIVE 0x8000U
 
-/* Value of the field end in an entry that matches no stack. */
+/* Value of the field `end` in an entry that matches no stack. */
 #define STACK_CACHE_DISTRUSTED 0xffff
 
 /* The words of a stack that its walk depends on. */
@@ -35,7 +35,7 @@ struct stack_words {
 	__u64 hash;   /* hash of the words, in the order of places */
 	__u64 prefix; /* hash of the first STACK_CACHE_PREFIX words */
 	__u32 cnt;
-	__u32 end;         /* number of words from the stack pointer up that must be readable */
+	__u32 end;         /* number of words, from the stack pointer up, that must be readable */
 	__u64 not_fitting; /* nonzero if the places of some words cannot be stored */
 	__u16 places[STACK_CACHE_WORDS_MAX]; /* distances from the stack pointer, in words */
 };
@@ -194,8 +194,8 @@ static __always_inline void stack_cache__learn(__u64 key, const struct stack_wor
 }
 
 /*
- * Removes all entries of a key after one was wrong. The first entry stays as a marker: until the
- * marker is overwritten, no entries with this key are added.
+ * Removes all entries of a key after one of them was wrong. The first entry stays as a marker:
+ * until the marker is overwritten, no entries with this key are added.
  */
 static __always_inline void stack_cache__distrust(__u64 key)
 {

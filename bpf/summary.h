@@ -7,9 +7,9 @@
 
 /* Totals of heap calls. */
 struct memleak_summary {
-	__u64 allocated; /* all totals but calls are in bytes */
+	__u64 allocated; /* all totals except `calls` are in bytes */
 	__u64 outstanding;
-	__u64 peak; /* maximum outstanding at once */
+	__u64 peak; /* maximum of `outstanding` */
 	__u64 largest;
 	__u64 calls[MEMLEAK_SHAPE_CNT];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records of a process's threads from bpf/proof/threads.bpf.c. Part of the ABI. The loader builds
- * equal records from ptrace data.
+ * Records of a process's threads, made by bpf/proof/threads.bpf.c. Part of the ABI. The loader also
+ * makes such records itself, from ptrace data.
  */
 #ifndef BPF_THREAD_RECORD_H
 #define BPF_THREAD_RECORD_H
@@ -16,12 +16,12 @@
 
 enum memleak_thread_flags {
 	MEMLEAK_THREAD_ASLEEP = 1, /* neither running nor runnable: its memory does not change */
-	MEMLEAK_THREAD_KNOWN = 2,  /* the registers are valid, unless the thread runs */
+	MEMLEAK_THREAD_KNOWN = 2,  /* the registers are valid, unless the thread is running */
 	MEMLEAK_THREAD_TRACES = 8, /* it traces other processes, so its wait calls report them */
-	MEMLEAK_THREAD_ENDED = 4,  /* it has no memory any more, as a main thread that has exited */
+	MEMLEAK_THREAD_ENDED = 4,  /* it has no memory any more, like an exited main thread */
 };
 
-/* The process to report, in memleak's own pid namespace. */
+/* The process to report on, in memleak's own pid namespace. */
 struct memleak_thread_query {
 	__u32 tgid;
 	__u32 pid_namespace; /* inode of the namespace; 0 for the initial one */
@@ -37,9 +37,9 @@ struct memleak_thread_record {
 	__u32 flags;
 	__u32 thread_cnt;   /* number of threads in the process */
 	__u64 sequences;    /* address of its struct rseq; 0 if there is none */
-	__u64 switches;     /* number of context switches until this was read */
-	__u32 reaper;       /* process that adopts its orphans; 0 if it has no pid here */
-	__u32 vector_bytes; /* bytes of vector registers behind the record; a multiple of 8 */
+	__u64 switches;     /* number of the thread's context switches so far */
+	__u32 reaper;       /* pid of the process that adopts its orphans; 0 if it has none here */
+	__u32 vector_bytes; /* bytes of vector registers after the record; a multiple of 8 */
 	__u64 registers[MEMLEAK_REGISTER_WORDS];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracking for user and kernel memory: records outstanding blocks, their sites, and losses. Inlined
- * into each BPF object, which has its own maps.
+ * Tracking for user and kernel memory: records outstanding blocks, their sites, and losses.
+ * Included in each BPF object; each object has its own maps.
  */
 #ifndef BPF_TRACK_BPF_H
 #define BPF_TRACK_BPF_H
@@ -145,8 +145,8 @@ static __always_inline bool block__take(const struct memleak_block_key *key,
 }
 
 /*
- * Stores a block in the recent-block cache, which evicts its oldest block to the table, or in the
- * table itself.
+ * Stores a block in the place of the bucket's oldest block, which is evicted to the table. If there
+ * is no bucket, or its oldest block cannot be moved now, stores the block in the table.
  */
 static __always_inline void block__place(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,
@@ -196,8 +196,8 @@ static __always_inline bool block__may_be_held(const struct memleak_block_key *k
 }
 
 /*
- * Removes a stale block at an address that was just allocated; its free was missed. Returns its
- * size, or 0.
+ * Removes a stale block, whose free was missed, at an address that was just allocated. Returns the
+ * block's size; 0 if there is none.
  */
 static __always_inline __u64 block__repair(const struct memleak_block_key *key)
 {
@@ -240,7 +240,8 @@ static __always_inline __u64 random_bits(void)
 }
 
 /*
- * True if an allocation passes the filters and is sampled. left is the countdown of --sample-bytes.
+ * True if an allocation passes the filters and is sampled. The parameter `left` is the countdown of
+ * --sample-bytes.
  */
 static __always_inline bool chosen(__u64 size, __u64 *left)
 {

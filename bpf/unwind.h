@@ -42,7 +42,7 @@
 
 /*
  * How to find the canonical frame address (CFA): the value that the stack pointer had before the
- * call that made the frame.
+ * call that created the frame.
  */
 enum unwind_cfa {
 	UNWIND_CFA_NO_ROW,    /* the table does not cover this code */
@@ -62,7 +62,7 @@ enum unwind_saved {
 	UNWIND_SAVED_NONE,   /* fp is the caller's; ra at CFA - 8 (x86), in lr (aarch64) */
 	UNWIND_SAVED_FP,     /* x86: fp at CFA + saved_off */
 	UNWIND_SAVED_FP_REL, /* x86: fp at fp + saved_off */
-	UNWIND_SAVED_PAIR,   /* aarch64: fp at CFA + saved_off, ra behind it */
+	UNWIND_SAVED_PAIR,   /* aarch64: fp at CFA + saved_off, ra in the word above */
 	UNWIND_SAVED_RA,     /* aarch64: fp is the caller's; ra at CFA + saved_off */
 	UNWIND_SAVED_CNT,
 };

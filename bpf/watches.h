@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts written by programs and loader, by which the programs notify the loader when a limit is
- * reached. Part of the ABI.
+ * Counts that are written by the programs and the loader. When a count reaches its limit, the
+ * programs notify the loader. Part of the ABI.
  */
 #ifndef BPF_WATCHES_H
 #define BPF_WATCHES_H
@@ -31,7 +31,7 @@ struct memleak_block_watch {
  */
 struct memleak_peak_watch {
 	__u64 total;
-	__u64 highest; /* maximum of total; if two threads set it at once, the lower may stay */
+	__u64 highest; /* maximum of total; may be too low after a race of two threads */
 	__u64 limit;   /* a record is sent when the total reaches this limit */
 	__u64 is_sent;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs on the kernel's allocation events as classic tracepoints, for kernels without BTF:
- * values are fields of the event's record, at offsets from tracefs. If any BPF program is running
- * on the CPU, the kernel drops the event without counting it; so these programs are the last
- * choice.
+ * Programs for the kernel's allocation events, attached to classic tracepoints; for kernels without
+ * BTF. Values are fields of the event's record, at offsets read from tracefs. If any BPF program is
+ * running on the CPU, the kernel drops the event without counting it, so these programs are used
+ * only if no other kind works.
  */
 #define MEMLEAK_NO_BTF
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Determines for which traced process the kernel allocates; in an interrupt, for none. */
+/*
+ * Determines the traced process for which the kernel allocates. An allocation in an interrupt
+ * belongs to no process.
+ */
 #ifndef BPF_KERNEL_TP_CONTEXT_BPF_H
 #define BPF_KERNEL_TP_CONTEXT_BPF_H
 
@@ -105,7 +108,7 @@ static __always_inline struct comm_words current_comm(void)
 
 /*
  * Bits of preempt_count, unchanged since Linux 2.6. While a task has softirqs disabled,
- * preempt_count is 0x200 higher.
+ * preempt_count is higher by 0x200.
  */
 #define SOFTIRQ_BIT 0x100
 #define HARDIRQ_BITS 0xf0000

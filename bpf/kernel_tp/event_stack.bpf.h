@@ -95,9 +95,7 @@ static __always_inline __u64 alloc_stack(const struct memleak_site *site,
 	return site ? site->stack : buf->hash;
 }
 
-/*
- * Takes the block out of the tables. Returns true, and the block's size, if an event must be sent.
- */
+/* Takes the block out of the tables. Returns true, and sets *size, if an event must be sent. */
 static __always_inline bool forget_block(const struct memleak_block_key *key, __u64 *size)
 {
 	struct memleak_block block;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pairs of programs on one event. Newer kernels do not run a program that is already running on the
- * CPU, so an event in an interrupt, or of a preempting task, would be lost. Therefore each event
- * has two programs, and each program handles the events that the other has missed.
+ * Pairs of programs for one event. Newer kernels do not run a program that is already running on
+ * the CPU, so an event in an interrupt, or of a task that preempts another one, would be lost.
+ * Therefore each event has two programs, and each program handles the events that the other has
+ * missed.
  *
  * Both programs get their arguments at the same address. Until both have run, no other event has
  * its arguments at this address: nested events are deeper in the stack, or on another stack. If a
  * whole event occurs between the two programs, or if the task is preempted and continues on another
  * CPU, the event is handled twice. For blocks, this does no harm: the block replaces itself, or is
- * taken out again before its address can be reused. Only the lines of -t must not appear twice, so
- * a second check prevents this.
+ * taken out again before its address can be reused. But a line of -t must not appear twice: a
+ * second check prevents this.
  */
 #ifndef BPF_KERNEL_TP_HANDLED_BPF_H
 #define BPF_KERNEL_TP_HANDLED_BPF_H
@@ -36,7 +37,8 @@ enum handled_event {
 };
 
 /*
- * For each program of a pair, the address of the arguments of the event that it has handled last.
+ * For each program of a pair, the address of the arguments of the event that the program handled
+ * most recently.
  */
 struct handled {
 	__u64 by[2];
@@ -150,9 +152,9 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 }
 
 /*
- * True if the program has to handle the event; for pairs whose programs run in any order. After a
- * program has handled an event at an address, it also handles the next event there: several events
- * may follow each other while the other program is running.
+ * True if the program has to handle the event; for pairs whose programs run in any order. A program
+ * that has handled an event at an address also handles the next event there: the other program may
+ * still be running, and the kernel then skips it for several events in a row.
  */
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)

@@ -2,7 +2,7 @@
 /*
  * Hooks for events without tracepoints: bulk allocations and frees of objects, frees by RCU, and
  * bulk allocations of pages. They are fentry/fexit programs or, except for pages, kprobes. They
- * share the maps of the tracepoints' object.
+ * share the maps of the BPF object for the tracepoints.
  *
  * An object counts as freed when it is passed to kvfree_call_rcu(): its owner has released it. The
  * kernel later frees the object in bulk, or keeps it for the next allocation, without an event.
@@ -118,8 +118,8 @@ static __always_inline int on_bulk_free(void *ctx, __u32 user, __u32 skipped, __
 }
 
 /*
- * The parameter where is the object's address or, on older kernels, the offset of head within the
- * object.
+ * The parameter `where` is the object's address or, on older kernels, the offset of `head` within
+ * the object.
  */
 static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u64 head,
 				       __u64 where)
@@ -132,8 +132,7 @@ static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u
 }
 
 /*
- * True if the next sample of --sample-bytes lies behind the whole batch, so that no stack is
- * needed.
+ * True if the next sample of --sample-bytes lies after the whole batch, so that no stack is needed.
  */
 static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 {
@@ -281,7 +280,7 @@ __noinline int bulk_pages__is_recorded(__u64 addr)
 	return 1;
 }
 
-/* left is the number of array entries after this one; 0 for the last page. */
+/* The parameter `left` is the number of array entries after this one; 0 for the last page. */
 __noinline int bulk_pages__record_one(__u64 page, __u64 full, __u64 left, __u64 site_id)
 {
 	__u64 addr = page / bpf_core_type_size(struct page) << kernel_config.page_shift;

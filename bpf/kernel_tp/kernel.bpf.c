@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs on the kernel's allocation events whose arguments BTF describes. Each is a tp_btf
- * program and, for kernels that reject those, a raw tracepoint.
+ * Programs for those allocation events of the kernel whose arguments are described by BTF. Each
+ * program exists as a tp_btf program and, for kernels that reject those, as a raw tracepoint
+ * program.
  */
 #define MEMLEAK_STACK_CACHE
 

@@ -5,10 +5,11 @@
  *
  * A page belongs to the slab allocator if one of the slab allocator's functions is in the stack, or
  * if the next slab object that the CPU allocates lies in the page. The second check needs the
- * address of the page in the direct mapping. The programs learn it from pairs of a page and the
- * next object: if the object lies in the page, the difference of their addresses is a multiple of
- * 128 MiB in every layout of x86-64 and aarch64. Otherwise it hardly ever is a multiple, and a
- * difference must occur twice before it is used.
+ * address of the page in the direct mapping. The programs find out where the direct mapping is by
+ * comparing each new page with the next slab object: if the object lies in the page, the difference
+ * of their addresses is a multiple of 128 MiB in every layout of x86-64 and aarch64. If the object
+ * lies elsewhere, the difference is hardly ever such a multiple. A difference must occur twice
+ * before it is used.
  */
 #ifndef BPF_KERNEL_TP_PAGES_BPF_H
 #define BPF_KERNEL_TP_PAGES_BPF_H
@@ -28,7 +29,7 @@ volatile __u64 direct_map;
 static volatile __u64 direct_map_candidate;
 
 /*
- * True for each order of which a block was recorded; blocks of other orders are not searched for.
+ * True for each order in which a block was recorded; blocks of other orders are not searched for.
  */
 #define ORDER_CNT 32 /* a power of two above MEMLEAK_MAX_PAGE_ORDER */
 static volatile __u8 order_seen[ORDER_CNT];
@@ -41,8 +42,8 @@ struct slab_page {
 };
 
 /*
- * Slab pages. If the table is full, some pages are missing in it; the objects in such a page are
- * only removed when their addresses are allocated again.
+ * Slab pages. If the table is full, some pages are missing in it; the objects in a missing page are
+ * not removed until their addresses are allocated again.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -52,9 +53,9 @@ struct {
 } slab_pages SEC(".maps");
 
 /*
- * The last block of pages that each CPU allocated: the address, with the order in its low bits. It
- * is 0 if there is no such block, or if the block is known to be a slab. It is one word, so that an
- * interrupt cannot change a part of it.
+ * The block of pages that each CPU allocated most recently: the block's address, with the order in
+ * the low bits. The value is 0 if there is no such block, or if the block is known to be a slab. It
+ * is a single word, so that an interrupt cannot change only a part of it.
  */
 #define FRESH_ORDER 31ULL
 
@@ -77,8 +78,8 @@ static __always_inline void direct_map__learn(__u64 page, __u64 len, __u64 objec
 }
 
 /*
- * Called when the CPU allocates a slab object: if the CPU's last page contains the object, the page
- * is a slab.
+ * Called when the CPU allocates a slab object: if the page that the CPU allocated most recently
+ * contains the object, the page is a slab.
  */
 static __always_inline void slab_page__detect(__u64 object, __u64 size)
 {

@@ -17,7 +17,7 @@ static __always_inline void cache__read(struct memleak_origin *origin, struct km
 /* Highest bits of a kernel address; an address computed from a frame number lacks these bits */
 #define KERNEL_HALF (0xffffULL << 48)
 
-/* Finds the cache of an object by the object's page, for events that do not name the cache. */
+/* Finds the cache of an object through the object's page, for events that do not name the cache. */
 static __always_inline struct kmem_cache *cache_of(__u64 object)
 {
 	__u64 frame = (object - direct_map) >> kernel_config.page_shift, head;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Walks the kernel stack of an event by bpf_get_stack(), and finds the site of the event. */
+/* Walks the kernel stack of an event with bpf_get_stack(), and finds the site of the event. */
 #ifndef BPF_KERNEL_TP_STACK_BPF_H
 #define BPF_KERNEL_TP_STACK_BPF_H
 
@@ -63,7 +63,7 @@ static __always_inline __u64 in_ranges(const volatile struct memleak_code_range 
 }
 
 /*
- * Walks the stack into buf. Returns the number of frames; the words behind these frames are from an
+ * Walks the stack into buf. Returns the number of frames; the words after these frames are from an
  * earlier walk. The walk includes frames that will not be kept: frames of tracing, and frames that
  * are only searched for functions of the slab allocator.
  */
@@ -130,7 +130,7 @@ static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, 
 
 /*
  * Functions with long loops are not static, here and in other files: the verifier checks each of
- * these functions once, and does not continue from the end of each iteration into the code behind
+ * these functions once, and does not continue from the end of each iteration into the code after
  * the loop.
  */
 __noinline int trim_stack(__u32 user, __u32 level, __u32 walked, __u64 call_site)
@@ -143,8 +143,8 @@ __noinline int trim_stack(__u32 user, __u32 level, __u32 walked, __u64 call_site
 }
 
 /*
- * Records the process that has allocated at the site last. Writes only what has changed, because
- * CPUs share the site.
+ * Records the process that allocated at the site most recently. Writes only what has changed,
+ * because CPUs share the site.
  */
 static __always_inline void origin__note(struct memleak_origin *origin,
 					 const struct requester *requester)

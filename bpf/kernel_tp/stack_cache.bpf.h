@@ -45,7 +45,7 @@
 /* Maximum words that are searched for the first frame */
 #define FIRST_WORDS 32
 
-/* Maximum number of innermost frames, all of tracing, that may lie below the context */
+/* Maximum number of frames below the context; all of them are frames of tracing */
 #define LOWER_FRAMES 4
 
 /* State of a stack before and during a lookup. */
@@ -54,7 +54,7 @@ struct stack_view {
 	__u64 key;
 	__u64 expected; /* hash in the cache if the stack is walked as a check */
 	__u64 lower;    /* number of frames below the first word */
-	__u64 found;    /* number of all frames, those of `lower` included */
+	__u64 found;    /* number of frames found, including the `lower` frames */
 	__u32 hits;     /* number of times a stack was recognised */
 	__u32 room;     /* words from start to the end of the stack */
 	__u32 cnt;      /* words read so far */
@@ -94,7 +94,7 @@ static __always_inline bool view__see(struct stack_view *view, __u32 cnt)
  * view->words.
  */
 #define OUTERMOST (STACK_CACHE_STACK_WORDS - 1)
-#define END_WORDS 64 /* last words, below the user registers, that are searched */
+#define END_WORDS 64 /* words searched at the stack's end, below the user registers */
 #define NOTE_OUTERMOST(note) ((note) >> 1)
 
 static __always_inline bool view__see_outermost(struct stack_view *view, __u32 from_end)
@@ -131,9 +131,9 @@ __noinline int stack_view__look_up(__u32 user, __u32 way)
 
 /*
  * Checks one word of the stack. The word is used if it is the return address of the next frame, or
- * if it repeats the return address of the last frame, for which another word was used before. No
- * repetition is used just before the outermost frame: the random offset of the system call lies
- * there, which is full of left-over words.
+ * if it repeats the return address of the frame found before, for which an earlier word was used
+ * already. Repetitions just before the outermost frame are not used: the random offset of the
+ * system call lies there, and it is full of left-over words.
  */
 static __always_inline void view__search(struct stack_view *view, const struct stack_buffer *buf,
 					 __u32 frame_cnt, __u32 i)
@@ -154,7 +154,7 @@ static __always_inline void view__search(struct stack_view *view, const struct s
 				mask_if_equal(view->depends.cnt, STACK_CACHE_PREFIX) & next;
 }
 
-/* Returns the number of frames below the context, which are those before the first frame found. */
+/* Returns the number of frames below the context: those before the first frame that is found. */
 static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 						const struct stack_buffer *buf)
 {
@@ -173,8 +173,8 @@ static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 }
 
 /*
- * Returns how many words before the end of the stack a word lies; 0 if it is not among the last
- * END_WORDS words. Overwrites view->words.
+ * Returns the distance of a word from the end of the stack, in words; 0 if the word is not among
+ * the last END_WORDS words. Overwrites view->words.
  */
 static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64 word)
 {
@@ -192,8 +192,8 @@ static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64
 }
 
 /*
- * Adds the stack to the cache. The word of the outermost frame is searched for again, from the end
- * of the stack: the word found before may be a left-over in the random offset.
+ * Adds the stack to the cache. The word of the outermost frame is searched for once more, from the
+ * end of the stack: the word found before may be a left-over in the random offset.
  */
 static __always_inline void view__learn(struct stack_view *view, const struct stack_buffer *buf,
 					__u32 frame_cnt, __u32 note)
@@ -229,8 +229,8 @@ __noinline int stack_view__search(__u32 user)
 }
 
 /*
- * Adds a walked stack to the cache. The program's buffer contains the frames that are kept of the
- * walk.
+ * Adds a walked stack to the cache. The program's buffer contains those frames of the walk that are
+ * kept.
  */
 __noinline int stack_view__cache(__u32 user, __u32 note)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Selects the process that the programs in bpf/proof/ report. */
+/* Selects the process on which the programs in bpf/proof/ report. */
 #ifndef BPF_PROOF_QUERY_BPF_H
 #define BPF_PROOF_QUERY_BPF_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reports for all threads of a process whether they sleep, and their registers, without stopping
- * them: a sleeping thread's registers are on its kernel stack. If the iterator is read twice, the
+ * Reports for each thread of a process its registers and whether it is asleep, without stopping the
+ * thread: a sleeping thread's registers are on its kernel stack. If the iterator is read twice, the
  * counts of context switches show which threads ran in between. There may be only one reader at a
  * time.
  */
