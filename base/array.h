@@ -19,7 +19,10 @@ static inline int array_room(void *items, size_t *cap, size_t wanted, size_t ite
 	return wanted <= *cap ? 0 : array_grow(items, cap, wanted, item_bytes);
 }
 
-/* Moves the items from index `at` to the end up by one place. The array must have room for it. */
+/*
+ * Shifts the items from index `at` on by one place towards the end. The array must have room for
+ * one more item.
+ */
 #define array_open(items, cnt, at) array_shift((items), (cnt), (at), sizeof(*(items)))
 /* Removes the item at an index, keeps the order of the remaining items, and decrements *cnt. */
 #define array_remove(items, cnt, at) array_unshift((items), (cnt), (at), sizeof(*(items)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cleanup attributes for local variables, which call free(), close() or fclose() at the end of
- * scope.
+ * Cleanup attributes for local variables. At the end of the variable's scope, they call free(),
+ * close() or fclose().
  */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the offset between the time namespace's CLOCK_MONOTONIC and the kernel's own. */
+/*
+ * Finds the offset between the time namespace's CLOCK_MONOTONIC and the kernel's unshifted clock.
+ */
 #include "base/clock.h"
 
 #include <inttypes.h>

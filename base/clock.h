@@ -10,7 +10,10 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Offset, in nanoseconds, of the time namespace's CLOCK_MONOTONIC from the kernel's own. */
+/*
+ * Offset, in nanoseconds, of the time namespace's CLOCK_MONOTONIC from the kernel's unshifted
+ * clock.
+ */
 extern int64_t clock_ahead_ns;
 
 /* Sets clock_ahead_ns. Call before starting other threads or confined processes. */
@@ -26,7 +29,7 @@ static inline uint64_t clock_ns(clockid_t id)
 	return id == CLOCK_MONOTONIC ? ns - (uint64_t)clock_ahead_ns : ns;
 }
 
-/* Converts a time by the kernel's own CLOCK_MONOTONIC to the time that system calls use. */
+/* Converts a time of the kernel's unshifted CLOCK_MONOTONIC to the time that system calls use. */
 static inline struct timespec clock_timespec(uint64_t monotonic_ns)
 {
 	uint64_t ns = monotonic_ns + (uint64_t)clock_ahead_ns;
@@ -49,7 +52,7 @@ static inline unsigned int clock_left_ms(uint64_t deadline_ns)
 	return left_ms < UINT32_MAX ? (unsigned int)left_ms : UINT32_MAX;
 }
 
-/* Converts a time by CLOCK_MONOTONIC to CLOCK_REALTIME. */
+/* Converts a CLOCK_MONOTONIC time to CLOCK_REALTIME. */
 static inline int64_t clock_wall_of(uint64_t monotonic_ns)
 {
 	return (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) + monotonic_ns);

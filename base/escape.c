@@ -34,8 +34,8 @@ bool is_plain_character(uint32_t character)
 }
 
 /*
- * Returns the length of a UTF-8 character, given its first byte, and the bits of the character in
- * that byte; returns 0 if the byte is invalid.
+ * Returns the length of the UTF-8 character that begins with `byte`; 0 if the byte is invalid.
+ * *bits: those bits of the character that this byte contains.
  */
 static size_t utf8_first(unsigned char byte, uint32_t *bits)
 {

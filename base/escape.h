@@ -22,8 +22,8 @@ size_t utf8_decode(const char *bytes, size_t len, uint32_t *ret);
 bool is_plain_character(uint32_t character);
 
 /*
- * Returns the length of the run of printable ASCII characters, excluding those in `except`, with
- * which `bytes` begins.
+ * Returns the number of characters, at the beginning of `bytes`, that are printable ASCII
+ * characters and not in `except`.
  */
 size_t ascii_run(const char *bytes, size_t len, const char *except);
 

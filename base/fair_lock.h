@@ -20,8 +20,8 @@ void fair_lock_release(void);
  */
 void fair_lock_begin_sharing(void);
 /*
- * Undoes fair_lock_begin_sharing(). Call first in a child forked from a thread that shares the
- * lock: the child has only one thread.
+ * Undoes fair_lock_begin_sharing(). If a thread that shares the lock forks, the child must call
+ * this function first, because the child has only one thread.
  */
 void fair_lock_end_sharing(void);
 /*

@@ -5,7 +5,10 @@
 
 #include <stddef.h>
 
-/* Requests huge pages for a piece of memory, if it is large. Pages in use already stay small. */
+/*
+ * Requests huge pages for a piece of memory, if it is large. Pages that are already in use stay
+ * small.
+ */
 void huge_pages_use(void *start, size_t bytes);
 
 #endif

@@ -25,16 +25,13 @@ int mapped_file_id(int fd, struct file_id *ret);
  */
 bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown);
 
-/*
- * True if the file has changed since since_ns; false if since_ns is 0 (unknown). See struct
- * mapping.
- */
+/* True if the file has changed after since_ns (0: unknown, returns false); see struct mapping. */
 bool file_is_changed_since(const struct stat *st, int64_t since_ns);
 
 /*
- * Opens the mapping's path if it still is the mapped file. Also checks that the file is unchanged
- * since since_ns (if known), since its inode number may have been reused. Returns an fd, with *ret
- * filled, or a negative errno; -ENOENT if the file is gone or cannot be identified.
+ * Opens the mapping's path if it still is the mapped file. Also checks that the file has not
+ * changed after since_ns (if known), because its inode number may have been reused. Returns an fd,
+ * with *ret filled, or a negative errno; -ENOENT if the file is gone or cannot be identified.
  */
 int mapped_file_open(const struct mapping *mapping, struct stat *ret);
 

@@ -168,10 +168,7 @@ uint64_t proc_cpu_ns(pid_t pid)
 	uint64_t ticks[4];
 	const char *at;
 
-	/*
-	 * Search for the last ")": the name stands in parentheses, and only the name may contain
-	 * more.
-	 */
+	/* Search for the last ")": the name, which may itself contain parentheses, ends there. */
 	if (proc_read(pid, "stat", &stat) || !(at = strrchr(stat, ')')) ||
 	    sscanf(at + 1,
 		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64 " %" SCNu64
@@ -192,7 +189,7 @@ uint64_t proc_delay_ns(pid_t pid)
 	return delay_ns;
 }
 
-/* A process cannot fake a field by its name: the kernel escapes newlines in the name. */
+/* A process cannot fake a field through its name: the kernel escapes newlines in the name. */
 const char *proc_status_field(const char *status, const char *field)
 {
 	size_t len = strlen(field);

@@ -14,15 +14,18 @@ struct mapping {
 	uint64_t start;
 	uint64_t end;    /* end address, exclusive */
 	uint64_t offset; /* file offset of start, in bytes; 0 for anonymous memory */
-	/* inode and device numbers as in maps, which may differ from stat(): see file_id.h */
+	/*
+	 * inode and device numbers as in the maps file, which may differ from stat(): see file_id.h
+	 */
 	struct file_id file;
 	bool readable;
 	bool writable;
 	bool executable;
 	bool shared;
 	/*
-	 * The kernel shows " (deleted)" after the path, which is removed from `path`. Also true for
-	 * a file whose name really ends in " (deleted)": the two cannot be told apart.
+	 * The kernel shows " (deleted)" after the path; `path` does not contain this suffix. Also
+	 * true for a file whose name really ends in " (deleted)": the two cases cannot be told
+	 * apart.
 	 */
 	bool deleted;
 	/*
@@ -61,8 +64,8 @@ struct proc_maps {
 
 /*
  * Limits on reading a process's mappings, since the kernel takes a second to make 100 MB of text.
- * When distinct paths exceed PROC_MAPS_PATH_BYTES_MAX bytes in all, further paths are replaced by
- * "".
+ * When the distinct paths exceed a total of PROC_MAPS_PATH_BYTES_MAX bytes, the remaining paths are
+ * replaced by "".
  */
 #define PROC_MAPS_LINES_MAX (1 << 18)
 #define PROC_MAPS_BYTES_MAX (16 << 20)

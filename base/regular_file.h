@@ -17,10 +17,10 @@ enum links {
 };
 
 /*
- * Opens a file for reading. path is below root_fd, which symbolic links cannot leave; if root_fd is
- * -1, path is relative to dir_fd. Opens only regular files on real file systems, since opening a
- * device or pipe, or reading a file of /proc or /sys, may have side effects. Returns an fd or a
- * negative errno; -ENOEXEC if it is another kind of file.
+ * Opens a file for reading. path is below root_fd, and symbolic links cannot lead out of root_fd;
+ * if root_fd is -1, path is relative to dir_fd. Opens only regular files on real file systems,
+ * since opening a device or pipe, or reading a file of /proc or /sys, may have side effects.
+ * Returns an fd or a negative errno; -ENOEXEC for all other files.
  */
 int regular_file_open(int dir_fd, int root_fd, const char *path, enum links links, struct stat *st);
 

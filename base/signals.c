@@ -17,7 +17,7 @@ static bool is_ignored(int sig)
 
 /*
  * Adds the termination signals to a set. Leaves out SIGHUP if it is ignored (nohup), since a
- * signalfd would deliver it all the same.
+ * signalfd would deliver it even then.
  */
 static void add_end_signals(sigset_t *set)
 {

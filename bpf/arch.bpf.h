@@ -49,7 +49,7 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 	return ra;
 }
 
-/* Reads the word at a call's slot, which shows later whether the call is still in progress. */
+/* Reads the word at a call's slot. Its value shows whether the call is still in progress. */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
 	return bpf_probe_read_user(word, sizeof(*word), (void *)slot) == 0;

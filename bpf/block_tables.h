@@ -20,7 +20,7 @@ static inline __attribute__((always_inline)) __u32 block__hash(const struct meml
 /* States of a block, in the low bits of its word: */
 #define MEMLEAK_RECENT_WRITING 1ULL /* the block is not completely written yet */
 #define MEMLEAK_RECENT_MOVING 2ULL  /* the block is alive, and may also be in the table */
-#define MEMLEAK_RECENT_DEAD 3ULL    /* the block was freed while it was moved to the table */
+#define MEMLEAK_RECENT_DEAD 3ULL    /* the block was freed while it was being moved to the table */
 #define MEMLEAK_RECENT_STATES 7ULL
 
 struct memleak_recent_block {
@@ -41,7 +41,7 @@ struct memleak_recent {
 
 #define MEMLEAK_FILTER_IN_LINE 16
 
-/* The counting filter: the number of blocks in the table with each hash. */
+/* The counting filter: for each hash, the number of blocks in the table. */
 struct memleak_filter {
 	__u32 cnt[MEMLEAK_FILTER_IN_LINE];
 };

@@ -13,14 +13,14 @@ enum memleak_count_by {
 	MEMLEAK_COUNT_FUNCTION, /* enum memleak_shape */
 };
 
-/* Key of the row that counts calls when the table is full; created by the loader. */
+/* Key of the row that counts calls when the table is full. The loader creates this row. */
 #define MEMLEAK_COUNT_OTHERS (~0ULL)
 
 /* Counts of one CPU. */
 struct memleak_count {
 	__u64 calls;
 	__u64 bytes;
-	char comm[MEMLEAK_COMM_SIZE]; /* when counting by process: its name, set by one CPU */
+	char comm[MEMLEAK_COMM_SIZE]; /* the process's name, if counting by process */
 };
 
 #endif

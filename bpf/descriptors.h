@@ -13,12 +13,12 @@ enum memleak_fd_call {
 	MEMLEAK_FD_CLOSE_RANGE, /* close_range() */
 	MEMLEAK_FD_NEW,         /* returns a new descriptor */
 	MEMLEAK_FD_SIGNAL, /* signalfd(): returns a new descriptor if its first argument is -1 */
-	MEMLEAK_FD_FCNTL,  /* fcntl(): returns a new descriptor with F_DUPFD */
-	MEMLEAK_FD_BPF,    /* bpf(): returns a new descriptor with some commands */
+	MEMLEAK_FD_FCNTL,  /* fcntl(): with F_DUPFD, returns a new descriptor */
+	MEMLEAK_FD_BPF,    /* bpf(): with some commands, returns a new descriptor */
 	MEMLEAK_FD_DUP_TO, /* dup2(): the new descriptor replaces one with the same number */
 	MEMLEAK_FD_PAIR_IN_1ST, /* pipe(): stores two new descriptors at its first argument */
 	MEMLEAK_FD_PAIR_IN_4TH, /* socketpair() */
-	MEMLEAK_FD_MESSAGE,     /* recvmsg(): descriptors may come with the message */
+	MEMLEAK_FD_MESSAGE,     /* recvmsg(): the message may contain new descriptors */
 };
 
 /*

@@ -71,11 +71,11 @@ static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random
 }
 
 /*
- * True if the next sample lies in the next size bytes. *left is the number of bytes until that
- * sample. It is 0 if the distance must still be drawn, as in fresh memory and after a sample. The
+ * True if the next sample lies in the next `size` bytes. *left is the number of bytes until that
+ * sample; 0 if this distance must still be drawn, as in fresh memory and after a sample. The
  * exponential distribution has no memory: independently of earlier calls, a block of S bytes has a
- * sample with probability 1 - e^(-S / mean). Size 0 counts as 1: a block that is never sampled
- * could not be estimated.
+ * sample with probability 1 - e^(-S / mean). Size 0 counts as 1: otherwise such blocks would never
+ * be sampled, and their number could not be estimated.
  */
 static inline __attribute__((always_inline)) bool countdown__ends(__u64 *left, __u64 size)
 {

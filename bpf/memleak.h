@@ -138,8 +138,8 @@ union combined_alloc_info {
 #define MEMLEAK_CACHE_NAME_SIZE 64
 
 /*
- * Last process and slab cache of a kernel site. Written without a lock: with two CPUs at one site,
- * pid and name may be of different processes.
+ * The process that allocated most recently at a kernel site, and the site's slab cache. Written
+ * without a lock: if two CPUs allocate at one site, pid and name may be of different processes.
  */
 struct memleak_origin {
 	__u32 last_pid;
@@ -178,7 +178,7 @@ struct memleak_stack {
 	__u8 end; /* enum unwind_end */
 	__u8 unresolved : 1;
 	__u8 deferred : 1;
-	__u8 script_cnt : 6; /* number of struct memleak_script_frame behind the frames */
+	__u8 script_cnt : 6; /* number of struct memleak_script_frame after the frames */
 	__u16 unloads;       /* the process's unload count when the stack was walked */
 	__u16 known_unloads; /* the unload count of the mappings that the walk used */
 	__u64 frames[];

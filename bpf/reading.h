@@ -28,8 +28,8 @@ static inline __attribute__((always_inline)) __u32 block__tid(const struct memle
 }
 
 /*
- * Returns the number in a block; 0 if the block was never moved during a reading or after a
- * picture.
+ * Returns the number of a reading or picture that is stored in a block; 0 if the block was never
+ * moved during a reading or after a picture.
  */
 static inline __attribute__((always_inline)) __u32 block__reading(const struct memleak_block *block)
 {

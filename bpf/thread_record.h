@@ -15,7 +15,7 @@
 #define MEMLEAK_VECTOR_BYTES (16 * 1024)
 
 enum memleak_thread_flags {
-	MEMLEAK_THREAD_ASLEEP = 1, /* neither running nor runnable: its memory does not change */
+	MEMLEAK_THREAD_ASLEEP = 1, /* neither running nor runnable, so it does not change memory */
 	MEMLEAK_THREAD_KNOWN = 2,  /* the registers are valid, unless the thread is running */
 	MEMLEAK_THREAD_TRACES = 8, /* it traces other processes, so its wait calls report them */
 	MEMLEAK_THREAD_ENDED = 4,  /* it has no memory any more, like an exited main thread */

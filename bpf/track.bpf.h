@@ -83,7 +83,8 @@ static __always_inline struct memleak_site *site__create(__u64 id, __u64 stack, 
 
 /*
  * Returns the site of a captured stack, creating it if needed. If the stack table is full, the loss
- * is counted, and blocks go to the image's site with unknown stack, so that totals stay right.
+ * is counted, and blocks are credited to the image's site with unknown stack, so that totals stay
+ * correct.
  */
 static __always_inline struct memleak_site *site__get(struct stack_buffer *buf, __u32 image,
 						      __u32 kind, __u64 *id)

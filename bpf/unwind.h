@@ -51,7 +51,7 @@ enum unwind_cfa {
 	UNWIND_CFA_FP,        /* fp + cfa_off */
 	UNWIND_CFA_SP_DEREF,  /* *(sp + outer) + inner, see below */
 	UNWIND_CFA_FP_DEREF,  /* *(fp + outer) + inner */
-	UNWIND_CFA_PLT,       /* x86: sp + 8, or sp + 16 from byte cfa_off of a 16-byte entry on */
+	UNWIND_CFA_PLT,       /* x86, 16-byte entry: sp + 8; from byte cfa_off on, sp + 16 */
 	UNWIND_CFA_SIGNAL,    /* the registers are in the signal frame made by the kernel */
 	UNWIND_CFA_OUTERMOST, /* outermost frame: the return address is undefined */
 	UNWIND_CFA_CNT,

@@ -224,10 +224,10 @@ static __always_inline int hook_bulk_alloc(__u64 *ctx, __u32 second)
 }
 
 /*
- * Bulk allocations of pages. The kernel's function fills the empty entries of an array from its
- * start, and returns the number of full entries at the end. So the hook must know which entries
- * were empty before. Entries beyond the maximum are counted as lost; the arrays of the kernel's own
- * callers have at most a page full of addresses.
+ * Bulk allocations of pages. The kernel's function fills the empty entries of an array, beginning
+ * at the array's start, and returns how many entries are full afterwards. So the hook must know
+ * which entries were empty before. Entries beyond the maximum are counted as lost; the kernel's own
+ * callers pass arrays of at most one page.
  */
 #define BULK_PAGES_STEPS 16
 #define BULK_PAGES_MOST (BULK_PAGES_STEPS * BULK_STEP)

@@ -271,7 +271,10 @@ static __always_inline struct walk *fd_walk__begin(void *regs, struct thread_sta
 	walk->slot = 0;
 	walk->regs.pc = arch_code_address(arch_syscall_pc(&walk->syscall));
 	walk->regs.lr = arch_syscall_lr(&walk->syscall);
-	/* If calls leave no word on the stack (as on aarch64), the function may have no frame. */
+	/*
+	 * If calls push no return address (as on aarch64), the function that makes the system call
+	 * may have no frame.
+	 */
 	walk->exact = !ARCH_SLOT_HOLDS_RETURN_ADDRESS;
 	thread->call.return_address = walk->regs.pc;
 	return walk;

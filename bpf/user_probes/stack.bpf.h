@@ -33,7 +33,7 @@ static __always_inline void send_code(struct walk *walk)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Requests eviction of stacks without outstanding blocks before the stack table is full. */
+/* Before the stack table is full, requests the eviction of stacks without outstanding blocks. */
 static __always_inline void send_stacks(struct walk *walk)
 {
 	struct memleak_record *record;

@@ -26,7 +26,7 @@
 /* Minimum interval between records of unknown code, in nanoseconds. */
 #define CODE_SENT_NS 100000000ULL
 
-/* Maximum pending return probes that are searched for the one of a frame. */
+/* Maximum pending return probes that are searched to find the return probe of a frame. */
 #define RETURN_PROBES_MAX 64
 
 /*

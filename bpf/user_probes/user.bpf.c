@@ -98,7 +98,7 @@ static __always_inline void enter_heap(struct pt_regs *ctx, struct thread_state 
 	begin_alloc(ctx, thread, shape, operation, addr, size);
 }
 
-/* Handles the return of the call with this slot, which the thread's state describes. */
+/* Handles the return of the call with this slot. The thread's state describes the call. */
 static __always_inline void leave_any(struct pt_regs *ctx, __u64 slot)
 {
 	struct thread_state *thread = thread__find();
