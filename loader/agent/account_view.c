@@ -104,7 +104,7 @@ int account_view_init(int fd, struct account_view *ret)
 	}
 	addr = mmap(NULL, view.region[ACCOUNT_SPILLS], PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_NORESERVE, fd, 0);
-	/* Also fails if the file has no write permission, as accounts always have it. */
+	/* mmap() also fails if the file is not writable. Accounts are always writable. */
 	if (addr == MAP_FAILED) {
 		close(fd);
 		return -EPROTO;
@@ -138,8 +138,8 @@ uint32_t account_view_tid(const struct account_view *view, uint32_t thread)
 }
 
 /*
- * A mapped part of the file. Parts with blocks are mapped only while they are read, as all of them
- * would take too much address space.
+ * A mapped part of the file. Parts with blocks are mapped only while they are read: mapping all
+ * parts together would take too much address space.
  */
 struct window {
 	const char *start;
@@ -183,8 +183,8 @@ struct visit {
 };
 
 /*
- * Returns the birth time of a block: its birth tick, or the start of its epoch if that is later,
- * and therefore more exact.
+ * Returns the birth time of a block. This is the start of its birth tick, or the start of its epoch
+ * if the epoch began later in this tick, which makes the time more exact.
  */
 static uint64_t birth_of(const struct account_view *view, uint64_t life)
 {
@@ -219,7 +219,10 @@ static int visit_cell(const struct visit *visit, const struct account_cell *cell
 	if (!word)
 		return 0;
 	life = load64(&cell->life);
-	/* The block was freed while the cell was read, and the cell may have another block. */
+	/*
+	 * The block was freed while its cell was being read; the cell may now contain another
+	 * block.
+	 */
 	if (load64(&cell->block) != word)
 		return 0;
 	account_view_block(visit->view,
@@ -257,8 +260,8 @@ static int each_written(const struct account_view *view, uint64_t start, uint64_
 }
 
 /*
- * Visits the cells between two file offsets; base: first address of the chunk; number: index of the
- * first cell within the chunk.
+ * Visits the cells between two file offsets; base: first address that the chunk covers; number:
+ * index of the first cell within the chunk.
  */
 static int visit_cells(const struct visit *visit, uint64_t from, uint64_t to, uint64_t base,
 		       uint64_t number)
@@ -271,7 +274,7 @@ static int visit_cells(const struct visit *visit, uint64_t from, uint64_t to, ui
 	return err;
 }
 
-/* Visits lines of the chunk at file offset start. */
+/* Visits the cells between two file offsets. Their chunk begins at file offset start. */
 static int visit_lines(const struct visit *visit, uint64_t from, uint64_t to, uint64_t start)
 {
 	const struct account_chunk *chunk = in_window(&visit->window, start);
@@ -299,8 +302,8 @@ static int visit_spills(const struct visit *visit, uint64_t from, uint64_t to, u
 }
 
 /*
- * Maps part_bytes of the file at offset start. Calls run for the written pages among the first
- * bytes of this part; the number is in the argument bytes.
+ * Maps part_bytes of the file at offset start, and calls run for the written pages among the first
+ * `bytes` of them.
  */
 static int visit_part(struct visit *visit, uint64_t start, uint64_t part_bytes, uint64_t bytes,
 		      int (*run)(const struct visit *visit, uint64_t from, uint64_t to,
@@ -330,7 +333,7 @@ int account_view_blocks(const struct account_view *view,
 				 sizeof(struct account_spill));
 	int err = 0;
 
-	/* Only the lines of chunks are visited here. */
+	/* Visit only the cells in the lines of each chunk. Spills are visited below. */
 	for (uint64_t i = 0; !err && i < cnt; i++)
 		err = visit_part(&request,
 				 view->region[ACCOUNT_CHUNKS] + i * sizeof(struct account_chunk),
@@ -439,8 +442,8 @@ bool account_view_traced(struct account_view *view, bool ended, struct account_t
 		uint64_t number = load64(&traced->number);
 
 		/*
-		 * The thread that is writing this entry was interrupted. To keep the order, entries
-		 * after it are not read before it is complete or the process has ended.
+		 * A thread was interrupted while it was writing this entry. To keep the order, wait
+		 * until the entry is complete or the process has ended.
 		 */
 		if (number <= view->traced_at && !ended)
 			return false;

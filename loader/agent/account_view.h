@@ -16,8 +16,8 @@
 struct account_view {
 	int fd;
 	/*
-	 * The account's memory, mapped up to the ACCOUNT_SPILLS region. memleak writes only to
-	 * fields that are its own.
+	 * The account's memory, mapped up to the ACCOUNT_SPILLS region. memleak writes only to the
+	 * fields that are reserved for it.
 	 */
 	struct account *account;
 	/* The fields from here to forked_ns are copied from the account when it is opened. */
@@ -37,7 +37,7 @@ struct account_view {
 struct account_block {
 	uint64_t addr;
 	uint64_t size;
-	/* birth time, not before the start of its epoch; UINT64_MAX if allocated just now */
+	/* birth time, never before its epoch began; UINT64_MAX if allocated just now */
 	uint64_t birth_ns;
 	uint32_t epoch;
 	uint32_t tid;
@@ -46,8 +46,8 @@ struct account_block {
 };
 
 /*
- * Returns the device number of memfds, where accounts must be. Files on hugetlbfs are refused:
- * reading them may raise SIGBUS for lack of huge pages.
+ * Returns the device number of memfds. Accounts must be on this device, so files on hugetlbfs are
+ * refused: reading them may raise SIGBUS for lack of huge pages.
  */
 dev_t account_view_device(void);
 
@@ -59,8 +59,8 @@ int account_view_init(int fd, struct account_view *ret);
 void account_view_deinit(struct account_view *view);
 
 /*
- * True if the program calls another allocator than the agent's, so that its calls are not in the
- * account.
+ * True if the program uses an allocator other than the agent's, so that the account lacks its
+ * calls.
  */
 bool account_view_is_bypassed(const struct account_view *view);
 
@@ -69,15 +69,15 @@ void account_view_block(const struct account_view *view, uint64_t addr, uint64_t
 			uint64_t life, struct account_block *ret);
 
 /*
- * Visits all blocks. If visit returns a nonzero value, stops and returns this value. May also
- * return a negative errno of its own.
+ * Visits all blocks. If visit returns a nonzero value, stops and returns this value. Returns a
+ * negative errno if the account cannot be read.
  */
 int account_view_blocks(const struct account_view *view,
 			int (*visit)(void *arg, const struct account_block *block), void *arg);
 
 /*
- * Copies the frames of a stack, innermost first, at most `most`. Returns the number of frames, 0 if
- * the stack is unknown. The frames have module numbers in place of file numbers.
+ * Copies at most `most` frames of a stack, innermost first. Returns the number of copied frames; 0
+ * if the stack is unknown. The frames contain module numbers instead of file numbers.
  */
 size_t account_view_stack(const struct account_view *view, uint32_t number, uint64_t *frames,
 			  size_t most, unsigned int *ret_end);
@@ -91,9 +91,7 @@ bool account_view_module(const struct account_view *view, uint32_t number,
 
 uint32_t account_view_tid(const struct account_view *view, uint32_t thread);
 
-/*
- * Returns the capacity of the event buffer. More events may arrive while the buffer is being read.
- */
+/* Returns the capacity of the event buffer, as a number of events. */
 uint64_t account_view_event_room(const struct account_view *view);
 /*
  * Reads the next event. False if there is none, or it is not complete yet. ended: the program has
@@ -101,7 +99,7 @@ uint64_t account_view_event_room(const struct account_view *view);
  */
 bool account_view_event(struct account_view *view, bool ended, struct account_event *ret);
 /*
- * Reads the next traced call; account_view_take_traced() then removes it. False if there is none,
+ * Reads the next traced call; call account_view_take_traced() to remove it. False if there is none,
  * or it is not complete yet. ended: as for account_view_event().
  */
 bool account_view_traced(struct account_view *view, bool ended, struct account_traced *ret);
@@ -111,8 +109,8 @@ void account_view_trace(struct account_view *view, bool with_stacks);
 void account_view_trace_no_more(struct account_view *view);
 
 /*
- * True if more than half of the event buffer is in use: these events can be overwritten only after
- * account_view_keep_ranges().
+ * True if more than half of the event buffer contains events that were read, but that the agent may
+ * not overwrite before account_view_keep_ranges() is called.
  */
 bool account_view_events_half_full(const struct account_view *view);
 
@@ -133,7 +131,7 @@ int account_view_take_ranges(const struct account_view *view, struct ranges *ran
 
 /* Sums over all threads. */
 struct account_totals {
-	/* number of calls; if sums are enabled, only since then */
+	/* number of calls; if sums are enabled, only calls made since they were enabled */
 	uint64_t calls[ACCOUNT_CALL_CNT];
 	uint64_t failed;
 	uint64_t earlier_frees;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Searches /proc for accounts, and the folders where memleak may be installed for the agent
- * library.
- */
+/* Finds accounts in /proc, and the agent library in the folders where it may be installed. */
 #include "loader/agent/agent_find.h"
 
 #include <dirent.h>
@@ -53,8 +50,8 @@ int agent_find_mapped(pid_t pid, struct file_id *ret)
 }
 
 /*
- * Opens the file that a link in /proc leads to if it is the account. Never opens another file,
- * whatever its name, as opening a file may have side effects.
+ * Opens the file behind a link in /proc, but only if it is the account. Another file may have the
+ * name of an account, and opening it may have side effects.
  */
 static int open_link(int dir_fd, const char *name, const struct file_id *account)
 {
@@ -74,8 +71,8 @@ static int open_link(int dir_fd, const char *name, const struct file_id *account
 }
 
 /*
- * Opens the account that one of the links in a folder leads to. Returns a descriptor or a negative
- * errno.
+ * Searches the links in a folder of /proc/PID for the account and opens it. Returns a descriptor or
+ * a negative errno.
  */
 static int open_account(pid_t pid, const char *folder, const struct file_id *account)
 {
@@ -152,7 +149,7 @@ char *agent_find_library(void)
 
 static char *preload_before; /* original value of LD_PRELOAD, NULL if unset */
 
-/* Formats the options for the agent, which agent/begin.c parses. */
+/* Formats the options for the agent; agent/begin.c parses them. */
 static char *orders_of(const struct options *opts, const char *socket)
 {
 	char *orders;

@@ -11,21 +11,22 @@ struct file_id;
 struct options;
 
 /*
- * Finds the process's account among its mappings, as a forked child may also have its parent's
- * account open. Returns 0, -ENOENT if the process has no account, -ESRCH if the process has ended,
- * or another negative errno.
+ * Finds the process's account among its mappings. Its descriptors do not identify the account, as a
+ * forked child may also have its parent's account open. Returns 0, -ENOENT if the process has no
+ * account, -ESRCH if the process has ended, or another negative errno.
  */
 int agent_find_mapped(pid_t pid, struct file_id *ret);
 
 /*
- * Opens the process's account, by the descriptor that the agent kept, else by the mapping, which
- * needs more rights. Returns a descriptor, or a negative errno as agent_find_mapped() does.
+ * Opens the process's account through the descriptor that the agent keeps open, or else through the
+ * mapping, which needs more rights. Returns a descriptor, or a negative errno as
+ * agent_find_mapped() does.
  */
 int agent_find_account(pid_t pid);
 
 /*
- * Returns the path of the agent library, beside memleak or where it is installed; NULL if not
- * found. The caller frees it.
+ * Returns the path of the agent library, which is in memleak's folder or in ../lib/memleak; NULL if
+ * not found. The caller frees the path.
  */
 char *agent_find_library(void);
 

@@ -149,8 +149,9 @@ int agent_process__take_events(struct agent_process *process)
 	int err = 0;
 
 	/*
-	 * The process's own events apply after the inherited mappings. Limit the number of events,
-	 * as the process may write them faster than memleak reads.
+	 * The process's own events apply after the inherited mappings, so they wait for these
+	 * mappings. The number of events is limited, as the process may write events faster than
+	 * memleak reads them.
 	 */
 	while (!err && left-- && !process->awaited_parent &&
 	       account_view_event(&process->view, process->ended, &event))
@@ -327,8 +328,8 @@ static uint64_t birth_of(const struct process_walk *at, const struct account_blo
 }
 
 /*
- * True if the block was stored after memleak last began an epoch. Forks may have begun more epochs
- * since.
+ * True if the block was stored in the newest epoch that memleak began, or in a later epoch, which a
+ * fork has begun.
  */
 static bool was_put_since(const struct process_walk *at, const struct account_block *found)
 {
@@ -344,8 +345,8 @@ static bool has_size(const struct options *opts, uint64_t size)
 }
 
 /*
- * Returns the size by which a sample is scaled up. Blocks from before sampling began are no
- * samples, and are not scaled.
+ * Returns the sampled_size of a block (see struct block). Blocks from before sampling began were
+ * all recorded.
  */
 static uint64_t sampled_size(const struct block_walk *walk, bool is_sample, uint64_t size)
 {
@@ -373,7 +374,10 @@ static int add_block(void *arg, const struct account_block *found)
 	return site ? block_walk_add(at->walk, &at->owner, site->id, &block, birth_ns) : -ENOMEM;
 }
 
-/* Adds an inherited block. Looks the site up again, as cached entries are reset in each walk. */
+/*
+ * Adds an inherited block. Gets the site from the table again, which resets its sums at its first
+ * use in a walk: the caller may have the site from a cache.
+ */
 static int inherit(const struct process_walk *at, const struct site_entry *site,
 		   const struct block *block, uint64_t birth_ns)
 {
@@ -483,8 +487,8 @@ static void raise_to(__s64 *most, int64_t to)
 }
 
 /*
- * Enables sums, then adds the existing blocks to them. A block that is allocated or freed meanwhile
- * may be counted once, twice or not at all.
+ * Enables sums, then adds the existing blocks to them. A block that is allocated or freed while
+ * this function runs may be counted once, twice or not at all.
  */
 int agent_process__add_up(struct agent_process *process, uint64_t start_ns, uint64_t since_ns)
 {

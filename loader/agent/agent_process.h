@@ -13,7 +13,7 @@
 
 struct agent_process;
 
-/* Gives access to stacks of other processes, from which blocks were inherited. */
+/* Gives access to the stacks of processes from which blocks were inherited. */
 struct ancestry {
 	struct code_files *files;
 	/* Returns the process with this image number, NULL if there is none. */
@@ -30,21 +30,21 @@ struct agent_process {
 	bool replaced; /* the process has executed another program */
 	bool bypassed; /* a log message said that the program calls another allocator */
 	bool was_reported_ended; /* the process had ended when it was last reported */
-	uint32_t epoch;          /* last epoch begun by memleak */
-	bool pictured;           /* a picture of its memory belongs to this epoch */
+	uint32_t epoch;          /* newest epoch that memleak has begun */
+	bool pictured;           /* pictures of its memory are taken in this epoch */
 	struct symspace *space;
-	uint64_t stackless;   /* blocks in this walk without a site, because of SITES_MAX */
+	uint64_t stackless;   /* blocks of this walk that have no stack because of SITES_MAX */
 	uint64_t stacks_lost; /* maximum of stackless over all walks */
 	struct ranges ranges;
 	struct hash_map sites;         /* struct site_entry, by image, kind and stack */
 	struct account_totals counted; /* totals as of the last report of --count */
-	uint32_t *files;               /* file number + 1, 0 if not known yet, by module number */
+	uint32_t *files; /* by module number: file number + 1, or 0 if not known yet */
 	size_t file_cnt;
 	struct heritage heritage;
 	uint32_t awaited_parent; /* image of the parent whose mappings are awaited, 0 if none */
 };
 
-/* Decodes the site number of a mapping or of an inherited block. Returns its stack number. */
+/* Returns the stack number that the site of a mapping or of an inherited block contains. */
 static inline uint32_t agent_stack(uint64_t site)
 {
 	return (uint32_t)site;
@@ -61,7 +61,7 @@ static inline bool agent_stack_is_sample(uint64_t site)
  */
 int agent_process__new(struct symbolizer *symbolizer, struct account_view *view, pid_t pid,
 		       uint32_t image, struct agent_process **ret);
-/* Gives a child that has no name the name of its parent. Returns 0 or -ENOMEM. */
+/* Names a child after its parent if the child has no name. Returns 0 or -ENOMEM. */
 int agent_process__name_after(struct agent_process *process, const struct agent_process *parent);
 void agent_process__free(struct agent_process *process);
 
@@ -80,7 +80,7 @@ void agent_process__count(struct agent_process *process);
 
 /* Returns the process's outstanding bytes, from its sums and mappings. */
 uint64_t agent_process__outstanding(struct agent_process *process, uint64_t since_ns);
-/* Returns the maximum that the process's outstanding bytes have reached. */
+/* Returns the highest number of outstanding bytes that the process is known to have reached. */
 uint64_t agent_process__highest(const struct agent_process *process);
 
 /* Applies pending events. Returns 0 or -ENOMEM. */
@@ -95,7 +95,7 @@ int agent_process__reconcile(struct agent_process *process);
 void agent_process__store_mappings(struct agent_process *process);
 
 /*
- * Begins an epoch, so that blocks stored from now on can be told from older ones. now_ns: current
+ * Begins an epoch, which distinguishes blocks stored from now on from older blocks. now_ns: current
  * time.
  */
 void agent_process__begin_epoch(struct agent_process *process, uint64_t now_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens files as their process sees them. If the path of a mapped file now leads to another file,
- * functions of the mapped file have no names.
+ * Opens files as their process sees them. If the path of a mapped file now leads to a different
+ * file, functions of the mapped file have no names.
  */
 #include "loader/agent/code_files.h"
 

@@ -24,7 +24,9 @@ struct code_files {
 	size_t cap;
 };
 
-/* Returns the number of a module's file, UINT32_MAX if there is no memory or too many files. */
+/*
+ * Returns the number of a module's file; UINT32_MAX if memory runs out or there are too many files.
+ */
 uint32_t code_files_number(struct code_files *files, pid_t pid, const struct account_module *module,
 			   const char *path);
 void code_files_deinit(struct code_files *files);

@@ -113,7 +113,7 @@ static int add(struct agent_counts *all, struct agent_process *process, enum fam
 	return 0;
 }
 
-/* Adds the calls of a process, except for calls such as mmap(), which are not allocator calls. */
+/* Adds the allocator calls of a process. Calls such as mmap() are left out. */
 static int add_process(struct agent_counts *all, struct agent_process *process,
 		       struct snapshot *snap)
 {

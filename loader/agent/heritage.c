@@ -10,11 +10,11 @@
 
 #include "base/array.h"
 
-/* Maximum number of freed blocks, equal to that in the tables of the BPF programs. */
+/* Maximum number of freed blocks. The tables of the BPF programs have the same limit. */
 #define FREED_MOST (1U << 22)
 /*
- * Maximum number of awaited children: forked, but without an account so far. Accounts usually
- * arrive at once. If there are more, the oldest children are dropped.
+ * Maximum number of awaited children, which were forked, but whose accounts have not arrived.
+ * Accounts usually arrive immediately. If there are more children, the oldest are dropped.
  */
 #define AWAITED_MOST 256
 /* Maximum number of mappings stored for all awaited children. */
@@ -94,8 +94,8 @@ static int leave(struct heritage *heritage, const struct account_view *view, uin
 }
 
 /*
- * Records the free of an inherited block. A child has one copy of each, so further frees of the
- * address are ignored.
+ * Records the free of an inherited block. A child has only one copy of each block, so later frees
+ * of the same address are ignored.
  */
 static int free_in_child(struct heritage *heritage, uint32_t image,
 			 const struct account_event *event)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reports of one account about blocks and mappings that forked children inherit: blocks freed since
- * a fork, inherited blocks freed by this process, and mappings at each fork.
+ * Data of one account about blocks and mappings that forked children inherit: blocks freed since a
+ * fork, inherited blocks freed by this process, and mappings at each fork.
  */
 #ifndef LOADER_AGENT_HERITAGE_H
 #define LOADER_AGENT_HERITAGE_H
@@ -30,7 +30,7 @@ struct heritage {
 	size_t awaited_ranges; /* number of mappings stored for awaited children */
 	uint64_t lost;         /* number of frees dropped for lack of room */
 	uint64_t forked;       /* number of forks */
-	uint64_t forked_ns;    /* time of the last fork */
+	uint64_t forked_ns;    /* time of the latest fork */
 	uint64_t arrived_cnt;  /* number of children whose accounts have arrived so far */
 };
 
@@ -51,18 +51,18 @@ int heritage_claim(struct heritage *heritage, uint64_t forked_ns, uint32_t image
 		   struct ranges *child);
 
 /*
- * Returns the number of forked children whose accounts have not arrived; 0 while the account of a
- * child forked at since_ns or later may still arrive.
+ * Returns the number of forked children whose accounts never arrived. Returns 0 if the process has
+ * not ended and has forked at since_ns or later, as accounts may still arrive then.
  */
 uint64_t heritage_missing(const struct heritage *heritage, bool ended, uint64_t since_ns);
 
-/* True if the account of a child forked at since_ns or later may still arrive. */
+/* True if a child was forked at since_ns or later and its account may still arrive. */
 bool heritage_is_awaited(const struct heritage *heritage, uint64_t since_ns);
 
 /*
- * Adds the freed blocks to a walk, and drops those of which no child has a copy. Blocks freed at
- * since_ns or later are kept: children whose accounts have not arrived may have copies. Returns 0
- * or -ENOMEM.
+ * Adds to a walk the freed blocks of which a child has a copy, and drops the other freed blocks.
+ * Blocks freed at since_ns or later are not dropped: a child whose account has not arrived may have
+ * a copy. Returns 0 or -ENOMEM.
  */
 int heritage_walk(struct heritage *heritage, struct inheritance *inheritance, uint64_t since_ns);
 int heritage_walk_freed(const struct heritage *heritage, struct inheritance *inheritance);

@@ -56,8 +56,7 @@ void lineage_deinit(struct lineage *lineage)
 }
 
 /*
- * Finds the parent's account. A pid alone could be that of another process, so pid and start time
- * must both be equal.
+ * Finds the parent's account by pid and start time. The pid alone could be that of another process.
  */
 static struct agent_process *find_parent(const struct agent_processes *processes,
 					 const struct account_view *child)
@@ -83,7 +82,10 @@ static int inherit_mappings(struct lineage *lineage, struct agent_process *paren
 			     : -ENOENT;
 	if (err && err != -ENOENT)
 		return err;
-	/* A thread of the parent may still be writing an event that precedes the fork. */
+	/*
+	 * A thread of the parent may still be writing an event that precedes the fork: try again
+	 * later.
+	 */
 	if (err && parent && clock_ns(CLOCK_MONOTONIC) < child->view.forked_ns + LINEAGE_ARRIVAL_NS)
 		return 0;
 	lineage->mappings_lost += err != 0;
@@ -210,7 +212,7 @@ static int add_freed_blocks(struct inheritance *inheritance,
 	return err;
 }
 
-/* Reads blocks first, then events: an event reports a block that is freed in between. */
+/* Reads blocks before events, so that a block that is freed in between is reported by an event. */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk)
 {

@@ -20,7 +20,10 @@ struct agent_process *agent_processes_find(const struct agent_processes *process
 
 struct lineage {
 	struct inheritance inheritance;
-	/* Processes that have ended and were last reported, but have living descendants. */
+	/*
+	 * Ended processes that are kept after their last report because they have living
+	 * descendants.
+	 */
 	struct agent_processes kept;
 	uint64_t lost;          /* number of children whose parent is unknown */
 	uint64_t mappings_lost; /* children whose inherited mappings are unknown */
@@ -42,15 +45,15 @@ int lineage_walk(struct lineage *lineage, const struct agent_processes *processe
 		 const struct ancestry *ancestry, struct block_walk *walk);
 
 /*
- * Takes ownership of an ended process after its last report, until lineage_sweep() finds that no
- * descendant has its blocks. On -ENOMEM the process remains the caller's.
+ * Takes ownership of an ended process after its last report. lineage_sweep() frees the process when
+ * no descendant has its blocks. On -ENOMEM the process remains the caller's.
  */
 int lineage_keep(struct lineage *lineage, struct agent_process *process);
 int lineage_sweep(struct lineage *lineage, const struct agent_processes *processes);
 
 /*
- * Finds a process by its image number, in processes or among those of lineage_keep(). Returns NULL
- * if there is none.
+ * Finds a process by its image number, in processes or among those passed to lineage_keep().
+ * Returns NULL if there is none.
  */
 struct agent_process *lineage_find(const struct lineage *lineage,
 				   const struct agent_processes *processes, uint32_t image);

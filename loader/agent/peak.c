@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Polls the sums every 10 ms: copying the blocks takes about as long, so shorter intervals would be
- * useless.
+ * Polls the sums every 10 ms. Shorter intervals would be useless, as copying the blocks takes about
+ * as long.
  */
 #include "loader/agent/peak.h"
 

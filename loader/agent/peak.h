@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --peak: decides when to copy the blocks of programs. Programs maintain sums of their blocks.
- * memleak polls the sums, which does not slow the programs.
+ * --peak: decides when to copy the blocks of programs. Each program maintains the sum of its
+ * blocks. memleak polls the sums, which does not slow the programs.
  */
 #ifndef LOADER_AGENT_PEAK_H
 #define LOADER_AGENT_PEAK_H
@@ -20,8 +20,8 @@ int agent_peak_init(struct agent_peak *ret);
 void agent_peak_deinit(struct agent_peak *peak);
 
 /*
- * True if a copy is due. total: currently outstanding bytes; highest: their known maximum;
- * at_report: make a due copy even if copying is slow.
+ * True if a copy is due. total: outstanding bytes of all processes; highest: maximum that any one
+ * process has reached; at_report: before a report, any total above the copied one makes a copy due.
  */
 bool agent_peak_look(struct agent_peak *peak, uint64_t total, uint64_t highest, bool at_report);
 /* Takes ownership of snap, a copy of the blocks that was begun at begin_ns. */

@@ -118,8 +118,8 @@ static int refuse_samples(const struct agent_process *process, const struct samp
 }
 
 /*
- * Makes a process and memleak use the same sampling. Blocks that the process did not record are
- * lost; blocks from before sampling began are complete.
+ * Makes memleak and a process use the same sampling. If the process has been sampling, the blocks
+ * that it did not record are lost; blocks from before sampling began were all recorded.
  */
 static int agree_on_samples(struct agent_source *source, struct agent_process *process)
 {
@@ -344,8 +344,8 @@ static void add_summary(const struct agent_process *process, struct snapshot *sn
 }
 
 /*
- * Returns the number of processes that are not in the report. The children whose accounts never
- * arrived may be the same as those that were refused, so the two counts are not added.
+ * Returns the number of processes that are not in the report. A child whose account never arrived
+ * may also have been refused, so the result is the larger of the two counts, not their sum.
  */
 static uint64_t count_missing(const struct agent_source *source)
 {
@@ -472,7 +472,10 @@ static int agent_source__dispatch(struct source *base, const struct event_listen
 	if (source->opts->peak)
 		err = watch_peak(source, false);
 	look_for_ends(source);
-	/* If the command had ended before the sockets were read, its account must have arrived. */
+	/*
+	 * The command's end was checked before the sockets are read: if it has ended, its account
+	 * is received here.
+	 */
 	if (!err)
 		err = take_accounts(source);
 	if (!err)
@@ -505,8 +508,8 @@ static bool is_same_account(const struct agent_process *process, int fd)
 }
 
 /*
- * True if the process now has another account or none. False if that is unknown, as for a process
- * that is about to end.
+ * True if the process now has a different account or none. False if that is unknown, as for a
+ * process that is about to end.
  */
 static bool has_other_account(const struct agent_process *process)
 {

@@ -16,7 +16,7 @@
 #include "report/terms.h"
 
 #define LOOK_NS 5000000L
-/* Maximum traced calls shown at a time, so that other work is not delayed. */
+/* Maximum traced calls shown per poll, so that other work is not delayed. */
 #define EVENTS_AT_ONCE 8192
 /* Maximum traced calls shown per report, in case programs write faster than memleak reads. */
 #define EVENTS_MOST (1U << 23)
@@ -53,8 +53,8 @@ static bool look(struct agent_process *process, struct head *ret)
 }
 
 /*
- * True if the size filter accepts the call. All frees are accepted, as in traces by BPF programs,
- * which only know the sizes of blocks they have recorded.
+ * True if the size filter accepts the call. All frees are accepted, because the BPF programs also
+ * trace all frees: they know only the sizes of blocks that they have recorded.
  */
 static bool is_wanted(const struct options *opts, const struct account_traced *traced)
 {

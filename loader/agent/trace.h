@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --trace: shows the traced calls of all processes in the order of time. */
+/* --trace: shows the traced calls of all processes, ordered by time. */
 #ifndef LOADER_AGENT_TRACE_H
 #define LOADER_AGENT_TRACE_H
 
