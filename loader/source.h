@@ -16,7 +16,7 @@
 
 struct source;
 
-/* Functions that receive the events of -t. If a function is NULL, its events are not passed on. */
+/* Receives the events of -t. */
 struct event_listener {
 	void (*event)(void *arg, const struct trace_event *event);
 	void *arg;
@@ -74,7 +74,7 @@ struct source_ops {
 	 */
 	void (*expect_pictures)(struct source *source);
 	/*
-	 * Lists the processes that have heaps. The list is to be freed. NULL if the source has no
+	 * Lists the processes that have heaps. The caller frees the list. NULL if the source has no
 	 * such processes.
 	 */
 	int (*processes)(const struct source *source, struct traced_process **ret, size_t *ret_cnt);

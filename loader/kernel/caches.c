@@ -12,14 +12,14 @@
 #include "base/cleanup.h"
 
 /*
- * Prefix of the names of kmalloc()'s caches. A site that uses several of these caches, or an
- * unknown cache, is compared with all caches of kmalloc() together.
+ * Prefix of the names of kmalloc()'s caches. A site whose cache is unknown, or that uses several of
+ * these caches, is compared with all caches of kmalloc() together.
  */
 #define KMALLOC "kmalloc-"
 
 /*
- * Returns the maximum number of free objects that a CPU may keep: those of its own slab, and twice
- * the kernel's default for the partial slabs of this object size.
+ * Returns the maximum number of free objects that a CPU may keep: the objects of its own slab, and
+ * twice the kernel's default number of objects in partial slabs, which depends on the object size.
  */
 static uint64_t kept_by_cpu(const struct slab_cache *cache)
 {
@@ -151,8 +151,8 @@ struct reconciliation {
 };
 
 /*
- * Returns the outstanding bytes in a group of caches. The sorted users from first to end use the
- * group. If the group has a prefix, users outside this range may also use its caches.
+ * Returns the outstanding bytes in a group of caches. The users from first to end, which are
+ * sorted, belong to the group. If the group has a prefix, other users may also use its caches.
  */
 static uint64_t outstanding(const struct reconciliation *all, const struct cache_group *group,
 			    size_t first, size_t end)

@@ -4,7 +4,7 @@
  * its outstanding blocks, the difference has been freed.
  *
  * The result is a bound, not a count: objects from before tracing may have been freed and replaced
- * by new ones. Also, slabinfo counts free objects that CPUs keep for reuse as objects in use.
+ * by new ones. Also, CPUs keep free objects for reuse, and slabinfo counts these objects as used.
  */
 #ifndef LOADER_KERNEL_CACHES_H
 #define LOADER_KERNEL_CACHES_H
@@ -40,8 +40,8 @@ struct cache_user {
 	bool several_caches;
 	uint64_t bytes;
 	uint64_t count;
-	uint64_t shown;        /* number of the blocks that the report shows */
-	uint64_t unseen_frees; /* result: maximum of these blocks freed without an event */
+	uint64_t shown;        /* number of these blocks that are in the report */
+	uint64_t unseen_frees; /* result: maximum number of shown blocks freed without an event */
 };
 
 /*

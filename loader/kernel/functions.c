@@ -13,8 +13,8 @@
 #include "base/order.h"
 
 /*
- * Maximum bytes of a function that no other function follows; other functions end where the next
- * one begins
+ * Maximum size of a function in bytes. A function ends where the next one begins, if that is
+ * nearer.
  */
 #define MOST_BYTES 65536
 /* Maximum number of innermost frames that may belong to tracing */
@@ -23,8 +23,8 @@
 #define ASKING_DEPTH 8
 
 /*
- * Functions of the slab allocators that allocate pages: SLUB, SLAB (before Linux 6.8), and the path
- * of objects too large for slabs
+ * Functions of the slab allocators that allocate pages: those of SLUB, of SLAB (before Linux 6.8),
+ * and for objects that are too large for slabs
  */
 static const char *const slab_names[] = {
 	"allocate_slab", "new_slab",         "___slab_alloc",         "alloc_slab_page",

@@ -163,7 +163,7 @@ static int attach_kprobes(struct kernel_hooks *hooks, size_t hook, const char *f
 
 /*
  * Returns the maximum number of events that a hook may have missed. An event is missed only if the
- * kernel skipped both programs, so the smaller of their counts is the limit.
+ * kernel skipped both programs, so the result is the smaller of their counts.
  */
 static uint64_t trampolines_missed(const struct bpf_object *object, size_t hook)
 {
@@ -210,8 +210,8 @@ void kernel_hooks_start(struct kernel_hooks *hooks)
 }
 
 /*
- * True if the kernel supports kprobes. Checked before the programs are loaded, because programs
- * that cannot be attached need not be verified.
+ * True if the kernel supports kprobes. This is checked before the programs are loaded, to save
+ * their verification if they cannot be attached.
  */
 static bool has_kprobes(void)
 {

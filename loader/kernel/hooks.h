@@ -15,14 +15,14 @@ struct hooks_bpf;
 struct kernel_hooks {
 	struct hooks_bpf *skel; /* NULL if hooks are not available */
 	struct bpf_object *object;
-	bool pages; /* bulk allocations of pages are seen */
+	bool pages; /* bulk allocations of pages are traced */
 	struct bpf_link *links[KERNEL_HOOK_LINKS];
 	size_t link_cnt;
 };
 
 /*
- * Attaches the hooks; recording starts with kernel_hooks_start(). Failure is only logged with -v
- * and is not an error: most events of missing hooks can be inferred from tracepoints. hooks must be
+ * Attaches the hooks; recording starts with kernel_hooks_start(). A failure is no error and is
+ * logged only with -v: most events of missing hooks can be inferred from tracepoints. hooks must be
  * zeroed.
  */
 void kernel_hooks_init(const struct kernel_loading *loading, const struct bpf_object *tables,

@@ -12,13 +12,15 @@
 #include "loader/kernel/places.h"
 #include "loader/tables/tracker.h"
 
-/* Maximum number of slab pages known at once: as many as 4 KiB pages in 1 GiB */
+/*
+ * Maximum number of slab pages that are known at the same time: the number of 4 KiB pages in 1 GiB
+ */
 #define SLAB_PAGES (1U << 18)
 
 /*
- * Bytes of the event ring for -tt. The kernel produces more events than memleak can print. The ring
- * is printed before each report, so it holds only as many events as can be printed in about a
- * second.
+ * Bytes of the event ring for -tt. The kernel produces more events than memleak can print. All
+ * events in the ring are printed before each report, so the ring has room only for the events that
+ * can be printed in about a second.
  */
 #define STACK_EVENTS_BYTES (1U << 22)
 
@@ -36,14 +38,14 @@ static void fill_config(const struct kernel_loading *loading, struct memleak_ker
 	config->page_shift = (uint8_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	config->at = loading->at;
 	config->preempt_count_at = kernel_places_preempt_count(loading->btf);
-	/* Older BTF does not describe variables. */
+	/* Older BTF does not describe variables, so use the addresses from /proc/kallsyms. */
 	if (!config->preempt_count_at && functions->run_queue && functions->preempt_count)
 		config->preempt_count_at =
 			(int64_t)(functions->preempt_count - functions->run_queue);
 	memcpy(config->slab_functions, functions->slab, sizeof(functions->slab));
 	/*
-	 * With -P, percpu allocations are counted, so the pages that hold percpu memory are not
-	 * counted.
+	 * With -P, percpu allocations are counted, so do not also count the pages that contain
+	 * percpu memory.
 	 */
 	for (size_t i = 0, at = functions->slab_cnt;
 	     loading->opts->percpu && i < functions->percpu_cnt && at < MEMLEAK_SLAB_FUNCTIONS; i++)

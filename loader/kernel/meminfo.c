@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* On newer kernels, VmallocUsed of /proc/meminfo is the size of vmalloc()'s pages. */
+/* VmallocUsed in /proc/meminfo is the size of vmalloc()'s pages only on newer kernels. */
 #include "loader/kernel/meminfo.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads how much memory the kernel uses in total. Does not know for whom. */
+/* Reads how much memory the kernel uses in total. */
 #ifndef LOADER_KERNEL_MEMINFO_H
 #define LOADER_KERNEL_MEMINFO_H
 
@@ -7,8 +7,7 @@
 
 #include "report/snapshot.h"
 
-/* Returns the amounts in a file in the format of /proc/meminfo; 0 for those that it does not list.
- */
+/* Reads a file in the format of /proc/meminfo. Amounts that the file does not list are 0. */
 struct kernel_memory meminfo_read(FILE *meminfo);
 
 #endif

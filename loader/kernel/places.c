@@ -297,7 +297,7 @@ static int64_t member_offset(const struct btf *btf, const struct btf_type *type,
 	return -1;
 }
 
-/* The counter is a variable, or in some kernels a member of pcpu_hot. */
+/* The preempt count is a variable, or in some kernels a member of pcpu_hot. */
 int64_t kernel_places_preempt_count(const struct btf *btf)
 {
 	const struct btf_type *type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds out where the kernel's allocation events have their values. If the kernel has BTF, it
+ * Finds out where the kernel's allocation events have their values. If the kernel has BTF, the BTF
  * describes the arguments of the tracepoints; otherwise tracefs describes the fields of the events'
  * records.
  */
@@ -24,8 +24,8 @@ int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret
 			 const char **ret_event);
 
 /*
- * Locates the fields of the records by the format files in the events directory of tracefs. Returns
- * -ENOENT if an event has no format file.
+ * Locates the fields of the events' records. Reads the format files in the events directory of
+ * tracefs. Returns -ENOENT if an event has no format file.
  */
 int kernel_places_by_format(const char *events_folder, struct memleak_value_places *ret,
 			    const char **ret_event);

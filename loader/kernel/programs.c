@@ -57,7 +57,7 @@ static bool is_wanted(const struct kernel_loading *loading, const char *event)
 	case NEED_PERCPU:
 		return loading->opts->percpu;
 	case NEED_OLD:
-		/* Without BTF, attaching fails if the event does not exist. */
+		/* Without BTF, attach_events() finds out whether the event exists. */
 		return !loading->btf || kernel_places_has(loading->btf, event);
 	default:
 		return true;
@@ -122,7 +122,10 @@ static void detach(struct kernel_programs *programs)
 	programs->object = NULL;
 }
 
-/* Configures and loads an open object. Loading may move the object's global data. */
+/*
+ * Configures and loads an open object. Loading may move the object's global data, so get pointers
+ * to the data afterwards.
+ */
 static int load_object(const struct kernel_loading *loading, struct kernel_programs *programs,
 		       struct bpf_object_skeleton *skeleton, const char *prefix,
 		       struct memleak_config *config, struct memleak_kernel_config *kernel_config)
@@ -137,7 +140,7 @@ static int load_object(const struct kernel_loading *loading, struct kernel_progr
 	return bpf_object__load_skeleton(skeleton);
 }
 
-/* Loads programs that read arguments by the kernel's BTF. */
+/* Loads programs that find the arguments of events by the kernel's BTF. */
 static int load_by_btf(const struct kernel_loading *loading, const char *prefix,
 		       struct kernel_programs *programs)
 {

@@ -46,7 +46,10 @@ int kernel_programs_init(const struct options *opts, const struct kernel_functio
 			 size_t target_cnt, struct kernel_programs *ret);
 void kernel_programs_deinit(struct kernel_programs *programs);
 
-/* True if the program handles only the events that the first program missed. */
+/*
+ * True if the program is the second one of an event: it handles only events that the first one
+ * missed.
+ */
 bool kernel_programs_is_second(const struct bpf_program *prog);
 
 /* Starts recording. */

@@ -31,7 +31,7 @@ struct kernel_source {
 	struct kernel_symbols symbols;
 	struct tracker tracker;
 	struct slab_caches caches;    /* caches at the start of tracing; empty if not compared */
-	struct kernel_memory before;  /* when tracing began */
+	struct kernel_memory before;  /* kernel memory when tracing began */
 	bool compares_vmalloc;        /* pages of vmalloc() may have no events */
 	uint64_t hooks_missed_before; /* events that hooks missed before tracking began */
 	struct process *processes;    /* traced processes; their images are index + 1 */
@@ -210,8 +210,8 @@ static int kernel_source__dispatch(struct source *base, const struct event_liste
 	if (err < 0 && err != -EAGAIN)
 		return err;
 	/*
-	 * Evict stacks now: with the stacks of frees and of freed blocks, the table fills up faster
-	 * than reports are made.
+	 * Evict stacks now: -tt also stores the stacks of frees and of freed blocks, so the table
+	 * may fill up before the next report.
 	 */
 	if (source->opts->trace > 1 && !source->tracker.stacks.watch->is_sent)
 		return stack_table_evict(&source->tracker.stacks, &source->tracker.recent);
@@ -291,8 +291,8 @@ static int reconcile(const struct kernel_source *source, struct snapshot *snap)
 }
 
 /*
- * Returns how much vmalloc()'s memory has grown since tracing began beyond what events have shown.
- * Pages that vmalloc() allocates in bulk have no events.
+ * Returns the growth of vmalloc()'s memory since tracing began, minus the growth that events have
+ * shown. Pages that vmalloc() allocates in bulk have no events.
  */
 static uint64_t hidden_vmalloc(const struct kernel_source *source, uint64_t now)
 {
@@ -313,8 +313,8 @@ static uint64_t hidden_vmalloc(const struct kernel_source *source, uint64_t now)
 }
 
 /*
- * Marks sites of the page cache as reclaimable: the flags of their allocations do not always show
- * it.
+ * Marks sites of the page cache as reclaimable, because the flags of their allocations do not
+ * always show that they are.
  */
 static void find_page_cache(const struct kernel_source *source, struct snapshot *snap)
 {

@@ -143,7 +143,7 @@ const struct allocator_function allocator_functions[] = {
 	OWN("mi_strndup", STRING),
 	OWN("mi_realpath", PATH),
 
-	/* All other interceptors that allocate call malloc(). */
+	/* Interceptors of sanitizers that allocate without calling malloc(). */
 	OWN("__interceptor_strdup", STRING),
 	OWN("__interceptor___strdup", STRING),
 

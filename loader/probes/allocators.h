@@ -46,7 +46,7 @@ unsigned int shape_argument_cnt(enum memleak_shape shape);
  */
 bool allocator_is_operator(const struct allocator_function *function);
 
-/* True if probes need the result of a call. Only functions that free have no such result. */
+/* True if probes need the result of a call. False for functions that only free. */
 bool shape_returns(enum memleak_shape shape);
 
 #endif

@@ -97,7 +97,7 @@ int backing_inode(int fd, struct file_id *ret)
 		return -errno;
 	told = ask_program(at, ret);
 	munmap(at, len);
-	/* Without bpf_find_vma(), the kernel shows the backing inode in /proc/PID/maps. */
+	/* Kernels without bpf_find_vma() show the backing inode in /proc/PID/maps. */
 	if (!told)
 		mapped_file_id(fd, ret);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * BPF programs for entry links, which probe only the entries of functions. They are needed next to
- * session links, but only in few processes. They are loaded when the first entry link is needed,
+ * BPF programs for entry links, which probe only the entries of functions. A few processes need
+ * them in addition to session links. The programs are loaded when the first entry link is needed,
  * into a second BPF object that uses the maps of the main object.
  */
 #ifndef LOADER_PROBES_ENTRY_PROGRAMS_H
@@ -26,8 +26,8 @@ void entry_programs__free(struct entry_programs *programs);
 struct bpf_program *entry_programs__get(struct entry_programs *programs);
 
 /*
- * Fills the tail-call table for links other than session links. enter: the program that goes on
- * after an entry if the call is not nested. Returns 0 or a negative errno.
+ * Fills the tail-call table for links other than session links. enter: the program that continues
+ * the entry if the call is not nested. Returns 0 or a negative errno.
  */
 int entry_programs_put_tail_calls(const struct user_bpf *skel, const struct bpf_program *enter);
 

@@ -70,8 +70,8 @@ int multi_link_create(const struct multi_link *link)
 #define CACHE_LINE_BYTES 64
 
 /*
- * Function that a trial probes. Kernels emulate the instruction at its probe, so it is not
- * single-stepped.
+ * Function that is probed in a trial. Kernels emulate its first instruction and do not single-step
+ * it.
  */
 static void __attribute__((noinline)) tried_function(void)
 {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Attach types of the programs, which the oldest supported libbpf does not define. */
+/* Attach types that the oldest supported libbpf does not define. */
 #define MULTI_LINK_ATTACH_TYPE 48   /* BPF_TRACE_UPROBE_MULTI */
 #define SESSION_LINK_ATTACH_TYPE 57 /* BPF_TRACE_UPROBE_SESSION */
 

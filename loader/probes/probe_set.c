@@ -132,8 +132,9 @@ static struct bpf_program *multi_program(const struct attachment *to, enum multi
 }
 
 /*
- * True if the probe needs an entry link instead of a session link. With a session link, the kernel
- * intercepts returns not only in the bound process but in all processes, such as children.
+ * True if the probe needs an entry link instead of a session link. A session link would make the
+ * kernel intercept the function's returns in all processes, such as children, not only in the bound
+ * process.
  */
 static bool needs_entry_link(const struct probe *probe)
 {

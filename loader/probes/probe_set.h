@@ -44,7 +44,7 @@ struct probe {
 	uint64_t offset; /* offset in the file */
 	bool at_return;  /* the result of a call is read by a return probe */
 	bool throws;     /* the result of a call is read by probes of MEMLEAK_SHAPE_RETURN */
-	int err; /* result of attaching: 0, -EEXIST if the place is already probed, or another */
+	int err;         /* result of attaching: 0, -EEXIST if already probed, or another errno */
 	struct file_id file;
 };
 
@@ -73,8 +73,8 @@ int probe_set_attach(struct probe_set *set, const struct probe_programs *program
 		     int fd, struct probe *probes, size_t cnt);
 
 /*
- * Attaches all probes again after a thread of the process other than its first has executed a
- * program: that thread replaces the first thread, to which the probes are bound. *old is set to the
+ * Attaches all probes again after a thread other than the first has executed a program. The kernel
+ * then replaces the first thread, to which the probes are bound, by that thread. *old is set to the
  * old probes. Detaching them is slow, so the caller does it later. Returns 0 or the first error;
  * the other probes are attached even after an error.
  */
@@ -82,9 +82,9 @@ int probe_set_rebind(struct probe_set *set, const struct probe_programs *program
 		     struct probe_set *old);
 
 /*
- * Attaches present and future probes also for other processes that run in this process's memory.
- * Their links fire in all processes, and the BPF programs filter the calls. Returns 0 or the first
- * error.
+ * Attaches all probes of the set also for other processes that run in this process's memory, and
+ * does so for probes that are added later. The additional links fire in all processes, and the BPF
+ * programs filter the calls. Returns 0 or the first error.
  */
 int probe_set_add_sharers(struct probe_set *set, const struct probe_programs *programs);
 /* Removes the links added by probe_set_add_sharers(), when the memory is no longer shared. */

@@ -105,8 +105,8 @@ void shared_probes_note_systems(struct shared_probes *shared, uint64_t now_ns,
 }
 
 /*
- * True if the file is in use. Entries that differ only in change time share their probes, so each
- * of them counts.
+ * True if the file is in use. Entries that differ only in change time share their probes, so the
+ * file is in use if one of these entries is.
  */
 static bool is_used(const struct shared_probes *shared, const struct probed_file *file,
 		    unsigned int rounds, uint64_t since_ns)

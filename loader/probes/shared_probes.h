@@ -39,15 +39,15 @@ size_t shared_probes_heaps(const struct shared_probes *shared);
 void shared_probes_begin_round(struct shared_probes *shared);
 void shared_probes_use_all(struct shared_probes *shared);
 /*
- * Sets system_ns to now_ns for files whose file system is in use, as reported by is_in_use(). A
- * file on an overlay always counts as in use, since it is unknown through which mount it was
- * probed.
+ * Sets system_ns to now_ns for files whose file system is in use, as reported by is_in_use(). For a
+ * file on an overlay, the file system always counts as in use, since it is unknown through which
+ * mount the file was probed.
  */
 void shared_probes_note_systems(struct shared_probes *shared, uint64_t now_ns,
 				bool (*is_in_use)(void *arg, dev_t dev), void *arg);
 /*
- * Drops files that no process has mapped in the last sweep rounds (rounds is their number), or
- * whose file system was not in use since since_ns. Removing probes is slow: stops after the first
+ * Drops files that no process has mapped in the last `rounds` sweep rounds, and files whose file
+ * system has not been in use since since_ns. Removing probes is slow, so it stops after the first
  * file with probes and returns true.
  */
 bool shared_probes_drop_unused(struct shared_probes *shared, unsigned int rounds,
