@@ -82,9 +82,9 @@ int probe_set_rebind(struct probe_set *set, const struct probe_programs *program
 		     struct probe_set *old);
 
 /*
- * Attaches all probes of the set also for other processes that run in this process's memory, and
- * does so for probes that are added later. The additional links fire in all processes, and the BPF
- * programs filter the calls. Returns 0 or the first error.
+ * Attaches all probes of the set, including those added later, also for other processes that run in
+ * this process's memory. The additional links fire in all processes, and the BPF programs filter
+ * the calls. Returns 0 or the first error.
  */
 int probe_set_add_sharers(struct probe_set *set, const struct probe_programs *programs);
 /* Removes the links added by probe_set_add_sharers(), when the memory is no longer shared. */

@@ -13,7 +13,10 @@
 #include "base/array.h"
 #include "base/bisect.h"
 
-/* Maximum mappings and lists kept. They limit memory if programs unload libraries all the time. */
+/*
+ * Maximum numbers of mappings and lists that are kept. They limit memory if programs keep unloading
+ * libraries.
+ */
 #define MAPPINGS_MAX (1U << 18)
 #define LISTS_MAX 4096
 
@@ -162,7 +165,8 @@ static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_
 /* The lists that are used to resolve one stack. */
 struct reading {
 	struct neighbours lists;
-	const struct code_list *known; /* mappings during the walk; NULL if lists.same has them */
+	/* Mappings that the walk used; NULL if lists.same contains them. */
+	const struct code_list *known;
 };
 
 static struct reading begin_reading(const struct code_history *history, uint32_t image,

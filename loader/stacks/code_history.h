@@ -40,7 +40,7 @@ void code_history_drop(struct code_history *history, uint32_t image);
 /*
  * Resolves the frames of a stack to files and offsets. Marks ambiguous frames as unsure. Cuts the
  * stack where the walk mistook code for other code. Returns false if a frame is unsure: the same
- * frames at another unload count may then be another stack.
+ * frames may then be a different stack at a different unload count.
  */
 bool code_history_resolve(const struct code_history *history, uint32_t image,
 			  struct memleak_stack *stack);

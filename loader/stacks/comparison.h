@@ -41,7 +41,7 @@ struct comparison {
 
 void comparison_deinit(struct comparison *comparison);
 
-/* Compares a copied stack, unless the wanted number of stacks has been compared. */
+/* Compares a copied stack, unless the wanted number of stacks has already been compared. */
 void comparison_take(struct comparison *comparison, struct walker_spaces *walker,
 		     const struct memleak_stack_copy *copy);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Deferred stacks (see struct memleak_stack) contain code that the programs did not know, such as a
- * library that was just loaded. The programs send a copy of the stack's memory along. When the code
- * is known, libdwfl walks this copy, and the result replaces the programs' stack.
+ * library that was just loaded. With such a stack, the programs send a copy of its memory. When the
+ * code is known, libdwfl walks this copy, and the result replaces the programs' stack.
  */
 #ifndef LOADER_STACKS_DEFERRED_STACKS_H
 #define LOADER_STACKS_DEFERRED_STACKS_H
@@ -23,7 +23,7 @@ struct deferred_stacks {
 	size_t file_cnt; /* number of files with unwind tables at the last check */
 	uint64_t taken;
 	uint64_t finished; /* stacks that libdwfl walked to the end */
-	uint64_t cut;      /* stacks of which neither walk reached the end */
+	uint64_t cut;      /* stacks whose end neither walk reached */
 };
 
 /* Allows the programs to send stacks. All fields before waiting must be set. */
@@ -42,8 +42,8 @@ void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak
 bool deferred_stacks_is_waiting(const struct deferred_stacks *deferred, uint32_t image);
 
 /*
- * Finishes pending stacks of an image. most: their maximum number. The mappings of the process must
- * have been read again since the stacks were walked.
+ * Finishes pending stacks of an image. most: maximum number of stacks to finish. The mappings of
+ * the process must have been read again since the stacks were walked.
  */
 void deferred_stacks_finish(struct deferred_stacks *deferred, const struct walker_subject *subject,
 			    uint32_t image, size_t most, uint64_t deadline_ns);

@@ -66,7 +66,7 @@ static void update(struct map_updater *map_updater)
 	err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
 	pthread_mutex_lock(&map_updater->lock);
 	/*
-	 * Report the error: the caller waits for the map to appear, which it does not after a
+	 * Report the error, as the caller waits for the map to appear, which never happens after a
 	 * failure.
 	 */
 	if (err)
@@ -76,8 +76,8 @@ static void update(struct map_updater *map_updater)
 }
 
 /*
- * Removes keys in a batch, which waits for one grace period (on older kernels, one per key).
- * Kernels without batch operations remove keys one by one.
+ * Removes keys in a batch, which waits for one grace period (on older kernels, one per key). On
+ * kernels without batch operations, removes keys one by one.
  */
 static void remove_keys(int maps_fd, const struct keys *keys)
 {
@@ -176,8 +176,8 @@ int map_updater__new(struct map_updater **ret)
 }
 
 /*
- * Joins a thread. Also waits until the kernel has removed the thread's task, which leak checkers
- * would otherwise report.
+ * Joins a thread, then waits until the kernel has removed the thread's task: leak checkers would
+ * report a thread that still exists.
  */
 static void join(pthread_t thread, pid_t tid)
 {
@@ -242,8 +242,8 @@ int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key,
 	pthread_mutex_lock(&map_updater->lock);
 	err = hand_over(map_updater, maps_fd, key, map_fd);
 	/*
-	 * Poll, since the kernel does not notify of the update. The thread needs only microseconds
-	 * for it.
+	 * Poll, since the kernel does not report when programs see the map. They see it within
+	 * microseconds.
 	 */
 	while (!err && !is_seen(maps_fd, key, info.id)) {
 		pthread_mutex_unlock(&map_updater->lock);
@@ -255,7 +255,9 @@ int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key,
 	return err;
 }
 
-/* Ignores a key that is not in the map, since it would cost the batch another grace period. */
+/*
+ * Ignores a key that is not in the map, since it would cost the batch an additional grace period.
+ */
 void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t key)
 {
 	struct keys *removed = &map_updater->removed;
@@ -266,8 +268,8 @@ void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t 
 	pthread_mutex_lock(&map_updater->lock);
 	map_updater->removed_fd = maps_fd;
 	/*
-	 * If memory runs out, the key stays in the map. Use removed only after find_thread(), which
-	 * unlocks the lock for some time.
+	 * If memory runs out, the key stays in the map. Access removed only after find_thread(),
+	 * which releases the lock for some time.
 	 */
 	if (!find_thread(map_updater) &&
 	    !array_reserve(&removed->items, &removed->cap, removed->cnt + 1))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts maps into maps of maps. BPF programs see a new map at once, but the kernel blocks the
+ * Puts maps into maps of maps. BPF programs see a new map immediately, but the kernel blocks the
  * calling thread for more than 10 ms, until no program uses the old map. The updates are therefore
  * made by other threads.
  */

@@ -46,7 +46,7 @@ void mapping_list_add(struct mapping_list *list, const struct mapping *mapping, 
  */
 ssize_t mapping_list_file(const struct mapping_list *list, const struct mapping *mapping);
 
-/* True if the lists are equal for the BPF programs. */
+/* True if the BPF programs see no difference between the lists. */
 bool mapping_list_equal(const struct mapping_list *a, const struct mapping_list *b);
 
 /*

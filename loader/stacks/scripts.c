@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the interpreters of processes and the places of scripts. */
+/* Keeps the interpreters of processes, and the names and lines of their scripts' frames. */
 #include "loader/stacks/scripts.h"
 
 #include <bpf/bpf.h>
@@ -19,7 +19,7 @@
 #include "prober/prober.h"
 #include "prober/server/python_layout.h"
 
-/* Maximum places kept. Further places have no name. */
+/* Maximum places kept. Places beyond this number have no names. */
 #define PLACES_MAX (1U << 20)
 
 /* An interpreter's file; layout is NULL if its frames cannot be read. */
@@ -100,7 +100,7 @@ static const struct script_file *file_of(struct scripts *scripts, pid_t pid,
 	err = prober_interpreter(fd, deadline_ns, &file->found);
 	if (!err)
 		file->layout = python_layout_of(file->found.version);
-	/* A program that loads libpython has no interpreter of its own. */
+	/* Do not log an executable without an interpreter: it may load libpython, which has one. */
 	if (!file->layout && (!err || strstr(mapping->path, ".so")))
 		say_unread(mapping->path, file->found.version);
 	return file;
@@ -162,7 +162,10 @@ static struct script_image *image_of(const struct scripts *scripts, uint32_t ima
 	return found || !base ? found : hash_map_get(&scripts->images, base);
 }
 
-/* Images that were forked from each other may have different code at one address. */
+/*
+ * Includes the image in the key, since a parent and its forked child may have different code at one
+ * address.
+ */
 static uint64_t key_of(uint32_t image, const struct memleak_script_frame *frame)
 {
 	uint64_t hash = hash_mix(image, MEMLEAK_SCRIPT_CODE(frame));

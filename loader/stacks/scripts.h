@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interpreters, and the frames of their scripts: passes to the BPF programs where a process's
- * interpreter keeps them, reads names and lines while they are in its memory, and puts the frames
- * between the native ones. Knows nothing of sites.
+ * Handles the frames of scripts. Passes their place in an interpreter's memory to the BPF programs,
+ * reads their names and lines from this memory, and inserts them between the native frames. Knows
+ * nothing of sites.
  */
 #ifndef LOADER_STACKS_SCRIPTS_H
 #define LOADER_STACKS_SCRIPTS_H
@@ -28,20 +28,23 @@ void scripts_deinit(struct scripts *scripts);
 bool scripts_may_run(const char *path);
 
 /*
- * Finds the interpreter in a mapped file of a process. file: its number in frames. Returns true if
- * the programs can read the frames of scripts from now on.
+ * Finds the interpreter in a mapped file of a process. file: number of the file in frames. Returns
+ * true if the programs can read the frames of scripts from now on.
  */
 bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct mapping *mapping,
 		 size_t file, uint64_t deadline_ns);
 void scripts_drop(struct scripts *scripts, uint32_t image);
 
-/* Reads the names of frames that are not known yet. base: image that it was forked from, or 0. */
+/*
+ * Reads the names of frames that are not known yet. base: image from which this image was forked,
+ * or 0.
+ */
 void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t base,
 		  const struct script_frames *frames, uint64_t deadline_ns);
 
 /*
- * Puts the frames of scripts before the frame of the evaluation loop that ran them. *ret is from
- * malloc(). Returns 0 or -ENOMEM.
+ * Puts the frames of scripts before the frame of the evaluation loop that ran them. The caller
+ * frees *ret. Returns 0 or -ENOMEM.
  */
 int scripts_merge(const struct scripts *scripts, uint32_t image, uint32_t base,
 		  const struct memleak_stack *stack, const struct script_frames *frames,

@@ -11,8 +11,8 @@
 #define RING_BATCHES 64
 
 /*
- * Stores a copy of a deferred stack, or compares another copy. Returns a negative number to stop
- * reading the ring after this copy.
+ * Stores the copy of a deferred stack, or compares a copy of any other stack. Returns a negative
+ * number to stop reading the ring after this copy.
  */
 static int handle_copy(void *arg, void *data, size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the copies of stacks that the BPF programs send, and stores deferred stacks or compares
- * stacks.
+ * Reads the copies of stacks that the BPF programs send. Stores copies of deferred stacks, and
+ * compares copies of other stacks.
  */
 #ifndef LOADER_STACKS_STACK_COPIES_H
 #define LOADER_STACKS_STACK_COPIES_H

@@ -31,11 +31,14 @@
 
 /*
  * Maximum time to build a table, in nanoseconds. A file that takes longer gets no table. Time
- * during which the helper waits for a processor does not count: on a busy machine, large files
- * would get no tables.
+ * during which the helper waits for a processor does not count, or else large files would get no
+ * tables on a busy machine.
  */
 #define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
-/* Maximum time that does not count, in nanoseconds, since other files wait meanwhile. */
+/*
+ * Maximum waiting time that does not count, in nanoseconds. It is limited because other files have
+ * to wait, too.
+ */
 #define DELAY_NS_MAX HANG_NS
 
 struct pending_table {
@@ -261,8 +264,8 @@ static void add_opened(struct unwind_files *files, int fd, const struct file_ver
 }
 
 /*
- * Returns how long the helper has worked on the current job. The count of a helper that was started
- * again begins at 0.
+ * Returns how long the helper has worked on the current job. If the helper was restarted,
+ * unwinder__delay_ns() began at 0 again.
  */
 static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 {
@@ -341,7 +344,7 @@ static int build(struct unwind_files *files, int fd, const struct file_version *
 {
 	int err = files->job.running ? finish_job(files, deadline_ns) : 0;
 
-	/* The job that has just finished was for this file. */
+	/* The job that has just finished may have been for this file. */
 	if (!err && find(files, version) >= 0)
 		return 0;
 	if (!err && !user_budgets_has_time(&files->budgets, uid, clock_ns(CLOCK_MONOTONIC)))

@@ -88,11 +88,14 @@ int unwind_files_init(struct unwind_files *files, int arenas_fd, int files_fd,
 		      struct map_updater *map_updater, struct symbolizer *symbolizer, bool wanted);
 void unwind_files_deinit(struct unwind_files *files);
 
-/* Returns the index of a file by its number in the symbolizer, which is not 0; or -ENOENT. */
+/*
+ * Returns the index of the file with this nonzero number in the symbolizer; -ENOENT if there is
+ * none.
+ */
 ssize_t unwind_files_find(const struct unwind_files *files, uint32_t symbols);
 
 /*
- * Returns the index of an open file. If the file is new, has its table built. Before
+ * Returns the index of an open file. If the file is new, its table is built. Before
  * unwind_files_place(), only the version of the file is valid. name: for messages. uid: owner of
  * the process. Returns -ETIMEDOUT if the user's budget is used up, -EAGAIN if the table is not
  * ready by deadline_ns, or another negative errno.
@@ -100,7 +103,7 @@ ssize_t unwind_files_find(const struct unwind_files *files, uint32_t symbols);
 ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uid_t uid,
 			 uint64_t deadline_ns);
 
-/* Adds the table that is being built, if it is ready. */
+/* If the table that is being built is ready, adds it. */
 void unwind_files_poll(struct unwind_files *files);
 /* True while a table is being built. New files have to wait until it is ready. */
 bool unwind_files_busy(const struct unwind_files *files);
@@ -117,7 +120,7 @@ uint64_t unwind_file_frame(size_t file);
 
 /*
  * Puts new tables into an arena and passes their files to the BPF programs. A file whose table does
- * not fit has no table.
+ * not fit gets no table.
  */
 void unwind_files_place(struct unwind_files *files);
 

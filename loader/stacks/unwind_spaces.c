@@ -86,7 +86,7 @@ static ssize_t find_file(struct unwind_spaces *spaces, struct published_space *s
 	if (!mapping->file.ino)
 		return -ENOENT;
 	/*
-	 * The mapping is from a kernel record, and the process has probably ended: try the file's
+	 * If the mapping is from a kernel record, the process has probably ended: try the file's
 	 * path first.
 	 */
 	fd = mapping->since_ns ? mapped_file_open(mapping, &st) : -ENOENT;
@@ -114,9 +114,9 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 }
 
 /*
- * Returns the file of a mapping without opening it, or -ENOENT. The mapping was in the last list,
- * or the symbolizer has opened the file. The modification time of a file in the last list may have
- * changed, but it is still the same file.
+ * Returns the file of a mapping if it is known without opening it; otherwise -ENOENT. The file is
+ * known if the mapping is in the list published before, or if the symbolizer has opened the file. A
+ * file in that list may have been modified since, but is still the same file.
  */
 static ssize_t known_file(const struct unwind_spaces *spaces, const struct published_space *space,
 			  const struct unwind_subject *subject, const struct mapping *mapping)
@@ -180,8 +180,8 @@ static int list_mappings(struct unwind_spaces *spaces, struct published_space *s
 }
 
 /*
- * Returns the number that turns an address in the mapping into a frame of the file when it is
- * added; 0 if the frame stays an address.
+ * Returns the number to add to an address in the mapping to get a frame of the file; 0 if the frame
+ * stays an address.
  */
 static uint64_t frame_distance(const struct unwind_mapping *mapping, size_t number)
 {
@@ -299,8 +299,8 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
 
 /*
  * Passes the list to the BPF programs if it has changed. An unchanged list is not passed again, as
- * that would empty the programs' caches. Nor is the list of an ended process, since no program
- * walks its stacks.
+ * that would empty the programs' caches. The list of an ended process is not passed either, since
+ * no program walks its stacks.
  */
 static int publish_change(struct unwind_spaces *spaces, struct published_space *space,
 			  const struct unwind_subject *subject, struct mapping_list *list)
@@ -322,7 +322,7 @@ static int publish_change(struct unwind_spaces *spaces, struct published_space *
 	space->list = *list;
 	*list = (struct mapping_list){0};
 	space->published = *subject;
-	/* These are owned by the caller. */
+	/* The caller owns these two objects. */
 	space->published.permanent = NULL;
 	space->published.space = NULL;
 	space->generation = spaces->generation;
@@ -360,8 +360,8 @@ static int refresh(struct unwind_spaces *spaces, const struct unwind_subject *su
 	if (err || !list->cnt)
 		return err;
 	/*
-	 * The files were opened by the addresses of mappings. If code was unloaded meanwhile, they
-	 * may be the wrong files.
+	 * The files were opened by the addresses of mappings. If code was unloaded since the
+	 * mappings were read, they may be the wrong files.
 	 */
 	if (!subject->ended && unwind_spaces_unloads(spaces, subject->pid) != subject->unloads)
 		return 0;

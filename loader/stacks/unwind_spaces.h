@@ -40,13 +40,13 @@ struct unwind_spaces_fds {
 struct unwind_subject {
 	pid_t pid;
 	uint32_t image;
-	uint32_t unloads;                /* the target's unload count before maps was read */
+	uint32_t unloads;                /* unload count before the process's mappings were read */
 	bool ended;                      /* the process has ended; its mappings no longer change */
 	uint64_t r_debug;                /* address of r_debug, as in struct unwind_space */
 	const struct file_id *permanent; /* files that the process never unloads */
 	size_t permanent_cnt;
 	uint64_t deadline_ns;         /* deadline for reading the process's files */
-	const struct symspace *space; /* updated by the mappings that are passed */
+	const struct symspace *space; /* already updated with the current mappings */
 };
 
 /*
@@ -62,8 +62,8 @@ uint32_t unwind_spaces_unloads(const struct unwind_spaces *spaces, pid_t pid);
 
 /*
  * Passes the process's current mappings to the BPF programs, and builds unwind tables of new files.
- * If the process has unloaded code since the mappings were read, it passes nothing, since a record
- * of the unload will follow. Returns false if the deadline passed before all files were read; then
+ * Passes nothing if the process has unloaded code since the mappings were read, since a record of
+ * the unload will follow. Returns false if the deadline passed before all files were read; then
  * call again.
  */
 bool unwind_spaces_refresh(struct unwind_spaces *spaces, const struct unwind_subject *subject,

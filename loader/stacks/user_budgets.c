@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Charges slow work to users. Charges for the time of a helper decay at a tenth of real time. */
+/* Charges slow work to users. The charged time of a helper decays at a tenth of real time. */
 #include "loader/stacks/user_budgets.h"
 
 #include <stdlib.h>
@@ -15,13 +15,13 @@
 
 /* Minimum duration of work that is charged, in nanoseconds. */
 #define USUAL_NS 1000000000ULL
-/* Maximum waiting time before user_budgets_must_pause() is true, in nanoseconds. */
+/* Waiting time above which user_budgets_must_pause() is true, in nanoseconds. */
 #define USUAL_WAIT_NS 200000000ULL
 /* Minimum duration of a wait that is charged to a user, in nanoseconds. */
 #define LITTLE_WAIT_NS 5000000ULL
 /*
- * The waiting time of all users decays in real time. The waiting time of one user decays at real
- * time divided by WAIT_SHARE.
+ * The waiting time of all users decays as fast as real time passes; that of one user decays more
+ * slowly, by the factor WAIT_SHARE.
  */
 #define WAIT_SHARE 2
 

@@ -41,9 +41,9 @@ void user_budgets_deinit(struct user_budgets *budgets);
 void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			uint64_t now_ns);
 /*
- * Charges a wait of taken_ns that has just ended to a user and to the total. If the wait was longer
- * than usual, user_budgets_must_pause() is then true for all users for as long as the excess time,
- * and for this user for twice as long.
+ * Charges a wait of taken_ns that has just ended to a user and to the total of all users. If the
+ * wait exceeds the usual time, user_budgets_must_pause() then returns true: for all users for as
+ * long as the excess, and for this user for twice as long.
  */
 void user_budgets_charge_wait(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			      uint64_t now_ns);
@@ -52,8 +52,8 @@ bool user_budgets_must_pause(struct user_budgets *budgets, uid_t uid, uint64_t n
 bool user_budgets_has_time(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 /*
  * Notes that memory of the user's process could not be read in time. Since a read may block a
- * helper forever, reads of this user's memory are paused for ten seconds, and for twice as long
- * after each further hang.
+ * helper forever, reads of this user's memory are paused: for ten seconds after the first hang, and
+ * after each later hang for twice as long as before.
  */
 void user_budgets_hang(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);
 bool user_budgets_hangs(struct user_budgets *budgets, uid_t uid, uint64_t now_ns);

@@ -44,9 +44,9 @@ struct walker_spaces {
 void walker_spaces_deinit(struct walker_spaces *spaces);
 
 /*
- * Sends the process's mappings to the helper, unless it has this generation, and drops old mappings
- * of the process. Sends nothing if the mappings are unknown. Returns 0, or a negative errno if the
- * process's stacks cannot be walked.
+ * Sends the process's mappings to the helper, unless the helper already has this generation, and
+ * drops old mappings of the process. Sends nothing if the mappings are unknown. Returns 0, or a
+ * negative errno if the process's stacks cannot be walked.
  */
 int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject *subject);
 
