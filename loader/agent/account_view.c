@@ -430,8 +430,8 @@ bool account_view_traced(struct account_view *view, bool ended, struct account_t
 	if (!room || cnt < view->traced_at)
 		return false;
 	/*
-	 * If another memleak process reads the same ring, the agent may overwrite entries that this
-	 * one has not read.
+	 * Another memleak process may be reading the same ring: the agent may then overwrite
+	 * entries that were not read here.
 	 */
 	if (cnt - view->traced_at > room) {
 		view->passed += cnt - view->traced_at - room;

@@ -83,8 +83,8 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 			  size_t most, unsigned int *ret_end);
 
 /*
- * Copies a module and its path, which is unescaped and cut to path_size. False if there is no such
- * module.
+ * Copies a module and its path. The path has the form that it has in /proc/PID/maps, and is cut to
+ * path_size. False if there is no such module.
  */
 bool account_view_module(const struct account_view *view, uint32_t number,
 			 struct account_module *ret, char *path, size_t path_size);

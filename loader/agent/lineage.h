@@ -40,7 +40,7 @@ int lineage_add(struct lineage *lineage, const struct agent_processes *processes
 /* Gives children the inherited mappings that were unknown when their accounts arrived. */
 int lineage_retry_mappings(struct lineage *lineage, const struct agent_processes *processes);
 
-/* Adds the inherited blocks of all processes to a walk, after their own blocks. */
+/* Adds the inherited blocks of all processes to a walk that already has their own blocks. */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk);
 

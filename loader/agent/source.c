@@ -521,7 +521,10 @@ static bool has_other_account(const struct agent_process *process)
 	       (!err && !fstat(process->view.fd, &st) && account.ino != st.st_ino);
 }
 
-/* Logs if the process calls another allocator, or has executed a program without an account. */
+/*
+ * Logs a message if the process calls another allocator, or has executed a program without an
+ * account.
+ */
 static void look_at_agent(struct agent_process *process)
 {
 	if (process->replaced)

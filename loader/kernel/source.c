@@ -397,8 +397,8 @@ static int read_functions(struct kernel_source *source)
 }
 
 /*
- * Adds a process to the targets. A process that has already ended is not added, but has an image
- * number all the same.
+ * Adds a process to the targets. A process that has already ended is not added, but still has an
+ * image number.
  */
 static int add_target(struct kernel_source *source, uint32_t image, pid_t pid)
 {

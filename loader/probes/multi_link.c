@@ -86,8 +86,9 @@ static int compare_ns(const void *a, const void *b)
 }
 
 /*
- * Calls the function repeatedly, and sets *arg to the usual time of a call, in nanoseconds. Between
- * calls it writes to memory, as traced programs do, to displace the contents of the CPU cache.
+ * Calls the function repeatedly, and sets *arg to the median time of a call, in nanoseconds.
+ * Between calls it writes to memory, as traced programs do, to displace the contents of the CPU
+ * cache.
  */
 static void *run_tried_function(void *arg)
 {
