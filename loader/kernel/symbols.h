@@ -22,7 +22,7 @@ struct kernel_symbols {
  * names, and one message is logged.
  */
 int kernel_symbols_init(struct kernel_symbols *symbols, struct symbolizer *symbolizer);
-/* Frees the backend, which may be zeroed. */
+/* Frees the backend. A zeroed backend is also accepted. */
 void kernel_symbols_deinit(struct kernel_symbols *symbols);
 
 #endif

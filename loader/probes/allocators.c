@@ -225,7 +225,7 @@ unsigned int shape_argument_cnt(enum memleak_shape shape)
 	case MEMLEAK_SHAPE_HEAP_REALLOCARRAY:
 		return 4;
 	default:
-		return 6; /* arguments passed in registers */
+		return 6; /* all arguments that are passed in registers */
 	}
 }
 

@@ -46,7 +46,7 @@ struct unwind_subject {
 	const struct file_id *permanent; /* files that the process never unloads */
 	size_t permanent_cnt;
 	uint64_t deadline_ns;         /* deadline for reading the process's files */
-	const struct symspace *space; /* already updated with the current mappings */
+	const struct symspace *space; /* symbol space, already updated with the mappings */
 };
 
 /*

@@ -68,8 +68,8 @@ const struct walker_code_space *walker_spaces_find(const struct walker_spaces *s
 }
 
 /*
- * Returns the address at which the start of the code's file is mapped, at or below the code; 0 if
- * it is not mapped there.
+ * Returns the address, at or below the code, at which the start of the code's file is mapped; 0 if
+ * there is none.
  */
 static uint64_t find_headers(const struct proc_maps *maps, const struct mapping *code)
 {
