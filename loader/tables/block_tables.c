@@ -106,7 +106,7 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 	if (!tables->watch || tables->watch->stored < tables->watch->limit)
 		return;
 	recent_blocks_count(recent, &in_cache, &held);
-	/* Most of the blocks stored in the table have been freed again. */
+	/* The table is not filling up: most of the blocks stored in it have been freed since. */
 	if (held < tables->first / 4) {
 		watch_from(tables, held);
 		return;

@@ -37,8 +37,8 @@ static int keep_block(struct block_walk *walk, const struct block *block)
 }
 
 /*
- * Returns the age of a block in the last reported snapshot; AGE_UNKNOWN if that snapshot did not
- * have the block.
+ * Returns the age that a block had in the last reported snapshot; AGE_UNKNOWN if the block was not
+ * in that snapshot.
  */
 static uint64_t last_age_ns(const struct block_walk *walk, uint64_t birth_ns)
 {
@@ -67,8 +67,7 @@ static int add_block(struct block_walk *walk, struct site_entry *entry, const st
 }
 
 /*
- * Keeps a block for a proof. A proof needs all blocks, even blocks about which it does not decide
- * whether they are lost.
+ * Keeps a block for a proof. A proof needs all blocks, including the blocks that it does not judge.
  */
 static int keep_for_proof(struct block_walk *walk, const struct block_owner *owner,
 			  struct site_entry *entry, const struct block *block, uint64_t birth_ns,

@@ -27,15 +27,15 @@ struct block_walker {
 	block_owner_fn *owner;
 	void *arg;
 	struct site_table sites;
-	bool blocks_have_pids;    /* blocks have a pid in tid */
-	struct sampling sampling; /* overrides the options if it is not 0 */
+	bool blocks_have_pids;    /* the tid of a block is a pid */
+	struct sampling sampling; /* used instead of the sampling in opts, unless its mode is 0 */
 	uint64_t start_ns;
 	uint64_t baseline_ns;     /* older blocks are left out; 0 if there is no baseline */
 	uint64_t t0_ns;           /* time of the last snapshot */
 	uint64_t last_t0_ns;      /* time of the last reported snapshot; 0 if there is none */
 	bool sums_left_out;       /* also sum up blocks that are left out because of their age */
-	uint64_t heaps_before_ns; /* keep heap blocks for a proof, which judges blocks allocated
-				     before this time; 0 if there is no proof */
+	uint64_t heaps_before_ns; /* if not 0: keep heap blocks for a proof, which judges the blocks
+				     allocated before this time */
 	bool any_age; /* count blocks of any age regardless of -o, and do not list blocks */
 };
 
@@ -44,8 +44,8 @@ struct block_walk {
 	struct block_walker *walker;
 	uint64_t t0_ns;
 	struct sampling sampling;
-	struct block *blocks; /* blocks, with -a; until they are sorted, their site is the address
-				 of a struct site_entry */
+	struct block *blocks; /* blocks (only with -a). Until they are sorted, the site of a block
+				 is the address of a struct site_entry */
 	size_t block_cnt;
 	size_t block_cap;
 	struct heap_list heaps; /* heap blocks for a proof */
@@ -63,7 +63,7 @@ int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uin
 /* True if an inherited block with this owner and birth time would be counted or kept. */
 bool block_walk_takes(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns);
-/* Adds an inherited block to entry, a site of the image that inherits it. */
+/* Adds an inherited block to entry, which is a site of the image that inherits the block. */
 int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 		       struct site_entry *entry, const struct block *block, uint64_t birth_ns);
 /* Fills in the sites of the snapshot. The stacks of these sites must be loaded. */

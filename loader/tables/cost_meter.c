@@ -9,8 +9,8 @@
 #define LEAST_CALLS 100
 
 /*
- * Maximum number of windows in which calls are timed; in the first window, most stacks are new and
- * slow to walk
+ * Maximum number of windows in which calls are timed: more than one, because most stacks in the
+ * first window are new and slow to walk
  */
 #define WINDOWS_MAX 2
 
@@ -79,8 +79,8 @@ void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, 
 }
 
 /*
- * Estimates the cost of a call. Program runs at returns count like those at entries, because their
- * traps cost about as much.
+ * Estimates the cost of a call. Each program run counts as one trap, whether at the entry of a
+ * function or at its return: both kinds of traps cost about the same.
  */
 void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
 		      const struct cost_sums *ended)

@@ -17,17 +17,17 @@
  */
 struct cost_sums {
 	uint64_t run_ns;
-	uint64_t runs;  /* runs of programs that a trap has started */
+	uint64_t runs;  /* program runs that were started by a trap */
 	uint64_t calls; /* calls since tracing began */
 };
 
 struct cost_meter {
 	uint64_t trap_ns;     /* CPU time of one trap; 0 if unknown */
-	int stats_fd;         /* while open, the kernel times programs */
+	int stats_fd;         /* the kernel times programs while this descriptor is open */
 	unsigned int windows; /* windows in which calls were timed */
 	struct cost_sums begun;
 	double call_ns; /* cost of a call; 0 if unknown */
-	/* Sums since tracing began, at the last report and now; ns is not set. */
+	/* Sums from the start of tracing to the last report, and to now. Their ns is not set. */
 	struct tracing_cost reported;
 	struct tracing_cost now;
 };
@@ -43,7 +43,7 @@ void cost_meter_deinit(struct cost_meter *meter);
 
 /* True if the cost of a call is known or can still be measured. */
 bool cost_meter_runs(const struct cost_meter *meter);
-/* Starts measuring when tracing begins. sums are the sums at that time. */
+/* Starts measuring when tracing begins. sums: the sums at that time. */
 void cost_meter_begin(struct cost_meter *meter, const struct bpf_object *object,
 		      const struct tracing_cost *sums);
 /*
@@ -58,7 +58,7 @@ void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
 
 /* Returns the cost of tracing since the last report. */
 struct tracing_cost cost_meter_report(struct cost_meter *meter, const struct tracing_cost *sums);
-/* Marks the cost returned last as reported. */
+/* Marks the most recently returned cost as reported. */
 void cost_meter_reported(struct cost_meter *meter);
 
 #endif

@@ -68,14 +68,14 @@ struct reading {
 	struct recent_blocks *recent;
 };
 
-/* True if the record of a fork that happened before this free may not have arrived yet. */
+/* True if the free is so recent that the record of an earlier fork may still be on its way. */
 static bool is_recent(const struct descendants *descendants, uint64_t freed_ns)
 {
 	return freed_ns + RECORD_DELAY_NS > descendants->records_until_ns;
 }
 
 /*
- * Adds a freed block. Returns 1 if no descendant can have the block, so that its entry is deleted.
+ * Adds a freed block. If no descendant can have the block, returns 1, so that its entry is deleted.
  */
 static int read_freed(void *arg, const void *key, const void *value)
 {
@@ -101,8 +101,8 @@ static int read_freed(void *arg, const void *key, const void *value)
 }
 
 /*
- * After a block's entry was deleted, removes the block from the counting filter, by which the
- * programs find freed blocks.
+ * Called after the entry of a freed block was deleted. Removes the block from the counting filter,
+ * with which the programs check whether such an entry may exist.
  */
 static void drop_freed(void *arg, const void *key)
 {

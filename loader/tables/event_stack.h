@@ -7,7 +7,7 @@
 #include "report/report.h"
 
 struct event_stack {
-	bool known; /* if false, there are no frames */
+	bool known; /* false if the stack was not found; then it has no frames */
 	struct memleak_stack *stack;
 	const struct sym_location **locations;
 	struct site site;
@@ -22,8 +22,8 @@ int event_stack_init(const struct tracker *tracker, uint64_t key, struct event_s
 void event_stack_deinit(struct event_stack *stack);
 
 /*
- * Names the frames of the stack; some may have been resolved since the event. process may be NULL
- * for kernel stacks. Returns 0 or -ENOMEM.
+ * Names the frames of the stack. The caller may have resolved the frames before. process may be
+ * NULL for kernel stacks. Returns 0 or -ENOMEM.
  */
 int event_stack_name(struct event_stack *stack, const struct tracker *tracker,
 		     struct symbol_backend *symbols, const struct process *process,

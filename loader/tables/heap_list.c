@@ -81,10 +81,7 @@ void heap_list_move_to(struct heap_list *list, uint64_t walk, struct snapshot *s
 				entry = entry->joined;
 			if (entry->is_known && kind_from(entry->kind) != KIND_HEAP)
 				continue;
-			/*
-			 * A proof does not decide whether blocks of sites outside the snapshot are
-			 * lost.
-			 */
+			/* A proof does not judge blocks whose site is not in the snapshot. */
 			block->site = is_in_snapshot(entry, walk)
 					      ? (uint32_t)entry->index |
 							(block->site & HEAP_BLOCK_UNJUDGED)

@@ -23,8 +23,8 @@ int heap_list_add(struct heap_list *list, const struct process *process, struct 
 		  const struct block *block, bool is_judged);
 
 /*
- * Moves the blocks into the snapshot, except blocks whose kind is not heap. Called when the sites
- * of the walk have their index in the snapshot.
+ * Moves the blocks into the snapshot, except blocks whose kind is not heap. Called after the sites
+ * of the walk were given their indexes in the snapshot.
  */
 void heap_list_move_to(struct heap_list *list, uint64_t walk, struct snapshot *snap);
 void heap_list_deinit(struct heap_list *list);

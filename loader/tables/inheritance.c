@@ -41,7 +41,7 @@ static size_t first_after(const struct inheritance *inheritance, uint32_t parent
 	return bisect(inheritance->fork_cnt, is_fork_until, &position);
 }
 
-/* True if the fork at this index is a fork of the parent, and was before until_ns. */
+/* True if the fork at this index is a fork of the parent and happened before until_ns. */
 static bool is_fork(const struct inheritance *inheritance, size_t at, uint32_t parent,
 		    uint64_t until_ns)
 {
@@ -221,7 +221,7 @@ static int by_birth(const void *a, const void *b)
 	return x->birth_ns < y->birth_ns ? -1 : x->birth_ns > y->birth_ns;
 }
 
-/* Returns the index of the first block that its image has freed. */
+/* Returns the index of the first freed block. All outstanding blocks precede it. */
 static size_t first_freed(const struct inheritance *inheritance)
 {
 	size_t at = inheritance->block_cnt;

@@ -46,7 +46,7 @@ struct inheritance {
 	size_t fork_cnt;
 	size_t fork_cap;
 	struct image_set ancestors;   /* images that have living descendants */
-	struct image_set descendants; /* children of the forks that matter */
+	struct image_set descendants; /* children of the forks that still matter */
 
 	/* blocks of the walk in progress */
 	struct inherited_block *blocks;
@@ -81,8 +81,8 @@ bool inheritance_is_shared(const struct inheritance *inheritance, uint32_t image
 			   uint64_t freed_ns);
 
 /*
- * Begins a walk. Then add the outstanding blocks of images first, then the blocks that images have
- * freed, and at last the frees in children.
+ * Begins a walk. The caller then adds, in this order: the outstanding blocks of images, the blocks
+ * that images have freed, and the frees in children.
  */
 void inheritance_begin(struct inheritance *inheritance);
 int inheritance_add(struct inheritance *inheritance, const struct inherited_block *block);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Keeps the largest copy of outstanding blocks. Making copies takes at most half of the time. */
+/*
+ * Keeps the largest copy of outstanding blocks. At most half of the time is spent on making copies.
+ */
 #include "loader/tables/peak_copies.h"
 
 #include <inttypes.h>
@@ -36,8 +38,8 @@ uint64_t peak_copies_keep(struct peak_copies *copies, struct snapshot *snap, uin
 	log_verbose("peak: a copy took %" PRIu64 " us; the best one has %" PRIu64 " bytes",
 		    ns / 1000, most);
 	/*
-	 * If the last copy was made too late for a short peak, the next copy is due only at a
-	 * higher peak.
+	 * If this copy was made too late for a short peak, the next copy is due only at a higher
+	 * peak.
 	 */
 	if (!better && highest > most)
 		most = highest;

@@ -20,8 +20,8 @@ int quotas_init(struct quotas *quotas, const struct bpf_object *object);
 void quotas_deinit(struct quotas *quotas);
 
 /*
- * Resets the count of rejected blocks for a new image, because an ended image may have used its
- * quota.
+ * Resets the count of rejected blocks for a new image: an image that has ended may have used the
+ * same quota.
  */
 void quotas_begin(struct quotas *quotas, uint32_t image);
 /* Subtracts a block from the image's quota after the block was deleted from the table. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The loader's side of bpf/recent_blocks.bpf.h: the recent-block cache, which holds blocks that are
- * not in the table yet, and the counting filter for blocks in the table. Both are memory shared
- * with the programs, which change it at any time.
+ * not in the table yet, and the counting filter for blocks in the table. Both are in memory shared
+ * with the programs, which may change them at any time.
  */
 #ifndef LOADER_TABLES_RECENT_BLOCKS_H
 #define LOADER_TABLES_RECENT_BLOCKS_H
@@ -33,8 +33,8 @@ int recent_blocks_init(struct recent_blocks *recent, const struct bpf_object *ob
 void recent_blocks_deinit(struct recent_blocks *recent);
 
 /*
- * Calls element for each block of the cache, like struct table_walk. A block that is moved to the
- * table meanwhile is visited in the cache, in the table, or in both, so walk the table afterwards.
+ * Calls element() for each block of the cache, like struct table_walk. Walk the table afterwards: a
+ * block that moves to the table during this walk is visited in one of the two walks, or in both.
  * During the walk, *read_cnt is the number of buckets read so far; read_cnt may be NULL.
  */
 int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt,
@@ -43,7 +43,10 @@ int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt
 /* True if the last walk has visited a block with this key. */
 bool recent_blocks_visited(const struct recent_blocks *recent, const struct memleak_block_key *key);
 
-/* Counts the blocks in the cache, and those in the table by the counting filter. */
+/*
+ * Counts the blocks in the cache (ret_recent) and, by the counting filter, the blocks in the table
+ * (ret_filter).
+ */
 void recent_blocks_count(const struct recent_blocks *recent, uint64_t *ret_recent,
 			 uint64_t *ret_filter);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The script frames of a stack, which the programs store behind its native frames. */
+/* The script frames of a stack, which the programs store after its native frames. */
 #ifndef LOADER_TABLES_SCRIPT_FRAMES_H
 #define LOADER_TABLES_SCRIPT_FRAMES_H
 
@@ -13,13 +13,19 @@ struct script_frames {
 	size_t cnt;
 };
 
-/* Takes the script frames out of a stack, which has room for `depth` frames. */
+/*
+ * Removes the script frames from a stack and copies them to ret. depth: maximum frames of the
+ * stack.
+ */
 void script_frames_take(struct memleak_stack *stack, size_t depth, struct script_frames *ret);
-/* Puts them back, as far as there is room: the native frames may have been replaced. */
+/*
+ * Puts script frames back into a stack, as many as fit: the stack may have more native frames by
+ * now.
+ */
 void script_frames_put(const struct script_frames *frames, size_t depth,
 		       struct memleak_stack *stack);
 
-/* Returns the hash of a stack as the programs compute it. hash: of the native frames. */
+/* Returns the hash of a stack as the programs compute it. hash: hash of the native frames. */
 uint64_t script_frames_hash(const struct script_frames *frames, uint64_t hash);
 
 #endif

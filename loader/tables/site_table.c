@@ -108,8 +108,8 @@ void site_table_drop_images(struct site_table *table, const struct image_set *im
 
 		if (entry && entry->is_known && image_set_has(images, entry->image)) {
 			/*
-			 * Removing an entry moves other entries into this slot; each of them was
-			 * visited before, or is visited next.
+			 * Removing an entry may move another entry into this slot: visit the slot
+			 * again.
 			 */
 			hash_map_remove(map, entry->id);
 			free_entry(entry);

@@ -28,21 +28,23 @@ struct site_entry {
 	size_t frame_cnt;
 	enum unwind_end end;
 	bool interrupt;
-	uint64_t stack_of; /* site whose stack this site copies (same image and another kind, or an
-			      ancestor's site); 0 if the image has allocated here */
-	uint64_t resolved_stack; /* hash of the stack with resolved frames */
-	uint64_t resolved_id;    /* id of the site with resolved_stack */
-	struct site_entry
-		*joined; /* entry of resolved_id: its sums include this entry's; or NULL */
+	uint64_t stack_of; /* site from which this site copies its stack (a site of the same image
+			      with another kind, or a site of an ancestor); 0 if the image itself
+			      has allocated here */
+	uint64_t resolved_stack;      /* hash of the stack with resolved frames */
+	uint64_t resolved_id;         /* id of the site that has resolved_stack as its stack */
+	struct site_entry *joined;    /* entry of resolved_id, whose sums include the sums of this
+					 entry; NULL if there is none */
 	struct memleak_origin origin; /* origin of a kernel site, as of the last walk */
 	uint32_t owner_pid;           /* last known owner of a kernel site's blocks; 0 if unknown */
 	char owner_comm[MEMLEAK_COMM_SIZE];
 
 	/* Sums of the walk: */
-	uint64_t walk; /* walk that made the sums; in a later walk, they count as 0 */
+	uint64_t walk; /* walk that made the sums; in later walks, these sums count as 0 */
 	uint64_t bytes;
 	uint64_t count;
-	struct part left_out;     /* blocks too recent, or older than the baseline, if counted */
+	struct part left_out; /* blocks that are too recent or older than the baseline, if these are
+				 counted */
 	struct estimate estimate; /* estimated totals, with sampling */
 	struct part inherited;
 	uint64_t oldest_birth_ns;
@@ -72,8 +74,8 @@ void site_table_begin(struct site_table *table);
 struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 
 /*
- * Adds one block, which was allocated at birth_ns. last_age_ns is the block's age in the last
- * snapshot, or AGE_UNKNOWN if that snapshot did not have it.
+ * Adds one block, which was allocated at birth_ns. last_age_ns is the age that the block had in the
+ * last reported snapshot; AGE_UNKNOWN if the block was not in that snapshot.
  */
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
 		    uint64_t last_age_ns);

@@ -11,7 +11,9 @@
 #include "base/bisect.h"
 #include "loader/tables/table_walk.h"
 
-/* Maximum bytes of evicted stacks that are kept, although they may never be needed again */
+/*
+ * Maximum total size of evicted stacks in bytes; they are kept even if they are never needed again
+ */
 #define EVICTED_BYTES_MAX (256U << 20)
 
 static size_t bytes_of(size_t frame_cnt)
@@ -26,19 +28,19 @@ static size_t stack_bytes(const struct memleak_stack *stack)
 }
 
 /*
- * Sets the limit at which the programs report that the table is filling up: when three quarters of
- * the entries that are free now are used.
+ * Makes the programs report that the table is filling up when three quarters of the entries that
+ * are free now are used.
  */
 static void watch_again(struct stack_table *table, uint64_t moved)
 {
-	/* Atomic, because the programs keep storing stacks. */
+	/* Subtract atomically, because the programs store stacks at the same time. */
 	uint64_t stored = __atomic_sub_fetch(&table->watch->stored, moved, __ATOMIC_RELAXED);
 	uint64_t room = stored < table->size ? table->size - stored : 0;
 
 	table->watch->limit = stored + room - room / 4;
 	/*
-	 * If few entries were freed, the programs do not report again; only the next report tries
-	 * again.
+	 * If the eviction freed few entries, prevent the programs from requesting another one: the
+	 * next eviction is made after the next memory report.
 	 */
 	table->watch->is_sent = room < table->size / 8;
 }
@@ -113,10 +115,7 @@ void stack_table_replace(struct stack_table *table, uint64_t id, const struct me
 		__atomic_sub_fetch(&table->watch->stored, 1, __ATOMIC_RELAXED);
 }
 
-/*
- * A set of numbers. First numbers are added in any order, then the set is sorted, then numbers are
- * looked up.
- */
+/* A set of numbers: first add numbers in any order, then sort the set, then look numbers up. */
 struct numbers {
 	uint64_t *values;
 	size_t cnt;
@@ -125,7 +124,7 @@ struct numbers {
 
 struct eviction {
 	struct stack_table *table;
-	struct numbers recent; /* sites with recent blocks, which their totals may lack */
+	struct numbers recent; /* sites with recent blocks; their totals may lack these blocks */
 	struct numbers live;   /* stacks with outstanding blocks */
 	uint64_t moved;
 };

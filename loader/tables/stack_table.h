@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds stacks by their hash, in the kernel's table or among the stacks evicted from that table.
- * Eviction is needed because a program may allocate along many more paths than have outstanding
- * blocks at any one time. Does not know what frames are.
+ * Eviction is needed because a program may allocate along many paths, of which only a few have
+ * outstanding blocks at any one time. Does not know what frames are.
  */
 #ifndef LOADER_TABLES_STACK_TABLE_H
 #define LOADER_TABLES_STACK_TABLE_H
@@ -42,15 +42,15 @@ void stack_table_deinit(struct stack_table *table);
 bool stack_table_find(const struct stack_table *table, uint64_t id, struct memleak_stack *ret);
 
 /*
- * Replaces a stack: keeps the new stack in evicted, and deletes the old stack from the kernel's
+ * Replaces a stack: keeps the new stack in `evicted`, and deletes the old stack from the kernel's
  * table.
  */
 void stack_table_replace(struct stack_table *table, uint64_t id, const struct memleak_stack *stack);
 
 /*
  * Evicts stacks without outstanding blocks from the kernel's table when it is filling up. The sites
- * of evicted stacks stay, so that allocations on these paths, now in progress or later, are counted
- * as before. Returns 0 or a negative errno.
+ * of evicted stacks stay, so that allocations on these paths are counted as before, even those that
+ * are in progress during the eviction. Returns 0 or a negative errno.
  */
 int stack_table_evict(struct stack_table *table, struct recent_blocks *recent);
 

@@ -14,8 +14,8 @@
 #define STACK_BYTES(depth) (64 + 8 * (uint64_t)(depth))
 
 /*
- * Maximum number of entries in preallocated tables (_AT_ONCE), and limits for all tables (_LEAST,
- * _MOST)
+ * Maximum number of entries in preallocated tables (_AT_ONCE), and minimum (_LEAST) and maximum
+ * (_MOST) number of entries in any table
  */
 #define BLOCKS_AT_ONCE 1000000
 #define STACKS_AT_ONCE 16384
@@ -30,8 +30,8 @@
 #define MANY_PROCESSES_STACKS 4
 
 /*
- * Number of sites for each stack: a site without outstanding blocks stays when its stack is
- * evicted. Preallocated tables have fewer sites.
+ * Number of sites for each stack. It is large because a site without outstanding blocks stays when
+ * its stack is evicted. Preallocated tables have fewer sites.
  */
 #define SITES_ON_DEMAND 16
 #define SITES_AT_ONCE 4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Walks over a BPF hash table in batches of whole hash buckets: an element that stays in the table
- * is visited exactly once, whatever else is inserted and deleted meanwhile.
+ * is visited exactly once, even if other elements are inserted and deleted during the walk.
  */
 #ifndef LOADER_TABLES_TABLE_WALK_H
 #define LOADER_TABLES_TABLE_WALK_H
@@ -19,10 +19,13 @@ struct table_walk {
 	void *arg;
 };
 
-/* Calls element for each element. Returns 0, -ENOMEM, the error of element, or that of bpf(2). */
+/*
+ * Calls element() for each element of the table. Returns 0, -ENOMEM, the error of element(), or the
+ * error of bpf(2).
+ */
 int table_walk_run(const struct table_walk *walk);
 
-/* Like table_walk_run(), but element may return 1 for an element to be deleted after the walk. */
+/* Like table_walk_run(), but element() may return 1: the element is then deleted after the walk. */
 int table_walk_delete(const struct table_walk *walk);
 
 #endif

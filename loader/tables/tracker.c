@@ -18,8 +18,8 @@
 
 #define RECENT_BUCKETS 8192U
 /*
- * Maximum number of counters in the filter: with more blocks, more counters are shared, but the
- * filter still fits into CPU caches
+ * Maximum number of counters in the filter: if there are more blocks, several blocks share a
+ * counter, but the filter still fits into CPU caches
  */
 #define FILTER_MOST (1U << 21)
 /* Minimum number of blocks in the block table for which a recent-block cache is used */

@@ -38,20 +38,20 @@ struct tracker {
 	int (*merge)(void *arg, uint32_t image, const struct memleak_stack *stack,
 		     const struct script_frames *scripts, uint64_t **frames, size_t *cnt);
 	/*
-	 * True if a block was freed without an event, so that it is left out; NULL if no block can
-	 * be.
+	 * True if a block was freed without an event and must be left out. NULL if all blocks of
+	 * this object are freed with an event.
 	 */
 	bool (*is_gone)(void *arg, const struct memleak_block_key *key,
 			const struct memleak_block *block);
 	struct descendants *descendants; /* NULL if images do not inherit blocks */
 	/*
-	 * True for a program that handles events that another program has missed, and counts these
-	 * events as rescued.
+	 * True for a program that runs second for an event: if the first program has missed the
+	 * event, the second one handles it and counts it as rescued.
 	 */
 	bool (*is_second)(const struct bpf_program *prog);
 	uint64_t recursion;    /* number of events that no program handled, as of the last report */
 	int64_t missed_before; /* number of events missed before tracking began, during attaching */
-	uint64_t page_offset;  /* offset added to addresses of pages in reports */
+	uint64_t page_offset;  /* offset that reports add to the addresses of pages */
 
 	struct block_tables
 		blocks; /* a single table, unless the source calls block_tables_watch() */
@@ -79,8 +79,8 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 		    bool on_demand, struct memleak_config *config);
 
 /*
- * Initialises the tracker; called after load. The caller has set the fields before blocks. watch:
- * see struct stack_table.
+ * Initialises the tracker; called after load. The caller must have set all fields that precede
+ * `blocks`. watch: see struct stack_table.
  */
 int tracker_init(struct tracker *tracker, uint32_t stack_depth,
 		 volatile struct memleak_stack_watch *watch);

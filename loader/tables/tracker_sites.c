@@ -10,7 +10,10 @@
 #include "base/cleanup.h"
 #include "loader/tables/script_frames.h"
 
-/* Returns the hash of a stack as the programs compute it. The script frames were taken out. */
+/*
+ * Returns the hash of a stack as the programs compute it. scripts: the script frames, which were
+ * removed from the stack before.
+ */
 static uint64_t plain_hash(const struct memleak_stack *stack, const struct script_frames *scripts)
 {
 	uint64_t hash = 0, header;
@@ -25,9 +28,9 @@ static uint64_t plain_hash(const struct memleak_stack *stack, const struct scrip
 }
 
 /*
- * Resolves the frames of a stack, and finds the site to which its site is joined. If all frames are
- * certain, that is the site of the resolved stack. Otherwise it is the site with the hash of the
- * unresolved stack: the same site, unless the stack was deferred.
+ * Resolves the frames of a stack, and finds the site to which the stack's own site is joined. If
+ * all frames are certain, this is the site of the resolved stack. Otherwise it is the site with the
+ * hash of the unresolved stack, which is the stack's own site unless the stack was deferred.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack,
 		    const struct script_frames *scripts)
@@ -137,7 +140,7 @@ static bool look_up_site(struct tracker *tracker, struct site_entry *entry)
 	return true;
 }
 
-/* Copies the stack from another site, where the image itself or an ancestor has allocated. */
+/* Copies the stack of another site, at which the image itself or an ancestor has allocated. */
 static int copy_stack(struct site_entry *entry, const struct site_entry *source)
 {
 	if (!source->loaded)
@@ -154,8 +157,8 @@ static bool is_final(const struct site_entry *entry)
 }
 
 /*
- * Reads a site from the kernel tables: the stack only once, but the last user of a kernel site in
- * each walk.
+ * Reads a site from the kernel tables. Its stack is read only once. For a kernel site, the process
+ * that used it last is read in each walk.
  */
 static int load_site(struct tracker *tracker, struct site_entry *entry)
 {

@@ -7,8 +7,8 @@
 
 /*
  * Reads the sites of the current walk from the kernel tables. If the stack of a site turns out to
- * be the stack of another site, the sums of the first are added to the second, and joined of the
- * first points to the second.
+ * be the stack of another site, the sums of the first site are added to the second, and the field
+ * `joined` of the first site points to the second.
  */
 int tracker_sites_load(struct tracker *tracker);
 

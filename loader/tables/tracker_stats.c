@@ -90,7 +90,7 @@ struct stats tracker_stats_now(const struct tracker *tracker)
 }
 
 struct entry_count {
-	bool may_be_empty; /* true for an array: entries whose first word is 0 are unused */
+	bool may_be_empty; /* true for an array: an entry is unused if its first word is 0 */
 	uint64_t used;
 };
 
@@ -151,8 +151,8 @@ int tracker_stats_read(struct tracker *tracker, struct snapshot *snap)
 	int err;
 
 	/*
-	 * Read the counts of skipped programs before the counters: an event that a program has just
-	 * missed may be rescued by the second program in the next moment.
+	 * Read the numbers of missed events first, then the counters: an event that a program has
+	 * just missed may be rescued a moment later by the second program.
 	 */
 	missed = recursion_misses(tracker);
 	err = sum_counters(tracker, sums);

@@ -5,7 +5,7 @@
 
 #include "loader/tables/tracker.h"
 
-/* Excludes events that were missed before tracking begins from the losses. */
+/* Notes the events that were missed before tracking begins, so that they do not count as losses. */
 void tracker_stats_start(struct tracker *tracker);
 
 /*

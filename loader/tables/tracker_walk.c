@@ -106,8 +106,8 @@ static int add_to_descendant(void *arg, uint32_t descendant,
 }
 
 /*
- * Reads the blocks that descendants have. Called after all other blocks were read: blocks that were
- * freed meanwhile are in these tables.
+ * Adds the blocks that descendants have. Called after all other blocks were read: a block that was
+ * freed in the meantime is in the tables that this function reads.
  */
 static int walk_descendants(struct tracker_walk *walk)
 {
@@ -144,8 +144,8 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 }
 
 /*
- * True if the block was moved during this walk: it was visited before it moved, or was handed over
- * by the programs.
+ * True if the block was moved during this walk: then it was visited before the move, or the
+ * programs have added it to the blocks that take_handed() reads.
  */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {
@@ -177,7 +177,7 @@ static int take_handed(struct tracker_walk *walk)
 		const volatile struct memleak_handed *handed = &reading->handed[i];
 		struct memleak_handed copy;
 
-		/* The program that writes this entry may have been interrupted. */
+		/* Skip an incomplete entry: the program may have been interrupted while writing. */
 		if (__atomic_load_n(&handed->number, __ATOMIC_ACQUIRE) !=
 		    walk->tracker->reading_number)
 			continue;
@@ -241,7 +241,7 @@ static int visit_table_block(void *arg, const void *key, const void *value)
 								  : visit_block(arg, key, value);
 }
 
-/* Reads the totals of a site, which the programs keep with -C. */
+/* Reads the totals of a site. The programs keep these totals with -C. */
 static int visit_site(void *arg, const void *key, const void *value)
 {
 	const struct memleak_site *site = value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Maps constants of the ABI to those of snapshots. Frames have the same form on both sides. */
+/* Maps constants of the ABI to those of snapshots. Frames need no conversion. */
 #include "loader/tables/translate.h"
 
 #include <assert.h>
