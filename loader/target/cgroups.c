@@ -33,8 +33,8 @@ struct hierarchies {
 };
 
 /*
- * Controllers that identify a hierarchy of version 1. A hierarchy is identified by its first
- * controller in this list.
+ * Controllers that identify a hierarchy of version 1. A hierarchy is identified by the first
+ * controller in this list that it has.
  */
 static const char *const controllers[] = {"memory", "cpu",     "cpuacct", "pids",
 					  "blkio",  "devices", "freezer", "cpuset"};
@@ -203,7 +203,10 @@ static int find_named(const struct hierarchy *hierarchy, const char *name, struc
 
 typedef int find_fn(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret);
 
-/* Searches the hierarchies in order. Returns -ENOTSUP only if no other error occurred. */
+/*
+ * Searches the hierarchies in order, and skips cgroups of hierarchies without a controller
+ * (-ENOTSUP). Returns 0, the first error other than -ENOENT, or else -ENOENT.
+ */
 static int find_in_all(const struct hierarchies *list, const char *name, find_fn *find,
 		       struct cgroup_place *ret)
 {
@@ -256,7 +259,7 @@ static int visit_file(const char *directory, const char *name, int (*visit)(void
 		return -ENOMEM;
 	file = fopen(path, "re");
 	while (file && !err && fscanf(file, "%d", &pid) == 1)
-		err = pid > 0 ? visit(arg, pid) : 0; /* 0: in another pid namespace */
+		err = pid > 0 ? visit(arg, pid) : 0; /* pid 0: in another pid namespace */
 	return err;
 }
 

@@ -31,7 +31,7 @@
 
 #define LOADER_HOOK "_dl_debug_state"
 
-/* Delay before a message that memleak is waiting for the command to end, in milliseconds. */
+/* Delay in milliseconds before memleak logs that it is waiting for the command to end. */
 #define NOTE_AFTER_MS 1000
 
 /*
@@ -140,8 +140,8 @@ static int fork_command(char **argv, const struct passwd *user, bool hold, bool 
 		return stop;
 	child->stopped = true;
 	/*
-	 * From now on, if memleak is killed, kill the process, too: it may have a breakpoint in its
-	 * code.
+	 * From now on, the kernel kills the process if memleak is killed: the process may have a
+	 * breakpoint in its code.
 	 */
 	ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
 	return 0;
@@ -179,7 +179,7 @@ static bool find_hook_offset(int fd, uint64_t *ret)
 	return is_loader;
 }
 
-/* Finds the address of the hook. The dynamic loader has just been mapped. */
+/* Finds the address of the hook in the dynamic loader, which has just been mapped. */
 static bool find_hook(const struct child *child, const struct proc_maps *maps, uint64_t base,
 		      uint64_t *ret)
 {
@@ -235,8 +235,8 @@ static bool libraries_complete(pid_t pid)
 }
 
 /*
- * Runs to the hook by means of a debug register. It leaves the code unchanged, while another tracer
- * could mistake a breakpoint in the code for its own.
+ * Runs to the hook by means of a debug register, which leaves the code unchanged. Another tracer
+ * could mistake a breakpoint in the code for one of its own.
  */
 static int run_to_watched_hook(struct child *child, uint64_t hook)
 {
@@ -250,7 +250,7 @@ static int run_to_watched_hook(struct child *child, uint64_t hook)
 
 /*
  * Runs to the hook by means of a breakpoint. If another tracer has already set a breakpoint there,
- * the traps of the two cannot be distinguished, so the process is not run.
+ * the traps of the two cannot be distinguished, so the process is not continued.
  */
 static int run_to_breakpoint(struct child *child, uint64_t hook)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process that memleak starts (-c, -- CMD). It is stopped until its probes are attached: the
- * dynamic loader has mapped its libraries, but no constructor has run.
+ * A process that memleak starts (-c, -- CMD). It is stopped until its probes are attached, at a
+ * point where the dynamic loader has mapped its libraries but no constructor has run.
  */
 #ifndef LOADER_TARGET_CHILD_H
 #define LOADER_TARGET_CHILD_H
@@ -17,11 +17,11 @@ struct child {
 };
 
 /*
- * Starts argv[0], which is searched in PATH. user: the user to run as; NULL for memleak's own.
- * hold: hold the process before its constructors. quiet: give it /dev/null instead of the terminal,
- * on which memleak draws. Returns 0; -ECHILD if the process ended before it could be traced
- * (child_finish() returns its exit code); or another negative errno after logging the failure, with
- * no process left.
+ * Starts argv[0], which is searched for in PATH. user: the user to run as; NULL for memleak's own
+ * user. hold: stop the process before its constructors run. quiet: give the process /dev/null
+ * instead of the terminal, on which memleak draws. Returns 0, -ECHILD if the process ended before
+ * it could be traced (child_finish() returns its exit code), or another negative errno. In the
+ * latter case, the failure was logged and no process is left.
  */
 int child_start(char **argv, const char *user, bool hold, bool quiet, struct child *ret);
 

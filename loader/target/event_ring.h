@@ -23,13 +23,13 @@ struct event_ring_copy {
 
 /*
  * Returns the next record, which is valid until it is skipped; NULL if there is none. A record that
- * wraps around is returned in copy. A malformed record is dropped with all records after it, and
- * *broken is incremented.
+ * wraps around is returned in copy. A malformed record is dropped together with all records after
+ * it, and *broken is incremented.
  */
 const struct perf_event_header *event_ring_peek(const struct event_ring *ring,
 						struct event_ring_copy *copy, uint64_t *broken);
 
-/* Returns the space of the next records to the kernel. bytes: their total size. */
+/* Gives the space of the next records back to the kernel. bytes: total size of these records. */
 void event_ring_skip(const struct event_ring *ring, size_t bytes);
 
 #endif

@@ -70,7 +70,7 @@ static void end(struct image_table *table, struct image *image, uint64_t time_ns
 
 /*
  * Drops ended images until memory is below its limit. If that is not enough, drops the mappings of
- * one image, used, and counts them as lost.
+ * the image `used` and counts them as lost.
  */
 static void make_room(struct image_table *table, struct image *used)
 {
@@ -128,8 +128,8 @@ static void apply_fork(struct image_table *table, const struct map_record *recor
 	struct image *parent = newest(table, record->parent), *image;
 
 	/*
-	 * If the parent has already ended, records were lost, and its pid belongs to another
-	 * process now.
+	 * If the parent has already ended, records were lost, and the parent's pid belongs to
+	 * another process now.
 	 */
 	if (parent && parent->ended_ns)
 		parent = NULL;
@@ -139,8 +139,8 @@ static void apply_fork(struct image_table *table, const struct map_record *recor
 		return;
 	}
 	/*
-	 * If the parent is unknown, as it is from before tracing, the child gets an image without
-	 * mappings.
+	 * If the parent is unknown because it started before tracing, the child gets an image
+	 * without mappings.
 	 */
 	image = begin(table, record, parent ? image_maps__share(parent->maps) : NULL);
 	if (image && parent)
@@ -153,7 +153,7 @@ static void apply_exit(struct image_table *table, const struct map_record *recor
 
 	if (!image || image->ended_ns)
 		return;
-	/* The count is 0 if the process is from before tracing, as its threads were not counted. */
+	/* The count is 0 if the process started before tracing, as its threads were not counted. */
 	if (image->thread_cnt > 0)
 		image->thread_cnt--;
 	if (!image->thread_cnt || (!image->maps && record->tid == record->pid))

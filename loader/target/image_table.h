@@ -35,7 +35,7 @@ struct image_table {
 	size_t ended_cnt;
 	size_t bytes;
 	size_t bytes_max;
-	uint64_t lost; /* number of lost records, and of images and mappings that found no room */
+	uint64_t lost; /* lost records, plus images and mappings for which there was no room */
 };
 
 void image_table_init(struct image_table *table, size_t bytes_max);
@@ -46,15 +46,15 @@ void image_table_apply(struct image_table *table, const struct map_record *recor
 		       int64_t mapped_ns);
 
 /*
- * Notes that cnt records since since_ns are lost. They may be about any process that has run since
+ * Notes that cnt records were lost after since_ns. They may be about any process that has run since
  * then, so the mappings of all these processes are unknown until their next exec.
  */
 void image_table_lose(struct image_table *table, uint64_t since_ns, uint64_t cnt);
 
 /*
- * Returns the image that the process ran at the time at_ns; NULL if unknown. With IMAGE_NEWEST, it
- * may be the image of an earlier process with the same pid if records were lost. With a time at
- * which the process existed, it cannot be.
+ * Returns the image that the process ran at the time at_ns; NULL if unknown. If at_ns is
+ * IMAGE_NEWEST and records were lost, the image may be that of an earlier process with the same
+ * pid. This cannot happen if at_ns is a time at which the process existed.
  */
 const struct image *image_table_find(const struct image_table *table, pid_t pid, uint64_t at_ns);
 

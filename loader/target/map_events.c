@@ -174,7 +174,9 @@ int map_events__poll_fd(const struct map_events *events)
 	return events->epoll_fd;
 }
 
-/* Removes the events of CPUs that went offline from epoll, as they would stay readable forever. */
+/*
+ * Removes the events of offline CPUs from epoll, because these events would stay readable forever.
+ */
 static void drop_hung_up(struct map_events *events)
 {
 	struct epoll_event ready[16];
@@ -225,8 +227,8 @@ static struct cpu_ring *earliest(struct map_events *events)
 void map_events__consume(struct map_events *events)
 {
 	/*
-	 * Apply only records until now: after one ring has been checked, it may get a record that
-	 * is older than a record that another ring gets later.
+	 * Apply only records written until now. The rings are read one after another: after a ring
+	 * was read, it may get a record that is older than a record found later in another ring.
 	 */
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t to_wall_ns = clock_ns(CLOCK_REALTIME) - until_ns;

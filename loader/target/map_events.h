@@ -29,9 +29,10 @@ void map_events__consume(struct map_events *events);
 
 /*
  * Returns the executable mappings of the image that the process ran at at_ns (CLOCK_MONOTONIC, or
- * IMAGE_NEWEST). They include mappings that its parent made before the fork, and each has its time
- * in since_ns. Returns 0; -ENOENT if they are unknown, because exec was called before the events
- * were opened or because records were lost; or -ENOMEM.
+ * IMAGE_NEWEST). These include the mappings that the parent of the process made before the fork.
+ * since_ns of a mapping is the time when it was made. Returns 0; -ENOENT if the mappings are
+ * unknown, because exec was called before the events were opened or because records were lost; or
+ * -ENOMEM.
  */
 int map_events__maps(const struct map_events *events, pid_t pid, uint64_t at_ns,
 		     struct proc_maps *ret);
@@ -45,7 +46,7 @@ const char *map_events__comm(const struct map_events *events, pid_t pid, uint64_
 /* Drops the ended images of the process with this pid. */
 void map_events__forget(struct map_events *events, pid_t pid);
 
-/* Returns the number of lost records, and of images and mappings that found no room. */
+/* Returns the number of lost records, plus images and mappings for which there was no room. */
 uint64_t map_events__lost(const struct map_events *events);
 
 #endif

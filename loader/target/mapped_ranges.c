@@ -16,8 +16,9 @@ struct taken {
 	uint64_t len;
 	bool copied; /* the list still contains the pieces */
 	/*
-	 * rest_before: a part of the first piece's block, before the piece, was not taken.
-	 * rest_behind: a part of the last piece's block, after the piece, was not taken.
+	 * rest_before: the block of the first piece has a part before the piece, which was not
+	 * taken. rest_behind: the block of the last piece has a part after the piece, which was not
+	 * taken.
 	 */
 	bool rest_before;
 	bool rest_behind;
@@ -45,8 +46,8 @@ void ranges_deinit(struct ranges *ranges)
 }
 
 /*
- * Returns the end of the last page that [addr, addr + len) touches. addr and len come from a target
- * and may overflow: then returns UINT64_MAX.
+ * Returns the end of the last page that [addr, addr + len) touches. addr and len come from a
+ * target: if their sum overflows, returns UINT64_MAX.
  */
 static uint64_t page_end(const struct ranges *ranges, uint64_t addr, uint64_t len)
 {
@@ -68,7 +69,7 @@ static int reserve(struct ranges *ranges, size_t more)
 	return array_reserve(&ranges->items, &ranges->cap, ranges->cnt + more);
 }
 
-/* Replaces old_cnt items from index at by new_cnt other items. Memory must be reserved. */
+/* Replaces old_cnt items, beginning at index `at`, by new_cnt items. Memory must be reserved. */
 static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
 		   size_t new_cnt)
 {
@@ -88,7 +89,7 @@ static struct range clip(struct range range, uint64_t start, uint64_t end)
 	return range;
 }
 
-/* Returns the index of the first range that starts at end or after it. */
+/* Returns the index of the first range that starts at or after `end`. */
 static size_t first_from(const struct ranges *ranges, size_t at, uint64_t end)
 {
 	while (at < ranges->cnt && ranges->items[at].start < end)
@@ -300,8 +301,8 @@ static bool is_accessible(const struct mapping *mapping)
 }
 
 /*
- * Adds the parts of a range that are still mapped to a new list, left. goes_on: the range continues
- * the previous range. *at: index of the first mapping that may overlap the range.
+ * Adds those parts of a range that are still mapped to the new list `left`. goes_on: the range
+ * continues the previous range. *at: index of the first mapping that may overlap the range.
  */
 static int add_freed_blocks(struct ranges *left, const struct range *range, bool goes_on,
 			    const struct proc_maps *maps, size_t *at)

@@ -5,11 +5,11 @@
  *
  * Unmapping is reported before it happens: the range is *taken* out of the list. It is put back if
  * the call fails, or put at another address if the memory moves. A thread makes one call at a time,
- * so it has one set of taken pieces. Addresses and lengths are in bytes; operations apply to whole
- * pages, as in the kernel.
+ * so each thread has at most one set of taken pieces. Addresses and lengths are in bytes;
+ * operations apply to whole pages, as in the kernel.
  *
- * A mapping without access is reserved memory. Parts of it count as memory in use once they get
- * access, which is known as of the last ranges_reconcile().
+ * A mapping without access is reserved memory. When parts of it get access, the next
+ * ranges_reconcile() finds these parts, and they count as memory in use.
  */
 #ifndef LOADER_TARGET_MAPPED_RANGES_H
 #define LOADER_TARGET_MAPPED_RANGES_H
@@ -29,7 +29,8 @@ struct range {
 	uint64_t mapped_size; /* original size of the whole mapping */
 	pid_t tid;
 	uint32_t kind;          /* enum memleak_kind; see range_kind() */
-	uint32_t descendant_of; /* image that mapped it; 0 if the process itself did */
+	uint32_t descendant_of; /* image of the ancestor that made the mapping; 0 if the process
+				   itself made it */
 	uint64_t placed_ns;     /* time when the range came to this address */
 	bool reserved;          /* mapped without access; kind shows whether this part is in use */
 };
@@ -56,7 +57,7 @@ uint32_t range_kind(const struct ranges *ranges, const struct range *range);
 /* True if b directly follows a, is part of the same mapping, and has another kind of memory. */
 bool range_goes_on(const struct range *a, const struct range *b);
 
-/* All parts of one call's mapping that have the same kind. */
+/* All parts of the same kind in a mapping, which was made by one call. */
 struct range_block {
 	const struct range *range; /* the first part of the mapping, of any kind */
 	uint32_t kind;
@@ -65,8 +66,8 @@ struct range_block {
 };
 
 /*
- * Calls visit() once for each kind of memory in each call's mapping. The block may consist of
- * several parts.
+ * For the mapping of each call, calls visit() once for each kind of memory in the mapping. The
+ * block consists of all parts of that kind.
  */
 int ranges_visit(const struct ranges *ranges,
 		 int (*visit)(void *arg, const struct range_block *block), void *arg);
@@ -96,8 +97,8 @@ int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, u
 
 /*
  * Drops ranges that are no longer anonymous memory of the process, and finds the parts of reserved
- * ranges that are in use. as_of_ns: time when reading maps began. Changes only ranges placed before
- * as_of_ns. All records until as_of_ns must have been applied.
+ * ranges that are in use. as_of_ns: time when the reading of maps began. Changes only ranges placed
+ * before as_of_ns. All records until as_of_ns must have been applied.
  */
 int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64_t as_of_ns);
 

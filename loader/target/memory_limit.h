@@ -12,8 +12,8 @@
 struct memory_limit {
 	uint64_t machine;
 	/*
-	 * Limit of the cgroup that leaves the least memory, which is the process's own or an
-	 * ancestor; UINT64_MAX if there is no limit.
+	 * Limit of the cgroup that leaves the least memory: the process's own cgroup or an ancestor
+	 * of that cgroup. UINT64_MAX if there is no limit.
 	 */
 	uint64_t cgroup_limit;
 	uint64_t cgroup_left; /* memory left in that cgroup, including reclaimable page cache */

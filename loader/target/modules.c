@@ -34,8 +34,8 @@ struct reader {
 	int mem;
 	const struct proc_maps *maps;
 	struct module_list *list;
-	uint64_t patience_ns; /* maximum time for all reads, in total */
-	/* The piece of memory that was read last. It often contains the next data, too. */
+	uint64_t patience_ns; /* maximum total time of all reads */
+	/* The piece of memory that was read most recently. It often contains the next data, too. */
 	uint64_t piece_addr;
 	size_t piece_len;
 	uint8_t piece[PROBER_MEMORY_MAX];
@@ -249,7 +249,7 @@ static void note_unread(struct module_list *list, const struct mapping *mapping,
 }
 
 /*
- * Opens the mapped file and adds it to the list, unless the list has it. Returns its index or a
+ * Opens the mapped file and adds it to the list, unless it is already there. Returns its index or a
  * negative errno.
  */
 static ssize_t add_module(struct reader *reader, const struct mapping *mapping)
@@ -344,7 +344,7 @@ static void add_rest(struct reader *reader)
 		if (!mapping->executable || !mapping->file.ino)
 			continue;
 		/*
-		 * Skip further mappings of the same file, since opening the file takes most of the
+		 * Skip adjacent mappings of the same file, since opening the file takes most of the
 		 * time.
 		 */
 		if (!before || !file_id_equal(&before->file, &mapping->file))
@@ -402,8 +402,8 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 		linked_cnt = list.cnt;
 		add_hook(&reader, debug.r_brk);
 		/*
-		 * The dynamic loader is the last of the libraries loaded at startup. Libraries from
-		 * dlopen() come after it.
+		 * The dynamic loader comes last among the libraries loaded at startup. Libraries
+		 * from dlopen() come after it.
 		 */
 		if (list.hook_module >= 0 && (size_t)list.hook_module < linked_cnt)
 			list.permanent_cnt = (size_t)list.hook_module + 1;

@@ -64,11 +64,11 @@ struct module_list {
 #define MODULES_MEMORY_NS 500000000ULL
 
 /*
- * Reads the list of modules. For a static program, or before the dynamic loader has started, it
- * contains the program and then the other files by address. memory_ns: time limit for reading
- * memory of the process. file_ns: time limit for finding out whether the program file is a dynamic
- * loader. Unreadable files are left out. Returns 0 or a negative errno (-ESRCH if there is no such
- * process or it has no mappings).
+ * Reads the list of modules. For a static program, or before the dynamic loader has started, the
+ * list contains the program and then the other files in order of address. memory_ns: time limit for
+ * reading memory of the process. file_ns: time limit for finding out whether the program file is a
+ * dynamic loader. Unreadable files are left out. Returns 0 or a negative errno (-ESRCH if there is
+ * no such process or it has no mappings).
  */
 int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct module_list *ret);
 void module_list_deinit(struct module_list *list);

@@ -8,9 +8,9 @@
 #include "base/bits.h"
 
 /*
- * Reads the numbers of the open descriptors to *ret, which is emptied first. Returns 0; -ENOENT if
- * none are open, as in a process that is ending; -ETIMEDOUT after deadline_ns (CLOCK_MONOTONIC); or
- * another negative errno.
+ * Reads the numbers of the open descriptors into *ret, which is emptied first. Returns 0; -ENOENT
+ * if none are open, as in a process that is ending; -ETIMEDOUT after deadline_ns (CLOCK_MONOTONIC);
+ * or another negative errno.
  */
 int open_fds_read(pid_t pid, uint64_t deadline_ns, struct bits *ret);
 

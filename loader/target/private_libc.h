@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes probes for all processes not fire in memleak itself, which they would slow down. */
+/*
+ * Keeps probes that are set for all processes from firing in memleak itself and slowing it down.
+ */
 #ifndef LOADER_TARGET_PRIVATE_LIBC_H
 #define LOADER_TARGET_PRIVATE_LIBC_H
 

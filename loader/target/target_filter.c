@@ -90,7 +90,7 @@ static bool is_same_hierarchy(const struct cgroup_place *a, const struct cgroup_
 	       (!a->controller || !strcmp(a->controller, b->controller));
 }
 
-/* Searches the cgroup by name, since a restarted unit may be in another slice. */
+/* Searches for the cgroup by name, since a restarted unit may be in another slice. */
 static int find_anew(struct target_filter *target_filter)
 {
 	struct cgroup_place place;
@@ -118,7 +118,7 @@ int target_filter_renew_cgroup(struct target_filter *target_filter)
 	return 1;
 }
 
-/* If the cgroup is the root of a mount, no parent is set, as the root is never recreated. */
+/* Leaves the parent unset if the cgroup is the root of a mount, as the root is never recreated. */
 void target_filter_publish_cgroup(const struct target_filter *target_filter,
 				  struct memleak_cgroup *ret)
 {
