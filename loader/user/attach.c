@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Chooses and places the probes of a process. Probes every definition of an allocator function, in
- * the dynamic loader's lookup order. Most of the process calls the first definition, but libraries
- * opened with RTLD_DEEPBIND or dlmopen() may call another one.
+ * the dynamic loader's lookup order. Most code of the process calls the first definition, but
+ * libraries opened with RTLD_DEEPBIND or dlmopen() may call another one.
  */
 #include "loader/user/attach.h"
 
@@ -26,16 +26,16 @@
 #include "loader/user/attach_state.h"
 #include "prober/prober.h"
 
-/* Maximum time to search for a similar function name, which a message suggests. */
+/* Maximum time to search for the similar function name that a message suggests, in nanoseconds. */
 #define NEAREST_NS 1000000000ULL
 
 /*
- * Kind of functions to probe in a module. With -O, heap functions are probed in one file and
- * mapping functions in other files.
+ * Functions to probe in a module. With -O, heap functions are probed in one file and mapping
+ * functions in other files.
  */
 enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
 
-/* True if the function belongs to this part. */
+/* True if the function is to be probed. part: the functions to probe in its module. */
 static bool wanted(const struct attach_state *state, size_t function, enum module_part part)
 {
 	bool maps = shape_maps(allocator_functions[function].shape);
@@ -46,10 +46,11 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 }
 
 /*
- * Returns the file whose definition of a function is probed instead of the module's definition, or
- * NULL. If a filter or sampling leaves out calls, only the first definition is probed: a call that
- * is left out does not mark its thread, so a nested call of another allocator would be counted by
- * mistake. Files loaded by name always use their own definition.
+ * Returns the path of the file whose definition of a function is probed instead of the module's own
+ * definition; NULL if the module's own one is probed. If filters or sampling leave out calls, only
+ * the first definition is probed: a call that is left out does not mark its thread, so a nested
+ * call of another allocator would be counted by mistake. A file loaded by name always uses its own
+ * definition, so this definition is probed.
  */
 static const char *first_file(struct attach_state *state, const struct module *module,
 			      const struct found_function *function)
@@ -66,7 +67,7 @@ static const char *first_file(struct attach_state *state, const struct module *m
 }
 
 /*
- * Picks the wanted functions from the functions found, in the order of the table, which has inner
+ * Picks the wanted functions from the functions found, in the order of the table, which lists inner
  * functions last.
  */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
@@ -113,8 +114,8 @@ static void log_too_late(const struct attach_state *state)
 }
 
 /*
- * Searches a file for functions. Also returns 0 if the file cannot be read or has none of them.
- * Fails only if memory or time runs out.
+ * Searches a file for functions. Fails only if memory or time runs out. Returns 0 even if the file
+ * cannot be read or has none of the functions.
  */
 static int search_file(struct attach_state *state, const struct module *module,
 		       const struct wanted_functions *wanted, struct file_functions *ret)
@@ -189,8 +190,8 @@ static bool probes_at_entry(void)
 }
 
 /*
- * Probes all allocator functions of one module. A module that defines names used by only one
- * allocator contains that allocator, as programs written in Rust do.
+ * Probes all allocator functions of one module. Some names are used by only one allocator: a module
+ * that defines such names contains that allocator, as programs written in Rust do.
  */
 static void attach_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope, enum module_part part)
@@ -218,8 +219,8 @@ static void attach_module(struct attach_state *state, const struct module *modul
 }
 
 /*
- * Returns the family of a function given by --alloc or --free. An exception may leave a C++
- * function, but normally not a C function.
+ * Returns the family of a function given by --alloc or --free. Exceptions may pass through a C++
+ * function, but normally not through a C function.
  */
 static enum allocator_family family_of(const struct custom_function *custom)
 {
@@ -261,7 +262,7 @@ static void attach_custom(struct attach_state *state, const struct module *modul
 	file_functions_deinit(&found);
 }
 
-/* Probes functions given by options before allocator functions, which they call. */
+/* Probes the functions given by options first, because they call allocator functions. */
 static void search_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope)
 {
@@ -288,8 +289,10 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	}
 	state->later = true;
 	search_module(state, module, scope);
-	/* Do not add the file to the shared probes: the next process that maps it searches it
-	 * again. */
+	/*
+	 * Do not add the file to the shared probes, so that it is searched again when another
+	 * process maps it.
+	 */
 	if (state->err == -ENOMEM || state->too_late || state->postponed)
 		return;
 	err = shared_probes_add(state->ctx->shared, module->fd, state->heap_found != found_before);
@@ -298,7 +301,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 }
 
 /*
- * Logs, once per process, that a file cannot be read, although it may define allocator functions.
+ * Logs that a file that may define allocator functions cannot be read, but only once per process.
  */
 static void log_unread(struct attach_state *state, const struct module_list *list)
 {
@@ -421,7 +424,7 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 				 list->items[list->hook_module].fd, &hook, 1);
 }
 
-/* Returns the number of probed heap functions of the file whose code is in the moved part. */
+/* Counts the probed heap functions of the file that are in the moved part of its code. */
 static size_t probed_in(const struct probe_set *set, const struct file_id *file,
 			const struct moved_code *part)
 {
@@ -502,7 +505,8 @@ static int attach_result(const struct attach_state *state)
 		return -ESRCH;
 	}
 	/*
-	 * Not an error: a termination signal stopped the search, and the last report is still made.
+	 * Not an error: a termination signal stopped the search, and the final report is still
+	 * made.
 	 */
 	if (state->err == -EINTR) {
 		log_note("memleak was stopped before any probe was placed in process %d", pid);
@@ -512,7 +516,10 @@ static int attach_result(const struct attach_state *state)
 		log_error("no probe could be placed in process %d: %s", pid, strerror(-state->err));
 		return state->err;
 	}
-	/* Without r_debug the program is static. Its file was searched, so it has no symbols. */
+	/*
+	 * Without r_debug, the program is static. Its file was searched without success, so the
+	 * file has no symbols.
+	 */
 	if (!state->process->r_debug && !state->process->logged_unread && !opts->object &&
 	    !opts->symbols_prefix) {
 		log_error("process %d is statically linked and its functions have no names: trace "
@@ -577,8 +584,8 @@ static bool is_probed(const struct probe_set *set, const struct custom_function 
 }
 
 /*
- * Returns the function name in all files that is most similar to the given name, or NULL. The
- * caller frees it.
+ * Searches all files for the function name that is most similar to the given name. Returns it, or
+ * NULL if there is none. The caller frees it.
  */
 static char *nearest_function(const struct module_list *list, const char *name)
 {
@@ -692,7 +699,9 @@ out:
 	return err;
 }
 
-/* Returns the program file, which exec maps before the dynamic loader. */
+/*
+ * Returns the program file, which is the file mapped first: exec maps it before the dynamic loader.
+ */
 static struct file_id program_file(const struct proc_maps *maps)
 {
 	const struct mapping *first = NULL;

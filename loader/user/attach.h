@@ -22,7 +22,7 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
  */
 void attach_later(const struct user_context *ctx, struct user_process *process);
 
-/* Probes the files that an ended process had mapped, for other processes that map them. */
+/* Probes the files that an ended process had mapped, because other processes may map them. */
 void attach_ended(const struct user_context *ctx, struct user_process *process);
 
 #endif

@@ -49,7 +49,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 		const struct allocator_function *function = &allocator_functions[i];
 		enum allocator_family family = function->family;
 
-		/* With -S, search only functions of the allocator that has the prefix. */
+		/* With -S, search only for functions of the allocator that has the prefix. */
 		if (prefix && family != ALLOCATOR_C && family != ALLOCATOR_MAPS)
 			continue;
 		if (asprintf(&names->names[i], "%s%s",
@@ -70,7 +70,7 @@ static uid_t uid_of(pid_t pid)
 						 : (uid_t)proc_status_number(status, "Uid");
 }
 
-/* Returns the budgets to which slow files are charged, by the user that owns the process. */
+/* Returns the budgets of users. Slow files of a process are charged to its user. */
 static struct user_budgets *budgets_of(const struct user_context *ctx)
 {
 	return &ctx->unwind->files.budgets;
@@ -100,7 +100,10 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 	return search_names_init(&state->names, ctx->opts->symbols_prefix);
 }
 
-/* True if probes came late. Does not count a program that is already counted as an exec gap. */
+/*
+ * True if the program was searched too late or only in part, and is not already counted as an exec
+ * gap.
+ */
 static bool is_late(const struct attach_state *state)
 {
 	bool found = state->placed || state->deferred;
@@ -120,7 +123,7 @@ void attach_end(struct attach_state *state)
 	user_budgets_spend(budgets, state->uid, state->taken_ns, now_ns);
 	if (state->postponed && state->is_budget_spent &&
 	    user_budgets_should_log(budgets, state->uid, BUDGET_PROBES))
-		log_note("reading the files of user %u's processes takes too long: new ones are "
+		log_note("reading the files of user %u's processes takes too long: new files are "
 			 "not searched for allocator functions for some minutes",
 			 state->uid);
 	if (state->hangs && user_budgets_should_log(budgets, state->uid, BUDGET_MEMORY))

@@ -11,8 +11,11 @@
 #include "loader/user/process.h"
 
 struct search_names {
-	char **names; /* by function: its name in this process; NULL if it is not searched for */
-	/* By function: the file of its first exported definition; NULL if none was found yet. */
+	char **names; /* names of functions in this process; NULL for a function that is not
+			 searched for */
+	/*
+	 * For each function, the file of its first exported definition; NULL if none was found yet.
+	 */
 	const char **first;
 };
 
@@ -38,7 +41,7 @@ struct attach_state {
 	bool is_cooling_down; /* cool-down after slow files of this user, or of all users */
 	bool postponed; /* a file was postponed because is_budget_spent or is_cooling_down is true
 			 */
-	bool was_postponed; /* the last search postponed a file */
+	bool was_postponed; /* the previous search postponed a file */
 	bool too_late;      /* the search of a file ran out of time */
 	bool missed;        /* a file was not searched, or its code cannot be probed */
 };
@@ -73,8 +76,8 @@ void log_skipped(const struct attach_state *state, const struct module *module,
 		 const struct skipped_function *skipped);
 
 /*
- * Logs that functions of a file are not probed because another file also defines them and precedes
- * it in lookup order. first: path of that other file.
+ * Logs that functions of a file are not probed because another file, which is earlier in lookup
+ * order, defines them, too. first: path of that other file.
  */
 void log_not_first(const struct attach_state *state, const struct module *module,
 		   const char *first);

@@ -9,8 +9,8 @@
 #include "base/log.h"
 
 /*
- * Interval between checks, in seconds. The BPF programs notice at once if a cgroup is created at
- * the same path. The checks find cgroups created elsewhere.
+ * Interval between checks, in seconds. The BPF programs notice immediately if a cgroup is created
+ * at the same path. The checks find cgroups created elsewhere.
  */
 #define LOOK_S 1
 

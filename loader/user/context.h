@@ -17,7 +17,8 @@ struct user_context {
 	struct user_bpf *skel;
 	struct symbolizer *symbolizer;
 	struct probe_programs programs;
-	bool entries_only; /* --count: probes only function entries, neither returns nor mappings */
+	bool entries_only; /* --count: only function entries are probed, neither returns nor mapping
+			      functions */
 	struct unwind_spaces *unwind;
 	struct stack_copies *copies;
 	struct map_events *map_events; /* NULL unless processes are found by a filter */

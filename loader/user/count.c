@@ -28,7 +28,7 @@
 #include "report/counts.h"
 #include "report/snapshot_own.h"
 
-/* Maximum number of rows (cgroups or processes). All further cgroups or processes share one row. */
+/* Maximum number of rows (cgroups or processes). All other cgroups or processes share one row. */
 #define ROWS_MAX 10240
 /* Inode number of the root cgroup of each hierarchy. */
 #define HIERARCHY_ROOT 1
@@ -309,8 +309,8 @@ static int read_rows(struct count_source *count, int fd, struct memleak_count *v
 			return -ENOMEM;
 		read_row(count, row, values, cpus);
 		/*
-		 * A renamed cgroup looks as if it had been removed, but new calls are counted for
-		 * it.
+		 * A cgroup that was renamed looks as if it had been removed, but new calls are
+		 * still counted for it.
 		 */
 		row->ended = ended && (count->counts.by == COUNT_BY_PROCESS || !row->calls);
 	}

@@ -83,8 +83,8 @@ static void count_untracked(const struct process_set *set, const struct user_pro
 	if (!at_ns && bits_has(&process->fds.older, fd))
 		facts->older++;
 	/*
-	 * Skip a number that was closed just now: it may already be in use again, and not yet
-	 * tracked.
+	 * Skip a descriptor number that was closed just now: it may already be in use again, but
+	 * not be tracked yet.
 	 */
 	else if (at_ns + CLOSING_NS < process->fds.read_ns)
 		facts->missed++;

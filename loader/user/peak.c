@@ -26,8 +26,8 @@ static uint64_t mapped_bytes(const struct process_set *set)
 }
 
 /*
- * Adjusts the programs' total by bytes that they do not count: mappings are added, purged blocks
- * are subtracted.
+ * Adjusts the programs' total by the bytes that the programs do not count: adds mappings and
+ * subtracts purged blocks.
  */
 static void add_unseen(struct user_peak *peak)
 {
@@ -64,7 +64,10 @@ static int take(struct user_peak *peak)
 	deferred_stacks_go_on(&peak->set->programs->copies.deferred);
 	watch->limit = peak_copies_keep(&peak->copies, &snap, begin_ns, watch->highest);
 	watch->is_sent = 0;
-	/* The total may be above the limit already: check again soon, as no record may follow. */
+	/*
+	 * The total may already be above the limit: check again soon, because the programs may send
+	 * no more records.
+	 */
 	if ((int64_t)watch->total >= (int64_t)watch->limit)
 		process_set_retry_soon(peak->set);
 	return 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --peak: keeps a copy of the outstanding blocks from the time when most bytes were outstanding. */
+/*
+ * --peak: keeps a copy of the outstanding blocks from the time when the most bytes were
+ * outstanding.
+ */
 #ifndef LOADER_USER_PEAK_H
 #define LOADER_USER_PEAK_H
 

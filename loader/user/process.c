@@ -402,7 +402,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	}
 	if (ctx->opts->trace)
 		note_functions(ctx, process, &maps);
-	/* Mappings of processes found by a filter are not compared with ranges. */
+	/* The mappings of processes found by a filter are not compared with tracked ranges. */
 	if (!process->found && process->ranges.cnt)
 		process->maps = maps;
 	else
@@ -437,7 +437,10 @@ void user_process__compare_mappings(struct user_process *process, uint64_t recor
 	if (!process->maps.cnt || process->read_ns > records_until_ns)
 		return;
 	process->compared_ns = process->read_ns;
-	/* Skip incomplete mappings. Blocks of a process that has ended stay outstanding. */
+	/*
+	 * Skip an incomplete list of mappings, such as that of a process that has ended: its blocks
+	 * stay outstanding.
+	 */
 	if (process->maps.whole &&
 	    ranges_reconcile(&process->ranges, &process->maps, process->read_ns))
 		process->mappings_lost++;

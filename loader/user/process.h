@@ -43,7 +43,7 @@ struct user_process {
 	bool ended;
 	bool at_end;              /* exiting: runs no more code, but its memory still exists */
 	bool ended_before_report; /* had ended when the last report began */
-	uint64_t retry_files_ns;  /* earliest search for its postponed files; 0 if none */
+	uint64_t retry_files_ns;  /* time when its postponed files may be searched; 0 if none */
 	unsigned int tries;       /* attach attempts since it last loaded code */
 	bool changed;             /* has loaded or unloaded code since its mappings were read */
 	bool awaits_tables;       /* unwind tables of its files are being built */
@@ -91,7 +91,7 @@ void user_process__free(struct user_process *process);
  */
 int user_process__new_ended(const struct user_context *ctx, pid_t pid, uint64_t since_ns,
 			    const struct user_process *parent, struct user_process **ret);
-/* Opens a pidfd for a process from user_process__new_ended(), as the process may still run. */
+/* Opens a pidfd for a process from user_process__new_ended(), in case the process still runs. */
 void user_process__watch(struct user_process *process);
 
 /* Counts, at most once per program, that its first allocations were missed. */
@@ -119,15 +119,13 @@ int user_process__maps(const struct user_context *ctx, const struct user_process
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);
 
 /*
- * True if the mappings were read too recently to be read again: reading many of them is slow.
- * before_report: true before a report, when short intervals are ignored.
+ * True if the mappings were read so recently that they should not be read again yet, because
+ * reading many mappings is slow. before_report: true before a report; short intervals are then
+ * ignored.
  */
 bool user_process__maps_are_recent(const struct user_process *process, bool before_report);
 
-/*
- * Reads the mappings, which user_process__compare_mappings() will need, unless they were read
- * recently.
- */
+/* Reads the mappings for user_process__compare_mappings(), unless they were read recently. */
 void user_process__read_mappings(const struct user_context *ctx, struct user_process *process);
 /*
  * Drops tracked mappings that were gone when the mappings were last read. Does nothing until all

@@ -275,7 +275,10 @@ static int add(struct process_set *set, struct user_process *process)
 	}
 	quotas_begin(&set->programs->tracker.quotas, process->info.image);
 	user_process__begin_fds(&set->programs->ctx, process);
-	/* An ended process is read when its end record, which has its unload count, arrives. */
+	/*
+	 * The mappings of an ended process are read when its end record arrives, which contains the
+	 * unload count.
+	 */
 	if (!process->gone_ns)
 		refresh(set, process);
 	return process->pidfd < 0 ? 0 : process_set_watch(set, process->pidfd, process);
@@ -307,7 +310,7 @@ static int targets_fd(const struct process_set *set)
 	return bpf_map__fd(set->programs->ctx.skel->maps.targets);
 }
 
-/* True if the pid is a target and runs this image. The pid may belong to a new process. */
+/* True if the pid is a target and runs this image. The pid may belong to a new process by now. */
 static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
 {
 	struct memleak_target target;
@@ -317,8 +320,8 @@ static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
 }
 
 /*
- * Makes a target of a process that runs in the memory of another target, its owner (vfork). Its
- * allocations belong to the owner.
+ * Makes a process (pid) a target if it runs in the memory of another target (owner), as after
+ * vfork(). Its allocations belong to the owner. Returns true if the process was made a target.
  */
 static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 {
@@ -476,7 +479,7 @@ static void count_skipped(struct process_set *set, int err)
 
 /*
  * Adds a process that was found in /proc. Does nothing if the BPF programs found it first: they
- * have sent a record of it.
+ * have then sent a record of it.
  */
 static void add_member(struct process_set *set, const struct member *member)
 {
@@ -607,7 +610,7 @@ void process_set_describe(const struct process_set *set)
 	describe_skipped(set);
 }
 
-/* Ends the earlier process with this pid, which now belongs to a new process. */
+/* Marks the earlier process with this pid as ended, because a new process has the pid now. */
 static void end_others(struct process_set *set, pid_t pid)
 {
 	struct user_process *process = process_table_find_pid(&set->table, pid);
@@ -643,8 +646,8 @@ static int open_process(const struct process_set *set, const struct memleak_reco
 }
 
 /*
- * If the process ended before its cgroup could be read, sets its cgroup to the given one, which is
- * its parent's or its own before the exec.
+ * If the process ended before its cgroup could be read, sets its cgroup to the given one: the
+ * cgroup of its parent, or its own cgroup before the exec.
  */
 static void keep_cgroup(struct user_process *process, const char *cgroup)
 {
@@ -831,7 +834,6 @@ static void drop_mappings(struct process_set *set)
 	set->mapped = kept;
 }
 
-/* Keeps the blocks of ended images that descendants may inherit. */
 void process_set_purge(struct process_set *set)
 {
 	struct image_set kept = {0}, purged = {0};

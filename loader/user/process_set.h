@@ -59,7 +59,7 @@ bool process_set_owner(void *set, uint32_t image, struct block_owner *ret);
 bool process_set_resolve(void *set, uint32_t image, struct memleak_stack *stack);
 int process_set_merge(void *set, uint32_t image, const struct memleak_stack *stack,
 		      const struct script_frames *scripts, uint64_t **ret, size_t *ret_cnt);
-/* Reads the names of a new stack's script frames, while the process has them. */
+/* Reads the names of a new stack's script frames, while the process still has them in memory. */
 void process_set_read_scripts(struct process_set *set, const struct user_process *process,
 			      uint64_t stack);
 /* True if all processes have ended and no filter can find new ones. */

@@ -8,7 +8,7 @@
 struct process_table {
 	struct user_process **items; /* owned */
 	size_t cnt;
-	struct user_process **slots; /* hash table of items by image; stale if changed */
+	struct user_process **slots; /* hash table of items by image; outdated if changed is set */
 	size_t slot_cnt;
 	bool changed;
 };

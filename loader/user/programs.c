@@ -24,7 +24,10 @@
 #include "loader/user/fd_programs.h"
 #include "loader/user/lifecycle.h"
 
-/* Maximum ended images whose records are still pending. */
+/*
+ * Number of additional entries in tables by image, for ended images whose records are still
+ * pending.
+ */
 #define EXECS_AT_ONCE 1024
 
 /* Maximum processes that run in the memory of other processes, as between vfork and exec. */
@@ -39,7 +42,7 @@ static uint32_t stacks_to_compare(void)
 
 /*
  * Returns the size of the ring for stack copies, in bytes. Starting a program can defer thousands
- * of stacks at once.
+ * of stacks within a short time.
  */
 static uint32_t copies_bytes(const struct user_context *ctx)
 {
@@ -90,7 +93,7 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = stacks_to_compare();
-	/* The comparison of stacks needs frames that are addresses. */
+	/* The comparison of stacks needs frames that are addresses, not offsets in files. */
 	config->find_vma = features->find_vma && !config->verify_unwind;
 	config->peak = opts->peak;
 	err |= fd_programs_prepare(opts, skel);
@@ -137,7 +140,7 @@ static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 }
 
 /*
- * Selects the programs for entry probes: one program, or without cookies one program for each call
+ * Selects the programs for entry probes: one program; without cookies, one program for each call
  * shape.
  */
 static int choose_links(struct user_context *ctx)

@@ -50,8 +50,8 @@ static int walk_mappings(struct tracker_walk *walk, const struct user_process *p
 }
 
 /*
- * Reads the sums of a process. BPF programs update them at the same time, so a block may be in one
- * sum and not yet in another one.
+ * Reads the sums of a process. BPF programs may update the sums while this function reads them, so
+ * a block may already be in one sum and not yet in another.
  */
 static void fill_summary(const struct memleak_summary *sums, struct process_summary *ret)
 {

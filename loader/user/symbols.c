@@ -70,7 +70,7 @@ static struct symspace *space_of(struct user_symbols *symbols, const struct site
 	return symbols->files;
 }
 
-/* True if the symbol space can name the frame. Places of scripts are named elsewhere. */
+/* True if the symbol space can name the frame. Script frames are named elsewhere. */
 static bool can_name(const struct user_symbols *symbols, const struct symspace *space,
 		     uint64_t frame)
 {
@@ -79,7 +79,9 @@ static bool can_name(const struct user_symbols *symbols, const struct symspace *
 	return MEMLEAK_FRAME_IN_FILE(frame) || space != symbols->files;
 }
 
-/* A site and its symbol space. The process may be removed before its frames are named. */
+/*
+ * A site and its symbol space. The process of the site may be removed before the frames are named.
+ */
 struct named_site {
 	struct symspace *space;
 	const struct site *site;

@@ -98,7 +98,7 @@ int tracing_init(struct tracing *tracing, const struct tracing_request *request)
 }
 
 /*
- * Detaches the probes of all processes at once. If memory runs out, the probes of each process are
+ * Detaches the probes of all processes together. If memory runs out, the probes of each process are
  * detached later, one process after another.
  */
 static void detach_all(struct tracing *tracing)
@@ -274,7 +274,7 @@ int tracing_drain(struct tracing *tracing, uint64_t deadline_ns)
 	return err;
 }
 
-/* Logs a possible reason if a report is empty. */
+/* Logs a possible reason if no calls were seen since the last report. */
 static void log_silent(struct tracing *tracing, uint64_t calls)
 {
 	if (calls != tracing->reported_calls)

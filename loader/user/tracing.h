@@ -57,8 +57,8 @@ int tracing_dispatch(struct tracing *tracing, uint64_t deadline_ns);
 int tracing_drain(struct tracing *tracing, uint64_t deadline_ns);
 /*
  * Frees processes that have ended, with all of their data, and removes unused probes. calls: number
- * of allocator calls seen since tracing began. If it has not changed since the last call of this
- * function, logs that no call was seen; repeats this note only after calls were seen again.
+ * of allocator calls seen since tracing began. If this number has not changed since the last call
+ * of this function, logs that no allocator call was seen, but only once until calls are seen again.
  */
 void tracing_maintain(struct tracing *tracing, uint64_t calls);
 
