@@ -30,8 +30,8 @@
 #define ACCOUNT_FILTER_BYTES (1U << 16)
 
 /*
- * Lowest descriptor number that the agent uses for its account, unless it has sent the descriptor
- * to memleak.
+ * Minimum descriptor number of an account that the agent could not send to memleak: the descriptor
+ * stays open in the program.
  */
 #define ACCOUNT_FD 1000
 
@@ -39,25 +39,25 @@
 #define ACCOUNT_ENV "MEMLEAK_AGENT"
 
 enum account_region {
-	ACCOUNT_THREADS, /* struct account_thread, by thread number - 1 */
-	ACCOUNT_MODULES, /* struct account_module, by module number */
+	ACCOUNT_THREADS, /* struct account_thread, indexed by thread number - 1 */
+	ACCOUNT_MODULES, /* struct account_module, indexed by module number */
 	ACCOUNT_TEXT,    /* paths of modules, each NUL-terminated */
-	/* chunk number + 1, 0 if there is none, by address / ACCOUNT_CHUNK_SPAN */
+	/* indexed by address / ACCOUNT_CHUNK_SPAN: chunk number + 1, 0 if there is no chunk */
 	ACCOUNT_DIRECTORY,
-	ACCOUNT_FILTER, /* number of kept blocks, by hash of their addresses */
-	ACCOUNT_EVENTS, /* struct account_event, by index modulo capacity */
-	ACCOUNT_TRACE,  /* struct account_traced, by index modulo capacity */
-	/* struct account_range: mappings after all events that memleak has read */
+	ACCOUNT_FILTER, /* numbers of kept blocks, indexed by hash of their addresses */
+	ACCOUNT_EVENTS, /* ring buffer of struct account_event */
+	ACCOUNT_TRACE,  /* ring buffer of struct account_traced */
+	/* struct account_range: the mappings that exist after all events that memleak has read */
 	ACCOUNT_RANGES,
-	ACCOUNT_FRAMES, /* struct account_frame, by frame number */
-	ACCOUNT_SPILLS, /* struct account_spill, by spill number */
-	ACCOUNT_CHUNKS, /* struct account_chunk, by chunk number */
+	ACCOUNT_FRAMES, /* struct account_frame, indexed by frame number */
+	ACCOUNT_SPILLS, /* struct account_spill, indexed by spill number */
+	ACCOUNT_CHUNKS, /* struct account_chunk, indexed by chunk number */
 	ACCOUNT_REGION_CNT,
 };
 
 /* Indexes into account.lost, which counts data that could not be recorded. */
 enum account_lost {
-	ACCOUNT_LOST_CELLS, /* blocks dropped because there was no cell */
+	ACCOUNT_LOST_CELLS, /* blocks dropped because no cell was free */
 	/* blocks recorded without a stack, as there was no room for frames */
 	ACCOUNT_LOST_STACKS,
 	ACCOUNT_LOST_UNWIND,   /* truncated stacks */
@@ -128,8 +128,8 @@ struct account {
 	__u64 region[ACCOUNT_REGION_CNT];
 	__u64 end;
 	/*
-	 * Each allocator call reads the following fields. Their cache line has no field that is
-	 * written more often than threads start.
+	 * Each allocator call reads the following fields. To keep these reads fast, their cache
+	 * line has no field that changes more often than thread_cnt.
 	 */
 	__u32 pid __attribute__((aligned(64)));
 	__u32 page_size;
@@ -140,10 +140,11 @@ struct account {
 	 * before an entry is written.
 	 */
 	__u32 thread_cnt;
-	__u32 depth; /* minimum number of frames kept of a truncated stack */
+	__u32 depth; /* minimum number of frames that a truncated stack keeps */
 	/*
-	 * Both sampling fields are set before the bit in modes. sample_bytes: mean bytes per
-	 * sample. If sample_rate is not 0, one in sample_rate blocks is sampled instead.
+	 * The fields sample_bytes and sample_rate are set before ACCOUNT_SAMPLES is set in modes.
+	 * sample_bytes: mean bytes per sample. If sample_rate is not 0, one in sample_rate blocks
+	 * is sampled instead.
 	 */
 	__u64 sample_bytes;
 	__u64 sample_rate;
@@ -171,8 +172,8 @@ struct account {
 	__u64 epoch_ns[ACCOUNT_EPOCHS]; /* start times of the last ACCOUNT_EPOCHS epochs */
 	__u64 last_fork_ns;
 	/*
-	 * In a forked child: when the parent's account began. With parent_pid, it identifies that
-	 * account.
+	 * In a forked child: the time when the parent's account began, which together with
+	 * parent_pid identifies that account.
 	 */
 	__u64 parent_began_ns;
 	__u64 forked_ns; /* in a forked child: time of the fork; 0 if no blocks are inherited */
@@ -191,7 +192,7 @@ struct account_thread {
 	__u32 tid;
 	__u32 reserved;
 	__u64 calls[ACCOUNT_CALL_CNT];
-	__u64 earlier_frees;           /* number of frees of blocks in no cell */
+	__u64 earlier_frees;           /* number of frees of addresses in no cell */
 	__u64 failed;                  /* number of failed calls */
 	__u64 asked[ACCOUNT_CALL_CNT]; /* requested bytes, if ACCOUNT_COUNTS is set */
 	/* number of frees, if ACCOUNT_COUNTS or ACCOUNT_ADDS_UP is set */
@@ -268,7 +269,7 @@ struct account_frame {
 #define ACCOUNT_SAMPLE_SHIFT (ACCOUNT_THREAD_BITS + ACCOUNT_EPOCH_BITS)
 #define ACCOUNT_BIRTH_SHIFT (ACCOUNT_SAMPLE_SHIFT + 1)
 #define ACCOUNT_BIRTH_NS_SHIFT 22
-#define ACCOUNT_TICK_NS 15000000ULL /* maximum time by which a birth is too early */
+#define ACCOUNT_TICK_NS 15000000ULL /* maximum time by which a birth precedes the allocation */
 #define ACCOUNT_BIRTH(time_ns) ((time_ns) >> ACCOUNT_BIRTH_NS_SHIFT)
 #define ACCOUNT_LIFE(birth, epoch, thread)                                                         \
 	((birth) << ACCOUNT_BIRTH_SHIFT | (__u64)ACCOUNT_EPOCH(epoch) << ACCOUNT_THREAD_BITS |     \
@@ -287,7 +288,8 @@ struct account_cell {
 #define ACCOUNT_LINE_SPAN 256U
 #define ACCOUNT_POSITION_SPAN 8U /* minimum distance between block addresses */
 #define ACCOUNT_SPILL_CELLS 11U
-#define ACCOUNT_SPILLS_MAX 3U /* maximum spills per line: then each position has a cell */
+/* maximum spills per line; with these, a line has a cell for each position */
+#define ACCOUNT_SPILLS_MAX 3U
 
 struct account_line {
 	struct account_cell cells[ACCOUNT_LINE_CELLS];
@@ -311,7 +313,7 @@ struct account_spill {
 
 struct account_chunk {
 	struct account_line lines[ACCOUNT_CHUNK_LINES];
-	/* by line: number of its first spill + 1, 0 if it has none */
+	/* indexed by line: number of the line's first spill + 1, 0 if it has none */
 	__u32 spills[ACCOUNT_CHUNK_LINES];
 	__u64 base; /* first address covered by the chunk */
 	__u64 reserved[511];
@@ -352,7 +354,7 @@ struct account_event {
 	__u64 addr;
 	__u64 len;
 	__u32 stack;
-	__u32 flags; /* of MAP: ACCOUNT_MAP_*; of TAKE: 1 if the old range stays mapped */
+	__u32 flags; /* for MAP: ACCOUNT_MAP_*; for TAKE: 1 if the old range stays mapped */
 };
 
 #define ACCOUNT_TRACED_FREE 1U
@@ -390,8 +392,8 @@ struct account_range {
 };
 
 /*
- * Returns the maximum size of a region, in bytes. Readers ignore anything beyond it. Accounts may
- * have smaller regions of the last two types.
+ * Returns the maximum size of a region, in bytes. Readers ignore anything beyond it. In some
+ * accounts, the regions ACCOUNT_SPILLS and ACCOUNT_CHUNKS are smaller.
  */
 static inline __u64 account_region_most(enum account_region which)
 {

@@ -116,7 +116,7 @@ static bool is_early(const void *addr)
 	return (uintptr_t)addr - (uintptr_t)early < sizeof(early);
 }
 
-/* Returns an upper bound of the size of a block in early, 0 if addr is not in early. */
+/* Returns an upper bound of the size of a block in `early`, 0 if addr is not in `early`. */
 static size_t early_left(const void *addr)
 {
 	return is_early(addr) ? sizeof(early) - (size_t)((const unsigned char *)addr - early) : 0;
@@ -162,7 +162,7 @@ bool allocators_are_bypassed(void)
 		return false;
 	/*
 	 * An executable that takes the address of malloc() may define it as a PLT entry of its own.
-	 * The entry leads to the function that is called, and is no other allocator.
+	 * The entry only leads to the function that is called: it is not another allocator.
 	 */
 	if (symbol && symbol->st_shndx == SHN_UNDEF)
 		return false;
@@ -170,9 +170,9 @@ bool allocators_are_bypassed(void)
 }
 
 /*
- * Returns the next definition of a function that is no allocator. mmap() etc. are not looked up on
- * demand: the first caller may be an allocator that is starting and holds a lock, and the lookup
- * would call this allocator.
+ * Returns the next definition of a function that is not an allocator. mmap() etc. are not looked up
+ * on demand: the first caller may be an allocator that is starting and holds a lock, and the lookup
+ * would call that allocator again.
  */
 any_function *allocators_other(enum other_function which)
 {
@@ -615,7 +615,7 @@ static any_function *find_operator(enum function which, uint64_t caller)
 	if (!next[which] && dladdr((void *)caller, &of_caller))
 		next[which] = find_in_library(of_caller.dli_fname, which);
 	if (!next[which])
-		__builtin_trap(); /* The program has no such function to call. */
+		__builtin_trap(); /* The operator was not found in any library. */
 	return next[which];
 }
 

@@ -22,18 +22,20 @@ typedef void any_function(void);
 void allocators_find(void);
 
 /*
- * True if the program calls another malloc() than the agent's, one that comes earlier in symbol
- * order.
+ * True if another malloc() comes before the agent's in symbol order, so that the program calls the
+ * other one.
  */
 bool allocators_are_bypassed(void);
 
 struct account;
 
-/* True if the caller of mmap() is the allocator: its own memory is not counted. */
+/*
+ * True if the caller of mmap() is the allocator: mappings of the allocator itself are not counted.
+ */
 bool allocators_map(struct account *account, uint64_t caller);
 
 /*
- * Returns the next definition of a function that is no allocator, NULL if it is not found yet.
+ * Returns the next definition of a function that is not an allocator; NULL if it is not found yet.
  * Looks up dlclose() and mlockall() on demand.
  */
 any_function *allocators_other(enum other_function which);

@@ -51,10 +51,11 @@ struct orders {
 	bool follow;           /* flag f: also begin accounts in forked children */
 	uint64_t depth;        /* depth of stacks, 0 for the default */
 	uint64_t sample_bytes; /* flag b: bytes per sample */
-	uint64_t sample_rate;  /* flag s: blocks per sample; if both are 0, all blocks are kept */
-	bool adds_up;          /* flag p: maintain sums */
-	bool counts;           /* flag c: count requested bytes */
-	unsigned int traces;   /* flag t: trace each call; tt: also stacks of frees */
+	/* flag s: blocks per sample; if b and s are both 0, all blocks are kept */
+	uint64_t sample_rate;
+	bool adds_up;        /* flag p: maintain sums */
+	bool counts;         /* flag c: count requested bytes */
+	unsigned int traces; /* flag t: trace each call; tt: also stacks of frees */
 	/* name of the abstract socket to which the account is sent, or NULL */
 	const char *socket;
 };
@@ -151,8 +152,8 @@ static struct account *make_account(int *ret_fd)
 					   MAP_SHARED | MAP_NORESERVE, fd, 0);
 	}
 	/*
-	 * Exclude all but the first part of the account from core dumps: a dump reads the sparse
-	 * regions, which would allocate their pages.
+	 * Exclude all but the first part of the account from core dumps: reading the sparse regions
+	 * for a dump would allocate their pages.
 	 */
 	if (system_error(addr) ||
 	    system_call(SYS_madvise, addr, (long)layout.bytes, MADV_DONTFORK, 0, 0, 0) ||
@@ -302,7 +303,7 @@ bool agent_begin(void)
 	return done;
 }
 
-/* Runs when a thread ends. Destructors that run later in this thread get another memo. */
+/* Runs when a thread ends. Destructors that run later in this thread get a new memo. */
 static void end_thread(void *memo)
 {
 	self.memo = NULL;

@@ -9,8 +9,8 @@
 void call_tree_begin(struct account *account);
 
 /*
- * Returns the number of the child of parent with this frame, adding it if needed; 0 if there is no
- * room. *ret_made: true if the frame was added.
+ * Returns the number of the child of `parent` that has this frame, adding it if needed; 0 if there
+ * is no room. *ret_made: true if the frame was added.
  */
 uint32_t call_tree_child(struct account *account, uint32_t parent, uint64_t frame, bool *ret_made);
 

@@ -47,8 +47,9 @@ static inline struct account_cell *cells_home(struct account_chunk *chunk, uint6
 }
 
 /*
- * Sets *place to word if it is 0, in one instruction, so that no signal handler can intervene.
- * is_alone: the process has one thread, so no lock prefix is needed.
+ * Sets *place to word if *place is 0. Uses one instruction, so that a signal handler cannot run
+ * between the test and the write. is_alone: the process has one thread, so no lock prefix is
+ * needed.
  */
 static inline bool swap_for_zero(__u64 *place, __u64 word, bool is_alone)
 {
@@ -68,8 +69,8 @@ static inline bool swap_for_zero(__u64 *place, __u64 word, bool is_alone)
 }
 
 /*
- * Stores a block in a cell if the cell is empty. The first word claims the cell, which from then on
- * only the block's owner writes to; then the second word is stored.
+ * Stores a block in a cell if the cell is empty. Writing the first word claims the cell: from then
+ * on only the block's owner writes to it. The second word is written afterwards.
  */
 static inline bool cell_claim(const struct account *account, struct account_cell *cell,
 			      struct account_cell what)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sends memleak events in the order in which they happened. */
+/* Sends events to memleak in the order in which they happened. */
 #ifndef AGENT_EVENTS_H
 #define AGENT_EVENTS_H
 

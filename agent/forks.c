@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * At each fork, begins an epoch, which tells older from newer blocks, and begins the child's
+ * At each fork, begins an epoch, which separates older from newer blocks, and begins the child's
  * account. vfork() and posix_spawn() need neither, as their children use the parent's memory.
  */
 #include "agent/forks.h"
@@ -15,8 +15,8 @@
 static bool follows;
 
 /*
- * Identity of this process's account. A forked child has a copy of it, and so learns its parent's
- * account.
+ * Identity of this process's account. A forked child has a copy of it, from which the child knows
+ * its parent's account.
  */
 static struct {
 	uint64_t began_ns;

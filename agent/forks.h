@@ -11,7 +11,10 @@
 /* Registers the fork handlers. */
 void forks_load(void);
 
-/* Makes forked children begin accounts: with --follow memleak gets the parents' accounts, too. */
+/*
+ * Enables the fork handlers. Called only if memleak follows children and gets the account of each
+ * process: it needs a parent's account to compute which blocks a child inherits.
+ */
 void forks_follow(void);
 
 /* Records in a new account of a forked child which account is the parent's. */

@@ -19,7 +19,7 @@
 
 #define PAGE 4096ULL
 
-/* Reads memory from at to end, checking first that each page is readable. */
+/* Reads memory from `at` to `end`, checking first that each page is readable. */
 struct reader {
 	uint64_t at;
 	uint64_t end;
@@ -181,7 +181,7 @@ static bool open_table(uint64_t header, uint64_t start, uint64_t end, struct tab
 	struct reader reader = reader_at(header, start, end);
 	uint64_t encodings = read_fixed(&reader, 4);
 
-	/* Accept only version 1 with table values of 4 bytes, relative to the header. */
+	/* Accept only version 1, with a table of 4-byte values relative to the header. */
 	if (reader.bad || (encodings & 0xff) != 1 ||
 	    encodings >> 24 != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
 		return false;
@@ -315,8 +315,8 @@ struct wanted {
 };
 
 /*
- * Takes an unwind row. Rows come in ascending order of address; the last row at or before pc is the
- * wanted one.
+ * Receives an unwind row. Rows come in ascending order of address; the last row at or before pc is
+ * the wanted one.
  */
 static int take_row(void *arg, uint64_t addr, struct unwind_rule rule)
 {

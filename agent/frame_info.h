@@ -11,7 +11,7 @@
 #include "bpf/unwind.h"
 
 /*
- * Returns the address of .eh_frame_hdr of the ELF file loaded from start to end, 0 if there is
+ * Returns the address of .eh_frame_hdr of the ELF file loaded from `start` to `end`, 0 if there is
  * none.
  */
 uint64_t frame_info_header(uint64_t start, uint64_t end);

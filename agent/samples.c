@@ -8,7 +8,7 @@
 
 #include "bpf/exponential.h"
 
-#define FULL 255U /* maximum of a counter, which then stays there */
+#define FULL 255U /* maximum of a counter; a counter that reaches it keeps this value */
 
 /* SplitMix64. */
 static uint64_t random_bits(void)

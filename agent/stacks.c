@@ -2,7 +2,7 @@
 /*
  * Remembers a thread's stacks by return address and stack pointer; stacks that agree in both are
  * distinguished by a hash of their words. Walks an unknown stack, from its innermost frame up to
- * the frames that it shares with the last stack walked.
+ * the frames that it shares with the stack that was walked before.
  */
 #include "agent/stacks.h"
 
@@ -24,8 +24,8 @@ static __attribute__((constructor)) void fill_weights(void)
 }
 
 /*
- * Hashes words of the caller's stack, at the offsets that the remembered stack like has: a weighted
- * sum in independent parts, which the processor can add in parallel.
+ * Hashes words of the caller's stack, at the offsets that the remembered stack `like` depends on.
+ * The hash is a weighted sum in independent parts, which the processor can add in parallel.
  */
 static inline uint64_t hash_words(const struct memo_entry *like, const struct caller *caller)
 {
@@ -71,7 +71,7 @@ static void forget(struct memo *memo)
 		for (uint32_t j = 0; j < ALIKE_WAYS; j++)
 			memo->alike[i].entries[j] = 0;
 	memo->known.cnt = 0;
-	/* Makes offset 0 invalid: it means that there is no entry. */
+	/* Make all entries at offset 0 invalid, since offset 0 means that there is no entry. */
 	memo->written = MEMO_BYTES;
 }
 
@@ -161,8 +161,9 @@ static uint32_t learn(struct account *account, struct memo *memo, struct memo_sl
 }
 
 /*
- * Looks for a remembered stack with the return address and stack pointer of caller, by hashing the
- * words that the remembered stack like has. Returns the stack's number, 0 if there is none.
+ * Looks for a remembered stack with the return address and stack pointer of `caller`, by hashing
+ * the words at the offsets that the remembered stack `like` depends on. Returns the stack's number,
+ * 0 if there is none.
  */
 static uint32_t find_alike(struct memo *memo, const struct memo_entry *like,
 			   const struct caller *caller)
@@ -207,7 +208,7 @@ static uint32_t take_and_find(struct account *account, struct memo *memo,
 	return number;
 }
 
-/* Walks without the memo, in a signal handler that may have interrupted a change of the memo. */
+/* Walks without the memo. For a signal handler that may have interrupted a change of the memo. */
 static uint32_t find_anew(struct account *account, struct walk *walk, const struct caller *caller)
 {
 	walk_run(account, caller, NULL, walk);
@@ -238,7 +239,7 @@ uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, u
 	return ACCOUNT_NO_STACK;
 }
 
-/* Memos that ended threads used, for new threads. */
+/* Memos of threads that have ended, to be reused by new threads. */
 static struct memo *spare[64];
 
 struct memo *memo_new(void)
@@ -252,7 +253,7 @@ struct memo *memo_new(void)
 	if (!memo)
 		return NULL;
 	memo->walk_cnt = 0;
-	memo->generation = MEMO_NEW; /* its content is of another thread's stack */
+	memo->generation = MEMO_NEW; /* invalidates the content, which is from another thread */
 	return memo;
 }
 

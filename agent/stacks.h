@@ -42,7 +42,7 @@ struct memo_entry {
 struct memo_slot {
 	uint64_t ra;
 	uint64_t sp;
-	uint64_t entry;       /* offset of the last stack in memo.ring, 0 if there is none */
+	uint64_t entry;       /* offset in memo.ring of the latest such stack, 0 if there is none */
 	uint64_t has_several; /* several stacks had this ra and sp */
 };
 
@@ -60,7 +60,8 @@ struct memo {
 	 */
 	uint64_t generation;
 	uint32_t walk_cnt; /* number of walks in progress */
-	uint64_t written;  /* total bytes ever written to ring, which has the last MEMO_BYTES */
+	/* total bytes ever written to ring, which keeps the latest MEMO_BYTES of them */
+	uint64_t written;
 	struct memo_slot slots[MEMO_SLOTS];
 	struct alike_set alike[ALIKE_SETS];
 	uint8_t ring[MEMO_BYTES + sizeof(struct memo_entry) +
@@ -74,9 +75,9 @@ struct memo {
 extern uint64_t stacks_generation __attribute__((visibility("hidden")));
 
 /*
- * Returns the stack number of a caller whose stack is not the last one seen with this return
- * address and stack pointer. ACCOUNT_NO_STACK if there is no room. The caller is passed in parts,
- * as a struct would be copied through memory.
+ * Returns the stack number of a caller whose stack is not the one seen most recently with this
+ * return address and stack pointer. Returns ACCOUNT_NO_STACK if there is no room. The caller is
+ * passed in parts, as a struct would be copied through memory.
  */
 uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, uint64_t fp);
 

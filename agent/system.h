@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * System calls without the wrappers of the C library: these set errno, and some are cancellation
- * points.
+ * System calls without the wrappers of the C library: the wrappers set errno, and some of them are
+ * cancellation points.
  */
 #ifndef AGENT_SYSTEM_H
 #define AGENT_SYSTEM_H
@@ -55,7 +55,7 @@ bool system_is_readable(uint64_t addr);
 
 uint32_t system_tid(void);
 
-/* Function clock_gettime() of the vDSO if available, else of the C library. */
+/* Function clock_gettime() of the vDSO if available, otherwise of the C library. */
 extern int (*system_clock)(clockid_t clock, struct timespec *ret)
 	__attribute__((visibility("hidden")));
 
@@ -70,7 +70,7 @@ static inline uint64_t system_coarse_ns(void)
 
 /* Returns CLOCK_MONOTONIC exactly. */
 uint64_t system_ns(void);
-/* Makes both functions for the time slightly faster. */
+/* Looks up the vDSO's clock_gettime(), which makes both clock functions slightly faster. */
 void system_find_clock(void);
 
 #endif

@@ -27,7 +27,7 @@ static void add_cell(const struct account_cell *cell, struct memleak_totals *tot
 	totals->blocks += block != 0;
 }
 
-/* False if the offset is in the last 16 bytes of a spill, which are other fields and no cell. */
+/* False if the offset is in the last 16 bytes of a spill, which hold other fields, not a cell. */
 static bool is_cell(const struct account *account, uint64_t at)
 {
 	const uint64_t spills = account->region[ACCOUNT_SPILLS];

@@ -9,15 +9,16 @@
 
 #define PAGE 4096ULL
 
-/* Maximum pages of a stack to check at once: 16 MiB. */
+/* Maximum pages of a stack that one call of grow_down() checks: 16 MiB. */
 #define OWN_PAGES 4096U
 
 /* Maximum distance in bytes from the stack pointer to a valid frame pointer. */
 #define FRAME_BYTES_MAX (1ULL << 20)
 
 /*
- * Cache of unwind rules by address, for all threads. The field check combines the address with the
- * other words: an entry that two threads wrote at once matches no address.
+ * Cache of unwind rules by address, shared by all threads. The field check combines the address
+ * with the other words, so that an entry written by two threads at the same time matches no
+ * address.
  */
 #define RULES 16384U
 
@@ -37,13 +38,13 @@ static uint64_t generation = 1; /* cached rules of other generations match no ad
 struct state {
 	struct account *account;
 	struct walk *walk;
-	struct walk_step *step; /* current step; it fills in where the next step begins */
+	struct walk_step *step; /* current step; step[1].from receives the start of the next step */
 	uint64_t lr; /* aarch64: return address of a function that has not saved it, 0 if unknown */
 	bool exact;  /* pc is the next instruction, not a return address */
 };
 
 /*
- * Extends the range known to be on the thread's own stack down to page. False if the page belongs
+ * Extends the range known to be on the thread's own stack down to `page`. False if the page belongs
  * to another stack.
  */
 static bool grow_down(uint64_t page)
@@ -77,7 +78,7 @@ static bool page_can_read(uint64_t page)
 	return is_own(page) || (page < self.low && grow_down(page)) || system_is_readable(page);
 }
 
-/* Not sanitized: reads other functions' frames, with ASan's red zones between their variables. */
+/* Not sanitized, as it reads other functions' frames, which contain ASan's red zones. */
 static NOT_SANITIZED uint64_t word_at(uint64_t addr)
 {
 	return *(const uint64_t *)addr;
@@ -248,8 +249,8 @@ static inline bool step_to(struct state *state, uint64_t ra, uint64_t sp, uint64
 }
 
 /*
- * Follows the frame pointer. It points to the saved frame pointer of the caller, with the return
- * address above.
+ * Follows the frame pointer, which points to the caller's saved frame pointer. The return address
+ * is in the next higher word.
  */
 static bool step_fp(struct state *state)
 {
@@ -327,7 +328,7 @@ static inline bool step_rule(struct state *state, const struct unwind_rule *rule
 }
 
 /*
- * Makes an unwind rule for code without one, if the code just pops a fixed number of bytes after
+ * Makes an unwind rule for code that has none, if the code just pops a fixed number of bytes after
  * the call and returns, as trampolines of python -X perf do.
  */
 static void take_rule_by_code(const struct state *state, struct unwind_rule *rule)
@@ -349,8 +350,8 @@ static void take_rule_by_code(const struct state *state, struct unwind_rule *rul
 }
 
 /*
- * Handles code generated at run time. If pc was only found by a frame pointer, that was wrong, and
- * there is no code at pc.
+ * Handles code generated at run time. If pc was only guessed from a frame pointer, the guess was
+ * wrong: there is no code at pc.
  */
 static bool step_unknown(struct state *state)
 {
@@ -379,8 +380,8 @@ static inline bool step(struct state *state)
 	if (found.rule.cfa == UNWIND_CFA_CNT)
 		return ends(state, UNWIND_END_NO_CODE);
 	/*
-	 * A function begins at pc, and there is no code for a call before pc: pc is no return
-	 * address, but the start of a coroutine.
+	 * If a function begins at pc, and there is no code before pc that could be a call, pc is
+	 * the start of a coroutine and not a return address.
 	 */
 	if (unlikely(found.rule.cfa == UNWIND_CFA_NO_ROW && !state->exact))
 		made = find_rule(state, state->step->from.pc, &other, &other_frame) &&
@@ -513,7 +514,7 @@ void walk_run(struct account *account, const struct caller *caller, const struct
 	      struct walk *ret)
 {
 	/*
-	 * Check the innermost page first, which extends the known range of the thread's own stack.
+	 * Check the innermost page first: this extends the known range of the thread's own stack.
 	 */
 	page_can_read(caller->sp & ~(PAGE - 1));
 	run(account, caller, known, ret);

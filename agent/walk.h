@@ -22,7 +22,7 @@ struct walk_word {
 	uint64_t value;
 };
 
-/* Where a walk is. This and the words on the stack determine the rest of the walk. */
+/* Position of a walk. The position and the words on the stack determine the rest of the walk. */
 struct walk_registers {
 	uint64_t pc;
 	uint64_t sp;
@@ -39,7 +39,7 @@ struct walk_step {
 	bool uses_fp;
 	uint8_t word_cnt;
 	struct walk_word words[2];
-	struct walk_word saved_fp; /* address 0 if the frame pointer is still the caller's */
+	struct walk_word saved_fp; /* `at` is 0 if the register still has the caller's value */
 };
 
 /*
@@ -50,12 +50,12 @@ struct known_frame {
 	struct walk_registers registers;
 	uint32_t number; /* frame number in the account */
 	uint32_t word_cnt;
-	uint32_t frame_cnt; /* number of frames except the agent's */
+	uint32_t frame_cnt; /* number of frames, without the agent's */
 	bool needs_fp;      /* this frame's callers are found by its frame pointer */
 	bool is_own;        /* all words are on the thread's own stack, which remains readable */
 };
 
-/* The last stack walked in this thread, outermost frame first. */
+/* The stack that was walked most recently in this thread, outermost frame first. */
 struct known_stack {
 	uint32_t cnt;
 	enum unwind_end end;
@@ -84,8 +84,9 @@ void walk_run(struct account *account, const struct caller *caller, const struct
 
 /*
  * Adds a walked stack to the account and returns its number, 0 if there is no room. remember: also
- * store the stack in known, unless the walk is doubtful. Erases frame pointer values except those
- * that lead to callers: others may be pointers to lost blocks, and would hide them.
+ * store the stack in `known`, unless the walk is doubtful. Erases frame pointer values except those
+ * that lead to callers: other values may be pointers to lost blocks, which would then seem
+ * reachable.
  */
 uint32_t walk_keep(struct account *account, struct walk *walk, struct known_stack *known,
 		   bool remember);
