@@ -2,8 +2,8 @@
 /*
  * Confines a process by several layers: no capabilities (capabilities(7)), its own user and
  * namespaces, a Landlock domain that allows nothing (landlock(7)), and a system call filter
- * (seccomp(2)). Dropping capabilities and the filter are required; other layers are skipped if the
- * kernel or a container does not permit them.
+ * (seccomp(2)). Only two layers are required: the loss of all capabilities, and the system call
+ * filter. The other layers are skipped if the kernel or a container does not permit them.
  */
 #include "helper/confine.h"
 
@@ -80,7 +80,7 @@ static void limit_resources(void)
 /*
  * Enters empty namespaces (network, mounts etc.), and changes the root to a folder in /proc that
  * only lists open files and cannot be written to. If the process lacks the capabilities for this,
- * tries it in a new user namespace.
+ * tries to do it in a new user namespace.
  */
 static void leave_namespaces(void)
 {
@@ -102,9 +102,10 @@ static int keep_effective(void)
 }
 
 /*
- * Changes to the helper's own user; stays root, but without capabilities, in a user namespace that
- * lacks this user id. Keeps the capabilities that the next steps need. The change clears the
- * parent-death signal and the dumpable flag, which makes the user own /proc/self: restores both.
+ * Changes to the helper's own user. In a user namespace that lacks this user id, the process stays
+ * root, but without capabilities. Keeps the capabilities that the next steps need. The change
+ * clears the parent-death signal and the dumpable flag; restores both. The dumpable flag makes the
+ * user own /proc/self.
  */
 static void change_user(void)
 {

@@ -20,7 +20,7 @@ struct helper {
 	const struct helper_kind *kind;
 	pid_t pid; /* pid of the helper; 0 if it is not running */
 	int sock;  /* socket to the helper; -1 if it is not running */
-	/* number of starts, by which callers notice that the process is a new one */
+	/* number of starts; callers compare it to detect that the process is a new one */
 	unsigned int incarnation;
 	struct message answer; /* answer that is being received, perhaps over several calls */
 	struct helper *next;

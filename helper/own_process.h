@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Ignores signals from the terminal and requests to memleak (base/signals.h), both of which are
- * meant for the parent. Resets all other signals to their defaults.
+ * Ignores two kinds of signals, which are meant for the parent: those from the terminal, and
+ * requests to memleak (base/signals.h). Resets all other signals to their defaults.
  */
 void own_process_reset_signals(void);
 

@@ -32,9 +32,9 @@ static bool forked_by_main;
 #endif
 
 /*
- * Capabilities that the starter keeps. Confining a helper needs those to change its user, the
- * owners of folders, namespaces and the root, and to drop the rest. Ending a helper, which then
- * runs as another user, needs CAP_KILL.
+ * Capabilities that the starter keeps. Confining a helper needs capabilities to change its user,
+ * the owners of folders, its namespaces and its root directory, and to drop all capabilities.
+ * Ending a helper needs CAP_KILL, since the confined helper runs as another user.
  */
 #define CONFINING                                                                                  \
 	(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SETPCAP) |               \
@@ -42,8 +42,8 @@ static bool forked_by_main;
 	 CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_CHOWN))
 
 /*
- * Maximum time, in nanoseconds, that the starter waits for a process to end that it has killed, or
- * that has closed its socket. If a file system does not respond, the kernel may take longer; the
+ * Maximum time, in nanoseconds, that the starter waits for the end of a process that it has killed,
+ * or that has closed its socket. If a file system does not respond, the kernel may take longer; the
  * starter then goes on.
  */
 #define KILLED_NS 200000000ULL
@@ -101,9 +101,9 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 		kind->work(sock);
 #if HELPER_SANITIZED
 	/*
-	 * Check for leaks only here: other kinds of helper load network libraries, which do leak.
-	 * In a child forked by a thread other than the main one, memory that only the main thread's
-	 * stack refers to appears leaked.
+	 * Check only this kind of helper for leaks: other kinds load network libraries, which do
+	 * leak. In a child forked by a thread other than the main one, memory that only the main
+	 * thread's stack refers to would appear leaked.
 	 */
 	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)
 		__lsan_do_leak_check();
@@ -170,7 +170,7 @@ static bool is_child(pid_t pid)
 
 /*
  * Waits for a child to end, and reaps it. If to_kill, kills it first. Returns the status as in
- * wait(2); -1 if pid is no child or did not end in time.
+ * wait(2); -1 if pid is not a child or did not end in time.
  */
 static int wait_for(pid_t pid, bool to_kill)
 {
@@ -244,7 +244,7 @@ static void __attribute__((noreturn)) run_starter(pid_t parent, int sock)
 	_exit(0);
 }
 
-/* Ends the starter, whereby running helpers end, too. */
+/* Ends the starter. Running helpers end with it. */
 static void end(void)
 {
 	if (starter.user != getpid() || starter.sock < 0)

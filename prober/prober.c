@@ -56,7 +56,7 @@ struct question {
 	size_t len;
 	uint32_t version;
 	const struct memleak_script_frame *frame;
-	/* deadline if the helper is only waiting for a processor */
+	/* later deadline, used if the helper is only waiting for a processor */
 	uint64_t latest_ns;
 	/* The following fields are set from the answer. */
 	uint64_t size; /* size of the file, by which offsets in the answer are checked */
@@ -420,7 +420,7 @@ static void put_interpreter(const struct question *question, struct message *req
 	message_put_u32(request, PROBER_INTERPRETER);
 }
 
-/* Takes a status, which the server sends as a positive errno. */
+/* Parses a status, which the server sends as a positive errno. */
 static int take_status(struct message_cursor *cursor, struct question *question)
 {
 	uint32_t status = message_get_u32(cursor);

@@ -23,8 +23,8 @@
  * Finds the wanted functions of an open file, and checks the helper's answer; the caller frees *ret
  * with file_functions_deinit(). Waits until deadline_ns (CLOCK_MONOTONIC), for at most
  * PROBER_WAIT_MS, or until memleak is about to end. Errors are those in file_functions.h, -EIO (the
- * helper ended over the file), -ETIMEDOUT, -EPROTO (invalid answer) and -EINTR (memleak is about to
- * end).
+ * helper ended while working on the file), -ETIMEDOUT, -EPROTO (invalid answer) and -EINTR (memleak
+ * is about to end).
  */
 int prober_functions(int fd, uint16_t machine, const struct wanted_functions *wanted,
 		     uint64_t deadline_ns, struct file_functions *ret);
@@ -37,8 +37,8 @@ bool prober_variable(int fd, const char *name, uint64_t deadline_ns, uint64_t *r
 
 /*
  * Continues the search `nearest` (base/nearest.h) with the names of all functions in a file. If one
- * is nearer than all names before, records the distance in `nearest` and returns the name, which is
- * printable and freed by the caller. Returns NULL if there is none.
+ * is nearer than all names searched before, records the distance in `nearest` and returns the name,
+ * which is printable and freed by the caller. Returns NULL if there is none.
  */
 char *prober_nearest(int fd, struct nearest *nearest, uint64_t deadline_ns);
 

@@ -12,11 +12,11 @@
 #define STRING_MAX 4096
 #define LINES_MAX (1U << 20)
 
-/* A variable-sized object: its size, and the bytes of a bytes object. */
+/* Offsets in a variable-sized object: of its size, and of the data of a bytes object. */
 #define OBJECT_SIZE 16
 #define BYTES_DATA 32
 
-/* The state of a string, in bits. */
+/* Offset of a string's state, and the state's bit fields. */
 #define STRING_STATE 32
 #define STRING_KIND(state) ((state) >> 2 & 7)
 #define STRING_IS_COMPACT(state) ((state) >> 5 & 1)
@@ -94,7 +94,7 @@ static int read_string(const struct object_memory *memory, const struct python_l
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Reads the table of lines, which is a bytes object. A table that is too long is left out. */
+/* Reads the table of lines, which is a bytes object. Ignores a table that is too long. */
 static int read_lines(const struct object_memory *memory, uint64_t addr, struct code_object *code)
 {
 	uint64_t at, len;
@@ -159,7 +159,10 @@ struct cursor {
 	const uint8_t *end;
 };
 
-/* Takes a number of groups of 6 bits, the lowest first. Bit 6 says that another group follows. */
+/*
+ * Parses a number, which is stored in groups of 6 bits, the lowest group first. Bit 6 of a group
+ * says that another group follows.
+ */
 static uint32_t take_number(struct cursor *cursor)
 {
 	uint32_t value = 0, shift = 0;
@@ -176,7 +179,7 @@ static uint32_t take_number(struct cursor *cursor)
 	return value;
 }
 
-/* Takes a number whose lowest bit is the sign. The result is modulo 2^32. */
+/* Parses a signed number, whose lowest bit is the sign. The result is modulo 2^32. */
 static uint32_t take_signed(struct cursor *cursor)
 {
 	uint32_t value = take_number(cursor);
@@ -191,15 +194,16 @@ static void skip(struct cursor *cursor, size_t cnt)
 	cursor->at += cnt < left ? cnt : left;
 }
 
-/* Kinds of entries. Kinds below ENTRY_LINE_0 are for the line of the entry before. */
+/* Kinds of entries. An entry of a kind below ENTRY_LINE_0 has the line of the entry before it. */
 enum entry_kind {
-	ENTRY_LINE_0 = 10, /* this line, or one of the next two; two bytes of columns follow */
+	/* kinds 10 to 12 advance the line by 0 to 2; two bytes of columns follow */
+	ENTRY_LINE_0 = 10,
 	ENTRY_NO_COLUMNS = 13,
 	ENTRY_LONG = 14,
 	ENTRY_NO_LINE = 15,
 };
 
-/* Takes the rest of an entry and updates the line. Returns false if the entry has no line. */
+/* Parses the rest of an entry and updates the line. Returns false if the entry has no line. */
 static bool take_entry(struct cursor *cursor, unsigned int kind, uint32_t *line)
 {
 	if (kind < ENTRY_LINE_0) {

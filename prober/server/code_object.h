@@ -33,8 +33,8 @@ int code_object_read(const struct object_memory *memory, const struct python_lay
 void code_object_deinit(struct code_object *code);
 
 /*
- * Returns the line of an instruction; 0 if it has none. distance: of the instruction from the code
- * object, in bytes. An instruction before the first one belongs to the first line.
+ * Returns the line of an instruction; 0 if it has none. distance: offset of the instruction from
+ * the code object, in bytes. An instruction before the first one belongs to the first line.
  */
 uint32_t code_object_line(const struct code_object *code, const struct python_layout *layout,
 			  uint32_t distance);

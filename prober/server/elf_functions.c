@@ -201,8 +201,8 @@ static size_t count_before(const struct symbol_search *search, uint64_t offset)
 }
 
 /*
- * Ends the room of the nearest function before a symbol at that symbol, since code may be entered
- * at any symbol.
+ * Ends the room of a function at the next symbol, since code may be entered at any symbol. sym: the
+ * symbol that limits the nearest function before it.
  */
 static int limit_room(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
@@ -292,8 +292,8 @@ static int find_rooms(struct symbol_search *search, bool all)
 	if (!err && all)
 		err = search_tables(search, SHT_SYMTAB, limit_room);
 	/*
-	 * If several found functions have one offset, only the last one's room was limited: copy
-	 * that room to the others.
+	 * If several found functions have the same offset, only the room of the last one was
+	 * limited: copy that room to the other functions.
 	 */
 	for (size_t i = cnt; i-- > 1;) {
 		const struct elf_function *last = &search->found[search->by_offset[i]];

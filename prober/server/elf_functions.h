@@ -47,8 +47,8 @@ bool elf_symbol_find(Elf *elf, const char *name, GElf_Sym *ret);
 bool elf_variable_find(int fd, const char *name, uint64_t *ret);
 
 /*
- * Returns the name of the function in the file that is nearest to `name` (base/nearest.h); freed by
- * the caller. Returns NULL if none is near.
+ * Returns the function name in the file that is nearest to `name` (base/nearest.h); freed by the
+ * caller. Returns NULL if none is near.
  */
 char *elf_nearest_function(int fd, const char *name);
 

@@ -46,16 +46,16 @@ struct wanted_functions {
 /* The instruction on which a probe is placed. */
 struct probe_place {
 	uint64_t offset; /* distance, in bytes, from the function's entry */
-	/* the kernel emulates the instruction, in all versions that have such probes */
+	/* all kernel versions that have such probes emulate the instruction */
 	bool emulated;
 	char *insn; /* disassembly, from malloc(); NULL if unknown */
 };
 
 enum function_verdict {
 	FUNCTION_RETURNS, /* all return instructions of the function were found */
-	/* every call that returns has called another wanted function, `through` */
+	/* each path to a return calls another wanted function, `through` */
 	FUNCTION_THROUGH,
-	/* some code could not be followed, or the function was not to be followed */
+	/* some code could not be followed, or following was not requested */
 	FUNCTION_UNKNOWN,
 };
 

@@ -34,7 +34,7 @@ struct place_search {
 	const unsigned int *argument_cnts;
 	size_t cnt;
 	struct probe_place *places;
-	/* per function: a jump leads behind the entry, up to the place of the probe */
+	/* per function: a jump leads past the function's entry, but not past its probe */
 	bool *entered;
 	uint64_t scanned;
 };
@@ -93,9 +93,9 @@ static void note_target(void *arg, uint64_t target)
 }
 
 /*
- * Searches a segment for jumps into functions behind their entries. A function's cold part, which
- * jumps back, may be anywhere, and has no symbol in stripped files. So all bytes that may be a jump
- * count. Returns false if the segment cannot be read.
+ * Searches a segment for jumps into functions past their entries. A function's cold part, which
+ * jumps back, may be anywhere, and has no symbol in stripped files. So any bytes that may be a jump
+ * count as one. Returns false if the segment cannot be read.
  */
 static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t size)
 {

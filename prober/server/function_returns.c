@@ -48,8 +48,9 @@ struct code_walk {
 	uint64_t *returns;
 	size_t return_cnt;
 	size_t return_cap;
-	size_t through; /* index of the named function that paths call; NO_NAME if there is none */
-	bool tables;    /* an instruction reads from what may be a jump table */
+	/* index of the named function that the followed paths call; NO_NAME if there is none */
+	size_t through;
+	bool tables; /* an instruction reads from what may be a jump table */
 	int err;
 	bool unknown;
 };
@@ -180,7 +181,7 @@ static bool follow_call(struct code_walk *walk)
 	return true;
 }
 
-/* Follows a jump. An indirect jump is taken for a tail call, unless it may use a jump table. */
+/* Follows a jump. An indirect jump is assumed to be a tail call, unless it may use a jump table. */
 static void follow_jump(struct code_walk *walk)
 {
 	const cs_x86_op *op = &walk->code->insn->detail->x86.operands[0];
@@ -273,8 +274,8 @@ static void walk_code(struct code_walk *walk)
 }
 
 /*
- * If a function's first instruction is a jump to a named function, returns the index of that;
- * otherwise NO_NAME.
+ * If a function's first instruction is a jump to a named function, returns the index of that named
+ * function; otherwise NO_NAME.
  */
 static size_t jumps_to(struct code_walk *walk)
 {

@@ -16,8 +16,8 @@ struct loop_part {
 struct interpreter {
 	uint32_t version; /* as in Py_Version: 0x030b02f0 for 3.11.2 */
 	/*
-	 * Distance of _PyRuntime from the address to which offset 0 of the file is mapped by the
-	 * segment that has the evaluation loop.
+	 * Distance of _PyRuntime in memory from the beginning of the file, if the whole file were
+	 * mapped like the segment that has the evaluation loop.
 	 */
 	uint64_t runtime;
 	struct loop_part loop[LOOP_PARTS]; /* unused parts are empty */

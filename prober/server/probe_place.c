@@ -40,8 +40,8 @@ static bool is_emulated(const uint8_t *insn, size_t len)
 
 /*
  * For each register that the System V ABI lets a function overwrite: the number of the argument in
- * it, or NO_ARGUMENT. For other registers 0: the caller needs their values, and stack walks start
- * from them.
+ * it, or NO_ARGUMENT. For all other registers 0: these must keep their values, as the caller needs
+ * them and stack walks start from them.
  */
 static const uint8_t argument_of[X86_REG_ENDING] = {
 	[X86_REG_RAX] = NO_ARGUMENT,
@@ -91,7 +91,7 @@ static bool may_write(unsigned int reg, unsigned int argument_cnt)
 }
 
 /*
- * True if the probe may be placed behind this instruction. Only accepts instructions known to be
+ * True if the probe may be placed after this instruction. Only accepts instructions known to be
  * harmless: execution continues at the next instruction, and the instruction writes neither memory
  * (the stack has the return address) nor a register that the probe reads.
  */
@@ -138,7 +138,7 @@ static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 
 /*
  * True if this is a direct branch to an address above `from` and at most `to`. Only checks that the
- * sole operand is such a constant, so that a push of a constant may match, too, which is harmless.
+ * sole operand is such a constant. A push of such a constant also matches, which is harmless.
  */
 static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 {
@@ -181,8 +181,7 @@ static void note_jumps(const cs_insn *insn, struct jumps *jumps)
 }
 
 /*
- * True if the function's own code may jump to an instruction behind the entry, up to offset
- * `place`.
+ * True if the function's own code may jump to an instruction after the entry, up to offset `place`.
  */
 static bool is_jumped_into(csh handle, cs_insn *insn, const struct function_code *code,
 			   uint64_t place)

@@ -3,8 +3,8 @@
  * Chooses the instruction of a function on which a probe is placed. The kernel emulates a few
  * instructions and single-steps all others, which needs a second trap and costs several times as
  * much as the rest of a probe. So the probe is placed on the first emulated instruction, provided
- * that every call executes it exactly once, and that all that the probe reads is still as at the
- * function's entry. Works on bytes; knows no files, processes or probes.
+ * that every call executes it exactly once, and that everything that the probe reads is unchanged
+ * since the function's entry. Works on bytes; knows no files, processes or probes.
  */
 #ifndef PROBER_SERVER_PROBE_PLACE_H
 #define PROBER_SERVER_PROBE_PLACE_H
@@ -19,7 +19,7 @@ struct function_code {
 	bool whole; /* the bytes are exactly those of the function */
 	/* address of the first byte; only differences between addresses matter */
 	uint64_t address;
-	/* offset of the next symbol behind the entry, since other code may jump to any symbol */
+	/* offset of the next symbol after the entry, since other code may jump to any symbol */
 	uint64_t room;
 	unsigned int argument_cnt; /* number of arguments that the probe reads */
 };

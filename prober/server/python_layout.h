@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where CPython keeps the frames of scripts and their names: offsets in bytes, by version. They are
- * those of builds with a global interpreter lock for 64-bit machines.
+ * Offsets, in bytes and by version, at which CPython keeps the frames of scripts and their names.
+ * They are valid for 64-bit builds with a global interpreter lock.
  */
 #ifndef PROBER_SERVER_PYTHON_LAYOUT_H
 #define PROBER_SERVER_PYTHON_LAYOUT_H
@@ -14,7 +14,8 @@ struct python_layout {
 	uint32_t key;     /* in _PyRuntime: the key of the thread state (Py_tss_t) */
 	/* in a thread state */
 	uint32_t thread;
-	uint32_t holder; /* cframe, which has a pointer to the current frame; or this pointer */
+	/* if has_holder: pointer to the cframe; otherwise: pointer to the current frame */
+	uint32_t holder;
 	bool has_holder;
 	/* in a cframe */
 	uint32_t held;
@@ -26,7 +27,7 @@ struct python_layout {
 	uint8_t border_value;
 	bool border_is_empty; /* the marked frame runs no code */
 	/* in a code object */
-	uint32_t argument_cnt; /* first of five words of 4 bytes; the last one is the first line */
+	uint32_t argument_cnt; /* first of five 4-byte words; the fifth word is the first line */
 	uint32_t instructions;
 	/* in a string */
 	uint32_t ascii;
