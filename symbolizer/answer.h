@@ -22,7 +22,10 @@ struct name_answer {
 	size_t frame_cnt;
 };
 
-/* Parses an OPENED answer; cursor is behind the message's type. Returns 0, -EPROTO or -ENOMEM. */
+/*
+ * Parses an OPENED answer. cursor: position after the message's type. Returns 0, -EPROTO or
+ * -ENOMEM.
+ */
 int answer_read_opened(struct message_cursor *cursor, struct opened_answer *ret);
 /* Parses a NAME answer. index: position of the expected name in the request. */
 int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,

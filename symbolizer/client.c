@@ -37,7 +37,7 @@ int client_init(struct client *client)
 
 void client_deinit(struct client *client)
 {
-	/* Kill a busy helper at once, since its result is no longer needed. */
+	/* Kill a busy helper immediately, since its result is no longer needed. */
 	helper_deinit(&client->helper, client->job.kind == JOB_NONE ? HELPER_GRACE_MS : 0);
 }
 
@@ -215,8 +215,8 @@ static int take_answer(void *arg, struct message *answer)
 }
 
 /*
- * Handles a helper that ended or misbehaved. When a helper ends over a module for the first time,
- * the module can still be used: the OOM killer, for example, may have killed the helper.
+ * Handles a helper that ended or misbehaved. A module stays usable after the first time that a
+ * helper ended while working on it: the OOM killer, for example, may have killed the helper.
  */
 static int lose_helper(struct client *client, int err)
 {
@@ -325,9 +325,7 @@ static void put_anchors(struct message *request, const struct module *module)
 	}
 }
 
-/*
- * Returns the maximum number of modules per helper, since a helper opens several files per module.
- */
+/* Returns the maximum number of modules per helper. A helper opens several files per module. */
 static size_t most_opened(void)
 {
 	struct rlimit limit;
@@ -340,7 +338,7 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 	struct message request = {.fd = module->fd};
 
 	/*
-	 * The helper closes its files only when it ends: start a new helper if there are too many.
+	 * The helper closes its files only when it ends: start a new helper if too many are open.
 	 */
 	if (client->opened >= most_opened()) {
 		helper_stop(&client->helper, HELPER_GRACE_MS);

@@ -34,7 +34,7 @@ struct client {
 	size_t named;   /* number of names of the current module that earlier jobs have handled */
 	size_t wanted;  /* total number of names of the current module to look up */
 	sym_progress_fn *on_progress; /* progress callback; may be NULL */
-	/* time, in nanoseconds and over several calls, without an answer that counts as a hang */
+	/* silence of the helper, in nanoseconds, that counts as a hang; may span several calls */
 	uint64_t hang_ns;
 };
 

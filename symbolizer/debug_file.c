@@ -88,8 +88,8 @@ static const char *below_debug_folder(const char *path)
 
 /*
  * Opens a file that may be sent to the helper, which checks whether it matches. The file must be
- * world-readable or have the owner of the module's file, so that a debug link cannot disclose a
- * file that its author may not read.
+ * world-readable or belong to the owner of the module's file, so that a debug link cannot disclose
+ * a file that its author may not read.
  */
 static int open_for_owner(const struct module *module, int root_fd, const char *path,
 			  enum links links, struct stat *st)
@@ -134,7 +134,7 @@ static int open_place(const struct module *module, int root_fd, bool in_root, co
 	/* A name with directories may lead anywhere: accept a bare file name only. */
 	if (!in_root || (module->need.kind == NEED_ALTERNATE && strchr(module->need.file, '/')))
 		return -ENOENT;
-	/* The target may be able to write beside its own file: follow no links. */
+	/* Follow no links: the target may be able to create them in the folder of its own file. */
 	return open_for_owner(module, root_fd, path, LINKS_NONE, st);
 }
 

@@ -24,8 +24,8 @@
 #include "helper/call.h"
 
 /*
- * User id of all fetchers and of no other process: each fetcher can use the cache of the one
- * before.
+ * User id that only fetchers have. All fetchers have the same id, so that each can use the cache
+ * that earlier ones have filled.
  */
 #define FETCHER_USER 0x6d6d0000U
 #define CACHE_FOLDER "/var/cache/memleak"
@@ -50,7 +50,7 @@ struct client_library {
 			       int (*fn)(struct debuginfod_client *client, long done, long all));
 };
 
-/* The helper's only socket. A global, since the progress callback gets no argument of ours. */
+/* The helper's only socket. Global, since the progress callback has no argument for user data. */
 static int fetch_sock = -1;
 
 static int stop_when_unwanted(struct debuginfod_client *client, long done, long all)
@@ -94,7 +94,10 @@ struct fetch_server {
 	struct debuginfod_client *client;
 };
 
-/* Handles a request, which is a build id. The answer has the file's descriptor, if it was found. */
+/*
+ * Handles a request, which is a build id. The answer has the file's descriptor, if the file was
+ * found.
+ */
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);
@@ -122,7 +125,7 @@ static bool id_from(const char *name, uint32_t *ret)
 	return true;
 }
 
-/* Changes the user. Restores the parent-death signal, which the kernel then clears. */
+/* Changes the user. The kernel then clears the parent-death signal: restores it. */
 static int become(uid_t uid, gid_t gid)
 {
 	int death_signal = 0;
@@ -199,8 +202,8 @@ static int change_user(void)
 }
 
 /*
- * Gives up all rights that the calling user does not have, so that a hostile server's data is
- * parsed without them.
+ * Gives up all rights that the calling user does not have, so that data of a hostile server is
+ * parsed without these rights.
  */
 static int give_up_rights(void)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Downloads debug files from debuginfod servers in a helper process. A download continues while
- * memleak prints a report, and serves a later report. The helper is started only if the environment
- * names servers and a file is missing. Unlike the helper that parses files, it has network access
- * and the file access of the user who called sudo, or of memleak, since it fills that user's cache;
- * it has no capabilities.
+ * memleak prints a report; a later report uses the result. The helper is started only if the
+ * environment names servers and a file is missing. Unlike the helper that parses files, this helper
+ * has network access, and the file access of the user whose cache it fills: the user who called
+ * sudo; otherwise a user of its own if memleak is root, else memleak's user. It has no
+ * capabilities.
  */
 #ifndef SYMBOLIZER_FETCHER_H
 #define SYMBOLIZER_FETCHER_H
@@ -30,8 +31,8 @@ void fetcher_deinit(struct fetcher *fetcher);
 void fetcher_want(struct fetcher *fetcher, struct module *module);
 
 /*
- * Takes one answer. If it has a file, stores that in module->fetched_fd. Returns 0 if an answer was
- * taken, -ENOENT if no download is pending, or -ETIMEDOUT.
+ * Takes one answer. If the answer has a file, stores the file in module->fetched_fd. Returns 0 if
+ * an answer was taken, -ENOENT if no download is pending, or -ETIMEDOUT.
  */
 int fetcher_take(struct fetcher *fetcher, uint64_t deadline_ns);
 

@@ -33,7 +33,9 @@ struct sym_mapping {
 	uint64_t offset; /* file offset that is mapped at start */
 };
 
-/* The lookup result for one address. Owned by the symspace, and valid until that is freed. */
+/*
+ * The lookup result for one address. Owned by the symspace, and valid until the symspace is freed.
+ */
 struct sym_location {
 	/*
 	 * The queried address. For a query by file offset: the address where that offset is or was
@@ -48,7 +50,7 @@ struct sym_location {
 	 * or NULL if unknown.
 	 */
 	const char *module;
-	/* name by which the program was started; NULL if that is its file's name */
+	/* name by which the program was started; NULL if it is the name of the program's file */
 	const char *known_as;
 	/*
 	 * addr converted to an ELF virtual address of the module (as for addr2line); to a file

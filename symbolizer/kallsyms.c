@@ -12,8 +12,8 @@
 #include "base/order.h"
 
 /*
- * Value of kernel_symbol.name for a symbol that is no function and only ends the function before
- * it.
+ * Value of kernel_symbol.name for a symbol that is not a function, and is kept only as the end of
+ * the function before it.
  */
 #define NO_NAME UINT32_MAX
 
@@ -34,7 +34,7 @@ struct parse {
 	size_t line_cnt;
 	kallsyms_owner_fn owner_of;
 	void *arg;
-	/* cache: owner of the latest line that has one, since an owner's lines are contiguous */
+	/* cache: the owner named most recently, since an owner's lines are contiguous */
 	const char *last_owner;
 	size_t last_owner_len;
 	int last_number;
@@ -119,7 +119,10 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 	return 0;
 }
 
-/* Appends a name to the stored names. They never overtake the parsed part of the same buffer. */
+/*
+ * Appends a name to the stored names. The stored names and the text share a buffer, and the stored
+ * names end before the part of the text that is not parsed yet.
+ */
 static uint32_t keep_name(struct parse *parse, const struct line *line)
 {
 	size_t at = parse->names_len;
@@ -167,7 +170,7 @@ static int parse_lines(struct parse *parse, size_t len)
 	struct line line;
 	int err = 0;
 
-	/* Skip a last line without a newline, which was truncated. */
+	/* Skip text after the last newline: it is a truncated line. */
 	while (!err && at < end) {
 		const char *newline = memchr(at, '\n', end - at);
 
@@ -187,7 +190,7 @@ static bool begins_with(const char *name, const char *start)
 
 /*
  * Returns how unusual a name is: 0 for usual names, 2 for symbols that the build adds to functions,
- * 3 for marks of the linker script.
+ * 3 for marker symbols of the linker script.
  */
 static unsigned int oddness(const char *name)
 {
@@ -208,7 +211,7 @@ static unsigned int binding_rank(char type)
 	return type == 'T' ? 0 : type == 'W' || type == 'w' ? 1 : 2;
 }
 
-/* Orders names of one address: first the name that a programmer would use. */
+/* Compares two names of the same address: the name that a programmer would use comes first. */
 static int compare_names(const struct kallsyms *table, const struct kernel_symbol *a,
 			 const struct kernel_symbol *b)
 {
@@ -254,7 +257,8 @@ static uint64_t limit_of(const struct kallsyms *table, const struct kernel_symbo
 }
 
 /*
- * Returns the symbol with the best name of the symbols `first` to `last`, which have one address.
+ * Returns the symbol with the best name among the symbols `first` to `last`, which all have the
+ * same address.
  */
 static const struct kernel_symbol *best_of(const struct kallsyms *table, size_t first, size_t last)
 {

@@ -48,10 +48,7 @@ static bool split_module(const char *at, const char *end, struct loaded_module *
 	}
 	if (cnt < 6)
 		return false;
-	/*
-	 * Reject an empty field, for which strtoull() would skip the blank and parse the next
-	 * field.
-	 */
+	/* Reject an empty field: strtoull() would skip the blank and parse the next field. */
 	for (size_t i = 0; i < cnt; i++)
 		if (*fields[i] == ' ')
 			return false;

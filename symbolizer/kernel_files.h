@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the kernel's files in /proc and /sys, and finds the folders with its ELF files. Does not
- * parse ELF files, which the server does.
+ * parse ELF files: the server does that.
  */
 #ifndef SYMBOLIZER_KERNEL_FILES_H
 #define SYMBOLIZER_KERNEL_FILES_H

@@ -11,8 +11,8 @@
 #include "symbolizer/server/demangle.h"
 
 /*
- * True if `place` has the kernel part and function that the location has already. A place without a
- * part counts as unchanged: the location keeps what was known of it.
+ * True if the location already has the kernel part and function of `place`. Also true if `place`
+ * has no part: the location then keeps its part and function.
  */
 static bool is_same(const struct location *loc, const struct kernel_location *place)
 {
@@ -121,7 +121,7 @@ static int find_locations(struct kernel_space *space, const struct sym_query *qu
 	return err;
 }
 
-/* Factor by which the interval between reads is longer while the symbols cannot be read. */
+/* Factor by which the interval between reads is multiplied while the symbols cannot be read. */
 #define HIDDEN_PAUSES 60
 
 static bool may_read(const struct kernel_symtab *image)

@@ -210,8 +210,8 @@ static void cut_symbols(const struct kernel_symtab *symtab, struct kallsyms *tab
 }
 
 /*
- * True if a symbol that is no longer listed must be kept. Code of unloaded modules and init code
- * keep their names until other code occupies their addresses.
+ * True if a symbol that is no longer listed must be kept. Unloaded modules and init code keep their
+ * symbols until other code occupies their addresses.
  */
 static bool is_kept(void *arg, const struct kernel_symbol *symbol)
 {

@@ -17,7 +17,7 @@ struct module;
 
 /*
  * An owner of symbols: the core kernel, a module, or other code with a name in brackets in
- * kallsyms. Freed only with all symbols.
+ * kallsyms. Owners are freed only together with all symbols.
  */
 struct kernel_part {
 	char *name;
@@ -39,7 +39,7 @@ struct kernel_symtab {
 	uint64_t modules_hash; /* hash of the loaded modules */
 	uint64_t read_ns;      /* time of the latest read of the table */
 	uint64_t pause_ns; /* minimum interval between reads of the table, since one read is slow */
-	/* 0; -EPERM if the kernel hides its addresses; other errors of reading kallsyms */
+	/* 0, -EPERM if the kernel hides its addresses, or another error of reading kallsyms */
 	int error;
 };
 

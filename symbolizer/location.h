@@ -37,7 +37,7 @@ struct location {
 };
 
 struct locations {
-	/* newest location of each address: code at index `exact`, data and TLS at 1 + kind */
+	/* newest location of each address; code: newest[`exact`]; data and TLS: newest[1 + kind] */
 	struct hash_map newest[1 + SYM_KIND_CNT];
 	struct location **all; /* all locations, including those that were replaced */
 	size_t cnt;

@@ -67,7 +67,7 @@ void module__free(struct module *module)
 	if (!module)
 		return;
 	close_file(module->fd);
-	/* Close the offered file only once: it may also be an accepted one. */
+	/* Close a file only once: the offered file may also be one of the accepted files. */
 	if (module->offered_fd != module->debug_fd && module->offered_fd != module->alternate_fd)
 		close_file(module->offered_fd);
 	close_file(module->fetched_fd);

@@ -24,7 +24,7 @@ struct name {
 	uint64_t offset; /* file offset of the instruction; an address if the module has anchors */
 	uint64_t anchor; /* for variables: anchor as in server/protocol.h */
 	/*
-	 * frame offsets count from the function to this address; if false, to the address after it
+	 * true: frame offsets count from the function to this address; false: to the next address
 	 */
 	bool exact;
 	bool listed; /* on the module's todo list */

@@ -33,7 +33,7 @@ static bool is_open(const struct naming_pass *run, const struct module *module)
 	return run->client->helper.pid && module->incarnation == run->client->helper.incarnation;
 }
 
-/* Sends a debug file that was accepted by an earlier helper to the present helper. */
+/* Sends to the current helper a debug file that an earlier helper has accepted. */
 static int offer_again(struct naming_pass *run, struct module *module, enum server_need kind,
 		       int fd)
 {

@@ -16,14 +16,14 @@ struct opened_modules {
 	uint64_t uses;
 };
 
-/* Returns the module of a file, which may be closed; NULL if there is none. */
+/* Returns the module of a file; NULL if there is none. The module may be closed. */
 struct module *opened_modules_find(const struct opened_modules *list,
 				   const struct file_version *version);
 
 /*
  * Returns the module of a file that maps shows as `file`, if the module is open, so that its inode
- * cannot belong to another file by now; otherwise NULL. since_ns: as in struct mapping. Finds no
- * file whose numbers in maps and from stat() differ.
+ * cannot belong to another file by now; otherwise NULL. since_ns: as in struct mapping. Does not
+ * find a file whose device and inode numbers in maps differ from those that stat() returns.
  */
 struct module *opened_modules_find_mapped(const struct opened_modules *list,
 					  const struct file_id *file, int64_t since_ns);
@@ -36,7 +36,8 @@ int opened_modules_get(struct opened_modules *list, int fd, const struct file_ve
 		       const char *path, struct module **ret);
 
 /*
- * Adds the module of a kernel part, which is no mapped file, and takes it over. Fails with -ENOMEM.
+ * Adds and takes over `module`, which is for a kernel part and not for a mapped file. Fails with
+ * -ENOMEM.
  */
 int opened_modules_add(struct opened_modules *list, struct module *module);
 

@@ -306,7 +306,7 @@ void process_space_publish(struct location *loc)
 	const struct name *name = loc->name;
 
 	/*
-	 * Keep the region's own name, such as [heap], if the address is behind the file's data or
+	 * Keep the region's own name, such as [heap], if the address is after the file's data or
 	 * has no name.
 	 */
 	if (loc->code && (!name || !name->vaddr))

@@ -131,7 +131,9 @@ static bool is_same(const struct region *region, const struct mapping *m)
 	       file_id_equal(&region->file, &m->file) && region->executable == m->executable;
 }
 
-/* Frees the oldest former regions above the limit that no location uses. */
+/*
+ * If there are too many former regions, frees the oldest ones, except those that a location uses.
+ */
 static void trim_gone(struct regions *regions)
 {
 	size_t excess = regions->gone_cnt > GONE_MAX ? regions->gone_cnt - GONE_MAX : 0;
@@ -329,7 +331,7 @@ struct region *regions_find_code(const struct regions *regions, const struct reg
 	for (size_t i = first; file.ino && i < regions->live_cnt && i < first + PIECES_MAX; i++) {
 		struct region *code = regions->live[i];
 
-		/* Stop at another file, or where this file is mapped once more. */
+		/* Stop at another file, or where the same file is mapped again. */
 		if (!is_of(code, &file) || (i > first && !code->offset))
 			break;
 		if (code->executable && code->module)

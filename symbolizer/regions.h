@@ -57,8 +57,8 @@ struct region *regions_find_live(const struct regions *regions, uint64_t addr);
 
 /*
  * Returns the code region that the loader mapped together with the present region `region`, from
- * one file. `region` may also be the zero-filled memory behind the file's data. NULL if there is
- * none.
+ * the same file. `region` may also be the zero-filled memory after the file's data. NULL if there
+ * is none.
  */
 struct region *regions_find_code(const struct regions *regions, const struct region *region);
 

@@ -24,8 +24,9 @@ struct symbolizer;
 struct symspace;
 
 /*
- * Creates a symbolizer and starts its helper process, which inherits the caller's memory: call
- * early, while that is small. Debug files are downloaded only if DEBUGINFOD_URLS is set.
+ * Creates a symbolizer and starts its helper process, which starts with a copy of the caller's
+ * memory: call this early, while that memory is small. Debug files are downloaded only if
+ * DEBUGINFOD_URLS is set.
  */
 int symbolizer__new(struct symbolizer **ret);
 /* Frees the symbolizer. The caller must have freed all its symspaces before. */
@@ -108,11 +109,14 @@ int symspace__update(struct symspace *space, const struct proc_maps *maps);
 
 /*
  * Returns the number, as from symbolizer__add_file(), of the file that the process had mapped as
- * code at addr at the last read; 0 if there is none.
+ * code at addr when its mappings were last read; 0 if there is none.
  */
 uint32_t symspace__file(const struct symspace *space, uint64_t addr);
 
-/* True if, at the last read, the process had a file of the file system `dev` mapped as code. */
+/*
+ * True if the process had a file of the file system `dev` mapped as code when its mappings were
+ * last read.
+ */
 bool symspace__maps_system(const struct symspace *space, dev_t dev);
 
 /*

@@ -178,7 +178,7 @@ int elf_object__new_absent(const char *build_id, const char *name, struct elf_ob
 	return 0;
 }
 
-/* Frees libdwfl's data and all indexes, which were built from the present files. */
+/* Frees libdwfl's data and all indexes, which were built from the current files. */
 static void unload(struct elf_object *obj)
 {
 	dwarf_index__free(obj->dwarf);
@@ -468,7 +468,7 @@ uint64_t elf_object__vaddr(const struct elf_object *obj, uint64_t offset)
 
 	if (obj->anchor_cnt)
 		return translate(obj, offset);
-	/* Round to whole pages: a mapping also has bytes just before and behind its segment. */
+	/* Round to whole pages: a mapping also has bytes just before and after its segment. */
 	for (size_t i = 0; i < obj->segment_cnt; i++) {
 		const struct segment *seg = &obj->segments[i];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One ELF file with its separate debug files, opened by libdwfl. Runs in the helper, since a
- * malicious file may end the process that reads it.
+ * malicious file may crash the process that reads it.
  */
 #ifndef SYMBOLIZER_SERVER_ELF_OBJECT_H
 #define SYMBOLIZER_SERVER_ELF_OBJECT_H
@@ -66,7 +66,7 @@ struct elf_object {
 	struct variable_index *variables;
 	bool no_dwarf;
 	bool has_dwarf; /* one of the files has DWARF, whether it can be read or not */
-	bool unpacked;  /* compressed sections were looked for after the latest file was added */
+	bool unpacked;  /* compressed sections were searched for after the latest file was added */
 	uint64_t unpacked_bytes; /* size of the unpacked copies of these files */
 	enum server_unreadable unreadable;
 };

@@ -109,7 +109,10 @@ static bool read_header(struct reader *section, struct program *ret)
 	       header.end - header.at >= ret->opcode_base - 1;
 }
 
-/* Adds the range from the last row's address to this row's, with file and line of the last row. */
+/*
+ * Adds the range from the previous row's address to this row's address, with the previous row's
+ * file and line.
+ */
 static int add_row(struct sequence *seq, const struct range_table *code, struct range_table *table)
 {
 	uint64_t value = seq->last.file << 32 | (uint32_t)seq->last.line;

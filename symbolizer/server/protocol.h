@@ -40,7 +40,7 @@ enum server_message {
 
 enum name_kind { NAME_OF_CODE, NAME_OF_DATA, NAME_OF_TLS, NAME_KIND_CNT };
 
-/* Level of detail of names. Symbol tables are read fast; DWARF may take seconds. */
+/* Level of detail of names. Reading symbol tables is fast; reading DWARF may take seconds. */
 enum name_level { NAME_NONE, NAME_SYMBOL, NAME_FULL };
 
 enum server_need {

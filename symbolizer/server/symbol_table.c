@@ -217,7 +217,7 @@ int symbol_table__find(const struct symbol_table *table, uint64_t addr, struct s
 		found = find_in(table, &table->labels, addr);
 		/*
 		 * A symbol without a size ends where the next sized symbol begins. It does not name
-		 * code behind the sized symbol.
+		 * code after the sized symbol.
 		 */
 		if (found && found->start < range_table_max_end(&table->sized, addr))
 			found = NULL;

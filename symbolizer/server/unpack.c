@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies a file section by section. Unpacked sections are placed behind the end of the original
+ * Copies a file section by section. Unpacked sections are placed after the end of the original
  * file.
  */
 #include "symbolizer/server/unpack.h"
@@ -68,7 +68,7 @@ static int find_compressed(Elf *elf)
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!compression_of(scn, &compressed) || compressed.ch_type == ELFCOMPRESS_ZLIB)
 			continue;
-		/* Newer elfutils can unpack zstd, if it was built with zstd. */
+		/* Newer versions of elfutils can unpack zstd if they were built with zstd. */
 		if (elf_compress(scn, 0, 0) >= 0)
 			return -ENOENT;
 		return compressed.ch_type == COMPRESSED_BY_ZSTD ? 0 : -EOPNOTSUPP;
