@@ -39,8 +39,9 @@ HELPER_KIND(unwinder_kind);
 
 struct unwinder {
 	struct helper helper;
-	int fd;     /* descriptor of the file whose table is requested; -1 if there is none */
-	bool again; /* the request was sent again, since a helper ended over this file */
+	int fd; /* descriptor of the file whose table is requested; -1 if there is none */
+	/* the request was sent again, since a helper ended while working on this file */
+	bool again;
 };
 
 int unwinder__new(struct unwinder **ret)
@@ -73,7 +74,7 @@ void unwinder__free(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	/* Kill a busy helper at once, since its result is no longer needed. */
+	/* Kill a busy helper immediately, since its result is no longer needed. */
 	helper_deinit(&unwinder->helper, unwinder->fd < 0 ? HELPER_GRACE_MS : 0);
 	end_work(unwinder);
 	free(unwinder);

@@ -29,7 +29,7 @@ struct code {
 
 /*
  * Maximum size, in bytes, of a code segment that is searched for a signal trampoline. Trampolines
- * in larger segments, as of large static programs, are not found.
+ * in larger segments, such as those of large static programs, are not found.
  */
 #define TRAMPOLINE_CODE_MAX (4U << 20)
 
@@ -168,9 +168,9 @@ static int add_function(struct builder *builder, const struct code *code,
 }
 
 /*
- * Finds FDEs that overlap the one at index `first`; linkers create no such FDEs. Up to *alone, only
- * the FDE at `first` applies; from *alone to *together, several FDEs contradict each other. Returns
- * the index of the next FDE after all these.
+ * Finds FDEs that overlap the one at index `first`. Linkers do not create overlapping FDEs, but
+ * hostile files may have them. Up to *alone, only the FDE at `first` applies; from *alone to
+ * *together, several FDEs contradict each other. Returns the index of the next FDE after all these.
  */
 static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *alone,
 			   uint64_t *together)
@@ -179,7 +179,10 @@ static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *
 	size_t next = first + 1;
 
 	*alone = *together = fde->end;
-	/* Skip FDEs with the same start: duplicates, or the description in the other section. */
+	/*
+	 * Skip FDEs with the same start: duplicates, or the same function's FDE in the other
+	 * section.
+	 */
 	while (next < list->cnt && list->items[next].start == fde->start)
 		next++;
 	for (; next < list->cnt && list->items[next].start < *together; next++) {
@@ -279,7 +282,7 @@ static int by_offset(const void *a, const void *b)
 {
 	const struct unwind_row *x = a, *y = b;
 
-	/* NO_ROW sorts behind other rules at the same offset. */
+	/* NO_ROW sorts after other rules at the same offset. */
 	return ORDER(x->offset, y->offset) ?: ORDER(y->rule, x->rule);
 }
 

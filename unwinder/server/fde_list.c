@@ -175,8 +175,9 @@ static bool read_program(const Dwarf_CIE *cie, const Dwarf_FDE *entry, const uin
 }
 
 /*
- * Reads an FDE's start and its length, which is encoded in the size of the start but is not
- * relative. Rejects FDEs at address 0, which linkers leave for functions that they dropped.
+ * Reads an FDE's start and its length. The length is encoded with the same size as the start, but
+ * is never relative. Rejects FDEs at address 0, which linkers leave for functions that they
+ * dropped.
  */
 static bool read_place(const struct cfi_section *section, const Dwarf_CIE *cie,
 		       const Dwarf_FDE *entry, uint8_t encoding, struct fde *ret)

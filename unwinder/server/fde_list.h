@@ -32,10 +32,10 @@ struct fde_list {
 };
 
 /*
- * Reads the FDEs of .eh_frame, found by section or, without sections, by program header, and those
- * of .debug_frame: code compiled without .eh_frame may be described there, even in a file whose
- * startup code has .eh_frame. Decompresses sections in place. Skips unreadable FDEs. Returns 0,
- * -ENOENT if there are none, or -ENOMEM.
+ * Reads the FDEs of .eh_frame and .debug_frame. Finds .eh_frame by section, or by program header if
+ * there are no sections. Always reads .debug_frame, too: code compiled without .eh_frame may be
+ * described there, even in a file whose startup code has .eh_frame. Decompresses sections in place.
+ * Skips unreadable FDEs. Returns 0, -ENOENT if there are none, or -ENOMEM.
  */
 int fde_list_init(Elf *elf, struct fde_list *ret);
 void fde_list_deinit(struct fde_list *list);

@@ -16,8 +16,8 @@
 #define SOME_PID 1
 
 /*
- * Maximum distance, in bytes, from the start of a full copy to an address above its end that still
- * counts as part of the copied stack.
+ * Maximum size of a stack, in bytes. Addresses just above a full copy count as part of the stack up
+ * to this distance from the copy's start.
  */
 #define STACK_BYTES_MAX (1ULL << 30)
 
@@ -115,8 +115,8 @@ static bool find_address(Elf *elf, uint64_t offset, uint64_t *ret)
 }
 
 /*
- * Computes the load bias of a file. Returns false if the file is no program or library, or if the
- * mapping was not made by the loader: a program may map its own code once more.
+ * Computes the load bias of a file. Returns false if the file is not a program or library, or if
+ * the mapping was not made by the loader: a program may map its own code again.
  */
 static bool find_bias(Elf *elf, const struct walker_code *code, uint64_t *ret)
 {
@@ -189,8 +189,8 @@ static bool read_range(const struct unwind_copied_range *range, const uint8_t *b
 }
 
 /*
- * Returns the original value of the word at addr, which a return probe has replaced. It is the
- * return address of the innermost active call whose slot is at or above addr.
+ * Returns the return address that a return probe has replaced by `word` at addr. It is that of the
+ * innermost active call whose slot is at or above addr.
  */
 static uint64_t return_address(const struct unwind_copy *copy, uint64_t addr, uint64_t word)
 {
@@ -230,8 +230,8 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 }
 
 /*
- * Pass pc - 1 to libdwfl: the first pc is a return address, but libdwfl takes it for that of an
- * interrupted instruction. For all other frames, libdwfl subtracts 1 itself.
+ * Pass pc - 1 to libdwfl: the first pc is a return address, but libdwfl takes it for the address of
+ * an interrupted instruction. For all other frames, libdwfl subtracts 1 itself.
  */
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
