@@ -10,7 +10,7 @@
 #include "agent/account.h"
 
 /*
- * Returns the end of the account that starts where a segment starts. If the segment has no account,
+ * Returns the end of the account that begins at the start of a segment. If no account begins there,
  * returns the start of the segment.
  */
 static uint64_t end_of_account(const struct core_file *core, const struct core_segment *segment)

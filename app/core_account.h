@@ -6,8 +6,8 @@
 #include "proof/core_file.h"
 
 /*
- * Removes the account from the core's content and from its missing memory, because the account has
- * no pointers of the program. Must be called before the core's memory is read.
+ * Excludes the account from the core's content and from its count of absent bytes, because the
+ * account contains no pointers of the program. Must be called before the core's memory is read.
  */
 void core_account_leave_out(struct core_file *core);
 

@@ -81,8 +81,8 @@ static int open_core(const char *path, struct core_file *ret)
 }
 
 /*
- * Sets *ret to the real path of the program, so that it can be compared with paths of the process.
- * Sets NULL if no program is given.
+ * Sets *ret to the real path of the program given on the command line, or to NULL if none is given.
+ * The path is compared with the paths of mapped files.
  */
 static int find_executable(const struct options *opts, char **ret)
 {
@@ -158,8 +158,8 @@ static int fill_facts(struct core_run *run)
 }
 
 /*
- * Makes a proof. Makes none if no heap was found or the core file is truncated: the missing memory
- * may have pointers to any block.
+ * Makes a proof if a heap was found and the core file is complete: the memory that is missing from
+ * a truncated file may have pointers to any block.
  */
 static int prove(struct core_run *run)
 {

@@ -15,17 +15,15 @@
 #include "proof/census_table.h"
 #include "proof/window.h"
 
-/*
- * Maximum sorts by first word; if there are more, blocks with other first words are sorted by size
- */
+/* Maximum number of sorts by first word. Blocks with any further first word are sorted by size. */
 #define WORDS_MOST 65536
 #define NAMED_AT_ONCE 1024
 
 /* Minimum size of a block, in bytes, for which the size class ends at a power of two */
 #define LARGE_BYTES 1025
 /*
- * Step between the sizes of chunks, in bytes. A chunk has 8 bytes that its block cannot use. The
- * smallest usable size comes last.
+ * Step between the sizes of chunks, and smallest usable size of a chunk, in bytes. A chunk has 8
+ * bytes that its block cannot use.
  */
 #define CHUNK_STEP 16
 #define CHUNK_LEAST 24
@@ -37,7 +35,7 @@ struct taking {
 	struct core_sorts *sorts;
 	const struct proc_maps *maps;
 	struct window window;
-	const struct mapping *last; /* mapping that the latest first word pointed to */
+	const struct mapping *last; /* mapping found for the previous first word */
 };
 
 static int add_sort(struct core_sorts *sorts, const struct core_sort *sort, size_t *ret)
@@ -49,7 +47,7 @@ static int add_sort(struct core_sorts *sorts, const struct core_sort *sort, size
 	return 0;
 }
 
-/* Returns the upper bound of the size class that has blocks of this size. */
+/* Returns the upper bound of the size class to which this size belongs. */
 static uint64_t class_of(uint64_t size)
 {
 	uint64_t largest = LARGE_BYTES - 1;
@@ -193,9 +191,9 @@ static char *join(struct arena *arena, const char *before, const char *symbol, c
 }
 
 /*
- * Names a sort by the first word of its blocks. Objects of a C++ class begin with an address in its
- * vtable, at the third word or later. Other blocks get a name such as {&NAME,...}. Names with
- * blanks are not used.
+ * Names a sort by the first word of its blocks. An object of a C++ class begins with the address of
+ * the third word, or a later one, of the vtable of its class. A block that begins with the address
+ * of NAME gets the name {&NAME,...}. Names with blanks are not used.
  */
 static int take_name(struct core_sorts *sorts, struct core_sort *sort,
 		     const struct sym_location *location)
@@ -279,8 +277,8 @@ static int name_sizes(struct core_sorts *sorts)
 }
 
 /*
- * Removes sorts that have no blocks left: if a first word has no name, its blocks have been sorted
- * by size.
+ * Removes sorts without blocks: if a first word has no name, its blocks were moved to sorts by
+ * size.
  */
 static int drop_empty(struct core_sorts *sorts)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts the used blocks of a core's heap, because a core file does not record who allocated a
- * block. The sorts are: objects of a C++ class (found by the vtable), blocks that begin with the
- * address of a named constant, and all others by requested size.
+ * Divides the used blocks of a core's heap into sorts, because a core file does not record who
+ * allocated a block. The sorts are: objects of a C++ class (found by the vtable), blocks that begin
+ * with the address of a named constant, and all other blocks by requested size.
  */
 #ifndef APP_CORE_SORTS_H
 #define APP_CORE_SORTS_H
@@ -19,7 +19,7 @@ struct core_sort {
 	struct block largest;
 	uint64_t bytes;
 	uint64_t count;
-	struct sym_location location; /* name of the sort, as that of a frame */
+	struct sym_location location; /* name of the sort, stored like the name of a frame */
 	struct sym_frame frame;
 };
 
@@ -55,8 +55,8 @@ int core_sorts_sites(const struct core_sorts *sorts, const struct process *proce
 		     struct snapshot *snap);
 
 /*
- * Returns the sort for a site that stands for a sort: the site's only frame identifies it. Returns
- * NULL for any other site.
+ * Returns the sort that a site stands for, identified by the site's only frame. Returns NULL if the
+ * site stands for no sort.
  */
 const struct core_sort *core_sorts_of(const struct core_sorts *sorts, uint64_t frame);
 

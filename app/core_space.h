@@ -21,8 +21,8 @@ struct core_space {
 /*
  * Prepares names for the addresses in a core. `executable` is the path of the program's file; if it
  * is NULL, the path in the core is used. Changes the core's mappings: sets the ids of files, and
- * sets the path of the program's file to `executable`. Files that are not the mapped ones are
- * logged and give no names. Returns 0 or a negative errno.
+ * sets the path of the program's file to `executable`. Files that differ from those that the
+ * process had mapped are logged, and their symbols are not used. Returns 0 or a negative errno.
  */
 int core_space_init(struct core_file *core, const char *executable, struct core_space *ret);
 void core_space_deinit(struct core_space *space);

@@ -68,7 +68,10 @@ static void note(const struct files *files, const char *why, const char *help)
 		 help);
 }
 
-/* True if paths of a process mean the same files here: it is in no container. */
+/*
+ * True if a path names the same file for the process as for memleak: the process is in no
+ * container.
+ */
 static bool shares_root(pid_t pid)
 {
 	struct stat ours, theirs;

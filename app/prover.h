@@ -16,7 +16,7 @@ struct prover {
 	struct proof *proof; /* NULL if no report gets a proof */
 	uint64_t reports;    /* number of reports since the last report with a proof */
 	bool begun;          /* pictures have been taken for the next proof */
-	unsigned int wanted; /* number of next reports that get a proof, even without --prove */
+	unsigned int wanted; /* number of upcoming reports that get a proof, even without --prove */
 	uint64_t next_message_ns; /* time of the next progress message */
 	/* Pid of the command, which will be paused when it ends; 0 if there is none. */
 	pid_t watched;
@@ -27,8 +27,8 @@ int prover_init(const struct options *opts, struct prover *ret);
 void prover_deinit(struct prover *prover);
 
 /*
- * Starts the command, which is stopped. If proofs are made, arranges that the command is paused
- * when it ends. Returns 0 or a negative errno; logs errors.
+ * Continues the command, which memleak has started and stopped. If proofs are made, first arranges
+ * that the command is paused when it ends. Returns 0 or a negative errno; logs errors.
  */
 int prover_watch(struct prover *prover, struct child *child);
 /*
@@ -46,13 +46,14 @@ void prover_at_end(struct prover *prover, struct source *source);
 int prover_want(struct prover *prover);
 
 /*
- * Takes pictures of memory if the new report gets a proof. If `now` is true, it gets one regardless
- * of --prove-every. For ret_before_ns, see struct read_request. Returns 0 or a negative errno.
+ * Takes pictures of memory if the new report gets a proof. If `now` is true, the report gets a
+ * proof regardless of --prove-every. For ret_before_ns, see struct read_request. Returns 0 or a
+ * negative errno.
  */
 int prover_begin(struct prover *prover, struct source *source, bool now, uint64_t *ret_before_ns);
 /*
- * Adds the proof to the snapshot if pictures were taken for it. Another thread may run while memory
- * is searched.
+ * Adds the proof to the snapshot if pictures were taken for it. Releases the lock
+ * (base/fair_lock.h) for other threads while memory is searched.
  */
 int prover_finish(struct prover *prover, struct snapshot *snap);
 /* Cancels a proof for which pictures were taken. */

@@ -24,7 +24,7 @@ struct limit {
 	bool clock; /* the time is a time of day; if false, time since tracing began */
 	int hour, minute, second;
 	uint64_t elapsed_ns; /* UINT64_MAX if there is no limit */
-	/* The time of day with its date, in nanoseconds, once the date is known. */
+	/* The time of day on its date, in nanoseconds since 1970; set once the date is known. */
 	int64_t wall_ns;
 };
 

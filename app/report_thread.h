@@ -31,11 +31,14 @@ int report_thread_start(struct report_thread *ret);
 void report_thread_begin(struct report_thread *thread, int (*work)(void *arg), void *arg);
 /* Returns the result of the work. Must be called when done_fd is readable. */
 int report_thread_finish(struct report_thread *thread);
-/* Ends waits of the thread, releases the lock until the work is done, and returns its result. */
+/*
+ * Makes the thread finish its work without further waits, and releases the lock until then. Returns
+ * the result of the work.
+ */
 int report_thread_finish_now(struct report_thread *thread);
 /*
- * Ends the thread, if it was started; it must not be busy. Must be called after all helpers have
- * ended, because a helper ends when the thread that started it does.
+ * Ends the thread, if it was started. The thread must not be busy. Must be called after all helpers
+ * have ended, because a helper ends when the thread that started it does.
  */
 void report_thread_stop(struct report_thread *thread);
 

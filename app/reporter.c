@@ -22,8 +22,8 @@
 
 /* Purpose of a snapshot. */
 enum use {
-	USE_NOTE,     /* nothing is reported: it was taken between reports */
-	USE_REMEMBER, /* a report that is not shown */
+	USE_NOTE,     /* the snapshot was taken between reports, and is not reported */
+	USE_REMEMBER, /* the snapshot belongs to a report that is not shown */
 	USE_SHOW,
 };
 
@@ -102,8 +102,8 @@ static void dress(const struct reporter *reporter, struct report *report)
 }
 
 /*
- * True if this is the last report that is shown. With a recording, later snapshots of the run may
- * exist.
+ * True if no report will be shown after this one. A recording may contain later snapshots of the
+ * run.
  */
 static bool is_last(const struct reporter *reporter, const struct report *report)
 {
@@ -125,7 +125,7 @@ static enum last_verdict verdict_of(const struct options *opts, const struct rep
 
 /*
  * Logs which names are missing. Skips the first report, because names that take long to look up may
- * come with the second.
+ * be known only in the second.
  */
 static void note_missing_names(struct reporter *reporter, const struct report *report)
 {
@@ -235,8 +235,8 @@ static int report_groups(struct reporter *reporter, const struct snapshot *snap,
 }
 
 /*
- * Replaces a ranking by a new one. Its first snapshot is empty and at the baseline, when nothing
- * was outstanding.
+ * Replaces a ranking by a new one. The first snapshot of the new ranking is at the baseline and
+ * empty: nothing was outstanding then.
  */
 static int begin_anew(struct ranking **ranking, uint64_t elapsed_ns)
 {
@@ -270,8 +270,8 @@ static int heed_baseline(struct reporter *reporter, const struct snapshot *snap)
 }
 
 /*
- * Applies filters to a view of the snapshot. The snapshot does not change, because others may read
- * it after this report.
+ * Applies filters to a view of the snapshot. The snapshot itself does not change, because it may
+ * also be recorded, after this report.
  */
 static int make_view(struct reporter *reporter, const struct snapshot *snap, uint64_t deadline_ns,
 		     struct snapshot_view *ret)
@@ -302,7 +302,7 @@ static int report_sums(struct reporter *reporter, const struct snapshot *snap,
 			       : 0;
 }
 
-/* Sums up, for each call, the sites whose stacks have the call. Leaves out sites in pools. */
+/* Sums up, for each call, the sites whose stacks contain the call. Leaves out sites in pools. */
 static int report_callers(struct reporter *reporter, const struct snapshot *snap,
 			  const struct growth *growth, const struct pools *pools,
 			  uint64_t deadline_ns, bool final, enum use use)

@@ -15,7 +15,10 @@ struct metrics_server;
 struct sink;
 struct suppressor;
 
-/* Verdict of the last report. It decides the exit code with --error-exitcode. */
+/*
+ * Verdict of the most recent report. The verdict of the final report decides the exit code with
+ * --error-exitcode.
+ */
 enum last_verdict {
 	VERDICT_CLEAN,
 	VERDICT_LEFT,    /* something is outstanding; with --prove, something is definitely lost */
@@ -42,18 +45,18 @@ struct reporter {
 	struct ended_processes ended;     /* processes that ended since the last report */
 	struct ended_processes all_ended; /* processes that ended since tracing began */
 	struct ranking *caller_ranking;
-	struct untraced_growths untraced; /* untraced growth that the last snapshot showed */
+	struct untraced_growths untraced; /* untraced growth up to the most recent snapshot */
 	struct rss first_rss; /* first known resident memory of the current process image */
 	uint32_t first_rss_image;
-	struct rss_past rss_past;   /* of the same image */
-	bool rss_is_first;          /* the current snapshot has first_rss */
-	uint64_t baseline_ns;       /* baseline of the last snapshot */
-	uint64_t last_ns;           /* elapsed_ns of the last snapshot */
+	struct rss_past rss_past;   /* resident memory of the process image first_rss_image */
+	bool rss_is_first;          /* first_rss is from the current snapshot */
+	uint64_t baseline_ns;       /* baseline of the previous snapshot */
+	uint64_t last_ns;           /* elapsed_ns of the previous snapshot */
 	uint64_t reports;           /* number of printed reports */
 	uint64_t past[PAST_TOTALS]; /* outstanding bytes of past reports, oldest first */
 	size_t past_cnt;
-	bool names_noted; /* the user has been told which names are missing */
-	bool recorded;    /* the run is a recorded one, so the processes cannot be read */
+	bool names_noted; /* a message about missing names was logged */
+	bool recorded;    /* the run comes from a recording, so its processes cannot be read */
 	bool last;        /* recorded run: this report is the last; set by the caller */
 	enum last_verdict verdict;
 };

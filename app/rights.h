@@ -13,9 +13,9 @@ bool rights_may_open_events(void);
  * capabilities by executing a program. Must be called after the command has been started and before
  * any thread is, because each thread has its own capabilities.
  *
- * If replaces_files is true, files will be replaced by new ones. If ends_command is true, the
- * command may run as another user when it is ended. If needs_admin is true, CAP_SYS_ADMIN is kept.
- * Returns 0 or a negative errno.
+ * If replaces_files is true, the rest of the run will replace files by new ones. If ends_command is
+ * true, memleak will end the command, which may run as another user. If needs_admin is true,
+ * CAP_SYS_ADMIN is kept. Returns 0 or a negative errno.
  */
 int rights_shed(bool replaces_files, bool ends_command, bool needs_admin);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* memleak --rss: prints the use of resident memory at once. Places no probes. */
+/* memleak --rss: prints the use of resident memory once, and exits. Places no probes. */
 #include <errno.h>
 #include <string.h>
 

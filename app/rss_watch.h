@@ -13,7 +13,8 @@
 
 /* State of the readings; zero-initialise all fields but the first. */
 struct rss_watch {
-	bool from_start;   /* the process is traced from its start: no block is older */
+	/* the process is traced from its start, so no block is older than tracing */
+	bool from_start;
 	pid_t asked;       /* pid of the process being read; 0 if there is none */
 	uint64_t asked_ns; /* start of the reading, by CLOCK_MONOTONIC */
 	uint64_t seen_ns;  /* end of the last wait for the result */
@@ -27,15 +28,15 @@ struct rss_watch {
 bool rss_watch_is_due(const struct rss_watch *watch, bool is_last);
 
 /*
- * Starts a reading if it is due. has_blocks: the snapshot lists all blocks of the process, so that
- * older ones can be told from them.
+ * Starts a reading if it is due. has_blocks: the snapshot lists all blocks that were allocated
+ * since tracing began, so that older blocks can be recognised.
  */
 void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last,
 		     bool has_blocks);
 
 /*
- * Adds the result to the snapshot, which must be the one of the last rss_watch_begin(). Waits for
- * it at most wait_ns, and returns how long it has waited.
+ * Adds the result to snap, which must be the snapshot that was passed to the most recent
+ * rss_watch_begin(). Waits for the result for at most wait_ns. Returns the time waited.
  */
 uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns);
 

@@ -29,8 +29,9 @@
 
 /*
  * Maximum time that a report may take, in nanoseconds, even with many hostile files: the interval
- * plus REPORT_MORE_NS, but at most REPORT_NS. The next report is delayed by as much. The time to
- * walk the tables is added to the maximum, so that names do not get less time.
+ * plus REPORT_MORE_NS, but at most REPORT_NS. A report that takes longer than the interval delays
+ * the next one. The time to walk the tables is added to the maximum, so that the time for names
+ * stays the same.
  */
 #define REPORT_NS 10000000000ULL
 #define REPORT_MORE_NS 800000000ULL
@@ -58,15 +59,16 @@
 /*
  * Snapshots between reports, because verdicts need several moments. In the first seconds of a run,
  * a snapshot is taken every POINT_NS, up to POINTS_MAX of them. None are taken if the interval of
- * reports is as short, or if a snapshot costs more than POINT_CHEAP_NS.
+ * reports is at most POINT_NS, or after a snapshot that cost more than POINT_CHEAP_NS.
  */
 #define POINT_NS 2000000000ULL
 #define POINTS_MAX 8
 #define POINT_CHEAP_NS 100000000ULL
 
 /*
- * Maximum waits for the use of resident memory: in general; if the user has requested the end; and
- * if the main loop makes the report, and must serve the traced processes
+ * Maximum time that a report waits for the use of resident memory, in nanoseconds: in general; if
+ * the user has requested the end; and if the main loop makes the report, because it cannot serve
+ * the traced processes meanwhile
  */
 #define RSS_WAIT_NS 20000000000ULL
 #define RSS_HASTY_NS 1000000000ULL
@@ -99,7 +101,8 @@ struct run {
 	uint64_t noted_interval_ns;
 	bool finished;
 	/* State of the report in progress: */
-	struct report_thread *thread; /* thread that makes the report; busy meanwhile */
+	/* thread that makes the report; thread->busy is true while a report is in progress */
+	struct report_thread *thread;
 	struct snapshot snap;
 	uint64_t deadline_ns;
 	uint64_t cost_ns;
@@ -121,7 +124,9 @@ static void print_event(void *arg, const struct trace_event *event)
 		run->sink->event(run->event_stream, event);
 }
 
-/* Handles pending data of the source. All events of -t that this yields are written at once. */
+/*
+ * Handles pending data of the source. The resulting -t events are written together, by one write.
+ */
 static int handle_pending(struct run *run,
 			  int (*take)(struct source *source, const struct event_listener *listener,
 				      uint64_t deadline_ns),
@@ -174,8 +179,8 @@ static int record(struct run *run, const struct snapshot *snap, bool final, uint
 }
 
 /*
- * Records a snapshot after its report, when the names that the report shows are known. After the
- * last report, frames that are still without a name are recorded without.
+ * Records a snapshot after its report, when the names that the report shows are known. Frames whose
+ * names are still unknown after the last report are recorded without names.
  */
 static int record_report(struct run *run)
 {
@@ -246,7 +251,10 @@ static uint64_t report_ns(const struct run *run, bool final)
 	return patient_ns(final ? REPORT_LAST_NS : most_ns < REPORT_NS ? most_ns : REPORT_NS);
 }
 
-/* True if resident memory is read for this report, and its blocks can be told apart. */
+/*
+ * True if the snapshot must list all heap blocks, because resident memory will be read for this
+ * report. Always false if several processes are traced, or if not every block is kept.
+ */
 static bool wants_blocks(const struct run *run, bool final)
 {
 	const struct options *opts = run->opts;
@@ -384,8 +392,8 @@ static int set_baseline(struct run *run)
 }
 
 /*
- * Leaves the screen. Makes a final report only if it is used elsewhere: by a recording, the server
- * or the exit code.
+ * Leaves the screen. Makes a final report only if a recording, the server or the exit code needs
+ * one.
  */
 static int leave_screen(struct run *run)
 {
@@ -419,7 +427,7 @@ static int handle_signal(struct run *run)
 	return make_report(run, true, false);
 }
 
-/* Makes a report now. If a report is in progress, makes it after that one. */
+/* Makes a report now, or as soon as the report in progress is finished. */
 static int report_soon(struct run *run, bool asked)
 {
 	run->asked |= run->thread->busy;
@@ -499,7 +507,10 @@ static int handle_interval(struct run *run)
 	return err || run->of_interval ? err : stretch_interval(run);
 }
 
-/* Handles the end of a report in the thread. If the next report is already due, starts it. */
+/*
+ * Handles a report that the thread has finished. If the next report is already due, starts that
+ * report.
+ */
 static int handle_report(struct run *run)
 {
 	int err = end_report(run, report_thread_finish(run->thread));
@@ -572,8 +583,8 @@ static int handle_point(struct run *run)
 		return 0;
 	err = take_point(run);
 	/*
-	 * Check for the end of the target: if it was handled here, no descriptor wakes the loop for
-	 * it again.
+	 * Check for the end of the target: take_point() may have handled the event of this end, and
+	 * then no descriptor wakes the loop for it.
 	 */
 	if (!err && run->source->ops->ended(run->source))
 		return make_report(run, true, false);

@@ -24,8 +24,9 @@ struct run_parts {
 	struct output *out;
 	struct metrics_server *server; /* server of --listen; NULL if there is none */
 	struct screen *screen;         /* screen of --live; NULL if there is none */
-	bool *splits_threads;          /* option of the source that keys of the screen change */
-	struct recorder *recorder;     /* NULL if nothing is recorded */
+	/* option of the source; can be changed by keys on the screen */
+	bool *splits_threads;
+	struct recorder *recorder; /* NULL if nothing is recorded */
 	struct report_thread *thread;
 	struct prover *prover;
 };

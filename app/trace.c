@@ -109,8 +109,8 @@ static int open_source(struct session *session)
 }
 
 /*
- * Starts the command with the agent. Prepares the source before, because it must know where the
- * agent's account will arrive.
+ * Starts the command with the agent. Prepares the source before the command starts, because the
+ * command's environment says where the agent must send its account.
  */
 static int start_with_agent(struct session *session)
 {
