@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libmicrohttpd, which only the process that needs it loads: it depends on GnuTLS and other
- * libraries, which other processes should not load. Knows nothing of pages.
+ * Interface to libmicrohttpd. Only the process that serves clients loads this library, because it
+ * depends on GnuTLS and others, which no other process should load. Knows nothing of pages.
  */
 #ifndef METRICS_HTTP_LIBRARY_H
 #define METRICS_HTTP_LIBRARY_H

@@ -2,7 +2,7 @@
 /*
  * memleak's side of --listen: opens the socket, and sends the pages of each report to the helper
  * that serves clients. It never waits for the helper: a slow helper continues to serve older pages,
- * and a restarted helper gets the last pages at once.
+ * and a restarted helper immediately gets the latest pages.
  */
 #include "metrics/listen.h"
 
@@ -37,7 +37,7 @@
 struct metrics_server {
 	struct helper helper;
 	int fd;                  /* listening socket; -1 if not open yet */
-	unsigned int unanswered; /* number of requests to the helper without a reply yet */
+	unsigned int unanswered; /* number of requests to which the helper has not replied yet */
 	int epoll_fd;            /* epoll for the helper's socket */
 	uint64_t begun_ns;       /* when the helper was last started */
 	bool told;               /* the end of the helper was logged */
@@ -177,7 +177,7 @@ static void say_where(const struct metrics_server *server, int fd)
 							"read the reports, without a password");
 }
 
-/* Processes a reply of the helper. Rejects a reply to which there is no request. */
+/* Processes a reply of the helper. Rejects a reply if no request is waiting for one. */
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);

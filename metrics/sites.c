@@ -141,8 +141,8 @@ static bool is_judged(const struct site_history *history)
 }
 
 /*
- * Returns the growth rate; 0 if the site has always had its first size, because then no rate is
- * computed.
+ * Returns the growth rate; 0 if the size of the site has never changed, because no rate is computed
+ * then.
  */
 static double growth_of(const struct site_history *history)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes metrics as text: the heads of families, escaped labels, and numbers. */
+/* Writes metrics as text: headers of metric families, escaped labels, and numbers. */
 #include "metrics/text.h"
 
 #include <inttypes.h>

@@ -23,7 +23,7 @@
 #include "sinks/html.h"
 
 #define CONNECTIONS_MAX 512
-/* Maximum connections of one address: prevents one machine from taking all connections. */
+/* Maximum connections from one client address: prevents one machine from taking all connections. */
 #define CONNECTIONS_OF_ADDRESS_MAX 128
 #define REQUEST_MAX_BYTES 16384
 #define SILENCE_MAX_S 10
@@ -372,8 +372,8 @@ int web_server__timeout_ms(struct web_server *server)
 }
 
 /*
- * After all connections were in use and one becomes free, libmicrohttpd must run once more, but
- * does not request it.
+ * When a connection becomes free after all were in use, libmicrohttpd must be run once more, but
+ * does not request this.
  */
 void web_server__dispatch(struct web_server *server)
 {
