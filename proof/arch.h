@@ -54,8 +54,9 @@ uint32_t registers_vector_bytes(void);
 /* NT_* number by which ptrace returns the vector registers. */
 extern const unsigned int registers_vector_note;
 /*
- * Copies the words of vector registers. raw: registers in the kernel's format; ret: array with room
- * for as many bytes. Skips registers that the thread has not used. Returns the number of words.
+ * Copies the words of vector registers. raw: registers in the kernel's format; bytes: their size;
+ * ret: array of at least the same size. Skips registers that the thread has not used. Returns the
+ * number of words.
  */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret);
 

@@ -17,8 +17,8 @@
 #define NO_GRAIN SIZE_MAX
 
 /*
- * A grain is 512 bytes, which have a few blocks. The index then takes 1/64 of the size of the
- * memory.
+ * A grain is 512 bytes, which usually contain a few blocks. With this size, the index takes 1/64 of
+ * the size of the memory.
  */
 #define BLOCK_INDEX_SHIFT 9
 /* Usual alignment of blocks. Only some allocators have very small blocks at other addresses. */

@@ -43,7 +43,7 @@ static int walk_arenas(struct work *work)
 		bool torn;
 		int err;
 
-		/* Skip an arena that was not used by any malloc() yet. */
+		/* Skip an arena from which nothing was allocated yet. */
 		if (arena->top == arena->lists)
 			continue;
 		err = arena_heaps_walk(&work->reader, arena, &work->heaps, &torn);
@@ -160,7 +160,7 @@ static int by_addr(const void *a, const void *b)
 }
 
 /*
- * Drops chunks outside heaps that overlap a heap or another chunk: these are other data that looks
+ * Drops chunks outside heaps that overlap a heap or another chunk: these are other data that look
  * like a chunk.
  */
 static void drop_overlapping(struct work *work)
@@ -211,8 +211,8 @@ static int take(struct work *work)
 	int err = heap_arenas_find(&work->reader, &work->arenas);
 
 	/*
-	 * Without an arena, the program does not use glibc's malloc(), and mappings are no blocks,
-	 * even if they look like large blocks.
+	 * Without an arena, the program does not use glibc's malloc(), and mappings are not its
+	 * blocks, even if they look like large blocks.
 	 */
 	if (err || !work->arenas.cnt)
 		return err;

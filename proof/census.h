@@ -56,10 +56,11 @@ struct census {
 typedef int census_visit_fn(void *arg, const struct chunk *chunk);
 
 /*
- * Visits all chunks in ascending order, including chunks with a mapping of their own. Skips all of
- * an inconsistent arena, as its used chunks are unknown, unless memory changes while it is read.
- * Treat the memory of such an arena, and all memory without chunks, as used. Returns -ENOMEM or
- * what visit returned. Free ret with census_deinit().
+ * Visits all chunks in ascending order, including chunks with a mapping of their own. Skips an
+ * inconsistent arena as a whole, because its used chunks are unknown. (If memory changes while it
+ * is read, an arena is skipped only if its heaps cannot be walked.) Treat the memory of a skipped
+ * arena, and all memory without chunks, as used. Returns -ENOMEM or what visit returned. Free ret
+ * with census_deinit().
  */
 int census_take(const struct memory *memory, census_visit_fn *visit, void *arg, struct census *ret);
 void census_deinit(struct census *census);

@@ -154,8 +154,8 @@ static int make_copy(struct family *family, struct stop *stop, uint64_t deadline
 }
 
 /*
- * Makes a thread of the process wait for the maker, which frees the maker's pid before the process
- * resumes.
+ * Kills the maker, and makes a thread of the process reap it, so that the maker's pid is free
+ * before the process resumes.
  */
 static void end_maker(struct family *family, pid_t there)
 {

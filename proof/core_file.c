@@ -25,7 +25,7 @@
  */
 #define ADDRESSES_END (1ULL << 56)
 
-/* Maximum program headers, more than any process can have mappings. */
+/* Maximum program headers: more than the number of mappings that any process can have. */
 #define HEADERS_MAX (1 << 22)
 #define HEADERS_AT_ONCE 256
 
@@ -100,9 +100,9 @@ static int visit_data(const struct core_file *core, const struct core_segment *s
 }
 
 /*
- * True if the mapping may have been written to. Of a read-only file mapping, a core contains only
- * the first page, which identifies the file, or nothing. Of a modified mapping, a core contains
- * all, even if it is read-only now, as relocated data (RELRO) is.
+ * True if the mapping may have been written to. A core contains at most the first page of a
+ * read-only file mapping, to identify the file. It contains all of a mapping that was modified,
+ * even if the mapping is read-only now, like relocated data (RELRO).
  */
 static bool may_be_written(const struct mapping *mapping, const struct core_segment *segment)
 {

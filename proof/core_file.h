@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A core file as a picture of its process, written by the kernel or by gcore. Supports 64-bit ELF
+ * A core file, written by the kernel or by gcore, as a picture of its process. Supports 64-bit ELF
  * for x86-64 and aarch64. Keeps only the headers and notes in memory. Checks the structure of the
  * whole file; the content may still be forged.
  *
- * A core does not tell shared from private mappings, nor the heap and most stacks from other
- * anonymous memory. For a file mapping that was not written to, a core has neither permissions nor
- * content. Does not read the mapped files.
+ * A core does not say whether a mapping is shared or private, or whether anonymous memory is the
+ * heap, a stack or something else, except for some stacks. It has neither permissions nor content
+ * of file mappings that were not written to. Does not read the mapped files.
  */
 #ifndef PROOF_CORE_FILE_H
 #define PROOF_CORE_FILE_H
@@ -27,7 +27,8 @@ struct core_file {
 	 * Must be the first field. Paths of mappings are empty except for files, "[stack]" of the
 	 * first thread, and "[vdso]".
 	 *
-	 * Memory that is not in the core is shown as executable only.
+	 * A mapping that is not in the core is treated as executable, but neither readable nor
+	 * writable.
 	 */
 	struct memory memory;
 	struct core_notes notes;

@@ -10,9 +10,9 @@
 #include "report/snapshot.h"
 
 /*
- * Sorts the blocks of heap. Fills in reachability for each site in snap, and the totals. Blocks
- * marked definite count as lost at once, as a core does not change. Returns -ECANCELED if stop
- * asked for it, or another negative errno; then nothing is filled in.
+ * Sorts the blocks of heap. Fills in reachability for each site in snap, and the totals. A block
+ * marked definite counts as lost without a second proof, because a core does not change. Returns
+ * -ECANCELED if stop asked for it, or another negative errno; then nothing is filled in.
  */
 int core_proof_fill(const struct core_file *core, struct heap *heap, marking_stop_fn *stop,
 		    void *arg, struct snapshot *snap);

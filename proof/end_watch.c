@@ -63,8 +63,8 @@ static bool is_traced_already(pid_t tid)
 }
 
 /*
- * Begins to trace the thread. A thread that another module holds is traced already, and gets the
- * option when it resumes.
+ * Begins to trace the thread. A thread that another module holds is traced already, and gets
+ * PTRACE_O_TRACEEXIT when it resumes.
  */
 static bool watch_thread(pid_t tid)
 {

@@ -76,8 +76,8 @@ void ended_threads__free(struct ended_threads *ended)
 }
 
 /*
- * Adds a thread without registers for a thread whose record was lost. Then whole stacks are
- * scanned.
+ * Adds an entry without registers for a thread whose record was lost. Because of this entry, whole
+ * stacks are scanned.
  */
 static int add_unknown(struct thread_states *states)
 {

@@ -182,8 +182,8 @@ static bool mark_cache(struct free_lists *lists, const struct thread_cache *cach
 		total += (size_t)cnt;
 	}
 	/*
-	 * A single chunk is weak evidence without safe linking: any small number, pointer and zero
-	 * would match.
+	 * A single chunk is weak evidence without safe linking: any memory with a small number, a
+	 * pointer and a zero would match.
 	 */
 	if (bin == cache->bin_cnt && (hidden || total > 1))
 		return true;

@@ -10,7 +10,7 @@
 
 /* Initialise with zeros. */
 struct hanging_sums {
-	struct hanging_sum *items; /* the fields for sites have indexes instead of site ids */
+	struct hanging_sum *items; /* the fields for sites contain indexes instead of site ids */
 	size_t cnt;
 	size_t cap;
 	struct hash_map places; /* index of an item + 1, by pair of sites */

@@ -24,8 +24,8 @@ struct heap_arena {
 	uint64_t top;
 	uint64_t next; /* next arena in the circular list */
 	/*
-	 * Bytes obtained from the system. Only some versions of glibc have the number of threads
-	 * before this field, so this has the values for the layouts with and without it.
+	 * Bytes obtained from the system. In some versions of glibc the number of threads comes
+	 * before this field, so this array has one value for each of the two layouts.
 	 */
 	uint64_t system_bytes[2];
 	bool main;

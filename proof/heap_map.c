@@ -24,7 +24,10 @@
  */
 #define FENCES_MAX 3U
 
-/* Number of plausible chunks from which a walk begins or goes on in memory that changes */
+/*
+ * For memory that changes: number of chunks after which a walk tolerates an inconsistent chunk, and
+ * number of plausible chunks from which it then goes on
+ */
 #define TRIAL_CHUNKS 16U
 
 uint64_t heap_link_hash(uint64_t from, uint64_t to)
@@ -143,7 +146,10 @@ static uint64_t fences_end(struct heap_reader *reader, uint64_t addr, uint64_t l
 	return cnt >= 2 ? addr + cnt * CHUNK_ALIGN : 0;
 }
 
-/* True if a chunk that goes beyond the limit is a top chunk that has grown meanwhile. */
+/*
+ * True if a chunk that goes beyond the limit is a top chunk that has grown since the limit was
+ * read.
+ */
 static bool has_grown(const struct heap_reader *reader, uint64_t addr, uint64_t size,
 		      uint64_t limit)
 {
@@ -202,8 +208,8 @@ static bool goes_on(const struct heap_map *map, struct heap_reader *reader, uint
 }
 
 /*
- * Adds memory as a used chunk up to the address where plausible chunks begin again. Returns that
- * address; limit, where the run then ends, if there is none.
+ * Adds one used chunk, from addr up to the next address where plausible chunks begin. Returns that
+ * address. If there is none, returns limit, where the run then ends.
  */
 static uint64_t skip_torn(struct heap_map *map, struct heap_reader *reader, uint64_t addr,
 			  uint64_t limit)

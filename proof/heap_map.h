@@ -41,13 +41,16 @@ struct heap_map {
 	uint64_t tail;  /* address of the header that ends the run; 0 if the end was not reached */
 	uint64_t end;   /* end address of the chunk at tail, exclusive */
 	/*
-	 * Address of the heap_info, which with any malloc_state extends up to start; 0 if there is
-	 * no heap_info.
+	 * Address of the heap_info, 0 if there is none. The memory from here to start contains the
+	 * heap_info, and the malloc_state if this is the first heap of an arena.
 	 */
 	uint64_t info;
 	bool main;
 	bool is_top; /* the chunk at tail is the top chunk of the arena */
-	/* Chunks did not fit together as memory changed; what was not understood counts as used. */
+	/*
+	 * Memory changed during the walk, so that chunks did not fit together. The memory between
+	 * consistent chunks counts as used.
+	 */
 	bool torn;
 	size_t chunk_cnt;
 	uint64_t *starts;     /* bitmap: a chunk begins here */
@@ -83,7 +86,7 @@ uint64_t heap_link_hash(uint64_t from, uint64_t to);
  * Walks the chunks from map->start to the end of the run. limit: address where the run should end;
  * end: how it should end there. In the main heap, fences may end the run before limit. Initialise
  * map with only start set, and call heap_map_deinit() in any case. Returns -EILSEQ if chunks are
- * inconsistent; in memory that changes, only if the first chunks are.
+ * inconsistent; if memory changes while it is read, only if the first chunks are inconsistent.
  */
 int heap_map_walk(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		  uint64_t limit);

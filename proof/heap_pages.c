@@ -31,8 +31,8 @@ static void begin_page(struct heap_pages *pages, uint64_t page)
 }
 
 /*
- * Adds a range of bytes that are live or free. Free bytes in it are pinned: their pages cannot be
- * returned to the kernel.
+ * Adds a range of bytes that are either all live or all free. The free bytes are pinned: their
+ * pages cannot be returned to the kernel.
  */
 static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bool live)
 {
@@ -49,7 +49,7 @@ static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bo
 	}
 }
 
-/* Adds a range of free bytes. Pages that are entirely in the range count as part. */
+/* Adds a range of free bytes. Whole pages in the range are counted under `part`. */
 static void add_free(struct heap_pages *pages, uint64_t start, uint64_t end, enum rss_part part)
 {
 	uint64_t mask = pages->page_size - 1;

@@ -22,8 +22,8 @@ struct heap_pages {
 };
 
 /*
- * Adds a chunk, which must be above all chunks added before. Visits pages that no later chunk can
- * be in.
+ * Adds a chunk, which must be above all chunks added before. Visits the pages that no later chunk
+ * can touch.
  */
 void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk);
 

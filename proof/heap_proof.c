@@ -111,8 +111,8 @@ static void sort_blocks(struct heap_block *blocks, size_t cnt)
 
 /*
  * Drops blocks that overlap. Tables that are read while the program runs may contain both a freed
- * block and a new block that overlaps it. Keeps the one at the lower address. No other block is
- * wrongly reported as lost, as memory without a known block is a root.
+ * block and a new block that overlaps it. Keeps the block at the lower address. No other block is
+ * wrongly reported as lost because of this: memory without a known block is a root.
  */
 static void drop_overlaps(struct heap *heap)
 {

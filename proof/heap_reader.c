@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Size of the first read at a new address: one page, as often no more is needed. */
+/* Size of the first read at a new address: one page, because often no more is needed. */
 #define FIRST_LEN 4096U
 
 /* Marks an empty entry of the page cache. */

@@ -10,8 +10,8 @@
 #include "base/order.h"
 
 /*
- * Maximum number of unknown runs that are stored. Free lists that lead into other unknown runs are
- * rejected.
+ * Maximum number of unknown runs that are stored. Free lists that lead into unknown runs beyond
+ * this number are rejected.
  */
 #define UNKNOWN_MAX 256U
 

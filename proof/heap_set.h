@@ -15,7 +15,7 @@ struct heap_set {
 	size_t unknown_cnt, unknown_cap;
 };
 
-/* Adds a map and takes ownership. On -ENOMEM it remains the caller's. */
+/* Adds a map and takes ownership of it. On -ENOMEM, the caller keeps ownership. */
 int heap_set_add(struct heap_set *set, const struct heap_map *map);
 /*
  * Walks a map as heap_map_walk() does and adds it. Returns -EILSEQ if any memory up to the limit is

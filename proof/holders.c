@@ -14,9 +14,12 @@
 #include "proof/retrace.h"
 #include "proof/root_kind.h"
 
-/* Maximum number of sites by bytes, and of sites by growth, whose holders are searched. */
+/*
+ * Maximum number of sites for which holders are found: of those with most bytes, and of those with
+ * most growth.
+ */
 #define SITES_MOST 64
-/* Maximum number of links shown of a chain, and of steps followed in it. */
+/* Maximum number of links of a chain that are shown, and of steps of a chain that are followed. */
 #define LINKS_MOST 32
 #define STEPS_MOST 1000000
 
@@ -51,7 +54,7 @@ static uint64_t vote_of(const struct holders *holders, uint32_t block)
 
 	if (holder & MARKS_SLOT)
 		return ROOT_FLAG | marks->slots[holder & ~MARKS_SLOT];
-	/* The key includes the flag for blocks that are not judged. */
+	/* If the holder is not judged, this value includes HEAP_BLOCK_UNJUDGED. */
 	return holders->proof->blocks[holder].site;
 }
 

@@ -11,7 +11,7 @@
 struct holders;
 
 /*
- * Searches the holders of the sites with the most reachable bytes, and of the sites that have grown
+ * Finds the holders of the sites with the most reachable bytes, and of the sites that have grown
  * most. before: reachable blocks per site in the last proof, NULL if there was none. All arguments
  * must outlive ret. Returns 0 or -ENOMEM.
  */

@@ -32,8 +32,9 @@ struct link {
 
 struct links {
 	/*
-	 * For each block: its link, if it has only one and that leads to the start of a block; else
-	 * LINKS_NONE, LINKS_UNREAD, or LINKS_MANY with the position of its links in chunks.
+	 * For each block: its link, if it has exactly one link, and this leads to the start of a
+	 * block. Otherwise LINKS_NONE, LINKS_UNREAD, or LINKS_MANY with the position of the block's
+	 * links in chunks.
 	 */
 	uint32_t *first;
 	uint32_t **chunks; /* links of blocks with LINKS_MANY */
@@ -58,8 +59,8 @@ struct links_request {
 };
 
 /*
- * Reads the links of all small blocks. Returns 0, -ECANCELED if stop asked for it, -ENOMEM, or why
- * memory cannot be read.
+ * Reads the links of all small blocks. Returns 0, -ECANCELED if stop asked for it, -ENOMEM, or the
+ * error of a failed read.
  */
 int links_init(const struct links_request *request, struct links *ret);
 void links_deinit(struct links *links);

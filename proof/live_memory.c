@@ -32,7 +32,8 @@ bool live_memory_may_read(const struct mapping *mapping)
 }
 
 /*
- * True if the mapping comes from the list of the original process: then it shares the path string.
+ * True if the mapping was taken from the list of the original process. Such a mapping shares its
+ * path string with that list.
  */
 static bool is_of(const struct live_memory *original, const struct mapping *mapping)
 {

@@ -31,7 +31,8 @@ struct live_threads {
 void live_threads_deinit(struct live_threads *threads);
 
 /*
- * Sets the thread count of all records, for records that user space has made, not the BPF program.
+ * Sets the thread count in all records. Needed if the BPF iterator, which sets the count itself,
+ * did not make the records.
  */
 void live_threads_set_count(struct live_threads *threads);
 

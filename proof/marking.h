@@ -60,7 +60,7 @@ struct marking_request {
 };
 
 /*
- * Marks all blocks. Returns 0, -ECANCELED if stop asked for it, -ENOMEM, or why memory cannot be
+ * Marks all blocks. Returns 0, -ECANCELED if stop asked for it, -ENOMEM, or the error of a failed
  * read.
  */
 int marking_run(const struct marking_request *request, struct marks *ret);

@@ -24,11 +24,11 @@ enum mark { MARK_DEFINITE, MARK_INDIRECT, MARK_POSSIBLE, MARK_REACHABLE, MARK_CN
 struct marks {
 	uint8_t *kinds; /* kind of each block, an enum mark */
 	/*
-	 * Holder of each block: the index of a block, or an index into slots with the flag
-	 * MARKS_SLOT.
+	 * Holder of each block: the index of a block; or, with the flag MARKS_SLOT, an index into
+	 * slots.
 	 */
 	uint32_t *holders;
-	/* addresses in roots, or indexes of root words with HOLDER_IS_WORD */
+	/* addresses in roots; or, with the flag HOLDER_IS_WORD, indexes of root words */
 	uint64_t *slots;
 	uint64_t scanned_bytes; /* bytes of memory read */
 };

@@ -37,7 +37,7 @@ struct picture {
 	struct memory_use use; /* kernel's memory figures, from shortly after taken_ns */
 	int copy_err;          /* with PICTURE_FREEZE: why no copy was made, see tracer_order.h */
 	struct live_memory live;
-	const struct memory *memory; /* memory in live, NULL if there is none */
+	const struct memory *memory; /* points to live.memory; NULL if the process has no memory */
 	struct thread_states threads;
 	/* records of the threads, made while they slept or were stopped */
 	struct live_threads seen;
@@ -60,11 +60,11 @@ pid_t picture_taker__pid(const struct picture_taker *taker);
 
 /*
  * Takes a picture; release it before the next one. waits_for_runner: the process's threads never
- * sleep for long; if all sleep now, first waits a while for one that runs, as it would otherwise
- * run before all memory has been read. At the deadline, a copy is killed and threads resume, even
- * if not all was read. Returns 0, -ESRCH if the process is gone, -EBUSY if a debugger traces it,
- * -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE if the tracer is gone, or another
- * negative errno.
+ * sleep for long. If all threads sleep now, the call first waits a while for one that runs, because
+ * otherwise a thread would wake up before all memory has been read. At the deadline, a copy is
+ * killed and threads resume, even if not all was read. Returns 0, -ESRCH if the process is gone,
+ * -EBUSY if a debugger traces it, -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE
+ * if the tracer is gone, or another negative errno.
  */
 int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_runner,
 			uint64_t deadline_ns, struct picture **ret);

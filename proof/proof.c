@@ -33,7 +33,7 @@
 #define TAKERS_MAX 4
 
 /*
- * Result of the last proof of a process: the blocks that were definite, and if threads of the
+ * Result of the last proof of a process: the blocks that were definite, and whether threads of the
  * process slept long enough.
  */
 struct definite {

@@ -300,9 +300,9 @@ int remote_call_last(struct remote_caller *caller, long number)
 }
 
 /*
- * Moves the thread on from its stop at the exit of a remote call. Resumed from there, the kernel
- * would not restart the system call that memleak interrupted. So makes the thread stop again at the
- * usual point, before it runs any code.
+ * Moves the thread on from its stop at the exit of a remote call. If the thread resumed from there,
+ * the kernel would not restart the system call that memleak interrupted. So makes the thread stop
+ * again at the usual point, before the thread runs any code.
  */
 static int stop_again(struct remote_caller *caller)
 {

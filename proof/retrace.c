@@ -330,8 +330,8 @@ static struct retrace_way way_of(const struct round *round, uint64_t slot)
 }
 
 /*
- * Returns where the search continues from one of the slots of a place. As finding this is slow and
- * is repeated, results are cached. Call with ascending indexes.
+ * Returns where the search continues from one of the slots of a place. Results are cached, because
+ * finding them is slow and they are needed several times. Call with ascending indexes.
  */
 static struct retrace_way next_way(const struct round *round, struct retrace_place *place,
 				   size_t at)

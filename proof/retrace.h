@@ -35,8 +35,8 @@ enum sight_of {
 struct retrace_way {
 	bool is_end; /* the search ends here: the slot is in a root with a known owner */
 	/*
-	 * Known block from which the search continues, NULL if there is none. If slot is 0, too,
-	 * the memory with the slot is lost.
+	 * Known block from which the search continues, NULL if there is none. If block is NULL and
+	 * slot is 0, the memory that contains the found slot is lost.
 	 */
 	const struct heap_block *block;
 	uint64_t slot;
@@ -49,7 +49,7 @@ struct retrace_place {
 	uint64_t low;  /* lowest possible start address of the block at addr */
 	uint64_t high; /* highest possible start address of this block */
 	struct sight sights[SIGHT_CNT];
-	/* by slot of SIGHT_MEMORY: where the search continues */
+	/* for each slot of SIGHT_MEMORY: where the search continues */
 	struct retrace_way ways[RETRACE_SLOTS];
 	size_t way_cnt; /* number of elements of ways that are filled in */
 	bool is_rooted; /* true if the way from here to a root is known */
@@ -65,8 +65,8 @@ struct retrace {
 };
 
 /*
- * Adds places from which to search: block (may be NULL), and slot (0 if unknown), the address of
- * the pointer to block. Returns 0 or -ENOMEM.
+ * Adds up to two places from which to search. block: known block, or NULL; slot: address of the
+ * pointer to the block, 0 if unknown. Returns 0 or -ENOMEM.
  */
 int retrace_add(struct retrace *retrace, const struct heap_block *block, uint64_t slot);
 

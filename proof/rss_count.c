@@ -24,8 +24,8 @@ struct count {
 	int mem_fd;
 	struct resident_pages pages;
 	const struct rss_blocks *blocks;
-	size_t next_block;  /* first block that was not passed */
-	uint64_t chunk_end; /* end of the last chunk */
+	size_t next_block;  /* index of the first block that pass_blocks() has not passed */
+	uint64_t chunk_end; /* end address of the most recent chunk */
 	const struct smaps *smaps;
 	uint64_t *counted;             /* by mapping: bytes counted as pages of the heap */
 	const struct mapping *mapping; /* last result of find_mapping() */
@@ -173,7 +173,10 @@ static enum rss_part part_of(const struct proc_maps *maps, size_t i)
 	return is_guarded(maps, i) ? RSS_STACKS : RSS_MAPPED;
 }
 
-/* Returns the bytes of a block on pages of memory outside heaps. */
+/*
+ * Returns the number of resident bytes of a block; 0 unless the block is in private anonymous
+ * memory that is not a stack.
+ */
 static uint64_t resident_bytes(struct count *count, const struct heap_block *block)
 {
 	uint64_t page_size = count->memory.page_size, end = block->addr + block->size, sum = 0;
@@ -192,7 +195,10 @@ static uint64_t resident_bytes(struct count *count, const struct heap_block *blo
 	return sum;
 }
 
-/* Passes the blocks below addr, and counts those that are above the last chunk. */
+/*
+ * Moves next_block to the first block at addr or above. Counts the blocks that are passed, except
+ * those that begin in the most recent chunk.
+ */
 static void pass_blocks(struct count *count, uint64_t addr)
 {
 	const struct rss_blocks *blocks = count->blocks;

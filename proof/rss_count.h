@@ -17,7 +17,7 @@ struct rss_files {
 	uint64_t page_size;
 };
 
-/* The blocks that memleak tracks, sorted by address; is_known: otherwise they are not known. */
+/* The blocks that memleak tracks, sorted by address. is_known: false if the blocks are unknown. */
 struct rss_blocks {
 	bool is_known;
 	struct heap_block *items;
@@ -25,8 +25,9 @@ struct rss_blocks {
 };
 
 /*
- * Counts while the process runs; if it changes an arena meanwhile, the sums are approximate. Does
- * not read pages that are not in memory. Returns 0, -ESRCH if the process has ended, or -ENOMEM.
+ * Counts while the process runs. If the process changes an arena meanwhile, the sums are
+ * approximate. Does not read pages that are not in memory. Returns 0, -ESRCH if the process has
+ * ended, or -ENOMEM.
  */
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	      const struct smaps *smaps, struct rss *ret);

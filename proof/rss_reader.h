@@ -20,8 +20,9 @@
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
 
 /*
- * Begins to read a process. heap: the blocks of the process, all others are older; NULL if some are
- * not known. Call rss_take() before reading another process. Returns 0 or an errno of rss_read().
+ * Begins to read a process. heap: all blocks of the process that were allocated since tracing
+ * began, so that all others are older; NULL if these blocks are not all known. Call rss_take()
+ * before reading another process. Returns 0 or an errno of rss_read().
  */
 int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The helper process without rights that reads the heaps of other processes, which may be hostile.
- * Each request contains an open file of /proc/PID. The helper replies to the last request:
+ * Each request contains an open file. The helper replies only to SMAPS, the last of these requests:
  *
  *   MEM                           the fd of mem
  *   PAGEMAP                       the fd of pagemap

@@ -7,7 +7,7 @@
 
 #define WORD sizeof(uint64_t)
 
-/* Maximum gap in bytes between two blocks that are read at once. */
+/* Maximum gap in bytes between two blocks that are read together. */
 #define NEAR_BYTES 4096
 
 /* Reported instead of a word if a block has too many pointers. No block contains this address. */
@@ -180,8 +180,8 @@ void scan_code(struct scan *scan, uint64_t start, uint64_t end)
 }
 
 /*
- * Returns the end of the memory to read at once: memory of the first block and of the blocks close
- * to it.
+ * Returns the end of the memory to read in one step: the first block, and the following blocks that
+ * are close together.
  */
 static uint64_t run_end(const struct scan *scan, const uint32_t *blocks, size_t cnt)
 {

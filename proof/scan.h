@@ -11,7 +11,7 @@
 #include "proof/memory.h"
 #include "proof/window.h"
 
-/* Maximum bytes read at once, and number of pointers looked up together. */
+/* Maximum bytes per read, and number of pointers that are looked up together. */
 #define SCAN_WINDOW_BYTES (1ULL << 18)
 #define SCAN_BATCH 64
 
@@ -60,7 +60,7 @@ void scan_code(struct scan *scan, uint64_t start, uint64_t end);
 void scan_word(struct scan *scan, uint64_t word, uint64_t slot);
 void scan_flush(struct scan *scan);
 
-/* Scans blocks, in address order. Blocks that are close together are read at once. */
+/* Scans blocks, in address order. Blocks that are close together are read in one step. */
 void scan_blocks(struct scan *scan, const uint32_t *blocks, size_t cnt);
 
 #endif

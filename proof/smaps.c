@@ -8,7 +8,7 @@
 
 #define KIB 1024U
 
-/* Returns the number in a line that begins with name, NULL if the line does not begin with name. */
+/* Returns the text that follows name and blanks, NULL if the line does not begin with name. */
 static const char *value_of(const char *line, const char *end, const char *name)
 {
 	size_t len = strlen(name);

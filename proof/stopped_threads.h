@@ -28,7 +28,7 @@ struct stopped_threads {
 	uint64_t since_ns; /* time of the first PTRACE_INTERRUPT, 0 if none */
 };
 
-/* Blocks SIGCHLD, which reports stops. */
+/* Blocks SIGCHLD, so that stops of threads can be waited for. */
 void stopped_threads_prepare(void);
 /* Returns a descriptor that is readable after SIGCHLD, or a negative errno. */
 int stopped_threads_signal_fd(void);

@@ -18,7 +18,7 @@ void thread_watch__free(struct thread_watch *watch);
 
 /*
  * Returns or replaces the only descriptor in use. A forked process calls thread_watch__use_fd() if
- * the descriptor has another number there.
+ * the descriptor has a different number in that process.
  */
 int thread_watch__fd(const struct thread_watch *watch);
 void thread_watch__use_fd(struct thread_watch *watch, int fd);

@@ -35,7 +35,7 @@ int tracer__take(struct tracer *tracer, const struct tracer_order *order,
 /*
  * Makes a process stop at its exit; the process must not be traced yet. The next tracer__take() of
  * the process then returns TRACER_ENDED. fd: eventfd that is signalled when the process has stopped
- * at its exit; it remains the caller's. Returns 0 or a negative errno.
+ * at its exit; the caller keeps ownership. Returns 0 or a negative errno.
  */
 int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd);
 

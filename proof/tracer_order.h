@@ -23,7 +23,7 @@ struct tracer_order {
 	pid_t pid;
 	bool waits_for_runner; /* if no thread runs, wait a while for one that does */
 	bool may_copy;
-	uint64_t deadline_ns; /* then threads are resumed and a copy is killed */
+	uint64_t deadline_ns; /* time at which threads are resumed and a copy is killed */
 };
 
 struct tracer_answer {
@@ -36,7 +36,8 @@ struct tracer_answer {
 	 */
 	int copy_err;
 	uint64_t taken_ns;
-	uint64_t stopped_ns; /* how long threads were stopped; 0 with TRACER_STOPPED */
+	/* how long threads were stopped; 0 with TRACER_STOPPED, as they still are */
+	uint64_t stopped_ns;
 	struct live_threads seen;
 };
 

@@ -151,7 +151,7 @@ static int make_copy(struct tracing *tracing, const struct tracer_order *order, 
 }
 
 /*
- * Holds threads stopped because no copy can be made. As reading memory takes longer than copying,
+ * Keeps threads stopped, because no copy can be made. As reading memory takes longer than copying,
  * also stops threads that wake up, until no thread has run for a while. Threads that run later are
  * detected by picture__is_valid().
  */

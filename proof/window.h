@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A buffer for a piece of a process's memory. Further reads nearby need no system call. */
+/* A buffer for a piece of a process's memory. More reads of nearby memory need no system call. */
 #ifndef PROOF_WINDOW_H
 #define PROOF_WINDOW_H
 
@@ -25,7 +25,7 @@ void window_deinit(struct window *window);
 /*
  * Returns the memory at addr, NULL if it cannot be read. *len: on entry, number of wanted bytes; on
  * return, number of available bytes, at most the buffer size, and a multiple of 8 if fewer than
- * wanted. ahead: number of bytes to read at once if the memory is not in the buffer.
+ * wanted. ahead: number of bytes to read into the buffer if it does not contain the memory.
  */
 const void *window_get(struct window *window, uint64_t addr, size_t ahead, size_t *len);
 

@@ -238,8 +238,8 @@ static int open_mapped(pid_t pid, const struct mapping *mapping)
 }
 
 /*
- * Visits the pages that the file in memory has, including pages that are swapped out or that this
- * process has not mapped.
+ * Visits the pages that exist in the in-memory file of a mapping, including pages that are swapped
+ * out or that this process has not mapped.
  */
 static int visit_data(const struct written_pages *pages, int fd, const struct mapping *mapping,
 		      uint64_t start, uint64_t end)
