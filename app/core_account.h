@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the account that libmemleak.so kept in a program, in the core file of the program. */
+/* Finds, in the core file of a program, the account that libmemleak.so kept in that program. */
 #ifndef APP_CORE_ACCOUNT_H
 #define APP_CORE_ACCOUNT_H
 

@@ -103,7 +103,10 @@ static int find_packages(const struct files *files, char *packages[FILES_MAX], s
 	return 0;
 }
 
-/* Returns advice that names the packages of debug symbols, if dpkg knows them; to be freed. */
+/*
+ * Returns advice that names the packages of debug symbols, if dpkg knows them. The caller must free
+ * it.
+ */
 static char *install_advice(const struct files *files)
 {
 	char *packages[FILES_MAX] = {NULL}, *advice = NULL;

@@ -91,7 +91,7 @@ static bool is_within(const struct limit *limit, const struct recorded_moment *m
 			    : moment->elapsed_ns <= limit->elapsed_ns;
 }
 
-/* True if the requested time is a second or more after the last snapshot. */
+/* True if the requested time is a second or more after the last snapshot of the recording. */
 static bool is_behind(const struct limit *limit, const struct recorded_moment *last)
 {
 	return limit->clock ? limit->wall_ns - NSEC_PER_SEC >= last->wall_ns
@@ -179,7 +179,7 @@ static int find_moment(struct replay *replay, struct limit *limit)
 	return say_end(replay, reports, got);
 }
 
-/* Splits FILE@TIME. If a file has the whole text as its name, there is no TIME. */
+/* Splits FILE@TIME. If a file with the whole text as its name exists, there is no TIME. */
 static int split_name(const char *name, struct replay *replay, struct limit *limit)
 {
 	const char *at = strrchr(name, '@');

@@ -42,7 +42,7 @@ struct reporter {
 	struct ranking *group_ranking;
 	struct ranking *pool_ranking;
 	struct ranking *footprint_ranking;
-	struct ended_processes ended;     /* processes that ended since the last report */
+	struct ended_processes ended;     /* processes that ended since the previous report */
 	struct ended_processes all_ended; /* processes that ended since tracing began */
 	struct ranking *caller_ranking;
 	struct untraced_growths untraced; /* untraced growth up to the most recent snapshot */

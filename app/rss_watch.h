@@ -17,14 +17,17 @@ struct rss_watch {
 	bool from_start;
 	pid_t asked;       /* pid of the process being read; 0 if there is none */
 	uint64_t asked_ns; /* start of the reading, by CLOCK_MONOTONIC */
-	uint64_t seen_ns;  /* end of the last wait for the result */
+	uint64_t seen_ns;  /* end of the most recent wait for the result */
 	/*
 	 * Earliest start of the next reading, so that readings use at most a twentieth of a core.
 	 */
 	uint64_t next_ns;
 };
 
-/* True if it is time for a reading; always if is_last is set, as no snapshot follows. */
+/*
+ * True if a reading is due. If is_last is set, no snapshot follows, so a reading is due without a
+ * pause.
+ */
 bool rss_watch_is_due(const struct rss_watch *watch, bool is_last);
 
 /*

@@ -67,8 +67,8 @@
 
 /*
  * Maximum time that a report waits for the use of resident memory, in nanoseconds: in general; if
- * the user has requested the end; and if the main loop makes the report, because it cannot serve
- * the traced processes meanwhile
+ * the user has requested the end; and if the main loop makes the report (while it waits, it does
+ * not serve the traced processes)
  */
 #define RSS_WAIT_NS 20000000000ULL
 #define RSS_HASTY_NS 1000000000ULL
@@ -93,7 +93,7 @@ struct run {
 	int end_fd; /* timer for the end of --duration */
 	int point_fd;
 	unsigned int points;  /* number of times that a snapshot between reports was due */
-	uint64_t snapshot_ns; /* time of the last snapshot */
+	uint64_t snapshot_ns; /* time of the most recent snapshot */
 	uint64_t end_ns;
 	uint64_t reports;
 	struct rss_watch rss_watch;

@@ -9,7 +9,8 @@
 #include "helper/kind.h"
 
 enum http_request {
-	HTTP_LISTEN, /* fd: listening socket; u32: 1 if a socket file. Reply: u32 0 or -errno */
+	/* fd: listening socket; u32: 1 if its address is a file. Reply: u32 0 or -errno */
+	HTTP_LISTEN,
 	HTTP_PAGE, /* u32: enum page_kind; fd: contents of the page, or no fd if there is no page */
 	HTTP_SHOWN, /* sent after all pages of a report. Reply: u32 0 */
 };

@@ -41,7 +41,8 @@ struct metrics_server {
 	int epoll_fd;            /* epoll for the helper's socket */
 	uint64_t begun_ns;       /* when the helper was last started */
 	bool told;               /* the end of the helper was logged */
-	int pages[PAGE_CNT];     /* contents of the last report's pages; -1 if there is none */
+	/* contents of the latest report's pages; -1 for a page that does not exist */
+	int pages[PAGE_CNT];
 	uint64_t reports;
 	struct listen_address local; /* len is 0 if the address is not a file */
 	dev_t dev;                   /* device of the socket file */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --listen: serves the last report over HTTP. A helper process without privileges serves the
+ * --listen: serves the latest report over HTTP. A helper process without privileges serves the
  * clients; memleak never waits for it.
  */
 #ifndef METRICS_LISTEN_H

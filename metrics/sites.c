@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes a row for each site or group that a report shows, and one row for all others together. */
+/*
+ * Writes a row for each site or group that a report shows, and one row for the sum of all other
+ * sites or groups.
+ */
 #include "metrics/sites.h"
 
 #include <inttypes.h>
