@@ -160,8 +160,8 @@ static int by_addr(const void *a, const void *b)
 }
 
 /*
- * Drops chunks outside heaps that overlap a heap or another chunk: these are other data that look
- * like a chunk.
+ * Drops chunks outside heaps that overlap a heap or another chunk: they are other data that only
+ * looks like a chunk.
  */
 static void drop_overlapping(struct work *work)
 {

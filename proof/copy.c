@@ -123,8 +123,8 @@ void copy_end(const struct copy *copy, struct ended_copies *ended)
 }
 
 /*
- * Raises the priority of the maker, as all threads are stopped until it has made the copy. Without
- * permission, the priority stays normal.
+ * Raises the priority of the maker, because all threads are stopped until it has made the copy.
+ * Without permission, the priority stays normal.
  */
 static void raise_priority(pid_t pid)
 {

@@ -33,13 +33,14 @@ size_t ended_copies_reap(struct ended_copies *ended);
 
 /*
  * Makes a copy while the process is stopped; at: result of remote_call_place(). If threads ran
- * meanwhile, stops them and retries, a few times. Returns -ENOEXEC if no thread can be used,
- * -ESTALE if some thread ran in every try, or the errno of a failed clone(): -ENOMEM, -EAGAIN ...
+ * while the copy was made, stops them and retries, a few times. Returns -ENOEXEC if no thread can
+ * be used, -ESTALE if some thread ran in every try, or the errno of a failed clone(): -ENOMEM,
+ * -EAGAIN ...
  */
 int copy_make(struct stop *stop, uint64_t at, uint64_t deadline_ns, struct ended_copies *ended,
 	      struct copy *ret);
 
-/* Kills the copy and adds it to the list ended. */
+/* Kills the copy and adds it to `ended`. */
 void copy_end(const struct copy *copy, struct ended_copies *ended);
 
 #endif

@@ -28,7 +28,7 @@ static bool waits_for_all(const struct memleak_thread_record *thread)
 	long call = thread->flags & MEMLEAK_THREAD_KNOWN ? registers_call(thread->registers) : -1;
 	uint64_t options = 0;
 
-	/* A thread that traces others most likely waits for them again soon. */
+	/* A thread that traces other threads will probably wait for them again soon. */
 	if (thread->flags & MEMLEAK_THREAD_TRACES)
 		return true;
 	if (call == SYS_wait4)
@@ -48,8 +48,8 @@ static uint64_t signals_in(const char *status, const char *field)
 
 /*
  * True if the process handles, ignores or blocks SIGCHLD, so that it reaps orphans. Also true for
- * the first process of the machine, which may poll instead. The first process of a container may be
- * any program.
+ * the first process of the machine, which may poll for orphans instead. The first process of a
+ * container may be any program.
  */
 static bool takes_orphans(pid_t pid)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum program headers per file; usual files have a dozen. */
+/* Maximum program headers per file; most files have about a dozen. */
 #define HEADERS_MAX 64
 /*
  * Maximum size of notes: build ids are in the first page, and many cores contain only that page of

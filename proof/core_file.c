@@ -83,7 +83,7 @@ static int visit_data(const struct core_file *core, const struct core_segment *s
 
 		if (data < 0 && errno == ENXIO)
 			return 0;
-		/* The file system does not support SEEK_DATA: visit all of it. */
+		/* The file system does not support SEEK_DATA: visit the whole range. */
 		if (data < 0)
 			return visit(arg, start, end);
 		hole = lseek(core->fd, data, SEEK_HOLE);
@@ -195,7 +195,10 @@ static int count_headers(const struct core_file *core, const Elf64_Ehdr *header,
 	return 0;
 }
 
-/* Adds a segment. Its addresses must be multiples of 8, as mappings begin and end at pages. */
+/*
+ * Adds a segment. Its addresses must be multiples of 8, because mappings begin and end at page
+ * boundaries.
+ */
 static int add_segment(struct core_file *core, const Elf64_Phdr *header)
 {
 	uint64_t bytes = header->p_filesz, there, end;

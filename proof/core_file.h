@@ -46,8 +46,8 @@ struct core_file {
 
 /*
  * Opens a core file and takes ownership of fd, even on failure. Returns -ENOEXEC if the file is not
- * ELF, -EINVAL if it is no core, -ENOTSUP if its machine is not supported, -EBADMSG if its headers
- * are invalid or truncated, -ENOMEM, or a read error.
+ * ELF, -EINVAL if it is not a core file, -ENOTSUP if its machine is not supported, -EBADMSG if its
+ * headers are invalid or truncated, -ENOMEM, or a read error.
  */
 int core_file_init(int fd, struct core_file *ret);
 void core_file_deinit(struct core_file *core);

@@ -21,7 +21,7 @@
 
 static struct {
 	pid_t pid; /* pid of the watched process, 0 if none */
-	pid_t tid; /* the one thread of the process that is traced */
+	pid_t tid; /* the only thread of this process that is traced */
 	int fd;
 	bool is_at_end;
 } watched;

@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 /*
- * Begins to trace a process. fd: eventfd, owned by this module from now on; it is signalled when
- * the process has stopped at its exit. Returns 0 or a negative errno.
+ * Begins to trace a process. fd: eventfd that is signalled when the process has stopped at its
+ * exit; on success, this module owns it. Returns 0 or a negative errno.
  */
 int end_watch_begin(pid_t pid, int fd);
 

@@ -19,7 +19,10 @@ struct ended_threads;
 int ended_threads__new(pid_t pid, struct ended_threads **ret);
 void ended_threads__free(struct ended_threads *ended);
 
-/* Adds the threads that have ended since the last call to states. Returns 0 or a negative errno. */
+/*
+ * Adds to `states` the threads that have ended since the previous call. Returns 0 or a negative
+ * errno.
+ */
 int ended_threads__take(struct ended_threads *ended, struct thread_states *states);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the function whose stack frame contains a given word: copies the stack up to the word, and
- * unwinds the copy with libdwfl. The last frame reached is that of the function. Does not resolve
- * names.
+ * unwinds the copy with libdwfl. The last frame that the unwind reaches belongs to the function.
+ * Does not resolve names.
  */
 #ifndef PROOF_FRAME_FINDER_H
 #define PROOF_FRAME_FINDER_H
@@ -15,7 +15,10 @@
 struct frame_finder {
 	struct walker_spaces walker;
 	struct user_budgets budgets;
-	/* Number under which the walker has the process's mappings; each picture has a new one. */
+	/*
+	 * Number by which the walker identifies the process's mappings; each picture gets a new
+	 * number.
+	 */
 	uint32_t generation;
 	size_t cnt; /* number of slots looked up in the current picture */
 };

@@ -19,8 +19,8 @@
 
 /*
  * Maximum page reads for all lists. Chunks of a fast bin may be anywhere, and each read takes 1 to
- * 2 µs. Fast bins that need more reads are rare, as any large request to malloc() empties the fast
- * bins.
+ * 2 µs. Fast bins that need more reads are rare, because any large request to malloc() empties the
+ * fast bins.
  */
 #define PAGE_READS_MAX (1U << 19)
 

@@ -33,7 +33,7 @@ void free_lists_deinit(struct free_lists *lists);
 
 /*
  * Finds the thread caches in all heaps, and marks the chunks in their lists. A chunk whose lists do
- * not match its counts is no thread cache, and is treated as a used chunk. Returns 0 or -ENOMEM.
+ * not match its counts is not a thread cache, and is treated as a used chunk. Returns 0 or -ENOMEM.
  */
 int free_lists_mark_caches(struct free_lists *lists);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Walks the chunks of a heap from header to header. Rejects the whole heap if any chunk is
- * inconsistent.
+ * inconsistent, unless memory changes during the walk.
  */
 #include "proof/heap_map.h"
 
@@ -15,7 +15,7 @@
 
 #define WORD_BITS 64U
 
-/* Maximum size of a heap; its bitmaps would take 16 GiB. */
+/* Maximum size of a heap, in bytes; the bitmaps of such a heap would take 16 GiB. */
 #define HEAP_BYTES_MAX (1ULL << 40)
 
 /*

@@ -82,7 +82,7 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk)
 		break;
 	case CHUNK_OWN:
 		/*
-		 * A chunk of a page or more is a top chunk, as the allocator's structures are
+		 * A chunk of a page or more is a top chunk, because the allocator's structures are
 		 * small.
 		 */
 		if (chunk->size < pages->page_size)

@@ -288,8 +288,8 @@ static int by_growth(const void *left, const void *right, void *arg)
 /*
  * Sorts the sites by order and chooses the first SITES_MOST. For each, adds the place where
  * retracing starts. This is the last known block of the chain, if the memory that points to it does
- * not identify an owner. In a Python process it is the site's own block, as each object on the way
- * up may have a name.
+ * not identify an owner. In a Python process this is the site's own block, because each object on
+ * the way to the root may have a name.
  */
 static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 			int (*order)(const void *left, const void *right, void *arg))

@@ -12,8 +12,8 @@ struct holders;
 
 /*
  * Finds the holders of the sites with the most reachable bytes, and of the sites that have grown
- * most. before: reachable blocks per site in the last proof, NULL if there was none. All arguments
- * must outlive ret. Returns 0 or -ENOMEM.
+ * most. before: number of reachable blocks per site in the previous proof, NULL if there was none.
+ * All arguments must outlive ret. Returns 0 or -ENOMEM.
  */
 int holders_search(const struct heap_proof *proof, const struct heap_picture *picture,
 		   const uint64_t *before, const struct snapshot *snap, struct holders **ret);

@@ -109,7 +109,7 @@ static void add_link(struct worker *worker, const struct pointer *pointer)
 {
 	size_t at = worker->cnt, cnt = pointer->offset ? 2 : 1;
 
-	/* Mark the links of the block as too many. */
+	/* If the block has too many links, set cnt to more than LINKS_MOST. */
 	worker->cnt += cnt;
 	if (worker->cnt > LINKS_MOST || pointer->block == NO_BLOCK) {
 		worker->cnt = LINKS_MOST + 1;

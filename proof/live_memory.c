@@ -58,8 +58,9 @@ static const struct live_memory *owner_of(const struct live_memory *live, uint64
 }
 
 /*
- * Reads within one mapping. Mappings without read permission need /proc/PID/mem; reads one page at
- * a time, as some of the pages may be guard pages.
+ * Reads within one mapping. Where process_vm_readv() fails, as for a mapping without read
+ * permission, reads one page at a time from /proc/PID/mem, because some of the pages may be guard
+ * pages.
  */
 static ssize_t read_mapped(const struct live_memory *live, uint64_t addr, char *buf, size_t len)
 {
@@ -111,7 +112,10 @@ static int visit_written(const struct memory *memory, const struct mapping *mapp
 			 uint64_t end, memory_visit_fn *visit, void *arg)
 {
 	const struct live_memory *live = (const struct live_memory *)memory;
-	/* Use the original's page tables for shared memory, as a copy has none. */
+	/*
+	 * For shared memory, use the page tables of the original process: a copy has no page tables
+	 * for it.
+	 */
 	bool of_original = live->original && (mapping->shared || is_of(live->original, mapping));
 	struct written_pages pages = {
 		.pid = of_original ? live->original->pid : live->pid,

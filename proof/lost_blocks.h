@@ -9,8 +9,8 @@
 #include "proof/memory.h"
 
 /*
- * Marks each definite block to which another lost block points as indirect. Sets its holder to the
- * definite block from which it hangs. Returns 0 or a negative errno.
+ * Changes the mark of a definite block to indirect if another lost block points to it. Sets the
+ * holder of such a block to the definite block from which it hangs. Returns 0 or a negative errno.
  */
 int lost_blocks_sort_out(const struct memory *memory, const struct block_index *index,
 			 const struct links *links, struct marks *marks);

@@ -13,7 +13,7 @@
 int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena,
 		   struct heap_set *set);
 
-/* Adds the ranges that may contain runs to the set, as unknown. */
+/* Adds to the set, as unknown, all ranges that may contain runs. */
 int main_heap_add_unknown(struct heap_reader *reader, const struct heap_arena *arena,
 			  struct heap_set *set);
 

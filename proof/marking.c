@@ -421,8 +421,8 @@ static int run_rounds(struct crew *crew)
 }
 
 /*
- * Splits ranges into pieces and adds them. Pieces of code overlap by seven bytes, as pointers may
- * be at any byte.
+ * Splits ranges into pieces and adds them. Pieces of code overlap by seven bytes, because pointers
+ * may be at any byte.
  */
 static int add_ranges(struct crew *crew, const struct root_range *ranges, size_t cnt, bool is_code)
 {

@@ -17,7 +17,7 @@
 #include "report/heap_census.h"
 
 enum picture_method {
-	PICTURE_STILL,  /* no thread was stopped, as all threads sleep */
+	PICTURE_STILL,  /* no thread was stopped, because all threads sleep */
 	PICTURE_CLONE,  /* a copy of the process, which never runs */
 	PICTURE_ENDED,  /* the process is stopped at its exit until the picture is freed */
 	PICTURE_FREEZE, /* running threads were stopped, until picture__release() */
@@ -46,8 +46,8 @@ struct picture {
 };
 
 /*
- * Starts the tracer process. Call before reading anything of a target, as the tracer inherits
- * memleak's memory at this time. Returns 0 or a negative errno.
+ * Starts the tracer process. Call before reading anything of a target, because the tracer inherits
+ * memleak's memory. Returns 0 or a negative errno.
  */
 int picture_taker__new(struct picture_taker **ret);
 void picture_taker__free(struct picture_taker *taker);

@@ -27,14 +27,14 @@
 #define MARGIN_NS 30000000ULL
 
 /*
- * Maximum number of processes to prove in one report, since each taker has one copy at a time. The
- * next report continues with the remaining processes.
+ * Maximum number of processes to prove in one report, because each taker can have only one copy at
+ * a time. The next report continues with the remaining processes.
  */
 #define TAKERS_MAX 4
 
 /*
- * Result of the last proof of a process: the blocks that were definite, and whether threads of the
- * process slept long enough.
+ * Result of the most recent proof of a process: the blocks that were definite, and whether threads
+ * of the process slept long enough.
  */
 struct definite {
 	uint32_t image;
@@ -76,7 +76,7 @@ struct proof {
 	size_t definite_cnt;
 	size_t definite_cap;
 	struct hash_map losses; /* struct loss_history by site id */
-	/* Number of reachable blocks in the last proof + 1, by site id. */
+	/* 1 + number of reachable blocks in the previous proof, by site id. */
 	struct hash_map reachable;
 	struct frame_finder frames;
 	struct hash_map logged; /* pids of processes whose failure was logged */
@@ -89,7 +89,7 @@ struct finishing {
 	struct proof_facts facts;
 	struct heap_census census;
 	struct hanging_sums hanging;
-	uint64_t *before; /* number of reachable blocks per site in the last proof */
+	uint64_t *before; /* number of reachable blocks per site in the previous proof */
 	marking_stop_fn *stop;
 	void *arg;
 };
@@ -265,7 +265,7 @@ static void add_to(struct reach_sum *sum, uint64_t bytes)
 	sum->count++;
 }
 
-/* True if the block was definite in the last proof, too. If definite is NULL, always true. */
+/* True if the block was definite in the previous proof, too. If definite is NULL, always true. */
 static bool was_definite(const struct definite *definite, uint64_t addr)
 {
 	size_t at = definite ? bisect_numbers(definite->addrs, definite->cnt, addr) : 0;
@@ -395,7 +395,10 @@ static int find_holders(struct finishing *finishing, const struct heap_proof *pr
 	return err;
 }
 
-/* Proves the heap of one picture. Returns -EAGAIN if the process changed its memory meanwhile. */
+/*
+ * Proves the heap of one picture. Returns -EAGAIN if the process changed its memory after the
+ * picture was taken.
+ */
 static int prove_heap(struct finishing *finishing, struct picture *picture, uint32_t image,
 		      struct heap *heap)
 {
@@ -498,7 +501,7 @@ static int note_losses(struct proof *proof, struct snapshot *snap)
 	return err;
 }
 
-/* Looks up how many reachable blocks each site had in the last proof. */
+/* Looks up how many reachable blocks each site had in the previous proof. */
 static int recall_reachable(struct finishing *finishing)
 {
 	const struct snapshot *snap = finishing->snap;
@@ -536,8 +539,8 @@ static int keep_reachable(struct finishing *finishing)
 }
 
 /*
- * Proves all pictures. A process that changed its memory meanwhile has no proof in this report, but
- * may have one in a later report.
+ * Proves all pictures. A process that changed its memory after its picture was taken has no proof
+ * in this report, but may have one in a later report.
  */
 static int prove_heaps(struct finishing *finishing)
 {

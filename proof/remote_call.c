@@ -111,8 +111,8 @@ uint64_t remote_call_sequences(pid_t tid)
 
 /*
  * True if the thread is in a restartable sequence. A thread in a sequence must make no remote
- * calls: it returns to the same address, so the kernel would not notice that the sequence was
- * interrupted and must abort. Threads in system calls are never in a sequence.
+ * calls: after a call it would return to the same address, so the kernel would not notice that the
+ * sequence was interrupted and must be aborted. Threads in system calls are never in a sequence.
  */
 static bool is_in_sequence(pid_t tid, const __u64 *registers, uint64_t sequences)
 {
@@ -206,8 +206,8 @@ static enum stop stop_of(int status)
 }
 
 /*
- * Returns the signal to pass on to the thread, or 0. Only SIGSTOP is passed on, as it cannot be
- * blocked. All other signals that arrive here are faults caused by the remote call itself.
+ * Returns the signal to pass on to the thread, or 0. Only SIGSTOP is passed on, because it cannot
+ * be blocked. All other signals that arrive here are faults caused by the remote call itself.
  */
 static int signal_to_pass(int status)
 {
@@ -216,7 +216,7 @@ static int signal_to_pass(int status)
 
 /*
  * Resumes the thread until the next entry or exit of a system call. *ret_child: process that the
- * thread created meanwhile. If SIGSTOP stops the process, the thread still runs to that entry or
+ * thread created before that. If SIGSTOP stops the process, the thread still runs to that entry or
  * exit.
  */
 static int run_to_call(struct remote_caller *caller, pid_t *ret_child)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes a stopped thread execute system calls on memleak's behalf, then restores it. The thread's
- * registers are overwritten meanwhile, so this process must neither exit nor give up before
- * remote_caller_end().
+ * registers are overwritten until remote_caller_end(), so this process must neither exit nor give
+ * up before that call.
  */
 #ifndef PROOF_REMOTE_CALL_H
 #define PROOF_REMOTE_CALL_H

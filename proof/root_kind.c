@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds out if memory has variables, a stack, or other data. */
+/* Finds out whether memory contains variables, a stack, or other data. */
 #include "proof/root_kind.h"
 
 #include <elf.h>
@@ -8,7 +8,7 @@
 #include "report/allocator_frames.h"
 #include "report/own.h"
 
-/* Maximum program headers per file; usual files have a dozen. */
+/* Maximum program headers per file; most files have about a dozen. */
 #define SEGMENTS_MAX 64
 
 const struct thread_state *root_thread(const struct heap_picture *picture,

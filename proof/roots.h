@@ -2,8 +2,8 @@
 /*
  * Finds roots: memory outside blocks that may have pointers to blocks. Roots are the written parts
  * of mappings, stacks from the stack pointer up, and registers. Heap memory from before tracing
- * began is a root, as its use is unknown; but if the heap was walked, its free memory is known and
- * is no root.
+ * began is a root, because its use is unknown; but if the heap was walked, its free memory is known
+ * and is not a root.
  */
 #ifndef PROOF_ROOTS_H
 #define PROOF_ROOTS_H

@@ -20,7 +20,7 @@
 #define GUARD_BYTES (64U << 10)
 
 struct count {
-	struct memory memory; /* must be the first field, as it is cast to struct count */
+	struct memory memory; /* must be the first field, because it is cast to struct count */
 	int mem_fd;
 	struct resident_pages pages;
 	const struct rss_blocks *blocks;
@@ -28,7 +28,7 @@ struct count {
 	uint64_t chunk_end; /* end address of the most recent chunk */
 	const struct smaps *smaps;
 	uint64_t *counted;             /* by mapping: bytes counted as pages of the heap */
-	const struct mapping *mapping; /* last result of find_mapping() */
+	const struct mapping *mapping; /* previous result of find_mapping() */
 	struct rss rss;
 };
 

@@ -25,7 +25,7 @@ struct rss_blocks {
 };
 
 /*
- * Counts while the process runs. If the process changes an arena meanwhile, the sums are
+ * Counts while the process runs. If the process changes an arena during the count, the sums are
  * approximate. Does not read pages that are not in memory. Returns 0, -ESRCH if the process has
  * ended, or -ENOMEM.
  */

@@ -13,13 +13,13 @@
 #define SOON_NS 10000000ULL
 
 /*
- * Maximum time to stop all threads and to wait for threads that are ending, and pause between
- * looks.
+ * Maximum time to stop all threads, including the wait for threads that are ending; and pause
+ * between two looks at all threads.
  */
 #define STOP_ALL_NS 2000000000ULL
 #define ROUND_NS 50000
 
-/* Maximum time to wait for a running thread, and pause between looks. */
+/* Maximum time to wait for a running thread; and pause between two looks at all threads. */
 #define WANTED_NS 250000000ULL
 #define PAUSE_NS 1000000
 

@@ -50,7 +50,7 @@ static void leave(struct tracer *tracer, bool to_wait)
 {
 	if (tracer->sock < 0)
 		return;
-	/* Shut the socket down, as processes forked meanwhile may have it open, too. */
+	/* Shut the socket down: other processes that memleak has forked may have it open, too. */
 	shutdown(tracer->sock, SHUT_RDWR);
 	close(tracer->sock);
 	tracer->sock = -1;

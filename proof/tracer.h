@@ -15,8 +15,8 @@
 struct tracer;
 
 /*
- * Starts the tracer by forking, so it has memleak's memory as of this time. watch may be NULL;
- * memleak must not use it while the tracer does. Returns 0 or a negative errno.
+ * Starts the tracer by forking, so the tracer has a copy of memleak's memory at this time. watch
+ * may be NULL; memleak must not use it while the tracer does. Returns 0 or a negative errno.
  */
 int tracer__new(struct thread_watch *watch, struct tracer **ret);
 void tracer__free(struct tracer *tracer);

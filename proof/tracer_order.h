@@ -13,7 +13,7 @@
 enum tracer_request { TRACER_TAKE, TRACER_RELEASE, TRACER_WATCH_END };
 
 enum tracer_result {
-	TRACER_ALL_ASLEEP, /* no thread was stopped, as all threads sleep */
+	TRACER_ALL_ASLEEP, /* no thread was stopped, because all threads sleep */
 	TRACER_COPIED,
 	TRACER_STOPPED, /* running threads were stopped, until tracer__release() */
 	TRACER_ENDED,   /* the process is stopped at its exit until tracer__release() */
@@ -36,7 +36,7 @@ struct tracer_answer {
 	 */
 	int copy_err;
 	uint64_t taken_ns;
-	/* how long threads were stopped; 0 with TRACER_STOPPED, as they still are */
+	/* how long threads were stopped; 0 with TRACER_STOPPED, because they are still stopped */
 	uint64_t stopped_ns;
 	struct live_threads seen;
 };

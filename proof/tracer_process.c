@@ -36,8 +36,8 @@
 	 CAPABILITY(CAP_SYS_NICE))
 
 /*
- * Maximum time to wait until the other, killed threads have ended, in nanoseconds. Threads that are
- * busy in the kernel may take longer.
+ * Maximum time to wait until the other threads, which were killed, have ended, in nanoseconds.
+ * Threads that are busy in the kernel may take longer.
  */
 #define OTHERS_END_NS 500000000ULL
 
@@ -151,9 +151,9 @@ static int make_copy(struct tracing *tracing, const struct tracer_order *order, 
 }
 
 /*
- * Keeps threads stopped, because no copy can be made. As reading memory takes longer than copying,
- * also stops threads that wake up, until no thread has run for a while. Threads that run later are
- * detected by picture__is_valid().
+ * Keeps threads stopped, because no copy can be made. Reading memory takes longer than copying, so
+ * this function also stops threads that wake up, until no thread has run for a while. Threads that
+ * run later are detected by picture__is_valid().
  */
 static int wait_for_quiet(struct stop *stop, uint64_t deadline_ns)
 {
@@ -206,7 +206,7 @@ static int take(struct tracing *tracing, const struct tracer_order *order,
 	return err;
 }
 
-/* Writes the thread records to a file, as they may be too large for one message. */
+/* Writes the thread records to a file, because they may be too large for one message. */
 static int put_records(const struct live_threads *threads, struct message *reply)
 {
 	reply->fd = (int)memfd_create("threads", MFD_CLOEXEC);
@@ -244,7 +244,7 @@ static int watch_end(struct message_cursor *cursor, struct message *request)
 	pid_t pid = (pid_t)message_get_u32(cursor);
 	int err = cursor->bad || request->fd < 0 ? -EPROTO : end_watch_begin(pid, request->fd);
 
-	/* The descriptor now belongs to end_watch_begin(). */
+	/* end_watch_begin() has taken ownership of the descriptor. */
 	if (!err)
 		request->fd = -1;
 	return err;
@@ -336,7 +336,7 @@ static void keep_few_rights(void)
 
 	if (capabilities_read(&sets))
 		return;
-	/* Older kernels without CAP_BPF need CAP_SYS_ADMIN instead. */
+	/* Older kernels, which have no CAP_BPF, require CAP_SYS_ADMIN instead. */
 	if (!(sets.permitted & CAPABILITY(CAP_BPF)))
 		kept |= CAPABILITY(CAP_SYS_ADMIN);
 	capabilities_bound(kept & sets.permitted);

@@ -38,7 +38,7 @@ uint64_t written_pages_zero_frame(void);
 
 /*
  * Returns the device number of the kernel's internal shared memory files (memfd, anonymous, System
- * V). Files of other devices are not opened, as their file system could block. 0 if unknown.
+ * V). Files of other devices are not opened, because their file system could block. 0 if unknown.
  */
 dev_t written_pages_kernel_dev(void);
 
