@@ -2,10 +2,10 @@
 /*
  * floor session|multi|perf calls|entries PID FILE MALLOC FREE | floor kernel
  *
- * Attaches empty BPF programs with the given kind of link. "calls": to entry and return of malloc
- * and to the entry of free; "entries": to both entries only. MALLOC and FREE are offsets in FILE,
- * in hexadecimal. "kernel": to the kernel's kmalloc and kfree. Prints "ready", and detaches when
- * stdin ends.
+ * Attaches empty BPF programs with the given kind of link. "calls" attaches them to the entry and
+ * the return of malloc, and to the entry of free; "entries" only to the entries of malloc and free.
+ * MALLOC and FREE are offsets in FILE, in hexadecimal. "kernel" attaches them to the kernel's
+ * kmalloc and kfree. Prints "ready", and detaches when stdin ends.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static int attach_user(struct floor_bpf *skel, const char *what, struct place ma
 	return err < 0 ? err : attach(&free_place, skel->progs.nothing, MULTI_LINK_ENTRY);
 }
 
-/* Loads only the programs to be attached: older kernels have no sessions. */
+/* Loads only the programs that will be attached: older kernels reject session programs. */
 static int load(struct floor_bpf *skel, const char *kind)
 {
 	int kernel = !strcmp(kind, "kernel"), is_session = !strcmp(kind, "session");

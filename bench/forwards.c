@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A library with malloc and free that only call the next library's malloc and free: the minimum
- * cost of any preloaded library.
+ * A library with malloc and free that only call the next library's malloc and free. Its cost is the
+ * minimum for any preloaded library.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ void *malloc(size_t size)
 	if (!next_malloc)
 		next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
 	block = next_malloc(size);
-	/* Prevents a tail call: a tracer would do its work here, after the call. */
+	/* Prevents a tail call, because a tracer must return here, too, to do its work. */
 	__asm__ volatile("" : "+r"(block) : : "memory");
 	return block;
 }

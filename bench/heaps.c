@@ -2,14 +2,14 @@
 /*
  * heaps SHAPE BYTES MIB THREADS
  *
- * Makes a heap of MIB MiB in blocks of BYTES bytes, which hold pointers to each other. SHAPE:
+ * Makes a heap of MIB MiB in blocks of BYTES bytes, which contain pointers to each other. SHAPE:
  * "list" is a list in order of addresses. All other shapes are in shuffled order: "shuffled-list"
  * is a list, "shuffled-inner" a list with pointers to the inside of blocks, "shuffled-dense" a list
  * of blocks full of pointers, "shuffled-tree" a binary tree. Also starts THREADS threads that never
  * sleep.
  *
- * For each line on stdin, prints a time in nanoseconds. "clone": of a raw clone() of the process;
- * "chase": of following the list to its end.
+ * For each line on stdin, prints a duration in nanoseconds: for the line "clone", that of a raw
+ * clone() of the process; for the line "chase", that of following the list to its end.
  */
 #include <malloc.h>
 #include <pthread.h>

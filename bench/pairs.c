@@ -4,10 +4,11 @@
  *
  * For each line "pairs DEPTH PATHS ROUNDS" on stdin, each thread makes ROUNDS pairs of malloc and
  * free, DEPTH functions below its start function, on PATHS different call paths in turn. Then
- * prints the CPU time of one round, in nanoseconds, calls on the path included.
+ * prints the CPU time of one round, in nanoseconds, including the calls on the path.
  *
- * "hold" instead of "pairs" frees nothing. "replace DEPTH BLOCKS ROUNDS", with one thread, keeps
- * BLOCKS blocks of 16 to 255 bytes and frees a random one before each malloc.
+ * A line that begins with "hold" instead of "pairs" does the same without freeing. "replace DEPTH
+ * BLOCKS ROUNDS", with one thread, keeps BLOCKS blocks of 16 to 255 bytes and frees a random one
+ * before each malloc.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -72,8 +73,8 @@ static void allocate(void)
 #define APART(n) __asm__ volatile("" : : "i"(n) : "memory")
 
 /*
- * Calls itself until depth is 1. At each level, the next of the four digits of path, used again and
- * again, selects one of ten calls.
+ * Calls itself until depth is 1. At each level, a digit of path selects one of ten calls. After the
+ * last of the four digits, the first one is used again.
  */
 static __attribute__((noipa)) void descend(long path, long depth)
 {

@@ -16,7 +16,7 @@ struct {
 	__type(value, __u64[FRAMES]);
 } frames SEC(".maps");
 
-/* Number of frames found by the last walk. 0 shows that walks do not work. */
+/* Number of frames found by the latest walk. 0 shows that walks do not work. */
 __u64 frame_cnt;
 
 SEC("uprobe")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * probe nothing|get_stack PID LIBC: attaches a program of probe.bpf.c to malloc until stdin ends.
- * Then prints the number of frames of its last walk.
+ * Then prints the number of frames of the program's latest walk.
  */
 #include <stdio.h>
 #include <stdlib.h>

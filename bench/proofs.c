@@ -3,11 +3,11 @@
  * proofs PID
  *
  * For each line on stdin, makes a proof of the process and prints these numbers: how long its
- * threads were stopped, ns; CPU time of the proof, ns; duration of the proof, ns; CPU time for
- * reading once all memory that the process has written to, ns; size of that memory, bytes; peak
+ * threads were stopped, ns; CPU time of the proof, ns; duration of the proof, ns; CPU time for a
+ * single read of all memory that the process has written to, ns; size of that memory, bytes; peak
  * growth of resident memory during the proof, bytes; number of blocks; number of reachable blocks.
  *
- * "census": no blocks are known in advance; "known": the blocks of the last proof are known in
+ * "census": no blocks are known in advance; "known": the blocks of the previous proof are known in
  * advance; "stop": stops the threads without a proof, and prints only the first number.
  */
 #include <errno.h>
@@ -60,7 +60,7 @@ static void reset_peak(void)
 	}
 }
 
-/* Passes the blocks of the last proof to the next one as known blocks, in random order. */
+/* Passes the blocks of a proof to the next proof as known blocks, in random order. */
 static void know(struct heap *heap)
 {
 	for (size_t i = 0; i < heap->block_cnt; i++) {

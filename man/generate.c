@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints what is made from the table of options, at build time:
+ * Runs at build time. Prints a text that is made from the table of options:
  *   generate man TEMPLATE    TEMPLATE with its line "@OPTIONS@" replaced by the options
  *   generate bash|zsh|fish   the completion script for that shell
  */

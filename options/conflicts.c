@@ -29,7 +29,7 @@ static bool has_filters(const bool *given)
 	return false;
 }
 
-/* True if the last report would be made before the warm-up ends. */
+/* True if the final report would be made before the warm-up ends. */
 static bool ends_in_warmup(const struct options *opts)
 {
 	if (!opts->warmup_ns)
@@ -158,7 +158,7 @@ static bool can_format(const struct options *opts)
 	       opts->format == FORMAT_HTML;
 }
 
-/* Returns why an option would have no effect; NULL if all have one. */
+/* Returns why an option would have no effect; NULL if every option has an effect. */
 static const char *without_effect(const struct options *opts, const bool *given)
 {
 	if (opts->all && !format_holds_reports(opts->format))

@@ -83,7 +83,10 @@ static void write_help_option(FILE *out, const struct option_def *def)
 	write_wrapped(out, def->help);
 }
 
-/* Writes a table of two columns. The second column starts behind the longest entry of the first. */
+/*
+ * Writes a table of two columns. The second column starts after the longest entry of the first
+ * column.
+ */
 static void write_columns(FILE *out, const char *before, const struct option_example *lines,
 			  const char *only)
 {
@@ -148,7 +151,7 @@ void options_print_help(FILE *out, enum mode mode)
 
 /*
  * Writes text for troff. Escapes dashes, so that they can be copied from the page. Also escapes a
- * leading dot or quote, because troff would take the line for a request.
+ * dot or quote at the start of the text: troff would take such a line for a request.
  */
 static void write_troff(FILE *out, const char *text)
 {

@@ -7,7 +7,7 @@
 
 #include "options/options.h"
 
-/* End of messages about wrong usage */
+/* Text at the end of each message about wrong usage */
 #define HELP_HINT "; try 'memleak --help'"
 
 /* Prints a short help, which fits on one screen: the usage, and the most common options. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Answers questions about the traced memory and processes that depend on several options. */
+/*
+ * Answers questions that depend on several options, such as which memory and which processes are
+ * traced.
+ */
 #include "options/options.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds the command line as data. options_parse() fills it once; afterwards it is const. It knows
- * nothing of the effects of options.
+ * Holds the command line as data. options_parse() fills it once; afterwards it is const. This
+ * module knows nothing of the effects of options.
  */
 #ifndef OPTIONS_OPTIONS_H
 #define OPTIONS_OPTIONS_H
@@ -91,7 +91,7 @@ struct options {
 	uint32_t sample_rate;
 	uint64_t sample_bytes; /* 0 if off */
 	uint32_t top;
-	uint32_t max_records; /* 0: same as top; for --summary, 0: no limit */
+	uint32_t max_records; /* 0: the value of top; for --summary, no limit */
 	uint64_t min_size;
 	uint64_t max_size; /* UINT64_MAX if there is no limit */
 	const char *object;
@@ -112,7 +112,7 @@ struct options {
 	bool rss;             /* print the use of resident memory, then exit */
 	uint32_t prove_every; /* make one proof per this number of reports; at least 1 */
 	bool no_default_suppressions;
-	char **own; /* files and folders that are the program's own; if empty, own.h decides */
+	char **own; /* the program's own files and folders; if empty, own.h decides */
 	size_t own_cnt;
 	size_t own_cap;
 	bool reserved; /* treat reserved address space as memory */
@@ -140,7 +140,7 @@ struct options {
 };
 
 /*
- * True if the format supports all options. A format that does shows ten stacks by default; any
+ * True if the format supports all options. By default, such a format shows ten stacks, and any
  * other format shows every stack.
  */
 static inline bool format_shows_all(enum output_format format)
@@ -163,7 +163,7 @@ void options_deinit(struct options *opts);
 bool options_find_processes(const struct options *opts);
 /* True if some calls leave no record at all, because of a size filter or of sampling. */
 bool options_leave_out_calls(const struct options *opts);
-/* True if every outstanding block is kept with its size: no calls or blocks are left out. */
+/* True if memleak keeps every outstanding block and its size, and leaves out no calls or blocks. */
 bool options_keep_every_block(const struct options *opts);
 /* True if reports can be about several processes. */
 bool options_take_several(const struct options *opts);

@@ -24,7 +24,7 @@
 #define POSITIONAL 1
 
 #define NSEC_PER_SEC 1000000000ULL
-/* Minimum interval, in seconds, that is checked for a mistyped pid; shorter intervals are common */
+/* Minimum interval, in seconds, that may be a pid without -p; shorter intervals are common */
 #define PID_SECONDS 300
 
 struct parser {
@@ -38,8 +38,9 @@ struct parser {
 
 /*
  * Builds the option string for getopt. With '-' at the start, getopt returns positional arguments
- * where they are, and does not move them to the end; so the words after "--" are known. With ':',
- * getopt returns one value for a missing argument, and another for an unknown option.
+ * in their order on the command line, instead of moving them to the end; so the words after "--"
+ * are known. With ':', getopt returns different values for a missing argument and for an unknown
+ * option.
  */
 static void parser_init(struct parser *p, struct options *opts)
 {
@@ -201,8 +202,8 @@ static enum options_result missing_argument(void)
 }
 
 /*
- * Parses all arguments before "--". Sets optind to the first word behind them, and *dashes to
- * whether there is a "--".
+ * Parses all arguments before "--". Sets *dashes to true if there is a "--", and optind to the
+ * index of the word after it.
  */
 static enum options_result take_arguments(struct parser *p, int argc, char **argv, bool *dashes)
 {
@@ -234,7 +235,7 @@ static enum options_result take_arguments(struct parser *p, int argc, char **arg
 	}
 }
 
-/* Stores the command. `words` begins behind "--" and ends with the NULL of argv. */
+/* Stores the command. `words` begins after "--" and ends with the NULL of argv. */
 static enum options_result take_command(struct options *opts, char *const *words)
 {
 	size_t cnt = 0;
@@ -288,9 +289,9 @@ static void set_defaults(const struct parser *p)
 }
 
 /*
- * True if the interval is probably a mistyped pid: "memleak 25571" would make a report of the
- * kernel every seven hours. This is assumed if a process has this pid, and the interval is not a
- * whole number of minutes.
+ * True if the interval is probably a pid, and -p is missing: "memleak 25571" would make a report of
+ * the kernel every seven hours. This is assumed if a process has this pid, and the interval is not
+ * a whole number of minutes.
  */
 static bool interval_is_pid(const struct parser *p)
 {

@@ -13,8 +13,8 @@
 #include "base/escape.h"
 
 /*
- * Maximum bytes of a file. It is more than anyone writes by hand, and stops reading files such as
- * /dev/zero
+ * Maximum bytes of a file. Files written by hand are smaller. The limit ends the reading of files
+ * such as /dev/zero
  */
 #define FILE_MAX (16 << 20)
 #define KIND "leak:"
@@ -135,7 +135,7 @@ void suppressions_deinit(struct suppressions *suppressions)
 
 /*
  * Searches the text for the parts between asterisks, from left to right. For each part, the first
- * match is enough: a later match would only leave less text for the further parts.
+ * match is enough: a later match would only leave less text for the following parts.
  */
 bool suppression_matches(const char *pattern, const char *text)
 {

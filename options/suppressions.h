@@ -3,7 +3,7 @@
  * Reads suppressions in the format of LeakSanitizer: lines "leak:PATTERN", comments that begin with
  * #, and empty lines. A pattern matches any part of the name of a function, or any part of the path
  * of a module or source file. In a pattern, * matches any text, ^ at its start matches the start of
- * the name or path, and $ at its end matches the end. It knows nothing of sites.
+ * the name or path, and $ at its end matches the end. This module knows nothing of sites.
  */
 #ifndef OPTIONS_SUPPRESSIONS_H
 #define OPTIONS_SUPPRESSIONS_H

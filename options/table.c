@@ -301,7 +301,7 @@ const struct option_def option_table[] = {
 	 "--prove or a core, if blocks are definitely lost",
 	 OPT_CODE, GROUP_REPORT, FIELD(error_exitcode), 1, 255, REPORT_CORE},
 
-	/* Limits of what memleak keeps */
+	/* Limits of the data that memleak keeps */
 	{"max-memory", 0, "SIZE",
 	 "Let the tables of blocks, sites and stacks grow to this size in total (default: 10 % of "
 	 "the machine's memory, or less in a memory cgroup). Most of it is allocated only when "

@@ -46,7 +46,7 @@ struct option_def {
 	uint64_t max;
 	const char *const *choices; /* words of an enum, in its order, with NULL at the end */
 	enum option_words words;
-	/* Commands besides tracing that take the option: a bit 1 << enum mode for each. */
+	/* Commands, other than tracing, that take the option: the bit 1 << enum mode for each. */
 	unsigned int offline;
 	bool optional; /* the argument is optional and follows a '='; the default is the first
 			  choice */
@@ -54,7 +54,7 @@ struct option_def {
 
 /* Names of the commands. NULL for tracing, which has no name */
 extern const char *const mode_names[MODE_CNT];
-/* The command that is short for --live, also of a recording */
+/* The command that stands for --live; it can also show a recording */
 #define TOP_WORD "top"
 
 /* Maximum options, checked at compile time */
@@ -71,8 +71,8 @@ extern const char *const option_group_names[GROUP_CNT];
 const char *option_format_word(enum output_format format);
 
 /*
- * A command line without the program's name, and its description. In a list of these, the last one
- * has NULL as its arguments.
+ * A command line without the program's name, and its description. An array of these structures ends
+ * with one whose arguments are NULL.
  */
 struct option_example {
 	const char *arguments;

@@ -18,8 +18,8 @@
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
 /*
- * Minimum and maximum interval, in nanoseconds. With a shorter interval, there would be time only
- * for reports. A longer one would have no meaning
+ * Minimum and maximum interval, in nanoseconds. With a shorter interval, memleak would have time
+ * only for reports. Nobody needs a longer one
  */
 #define MIN_INTERVAL_NS NSEC_PER_MSEC
 #define MAX_INTERVAL_NS (1000000000ULL * NSEC_PER_SEC)
@@ -296,7 +296,7 @@ static const struct shape_word alloc_shapes[] = {
 	{"memalign", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"posix_memalign", MEMLEAK_SHAPE_POSIX_MEMALIGN},
 	{"strdup", MEMLEAK_SHAPE_STRING},
-	/* Takes the size as the second argument, like memalign. */
+	/* Unlike malloc, takes the size as the second argument, so it has the shape of memalign. */
 	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"pool_calloc", MEMLEAK_SHAPE_HEAP_COUNT_SIZE},
 	{"pool_realloc", MEMLEAK_SHAPE_HEAP_REALLOC},
@@ -327,7 +327,8 @@ static int add_custom_function(struct options *opts, const char *name, size_t le
 }
 
 /*
- * Stores a function of --alloc or --free. If no shape is given, it is the first shape in `shapes`.
+ * Stores a function of --alloc or --free. If no shape is given, the first shape in `shapes` is
+ * used.
  */
 static int store_custom_function(const struct shape_word *shapes, const char *arg,
 				 struct options *opts, char **why)

@@ -7,7 +7,7 @@
 
 /*
  * Parses arg as def specifies, and stores the value. On failure, returns a negative errno and sets
- * *why to the reason, which the caller writes behind "option --name: ". The reason is to be freed;
+ * *why to the reason, which the caller writes after "option --name: ". The reason is to be freed;
  * it is NULL if there is no memory.
  */
 int option_store(const struct option_def *def, const char *arg, struct options *opts, char **why);
