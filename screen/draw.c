@@ -45,7 +45,7 @@ static wchar_t shown_character(uint32_t character)
 {
 	if (character < 0x80 || (has_utf8() && wcwidth((wchar_t)character) >= 0))
 		return (wchar_t)character;
-	/* The signs of verdicts */
+	/* Replace the signs of verdicts by ASCII characters. */
 	return character == 0x25b2 ? L'^' : character == 0x2717 ? L'x' : L'?';
 }
 
@@ -68,7 +68,7 @@ static int cut(const char *text, int width, wchar_t ret[LINE_MOST])
 			break;
 		ret[cnt++] = shown;
 		columns += more;
-		/* Remember the longest part that fits together with an ellipsis. */
+		/* Remember the longest part of the text that leaves room for an ellipsis. */
 		if (columns < width) {
 			end_cnt = cnt;
 			end_columns = columns;
@@ -135,7 +135,10 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 		most = values[i] > most ? values[i] : most;
 	}
 	for (int i = 0; cnt && i < width; i++) {
-		/* Each column shows the last value of its part. */
+		/*
+		 * Each column stands for a part of the values, and shows the last value of the
+		 * part.
+		 */
 		uint64_t value = values[((size_t)i + 1) * cnt / (size_t)width - 1];
 		double part = most > least ? (double)(value - least) / (double)(most - least) : 0;
 		int bar = (int)(part * 7 + 0.5);
@@ -562,13 +565,13 @@ static void draw_pages(struct model *model, const struct drawing *drawing, int y
 				 from > cnt ? from - cnt : 0, &y, end);
 		cnt += draw_text(drawing->log, from > cnt ? from - cnt : 0, &y, end);
 	}
-	/* The text scrolls no further than to its last line. */
+	/* Do not scroll beyond the last line of the text. */
 	model->line_cnt = cnt > model->page_rows ? cnt - model->page_rows + 1 : 1;
 }
 
 /*
- * Draws the last unread messages in the lines above the line end. Returns the line of the first
- * one.
+ * Draws the latest unread messages in the lines above line `end`. Returns the line of the first
+ * message drawn.
  */
 static int draw_messages(const char *unread, int end)
 {

@@ -6,11 +6,11 @@
 #include "screen/model.h"
 #include "screen/source.h"
 
-/* Other data to be drawn. */
+/* Data to be drawn in addition to the model. */
 struct drawing {
 	struct source_reader *sources;
 	const char *log;     /* messages that memleak has logged, one per line */
-	const char *unread;  /* the part of log that was logged after the last key */
+	const char *unread;  /* the part of log that was logged after the latest key */
 	const char *waiting; /* text shown before the first report */
 };
 

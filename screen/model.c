@@ -80,7 +80,7 @@ static int64_t change_of(const struct model *model, const struct screen_row *row
 	return (int64_t)(row->bytes - (mark ? mark->bytes : 0));
 }
 
-/* Sets a mark: remembers the bytes of all rows shown, to show their change since now. */
+/* Sets a mark: remembers the bytes of all rows shown, so that their later change can be shown. */
 static int set_mark(struct model *model)
 {
 	const struct shown_report *shown = model->shown;
@@ -120,7 +120,7 @@ static void find_lines(struct model *model)
 	}
 }
 
-/* True if the filter matches a function, file or module of the stack, or its process. */
+/* True if the filter matches the stack's process, or a function, file or module of the stack. */
 static bool passes(const struct model *model, const struct screen_row *row)
 {
 	if (!*model->filter || has_word(row->process, model->filter) ||
@@ -142,8 +142,8 @@ static uint64_t hash_text(const char *text)
 }
 
 /*
- * Returns the id of the group to which a row belongs. When grouping by thread, thread is the index
- * of one of the row's threads.
+ * Returns the id of the group to which a row belongs. When grouping by thread, `thread` is the
+ * index of one of the row's threads.
  */
 static uint64_t group_of(const struct model *model, const struct screen_row *row, size_t thread)
 {
@@ -334,8 +334,8 @@ static void keep_in_view(struct model *model)
 }
 
 /*
- * Selects the row that was selected before. If that was the first row of the list, the first row
- * stays selected.
+ * Selects the row that was selected before. If at_top is true, because that was the first row,
+ * selects the new first row instead.
  */
 static void select_again(struct model *model, uint64_t id, bool at_top)
 {

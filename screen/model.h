@@ -112,8 +112,8 @@ int model_show(struct model *model, struct shown_report *shown);
 int model_key(struct model *model, uint32_t key, enum screen_ask *ret);
 
 /*
- * Handles a click on a visible row. again is true for a double click, which opens the row. Returns
- * 0 or -ENOMEM.
+ * Handles a click on a visible row. `again` is true for a double click, which opens the row.
+ * Returns 0 or -ENOMEM.
  */
 int model_point(struct model *model, size_t row, bool again);
 

@@ -33,12 +33,12 @@ struct screen {
 	bool is_open;
 	bool has_mouse;
 	bool wants_page;
-	char *page; /* the last report as an HTML page; NULL if there is none */
+	char *page; /* the latest HTML page; NULL if there is none */
 	size_t page_len;
 	pthread_mutex_t log_lock; /* protects log: any thread may log messages */
 	char *log;
 	size_t log_len;
-	size_t read_len; /* length of the part of log that was logged before the last key */
+	size_t read_len; /* length of the part of log that was logged before the latest key */
 };
 
 static void wake(struct screen *screen)
@@ -367,7 +367,7 @@ int screen__show(struct screen *screen, const struct report *report)
 
 	if (!err)
 		err = model_show(&screen->model, shown);
-	/* The page of the last report is kept, because it cannot be made later. */
+	/* Keep the page of the final report, because it cannot be made later. */
 	if (!err && (screen->wants_page || (report->final && !report->recorded)))
 		err = make_page(screen, report);
 	if (!err && screen->wants_page)

@@ -39,7 +39,10 @@ int screen__next(struct screen *screen, enum screen_ask *ret);
  */
 int screen__show(struct screen *screen, const struct report *report);
 
-/* Also writes the next report as an HTML page; if tracing has ended, writes the last report. */
+/*
+ * Requests an HTML page of the next report; if tracing has ended, writes the page of the final
+ * report.
+ */
 void screen__want_page(struct screen *screen);
 
 /* True if the next report must list the threads of each stack. */

@@ -26,14 +26,14 @@ struct builder {
 	const struct report *report;
 	struct shown_report *shown;
 	struct hash_map lines;     /* key: location; value: line of its first function */
-	struct hash_map processes; /* texts of processes and modules, with their address as key */
-	struct hash_map files;     /* source paths, with their address as key */
+	struct hash_map processes; /* key: address of a process or module; value: its text */
+	struct hash_map files;     /* key: address of a source path; value: its copy */
 	FILE *out;                 /* stream in which texts are composed, one at a time */
 	char *buf;
 	size_t len;
 };
 
-/* Returns the text written since the last call; NULL if out of memory. */
+/* Returns the text written since the previous call; NULL if out of memory. */
 static const char *take_text(struct builder *b)
 {
 	const char *ret;
@@ -262,7 +262,7 @@ static int copy_threads(struct builder *b, const struct report_site *site, struc
 	return 0;
 }
 
-/* Fills in the bytes at SPARK_CNT times with equal intervals; the last time is now. */
+/* Fills in the bytes at SPARK_CNT moments, which are at equal intervals and end with now. */
 static void make_spark(const struct site_history *history, uint64_t elapsed_ns,
 		       uint64_t ret[SPARK_CNT])
 {

@@ -31,7 +31,7 @@ struct screen_row {
 	const char *name; /* the blamed function, or the group's name */
 	uint64_t bytes;
 	uint64_t count;
-	int64_t change; /* bytes gained since the last report or, if there is one, since the mark */
+	int64_t change; /* bytes gained since the mark; without a mark, since the previous report */
 	double bytes_per_s; /* NAN if unknown */
 	uint64_t oldest_ns; /* AGE_UNKNOWN if unknown */
 	uint64_t spark[SPARK_CNT];
@@ -40,7 +40,7 @@ struct screen_row {
 	bool runtime_init;
 	enum tendency tendency;
 	double score;
-	struct reach_sum lost; /* results of the last proof, like definite */
+	struct reach_sum lost; /* lost and definite are results of the latest proof */
 	struct reach_sum definite;
 	/* The fields below are only set for stacks. */
 	pid_t pid;           /* 0 if the stack belongs to no single process */
@@ -71,21 +71,21 @@ struct shown_report {
 	uint64_t lost; /* number of kinds of losses that occurred */
 	bool estimated;
 	bool proved;
-	int64_t proof_ns; /* time of the last proof; 0 if there was none */
+	int64_t proof_ns; /* time of the latest proof; 0 if there was none */
 	bool has_threads;
 	bool final;
 	struct arena arena;
 };
 
 /*
- * Copies a report. breathe is called now and then, so that other threads can work; it may be NULL.
- * Returns 0 or -ENOMEM.
+ * Copies a report. Calls breathe(), which may be NULL, now and then, so that other threads can
+ * work. Returns 0 or -ENOMEM.
  */
 int shown_report__new(const struct report *report, void (*breathe)(void),
 		      struct shown_report **ret);
 void shown_report__free(struct shown_report *shown);
 
-/* Copies the results of the last proof into a report that has no proof. Returns 0 or -ENOMEM. */
+/* Copies the results of the latest proof into a report that has no proof. Returns 0 or -ENOMEM. */
 int shown_report__keep_proof(struct shown_report *shown, const struct shown_report *before);
 
 /* Formats an amount, such as "1.2M", in at most 6 columns, or 7 with a sign. */

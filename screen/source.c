@@ -30,7 +30,7 @@ struct job {
 
 struct source_reader {
 	int wake_fd;
-	struct job *job; /* the file requested last; NULL if there is none */
+	struct job *job; /* the most recently requested file; NULL if there is none */
 };
 
 static void job_put(struct job *job)
@@ -148,7 +148,7 @@ const struct source_text *source_reader__ask(struct source_reader *reader, const
 	struct job *job = reader->job;
 
 	if (!job || strcmp(job->text.file, file) || job->text.line != line) {
-		/* Starts no second thread while the first may hang. */
+		/* Start no second thread while the first one may hang. */
 		if (job && !atomic_load(&job->done))
 			return NULL;
 		if (job)

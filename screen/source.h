@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads lines of a source file. The path comes from the target, and its file system may hang. So
- * the file is read by a separate thread, for which nothing waits.
+ * Reads lines of a source file. The path comes from the target, and its file system may hang. So a
+ * separate thread reads the file, and nothing waits for this thread.
  */
 #ifndef SCREEN_SOURCE_H
 #define SCREEN_SOURCE_H
@@ -24,8 +24,8 @@ int source_reader__new(int wake_fd, struct source_reader **ret);
 void source_reader__free(struct source_reader *reader);
 
 /*
- * Returns the requested line and the lines around it; NULL if they do not exist or are not read
- * yet. When they have been read, wake_fd is written.
+ * Returns the requested line and the lines around it; NULL if the lines do not exist or have not
+ * been read yet. When the lines have been read, the reader writes to wake_fd.
  */
 const struct source_text *source_reader__ask(struct source_reader *reader, const char *file,
 					     unsigned int line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Restores the terminal however memleak ends, except by SIGKILL. Keys that normally send signals
- * are read as characters, so that they do not end memleak during a report.
+ * Restores the terminal when memleak ends for any reason except SIGKILL. Keys that normally send
+ * signals are read as characters, so that they do not end memleak during a report.
  */
 #include "screen/terminal.h"
 
@@ -65,7 +65,7 @@ static void ended(int sig)
 
 /*
  * Handles crashes (unless sanitizers handle them) and termination signals. Termination signals are
- * normally blocked and read, except while memleak waits for a command to end.
+ * normally blocked, and read from a signalfd, but not while memleak waits for a command to end.
  */
 static void catch_ends(void)
 {
