@@ -3,7 +3,7 @@
 #include "sinks/cost.h"
 
 /*
- * Minimum share of the traced processes' CPU time for which the report suggests how to lower the
+ * Minimum share of the traced processes' CPU time at which the report suggests how to lower the
  * cost
  */
 #define MUCH 0.2

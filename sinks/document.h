@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Replaces a file that holds one document, either as a whole or not at all. */
+/* Replaces a file that holds one document: completely, or not at all. */
 #ifndef SINKS_DOCUMENT_H
 #define SINKS_DOCUMENT_H
 
 #include <stddef.h>
 
 /*
- * Replaces the file at path. The file is open as *fd before the call, and its replacement after the
- * call. Readers find either the old document or the new one. The exception is a folder in which no
- * file can be created: then the file is overwritten in place.
+ * Replaces the file at path. Before the call, *fd is a descriptor of the file; after the call, of
+ * its replacement. Readers find either the old document or the new one. The exception is a folder
+ * in which no file can be created: then the file is overwritten in place.
  *
  * On failure (a negative errno) the old document stays, or the file is empty. The call also fails
- * if path no longer names the open file and no file can be created there, for example because its
+ * if path no longer names the open file and no file can be created at path, for example because the
  * folder was removed.
  */
 int document_replace(const char *path, int *fd, const char *bytes, size_t len);

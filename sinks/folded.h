@@ -10,7 +10,7 @@
 /*
  * Writes a stack, root first, joined by ';': the name of the process, the functions, and the kind
  * of memory if it is not heap. The text is printable UTF-8 without newlines. It cannot be confused
- * with the count, which the caller writes behind it after a blank. Returns 0 or -ENOMEM.
+ * with the count, which the caller writes after the text and a blank. Returns 0 or -ENOMEM.
  */
 int folded_write_stack(FILE *out, const struct report_site *shown);
 

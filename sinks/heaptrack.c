@@ -2,10 +2,10 @@
 /*
  * Writes the output format of heaptrack's interpreter (file format 3) for heaptrack_print and
  * heaptrack_gui. The file lists events in order of time, from the oldest known moment to now:
- *     v VERSION FORMAT   X COMMAND   c MILLISECONDS   # what is skipped
+ *     v VERSION FORMAT   X COMMAND   c MILLISECONDS   # COMMENT
  *     s LENGTH TEXT   i ADDRESS MODULE [FUNCTION FILE LINE]...   t CODE PARENT   a SIZE TRACE
  *     + ALLOCATION    - ALLOCATION
- * in hexadecimal. Numbers of s, i and t begin with 1, those of a with 0.
+ * Numbers are in hexadecimal. The numbers of s, i and t begin with 1, those of a with 0.
  *
  * Each allocation and each free takes a line. The blocks of a site have its average size. If there
  * are many, a block of the file stands for several blocks. Bytes are exact at each moment.
@@ -173,8 +173,8 @@ static int by_time(const void *left, const void *right)
 }
 
 /*
- * Frees the newest blocks of a site in the file, until allocations are enough to reach the totals
- * of the event.
+ * Writes frees of the site's newest blocks in the file, until the totals of the event can be
+ * reached by allocations alone.
  */
 static void write_frees(struct heaptrack_file *file, const struct event *event)
 {

@@ -60,7 +60,7 @@ static void write_text(FILE *out, const char *text)
 	}
 }
 
-/* Writes some text about a report or about a difference. */
+/* Function that writes a text about a report or about a difference. */
 typedef void write_words(FILE *out, const void *about);
 
 /* Returns a string to be freed, or NULL if there is no memory. */

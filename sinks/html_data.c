@@ -51,7 +51,7 @@ struct page {
 	struct intern string_numbers;
 	struct intern function_numbers;
 	struct intern process_numbers;
-	struct past *pasts; /* histories by the number of the process in process_numbers */
+	struct past *pasts; /* index: the process's number in process_numbers */
 	size_t past_cnt, past_cap;
 	bool failed; /* out of memory */
 };
@@ -77,7 +77,9 @@ static void value_write(FILE *out, const char *id, struct value *value)
 	fprintf(out, "<script type=\"application/json\" id=\"%s\">%s</script>\n", id, value->text);
 }
 
-/* Returns the number of some bytes, counted from 0 like the indices of a JSON array. */
+/*
+ * Returns the index that stands for a sequence of bytes. Indices begin with 0, as in a JSON array.
+ */
 static size_t number_of(struct page *page, struct intern *table, const void *bytes, size_t len,
 			bool *is_new)
 {
@@ -216,8 +218,8 @@ static size_t write_functions(struct page *page, const struct report_site *shown
 }
 
 /*
- * Returns the name of a folded row: that of a library, or those of the functions of a recursion.
- * Returns NULL if there is no memory.
+ * Returns the name of a folded row: the name of a library, or the names of the functions of a
+ * recursion. Returns NULL if there is no memory.
  */
 static char *row_name(const struct fold *fold)
 {

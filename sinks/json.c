@@ -288,7 +288,9 @@ static void write_group(struct json_writer *json, const struct report *report,
 	json_end_object(json);
 }
 
-/* Writes groups, each with its largest sites. The "sites" of the report itself is empty then. */
+/*
+ * Writes groups, each with its largest sites. The array "sites" of the report itself is then empty.
+ */
 static void write_groups(struct json_writer *json, const struct report *report)
 {
 	write_sites(json, "sites", report, NULL, 0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes JSON as a stream. The only state is a flag: a comma must come before the next value. */
+/*
+ * Writes JSON as a stream. The only state is a flag that is set if a comma must come before the
+ * next value.
+ */
 #include "sinks/json_writer.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes JSON as a stream: objects, arrays and values, in the order of the calls, without a tree in
- * memory. Strings may have any bytes; the result is always valid JSON in valid UTF-8. It knows
- * nothing of reports.
+ * memory. Strings may have any bytes; the result is always valid JSON in valid UTF-8. This module
+ * knows nothing of reports.
  *
- * The argument key is NULL within arrays and for the outermost value. Functions that take text or a
- * pointer write null if it is NULL.
+ * The argument `key` is NULL within arrays and for the outermost value. Functions that take a text
+ * or a pointer as a value write null if the value is NULL.
  */
 #ifndef SINKS_JSON_WRITER_H
 #define SINKS_JSON_WRITER_H

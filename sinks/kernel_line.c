@@ -17,7 +17,7 @@ struct cache_sum {
 	uint64_t bytes;
 };
 
-/* Sums of kernel memory by cache, or by kind for memory that is of no cache */
+/* Sums of kernel memory by cache; memory that belongs to no cache is summed by kind */
 struct cache_sums {
 	struct cache_sum *items;
 	size_t cnt, cap;
@@ -55,7 +55,7 @@ static void write_amount(FILE *out, uint64_t bytes)
 	fputs(text, out);
 }
 
-/* Ends a line with the caches that hold most, and frees the sums. */
+/* Ends a line with the caches that hold the most memory, and frees the sums. */
 static void write_caches(FILE *out, struct cache_sums *sums)
 {
 	uint64_t left = sums->bytes;

@@ -5,7 +5,7 @@
 
 #include "report/snapshot.h"
 
-/* Prints on stderr what was lost. If the amounts are estimates, prints this, too. */
+/* Prints on stderr what was lost. If the amounts are estimates, says so, too. */
 void lost_note(const struct snapshot *snap);
 
 #endif

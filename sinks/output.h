@@ -23,8 +23,8 @@ struct output {
 };
 
 /*
- * Opens the output; path is NULL for stdout. If document is true, each report replaces the previous
- * one. If binary is true, fails if the output is a terminal. Logs what failed.
+ * Opens the output; path is NULL for stdout. If `document` is true, each report replaces the
+ * previous one. If `binary` is true and the output is a terminal, fails. Logs what failed.
  */
 int output_init(struct output *out, const char *path, bool document, bool binary);
 /* True if the file of --output is the file at path, even if their paths differ. */

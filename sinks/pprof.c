@@ -87,7 +87,7 @@ static void add_reach(struct profile *profile, Pprof__Sample *sample,
 }
 
 /*
- * Returns an address within the call instruction. The return address in the frame is behind the
+ * Returns an address within the call instruction. The return address in the frame is after the
  * call, and may belong to another line or function.
  */
 static uint64_t call_address(const struct site *site, uint64_t frame,
@@ -182,8 +182,8 @@ static void add_period(struct profile *profile, const struct sampling *sampling)
 }
 
 /*
- * Adds the mapping of the program first, because pprof takes the first mapping for the program. The
- * file of the outermost function is used, as this function is usually in the program.
+ * Adds the mapping of the program first, because pprof takes the first mapping for the program.
+ * Uses the file of the outermost function, because this function is usually in the program.
  */
 static void add_program(struct profile *profile, const struct report_site *shown)
 {

@@ -15,7 +15,7 @@
  */
 #define BLAMED_PART 3
 
-/* Minimum memory of older blocks that is mentioned, as a fraction of resident memory */
+/* Older blocks are mentioned if they hold at least 1/OLDER_PART of resident memory */
 #define OLDER_PART 10
 /* Maximum number of size classes of older blocks in a line */
 #define CLASSES_MAX 5
@@ -165,8 +165,7 @@ static void write_advice(FILE *out, const struct rss *rss)
 	fputc('\n', out);
 }
 
-/* Returns the class with the largest sum that was not written yet; HEAP_CLASSES if there is none.
- */
+/* Returns the largest of the classes that are not written yet; HEAP_CLASSES if there is none. */
 static size_t next_class(const struct rss *rss, const bool *written)
 {
 	size_t found = HEAP_CLASSES;
@@ -195,8 +194,8 @@ static void write_classes(FILE *out, const struct rss *rss)
 }
 
 /*
- * Writes the line about older blocks, unless they are a small part. Blocks that a program has
- * allocated during the reading look older, too.
+ * Writes the line about older blocks, unless they are a small part of resident memory. Blocks that
+ * the program allocates while memleak reads the heap look older, too.
  */
 static void write_older(FILE *out, const struct rss *rss, const struct rss *first)
 {
@@ -218,8 +217,8 @@ static void write_older(FILE *out, const struct rss *rss, const struct rss *firs
 }
 
 /*
- * Writes how much an allocator other than glibc's may keep. If it is not known, says so in the
- * first line about a process.
+ * Writes how much an allocator other than glibc's may keep. If that amount is not known, says so in
+ * the first line about a process.
  */
 static void write_others(FILE *out, const struct rss *rss, bool is_first)
 {

@@ -11,8 +11,9 @@
 #include "sinks/json_writer.h"
 
 /*
- * Writes the line for `rss`, and the changes since `first`, which has the values at the start of
- * the process. NULL: this is the first line about the process, which also names what is not known.
+ * Writes the line for `rss`, and the changes since `first`, which has the values from when resident
+ * memory was first known. If `first` is NULL, writes the first line about the process, which also
+ * names what is not known.
  */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 

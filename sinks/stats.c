@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the numbers of each address space and of each process, as text and as JSON. */
+/* Writes the statistics of user memory, kernel memory and each process, as text and as JSON. */
 #include "sinks/stats.h"
 
 #include <inttypes.h>

@@ -29,8 +29,8 @@
 #define NSEC_PER_SEC 1000000000
 
 /*
- * Writes a bar for each of the last reports. The lowest bar is for the least value, the highest for
- * the greatest.
+ * Writes a bar for each of the latest reports. The lowest bar is for the least value, the highest
+ * for the greatest.
  */
 static void write_sparkline(FILE *out, const uint64_t *past, size_t cnt)
 {
@@ -154,7 +154,7 @@ static size_t lines_of(const char *text, size_t columns)
 	return lines;
 }
 
-/* Lines to which the first stack is not cut; fewer may not reach the culprit. */
+/* Minimum lines that are kept of the first stack; with fewer, the culprit might be cut off. */
 #define STACK_LINES 8
 
 /* Cuts a stack that takes more than `most` lines. Returns the number of lines cut off. */
@@ -176,8 +176,8 @@ static size_t cut_lines(char *text, size_t columns, size_t most)
 }
 
 /*
- * Writes stacks until the next one would not fit into `left` lines, but at least one. If not even
- * the first one fits, leaves out its last lines.
+ * Writes at least one stack, and further stacks until the next one would not fit into `left` lines.
+ * If not even the first stack fits, leaves out its last lines.
  */
 static int write_sites(const struct text_part *part, const struct report_site *const *sites,
 		       size_t cnt, size_t left)
@@ -266,7 +266,7 @@ static char *text_of(const struct text_part *part, void (*write)(const struct te
 	return NULL;
 }
 
-/* True if a line of the tail is a note, such as "\tlost: ..."; the totals are none. */
+/* True if a line of the tail is a note, such as "\tlost: ...". The totals are not a note. */
 static bool is_note(const char *line)
 {
 	return *line == '\t' && line[strcspn(line, ":\n")] == ':' &&
@@ -274,7 +274,10 @@ static bool is_note(const char *line)
 	       strncmp(line, "\topen:", strlen("\topen:")) != 0;
 }
 
-/* Writes the labels of the notes that begin at a line, each once, with the number of its notes. */
+/*
+ * Writes the labels of the notes from the given line on. If adjacent notes have the same label,
+ * writes it once, with their number.
+ */
 static void write_labels(FILE *out, const char *line)
 {
 	const char *between = "\t";
@@ -308,7 +311,10 @@ static void write_short_tail(FILE *out, const char *tail)
 	}
 }
 
-/* Lines in addition to head, stacks and tail: an empty one, "more stacks", the cursor's */
+/*
+ * Number of lines in addition to head, stacks and tail: an empty line, the line "more stacks", and
+ * the line of the cursor
+ */
 #define OTHER_LINES 3
 /* Lines of a short tail: the totals, the notes and an empty line */
 #define SHORT_LINES 4

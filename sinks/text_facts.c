@@ -63,7 +63,7 @@ static void write_ended(FILE *out, const struct ended *ended)
 	fputs(", which are not counted\n", out);
 }
 
-/* Writes how many descriptors are open, both those in the report and all others. */
+/* Writes how many descriptors are open: first those in the report, then all others. */
 static void write_descriptors(FILE *out, const struct report *report)
 {
 	const struct descriptor_facts *facts = &report->snapshot->descriptors;
@@ -169,8 +169,8 @@ static void write_losses(FILE *out, const struct snapshot *snap)
 }
 
 /*
- * Maximum loss, in thousandths of all allocations or bytes, that is not reported before everything
- * else
+ * Losses above this limit, in thousandths of all allocations or bytes, are reported before
+ * everything else
  */
 #define MUCH_LOST 10
 

@@ -14,8 +14,8 @@
 
 #define NAME_MOST 100
 /*
- * Minimum frames in common with the stack above for these frames to be left out; fewer frames are
- * written again
+ * Minimum number of frames in common with the stack above. If there are fewer, they are written
+ * again; otherwise they are left out
  */
 #define REPEATED_LEAST 3
 

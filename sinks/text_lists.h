@@ -9,8 +9,8 @@
 /* Writes a site, and its blocks if the report lists blocks. */
 void text_write_listed_site(const struct text_part *part, const struct report_site *shown);
 /*
- * Writes the groups of --by. The sites of each group are indented below it. They only name their
- * processes if the group does not name one.
+ * Writes the groups of --by. The sites of each group are indented below it. Sites name their
+ * processes only if the group does not name one.
  */
 void text_write_groups(const struct text_part *part);
 /* Writes the largest block of each process. */

@@ -60,9 +60,7 @@ void text_write_sign(const struct text_part *part, enum text_style style)
 		fputs(signs[style], part->out);
 }
 
-/*
- * Returns the indentation of the lines below a site's line, in addition to that of the site's line.
- */
+/* Returns the additional indentation of the lines below a site's line. */
 static const char *step_of(enum text_look look)
 {
 	return look == LOOK_BCC ? "\t" : "    ";
@@ -238,8 +236,8 @@ bool text_several_processes(const struct snapshot *snap)
 }
 
 /*
- * Returns the last folders and the name in a path. They are enough to distinguish files of the same
- * name, and short enough to read.
+ * Returns the last folders and the name in a path. This part is long enough to distinguish files of
+ * the same name, and short enough to read.
  */
 static const char *path_tail(const char *path, unsigned int parts)
 {
@@ -293,7 +291,7 @@ void text_write_place(FILE *out, const struct sym_location *location)
 }
 
 /*
- * True if the report is of a core file. A site is then a sort of blocks, and has a name instead of
+ * True if the report is of a core file. A site is then a class of blocks, and has a name instead of
  * a stack.
  */
 static bool is_of_core(const struct text_part *part)
@@ -443,7 +441,7 @@ static void write_ages(FILE *out, const struct site *site)
 
 /*
  * True if the growth of a site is written. A new site has grown by its whole size, which the line
- * above already has.
+ * above already shows.
  */
 static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 {
@@ -622,7 +620,7 @@ static void write_reach(struct note *note, const struct site_reach *reach)
 	}
 }
 
-/* Ends the notes, and adds ages. If there are no other notes, writes nothing. */
+/* Adds the ages to the notes, and ends the line. If there are no notes yet, writes nothing. */
 static void note_end(struct note *note, const struct site *site)
 {
 	if (!note->before)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes parts of reports for people: times, names, stacks, notes. It knows nothing of the order of
- * the parts in a report.
+ * Writes parts of reports for people: times, names, stacks, notes. This module knows nothing of the
+ * order of the parts in a report.
  */
 #ifndef SINKS_TEXT_PART_H
 #define SINKS_TEXT_PART_H
@@ -27,8 +27,8 @@ struct text_part {
 	bool with_process;
 	enum text_look look;
 	/*
-	 * The site whose stack was written before. Outer frames in common with that stack are not
-	 * written again.
+	 * The site whose stack was written directly before. Outer frames in common with that stack
+	 * are not written again.
 	 */
 	const struct report_site *above;
 	/* In text_write_stack(): leave template arguments out of long names. */
@@ -39,15 +39,15 @@ enum text_style {
 	STYLE_LOST,
 	STYLE_GROWS,
 	STYLE_STEADY,
-	STYLE_OPEN, /* not known yet */
+	STYLE_OPEN, /* the verdict is not known yet */
 	STYLE_CULPRIT,
 	STYLE_DIM,
 	STYLE_BOLD,
 	STYLE_CNT
 };
 
-/* Control characters that begin and end a style with LOOK_MARKED. Names never contain them. */
-#define TEXT_MARK_BEGIN 1 /* add the enum text_style */
+/* With LOOK_MARKED: control characters that begin and end a style. Names never contain them. */
+#define TEXT_MARK_BEGIN 1 /* plus the value of enum text_style */
 #define TEXT_MARK_END 14
 
 /* Begin and end a style. Without colours, both functions do nothing. */
@@ -122,14 +122,14 @@ void text_write_name(FILE *out, const char *name);
 /* Writes the standard errors of estimates. */
 void text_write_error(FILE *out, double bytes_variance, double count_variance);
 
-/* Writes a line for each kind of loss. If all is set, this includes kinds that did not occur. */
+/* Writes a line for each kind of loss. If `all` is set, this includes kinds that did not occur. */
 void text_write_lost(FILE *out, const uint64_t *lost, bool all);
 
-/* Writes "1 site" or "2 sites". The argument word is the singular. */
+/* Writes "1 site" or "2 sites". `word` is the singular. */
 void text_write_count(FILE *out, uint64_t cnt, const char *word);
 /*
- * Writes "80 bytes, 1 allocation, 2 sites". It is not "80 bytes in 1 allocation", which scripts
- * would take for the line of a stack.
+ * Writes "80 bytes, 1 allocation, 2 sites". Does not write "80 bytes in 1 allocation", because
+ * scripts would take this for the line of a stack.
  */
 void text_write_sums(FILE *out, uint64_t bytes, uint64_t count, size_t site_cnt);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes verdicts: lines for people, and the numbers behind them for programs. */
+/* Writes verdicts: lines for people; for programs, the numbers on which verdicts are based. */
 #include "sinks/verdict.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static void write_losses(const struct text_part *part)
 	fputs(left == 1 ? " has lost blocks\n" : " have lost blocks\n", part->out);
 }
 
-/* Suspects that have a line of their own. */
+/* Sums over the suspects that have a line of their own. */
 struct named {
 	size_t cnt; /* number of their sites */
 	double per_s;
@@ -121,8 +121,8 @@ static bool is_advised(const struct text_part *part, enum footprint_part footpri
 }
 
 /*
- * Writes the part of resident memory up to `last` that has grown most. Returns false and writes
- * nothing if it is not known.
+ * Writes which part of resident memory has grown most, among the parts up to `last`. Returns false
+ * and writes nothing if this is not known.
  */
 static bool write_grown(const struct text_part *part, enum rss_part last, const char *before)
 {
@@ -229,7 +229,7 @@ static void write_ended(const struct text_part *part)
 	fprintf(part->out, " ended with %s outstanding\n", amount);
 }
 
-/* True if the report knows nothing but that the process grows, although no site does. */
+/* True if the report only knows that the process grows although no site does. */
 static bool is_explained(const struct report *report)
 {
 	return conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.explained.process &&
@@ -331,7 +331,10 @@ static void write_lost(const struct text_part *part)
 	fprintf(part->out, " (%s) %s lost", amount, sum.count == 1 ? "is" : "are");
 }
 
-/* The style and the text of the sentence for each verdict. Each text is for a `write` of NULL. */
+/*
+ * The style and the text of the sentence for each verdict. If `write` is NULL, the sentence is
+ * `text`.
+ */
 static const struct {
 	enum text_style style;
 	const char *text;

@@ -17,7 +17,7 @@
 #include "sinks/verdict_line.h"
 
 #define LINE_MOST 3072
-/* Findings and notes that are tried at first */
+/* Maximum findings and notes in the first attempt */
 #define ITEMS_MOST 16
 
 /* Number of findings and notes that may still be written, and number left out */

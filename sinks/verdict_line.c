@@ -37,8 +37,8 @@ struct detail {
 
 /*
  * Sets of details, in the order in which they are tried until the line fits. If no set fits, names
- * are cut more and more. If no source line is known, a caller says more than the score, and is left
- * out later.
+ * are cut more and more. If no source line is known, a caller is more useful than the score, and is
+ * left out later.
  */
 static const struct detail details[] = {
 	{2, true, true, true, SIZE_MAX},    {1, true, true, true, SIZE_MAX},
@@ -244,8 +244,8 @@ struct verdict_line {
 };
 
 /*
- * Writes the line of a script at which the runtime took most of its steps. Each step is a sample:
- * the line was the next to need memory.
+ * Writes the line of a script at which the runtime took most of its steps. A step is taken by
+ * whichever line needs memory next, so the steps are a sample of these lines.
  */
 static void write_steps(FILE *out, const struct report_site *shown,
 			const struct sym_location *location, size_t name_max)

@@ -25,7 +25,10 @@ char *verdict_loss_line(const struct text_part *part, const struct proven_loss *
 /* Writes the name of a function on a stack, with its source line if that is known. */
 void verdict_write_function(FILE *out, const struct report_site *site, struct stack_pos pos);
 
-/* True if the suspect may be only a part of the possible growth of the pool report->unclear. */
+/*
+ * True if the suspect's growth may be only a part of the possible growth of the pool
+ * report->unclear.
+ */
 bool verdict_is_part(const struct report *report, const struct suspect *suspect);
 
 /* Write lines about possible growth that is not reported as a suspect. */
