@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * arrays: reallocates several arrays ten times a second, each array from one place, until it gets a
- * byte. One array keeps its size, all others grow.
+ * arrays: reallocates several arrays ten times a second, each array at one call site, until it
+ * reads a byte from stdin. One array keeps its size, all others grow.
  */
 #include <poll.h>
 

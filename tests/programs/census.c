@@ -4,7 +4,7 @@
  * Prints the outstanding blocks, and a line for each size class to which only this program's own
  * allocations belong:
  *
- *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES	counts, and usable sizes
+ *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES	counts, each with the usable bytes
  *
  * Also prints glibc's own figures for the heap, the number of freed blocks that glibc counts as
  * used because they are in the thread's cache, and the number of touched pages of blocks with
@@ -61,7 +61,7 @@ static void fill(void **blocks, size_t cnt, size_t size, struct sum *sum)
 	}
 }
 
-/* Frees two of five blocks, which are not adjacent, so glibc does not merge them. */
+/* Frees two of every five blocks. They are not adjacent, so glibc does not merge them. */
 static void drop(void **blocks, size_t cnt, struct sum *from, struct sum *to)
 {
 	for (size_t i = 0; i < cnt; i++) {

@@ -20,7 +20,7 @@
 
 static void *held[HELD_MAX], *blocks[BLOCKS_MAX];
 static long held_cnt, round_cnt, block_cnt;
-static long begun, joined, freed; /* numbers of rounds */
+static long begun, joined, freed; /* number of the latest such round */
 
 OWN_FRAME static void *chase_block(size_t size)
 {

@@ -2,8 +2,8 @@
 /*
  * churn [PAIRS]: always holds 20,000 blocks (one less for a moment between free and malloc), each
  * of which is soon replaced. With PAIRS, limits the rate to that number of free/malloc pairs per
- * millisecond. Prints at the end the number of pairs, their time in nanoseconds, and the most pairs
- * in a millisecond.
+ * millisecond. Prints at the end the number of pairs, their time in nanoseconds, and the highest
+ * number of pairs in any millisecond.
  */
 #include <poll.h>
 #include <time.h>

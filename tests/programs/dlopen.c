@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * dlopen FILE HOW: loads a library and calls its plugin_work(). HOW: "stay" keeps the library
- * loaded; "unload" unloads it in the next phase, "fast_unload" at once; "alloc" calls the library's
- * own malloc once for each byte read from stdin, "new" the library's operator new.
+ * loaded; "unload" unloads it in the next phase, "fast_unload" immediately; "alloc" calls the
+ * library's own malloc once for each byte read from stdin, and "new" calls the library's operator
+ * new instead.
  */
 #include <dlfcn.h>
 

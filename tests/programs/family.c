@@ -156,7 +156,7 @@ static void run_server(int cnt)
 	end(cnt);
 }
 
-/* Children that end at once, without exec. */
+/* Children that end immediately, without exec. */
 static void run_brief(int cnt)
 {
 	begin();

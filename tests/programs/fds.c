@@ -3,7 +3,8 @@
  * fds PART: opens descriptors and closes some of them. Prints `older N`, the number of descriptors
  * that are open before memleak is attached, and `mapping FUNCTION N N descriptor` for each function
  * that leaves N descriptors open. PART: open, close, unseen (opened and closed in ways that memleak
- * does not trace), exec, exec_at_once, fork, grow and turn (until its input ends).
+ * does not trace), exec, exec_at_once, fork, grow, turn. The parts grow and turn run until stdin
+ * ends.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,7 +28,8 @@
 
 #include "truth.h"
 
-#define FAR_NUMBER 3000 /* for a close_range() over more descriptors than memleak follows */
+#define FAR_NUMBER 3000 /* a number so high that close_range() closes more descriptors than memleak
+			   follows */
 #define PER_SECOND 50
 #define TURNED 100
 
@@ -228,8 +230,8 @@ static void open_all(void)
 }
 
 /*
- * Closes descriptors by each system call that does so, among them one from before memleak was
- * attached. The lowest closed number is then used again.
+ * Closes descriptors by each system call that can close them. One of these descriptors was opened
+ * before memleak was attached. Then opens a file, which gets the lowest closed number.
  */
 static void close_some(int older)
 {

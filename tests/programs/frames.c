@@ -2,7 +2,7 @@
 /*
  * frames FIRST SECOND HOW: loads a library, makes it leak, unloads it, and repeats this with a
  * second library at the same address. HOW: "wait" ends a phase before it unloads each library,
- * "quick" has no such phases, "churn" repeats all a hundred times.
+ * "quick" has no such phases, "churn" repeats all of this a hundred times.
  */
 #include <dlfcn.h>
 
@@ -18,9 +18,9 @@ static void *symbol(void *library, const char *name)
 
 struct plugin {
 	void *library;
-	char *function; /* copied, as the library gets unloaded */
+	char *function; /* copied, because the library gets unloaded */
 	size_t size;
-	const size_t *place; /* address of a variable with equal offsets in all libraries */
+	const size_t *place; /* address of a variable that has the same offset in all libraries */
 };
 
 OWN_FRAME static void call_plugin(void (*work)(void))

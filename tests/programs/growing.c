@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * growing SECONDS: calls functions that hold memory in different ways, until it gets a byte. On a
- * slow machine, its seconds are longer. Functions that leak are printed as `grows FUNCTION ...`, the
- * fastest first, functions that do not as `stays FUNCTION ...`. Prints `ready` again after SECONDS.
+ * growing SECONDS: calls functions that hold memory in different ways, until it reads a byte from
+ * stdin. Counts time in steps, so its seconds are longer on a slow machine. Prints the functions
+ * that leak as `grows FUNCTION ...`, the fastest first, and the functions that do not leak as
+ * `stays FUNCTION ...`. Prints `ready` again after SECONDS.
  */
 #include <poll.h>
 
@@ -11,7 +12,7 @@
 #define TICK_MS 10
 #define PER_SECOND (1000 / TICK_MS)
 #define QUEUE 10000
-#define SAW_SECONDS 11 /* no tooth ends with SECONDS */
+#define SAW_SECONDS 11 /* period of sawtooth(); SECONDS must not be a multiple of it */
 
 static void *queue[QUEUE];
 static void *saw[SAW_SECONDS * PER_SECOND];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * handover PAIRS SLOTS: four threads each repeat PAIRS times: put a new block into one of SLOTS
- * slots at random and free the block that was there, whichever thread allocated it.
+ * handover PAIRS SLOTS: each of four threads does this PAIRS times: it puts a new block into a
+ * random one of SLOTS slots, and frees the block that was there, whichever thread allocated it.
  */
 #include <pthread.h>
 

@@ -2,8 +2,8 @@
 /*
  * inherited NAME [PACE_MS]: forks children that inherit blocks. Each process prints its blocks as
  * `holds PID FUNCTION COUNT BYTES KIND INHERITED`; INHERITED is the number of inherited blocks. A
- * process that ends at once prints `held`. The expected sums are kept in memory, so a child
- * inherits them along with the blocks.
+ * process that ends immediately prints `held` instead. The expected sums are kept in memory, so a
+ * child inherits them along with the blocks.
  */
 #include "inherited.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Part of inherited.c: operations on blocks, one process at a time, and the expected sums. */
+/*
+ * Part of inherited.c: operations on blocks, which the processes do in turn, and the expected sums.
+ */
 #ifndef INHERITED_H
 #define INHERITED_H
 

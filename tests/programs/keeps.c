@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * keeps SCENE: changes its heap after a byte of the runner, and goes on until the next byte. Then
- * prints `kept BYTES`, the free memory in its heap, `leaked BYTES`, and `older COUNT BYTES`, the usable
- * size of the blocks from before.
+ * keeps SCENE: changes its heap after the runner has sent a byte, and goes on until the next byte.
+ * Then prints `kept BYTES` (the free memory in its heap), `leaked BYTES`, and `older COUNT BYTES`
+ * (the number and the usable size of the blocks that were allocated before the first byte and still
+ * exist).
  *
- *  leak   frees three of four old blocks, which leaves gaps, and leaks blocks that do not fit in
- *  spike  allocates blocks, and frees all but the last one, below which the heap is not trimmed
+ *  leak   frees three of four old blocks, and leaks blocks that do not fit into the gaps
+ *  spike  allocates blocks, and frees all but the last; the heap below that one is not trimmed
  */
 #include <malloc.h>
 #include <poll.h>

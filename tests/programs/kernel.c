@@ -2,13 +2,13 @@
 /*
  * kernel [-t THREADS] THING[:COUNT[:SIZE]]...: holds exact amounts of kernel memory. Before the
  * first phase all things are allocated and freed once, so that the kernel's caches are filled.
- * Phases: all things are allocated; the same number is allocated again (growth); then one thing
- * after the other is freed. Prints truth lines of this form:
+ * Phases: all things are allocated; the same number is allocated again (growth); then the things
+ * are freed one after another. Prints truth lines of this form:
  *
  *	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
  *
- * Truth lines have names of things instead of functions, as functions differ between kernels; the
- * test cases know which function belongs to a thing. If the machine cannot make a thing, the
+ * Truth lines have names of things instead of functions, because functions differ between kernels;
+ * the test cases know which function belongs to a thing. If the machine cannot make a thing, the
  * program prints "missing WHY".
  */
 #include <pthread.h>

@@ -3,14 +3,15 @@
  * kernel_flow WHAT [COUNT [THREADS]]: allocates and frees kernel memory. All phases are equal
  * rounds, and no memory is held between rounds, except as noted below.
  *
- *	messages    sends and receives, a queue for each thread, with a malloc and a free in
- *	            between: tracing these must not hide frees in the kernel
- *	watches     adds and removes an epoll descriptor: freed after a grace period
- *	timerfds    the same with timers: freed in bulk, without an event
- *	options     sets IP options again and again: old ones are freed in bulk
- *	fragments   datagrams of many fragments over lo: lists of buffers, freed in bulk
- *	children    connections that are never accepted: made in interrupts; held in the first phase
- *	packets     datagrams to and fro through a veth pair, each end in its own network namespace
+ *	messages    sends and receives messages, with one queue per thread; mallocs and frees in
+ *	            between, which are traced, must not hide frees in the kernel
+ *	watches     adds and removes a watch of epoll, which is freed after an RCU grace period
+ *	timerfds    creates and closes timerfds, which are freed in bulk, without an event
+ *	options     sets IP options again and again; the old ones are freed in bulk
+ *	fragments   sends datagrams of many fragments over lo; their buffers are freed in bulk
+ *	children    makes connections, which the kernel allocates in interrupts and nobody accepts;
+ *	            those of the first phase are held until the second phase
+ *	packets     sends datagrams both ways through a veth pair between two network namespaces
  *	child       a child of the process makes messages; the process itself makes none
  *	exec        makes messages, then executes another program, which holds them
  *	receive     makes a queue, and empties it in each phase
@@ -158,7 +159,7 @@ static void fragments(int phase)
 	}
 }
 
-/* Resets both ends, so that no socket waits for a minute. */
+/* Resets the connections, so that no socket stays in TIME_WAIT for a minute. */
 static void hang_up(int *fds)
 {
 	struct linger linger = {.l_onoff = 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kinds of kernel memory that a program can allocate in exact amounts, with an entry for each kind.
- * Uses only system calls of Linux 5.10.
+ * Kinds of kernel memory that a program can allocate in exact amounts. The arrays have an entry for
+ * each kind. Uses only system calls of Linux 5.10.
  */
 #ifndef KERNEL_THINGS_H
 #define KERNEL_THINGS_H

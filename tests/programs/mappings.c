@@ -208,7 +208,7 @@ static void munmap_fails(void)
 
 OWN_FRAME static void free_block(void *p)
 {
-	char room[64]; /* moves stale data of free() into the hole of the other frame */
+	char room[64]; /* moves stale data of free() to where map_in_hole has its array hole */
 
 	keep(room);
 	free(p);
@@ -245,8 +245,8 @@ static void after_free(void)
 }
 
 /*
- * Moves a mapping of the first phase in the second phase, some time later. The mapping keeps its
- * age.
+ * In the second phase, some time later, moves a mapping that was made in the first phase. The
+ * mapping keeps its age.
  */
 static void move_later(void)
 {
@@ -355,8 +355,8 @@ static void used_moved(void)
 }
 
 /*
- * A forked child inherits mappings and the parts in use. What it changes later affects only its own
- * count.
+ * A forked child inherits mappings and the parts in use. Its later changes affect only the child's
+ * own count.
  */
 static void used_forked(void)
 {
@@ -511,7 +511,10 @@ static void unseen_reserve(void)
 	say_new(1, 8);
 }
 
-/* Makes many mappings at once: no record in memleak's ring buffer may be lost or reordered. */
+/*
+ * Makes many mappings in quick succession: no record in memleak's ring buffer may be lost or
+ * reordered.
+ */
 static void many(void)
 {
 	for (int i = 0; i < 20000; i++) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mix WAY SITES BLOCKS: allocates BLOCKS blocks of mixed sizes from each of SITES stacks, with
- * equal sizes for each stack, then frees them. WAY is how:
+ * mix WAY SITES BLOCKS: allocates BLOCKS blocks of mixed sizes from each of SITES stacks, with the
+ * same sizes from each stack, then frees them. WAY selects how the blocks are allocated:
  *  heap     by malloc
  *  zeros    by malloc, but every second block has size 0
  *  realloc  by realloc of blocks of other sizes
- *  maps     by mmap; the second half of each mapping is unmapped at once
+ *  maps     by mmap; the second half of each mapping is unmapped immediately
  *  threads  by malloc, ten blocks in each of many threads
  */
 #include <pthread.h>

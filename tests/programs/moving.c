@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * moving SECONDS: reallocates some blocks again and again, so that they move. Meanwhile allocates
- * and frees many other blocks. So memleak has to relocate the table entries of the moved blocks all
- * the time.
+ * moving SECONDS: reallocates some blocks again and again, so that they move. At the same time,
+ * allocates and frees many other blocks. So memleak has to relocate the table entries of the moved
+ * blocks all the time.
  */
 #include <pthread.h>
 #include <stdatomic.h>

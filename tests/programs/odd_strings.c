@@ -9,7 +9,7 @@
 
 #define PAGE 4096
 
-/* Number of bytes that memleak reads at once */
+/* Number of bytes that memleak reads in one step */
 #define PIECE 65535
 
 /* Returns the given string itself instead of a copy. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Uses the allocator of bump.c, linked in, from a library or with a prefix, and all ways of freeing
- * of C23 and older standards: free, free_sized, free_aligned_sized, cfree.
+ * Uses the allocator of bump.c, which is linked in, comes from a library, or has a prefix. Uses all
+ * functions of C23 and of earlier standards that free memory: free, free_sized, free_aligned_sized,
+ * cfree.
  */
 #include "truth.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * prefork COUNT: a server whose workers run before memleak is attached. The server has COUNT
- * children, and each child has a child itself. When the server goes on, all these processes leak,
- * fork another process that also leaks, and print the blocks that they hold: `child PID COUNT
- * BYTES`.
+ * children, and each child has one child. When the runner lets the server go on, each of these
+ * workers leaks, and forks another process that also leaks. They all print the blocks that they
+ * hold: `child PID COUNT BYTES`.
  */
 #include <signal.h>
 #include <sys/prctl.h>

@@ -14,7 +14,7 @@
  * Arguments are the name of a scene, and "busy" if a thread must run all the time. The program
  * prints "ready" before planting, so that memleak can be attached, and again when all is planted.
  * If valgrind or LeakSanitizer runs the program, that tool then checks the same state as memleak,
- * with the same frames in use. Nothing is freed before.
+ * with the same frames in use. Nothing is freed before this check.
  *
  * No stray pointers may remain: the stack below the frames in use and caller-saved registers are
  * wiped, and only scenes about freed memory free anything. Sizes are multiples of 16, except in
@@ -50,8 +50,8 @@ struct scene {
 	OWN_FRAME static void scene_##name(void)
 
 /*
- * Defines a function that allocates blocks. The name of the function tells its blocks from all
- * others.
+ * Defines a function that allocates blocks. The name of the function distinguishes its blocks from
+ * all other blocks.
  */
 #define MAKER(name)                                                                                \
 	OWN_FRAME static void *name(size_t size)                                                   \
@@ -133,8 +133,8 @@ OWN_FRAME __attribute__((unused)) static void wipe_little(void)
 
 /*
  * Functions that wipe the stack are inlined, so that wiping starts at the stack depth at which the
- * program later waits. The frame of the function that waits there has parts that nothing else
- * overwrites.
+ * program later waits. The frame of the waiting function will have unused parts, which nothing but
+ * the wiping overwrites.
  */
 #define WIPED static inline __attribute__((always_inline, unused))
 

@@ -67,7 +67,7 @@ OWN_FRAME static void *from_reallocarray(size_t cnt)
 	return keep(reallocarray(NULL, cnt, 16)); /* LEAK */
 }
 
-/* Allocates by each function twice. One of both blocks is kept, the other is lost. */
+/* Allocates by each function twice. One of the two blocks is kept, the other is lost. */
 SCENE(allocator_functions)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -223,8 +223,8 @@ MAKER(behind_small_free); /* LEAK */
 MAKER(behind_huge_free);  /* LEAK */
 
 /*
- * Allocates a block that holds the given one, and a spacer behind it, so that holders are not
- * adjacent when they are freed.
+ * Allocates a holder, a block that points to the given block, and then a spacer, so that holders
+ * are not adjacent when they are freed.
  */
 static void *holder_of(size_t size, void *block)
 {

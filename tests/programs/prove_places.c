@@ -231,7 +231,7 @@ MAKER(behind_sealed); /* LEAK */
 MAKER(within_sealed); /* LEAK */
 
 /*
- * A page in the middle of a large block is inaccessible. Pointers in that page and behind it count.
+ * A page in the middle of a large block is inaccessible. Pointers in that page and after it count.
  */
 SCENE(protected_page_in_a_block)
 {
@@ -335,7 +335,10 @@ SCENE(data_of_a_timer)
 MAKER(in_pipe);   /* LEAK */
 MAKER(in_signal); /* LEAK */
 
-/* Pointers that only the kernel has and does not show: in a pipe, and in a blocked signal. */
+/*
+ * Pointers that are only in the kernel, which does not show them: in a pipe, and in a blocked
+ * signal.
+ */
 SCENE(kept_by_the_kernel_alone)
 {
 	union sigval value;
@@ -386,7 +389,7 @@ static void open_ring(struct ring *ring)
 		((unsigned int *)(memory + params.sq_off.array))[i] = i;
 }
 
-/* Submits a request; the kernel reads it at once, and then its memory is cleared. */
+/* Submits a request. The kernel reads it immediately; then the memory of the request is cleared. */
 static void request(const struct ring *ring, int opcode, int fd, void *data)
 {
 	struct io_uring_sqe *sqe = &ring->requests[*ring->tail & ring->mask];
@@ -485,7 +488,7 @@ MAKER(with_first_key); /* LEAK */
 MAKER(with_late_key);  /* LEAK */
 
 /*
- * Values of the first 32 thread-specific keys are in the thread's descriptor. Values of further
+ * Values of the first 32 thread-specific keys are in the thread's descriptor. Values of all other
  * keys are in a block that the C library allocates.
  */
 SCENE(thread_specific_data)

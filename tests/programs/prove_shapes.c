@@ -124,7 +124,7 @@ MAKER(between);     /* LEAK */
 
 /*
  * A pointer to the last byte of a block counts. Pointers past a block's end or before its start do
- * not count. The blocks in between are held, as some allocators leave no gap between blocks.
+ * not count. The blocks in between are held, because some allocators leave no gap between blocks.
  */
 SCENE(ends_of_blocks)
 {

@@ -33,7 +33,7 @@ static void put(void *memory, size_t word, void *block)
 #ifdef __x86_64__
 /*
  * hold_NAME(block) sleeps forever with the pointer in exactly one place. The red zone and all other
- * registers are wiped, as earlier calls could have left copies there.
+ * registers are wiped, because earlier calls could have left copies there.
  */
 #define HOLD(name, before, call)                                                                   \
 	void hold_##name(void *block);                                                             \
@@ -122,7 +122,10 @@ static void *holds_none(void *arg)
 	return arg;
 }
 
-/* Checks the next scenes: a thread like theirs that keeps the pointer nowhere loses the block. */
+/*
+ * Checks the method of the next scenes: if a thread like theirs keeps the pointer nowhere, the
+ * block must be lost.
+ */
 SCENE(thread_that_holds_nothing)
 {
 	start(holds_none, NULL);
@@ -478,8 +481,8 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 	swapcontext(&back, &current->context);
 	current = NULL;
 	/*
-	 * swapcontext() saved registers in the variable back. Clear the saved registers: they
-	 * contain the function's arguments, among them a pointer into the block.
+	 * swapcontext() saved registers in the variable `back`. Clear them, because they contain
+	 * the arguments of swapcontext(), one of which points into the block.
 	 */
 	memset(&back, 0, sizeof(back));
 }
@@ -488,7 +491,7 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 
 /*
  * Three coroutine stacks: two in blocks, of which one is held and one is lost, and one in a mapping
- * behind a guard page.
+ * after a guard page.
  */
 SCENE(coroutines)
 {
@@ -639,7 +642,7 @@ static void *judges(void *arg)
 	return arg ? place[3] : NULL;
 }
 
-/* The process is ended by another thread than the sleeping main thread. */
+/* While the main thread sleeps, another thread ends the process. */
 SCENE(another_thread_ends_the_process)
 {
 	void *volatile place[8] = {[3] = held_by_main(NODE)};

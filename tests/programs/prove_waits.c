@@ -615,7 +615,7 @@ static void check_children(const char *variant)
 
 	if (!strcmp(variant, "loners"))
 		return;
-	/* Checks that no child is left but the sleeping child. */
+	/* Check that no child other than the sleeping one exists. */
 	if (!strcmp(variant, "walls") && wait4(-1, &status, WNOHANG | __WALL, NULL))
 		fault("children", "there is one more", 0);
 }

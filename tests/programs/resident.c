@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * resident SCENE: fills a heap, and prints its true sizes: `live BYTES` of blocks with their
- * headers, `trimmed BYTES` by which a child's memory shrinks by malloc_trim(), `arenas COUNT`.
+ * resident SCENE: fills a heap, and prints its true sizes: `live BYTES`, the blocks with their
+ * headers; `trimmed BYTES`, the memory that malloc_trim() frees in a forked child; `arenas COUNT`.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -61,7 +61,7 @@ static void full(void)
 		take(i, 200 + i % 100);
 }
 
-/* Memory freed at the end of the heap stays there, as trimming is off. */
+/* Memory freed at the end of the heap stays there, because trimming is off. */
 static void top(void)
 {
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
@@ -115,7 +115,7 @@ static void renew(size_t i)
 	churned[i] = malloc(16 + i % 3000);
 }
 
-/* Frees a block and allocates it again, for ever. */
+/* Frees random blocks and allocates them again, for ever. */
 static void *churn(void *arg)
 {
 	unsigned int seed = 1;
@@ -125,7 +125,7 @@ static void *churn(void *arg)
 	return arg;
 }
 
-/* As fragmented, while a thread changes the same arena. */
+/* Like fragmented(), but a thread keeps changing the same arena. */
 static void busy(void)
 {
 	pthread_t thread;
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	};
 	size_t trimmed;
 
-	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* set, so that glibc does not adjust it */
+	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* glibc does not adjust a threshold that was set */
 	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
 		if (argc < 2 || strcmp(argv[1], scenes[i].name) != 0)
 			continue;

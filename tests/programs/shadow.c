@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * shadow SEED OPERATIONS THREADS GROUP[,GROUP]...: allocates and frees memory at random in all
- * possible ways, and keeps records of what is outstanding. In each round, each thread runs
+ * possible ways, and keeps records of the outstanding memory. In each round, each thread runs
  * OPERATIONS operations; then all threads stop, and each process prints its blocks as `holds PID
- * FUNCTION COUNT BYTES KIND INHERITED`; a process that ends prints `held`. With one thread, a seed
- * always gives the same operations.
+ * FUNCTION COUNT BYTES KIND INHERITED`; a process that ends prints `held` instead of `holds`. With
+ * one thread, a seed always gives the same operations.
  */
 #include <fcntl.h>
 #include <malloc.h>
@@ -266,7 +266,7 @@ static struct request new_request(void)
 		r.call = NEW + (int)below(new_aligned ? 3 : 2);
 		r.align = (size_t)32 << below(6);
 		/*
-		 * Round up, as operator new of the C++ library requests whole multiples of the
+		 * Round up, because operator new of the C++ library requests whole multiples of the
 		 * alignment.
 		 */
 		if (r.call == NEW_ALIGNED)
@@ -288,7 +288,7 @@ static void allocate(struct block *block)
 	void *p;
 
 	/*
-	 * Operator new would throw if memory is limited by any thread, which group STARVED does:
+	 * In group STARVED, any thread may limit memory at any time, and operator new would throw:
 	 * use malloc() instead.
 	 */
 	if (r.call >= NEW && r.call <= NEW_ALIGNED && groups[STARVED])
@@ -335,7 +335,7 @@ static void do_heap(void)
 	release(&block->busy);
 }
 
-/* Allocates many blocks and frees them at once, so that slots and addresses are reused. */
+/* Allocates many blocks and frees them immediately, so that slots and addresses are reused. */
 static void do_burst(void)
 {
 	void *p[64];
@@ -585,8 +585,8 @@ static void do_brief(void)
 }
 
 /*
- * Signal handlers: a handler allocates, even if it has interrupted an allocation, or jumps out of
- * it.
+ * Signal handlers, which may interrupt an allocation: a handler allocates or maps memory, and may
+ * then jump out of the interrupted function.
  */
 
 static void on_signal(int number)
@@ -711,7 +711,7 @@ static void await_brief(void)
 
 static void maybe_fork(void);
 
-/* A child takes part in some rounds, ends at once, or executes another program. */
+/* A child takes part in some rounds, ends immediately, or executes another program. */
 static void child_main(uint64_t seed, unsigned round)
 {
 	state = seed;
@@ -825,7 +825,7 @@ static void main_round(void)
 	books_tell("holds");
 }
 
-/* Waits for a byte of the runner; at the end of the input, ends the program. */
+/* Waits for a byte from the runner; at the end of the input, ends the program. */
 static void await_word(void)
 {
 	char byte;
@@ -851,7 +851,8 @@ static void read_groups(char *list)
 
 int main(int argc, char **argv)
 {
-	char *skipped = getenv("SHADOW_SKIPS"); /* skips one update in this number: planted error */
+	/* A planted error: if the value is N, one in N updates is skipped. */
+	char *skipped = getenv("SHADOW_SKIPS");
 	uint64_t seed;
 
 	must(argc == 5, "usage: shadow SEED OPERATIONS THREADS GROUP[,GROUP]...");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * spread: audit() leaks strings of eleven sizes, and lend() allocates as much but frees it a second
- * later, both from 4096 stacks in turn, until it gets a byte.
+ * spread: until a byte is read from stdin, audit() leaks strings of eleven sizes, and lend()
+ * allocates as much but frees it a second later. Both are called from 4096 stacks in turn.
  */
 #include <poll.h>
 

@@ -20,8 +20,8 @@ typedef void *(*make_heap)(void);
 char *__strdup(const char *string);
 
 /*
- * Lengths are near PIECE, one more than memleak reads at once, and near MOST, the most that it
- * reads.
+ * Many lengths are near PIECE or MOST. PIECE is one more than memleak reads in one step; MOST is
+ * the maximum that it reads of a string.
  */
 #define PIECE 65536
 #define MOST (16 * (PIECE - 1))
@@ -79,7 +79,7 @@ static void release(void *p)
 	((void (*)(void *))function("mi_free"))(p);
 }
 
-/* Leaves no copy behind. */
+/* Leaves no copy: calls fail, use the caller's buffer, or their copies are freed. */
 static void nothing(void *heap)
 {
 	static char buffer[PATH_MAX];

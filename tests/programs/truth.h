@@ -62,8 +62,8 @@ static inline void maps(const char *function, size_t count, size_t bytes, const 
 }
 
 /*
- * Prints an explanation and exits with code 99 if the condition holds is false, as the program
- * cannot do its part then.
+ * If `holds` is false, prints an explanation and exits with code 99, because the program then
+ * cannot do its part.
  */
 static inline void must(int holds, const char *what)
 {
@@ -73,7 +73,7 @@ static inline void must(int holds, const char *what)
 	_exit(99);
 }
 
-/* Waits for a byte of the runner; exits if the runner has ended. */
+/* Waits for a byte from the runner; exits if the runner has ended. */
 static inline void wait_byte(void)
 {
 	char byte;

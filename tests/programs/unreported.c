@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unreported NAME: makes calls that a filter on sizes from 1000 bytes leaves out. They are so
- * frequent that a tracer may stop watching their returns. Also makes calls around, within and after
- * them, which must be counted. The program defines malloc and valloc on top of the library's
- * aligned_alloc.
+ * unreported NAME: makes calls that a filter leaves out, because they request less than 1000 bytes.
+ * They are so frequent that a tracer may stop watching their returns. Also makes calls around,
+ * within and after them, which must be counted. The program defines malloc and valloc on top of the
+ * library's aligned_alloc.
  */
 #include <malloc.h>
 #include <setjmp.h>
@@ -235,8 +235,8 @@ static void interrupt(void)
 }
 
 /*
- * A signal handler allocates in the middle of a call, so its call is nested. The handler runs on
- * the same or on an alternate stack.
+ * A signal handler allocates in the middle of a call, so the handler's call is nested. The handler
+ * runs on the same or on an alternate stack.
  */
 static void signals(int flags)
 {

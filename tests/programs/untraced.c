@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * untraced PART: grows by memory that memleak does not trace, until stdin ends. Prints `grows
- * PER_SECOND`, then ready. PART: shared (maps a memfd each time), files (maps this program's file
- * each time), descriptors, sockets, threads (which sleep), anonymous (touches memory mapped before),
- * used (touches shared memory mapped before, which is no growth), nothing.
+ * PER_SECOND`, then ready. PART: shared (each step maps a memfd), files (each step maps this
+ * program's file), descriptors, sockets, threads (which sleep), anonymous (touches memory that is
+ * mapped at the start), used (touches shared memory that is mapped at the start, which does not
+ * count as growth), nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 #define FILE_PIECE (16 << 10)
 #define SOCKETS 5
 
-static char *room; /* memory mapped before */
+static char *room; /* memory mapped at the start, and touched piece by piece */
 static size_t used;
 
 static void *map_room(int flags)
@@ -104,7 +105,7 @@ static void do_nothing(void)
 static const struct kind {
 	const char *name;
 	void (*grow)(void);
-	long each; /* growth per step, in bytes or pieces */
+	long each; /* growth per step: bytes, or number of things */
 } kinds[] = {
 	{"shared", share, PIECE},
 	{"files", map_file, FILE_PIECE},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Allocates blocks of many sizes, up to terabytes, from one place. The program's own malloc hands
- * out mere address space. memleak packs count and bytes of a stack into one word: neither may
- * overflow into the other, when they grow or shrink.
+ * out address space without memory. memleak packs the count and the bytes of a stack into one word:
+ * neither may overflow into the other when they grow or shrink.
  */
 #include <sys/mman.h>
 

@@ -43,7 +43,7 @@ static void await(const int *ends)
 	must(read(ends[0], &byte, 1) == 1, "read");
 }
 
-/* The parent waits meanwhile, as both use the same thread-local variables. */
+/* The parent waits while this function runs, because both use the same thread-local variables. */
 static int work(void *arg)
 {
 	(void)arg;
@@ -87,8 +87,8 @@ static void wait_for_worker(void)
 }
 
 /*
- * Lets the worker work between allocations of its parent. The worker was started before memleak was
- * attached, or later.
+ * Lets the worker allocate and free between allocations of its parent. The worker is started before
+ * or after memleak is attached.
  */
 static void works(void)
 {

@@ -2,7 +2,7 @@
 /*
  * A preloaded allocator. For each block it requests HEADER bytes more from the C library's
  * allocator, and returns the memory after these bytes. If HEADER is 0 and the compiler optimises,
- * this is a tail call.
+ * the call of that allocator is a tail call.
  */
 #include <dlfcn.h>
 
