@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a table of the last 300 requests that frees removed entries.
+// Healthy: a table that holds the last 300 requests and frees removed entries.
 // expect: nothing
 // library: glib-2.0 (libglib2.0-dev)
 #include <glib.h>

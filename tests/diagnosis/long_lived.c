@@ -7,7 +7,7 @@
 
 unsigned int requests_per_s = REQUESTS_PER_S;
 
-static char *connections[REQUESTS_PER_S * 61]; /* index: number of the request in which each ends */
+static char *connections[REQUESTS_PER_S * 61]; /* index: number of the request that ends it */
 
 static void open_connection(unsigned int end)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: each of 512 handlers keeps a copy of its request. The fault is in how they are called.
+// Leaks: each of 512 handlers keeps a copy of its request. Their caller has to free it.
 // expect: dispatch
 #include "server.h"
 

@@ -97,8 +97,8 @@ static void render_page(const char *headers)
 }
 
 /*
- * True once the runner has written a byte to stdin, as it does when memleak traces this program, or
- * has closed stdin.
+ * True once the runner has closed stdin or written a byte to it. The runner writes the byte when
+ * memleak traces this program.
  */
 static bool is_watched(void)
 {

@@ -30,7 +30,7 @@ extern bool begins_watched; /* the first request waits until memleak traces */
 unsigned int random_below(unsigned int end);
 /* Seconds since the first request. */
 double uptime_s(void);
-/* Exits with code 99 if the condition holds is false, as the program cannot do its part then. */
+/* Exits with code 99 if `holds` is false: the program then cannot do its part. */
 void must(bool holds, const char *what);
 
 #ifdef __cplusplus

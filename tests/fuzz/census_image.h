@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input format of fuzz_census, a process's memory: one byte with the number of regions, their
- * descriptions, then the first bytes of each region. The rest of each region is zeros.
+ * The input format of fuzz_census, which describes the memory of a process: one byte with the
+ * number of regions, their descriptions, then the first bytes of each region. The rest of each
+ * region is zeros.
  */
 #ifndef TESTS_FUZZ_CENSUS_IMAGE_H
 #define TESTS_FUZZ_CENSUS_IMAGE_H

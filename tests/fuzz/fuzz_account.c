@@ -52,7 +52,7 @@ static uint64_t bytes_of(const struct account *account)
 	return account->region[ACCOUNT_CHUNKS] + 2 * sizeof(struct account_chunk);
 }
 
-/* Adds two blocks of one stack, of which one is spilled. Also adds an event and a range. */
+/* Adds two blocks of one stack; one of the blocks is spilled. Also adds an event and a range. */
 static void fill(char *file, const struct account *layout)
 {
 	struct account_frame *frames = (void *)(file + layout->region[ACCOUNT_FRAMES]);
@@ -78,7 +78,10 @@ static void fill(char *file, const struct account *layout)
 	*range = (struct account_range){.start = 0x20000, .end = 0x30000, .mapped_size = 0x10000};
 }
 
-/* Writes a word near the start of a region, or near the end of the last chunk, behind its lines. */
+/*
+ * Writes a word near the start of a region, or near the end of the last chunk, after the chunk's
+ * lines.
+ */
 static void write_word(char *file, const struct account *layout, const struct word *word,
 		       bool in_head)
 {

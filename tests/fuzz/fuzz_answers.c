@@ -2,7 +2,7 @@
 /*
  * Fuzzes reading the replies of the prober and the unwinder, whose processes a hostile file may
  * control; "make fuzz" builds and runs it. The first byte of an input selects the kind of reply.
- * The sources are included, as the reading functions are private to them.
+ * The sources are included, because the functions that read replies are private.
  */
 #include "prober/prober.c"
 #include "unwinder/unwinder.c"

@@ -13,7 +13,7 @@
 
 #define PAGE 4096ULL
 
-/* Maximum size of a region, in pages. Larger regions take time and reach no further code. */
+/* Maximum size of a region, in pages. Larger regions take time and reach no other code. */
 #define PAGES_MAX 64U
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

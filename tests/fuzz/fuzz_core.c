@@ -10,7 +10,7 @@
 #include "proof/core_build_id.h"
 #include "proof/core_file.h"
 
-/* Maximum number of mappings to check. Checking more of them would reach no further code. */
+/* Maximum number of mappings to check. Checking more of them would reach no other code. */
 #define MAPPINGS_MAX 256
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -84,8 +84,8 @@ static void check_notes(const struct core_notes *notes)
 }
 
 /*
- * Leaves memory out that memleak does not need, and checks the sums after that: content bytes are
- * those of the segments, and absent bytes have not become more.
+ * Twice leaves out the memory that memleak does not need, and then checks the sums: the content
+ * bytes are the sum over the segments, and the second time does not increase the absent bytes.
  */
 static void check_account(struct core_file *core)
 {

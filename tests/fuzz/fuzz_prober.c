@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A file can request any amount of memory; the real helper process is limited, too. */
+/* A file can request any amount of memory, so memory is limited, as in the real helper process. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the parsers of data from processes and clients that run in memleak itself, outside of
- * helpers: mapping records, the dynamic linker's list of modules in a target's memory,
- * /proc/PID/status, and the Host of a request; "make fuzz" builds and runs it. The first byte of an
- * input selects one of these parsers. The source of the parser of modules is included, as its
- * functions are private.
+ * Fuzzes those parsers of data from processes and clients which memleak runs in its own process
+ * instead of in helpers: mapping records, the dynamic linker's list of modules in a target's
+ * memory, /proc/PID/status, and the Host of a request; "make fuzz" builds and runs it. The first
+ * byte of an input selects one of these parsers. The source of the parser of modules is included,
+ * because the parser's functions are private.
  */
 #include "prober/prober.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the reader of recordings and everything that handles its snapshots; "make fuzz" builds and
- * runs it. An input that begins like a recording is read as one. From any other input a recording
- * is made: it is a list of chunks, each with its length in two bytes and its content, as a fuzzer
- * would not get past checksums and deflate.
+ * runs it. An input that begins like a recording is read as a recording. Any other input is a list
+ * of chunks, each with its length in two bytes and its content; a recording is made from these
+ * chunks. Without this, the fuzzer would not get past checksums and deflate.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes retracing pointers through memory whose blocks are unknown, and names of a script's
- * variables; "make fuzz" builds and runs it. An input is a byte with flags IS_*, and memory from
- * BASE on; the rest of the memory is zeros.
+ * Fuzzes two things: retracing of pointers through memory whose blocks are unknown, and names of a
+ * script's variables; "make fuzz" builds and runs it. An input is a byte with flags IS_*, and
+ * memory from BASE on; the rest of the memory is zeros.
  */
 #include <ctype.h>
 #include <sched.h>
@@ -92,7 +92,7 @@ static void check_names(const struct image *image)
 	}
 }
 
-/* Use one worker: more threads take time and reach no further code. */
+/* Use one worker: more threads take time and reach no other code. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	cpu_set_t set;

@@ -128,7 +128,10 @@ static void check_symbols(const struct kallsyms *table)
 	}
 }
 
-/* Parses two lists, the halves of the text, as before and after a change in the kernel. */
+/*
+ * Parses each half of the text as a list of symbols: the lists before and after a change in the
+ * kernel.
+ */
 static void fuzz_kallsyms(const char *text, size_t len)
 {
 	struct kallsyms tables[2];

@@ -40,7 +40,7 @@ static struct walker_space *make_space(void)
 	return space;
 }
 
-/* Reduces numbers that are too large, as the helper would refuse the whole copy. */
+/* Reduces numbers that are too large, because the helper would refuse a copy with such numbers. */
 static void bound(struct unwind_copy *copy)
 {
 	copy->register_cnt %= UNWIND_COPY_REGISTERS + 1;

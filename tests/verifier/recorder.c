@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Preloaded into memleak: turns on the verifier's statistics for each program that is loaded, and
- * appends a line to the file VERIFIER_FIGURES: program name, number of processed instructions, 0 or
- * the error. All kernels since 5.2 print these statistics; bpf_prog_info has the number only since
- * 5.16.
+ * appends a line to the file VERIFIER_FIGURES: name of the program, number of processed
+ * instructions, and 0 or the error of the load. All kernels since 5.2 print these statistics;
+ * bpf_prog_info has the number only since 5.16.
  */
 #include <dlfcn.h>
 #include <errno.h>

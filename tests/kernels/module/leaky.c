@@ -89,8 +89,8 @@ static noinline int leak_pages(unsigned int most)
 }
 
 /*
- * alloc_pages_bulk_array() fills empty entries of its array. If there are old pages, every other
- * entry at the front has one.
+ * alloc_pages_bulk_array() fills empty entries of its array. Old pages, if there are any, are put
+ * into every second entry at the front of the array.
  */
 static noinline int leak_bulk_page(unsigned int most)
 {
@@ -115,7 +115,10 @@ static noinline int leak_percpu(unsigned int most)
 	return hold(&percpus, (void __force *)block);
 }
 
-/* Allocates memory that RCU frees, which may lack a tracepoint: it must not be reported. */
+/*
+ * Allocates memory that RCU frees, possibly without a tracepoint event. The memory must not be
+ * reported.
+ */
 static noinline int leak_nothing(unsigned int most)
 {
 	struct fleeting *block = kmalloc(sizeof(*block), GFP_KERNEL);
