@@ -9,7 +9,7 @@
 #include "report/snapshot.h"
 
 #define RECORDING_VERSION 8
-/* First version with each feature. */
+/* Format version that introduced each feature. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
 #define RECORDING_WITH_HANGING 4
@@ -58,7 +58,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_RSS 4U
 #define RECORDING_TALLY_ENDED_HERE 8U
 
-/* Numbers of words that the parts of a snapshot have. */
+/* Number of words of each part of a snapshot. */
 #define HEAD_WORDS 11
 #define STAT_WORDS(header) (8 + (header)->shape_cnt + 2 * (header)->table_cnt)
 #define PROOF_WORDS (7 + 2 * REACH_CNT)
@@ -98,13 +98,13 @@ enum {
 	SITE_LARGEST_TID,
 	SITE_LARGEST_INHERITED,
 	SITE_LAST_PID,
-	SITE_LAST_COMM, /* number of a string; the same holds for SITE_CACHE */
+	SITE_LAST_COMM, /* this word and SITE_CACHE are numbers of strings */
 	SITE_CACHE,
 	SITE_MARKS,
 	SITE_AGES, /* for each class: bytes, count, kept */
 	SITE_UNSEEN_FREES = SITE_AGES + 3 * AGE_CLASS_CNT,
 	SITE_PROVED,
-	SITE_REACH, /* for each kind: bytes, count */
+	SITE_REACH, /* for each result of a proof: bytes, count */
 	SITE_LOST_BYTES = SITE_REACH + 2 * REACH_CNT,
 	SITE_LOST_COUNT,
 	SITE_LOST_WITH_BYTES,
@@ -116,7 +116,7 @@ enum {
 	SITE_WORDS,
 };
 
-/* Convert a site to its words and back, except the strings. */
+/* Convert a site to its words and back. The caller converts the strings. */
 void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *words);
 void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *site);
 

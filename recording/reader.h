@@ -28,8 +28,8 @@ struct read_site {
 	struct site fixed;                     /* constant part of the site; owns its frames */
 	const struct sym_location **locations; /* names of each frame; NULL if unknown */
 	uint64_t words[SITE_WORDS];
-	uint64_t left;        /* first snapshot without the site; 0 before it was in one */
-	struct block *blocks; /* they have times of birth instead of ages */
+	uint64_t left;        /* snapshot in which the site disappeared; 0 if it never did */
+	struct block *blocks; /* contain times of birth instead of ages */
 	size_t block_cnt;
 };
 
@@ -41,8 +41,9 @@ struct read_peak_site {
 /* The chain of holders of a site's blocks, in the current snapshot. */
 struct read_chain {
 	size_t site;
-	struct holder *holders; /* their site fields are not set; see sites */
-	size_t *sites; /* site number of each holder, counted from 1; 0 if it has no site */
+	struct holder *holders; /* the holders' site fields are not set; see `sites` */
+	/* Number of each holder's site, counted from 1; 0 if the holder has no site. */
+	size_t *sites;
 	size_t cnt;
 };
 
@@ -51,7 +52,7 @@ struct recording {
 	struct recording_header header;
 	struct symbol_backend symbols;
 	size_t memory_left; /* remaining memory budget */
-	uint64_t snapshots; /* number of snapshots begun */
+	uint64_t snapshots; /* number of snapshots that reading has begun */
 	bool ended;
 	bool begun;
 	uint64_t *words; /* words of the current snapshot */
@@ -72,7 +73,7 @@ struct recording {
 	size_t summary_cnt;
 	struct process_tally *tallies;
 	size_t tally_cnt;
-	struct peak peak; /* times and totals; its arrays are made anew for each snapshot */
+	struct peak peak; /* times and totals; the arrays are allocated anew for each snapshot */
 	bool has_peak;
 	struct read_peak_site *peak_sites;
 	size_t peak_site_cnt;
@@ -82,12 +83,12 @@ struct recording {
 	size_t chain_cnt, chain_cap;
 	struct hanging_sum *hanging;
 	size_t hanging_cnt, hanging_cap;
-	const uint64_t *frames; /* frames of the snapshot */
+	const uint64_t *frames; /* frames of the current snapshot */
 	size_t frame_cnt;
-	const struct sym_location **frame_locations; /* locations of frames, with the same index */
+	const struct sym_location **frame_locations; /* location of each of the frames */
 };
 
-/* Takes memory from the budget. False if the rest of the budget is too small. */
+/* Takes memory from the budget. False if too little of the budget remains. */
 bool recording_take_memory(struct recording *recording, size_t cnt, size_t item_bytes);
 
 int recording_take_string(struct recording *recording, struct byte_reader *from);
@@ -96,8 +97,8 @@ int recording_take_process(struct recording *recording, struct byte_reader *from
 void recording_free_names(struct recording *recording);
 
 /*
- * Return the item with a number; the take functions read the number first. Return NULL for number 0
- * and after a failure.
+ * Return the item with the given number. The functions with "take" in their names read the number
+ * from the chunk. Return NULL for number 0 and after a failure.
  */
 const char *recording_string_at(const struct recording *recording, uint64_t number);
 const char *recording_take_string_ref(const struct recording *recording, struct byte_reader *from);
@@ -128,7 +129,7 @@ void recording_give_hanging(struct recording *recording, struct snapshot *snap);
 
 /* True if the memory budget suffices for the snapshot. */
 bool recording_has_room(const struct recording *recording);
-/* Makes a snapshot from the data that was read last. */
+/* Makes a snapshot from the most recently read data. */
 int recording_make_snapshot(struct recording *recording, struct snapshot *ret);
 
 #endif

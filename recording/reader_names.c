@@ -33,7 +33,7 @@ int recording_take_string(struct recording *recording, struct byte_reader *from)
 	if (from->failed)
 		return -EBADMSG;
 	/*
-	 * Includes the memory for a copy of the string in a snapshot, and for its entry in a map.
+	 * The budget also pays for a copy of the string in a snapshot, and for an entry in a map.
 	 */
 	if (!recording_take_memory(recording, 2 * len + 8 * MALLOC_BYTES, 1))
 		return -EFBIG;
@@ -121,8 +121,8 @@ const struct sym_location *recording_take_location_ref(const struct recording *r
 }
 
 /*
- * Reads a process. Takes memory from the budget also for a summary, tallies and a copy in a
- * snapshot.
+ * Reads a process. Its share of the budget includes a summary, a tally, and a copy of the process
+ * in a snapshot.
  */
 int recording_take_process(struct recording *recording, struct byte_reader *from)
 {

@@ -65,8 +65,8 @@ static int find_or_add(struct recording *recording, uint64_t number, struct read
 }
 
 /*
- * True if the number may be reused for another site: reports have forgotten the old site. All
- * recorders wait for that. So reports never remember more sites than there are numbers.
+ * True if the number of a site may be reused for another site: reports no longer remember the old
+ * site. Recorders keep to this rule, so reports never remember more sites than there are numbers.
  */
 static bool is_free(const struct recording *recording, const struct read_site *site)
 {

@@ -10,7 +10,7 @@
 
 /* Positions at which the next items are stored in the snapshot's arrays. */
 struct maker {
-	size_t *index; /* for each site number, the index in the snapshot, or SIZE_MAX */
+	size_t *index; /* for each site number: index of the site in the snapshot, or SIZE_MAX */
 	struct recording *recording;
 	struct snapshot *snap;
 	const struct sym_location **next_location;

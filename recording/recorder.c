@@ -85,7 +85,10 @@ void recorder__free(struct recorder *recorder)
 	free(recorder);
 }
 
-/* Returns the summary of a process that was recorded last; all its words are 0 before the first. */
+/*
+ * Returns the summary that was recorded most recently for a process; all its words are 0 if none
+ * was.
+ */
 static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 {
 	if (array_reserve(&recorder->summaries, &recorder->summary_cap, (size_t)process + 1))

@@ -33,11 +33,11 @@ struct section_buffer {
 struct recorded_site {
 	uint64_t id;
 	size_t number;
-	uint64_t definition;  /* hash of the site's constant part; 0 before it is recorded */
-	uint64_t names;       /* hash of the locations; 0 before they are recorded */
-	uint64_t blocks_hash; /* hash of the blocks; 0 before they are recorded */
-	uint64_t last; /* number of the last snapshot that had the site, in itself or in its peak */
-	uint64_t retry_at; /* snapshot at which missing names are looked up; 0 if complete */
+	uint64_t definition;  /* hash of the site's constant part; 0 if not recorded yet */
+	uint64_t names;       /* hash of the locations; 0 if not recorded yet */
+	uint64_t blocks_hash; /* hash of the blocks; 0 if not recorded yet */
+	uint64_t last;     /* latest snapshot that had the site, either directly or in its peak */
+	uint64_t retry_at; /* snapshot at which names are looked up again; 0 if all are known */
 	uint64_t retry_gap;
 	uint64_t words[SITE_WORDS];
 	/* Data of the snapshot being added. */
@@ -62,7 +62,7 @@ struct recorder {
 	size_t site_cnt;
 	size_t site_cap;
 	struct hash_map by_id; /* entries of sites, with the site's id as key */
-	uint64_t *words; /* words of the last snapshot; while a snapshot is added, its words */
+	uint64_t *words; /* words of the latest snapshot, then those of the snapshot being added */
 	uint64_t peak_t0_ns;
 	uint64_t peak_highest_bytes;
 };
@@ -75,8 +75,8 @@ int recorder_string(struct recorder *recorder, const char *text, uint64_t *ret);
 int recorder_process(struct recorder *recorder, const struct process *process, uint64_t *ret);
 
 /*
- * Adds names of frames that were not found before. Without all, skips sites whose next retry is not
- * due.
+ * Adds names of frames that were not found before. If `all` is false, skips sites whose next retry
+ * is not due.
  */
 int recorder_add_names(struct recorder *recorder, struct symbol_backend *symbols, bool all,
 		       uint64_t deadline_ns);
@@ -85,7 +85,9 @@ int recorder_add_names(struct recorder *recorder, struct symbol_backend *symbols
  * Finds or creates the entries of a snapshot's sites, and records the constant parts of the sites.
  */
 int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap);
-/* Records changes in the states of sites, then drops sites that have been absent for long. */
+/*
+ * Records changes in the states of sites. Then drops sites that have been absent for a long time.
+ */
 int recorder_add_states(struct recorder *recorder, const struct snapshot *snap);
 int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap);
 void recorder_free_sites(struct recorder *recorder);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records the sites: their numbers, and the changes of their states. A number is reused when its
- * site has been absent for long.
+ * Records the sites: their numbers, and the changes of their states. The number of a site is reused
+ * when the site has been absent for a long time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define FORGET_AFTER 64
 _Static_assert(FORGET_AFTER > HISTORY_POINTS_MAX, "numbers are free when reports have forgotten");
 
-/* Sets *from to the first unused number that is not below *from; all lower numbers are in use. */
+/* Advances *from to the lowest unused number. All numbers below *from must be in use. */
 static int free_number(struct recorder *recorder, size_t *from)
 {
 	while (*from < recorder->site_cnt && recorder->sites[*from])
@@ -85,8 +85,8 @@ static void put_definition(struct section_buffer *section, const struct recorded
 }
 
 /*
- * Records the constant part of a site if it has changed: the stack changes when frames are resolved
- * later.
+ * Records the constant part of a site if it is new or has changed. It changes if frames of the
+ * stack are resolved later.
  */
 static int define(struct recorder *recorder, struct recorded_site *entry)
 {
@@ -140,8 +140,8 @@ int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap)
 		err = define(recorder, entry);
 	}
 	/*
-	 * The stacks of a peak were resolved at the time of the peak, which suffices for sites that
-	 * are gone now.
+	 * Sites that are only in the peak: their stacks were resolved at the time of the peak, and
+	 * are not resolved again.
 	 */
 	for (size_t i = 0; !err && snap->peak && i < snap->peak->site_cnt; i++) {
 		err = add_site(recorder, &snap->peak->sites[i], &from, &entry);

@@ -115,7 +115,7 @@ struct symbol_backend *recording__symbols(struct recording *recording)
 	return &recording->symbols;
 }
 
-/* Reads the words of a snapshot. Rejects a snapshot that is older than the one before. */
+/* Reads the words of a snapshot. Rejects a snapshot that is older than the previous one. */
 static int take_head(struct recording *recording, struct byte_reader *from)
 {
 	const uint64_t *words = recording->words;

@@ -7,11 +7,11 @@
  * The file format, with all numbers in little-endian order:
  *
  *   header    "memleak\x1a", u32 version, u32 flags (enum recording_flag), 16 random bytes that
- *             identify the run, u8 numbers of losses, call shapes and tables that this version
- *             knows (these lists grow at the end; all other changes raise the version), u8 0,
- *             u32 CRC-32 of all bytes before
- *   chunk     one for each snapshot, written at once: u32 size of the data, u32 inflated size,
- *             u32 CRC-32 of both numbers and the data; then the data, each chunk deflated
+ *             identify the run; u8 number of losses, u8 number of call shapes and u8 number of
+ *             tables that this version knows (these lists grow at the end; all other changes
+ *             raise the version); u8 0, u32 CRC-32 of all bytes before
+ *   chunk     one for each snapshot, written by one write: u32 size of the data, u32 inflated
+ *             size, u32 CRC-32 of both numbers and the data; then the data, each chunk deflated
  *             separately by zlib (RFC 1950)
  *
  * The data of a chunk are the changes since the previous chunk, written as numbers of
@@ -19,7 +19,8 @@
  *
  *   head      changes of the snapshot's words
  *   strings   new strings, numbered from 1 through all chunks; 0 stands for no string
- *   locations new locations (the names of an address), numbered in the same way; 0 if unknown
+ *   locations new locations (the names of an address), numbered in the same way; 0 stands for an
+ *             unknown location
  *   processes new processes, numbered in the same way
  *   sites     number (possibly reused) and constant part of each new site
  *   names     location of each frame, for each newly named site
@@ -47,7 +48,7 @@
 /* Options of the recorded run. */
 enum recording_flag {
 	RECORDING_BLOCKS = 1 << 0, /* individual blocks */
-	RECORDING_AGES = 1 << 1,   /* ages of blocks; not with -C */
+	RECORDING_AGES = 1 << 1,   /* ages of blocks; not set with -C */
 	RECORDING_PEAK = 1 << 2,
 	RECORDING_SUMMARY = 1 << 3,
 };
@@ -89,8 +90,8 @@ bool recording__same_run(const struct recording *a, const struct recording *b);
 /*
  * Reads the next snapshot. Its frames have names until another snapshot is read. Returns 1 if there
  * is a snapshot, 0 at the end, -EBADMSG if the rest of the file is truncated or damaged, -EFBIG if
- * the snapshot would take too much memory, -ENOMEM or -EIO. After 0 or an error, no snapshot can be
- * read.
+ * the snapshot would take too much memory, -ENOMEM or -EIO. After 0 or an error, no more snapshots
+ * can be read.
  */
 int recording__next(struct recording *recording, struct snapshot *ret, bool *final);
 
@@ -98,13 +99,13 @@ int recording__next(struct recording *recording, struct snapshot *ret, bool *fin
 struct recorded_moment {
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
-	bool between; /* taken between two reports, for neither of them */
+	bool between; /* taken between two reports; no report shows it */
 };
 
 /* Like recording__next(), but returns only the time of the snapshot. */
 int recording__skip(struct recording *recording, struct recorded_moment *ret);
 
-/* Returns the names for the sites of the last snapshot read. */
+/* Returns a backend that names the frames of the most recently read snapshot. */
 struct symbol_backend *recording__symbols(struct recording *recording);
 
 #endif
