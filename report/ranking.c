@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Remembers sites by their ids. A site without memory is remembered for HISTORY_POINTS_MAX further
- * updates, so that memory that comes and goes keeps its history; not if its process has ended.
+ * Remembers sites by their ids. A site that holds no memory any more is remembered for
+ * HISTORY_POINTS_MAX more updates, unless its process has ended. So memory that comes and goes
+ * keeps its history.
  */
 #include "report/ranking.h"
 
@@ -16,7 +17,7 @@ struct entry {
 	struct site_history history;
 	/* Image of the site's process; 0 if the site belongs to no single process. */
 	uint32_t image;
-	/* Number of the last update in which the site was in the snapshot. */
+	/* Number of the latest update with a snapshot that had the site. */
 	uint64_t update;
 	uint64_t reported_bytes; /* bytes and blocks at the last report */
 	uint64_t reported_count;
@@ -34,7 +35,8 @@ struct process_sum {
 struct process_sums {
 	struct process_sum *items;
 	size_t cnt, cap;
-	struct hash_map by_image; /* 1 + index in items, by key, stored as a pointer */
+	/* 1 + index in `items`, stored as a pointer; the key is the image. */
+	struct hash_map by_image;
 };
 
 struct ranking {
@@ -87,8 +89,9 @@ void ranking__free(struct ranking *ranking)
 }
 
 /*
- * Returns the index of the point to drop: the interval between its neighbours is shortest relative
- * to its age. So the remaining points cover the whole past, and are denser towards the present.
+ * Returns the index of the point to drop: for this point, the interval between the points before
+ * and after it is shortest, relative to the point's age. So the remaining points cover the whole
+ * past, and are denser towards the present.
  */
 static size_t least_informative(const struct site_history *history)
 {
@@ -149,8 +152,8 @@ static int add_to_process(struct process_sums *sums, uint32_t image, const struc
 }
 
 /*
- * True if the frees of blocks from before tracing are known. They are not if blocks are suppressed
- * or untracked, because frees of such blocks look the same.
+ * True if the number of frees of blocks from before tracing is known. It is not known if blocks are
+ * suppressed or not tracked, because frees of such blocks look the same.
  */
 static bool earlier_are_known(const struct snapshot *snap)
 {
@@ -193,7 +196,10 @@ static int sum_processes(struct ranking *ranking, const struct snapshot *snap)
 	return err;
 }
 
-/* Makes a point of a site. count_blocks() must have been called. */
+/*
+ * Makes a history point from the state of a site. count_blocks() must have been called for the
+ * site.
+ */
 static struct history_point point_of(const struct ranking *ranking, const struct entry *entry,
 				     uint64_t elapsed_ns, const struct site *site)
 {
@@ -234,8 +240,8 @@ static void count_blocks(struct entry *entry, const struct site *site)
 }
 
 /*
- * Adds a site. If there was an update before, the site's history begins with an empty point at
- * that update.
+ * Adds a site. Unless this is the first update, the site's history begins with an empty point at
+ * the time of the previous update.
  */
 static int add_site(struct ranking *ranking, const struct site *site, struct entry **ret)
 {
@@ -323,7 +329,7 @@ static bool is_over(const struct ranking *ranking, const struct entry *entry)
 
 /*
  * Adds an empty point to the history of each site that is not in the snapshot. Drops sites that
- * have been missing for long, and sites of ended processes.
+ * have been missing for a long time, and sites of ended processes.
  */
 static int update_absent(struct ranking *ranking, const struct snapshot *snap, bool is_reported)
 {

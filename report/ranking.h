@@ -29,9 +29,9 @@ void ranking__free(struct ranking *ranking);
 int ranking__update(struct ranking *ranking, const struct snapshot *snap, struct growth *growth);
 
 /*
- * Like ranking__update(), but remembers cnt sums over sites of the snapshot instead of its sites;
- * the sums may overlap. growth[i] is set for the sum made by make(arg, i, ret). Only one sum exists
- * at a time, because sums are large.
+ * Like ranking__update(), but remembers cnt sums over sites of the snapshot instead of the single
+ * sites; the sums may overlap. make(arg, i, ret) must make sum i, whose growth is stored in
+ * growth[i]. Only one sum exists at a time, because sums are large.
  */
 int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
 			 void (*make)(const void *arg, size_t i, struct site *ret), const void *arg,
@@ -40,7 +40,9 @@ int ranking__update_sums(struct ranking *ranking, const struct snapshot *snap,
 /* Remembers a snapshot taken between two reports; growth is still relative to the last report. */
 int ranking__note(struct ranking *ranking, const struct snapshot *snap);
 
-/* Forgets the sites that were not in the last snapshot. For sites that never come back. */
+/*
+ * Forgets the sites that were not in the latest snapshot. To be used if such sites never come back.
+ */
 void ranking__forget_absent(struct ranking *ranking);
 
 /* Number of snapshots that are remembered, and the time between the first and the last of them. */

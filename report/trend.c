@@ -13,95 +13,99 @@
 
 #define LEAST_CONFIDENCE 0.95
 /*
- * Length of the window, which is the judged last part of a site's past, as a fraction of that past.
- * The window is long enough to see temporary memory being freed.
+ * Length of the window, as a fraction of the site's past. The window is the latest part of the
+ * past, which is the part that is judged. It is long enough to see temporary memory being freed.
  */
 #define LATER_PART 0.6
 #define LEAST_SCORE 0.4
 /*
- * Minimum rises of a growing site. A site that grows in steps needs LEAST_STEPS: programs load in a
- * few steps.
+ * Minimum rises of a site for it to count as growing. A site that grows in steps needs LEAST_STEPS,
+ * because programs also load in a few steps.
  */
 #define LEAST_RISES 3
 #define LEAST_STEPS 5
 #define STEADY_RISES 0.7
 /*
- * Maximum duration of a step, relative to that of the step before. A vector that doubles takes
- * twice as long for each step; the factor is larger because a report may show a step late.
+ * Maximum duration of a step, relative to the duration of the previous step. A vector that doubles
+ * takes twice as long for each step; the factor is larger because a report may show a step late.
  */
 #define WIDENING 3
 /*
- * Minimum rate of the last step, relative to the average rate. With a lower rate, the site is
+ * Minimum rate of the latest step, relative to the average rate. With a lower rate, the site is
  * levelling off.
  */
 #define STEP_RATE 0.5
 /*
- * Part of a site's maximum that counts as all of it, when the end of its growth is looked for, and
- * the maximum time in seconds after that end during which further growth is expected. A leak that
- * comes in bursts is quiet between them.
+ * MOST_OF_ALL: growth counts as ended when the site has reached this part of its maximum.
+ * LONGEST_QUIET_S: maximum time in seconds after the end of growth during which more growth is
+ * expected. A leak that comes in bursts is quiet between them.
  */
 #define MOST_OF_ALL 0.9
 #define LONGEST_QUIET_S 60.0
-/* Length of the recent past, in reports and in average steps. */
+/* Minimum length of the recent past, in reports; for growth in steps, also in average steps. */
 #define LATE_REPORTS 4
 #define LATE_STEPS 4
 /* Minimum recent rate of growth, relative to the earlier rate. */
 #define STILL_GROWING 0.2
 /*
- * Growth is even if it is this certain, the recent rate is at least this part of the earlier rate,
- * and the lower confidence limit of the rate at least this part of the rate.
+ * Growth is even if three conditions hold: it is growth with this confidence, its recent rate is at
+ * least EVEN_RATE of the earlier rate, and the lower confidence limit of its rate is at least
+ * EVEN_RATE of the rate.
  */
 #define EVEN_CONFIDENCE 0.99
 #define EVEN_RATE 0.5
 /*
- * Maximum freed blocks per block of growth. If lifetimes are spread over orders of magnitude, about
- * half of the blocks that reach an age are freed before they reach twice that age. With fewer frees
- * than this maximum, the blocks cannot have such ordinary lifetimes.
+ * Maximum freed blocks per block of growth. If the lifetimes of blocks vary by orders of magnitude,
+ * about half of the blocks that reach an age are freed before they reach twice that age. If fewer
+ * blocks are freed than this maximum, the blocks do not have such lifetimes.
  */
 #define MOST_FREED 0.125
 /*
- * Lifetime in seconds that counts as unlimited. A short window has few frees even if blocks live
- * long but not for ever. So the maximum freed blocks per block of growth is window / LONG_LIFE_S,
- * or MOST_FREED if that is less.
+ * Lifetime in seconds that counts as unlimited. In a short window, few blocks are freed even if all
+ * of them are freed after a long time. So the maximum freed blocks per block of growth is the
+ * window divided by LONG_LIFE_S, or MOST_FREED if that is less.
  */
 #define LONG_LIFE_S 3600.0
 /*
- * Minimum rises for the conclusion that blocks that replace each other are one growing buffer. If
- * the sizes of such blocks are random, they rise 7 times in a row in one of 8! = 40320 cases.
+ * Minimum rises for the conclusion that blocks which replace each other are one growing buffer. If
+ * the sizes of the blocks are random, the probability of 7 rises in a row is 1/8! = 1/40320.
  */
 #define REPLACED_RISES 7
-/* Minimum gain of blocks older than a span: the probability of 8 chance rises is 2^-8. */
+/*
+ * Minimum number of blocks by which the blocks older than a span must increase. The probability
+ * that 8 rises are due to chance is 2^-8.
+ */
 #define LEAST_OLD_GAIN 8
 /*
- * Minimum tracing time, in spans. After that time, most blocks that reach the span and are ever
- * freed have been freed.
+ * Minimum tracing time for a verdict on blocks older than a span, as a multiple of the span. After
+ * that time, most of the blocks that reach the span and are freed later have been freed.
  */
 #define LEAST_SPANS 1.5
 /*
- * Minimum growth of a whole (site or process), relative to the growth of a part of its blocks. As
- * normal variation, the whole may have grown less by up to FALLS times its largest fall between two
- * reports.
+ * Minimum growth of a whole (site or process), relative to the growth of a part of its blocks. The
+ * size of a whole varies, so its growth may be lower by up to FALLS times its largest fall between
+ * two reports.
  */
 #define LEAST_SHARE 0.5
 #define FALLS 3
 /*
- * Replaces FALLS if frees of blocks from before tracing are subtracted: replacing such blocks is no
- * leak.
+ * Used instead of FALLS if frees of blocks from before tracing are subtracted. If new blocks only
+ * replace such blocks, there is no leak.
  */
 #define NET_FALLS 2
 /*
- * Minimum fraction of frees whose size is known: either the sizes of nearly all frees can be read,
- * or of none.
+ * Minimum fraction of frees with a known size, for the freed bytes to be used. In practice, the
+ * sizes of nearly all frees can be read, or of none.
  */
 #define MOST_SIZED 0.9
-/* Quantile of the normal distribution: the interval from low to high has 95 % confidence. */
+/* Quantile of the normal distribution, for confidence limits of 95 %. */
 #define Z_95 1.959964
 #define NSEC_PER_SEC 1e9
 
 /*
- * Values of a site at its points: of all blocks, or only of blocks older than a span. All blocks
- * together are judged by bytes, because a single block may grow larger and larger. Blocks older
- * than a span are judged by number, because the free of one large block would hide many small
+ * Values of a site at its points, either of all blocks or of the blocks older than a span. All
+ * blocks together are judged by bytes, because a single block may grow larger and larger. Blocks
+ * older than a span are judged by number, because the free of one large block would hide many small
  * blocks that stay.
  */
 struct series {
@@ -112,18 +116,18 @@ struct series {
 	size_t past;   /* number of earlier points that are not in the series */
 	double past_s; /* seconds since the site's first point */
 	/*
-	 * Minimum rises if the site grows in steps. Blocks older than a span may rise twice in one
-	 * step.
+	 * Minimum rises if the site grows in steps. For blocks older than a span, the minimum is
+	 * higher: their number may rise twice in one step.
 	 */
 	uint32_t least_steps;
 };
 
-/* Results about a series. */
+/* Result of examining a series. */
 struct finding {
 	double growth; /* as in struct leak_score */
 	double risen;
-	size_t since;   /* index of the point at which the window begins */
-	size_t late;    /* index of the point at which the recent past begins */
+	size_t since;   /* history index of the point at which the window begins */
+	size_t late;    /* history index of the point at which the recent past begins */
 	size_t first;   /* index into the series at which the growth begins */
 	double level_s; /* time at which the series reached its maximum */
 	bool steady;
@@ -247,8 +251,8 @@ static double median_of_three(double a, double b, double c)
 }
 
 /*
- * Returns the value at i, smoothed: a dip of one report is removed, because a block may count as
- * too young just after it was reallocated.
+ * Returns the smoothed value at i. Smoothing removes a dip of one report, because a block may count
+ * as too young just after it was reallocated.
  */
 static double smooth(const struct series *series, size_t i)
 {
@@ -276,7 +280,7 @@ static double given_back(const struct series *series)
 }
 
 /*
- * Returns the index of the last point at which a series was still about as low as at its first
+ * Returns the index of the latest point at which a series was still about as low as at its first
  * point.
  */
 static size_t beginning(const struct series *series)
@@ -290,7 +294,7 @@ static size_t beginning(const struct series *series)
 	return first;
 }
 
-/* Returns the values of a series from index `first` on. */
+/* Returns the part of a series from index `first` on. */
 static struct series part_of(const struct series *series, size_t first)
 {
 	struct series ret = *series;
@@ -309,9 +313,9 @@ static double length_s(const struct series *series, size_t first)
 }
 
 /*
- * Returns the window: the later part of a series, or its last RECENT_POINTS points if these are
- * more. After some time, this leaves out the start of a program, and the start of traffic, when
- * frees have not caught up with allocations.
+ * Returns the window, which is the later part of a series, or its latest RECENT_POINTS points if
+ * these are more. After some time, the window no longer contains the start of a program, nor the
+ * start of traffic, when frees have not caught up with allocations yet.
  */
 static struct series window_of(const struct series *series)
 {
@@ -325,7 +329,7 @@ static struct series window_of(const struct series *series)
 
 /*
  * Returns how many times a series reached a new maximum after the point `first`. Sets *ret_level_s
- * to the time of the last maximum.
+ * to the time of the latest maximum.
  */
 static uint32_t rises_of(const struct series *series, size_t first, double *ret_level_s)
 {
@@ -344,9 +348,9 @@ static uint32_t rises_of(const struct series *series, size_t first, double *ret_
 }
 
 /*
- * Returns the index at which a series began to grow as fast as it grows after `first`. Goes back
- * from `first` until the gain over a few reports was much lower, or much higher, as when a program
- * loads.
+ * Returns the index at which the growth of a series began. Goes back from `first` as long as the
+ * gain over a few reports is similar to the gain after `first`. Stops at a much lower gain, and at
+ * a much higher one, such as that of a program that loads.
  */
 static size_t extended(const struct series *series, size_t first)
 {
@@ -371,8 +375,8 @@ static bool is_steady(const struct series *series, size_t first, uint32_t rises)
 }
 
 /*
- * Returns the index at which the recent past begins: a few reports before the end, or for growth in
- * steps a few average steps before the end if that is longer.
+ * Returns the index at which the recent past begins. The recent past has a few reports. For growth
+ * in steps, it is longer if a few average steps take longer than these reports.
  */
 static size_t late_of(const struct series *series, const struct finding *found)
 {
@@ -386,10 +390,7 @@ static size_t late_of(const struct series *series, const struct finding *found)
 	return late;
 }
 
-/*
- * Returns the rate of growth since the point `late`, divided by the rate between `first` and
- * `late`.
- */
+/* Returns the rate of growth after the point `late`, divided by the rate from `first` to `late`. */
 static double lately(const struct series *series, size_t first, size_t late)
 {
 	double before_s = series->at_s[late] - series->at_s[first];
@@ -401,7 +402,10 @@ static double lately(const struct series *series, size_t first, size_t late)
 	return before > 0 ? since / length_s(series, late) / (before / before_s) : since > 0;
 }
 
-/* Returns why a series does not show growth in the window, judged by the series alone. */
+/*
+ * Returns the reason why a series does not grow in the window, judged only by the series. Returns
+ * OBJECTION_NONE if it grows.
+ */
 static enum objection object(const struct series *series, const struct series *window,
 			     const struct finding *found)
 {
@@ -450,8 +454,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Sets the rate of a trend to the median of the slopes between any two points, and sets its 95 %
- * confidence limits.
+ * Sets the rate of a trend to the median of the slopes between all pairs of points. Sets the 95 %
+ * confidence limits of the rate.
  */
 static void slope_of(const struct series *series, size_t first, struct trend *ret)
 {
@@ -566,8 +570,8 @@ static double change(const struct site_history *history, size_t since, struct am
 }
 
 /*
- * True if a whole (site or process) grew about as much as its part since a point. `fall` is the
- * largest fall of the whole, which is allowed for.
+ * True if a whole (site or process) grew about as much as its part since a point. The growth of the
+ * whole may be lower because of normal falls; `fall` is its largest fall.
  */
 static bool grew_since(const struct site_history *history, size_t since, struct amount whole,
 		       struct amount part, double fall)
@@ -580,8 +584,8 @@ static bool grew_since(const struct site_history *history, size_t since, struct 
 }
 
 /*
- * True if a whole (site or process) grew about as much as the given part of its blocks, both since
- * the window began and since the recent past began.
+ * True if a whole (site or process) grew about as much as the given part of its blocks. It must
+ * have done so since the window began, and also since the recent past began.
  */
 static bool grew_with(const struct site_history *history, const struct finding *found,
 		      struct amount whole, struct amount part)
@@ -608,8 +612,8 @@ static bool site_grew_with(const struct site_history *history, const struct find
 }
 
 /*
- * True if blocks only replace each other: in the window, their number stayed the same and their
- * bytes never fell.
+ * True if the blocks of a site only replace each other: in the window, their number never changed
+ * and their bytes never fell.
  */
 static bool are_replaced(const struct site_history *history, const struct finding *found)
 {
@@ -622,8 +626,9 @@ static bool are_replaced(const struct site_history *history, const struct findin
 }
 
 /*
- * True if the growth may only replace freed blocks from before tracing: there are enough such
- * frees, by number or by bytes, and the process did not grow if they are subtracted.
+ * True if growing blocks may only replace freed blocks from before tracing. They may if there are
+ * enough such frees, by number or by bytes, and if the process did not grow when these frees are
+ * subtracted.
  */
 static bool replace_earlier(const struct site_history *history, const struct finding *found,
 			    const struct reasons *reasons, struct amount blocks,
@@ -635,7 +640,10 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 	double sized = (double)now->sized - (double)then->sized;
 	double freed_bytes = (double)now->bytes - (double)then->bytes;
 
-	/* The number of frees falls to 0 if frees are no longer known, as after lost events. */
+	/*
+	 * The number of frees is 0 when it is no longer known, as after lost events. The difference
+	 * is then negative.
+	 */
 	if (frees <= 0 || frees < LEAST_SHARE * (double)reasons->gained)
 		return false;
 	if (!grew_with(history, found, (struct amount){.of = net_blocks_of, .is_net = true},
@@ -648,8 +656,8 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 }
 
 /*
- * Returns why growing blocks are no growth of the process: it did not grow with them, or they
- * replace blocks from before tracing.
+ * Returns the reason why growing blocks are no growth of the process: the process did not grow as
+ * much as they did, or they may only replace blocks from before tracing.
  */
 static enum objection weigh_process(const struct site_history *history, size_t span,
 				    const struct finding *found, const struct reasons *reasons)
@@ -665,8 +673,8 @@ static enum objection weigh_process(const struct site_history *history, size_t s
 }
 
 /*
- * Returns why growing blocks do not count as growth: too many are freed, the blocks only got older,
- * or they replace other blocks.
+ * Returns the reason why growing blocks do not count as growth: too many are freed, they only got
+ * older, or they replace other blocks.
  */
 static enum objection weigh(const struct site_history *history, size_t span,
 			    const struct finding *found, struct reasons *reasons)
@@ -720,13 +728,13 @@ static enum tendency tendency_of(const struct series *series, const struct findi
 }
 
 /*
- * True if a series grows in steps and the next step may not be due yet. False if the last step is
- * smaller or slower than before, like the steps of a cache that fills up.
+ * True if a series grows in steps and the next step may not be due yet. False if the latest step is
+ * smaller or slower than the step before it, as in a cache that fills up.
  */
 static bool is_between_steps(const struct series *series)
 {
 	double most = series->held[0], least = most, gained = most, gained_before = 0, gap_s = 0;
-	/* The first value is a rise, too: the site held nothing before tracing. */
+	/* Count the first value as a rise, because the site held nothing before tracing. */
 	uint32_t rises = most > 0;
 	size_t step = 0;
 
@@ -747,8 +755,8 @@ static bool is_between_steps(const struct series *series)
 }
 
 /*
- * True if a series kept what it gained, and the growth ended more recently than it took to come.
- * The time is counted from the beginning of tracing, when the site held nothing.
+ * True if a series kept what it gained, and the time since its growth ended is shorter than the
+ * growth took. The growth is taken to begin with tracing, when the site held nothing.
  */
 static bool grew_lately(const struct series *series)
 {
@@ -765,8 +773,8 @@ static bool grew_lately(const struct series *series)
 }
 
 /*
- * True if a series does not grow by the test, but the next step of its growth may still come. The
- * series of a site that has few reports counts, too.
+ * True if a series does not count as growing by the trend test, but the next step of its growth may
+ * still come. This includes sites that have few reports.
  */
 static bool is_pending(const struct series *series, const struct finding *found)
 {
@@ -816,8 +824,8 @@ static void judge(const struct site_history *history, size_t span, const struct 
 }
 
 /*
- * True if a site and its process grow at an even rate although the site frees blocks, as a queue
- * does whose reader is too slow.
+ * True if a site and its process grow at an even rate although the site frees blocks. An example is
+ * a queue whose reader is too slow.
  */
 static bool outgrows_frees(const struct site_history *history, const struct finding *found,
 			   const struct trend *trend)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Judges whether a site grows, from its state at earlier reports. Pure arithmetic. Unless stated
- * otherwise, times are nanoseconds since tracing began. With sampling, numbers are estimates for
- * all blocks, unless a comment says that sampled blocks are counted.
+ * Judges whether a site grows, from its state at earlier reports. Pure arithmetic. Unless a comment
+ * says otherwise, times are nanoseconds since tracing began. With sampling, numbers are estimates
+ * for all blocks, unless a comment says that they are numbers of sampled blocks.
  */
 #ifndef REPORT_TREND_H
 #define REPORT_TREND_H
@@ -14,8 +14,8 @@
 #include "report/snapshot.h"
 
 /*
- * Number of spans. A span is an age that blocks may reach: 2^10 ms for the first span, and four
- * times more for each further span.
+ * Number of spans. A span is an age that blocks may reach. The first span is 2^10 ms, and each
+ * other span is four times as long as the previous one.
  */
 #define SPAN_CNT 7
 
@@ -30,14 +30,17 @@ struct history_point {
 	uint64_t elapsed_ns;
 	uint64_t bytes;
 	uint64_t count;
-	/* Bytes of all sites of the process; equals `bytes` if there is no single process. */
+	/*
+	 * Bytes of all sites of the process; equal to `bytes` if the site belongs to no single
+	 * process.
+	 */
 	uint64_t process_bytes;
 	uint64_t process_blocks;
-	/* Frees by the process since tracing began, of blocks from before tracing. */
+	/* Frees by the process, since tracing began, of blocks that were allocated before. */
 	struct earlier_frees earlier;
 	/*
-	 * Sampled blocks older than each span; the last entry has all sampled blocks. All 0 with
-	 * -C.
+	 * Sampled blocks older than each span. The entry with index SPAN_CNT covers all sampled
+	 * blocks. All 0 with -C.
 	 */
 	float held_bytes[SPAN_CNT + 1];
 	uint32_t held[SPAN_CNT + 1];
@@ -45,18 +48,21 @@ struct history_point {
 };
 
 /*
- * Minimum reports, and minimum seconds, for a verdict. With fewer than five values the trend test
- * never finds a significant rise.
+ * Minimum number of reports for a verdict, and minimum time in seconds. With fewer than five
+ * values, the trend test never finds a significant rise.
  */
 #define TREND_LEAST_MOMENTS 5
 #define TREND_LEAST_S 10
 
 #define HISTORY_POINTS_MAX 32
-/* Number of latest points that are all kept; of older points, only some are kept. */
+/* Number of latest points that are always kept. Of the older points, only some are kept. */
 #define RECENT_POINTS 8
 
 enum tendency {
-	/* Too few reports, or the site grew lately and the next step may not be due yet. */
+	/*
+	 * There are too few reports, or the site grew recently and the next step may not be due
+	 * yet.
+	 */
 	TENDENCY_UNKNOWN,
 	TENDENCY_FLAT,     /* no trend: does not change, or goes up and down */
 	TENDENCY_STEADY,   /* grows at most reports */
@@ -67,13 +73,15 @@ enum tendency {
 };
 
 /*
- * How likely a site leaks. All numbers except older_ns are in [0, 1]. The score judges all blocks
- * of the site if these grow; otherwise the blocks older than some span. Blocks that are soon freed
- * would hide the blocks that leak.
+ * How likely it is that a site leaks. All numbers except older_ns are in [0, 1]. If all blocks of
+ * the site together grow, the score judges all blocks; otherwise, it judges the blocks older than
+ * some span. Among all blocks, those that are soon freed would hide those that leak.
  */
 struct leak_score {
-	double total; /* growth * unfreed; growth * risen if unfreed is not known */
-	/* Confidence that blocks grow, reduced by the largest fall relative to the growth. */
+	double total; /* growth * unfreed, or growth * risen if `unfreed` is not known */
+	/*
+	 * Confidence that blocks grow. It is reduced by the largest fall, relative to the growth.
+	 */
 	double growth;
 	double risen;      /* growth in the window, divided by the present size */
 	double unfreed;    /* probability that the next block is never freed; NAN if not known */
@@ -102,7 +110,7 @@ struct reasons {
 	int64_t gained_bytes;
 	int64_t gained; /* number of blocks by which the site grew */
 	uint64_t freed;
-	double freed_most; /* maximum freed blocks for which the site still counts as growing */
+	double freed_most; /* maximum value of `freed` for a site that counts as growing */
 	double lately;     /* recent rate of growth, divided by the earlier rate */
 };
 
@@ -111,8 +119,8 @@ struct trend {
 	/* Duration of the growth; for TENDENCY_LEVELLED, time since the growth ended. */
 	uint64_t since_ns;
 	/*
-	 * Rate while growing, or else in the window; NAN if not known. low and high are the 95 %
-	 * confidence limits of the rate.
+	 * Rate during the growth, or in the window if the site does not grow; NAN if not known. low
+	 * and high are the 95 % confidence limits of the rate.
 	 */
 	double bytes_per_s;
 	double low;
@@ -122,8 +130,8 @@ struct trend {
 	/* Blocks grow, but they may only replace freed blocks from before tracing began. */
 	bool undecided;
 	/*
-	 * Not growth yet, but no reason for an all-clear: the next step of growth may still come,
-	 * or the site grows although it frees blocks.
+	 * The site does not count as growing yet, but it is too early for an all-clear: the next
+	 * step of its growth may still come, or it grows although it frees blocks.
 	 */
 	bool pending;
 };
@@ -138,10 +146,16 @@ struct site_history {
 	struct trend trend;
 };
 
-/* Returns the number of freed blocks that were last seen in this or an older age class. */
+/*
+ * Returns the number of freed blocks that were in this or an older age class when they were last
+ * seen.
+ */
 uint64_t history_freed(const struct site_history *history, size_t age_class);
 
-/* Returns the age below which 90 % of the freed blocks were last seen; 0 if no block was freed. */
+/*
+ * Returns an age that 90 % of the freed blocks had not reached when they were last seen; 0 if no
+ * block was freed.
+ */
 uint64_t history_lifetime_ns(const struct site_history *history);
 
 /*
