@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Names of allocator functions. A function of an allocator is on the stack if it is not probed
- * itself, but calls a probed function: operator new calls malloc.
+ * Names of allocator functions. A function of an allocator is on the stack if it calls a probed
+ * function and is not probed itself. For example, operator new calls malloc.
  */
 static const char *const allocator_names[] = {
 	"malloc",       "calloc",         "realloc",       "reallocarray",
@@ -63,12 +63,12 @@ static const char *const kernel_allocator_names[] = {
 	"slab_alloc",        "allocate_slab",
 	"new_slab",          "alloc_slab_obj_exts",
 	"refill_sheaf",      "alloc_from_pcs",
-	"bpf_trampoline", /* runs inside a kernel function that BPF hooks */
+	"bpf_trampoline", /* runs inside a kernel function to which BPF is attached */
 };
 
 /*
- * Names of kernel free functions. They are compared as a whole, up to the first dot, because names
- * of other functions begin the same: kfree_skb.
+ * Names of kernel free functions. They are compared as a whole, up to the first dot, because other
+ * functions have names that begin in the same way, such as kfree_skb.
  */
 static const char *const kernel_free_names[] = {
 	"kfree",
@@ -120,7 +120,10 @@ static bool is_kernel_allocator(const char *symbol)
 	return false;
 }
 
-/* Checks the last function of the location: the functions before it are inlined into it. */
+/*
+ * Checks only the last function of the location, into which all other functions of the location are
+ * inlined.
+ */
 bool frame_is_allocator(const struct site *site, const struct sym_location *location)
 {
 	const char *symbol;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Searches a stack for the program's own function, and for the library function that it called. */
+/*
+ * Searches a stack for the program's own function to blame, and for the library function that this
+ * function called.
+ */
 #include "report/blame.h"
 
 #include <string.h>
@@ -78,7 +81,7 @@ static bool is_own(const struct owned_function *owned)
 }
 
 /*
- * True if the code is the program's, or that of an interpreter, which runs the program's scripts.
+ * True if the code is the program's, or belongs to an interpreter that runs the program's scripts.
  */
 static bool is_inside_program(const struct owned_function *owned)
 {
@@ -97,7 +100,7 @@ static bool is_foreign(const struct owned_function *owned)
 	       owned->symbol && !function_is_wrapper(owned->symbol);
 }
 
-/* Finds a function from a frame outwards: the first one for which is_wanted() is true. */
+/* Searches from a frame outwards for the first function for which is_wanted() is true. */
 static bool find(const struct options *opts, const struct report_site *shown, size_t first,
 		 wanted *is_wanted, struct owned_function *ret)
 {
@@ -122,10 +125,10 @@ static bool is_call(const struct report_site *shown, const struct owned_function
 }
 
 /*
- * Finds the library function that the function at `pos` called: the nearest one inwards. If this
- * library function has no name, as after a tail call, finds the next function inwards of the same
- * file that has a name. Wrappers, such as strdup() and the standard library of C++, do not count as
- * library functions.
+ * Finds the library function that the function at `pos` called, which is the nearest library
+ * function inwards. If it has no name, as after a tail call, finds the next named function inwards
+ * that is in the same file. Wrappers, such as strdup() and the standard library of C++, do not
+ * count as library functions.
  */
 static bool find_call(const struct options *opts, const struct report_site *shown,
 		      struct stack_pos pos, struct stack_pos *ret)
@@ -177,8 +180,8 @@ static struct stack_pos blamed_of_others(const struct options *opts,
 }
 
 /*
- * Returns the runtime's objects if an interpreter's function is blamed, which happens if no
- * script's function is known; else NULL.
+ * Returns the runtime's objects if a function of an interpreter is blamed; else NULL. An
+ * interpreter is blamed only if no function of a script is known.
  */
 static const struct runtime_objects *objects_of(const struct options *opts,
 						const struct report_site *shown)
@@ -196,7 +199,10 @@ static bool is_main(const struct sym_frame *frame)
 	return frame->symbol && !strcmp(frame->symbol, "main");
 }
 
-/* Finds the program: its executable is the outermost file on the stack that is not a library. */
+/*
+ * Returns facts about the program. Its executable is the outermost file on the stack that is not a
+ * library.
+ */
 static struct program program_of(const struct report_site *shown)
 {
 	const struct process *process = shown->site->process;
@@ -219,8 +225,8 @@ static struct program program_of(const struct report_site *shown)
 }
 
 /*
- * Returns the outermost function of the runtime that took the memory: all functions between it and
- * the allocator are in the runtime's file.
+ * Finds the runtime that allocated the memory, and returns its outermost function. All functions
+ * from this one to the allocator are in the runtime's file.
  */
 static struct stack_pos border_of(const struct options *opts, const struct report_site *shown)
 {
@@ -241,7 +247,9 @@ static struct stack_pos border_of(const struct options *opts, const struct repor
 	return border;
 }
 
-/* Blames the function of a chunk pool. At a frame with inlined functions, this is the outermost. */
+/*
+ * Blames the function of a chunk pool. If functions are inlined at its frame, blames the outermost.
+ */
 static void blame_chunk_pool(struct report_site *shown)
 {
 	size_t frame = shown->blamed_from;
@@ -250,7 +258,7 @@ static void blame_chunk_pool(struct report_site *shown)
 	shown->has_through = false;
 }
 
-/* True if the line of the script is known that made the runtime take memory. */
+/* True if the line of the script that made the runtime allocate is known. */
 static bool is_in_script(const struct report_site *shown)
 {
 	return shown->site->frame_cnt && sym_is_script(shown->locations[shown->blamed.frame]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the function to blame for a stack's memory, and the library function that it called for it.
+ * Finds the function to blame for a stack's memory, and the library function that it called to
+ * allocate.
  */
 #ifndef REPORT_BLAME_H
 #define REPORT_BLAME_H
@@ -9,10 +10,10 @@
 #include "report/report_site.h"
 
 /*
- * Sets `blamed` and `through` of a site whose frames are named. Frames before first_frame are never
- * blamed. `blamed` is the innermost named function of the program's own code (own.h) that does not
- * allocate on behalf of its callers, as judged by its name (wrapper_names.h) and by its behaviour
- * (wrapped_frame).
+ * Sets `blamed` and `through` of a site whose frames are named. Frames further in than first_frame
+ * are never blamed. `blamed` is the innermost named function of the program's own code (own.h) that
+ * does not allocate on behalf of its callers, as judged by its name (wrapper_names.h) and by its
+ * behaviour (wrapped_frame).
  *
  * If there is no such function, `blamed` is the library function that the program or its
  * interpreter called; else the innermost function of a library; else the innermost function. If the
@@ -27,7 +28,9 @@ void blame(const struct options *opts, struct report_site *shown);
  */
 bool blame_may_name(const struct options *opts, struct report_site *shown, size_t frame);
 
-/* True for start-up code that calls main(), such as _start. It is the same in all programs. */
+/*
+ * True for start-up code that calls main(), such as _start. Such code is the same in all programs.
+ */
 bool frame_is_start(const struct sym_location *location);
 
 #endif

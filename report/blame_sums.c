@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Blames calls from the innermost frames outwards, for all stacks at once, and assigns each site to
- * its innermost blamed call. Afterwards, a call whose growth is spread over many small functions
- * takes their sites.
+ * Blames calls from the innermost frames outwards, for all stacks at the same time, and assigns
+ * each site to its innermost blamed call. Afterwards, if the growth of an outer call is spread over
+ * many functions, the sites of these functions are reassigned to the outer call.
  */
 #include "report/blame_sums.h"
 
@@ -16,29 +16,31 @@
 #include "report/blame.h"
 
 /*
- * Minimum gain of a call, without the gain of blamed inner calls, for the call to be blamed; as a
- * fraction of the call's gain
+ * Minimum own gain of a call for the call to be blamed, as a fraction of its whole gain. The own
+ * gain leaves out the sites that inner calls explain.
  */
 #define LEAST_OWN 0.5
 /*
- * The growth of a call is spread if at least SPREAD_FUNCTIONS inner functions are blamed for most
- * of it, and none of them for more than SPREAD_MOST of it.
+ * The growth of a call is spread if at least SPREAD_FUNCTIONS inner functions together are blamed
+ * for most of it, and no single function is blamed for more than SPREAD_MOST of it.
  */
 #define SPREAD_FUNCTIONS 32
 #define SPREAD_MOST (1.0 / 16)
 
-/* A call that is on the stacks of sites. Gains are bytes gained in the later part of tracing. */
+/*
+ * A call that is on the stacks of sites. Gains are in bytes, and cover the later part of tracing.
+ */
 struct call {
 	bool is_named; /* the name of the called function must be looked up */
 	bool may_be_blamed;
 	bool is_main;
 	bool is_blamed;
 	bool is_spread;
-	bool is_listed;    /* is blamed, or is the call of a chunk pool that grows */
-	uint64_t function; /* hash of the name of the called function and its file */
+	bool is_listed;    /* the call is blamed, or it is the call to a chunk pool that grows */
+	uint64_t function; /* hash of the called function's name and file */
 	/* Gain of all sites with this call; 0 if their sum does not seem to leak. */
 	double gained;
-	double own;      /* gain of the sites that are not assigned to an inner call */
+	double own;      /* gain of the sites that inner calls do not explain */
 	double assigned; /* gain of the sites that are assigned to the call */
 	size_t paths;    /* number of assigned sites that gained memory */
 	bool has_most;
@@ -51,7 +53,7 @@ struct blaming {
 	struct call *calls; /* one call for each sum of `callers`, with the same index */
 	struct candidate *sites;
 	size_t cnt;
-	/* By site: depth of the innermost call of a function that is no wrapper. */
+	/* For each site, depth of its innermost call that is not a call to a wrapper. */
 	uint8_t *first;
 	/* For each site, 1 + index of its assigned call; 0 if it is not assigned. */
 	uint32_t *assigned;
@@ -65,8 +67,8 @@ static void blaming_deinit(struct blaming *blaming)
 }
 
 /*
- * Returns 1 + index of the call at a depth of a site's stack; 0 if there is no call or it is to a
- * wrapper.
+ * Returns 1 + index of the call at a depth of a site's stack; 0 if there is no call, or if the
+ * called function is a wrapper.
  */
 static uint32_t call_at(const struct blaming *blaming, size_t site, size_t depth)
 {
@@ -163,7 +165,7 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 	return 0;
 }
 
-/* Names the growing calls, and the inner calls that outweigh a growing call. */
+/* Looks up the names of growing calls, and of inner calls that outweigh a growing call. */
 static int name_calls(const struct options *opts, struct blaming *blaming,
 		      struct symbol_backend *symbols, uint64_t deadline_ns)
 {
@@ -194,7 +196,7 @@ static bool is_among(const uint64_t *frames, size_t cnt, uint64_t frame)
 	return false;
 }
 
-/* Returns the number of innermost calls of a site that are to wrappers. */
+/* Returns the number of innermost calls on a site's stack whose called functions are wrappers. */
 static uint8_t wrapped_calls(const struct blaming *blaming, const struct funnels *funnels,
 			     const struct site *site)
 {
@@ -246,8 +248,8 @@ static void add_up(struct blaming *blaming, size_t site)
 }
 
 /*
- * Assigns a site to the innermost blamed call on its stack, if one is at most `depth` deep; depth 0
- * is the innermost call.
+ * Assigns a site to the innermost blamed call on its stack, if a call with a depth from 0
+ * (innermost) to `depth` is blamed.
  */
 static void assign_up_to(struct blaming *blaming, size_t site, size_t depth)
 {
@@ -260,7 +262,7 @@ static void assign_up_to(struct blaming *blaming, size_t site, size_t depth)
 }
 
 /*
- * Assigns each site of a chunk pool to the call of the pool's function. Blames this call only if
+ * Assigns each site of a chunk pool to the call to the pool's function. This call is blamed only if
  * its sum grows.
  */
 static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools *pools)
@@ -280,7 +282,10 @@ static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools
 	}
 }
 
-/* True if an inner call on a site's stack may be blamed and outweighs the site's call `number`. */
+/*
+ * True if, on a site's stack, an inner call explains the growth of the call `number`: the inner
+ * call may be blamed, and outweighs the call.
+ */
 static bool is_explained(const struct blaming *blaming, size_t site, size_t depth, uint32_t number)
 {
 	for (size_t i = 0; i < depth; i++) {
@@ -294,7 +299,8 @@ static bool is_explained(const struct blaming *blaming, size_t site, size_t dept
 }
 
 /*
- * Decides which calls at one depth are blamed, over all stacks. All lower depths have been decided.
+ * Decides which calls at one depth are blamed, for all stacks. Must be called for all lower depths
+ * first.
  */
 static void blame_at(struct blaming *blaming, size_t depth)
 {
@@ -315,8 +321,7 @@ static void blame_at(struct blaming *blaming, size_t depth)
 			assign_up_to(blaming, i, depth);
 }
 
-/* The part of an outer call's growth that is due to one site, and the function blamed for the site.
- */
+/* Contribution of one site to the growth of an outer call. `function` is blamed for the site. */
 struct portion {
 	uint32_t outer;
 	uint64_t function;
@@ -332,7 +337,8 @@ static int by_outer_and_function(const void *left, const void *right)
 
 /*
  * Returns the next call on a site's stack, from *depth on, that grows and may be blamed instead of
- * the call that the site is assigned to; 0 if there is none. Sets *depth behind this call.
+ * the call that the site is assigned to; 0 if there is none. Sets *depth to the depth after this
+ * call.
  */
 static uint32_t next_outer(const struct blaming *blaming, size_t site, size_t *depth)
 {
@@ -347,7 +353,9 @@ static uint32_t next_outer(const struct blaming *blaming, size_t site, size_t *d
 	return 0;
 }
 
-/* Returns the depth behind the blamed call that a site is assigned to; 0 if it has none. */
+/*
+ * Returns the depth after the blamed call that a site is assigned to; 0 if there is no such call.
+ */
 static size_t depth_behind_blamed(const struct blaming *blaming, size_t site)
 {
 	uint32_t number = blaming->assigned[site];
@@ -360,7 +368,10 @@ static size_t depth_behind_blamed(const struct blaming *blaming, size_t site)
 	return depth + 1;
 }
 
-/* Lists the portions of all calls outside blamed calls. If ret is NULL, only counts them. */
+/*
+ * Lists the portions of all calls that are further out than the blamed calls. If ret is NULL, only
+ * counts them.
+ */
 static size_t portions_of(const struct blaming *blaming, struct portion *ret)
 {
 	size_t cnt = 0;
@@ -383,7 +394,7 @@ static size_t portions_of(const struct blaming *blaming, struct portion *ret)
 	return cnt;
 }
 
-/* True if the growth of a call is spread. Its portions must be in order of functions. */
+/* True if the growth of a call is spread. Its portions must be sorted by function. */
 static bool is_spread(const struct call *call, const struct portion *portions, size_t cnt)
 {
 	double sum = 0, of_function = 0, most = 0;
@@ -422,7 +433,10 @@ static int mark_spread(struct blaming *blaming)
 	return 0;
 }
 
-/* Assigns each site to the innermost spread call outside the call that it is assigned to. */
+/*
+ * Assigns a site to the innermost spread call that is further out than the call that the site is
+ * assigned to so far, if there is one.
+ */
 static void assign_spread(struct blaming *blaming, size_t site)
 {
 	size_t depth = depth_behind_blamed(blaming, site);
@@ -450,7 +464,7 @@ static struct candidate candidate_of(const struct blaming *blaming, size_t sum)
 	return ret;
 }
 
-/* Replaces all sites that are assigned to a blamed call by one candidate. */
+/* Replaces the sites of each blamed call by one candidate. */
 static int replace_sites(const struct blaming *blaming, size_t *cnt)
 {
 	const struct callers *callers = blaming->callers;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blames functions for the growth that all sites with the function on their stacks have together.
+ * Blames functions for growth. The growth of a function is that of all sites with the function on
+ * their stacks.
  */
 #ifndef REPORT_BLAME_SUMS_H
 #define REPORT_BLAME_SUMS_H
@@ -15,14 +16,14 @@
  * Blames a call if all of this is true:
  *   - the sum of its sites seems to leak;
  *   - its function is one that may be blamed (blame_may_name());
- *   - at least half of its gain is left without the sites that inner calls explain. An inner call
- *     explains a site if the inner call is blamed; or if it may be blamed, does not seem to leak,
+ *   - at least half of its gain is due to sites that no inner call explains. An inner call explains
+ *     a site if it is blamed. It also explains the site if it may be blamed, does not seem to leak,
  *     and gained at least half as much as the outer call.
  *
- * If many functions are blamed for the growth of an outer call and each only for a small part, the
- * outer call is blamed for all of it, unless its function is main. The sites of a chunk pool are
- * judged only by their sum: if it seems to leak, the pool's function is blamed, else the sites are
- * removed from `sites`.
+ * If many functions are blamed for the growth of an outer call, and each of them only for a small
+ * part of it, the outer call is blamed instead for all of its growth, unless its function is main.
+ * The sites of a chunk pool are judged only by their sum. If the sum seems to leak, the pool's
+ * function is blamed; otherwise, the sites are removed from `sites`.
  *
  * Replaces all sites of a blamed call in `sites` by one candidate: the site that gained most, with
  * the history of the sum. `symbols` looks up function names until deadline_ns; if it is NULL, only

@@ -11,14 +11,14 @@
 #include "report/site_order.h"
 
 /*
- * Maximum frames of a stack in which calls are searched: deeper stacks are recursions, which repeat
+ * Maximum frames of a stack that are searched for calls: deeper stacks are recursions, which repeat
  * a few calls.
  */
 #define MOST_FRAMES 64
 
 /*
  * Length of the later part of tracing, in which gains are compared, as a fraction of the time since
- * tracing began; as in trend.c.
+ * tracing began. The value is the same as in trend.c.
  */
 #define LATER_PART 0.6
 
@@ -71,7 +71,7 @@ static int add(struct callers *callers, struct hash_map *by_id, const struct sit
 	return 0;
 }
 
-/* Fills site_of with the sites of each sum. */
+/* Fills site_of with the sites of each sum, grouped by sum. */
 static int list_sites(struct callers *callers)
 {
 	uint32_t total = 0;
@@ -129,7 +129,7 @@ void callers_deinit(struct callers *callers)
 	*callers = (struct callers){0};
 }
 
-/* Adds up only the fields that struct ranking remembers. */
+/* Adds up only the fields that struct ranking uses. */
 static void add_blocks(struct site *sum, const struct site *site)
 {
 	sum->bytes += site->bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums up, for each call on the stacks, all sites whose stacks have the call. A leak spread over
- * too many stacks to be judged one by one is found by the sum of the call to its function. Knows no
- * names.
+ * Sums up, for each call on the stacks, all sites whose stacks have the call. If the stacks of a
+ * leak are too many to be judged one by one, the leak is found by the sum of a call that they
+ * share. Knows no names.
  */
 #ifndef REPORT_CALLERS_H
 #define REPORT_CALLERS_H
@@ -17,10 +17,10 @@
 
 /* The sum over all sites that have a certain call on their stacks. */
 struct caller {
-	const struct site *site; /* index of the first site whose stack has the call */
+	const struct site *site; /* first site whose stack has the call */
 	uint64_t frame;          /* frame of the call */
 	uint32_t site_cnt;
-	uint32_t end; /* index in site_of behind the sites of the call */
+	uint32_t end; /* end of this call's sites in site_of: index after its last site */
 };
 
 struct callers {
@@ -34,8 +34,8 @@ struct callers {
 };
 
 /*
- * Sums up the user-space sites, except those with a flag in is_left_out, which may be NULL. Returns
- * 0 or -ENOMEM.
+ * Sums up the user-space sites, except those whose flag in is_left_out is set. is_left_out may be
+ * NULL. Returns 0 or -ENOMEM.
  */
 int callers_init(const struct snapshot *snap, const bool *is_left_out, struct callers *ret);
 void callers_deinit(struct callers *callers);
@@ -59,7 +59,7 @@ bool callers_grow(const struct callers *callers, size_t sum);
 
 /*
  * Returns the bytes that a site or sum with this history gained in the later part of tracing. If
- * the growth of the sum was found in blocks above some age, only such blocks count.
+ * the growth of the sum was found only in blocks above some age, only such blocks count.
  */
 double callers_gain(const struct callers *callers, size_t sum, const struct site_history *history);
 

@@ -12,7 +12,7 @@
 #include "report/shared_frames.h"
 #include "report/wrapper_names.h"
 
-/* Minimum size of a chunk, in bytes: smaller blocks are objects. */
+/* Minimum size of a chunk, in bytes. Smaller blocks count as single objects. */
 #define LEAST_CHUNK 1024
 
 /*
@@ -23,17 +23,21 @@
 
 /*
  * Minimum callers of a pool, and maximum part of its bytes, or of its gain, that is due to one
- * caller. A constructor is no pool: it has few callers, or one caller has most of the bytes.
+ * caller. The limits exclude constructors, which have few callers, or one caller with most of the
+ * bytes.
  */
 #define LEAST_CALLERS 8
 #define MOST_OF_ONE 0.3
 
-/* Maximum frames between the allocator and the function of a pool. */
+/* Maximum frames from the allocator to the function of a pool. */
 #define MOST_FRAMES 4
 
 _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand together");
 
-/* Bytes of a function's chunks, and bytes gained in the later part of tracing. */
+/*
+ * Sums over the callers of a function: bytes of its chunks, and bytes gained in the later part of
+ * tracing.
+ */
 struct use {
 	size_t callers;
 	double usual; /* bytes in chunks of the usual size */
@@ -70,8 +74,8 @@ static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
 }
 
 /*
- * Adds a caller, given its sites: they share one more frame than the sites of the pool, or have no
- * further frame.
+ * Adds one caller of the pool's function. `sites` are the caller's sites: their stacks also share
+ * the frame of the caller, or end before it.
  */
 static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk_bytes,
 		       const struct candidate *const *sites, size_t cnt, struct use *use)
@@ -95,8 +99,8 @@ static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk
 }
 
 /*
- * True if the sites belong to a chunk pool. They share frame_cnt frames and are sorted by the next
- * frame.
+ * True if the sites belong to a chunk pool. The sites share their frame_cnt innermost frames and
+ * are sorted by the next frame.
  */
 static bool is_chunk_pool(const struct callers *callers, const struct candidate *const *sites,
 			  size_t cnt, size_t frame_cnt, struct chunks *ret)
@@ -129,8 +133,8 @@ static int find(const struct callers *callers, const struct candidate *const *si
 		if (array_reserve(&pools->pools, cap, pools->cnt + 1))
 			return -ENOMEM;
 		/*
-		 * Keep the last site: it has at least frame_cnt frames, as shorter stacks are
-		 * sorted first.
+		 * Keep the last site. It has at least frame_cnt frames, because sites with shorter
+		 * stacks come first.
 		 */
 		pools->pools[pools->cnt++] =
 			(struct chunk_pool){sites[end - 1]->site, frame_cnt, chunks};
@@ -139,8 +143,8 @@ static int find(const struct callers *callers, const struct candidate *const *si
 }
 
 /*
- * True if a function may be that of a chunk pool: it is not in an allocator, in libc (obstacks
- * excepted) or in libstdc++.
+ * True if a function may be that of a chunk pool: it is in no allocator, not in libc (except
+ * obstack functions) and not in libstdc++.
  */
 static bool may_have_chunks(const struct site *site, const struct sym_location *location)
 {
@@ -155,7 +159,7 @@ static bool may_have_chunks(const struct site *site, const struct sym_location *
 	return !symbol || !function_is_of_library(symbol);
 }
 
-/* Drops pools if the name of the function rules out a chunk pool. */
+/* Drops the pools whose functions cannot have a chunk pool, judged by their names. */
 static int check_names(struct chunk_pools *pools, struct symbol_backend *symbols,
 		       uint64_t deadline_ns)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct chunks {
-	uint64_t bytes; /* size of a chunk in bytes; 0 if the site is of no pool */
+	uint64_t bytes; /* size of a chunk in bytes; 0 if no chunk pool took the site's memory */
 	size_t callers; /* number of callers of the pool's function */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Walks outwards over the functions of a stack. Functions that are folded together are one item of
- * the walk.
+ * Walks outwards over the functions of a stack. If functions are folded together, they are one item
+ * of the walk.
  */
 #include "report/fold.h"
 
@@ -73,8 +73,8 @@ static bool is_of_standard_library(const char *symbol)
 }
 
 /*
- * Returns what a function that may be folded is inside of: the path of its file, or "std". Returns
- * NULL for all other functions.
+ * Returns the file that contains a function that may be folded: its path, or "std" for the standard
+ * library of C++. Returns NULL for all other functions.
  */
 static const char *inside_of(const struct report_site *shown, const struct spot *spot)
 {
@@ -112,8 +112,8 @@ static bool same_function(const struct site *a_site, const struct spot *a,
 }
 
 /*
- * True if a function may be folded as part of a recursion. A function that the report marks may
- * not.
+ * True if a function may be folded as part of a recursion. Functions that are marked in the report
+ * may not be folded.
  */
 static bool may_be_hidden(const struct fold *fold, const struct spot *spot)
 {
@@ -160,9 +160,9 @@ static struct recursion recursion_by(const struct fold *fold, const struct spot 
 }
 
 /*
- * Returns the recursion that begins at `spot`. The innermost call is often on another source line
- * than all further calls. If the further calls are on one line, the recursion begins behind the
- * innermost call.
+ * Returns the recursion that begins at `spot`. The innermost call of a recursion is often on a
+ * different source line than all other calls. If the other calls are on the same lines in each
+ * cycle, the recursion begins after the innermost call.
  */
 static struct recursion recursion_at(const struct fold *fold, const struct spot *spot)
 {
@@ -177,7 +177,9 @@ static struct recursion recursion_at(const struct fold *fold, const struct spot 
 	return found;
 }
 
-/* Makes the current item of the repetitions of the recursion, without its first cycle. */
+/*
+ * Moves to the item that stands for the repetitions of the recursion, which follow its first cycle.
+ */
 static void repeat(struct fold *fold)
 {
 	const struct recursion *recursion = &fold->recursion;
@@ -221,7 +223,7 @@ static bool is_start(const struct report_site *shown, struct spot spot)
 	return true;
 }
 
-/* True if a function is one of the first SPARED of adjacent functions of an interpreter. */
+/* True if a function is among the first SPARED of several adjacent functions of one interpreter. */
 static bool is_spared(struct fold *fold, const char *inside)
 {
 	if (!inside || !interpreter_of(inside))
@@ -248,7 +250,10 @@ static bool begin(struct fold *fold)
 	return true;
 }
 
-/* Makes the current item of the next function, or of the run that begins with it. */
+/*
+ * Moves to the item that begins with the next function: the function alone, or several functions
+ * that are folded together.
+ */
 static void take(struct fold *fold)
 {
 	const char *inside = inside_of(fold->shown, &fold->last);

@@ -20,22 +20,22 @@ struct spot {
 struct recursion {
 	size_t period; /* number of functions in the cycle; 0 if there is no recursion */
 	size_t times;  /* number of times that the cycle appears in a row */
-	/* The repeated calls are on other source lines than those of the first cycle. */
+	/* The repeated calls are on different source lines than the calls of the first cycle. */
 	bool varied;
 };
 
 /* A walk over the items of a folded stack, from the function that called the allocator outwards. */
 struct fold {
 	const struct report_site *shown;
-	size_t end; /* number of innermost frames to walk; frames further out are left out */
+	size_t end; /* number of innermost frames to walk */
 	/* First function of the current item, which has `cnt` functions. */
 	struct spot spot;
 	/*
-	 * The file (path) that all functions of the run are in, or "std"; NULL if the item is no
-	 * run.
+	 * The file (path) that contains all functions of the current item, or "std"; NULL if the
+	 * item is not a run of functions from one file.
 	 */
 	const char *inside;
-	bool repeats; /* the item repeats the functions before it, as a recursion */
+	bool repeats; /* the item stands for the repetitions of the functions before it */
 	size_t cnt;
 	/* The recursion that the current item belongs to; its period is 0 if there is none. */
 	struct recursion recursion;
@@ -51,10 +51,16 @@ struct fold {
 };
 
 void fold_begin(struct fold *fold, const struct report_site *shown, size_t end);
-/* Goes to the next item. Returns false at the end, or if all further functions are left out. */
+/*
+ * Goes to the next item. Returns false if there is none, if only start-up code follows, or if all
+ * further functions are in frames that are not to be walked.
+ */
 bool fold_next(struct fold *fold);
 
-/* True if both stacks have a recursion, and they only differ in how often it is repeated. */
+/*
+ * True if both stacks have a recursion, and the stacks only differ in the number of its
+ * repetitions.
+ */
 bool fold_same(const struct report_site *a, const struct report_site *b);
 
 bool spot_is_at(const struct spot *spot, struct stack_pos pos);

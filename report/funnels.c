@@ -11,8 +11,8 @@
 #include "report/shared_frames.h"
 
 /*
- * Minimum callers of a funnel, and minimum different block sizes. A constructor is no funnel: it
- * has few callers and one size.
+ * Minimum callers of a funnel, and minimum number of different block sizes. The limits exclude
+ * constructors, which have few callers and one size.
  */
 #define LEAST_CALLERS 8
 #define LEAST_SIZES 4
@@ -24,9 +24,11 @@ _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand toget
 
 /* Callers of a function, and the average block sizes of their sites. */
 struct use {
-	/* Index of the sum for the call to the function if the sum grows; else SIZE_MAX. */
+	/* Index of the sum of calls to the function, if this sum grows; else SIZE_MAX. */
 	size_t sum;
-	/* Number of callers whose memory does not grow, and of those whose memory grows. */
+	/*
+	 * Number of callers whose memory does not grow, and number of callers whose memory grows.
+	 */
 	size_t calm, growing;
 	/* Different average block sizes of callers that do not grow, up to LEAST_SIZES. */
 	uint64_t sizes[LEAST_SIZES];
@@ -58,7 +60,10 @@ static bool grows(const struct callers *callers, const struct candidate *site, s
 	return candidate_is_suspect(site) || (sum != SIZE_MAX && callers_grow(callers, sum));
 }
 
-/* Adds a caller, given its sites: they share one more frame than the sites of the function. */
+/*
+ * Adds one caller of the function. `sites` are the caller's sites: their stacks also share the
+ * frame of the caller.
+ */
 static void add_caller(const struct callers *callers, const struct candidate *const *sites,
 		       size_t cnt, size_t frame_cnt, struct use *use)
 {
@@ -83,8 +88,8 @@ static void add_caller(const struct callers *callers, const struct candidate *co
 }
 
 /*
- * True if the function itself keeps memory: it grows, but growing callers have less than half of
- * its gain, and no caller has a quarter of it.
+ * True if the function itself keeps memory. It does if it grows, its growing callers have less than
+ * half of its gain, and no caller has a quarter of the gain.
  */
 static bool is_keeper(const struct use *use)
 {
@@ -93,8 +98,8 @@ static bool is_keeper(const struct use *use)
 }
 
 /*
- * True if the sites belong to a funnel. They share frame_cnt frames and are sorted by the next
- * frame.
+ * True if the sites belong to a funnel. The sites share their frame_cnt innermost frames and are
+ * sorted by the next frame.
  */
 static bool is_funnel(const struct callers *callers, const struct candidate *const *sites,
 		      size_t cnt, size_t frame_cnt)
@@ -122,8 +127,8 @@ static int find(const struct callers *callers, const struct candidate *const *si
 		if (array_reserve(&funnels->funnels, cap, funnels->cnt + 1))
 			return -ENOMEM;
 		/*
-		 * Keep the last site: it has at least frame_cnt frames, as shorter stacks are
-		 * sorted first.
+		 * Keep the last site. It has at least frame_cnt frames, because sites with shorter
+		 * stacks come first.
 		 */
 		funnels->funnels[funnels->cnt++] = (struct funnel){sites[end - 1]->site, frame_cnt};
 	}

@@ -18,7 +18,10 @@
 /* Minimum fraction of the growth, in bytes and in blocks, that goes through the blamed function. */
 #define LEAST_PART 0.95
 
-/* Maximum rate of a companion, in blocks per second, relative to the fastest path that it joins. */
+/*
+ * Maximum rate of a companion, in blocks per second, relative to that of the fastest path that it
+ * joins.
+ */
 #define MOST_BLOCKS 1.25
 
 /*
@@ -52,7 +55,7 @@ static const char *const entry_names[] = {
 	"common_interrupt",
 };
 
-/* Prefixes of the names of functions that the kernel's macros for system calls generate. */
+/* Prefixes that the kernel's macros for system calls add to the names of functions. */
 static const char *const wrapper_names[] = {
 	"__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_",
 };
@@ -78,7 +81,7 @@ struct rate {
 struct kernel_paths {
 	struct report_site *paths;
 	size_t cnt;
-	bool *is_assigned; /* one flag for each path: a function has been blamed for it */
+	bool *is_assigned; /* flag for each path: a function has been blamed for it */
 };
 
 static const char *symbol_of(const struct sym_location *location)
@@ -156,8 +159,8 @@ static bool is_open(const struct kernel_paths *all, size_t path)
 }
 
 /*
- * True if a path is not assigned yet, and has the owner and the first `depth` functions of another
- * path.
+ * True if a path is not assigned yet, and has the same owner and the same first `depth` functions
+ * as another path.
  */
 static bool goes_with(const struct kernel_paths *all, size_t path, size_t other, size_t depth)
 {
@@ -171,8 +174,8 @@ static bool goes_with(const struct kernel_paths *all, size_t path, size_t other,
 }
 
 /*
- * Returns the highest growth, in blocks per second, among the paths that are not doubtful and begin
- * like the heaviest path.
+ * Returns the highest rate of growth, in blocks per second, among the paths that are not doubtful
+ * and have the owner and the root function of the heaviest path.
  */
 static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 {
@@ -185,7 +188,7 @@ static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 	return most;
 }
 
-/* True if a path is not doubtful, or grows by few enough blocks to be a companion. */
+/* True if a path is not doubtful, or if its rate of blocks is low enough for a companion. */
 static bool may_join(const struct report_site *path, double most)
 {
 	const struct site *site = path->site;
@@ -195,8 +198,8 @@ static bool may_join(const struct report_site *path, double most)
 }
 
 /*
- * Sums up the growth of all paths and companions whose first `depth` functions are those of the
- * heaviest path.
+ * Sums up the growth of all paths, including companions, whose first `depth` functions are those of
+ * the heaviest path.
  */
 static struct rate rate_through(const struct kernel_paths *all, size_t heaviest, size_t depth,
 				double most)
@@ -253,8 +256,8 @@ static void blame_with(struct kernel_paths *all, size_t heaviest)
 }
 
 /*
- * Returns the index of the path that grows fastest among those not assigned; cnt if all are
- * assigned.
+ * Returns the index of the fastest growing path among those that are unassigned and not doubtful;
+ * cnt if there are none.
  */
 static size_t heaviest_of(const struct kernel_paths *all)
 {
@@ -280,8 +283,8 @@ static bool is_bpf_refill(const struct report_site *path)
 }
 
 /*
- * Gives the paths that allocate entries of BPF maps the objects "BPF map entries", so that no
- * function is blamed for them.
+ * Sets the objects of paths that allocate entries of BPF maps to "BPF map entries". Then no
+ * function is blamed for these paths.
  */
 static void set_objects(struct kernel_paths *all)
 {

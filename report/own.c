@@ -38,7 +38,7 @@ static const char *const bundled_libraries[] = {
 };
 
 /*
- * Folders of source files that come with compilers and languages. Their code may be compiled into
+ * Folders with source files of compilers and languages. Code from such files may be compiled into
  * programs.
  */
 static const char *const language_folders[] = {
@@ -79,7 +79,7 @@ static bool begins_with_one_of(const char *text, const char *const *prefixes, si
 
 #define BEGINS(text, prefixes) begins_with_one_of(text, prefixes, CNT(prefixes))
 
-/* True if `part`, one or several folders, appears in a path. */
+/* True if `part`, which is one or several folders, is in a path. */
 static bool has_part(const char *path, const char *part)
 {
 	size_t len = strlen(part);
@@ -186,8 +186,8 @@ static bool is_from_elsewhere(const char *source, const char *main_source)
 }
 
 /*
- * True if `part` begins with `name` and no letter or digit follows. If `whole` is set, `part` must
- * equal `name`.
+ * True if `part` is `name`, or, unless `whole` is set, begins with `name` and continues with
+ * neither a letter nor a digit.
  */
 static bool is_named(const char *part, size_t part_len, const char *name, size_t len, bool whole)
 {
@@ -196,8 +196,8 @@ static bool is_named(const char *part, size_t part_len, const char *name, size_t
 }
 
 /*
- * True if `part` is named after `program`. A final "c" or "d" of the program's name may be missing:
- * aria2c, dovecotd.
+ * True if `part` is named after `program`. `part` may lack a final "c" or "d" of the program's
+ * name: "aria2" is named after aria2c, and "dovecot" after dovecotd.
  */
 static bool is_named_after(const char *part, size_t part_len, const char *program, bool whole)
 {
@@ -210,9 +210,9 @@ static bool is_named_after(const char *part, size_t part_len, const char *progra
 
 /*
  * True if a system library counts as the program's own code, because many system programs are
- * little more than a call to their library: "libaria2.so.0" of aria2c, "/usr/lib/dovecot/libsql.so"
- * of dovecot. Compares the names of the file and of the folders below the system's folder, such as
- * "/usr/lib/".
+ * little more than a call to their library. Examples: "libaria2.so.0" for the program aria2c,
+ * "/usr/lib/dovecot/libsql.so" for dovecot. Compares the program's name with the names of the file
+ * and of its folders, except the system's folder, such as "/usr/lib/".
  */
 static bool is_library_of(const char *module, const char *program)
 {
@@ -246,8 +246,9 @@ static size_t folder_len(const char *path, size_t len)
 }
 
 /*
- * Returns the length of the folder that a program is installed in: "/opt/acme" for
- * "/opt/acme/bin/portald". Returns 0 if many programs are installed in the folder, such as "/usr".
+ * Returns the length of the folder that a program is installed in, for example that of "/opt/acme"
+ * for "/opt/acme/bin/portald". Returns 0 if many programs are installed in the folder, such as
+ * "/usr".
  */
 static size_t prefix_len(const char *file)
 {
@@ -265,8 +266,8 @@ static size_t prefix_len(const char *file)
 }
 
 /*
- * True for a library that is installed with the program: "/opt/acme/lib/libledger.so" of
- * "/opt/acme/bin/portald".
+ * True for a library that is installed with the program, such as "/opt/acme/lib/libledger.so" with
+ * the program "/opt/acme/bin/portald".
  */
 static bool is_installed_with(const char *module, const char *file)
 {
@@ -276,7 +277,7 @@ static bool is_installed_with(const char *module, const char *file)
 	       !is_of_package(module + len + 1) && !BEGINS(path_name(module), bundled_libraries);
 }
 
-/* True if a file contains code of the program. Node addons that lie among packages do not. */
+/* True if a file contains code of the program. Node addons among installed packages do not. */
 static bool is_program(const char *module, const struct program *program)
 {
 	if (!module_is_library(module))

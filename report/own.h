@@ -10,11 +10,11 @@
 #include "symbolizer/symbolizer.h"
 
 enum code_owner {
-	CODE_OF_NOBODY, /* owner not known, or no code at the address of the frame */
+	CODE_OF_NOBODY, /* the owner is not known, or there is no code at the frame's address */
 	CODE_OF_PROGRAM,
 	CODE_OF_LIBRARY,
 	CODE_OF_RUNTIME,     /* C and C++ libraries, dynamic loaders, allocators */
-	CODE_OF_INTERPRETER, /* interpreter, whose scripts count as the program */
+	CODE_OF_INTERPRETER, /* interpreter; the scripts that it runs count as the program */
 };
 
 /* Facts about the program of a process; each field may be NULL. */
@@ -34,9 +34,9 @@ struct program {
  *	- system libraries that are named after the program or lie in a folder named after it;
  *	- libraries below the folder that has the executable's bin/, except for interpreters;
  *	- scripts outside the folders of languages and of package managers.
- * Code of such files does not belong to the program if it was compiled from sources in the folders
- * of languages or package managers, unless the source file of main() is there, too. With --own, the
- * program owns all code below the given paths, and no other code.
+ * Even in these files, code does not belong to the program if it was compiled from sources in the
+ * folders of languages or package managers, unless the source file of main() is there, too. With
+ * --own, the program owns all code below the given paths, and no other code.
  */
 enum code_owner code_owner(const struct options *opts, const struct program *program,
 			   const struct sym_location *location, const struct sym_frame *frame);
@@ -45,7 +45,7 @@ enum code_owner code_owner(const struct options *opts, const struct program *pro
 bool module_is_library(const char *path);
 
 /*
- * True if the file is a program with this name, or a library "libNAME.so"; a version may follow the
+ * True if the file is a program with this name, or a library "libNAME.so". A version may follow the
  * name.
  */
 bool module_is_named(const char *module, const char *name);

@@ -52,8 +52,8 @@ static bool is_reported(const struct report_site *path, const struct suspect *su
 }
 
 /*
- * Returns the number of sites whose stacks have the function at a frame of `path`. Sites of
- * suspects are not counted.
+ * Returns the number of sites whose stacks have the function at a frame of `path`. Does not count
+ * sites that are in a suspect.
  */
 static size_t sites_below(const struct report_site *paths, size_t cnt,
 			  const struct suspect *suspects, size_t suspect_cnt,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the function that is on most of the growing stacks (paths) that are in no suspect. */
+/* Finds a function that is on most of those growing stacks (paths) that are in no suspect. */
 #ifndef REPORT_SHARED_CALLER_H
 #define REPORT_SHARED_CALLER_H
 
@@ -14,9 +14,9 @@ struct shared_caller {
 };
 
 /*
- * Searches cnt paths with names for a function of the program's own code, other than main, that is
- * on the stacks of more than half of `total` sites. If there are several, returns the innermost.
- * Ignores the paths of suspects. opts may be NULL.
+ * Searches cnt paths for a function that is on the stacks of more than half of `total` sites. The
+ * function must belong to the program's own code and not be main. If there are several, returns the
+ * innermost. The paths must have names. Paths that are in a suspect are ignored. opts may be NULL.
  */
 struct shared_caller shared_caller_of(const struct options *opts, const struct report_site *paths,
 				      size_t cnt, const struct suspect *suspects,

@@ -12,7 +12,7 @@
 
 /*
  * Compares the processes of two sites, then their frame_cnt innermost frames. A stack that ends
- * earlier comes first.
+ * before the other comes first.
  */
 int shared_frames_compare(const struct site *a, const struct site *b, size_t frame_cnt);
 
@@ -24,8 +24,8 @@ int shared_frames_sort(const struct candidate *sites, size_t cnt, size_t *ret_cn
 		       const struct candidate ***ret);
 
 /*
- * Returns the end of a run of sorted sites: the first index behind `first` whose site does not
- * share frame_cnt frames with sites[first].
+ * Returns the end of a run of sorted sites that share their frame_cnt innermost frames. The run
+ * begins with sites[first]; its end is the index after its last site.
  */
 size_t shared_frames_end(const struct candidate *const *sites, size_t first, size_t cnt,
 			 size_t frame_cnt);

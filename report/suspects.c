@@ -15,9 +15,9 @@
 #include "report/trend.h"
 
 /*
- * Minimum growth of a suspect, as a fraction of the growth of all suspects. Also its minimum growth
- * per day, as a fraction of all outstanding memory: with less growth, the memory would take years
- * to double.
+ * Minimum growth of a suspect, as a fraction of the growth of all suspects. Also the minimum growth
+ * of a suspect per day, as a fraction of all outstanding memory: with less growth, it would take
+ * years until the memory has doubled.
  */
 #define TRIFLE 0.001
 #define SECONDS_OF_DAY 86400.0
@@ -47,8 +47,8 @@ static uint64_t offset_of(const struct report_site *site)
 }
 
 /*
- * True if the same function is blamed for two sites. If it has no name, true if the blamed frames
- * have the same offset in the same file.
+ * True if the same function is blamed for two sites. If the function has no name, true if the
+ * blamed frames have the same offset in the same file.
  */
 static bool have_one_name(const struct report_site *a, const struct report_site *b)
 {
@@ -82,7 +82,7 @@ static bool are_one(const struct report_site *a, const struct report_site *b)
 	return have_one_program(left, right) && have_one_name(a, b);
 }
 
-/* True if this is the first path of its process in its suspect. */
+/* True if no earlier path of the same suspect belongs to the process of this path. */
 static bool is_of_new_process(const struct report_site *paths, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -143,7 +143,10 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 			continue;
 		while (at < merged && !are_one(suspects[at].site, &paths[i]))
 			at++;
-		/* Companions come behind the other paths. They only join suspects. */
+		/*
+		 * Companions follow the other paths. They can join suspects, but not become
+		 * suspects.
+		 */
 		if (paths[i].is_excluded || (at == merged && site_is_doubtful(paths[i].site)))
 			continue;
 		if (at == merged)
@@ -155,8 +158,8 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 }
 
 /*
- * True if a kernel suspect grows by less than a thousandth of the growth of all kernel sites, which
- * are mostly caches.
+ * True if the growth of a kernel suspect is less than a thousandth of the growth of all kernel
+ * sites. Most of these sites are caches.
  */
 static bool is_kernel_trifle(const struct suspect *suspect, const struct trifle_scale *scale)
 {

@@ -13,7 +13,7 @@
 #include "report/report_site.h"
 
 struct suspect {
-	const struct report_site *site; /* the path with the fastest leak */
+	const struct report_site *site; /* the path that leaks fastest */
 	size_t path_cnt;
 	size_t companion_cnt;  /* number of paths that would be no suspects on their own */
 	bool has_other_owners; /* the paths are kernel memory of several owners */
@@ -23,9 +23,9 @@ struct suspect {
 	double weight;           /* sum over all paths of bytes_per_s times leak score */
 	uint64_t seen;           /* number of sampled blocks of all paths */
 	uint64_t freed;          /* number of freed blocks of all paths */
-	uint64_t since_ns;       /* time for which the oldest of the paths has been growing */
+	uint64_t since_ns;       /* longest time for which one of the paths has been growing */
 	/* The next two fields are set only if the memory is runtime objects. */
-	bool in_pools;      /* the runtime takes memory in large steps and hands it out */
+	bool in_pools;      /* the runtime takes memory in large steps and hands it out itself */
 	const char *holder; /* text for the script variable that holds most objects; or NULL */
 };
 
@@ -37,10 +37,10 @@ struct proven_loss {
 	struct reach_sum lost;    /* sum of the lost blocks of all paths */
 	struct reach_sum hanging; /* sum of the hanging blocks of all paths */
 	double per_s;             /* blocks lost per second, on all paths together */
-	uint64_t for_ns;          /* time since a block was first found lost */
+	uint64_t for_ns;          /* time since the first of these blocks was found lost */
 };
 
-/* Amounts that suspects are compared with: a suspect that is tiny in comparison is not reported. */
+/* Amounts that suspects are compared with. A suspect that is tiny in comparison is not reported. */
 struct trifle_scale {
 	uint64_t held_bytes;
 	double untraced_per_s; /* growth of untraced memory, in bytes per second */
@@ -49,11 +49,11 @@ struct trifle_scale {
 
 /*
  * Merges cnt paths that seem to leak into at most `most` suspects, the worst first. The paths must
- * have names and histories. Leaves out paths that may stop growing soon. Leaves out suspects whose
- * growth is tiny compared with that of all suspects and of untraced memory, or with all outstanding
- * memory. A kernel suspect, unless it is the worst suspect, is also left out if its growth is tiny
- * compared with that of all kernel sites. The suspects point into paths; *ret is to be freed.
- * Returns 0 or -ENOMEM.
+ * have names and histories. Leaves out paths that may stop growing soon. Leaves out suspects with a
+ * tiny growth, compared either with the growth of all suspects and untraced memory together, or
+ * with all outstanding memory. A kernel suspect, unless it is the worst suspect, is also left out
+ * if its growth is tiny compared with that of all kernel sites. The suspects point into paths; *ret
+ * is to be freed. Returns 0 or -ENOMEM.
  */
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret);
@@ -68,7 +68,7 @@ int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t
 /* True if a path is one of those that were merged into a suspect. */
 bool suspect_has(const struct suspect *suspect, const struct report_site *path);
 
-/* True if the function of a suspect is already that of a loss. */
+/* True if a loss is also reported for the function of a suspect. */
 bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt);
 
 #endif

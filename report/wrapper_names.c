@@ -13,7 +13,7 @@ static const char *const wrapper_parts[] = {
 	"strdup", "strndup", "memdup",  "mem_alloc", "memalloc", "asprintf",
 };
 
-/* Names of further wrappers, without leading underscores. They are compared as a whole. */
+/* Names of other wrappers, without leading underscores. They are compared as a whole. */
 static const char *const wrapper_names[] = {
 	"xalloc",
 	"ngx_alloc", /* nginx */
@@ -80,7 +80,7 @@ static bool begins_with(const char *text, const char *prefix)
 }
 
 /*
- * True if no second word begins with an upper-case letter within the match: "malloc" must not match
+ * True if the match is within one word of a camel-case name. For example, "malloc" must not match
  * "itemAlloc".
  */
 static bool is_one_word(const char *text, size_t len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recognises functions that allocate on behalf of their callers by their names: wrappers of
+ * Recognises, by their names, functions that allocate on behalf of their callers: wrappers of
  * allocators (xmalloc, zmalloc_usable, PyObject_Malloc, g_strdup), and the standard libraries of
  * C++ and Rust.
  */
