@@ -24,8 +24,8 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 		return (struct chance){1 / rate, 1 - 1 / rate};
 	case SAMPLING_BYTES:
 		/*
-		 * Use a size of 1 for an empty block: the BPF programs sample it like a block of
-		 * one byte.
+		 * Treat an empty block as a block of one byte, as the BPF programs do when they
+		 * sample.
 		 */
 		distance = (double)(size ? size : 1) / rate;
 		return (struct chance){-expm1(-distance), exp(-distance)};

@@ -11,12 +11,15 @@
 
 enum sampling_mode { SAMPLING_NONE, SAMPLING_COUNT, SAMPLING_BYTES };
 
-/* Stands for the sampled_size of a block that is always sampled. */
+/* Value of sampled_size for a block that is always sampled. */
 #define SAMPLED_FOR_CERTAIN UINT64_MAX
 
 struct sampling {
 	enum sampling_mode mode;
-	/* One of `rate` calls is sampled, or on average one sample per `rate` bytes. */
+	/*
+	 * SAMPLING_COUNT: one of `rate` calls is sampled. SAMPLING_BYTES: on average, there is one
+	 * sample per `rate` bytes.
+	 */
 	uint64_t rate;
 };
 

@@ -10,12 +10,12 @@
 #define HEAP_BLOCK_BYTES_MAX UINT32_MAX
 
 /*
- * Flag in `site`: the block gets no verdict (is unjudged), because it is too young for the report
- * or may be younger than the picture of the memory. An unjudged block, and all blocks that it
- * points to, count as reachable.
+ * Flag in `site`: the block is unjudged. The proof gives it no verdict, because it is too young for
+ * the report or may be younger than the picture of the memory. An unjudged block, and all blocks
+ * that it points to, count as reachable.
  */
 #define HEAP_BLOCK_UNJUDGED (1U << 31)
-/* Stands for the site of an unjudged block that has no site. */
+/* Value of `site` for an unjudged block that has no site. */
 #define HEAP_BLOCK_NO_SITE (HEAP_BLOCK_UNJUDGED - 1)
 
 struct heap_block {

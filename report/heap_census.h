@@ -42,11 +42,11 @@ struct heap_census {
 	struct reach_sum classes[HEAP_CLASSES][HEAP_USE_CNT];
 	/* Bytes requested for chunks of tracked blocks; less than their usable size. */
 	uint64_t requested_bytes;
-	/* Tracked blocks that are not in any heap that could be parsed. */
+	/* Tracked blocks that were found in none of the parsed heaps. */
 	struct reach_sum elsewhere;
 	uint64_t arenas;
 	uint64_t skipped_arenas; /* arenas that were left out because a thread was changing them */
-	/* Free lists that were read in part; their unread chunks count as used. */
+	/* Free lists that were not read to the end; their unread chunks count as used. */
 	uint64_t cut_lists;
 	/* Size of all heaps, and of all blocks with a mapping of their own. */
 	uint64_t heap_bytes;
@@ -68,7 +68,7 @@ void heap_census_join(struct heap_census *census, const struct heap_census *part
 size_t heap_census_cnt(const struct heap_census *census);
 
 struct reach_sum heap_census_all(const struct heap_census *census, enum heap_use use);
-/* Returns the bytes that the allocator needs itself: headers, its structures, and spare memory. */
+/* Returns the bytes that the allocator uses itself: headers, its structures, and spare memory. */
 uint64_t heap_census_own(const struct heap_census *census);
 
 uint64_t memory_use_resident(const struct memory_use *use);

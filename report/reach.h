@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Results of a proof: for the heap blocks of a process, whether anything in its memory points to
- * them. The terms are those of valgrind; proof/marking.h defines them.
+ * Results of a proof. A proof finds out, for each heap block of a process, whether anything in the
+ * memory of the process points to it. The terms are those of valgrind; proof/marking.h defines
+ * them.
  */
 #ifndef REPORT_REACH_H
 #define REPORT_REACH_H
@@ -17,7 +18,7 @@ enum reach { REACH_DEFINITE, REACH_INDIRECT, REACH_POSSIBLE, REACH_REACHABLE, RE
 enum proof_method {
 	PROOF_NONE,   /* no picture was taken */
 	PROOF_STILL,  /* no thread of the process was running */
-	PROOF_CLONE,  /* the process's memory was copied before the copy was read */
+	PROOF_CLONE,  /* a copy of the process was made, and the memory of the copy was read */
 	PROOF_FREEZE, /* running threads were stopped while the memory was read */
 	PROOF_ENDED,  /* the process was paused at its end */
 	PROOF_CORE,   /* the process left a core file */
@@ -63,7 +64,7 @@ struct holder {
 	 * Path of the mapping, or name of the thread or variable, as raw bytes; NULL if not known.
 	 */
 	const char *path;
-	bool is_likely; /* for the root: links of the chain were inferred */
+	bool is_likely; /* set in the root: some links of the chain were inferred */
 	/* Text from a recording, for holders that are not blocks; NULL if there is none. */
 	const char *words;
 	/* Site of a holder that is a block; NULL if the snapshot does not have the site. */
@@ -83,17 +84,17 @@ struct site_reach {
 	double lost_per_s;    /* lost blocks per second since the last proof; 0 if not known */
 	uint64_t lost_for_ns; /* time since a block of the site was first found lost */
 	/*
-	 * Chain of holders through which most of the reachable blocks are reachable, root first;
-	 * empty if no chain was searched.
+	 * Chain of holders, root first. Most of the site's reachable blocks are reachable through
+	 * this chain. Empty if no chain was searched for.
 	 */
 	const struct holder *held_by;
 	size_t held_by_cnt;
-	bool proved; /* the proof covers the heap of the process that the site belongs to */
+	bool proved; /* the proof covers the heap of the site's process */
 };
 
 /* Facts about the proof behind a report. */
 struct proof_facts {
-	/* Method with the highest number, which is the most intrusive one that was used. */
+	/* The most intrusive method that was used, which is the one with the highest number. */
 	enum proof_method method;
 	uint64_t stopped_ns; /* the longest time for which a thread was stopped */
 	uint64_t scanned_bytes;

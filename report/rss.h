@@ -35,18 +35,20 @@ enum rss_allocator {
 
 struct rss {
 	uint64_t parts[RSS_PART_CNT];
-	uint64_t arenas;      /* number of glibc arenas whose chunks were counted */
-	uint64_t torn_arenas; /* counted arenas that changed meanwhile: approximate numbers */
-	/* Glibc arenas found inconsistent: their memory is in RSS_MAPPED. */
+	uint64_t arenas; /* number of glibc arenas whose chunks were counted */
+	/* Counted arenas that changed while they were counted, so the numbers are approximate. */
+	uint64_t torn_arenas;
+	/* Glibc arenas that were inconsistent; their memory is part of RSS_MAPPED. */
 	uint64_t skipped_arenas;
-	enum rss_allocator allocator; /* allocator other than glibc's that is loaded */
-	bool has_blocks;              /* the next fields are known */
-	uint64_t outside; /* part of RSS_MAPPED: tracked blocks outside of glibc's heap */
-	/* By size class, see heap_census.h: used chunks without a block that memleak tracks. */
+	enum rss_allocator allocator; /* the loaded allocator, if it is not glibc's */
+	bool has_blocks;              /* `outside` and `older` are known */
+	/* Part of RSS_MAPPED that consists of tracked blocks outside of glibc's heap. */
+	uint64_t outside;
+	/* Used chunks without a block that memleak tracks, by size class (heap_census.h). */
 	struct reach_sum older[HEAP_CLASSES];
 };
 
-/* Maximum number of points of a run; when they are used up, every second one is dropped. */
+/* Maximum number of points of a run. When it is reached, every second point is dropped. */
 #define RSS_POINTS 128
 
 struct rss_past {
@@ -63,20 +65,20 @@ struct reach_sum rss_older(const struct rss *rss);
 
 uint64_t rss_total(const struct rss *rss);
 
-/* Returns the bytes that glibc keeps though they are free: the parts pinned, trimmable and top. */
+/* Returns the free bytes that glibc keeps: the sum of RSS_PINNED, RSS_TRIMMABLE and RSS_TOP. */
 uint64_t rss_kept(const struct rss *rss);
 
 /*
- * Returns the growth of resident memory since `first`; 0 if it is below 1 MiB or a hundredth.
- * *ret_part, *ret_bytes: the part up to `last` that has grown most, and its growth. RSS_PINNED
- * stands for all memory that glibc keeps.
+ * Returns the growth of resident memory since `first`; 0 if it is below 1 MiB or below 1 % of the
+ * memory. Sets *ret_part to the part with the most growth among the parts up to `last`, and
+ * *ret_bytes to this growth. RSS_PINNED then stands for all free memory that glibc keeps.
  */
 uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
 		    enum rss_part *ret_part, uint64_t *ret_bytes);
 
 /*
- * Returns the most that an allocator other than glibc's can keep of RSS_MAPPED: all but the tracked
- * blocks. This includes blocks from before tracing, and mappings of the program.
+ * Returns the maximum part of RSS_MAPPED that an allocator other than glibc's may keep. The result
+ * leaves out tracked blocks, but includes blocks from before tracing and mappings of the program.
  */
 uint64_t rss_others_keep(const struct rss *rss);
 

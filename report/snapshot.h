@@ -58,13 +58,14 @@ struct site_origin {
 };
 
 struct block {
-	size_t site; /* index into the snapshot's sites; not set in the field `largest` of a site */
+	size_t site; /* index into the snapshot's sites; not set in site.largest */
 	uint64_t addr;
 	uint64_t size;
-	uint64_t sampled_size; /* size when it was sampled; SAMPLED_FOR_CERTAIN if always sampled */
+	/* Size at the time of sampling; SAMPLED_FOR_CERTAIN if it is always sampled. */
+	uint64_t sampled_size;
 	uint64_t age_ns;
 	pid_t tid;
-	bool inherited; /* a copy of a parent's block in a forked child */
+	bool inherited; /* the block is a copy of a parent's block in a forked child */
 	bool moved;     /* the program moved it after the picture of the memory was taken */
 };
 
@@ -76,9 +77,9 @@ struct part {
 };
 
 /*
- * Sampled blocks by age; the numbers are not scaled up. Class 0 has the blocks younger than 1 ms.
- * Class c > 0 has those of an age from 2^(c-1) ms to below 2^c ms; the last class has no upper
- * limit.
+ * Sampled blocks by age; the numbers are not scaled up. Class 0 has the blocks that are younger
+ * than 1 ms. Class c > 0 has the blocks with an age from 2^(c-1) ms to just below 2^c ms. The last
+ * class has no upper limit.
  */
 #define AGE_CLASS_CNT 32
 struct ages {
@@ -91,17 +92,17 @@ struct site {
 	enum address_space space;
 	enum block_kind kind;
 	const struct process *process; /* NULL if the site belongs to no single process */
-	pid_t tid;                     /* thread that owns the site with --by thread; else 0 */
+	pid_t tid; /* thread that allocated the blocks, with --by thread; else 0 */
 	uint64_t bytes;
 	uint64_t count;
 	double bytes_variance; /* variance of bytes, due to sampling; NAN if not known */
 	double count_variance;
-	uint64_t inherited_bytes; /* the part of `bytes` in copies of a parent's blocks */
+	uint64_t inherited_bytes; /* part of `bytes` that is in copies of a parent's blocks */
 	uint64_t inherited_count;
 	uint64_t oldest_ns; /* age of the oldest block; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
 	struct ages ages; /* all 0 with -C */
-	/* Sampled blocks that were also in the previous snapshot, by the age that they had then. */
+	/* Sampled blocks that were also in the previous snapshot, by their age at that time. */
 	uint32_t kept[AGE_CLASS_CNT];
 	const uint64_t *frames; /* innermost first */
 	size_t frame_cnt;       /* 0 if the stack was lost */
@@ -114,7 +115,7 @@ struct site {
 /* A row of the table of --summary, for one process. */
 struct process_summary {
 	const struct process *process;
-	uint64_t allocated; /* bytes, as all fields up to largest */
+	uint64_t allocated; /* bytes; the fields up to `largest` are also in bytes */
 	uint64_t freed;
 	uint64_t outstanding;
 	uint64_t peak;
@@ -130,7 +131,9 @@ struct reserved {
 	size_t sites;
 };
 
-/* Sum over the processes that ended since the last report and that this report leaves out. */
+/*
+ * Sum over processes that ended since the previous report and are left out of the current report.
+ */
 struct ended {
 	size_t processes;
 	uint64_t bytes;
@@ -140,8 +143,8 @@ struct ended {
 /* Frees of blocks that had been allocated before tracing began. */
 struct earlier_frees {
 	uint64_t cnt;
-	uint64_t sized; /* number of these frees for which the size is known */
-	uint64_t bytes; /* total size of the blocks counted in `sized` */
+	uint64_t sized; /* number of frees in `cnt` with a known size */
+	uint64_t bytes; /* total size of the blocks of these frees */
 };
 
 /* Totals that the kernel keeps for a process as a whole, at the time of the snapshot. */
@@ -199,7 +202,8 @@ struct heap {
 };
 
 /*
- * Numbers of descriptors, in all processes, that --fds does not track or whose closing it missed.
+ * Numbers of descriptors in all processes: those that --fds does not track, and those whose closing
+ * it missed.
  */
 struct descriptor_facts {
 	bool are_traced; /* --fds is in effect: every block is a descriptor */
@@ -221,19 +225,19 @@ struct kernel_memory {
 };
 
 struct snapshot {
-	int64_t wall_ns;     /* the time t0_ns by CLOCK_REALTIME */
+	int64_t wall_ns;     /* the moment t0_ns, as a CLOCK_REALTIME time */
 	uint64_t t0_ns;      /* when the walk of the tables began */
 	uint64_t walk_ns;    /* duration of the walk of the tables */
 	uint64_t elapsed_ns; /* time from the start of tracing to t0_ns */
-	bool between;        /* taken between two reports, for verdicts only */
-	/* Blocks allocated before this elapsed time are left out; 0 if none are. */
+	bool between;        /* taken between two reports; used for verdicts, not for a report */
+	/* Time since tracing began. Blocks allocated before it are left out; 0 if none are. */
 	uint64_t baseline_ns;
 	struct site *sites; /* sites with unique ids, in any order */
 	size_t site_cnt;
-	/* Sorted by site, then by age with the oldest first; only if requested. */
+	/* Sorted by site, then by age, oldest first; empty unless requested. */
 	struct block *blocks;
 	size_t block_cnt;
-	/* Input of a proof, which takes ownership of it; NULL if there is no proof. */
+	/* Input of a proof, which takes ownership of the heaps; NULL if there is no proof. */
 	struct heap *heaps;
 	size_t heap_cnt;
 	const struct proof_facts *proof;   /* NULL without a proof */
@@ -249,10 +253,12 @@ struct snapshot {
 	struct descriptor_facts descriptors;
 	uint64_t lost[LOSS_CNT]; /* losses since tracing began */
 	uint64_t calls;          /* allocator calls seen since tracing began */
-	/* Frees without an event, inferred from later events. All count from the start of tracing.
+	/*
+	 * The next two fields count frees without an event since tracing began, inferred from later
+	 * events.
 	 */
-	uint64_t replaced;       /* blocks whose address was allocated again without a free */
-	uint64_t gone_with_page; /* blocks in a page that the kernel's slab allocator has freed */
+	uint64_t replaced; /* blocks that were not freed before their address was allocated again */
+	uint64_t gone_with_page; /* blocks whose page was freed by the kernel's slab allocator */
 	/*
 	 * Maximum number of slab blocks in this snapshot that may have been freed without an event,
 	 * computed from the caches' sizes.
@@ -261,11 +267,11 @@ struct snapshot {
 	uint64_t vmalloc_hidden; /* bytes allocated by vmalloc() without an event */
 	struct kernel_memory kernel_memory;
 	struct kernel_memory kernel_memory_before; /* when tracing began */
-	bool frees_hidden; /* frees of some kind cannot be traced on this kernel */
+	bool frees_hidden; /* some kind of free cannot be traced on this kernel */
 	struct stats stats[SPACE_CNT];
 	struct tracing_cost cost;
-	const struct peak *peak;           /* NULL if not requested */
-	const struct counts *counts;       /* set only with --count; there are no sites then */
+	const struct peak *peak;     /* NULL if not requested */
+	const struct counts *counts; /* set only with --count; the snapshot then has no sites */
 	struct process_summary *summaries; /* unsorted; NULL if not requested */
 	size_t summary_cnt;
 	/* A sum for each pattern; the suppressor owns the array. */
@@ -290,18 +296,19 @@ void snapshot_drop_heaps(struct snapshot *snap);
 bool site_is_memory(const struct site *site);
 
 /*
- * Sets a site's sums from those of its sampled blocks. Without sampling, `estimate` must be all 0.
+ * Sets a site's sums, given the sums over its sampled blocks. Without sampling, `estimate` must be
+ * all 0.
  */
 void site_set_sums(struct site *site, const struct sampling *sampling, uint64_t bytes,
 		   uint64_t count, const struct estimate *estimate);
 
-/* Sets a site's sums of inherited blocks from those of its sampled inherited blocks. */
+/* Sets a site's sums of inherited blocks, given the sums over its sampled inherited blocks. */
 void site_set_inherited(struct site *site, const struct sampling *sampling,
 			const struct part *inherited);
 
 /*
- * Adds a site's bytes, count, ages and proof results to a sum. The sum's newest_ns must be
- * AGE_UNKNOWN at the start.
+ * Adds a site's bytes, count, ages and proof results to a sum. Before the first call, the sum's
+ * newest_ns must be AGE_UNKNOWN.
  */
 void site_add_sums(struct site *sum, const struct site *site);
 
@@ -318,7 +325,7 @@ uint64_t age_class_ns(size_t at);
 void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes);
 void ages_join(struct ages *ages, const struct ages *part);
 
-/* Copies `other` to `block` if it is larger, or equally large and older. */
+/* Replaces `block` by a copy of `other` if `other` is larger, or equally large and older. */
 void block_take_larger(struct block *block, const struct block *other);
 
 /* Returns the resident memory of the only process; NULL if there are several or it is not known. */

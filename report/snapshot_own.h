@@ -9,9 +9,9 @@
 #include "report/snapshot.h"
 
 /*
- * Copies everything that a snapshot points to into its arena, except its arrays, which the snapshot
- * must own already. Frames are copied site by site. Returns 0 or -ENOMEM; after a failure the only
- * use of the snapshot is to free it.
+ * Copies to the snapshot's arena everything that the snapshot points to, except its arrays, which
+ * the snapshot must own already. Frames are copied site by site. Returns 0 or -ENOMEM. After a
+ * failure, the snapshot can only be freed.
  */
 int snapshot_own(struct snapshot *snap);
 

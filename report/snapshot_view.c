@@ -33,7 +33,7 @@ void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, 
 	view->snap.block_cnt = cnt;
 }
 
-/* Copies the sites that are not left out. Sets new_index[i] to the new index of site i. */
+/* Copies the sites that are not left out. Sets new_index[i] to the index of the copy of site i. */
 static struct site *copy_sites(const struct snapshot *snap, const bool *left_out, size_t *new_index,
 			       size_t *ret_cnt)
 {

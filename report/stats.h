@@ -28,9 +28,9 @@ struct fill {
 struct stats {
 	bool known; /* the address space is traced */
 	uint64_t calls;
-	uint64_t calls_of[FAMILY_CNT]; /* counted in user space only */
+	uint64_t calls_of[FAMILY_CNT]; /* counted for user space only */
 	uint64_t failed;
-	uint64_t walked; /* numbers of stacks, up to the field stored */
+	uint64_t walked; /* this field and the fields up to `stored` are numbers of stacks */
 	uint64_t cached;
 	uint64_t checked;
 	uint64_t disagreed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the sites that suppressions match. The result for each site (verdict) is kept as long as
- * snapshots have the site; verdicts are sorted by site id.
+ * Finds the sites that suppressions match. The result for each site (verdict) is kept until a
+ * snapshot does not have the site any more. Verdicts are sorted by site id.
  */
 #include "report/suppressor.h"
 
@@ -18,7 +18,7 @@
 
 /*
  * Special values for the index of a pattern: the site matches no pattern, or it is not known yet
- * which one.
+ * whether it matches one.
  */
 #define NO_PATTERN SIZE_MAX
 #define NOT_KNOWN (SIZE_MAX - 1)
@@ -33,7 +33,8 @@ struct suppressor {
 	struct verdict *verdicts; /* verdicts on the sites of the last snapshot, sorted by id */
 	size_t verdict_cnt;
 	struct suppressed *sums; /* one sum per pattern */
-	struct peak peak;        /* peak with sites of its own; all other data is the snapshot's */
+	/* Peak of the view, with its own array of sites; its other data belongs to the snapshot. */
+	struct peak peak;
 	struct proof_facts proof;
 };
 
@@ -147,8 +148,8 @@ static size_t find_pattern(const struct suppressor *suppressor, struct symbol_ba
 }
 
 /*
- * Names the sites that have no verdict, and matches them. A name that is missing at the deadline
- * may come later.
+ * Names the sites that have no verdict, and matches them. If the deadline passes, a site that
+ * matches no pattern gets no verdict, because it may still get names later.
  */
 static int judge(const struct suppressor *suppressor, struct symbol_backend *symbols,
 		 uint64_t deadline_ns, const struct task *task)
@@ -208,9 +209,9 @@ static void add_to(struct suppressed *sum, uint64_t bytes, uint64_t count)
 }
 
 /*
- * Returns the sum of a site's blocks that hang from suppressed blocks. Such hanging blocks are
- * suppressed, too: they are added to the sums of the patterns, and *ret_sum is set to the last of
- * these sums.
+ * Adds up those blocks of a site that hang from suppressed blocks, and returns their sum. Such
+ * blocks are suppressed, too, so they are also added to the sums of the patterns. *ret_sum is set
+ * to the last of these pattern sums.
  */
 static struct reach_sum hanging_of(struct suppressor *suppressor, const struct snapshot *snap,
 				   uint64_t site, struct suppressed **ret_sum)
@@ -233,8 +234,8 @@ static struct reach_sum hanging_of(struct suppressor *suppressor, const struct s
 }
 
 /*
- * Computes the sums of all patterns. Returns the number of sites to leave out. For each other site
- * i, hanging[i] is the sum of its blocks to leave out.
+ * Computes the sums of all patterns. Returns the number of sites to leave out completely. For each
+ * other site i, sets hanging[i] to the sum of the blocks to leave out.
  */
 static size_t add_sums(struct suppressor *suppressor, const struct snapshot *snap,
 		       const size_t *patterns, bool *left_out, struct reach_sum *hanging)
@@ -292,7 +293,7 @@ static void replace_proof(struct suppressor *suppressor, struct snapshot_view *v
 
 /*
  * Subtracts hanging blocks from the sites that stay. `site` is the first site of the view, which
- * has only these.
+ * has only the sites that stay.
  */
 static void leave_out_hanging(struct site *site, const bool *left_out,
 			      const struct reach_sum *hanging, size_t cnt)

@@ -17,10 +17,10 @@ int suppressor__new(const struct suppressions *suppressions, struct suppressor *
 void suppressor__free(struct suppressor *suppressor);
 
 /*
- * Removes suppressed sites and their blocks from the view and its peak, and sets the view's
- * suppressed. Both the peak and suppressed are valid until the next call. If a site cannot be named
- * by deadline_ns (CLOCK_MONOTONIC), it stays in the view and is tried again in the next call.
- * Returns 0 or -ENOMEM.
+ * Removes suppressed sites and their blocks from the view and its peak, and sets
+ * view->snap.suppressed. The view's peak and view->snap.suppressed are valid until the next call.
+ * If a site cannot be named by deadline_ns (CLOCK_MONOTONIC), it stays in the view and is tried
+ * again in the next call. Returns 0 or -ENOMEM.
  */
 int suppressor__apply(struct suppressor *suppressor, struct symbol_backend *symbols,
 		      uint64_t deadline_ns, struct snapshot_view *view);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Enumerations in snapshots: kinds of memory, ends of stacks, losses, families of functions.
- * Sources translate their own numbers into these numbers. Recordings store the numbers, so a number
- * never changes, and new ones are appended.
+ * Sources translate their own numbers into these numbers. Recordings store the numbers, so existing
+ * numbers never change, and new numbers are appended.
  */
 #ifndef REPORT_TERMS_H
 #define REPORT_TERMS_H
@@ -20,13 +20,13 @@ enum block_kind {
 	KIND_CNT,
 };
 
-/* How a stack walk ended. If the stack was cut, why. */
+/* How a stack walk ended. If it did not reach the outermost frame, the value says why. */
 enum stack_end {
 	STACK_END_UNKNOWN,
 	STACK_END_COMPLETE,
 	STACK_END_TRUNCATED, /* the stack has more frames than memleak keeps */
-	STACK_END_NO_CODE,   /* found a return address that is in no executable mapping */
-	/* Found code that has neither unwind information nor a frame pointer. */
+	STACK_END_NO_CODE,   /* the walk found a return address that is in no executable mapping */
+	/* The walk found code that has neither unwind information nor a frame pointer. */
 	STACK_END_NO_RULE,
 	STACK_END_READ, /* stack memory could not be read */
 	STACK_END_CNT,
@@ -48,18 +48,18 @@ enum loss {
 	LOSS_EXEC,         /* programs whose first allocations after exec were not seen */
 	LOSS_QUOTA_FULL,   /* per-process quota of the block table used up: block not tracked */
 	LOSS_PROCESSES,    /* processes that were not traced */
-	/* Heaps that were freed as a whole: their blocks still count as outstanding. */
+	/* Heaps that were freed as a whole; their blocks still count as outstanding. */
 	LOSS_HEAPS,
-	/* Frees of blocks that a child inherited, or of the parent's originals. */
+	/* Frees of blocks that a child inherited, or of the original blocks of the parent. */
 	LOSS_INHERITED,
-	/* Strings that were not read to the end: the size is that of the part read. */
+	/* Strings that were read only in part; the size of the part is used. */
 	LOSS_STRINGS,
 	LOSS_CNT,
 };
 
 /*
- * Families: functions with the same effect, named after the best known one. Numbers without a name
- * are unused.
+ * Families: functions with the same effect, named after the best known one. Numbers that have no
+ * name here are unused.
  */
 enum family {
 	FAMILY_MALLOC,
@@ -76,10 +76,10 @@ enum family {
 	FAMILY_CNT = 22,
 };
 
-/* Returns the name in reports, such as "heap" or "mmap". */
+/* Returns the name of a kind in reports, such as "heap" or "mmap". */
 const char *kind_name(enum block_kind kind);
 
-/* Returns the name of a family, such as "malloc"; NULL for a number without a name. */
+/* Returns the name of a family, such as "malloc"; NULL if the number is unused. */
 const char *family_name(enum family family);
 
 #endif

@@ -20,8 +20,8 @@ static int by_site_and_thread(const void *a, const void *b)
 }
 
 /*
- * Pointers to the blocks of a snapshot, sorted by site and thread. The snapshot's own blocks keep
- * their order.
+ * Pointers to the blocks of a snapshot, sorted by site and thread. The order of the snapshot's own
+ * blocks does not change.
  */
 struct split {
 	const struct snapshot *snap;
@@ -54,9 +54,10 @@ static size_t run_end(const struct split *split, size_t first)
 }
 
 /*
- * Returns an array with an age for each site: that of the youngest block that was already in the
+ * Returns an array with an age for each site: the age of the youngest block that was already in the
  * previous snapshot, or AGE_UNKNOWN if there is no such block. Only the number of such blocks is
- * known; they are the oldest blocks of the site. The array is from malloc; NULL if out of memory.
+ * known, so they are taken to be the oldest blocks of the site. The array is from malloc; NULL if
+ * out of memory.
  */
 static uint64_t *ages_kept(const struct snapshot *snap)
 {
@@ -77,8 +78,8 @@ static uint64_t *ages_kept(const struct snapshot *snap)
 }
 
 /*
- * Adds a block to the ages of a site. The previous snapshot was made before_ns ago; it already had
- * all blocks that are at least kept_ns old.
+ * Adds a block to the ages of a site. The previous snapshot was made before_ns ago, and already had
+ * the site's blocks whose age is now at least kept_ns.
  */
 static void add_age(struct site *site, const struct block *block, uint64_t kept_ns,
 		    uint64_t before_ns)
@@ -97,10 +98,7 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	struct part inherited = {0};
 	uint64_t bytes = 0;
 
-	/*
-	 * The results of a proof are known only for all blocks of a stack together, not for each
-	 * thread.
-	 */
+	/* A proof has results for all blocks of a stack together, not for each thread. */
 	if (end - first < split->snap->sites[split->blocks[first]->site].count)
 		site.reach = (struct site_reach){0};
 	site.largest = (struct block){0};

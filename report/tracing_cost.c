@@ -3,12 +3,15 @@
 #include "report/tracing_cost.h"
 
 /*
- * Minimum CPU time for which a share is computed, in nanoseconds: the kernel counts CPU time in
- * steps of 10 ms.
+ * Minimum CPU time of the processes, in nanoseconds, for which the share of the probes is computed.
+ * The kernel counts CPU time in steps of 10 ms.
  */
 #define LEAST_CPU_NS 50000000ULL
 
-/* Maximum share that is returned: for a program that only allocates, the estimate may exceed 1. */
+/*
+ * Maximum share that is returned. For a program that does nothing but allocate, the estimate may
+ * exceed 1.
+ */
 #define MOST 0.99
 
 bool tracing_cost_is_known(const struct tracing_cost *cost)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The CPU time that probes take from traced processes, since the last report. */
+/* CPU time that probes took from the traced processes since the previous report. */
 #ifndef REPORT_TRACING_COST_H
 #define REPORT_TRACING_COST_H
 
@@ -12,12 +12,16 @@ struct tracing_cost {
 	uint64_t cpu_ns; /* CPU time of the traced processes */
 	/* Part of cpu_ns that probes took, extrapolated from the calls that were measured. */
 	uint64_t ns;
-	uint64_t trap_ns; /* part of ns that traps took; unsampled calls have these, too */
-	/* Real cost is higher than ns: single-stepped calls cost more than measured. */
+	/* Part of `ns` that traps took; calls that are not sampled also cost traps. */
+	uint64_t trap_ns;
+	/*
+	 * The real cost is higher than `ns`, because calls that are single-stepped cost more than
+	 * the measured calls.
+	 */
 	bool is_least;
 };
 
-/* True if the processes used enough CPU time for the share of the probes to mean anything. */
+/* True if the processes used enough CPU time for a meaningful share of the probes. */
 bool tracing_cost_is_known(const struct tracing_cost *cost);
 
 double tracing_cost_calls_per_s(const struct tracing_cost *cost);
@@ -25,7 +29,10 @@ double tracing_cost_calls_per_s(const struct tracing_cost *cost);
 /* Returns the fraction of the processes' CPU time that probes take, from 0 to 1. */
 double tracing_cost_share(const struct tracing_cost *cost);
 
-/* Returns the lowest fraction, from 0 to 1, to which sampling could reduce the cost. */
+/*
+ * Returns the lowest value, from 0 to 1, to which sampling could reduce the probes' share of CPU
+ * time.
+ */
 double tracing_cost_least_share(const struct tracing_cost *cost);
 
 #endif
