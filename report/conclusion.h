@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sums up a report in one verdict. Every report has exactly one. */
+/* Sums up a report in one verdict. Every report has exactly one verdict. */
 #ifndef REPORT_CONCLUSION_H
 #define REPORT_CONCLUSION_H
 
@@ -17,9 +17,9 @@ enum conclusion {
 };
 
 enum conclusion conclusion_of(const struct report *report);
-/* True if it is too early for a verdict. It is not if a verdict on any site exists already. */
+/* True if it is too early for a verdict. False as soon as there is a verdict on any site. */
 bool conclusion_is_early(const struct report *report);
-/* Returns the word for JSON. */
+/* Returns the word for a conclusion in JSON, such as "lost". */
 const char *conclusion_name(enum conclusion conclusion);
 /*
  * True if a process held memory when it ended. Memory that libraries allocate at start-up does not

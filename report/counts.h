@@ -10,13 +10,13 @@
 #include "options/options.h"
 #include "report/snapshot.h"
 
-/* Key of the row with the calls of everything that has no row of its own. */
+/* Key of the row with all calls that belong to no other row. */
 #define COUNT_OTHERS UINT64_MAX
 
 struct count_row {
 	uint64_t key;   /* pid of a process, or number of a cgroup */
 	char *name;     /* path of a cgroup, or name of a process or function; NULL if not known */
-	bool ended;     /* the row is complete: no more calls are counted */
+	bool ended;     /* the process or cgroup has ended, so its row does not change any more */
 	bool sought;    /* the name has been looked up, even if it was not found */
 	uint64_t calls; /* calls since the last report */
 	uint64_t bytes; /* bytes requested since the last report */
@@ -29,7 +29,7 @@ struct counts {
 	uint64_t interval_ns; /* time since the last report */
 	struct count_row *rows;
 	size_t cnt;
-	uint64_t ended_calls; /* calls in all rows that were removed, since tracing began */
+	uint64_t ended_calls; /* calls of all rows that have been removed, since tracing began */
 	uint64_t ended_bytes;
 };
 

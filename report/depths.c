@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares each site with those that are already in the list. */
+/* Compares each site with the sites that are already in the list of joined sites. */
 #include "report/depths.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "report/fold.h"
 
-/* Maximum earlier sites of the list that a site is compared with. */
+/* Maximum joined sites that a site is compared with. */
 #define COMPARED_MAX 64
 
 static bool may_join(const struct report_site *a, const struct report_site *b)

@@ -64,9 +64,9 @@ static const struct site **sort_ids(const struct snapshot *snap)
 }
 
 /*
- * Makes the key of a site. In one run, a site on both sides has the same id, but its keys may
- * differ: a frame gets another key once its file has been read. So the site of the first side gets
- * the key of the site on the second side.
+ * Makes the key of a site. In one run, a site on both sides has the same id, but perhaps not the
+ * same key, because the key of a frame changes when the frame's file has been read. So a site of
+ * the first side gets the key that it has on the second side.
  */
 static int make_key(const struct diff *diff, size_t which, const struct site *const *second_ids,
 		    const struct site *site, struct diff_keys *keys)
@@ -82,8 +82,8 @@ static int make_key(const struct diff *diff, size_t which, const struct site *co
 }
 
 /*
- * Adds the sites of a side to the entries of the difference with the same keys; the array is large
- * enough.
+ * Adds the sites of a side to the difference. Each site is added to the entry with the site's key.
+ * The array must have room for all entries.
  */
 static int add_side(struct diff *diff, size_t which, const struct site *const *second_ids,
 		    struct diff_keys *keys, struct intern *table)

@@ -6,10 +6,10 @@
  *
  * Within one run, two sites with the same id match, and the second side names their frames. Other
  * sites match if they have the same kind, the same process and the same frames. Processes match by
- * process id within one run, and by name in two runs. Two frames match
- *	- by the offset in the file, if both files have the same build id or are of one run;
- *	- otherwise by the names of the function and of the file, in any folder;
- *	- if the function has no name, by the name of the file and the offset in it.
+ * process id within one run, and by name in two runs. Two frames match if they have the same
+ *	- offset in the file, if both files have the same build id or are of one run;
+ *	- otherwise, names of the function and of the file; folders are not compared;
+ *	- if the function has no name, name of the file and offset in it.
  * Names of slab caches are not compared, because a site of several caches has only one name. If
  * several sites of one side match, their sum is compared.
  */

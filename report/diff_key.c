@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * How a key identifies a frame. Keys contain the letter, so frames identified in different ways
- * never match.
+ * Methods to identify a frame. Each method is a letter that is part of the key, so that frames
+ * identified by different methods never match.
  */
 enum way { BY_ADDRESS = 'a', BY_BUILD = 'b', BY_FILE = 'f', BY_NAMES = 'n' };
 

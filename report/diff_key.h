@@ -19,7 +19,7 @@ struct diff_side {
 struct diff_keys {
 	bool same_run;
 	struct intern builds[2]; /* build ids of each side */
-	struct byte_buffer key;  /* text of the key that was made last */
+	struct byte_buffer key;  /* text of the most recently made key */
 };
 
 /* Initialises the maker of keys. Returns 0 or -ENOMEM; call diff_keys_deinit() in both cases. */

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 
-/* Counts the ended processes, and collects their images as the keys of `ret`. */
+/* Counts the ended processes. Adds their images to `ret` as keys. */
 static int find_ended(const struct snapshot *snap, struct hash_map *ret, struct ended *sum)
 {
 	int err = 0;
@@ -50,8 +50,8 @@ int ended_leave_out(struct snapshot_view *view)
 }
 
 /*
- * Inserts a process if it is among those with most memory; the one with least may be dropped. Takes
- * ownership of its name.
+ * Inserts a process into the list of those with most memory, if it has enough. If the list is full,
+ * drops the process with least memory. Takes ownership of the name.
  */
 static void name_process(struct ended_processes *list, struct ended_process *process)
 {

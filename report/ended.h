@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Memory of processes that have ended. With --all-processes, --comm or --cgroup, reports show only
- * the sum over ended processes, because their memory is free again. A process that was given by its
- * pid or started as the command is reported with the memory that it held when it ended.
+ * the sum over ended processes, because their memory is free again. A process that was selected by
+ * its pid or started as the command is still reported after its end, with the memory that it held
+ * then.
  */
 #ifndef REPORT_ENDED_H
 #define REPORT_ENDED_H
@@ -19,7 +20,10 @@ struct ended_process {
 	uint64_t count;
 };
 
-/* Ended processes that were given one by one, and the memory that they held when they ended. */
+/*
+ * Ended processes that were selected by pid or started as the command, and the memory that they
+ * held when they ended.
+ */
 struct ended_processes {
 	/* The processes that held most memory, in descending order. */
 	struct ended_process named[ENDED_NAMED];

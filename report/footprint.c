@@ -12,9 +12,12 @@
 #include "base/hash.h"
 #include "base/hash_map.h"
 
-/* Minimum growth, as in struct leak_score, for a part of the footprint to count as growing. */
+/* Minimum value of leak_score.growth for a part of the footprint to count as growing. */
 #define LEAST_GROWTH 0.9
-/* Minimum growth in bytes, as a fraction of the whole, and in descriptors or threads. */
+/*
+ * Minimum growth of a part: LEAST_BYTES, and LEAST_FRACTION of its size; for descriptors and
+ * threads, LEAST_PIECES.
+ */
 #define LEAST_BYTES (256U << 10)
 #define LEAST_FRACTION 0.001
 #define LEAST_PIECES 8
@@ -24,7 +27,10 @@
  */
 #define EXPLAINED 0.5
 
-/* Numbers of the series of traced blocks; lower numbers are the parts of the footprint. */
+/*
+ * Numbers of the series of traced blocks. Lower numbers are the series of the parts of the
+ * footprint.
+ */
 enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, SERIES_CNT };
 
 static const char *const part_names[] = {
@@ -42,12 +48,16 @@ const char *footprint_part_name(enum footprint_part part)
 	return part_names[part];
 }
 
-/* SERIES_CNT series for each process, stored as sites because struct ranking remembers sites. */
+/*
+ * The series of all processes. A process has SERIES_CNT series. They are stored as sites, because
+ * struct ranking remembers sites.
+ */
 struct series_list {
 	struct site *sites;
 	const struct process **processes;
 	size_t process_cnt;
-	struct hash_map by_image; /* 1 + index in `processes`, by image, stored as a pointer */
+	/* 1 + index in `processes`, stored as a pointer; the key is the image. */
+	struct hash_map by_image;
 };
 
 static void series_list_deinit(struct series_list *list)
@@ -71,7 +81,10 @@ static int add_process(struct series_list *list, const struct process_tally *tal
 			    (void *)(uintptr_t)list->process_cnt);
 }
 
-/* Adds a site to the traced series. Skips kernel blocks and reserves, which are in no footprint. */
+/*
+ * Adds a site to the series of traced blocks. Skips kernel blocks and reserved address space, which
+ * no part of the footprint contains.
+ */
 static void add_traced(struct series_list *list, const struct site *site)
 {
 	size_t at = site->process && site->space == SPACE_USER && site->kind != KIND_RESERVE
@@ -127,8 +140,10 @@ static bool grows(const struct site_history *history, enum footprint_part part, 
 		       : gained >= LEAST_PIECES;
 }
 
-/* Returns the growth of a series since a time. All series of a process have points at the same
- * times. */
+/*
+ * Returns the growth of a series since its latest point at or before since_ns. All series of a
+ * process have points at the same times.
+ */
 static double gained_since(const struct site_history *history, uint64_t since_ns)
 {
 	const struct history_point *points = history->points;
@@ -139,7 +154,7 @@ static double gained_since(const struct site_history *history, uint64_t since_ns
 	return (double)points[last].bytes - (double)points[first].bytes;
 }
 
-/* Returns how much of a part's growth is explained by something other than an untraced leak. */
+/* Returns how much of the growth of a part is due to causes other than an untraced leak. */
 static double explained(const struct options *opts, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
 {
@@ -150,7 +165,8 @@ static double explained(const struct options *opts, const struct growth *series,
 	switch (part) {
 	case FOOTPRINT_ANONYMOUS:
 		/*
-		 * The size filters leave blocks out of the traced series: no leak can be inferred.
+		 * With size filters, the growth may be due to blocks that the traced series leaves
+		 * out. It proves no leak.
 		 */
 		return opts->min_size || opts->max_size != UINT64_MAX
 			       ? INFINITY
@@ -158,8 +174,8 @@ static double explained(const struct options *opts, const struct growth *series,
 	case FOOTPRINT_SHARED:
 	case FOOTPRINT_FILES:
 		/*
-		 * Memory that was mapped earlier may be used for the first time now, as by a
-		 * database.
+		 * Growth without new address space is no leak: memory that was mapped earlier may
+		 * be used for the first time now, as by a database.
 		 */
 		return gained - gained_since(series[FOOTPRINT_VIRTUAL].history, since_ns);
 	case FOOTPRINT_HUGE:

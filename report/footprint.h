@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds growth of a process that traced blocks do not explain. It uses the totals that the kernel
- * keeps for the process (its footprint). With untraced growth, the message "nothing seems to leak"
- * would be wrong. Rates are per second.
+ * keeps for the process (its footprint). While there is such growth, the message "nothing seems to
+ * leak" would be wrong. Rates are per second.
  */
 #ifndef REPORT_FOOTPRINT_H
 #define REPORT_FOOTPRINT_H
@@ -14,8 +14,8 @@
 struct untraced_growth {
 	const struct process *process;
 	enum footprint_part part;
-	double per_s;        /* bytes, descriptors or threads */
-	double traced_per_s; /* bytes by which traced blocks grew in the same time */
+	double per_s;        /* growth in bytes, descriptors or threads */
+	double traced_per_s; /* growth of traced blocks in the same time, in bytes */
 	uint64_t since_ns;   /* time for which the part has been growing */
 };
 
@@ -23,8 +23,8 @@ struct untraced_growths {
 	struct untraced_growth *items;
 	size_t cnt;
 	/*
-	 * The fastest growth of resident anonymous memory that traced blocks explain; its process
-	 * is NULL if there is none.
+	 * The fastest growth of resident anonymous memory that is explained by traced blocks; its
+	 * process is NULL if there is no such growth.
 	 */
 	struct untraced_growth explained;
 };

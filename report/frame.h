@@ -11,9 +11,9 @@
 
 /* User space: the frame is the next instruction to execute, and not a return address. */
 #define FRAME_EXACT (1ULL << 62)
-/* The frame is a position in a file. Its address is known only after it has been named. */
+/* The frame is a position in a file. Its address is known only after the frame has been named. */
 #define FRAME_FILE (1ULL << 61)
-/* End of the user-space addresses; higher bits of a frame are no part of its address. */
+/* End of the user-space addresses; higher bits of a frame do not belong to its address. */
 #define FRAME_ADDR_END (1ULL << 59)
 
 static inline bool frame_is_kernel(uint64_t frame)

@@ -24,7 +24,7 @@ void frame_walk_begin(struct frame_walk *walk, const struct report_site *shown);
 bool frame_walk_next(struct frame_walk *walk);
 
 /*
- * Returns the name of the current function as raw bytes. Without a name, returns its module and
+ * Returns the name of the current function as raw bytes. If it has no name, returns its module and
  * offset, or else its address. To be freed; NULL if out of memory.
  */
 char *frame_name(const struct frame_walk *walk);
@@ -43,10 +43,10 @@ const char *stack_root(const struct site *site);
 const char *frame_missing(const struct site *site);
 
 /*
- * Calls part() for each name of a site in a flame graph, root first: the process, a text for
+ * Calls part() for each name that a site has in a flame graph, root first: the process, a text for
  * missing frames, the functions, and the kind of memory unless it is heap. The argument `walk` of
- * part() is NULL except for functions. Names are raw bytes, valid during the call. Returns 0,
- * -ENOMEM or the first error of part().
+ * part() is NULL for names that are not functions. Names are raw bytes, valid during the call.
+ * Returns 0, -ENOMEM or the first error of part().
  */
 typedef int stack_part(void *arg, const char *name, const struct frame_walk *walk);
 int stack_for_each(const struct report_site *shown, stack_part *part, void *arg);

@@ -25,7 +25,10 @@ static bool ends_in_operator(const char *symbol, const char *end)
 	return (size_t)(end - symbol) >= len && !strncmp(end - len, "operator", len);
 }
 
-/* True if "<" begins template arguments: a name precedes it, and it is not part of an operator. */
+/*
+ * True if "<" begins template arguments. It does if it is at the beginning, or follows a name and
+ * is not part of an operator.
+ */
 static bool opens_template(const char *symbol, const char *at)
 {
 	return at == symbol ||
@@ -33,8 +36,8 @@ static bool opens_template(const char *symbol, const char *at)
 }
 
 /*
- * True if "(" begins the parameters. In "(anonymous namespace)" and in "(*Type)" of Go, no name
- * precedes the bracket; in "operator()", the bracket belongs to the name.
+ * True if "(" begins the parameters. In "(anonymous namespace)" and in "(*Type)" of Go, it does not
+ * follow a name. In "operator()", it belongs to the name.
  */
 static bool opens_parameters(const char *symbol, const char *at)
 {
@@ -164,8 +167,7 @@ bool script_function_of(const char *symbol, struct script_function *ret)
 }
 
 /*
- * Suffixes of compiler clones, which follow a dot. Any other text behind a dot belongs to a Go
- * name.
+ * Suffixes of compiler clones, which follow a dot. Any other text after a dot belongs to a Go name.
  */
 static const char *const clone_suffixes[] = {
 	"isra", "constprop", "part", "cold", "lto_priv", "llvm", "localalias", "clone", "0",
@@ -191,7 +193,7 @@ static const char *name_end(const char *name, const char *end)
 	return end;
 }
 
-/* Returns the position behind the bracket that closes the bracket at `at`. */
+/* Returns the position after the bracket that closes the bracket at `at`. */
 static const char *behind_bracket(const char *at, const char *end)
 {
 	size_t depth = 0;
@@ -222,8 +224,8 @@ static const char *type_end(const char *at, const char *end)
 }
 
 /*
- * Returns the end of the arguments that begin at `at`: of a template, or of a lambda in braces.
- * Returns `at` if no arguments begin there.
+ * Returns the end of the arguments that begin at `at`. They belong to a template, or to a lambda in
+ * braces. Returns `at` if no arguments begin there.
  */
 static const char *behind_arguments(const char *symbol, const char *at, const char *end,
 				    bool is_operator, bool in_braces)
@@ -234,7 +236,7 @@ static const char *behind_arguments(const char *symbol, const char *at, const ch
 	return at;
 }
 
-/* Copies a name to `out`, with long arguments as "<...>". Returns the end of the copy. */
+/* Copies a name to `out`, but writes long arguments as "<...>". Returns the end of the copy. */
 static char *shorten(const char *symbol, const char *at, const char *end, char *out)
 {
 	size_t braces = 0;

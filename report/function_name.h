@@ -13,7 +13,7 @@ struct function_name {
 	const char *whole; /* name with namespaces */
 	const char *last;  /* name without namespaces */
 	const char *end;   /* end of both whole and last, before template arguments */
-	const char *rest;  /* text behind the template arguments: the parameters, or "" */
+	const char *rest;  /* text after the template arguments: the parameters, or "" */
 };
 
 struct function_name function_name_of(const char *symbol);
@@ -28,14 +28,15 @@ struct script_function {
 };
 
 /*
- * Parses the symbol of a script's function. Returns false if it is the symbol of another function.
+ * Parses the symbol of a script's function. Returns false if the symbol is that of any other
+ * function.
  */
 bool script_function_of(const char *symbol, struct script_function *ret);
 
 /*
- * Returns the short form of a symbol, pkg::Class::method: without parameters and suffixes of
- * compiler clones (".isra.0"), and with long template arguments as "<...>". For a script's
- * function, returns only its name. To be freed; NULL if out of memory.
+ * Returns the short form of a symbol, such as pkg::Class::method. It has no parameters and no
+ * suffixes of compiler clones (".isra.0"), and its long template arguments are written as "<...>".
+ * For a script's function, returns only its name. To be freed; NULL if out of memory.
  */
 char *function_name_short(const char *symbol);
 

@@ -28,9 +28,9 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Returns the file of the first frame outside allocators and language runtimes. If there is no such
- * frame, returns the file of the first frame. If the file of a frame is not known, the search ends
- * there and returns "", because that frame may be the one outside.
+ * Returns the file of the innermost frame that is not in an allocator or language runtime. If there
+ * is no such frame, returns the file of the innermost frame. Returns "" if the search reaches a
+ * frame whose file is not known, because that file could be the wanted one.
  */
 static const char *module_of(const struct site *site, struct symbol_backend *symbols)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sums up the sites of a snapshot as --by requests: by process, by module that allocated, by thread
- * or by cgroup. Knows nothing of the order of groups, of growth or of formats.
+ * Sums up the sites of a snapshot as --by requests: by process, by the module that allocated, by
+ * thread or by cgroup. Does not deal with the order of groups, growth or formats.
  */
 #ifndef REPORT_GROUPING_H
 #define REPORT_GROUPING_H

@@ -92,8 +92,8 @@ static void write_stack(FILE *out, const struct holder *holder, const struct sym
 }
 
 /*
- * Writes where a pointer is stored. `location` is that of the variable or function; NULL if not
- * known.
+ * Writes where a pointer is stored. `location` is the location of the variable or function; NULL if
+ * not known.
  */
 static void write_place(FILE *out, const struct holder *holder, const struct sym_location *location)
 {

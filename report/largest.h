@@ -9,12 +9,13 @@ struct largest_sites {
 	/* Sites, sorted by the size of their largest block, in descending order. */
 	const struct site **sites;
 	size_t cnt;
-	size_t total; /* number of processes that have blocks, even if not all are listed */
+	/* Number of processes that have blocks, including processes that are not listed. */
+	size_t total;
 };
 
 /*
- * Lists at most max sites. Ignores reserved address space and the stacks of threads, which no
- * program asked for as memory. Returns 0 or -ENOMEM.
+ * Lists at most `max` sites. Ignores reserved address space and the stacks of threads, because
+ * programs did not ask for them as memory. Returns 0 or -ENOMEM.
  */
 int largest_sites_init(const struct snapshot *snap, size_t max, struct largest_sites *ret);
 void largest_sites_deinit(struct largest_sites *largest);

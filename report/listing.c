@@ -12,8 +12,8 @@ struct listing {
 };
 
 /*
- * Returns the entry for a site in the report's own list, which has more details; if there is none,
- * the given entry.
+ * Returns the entry for a site in the report's own list, which has more details. If the list does
+ * not have the site, returns `site`.
  */
 static const struct report_site *shown_as(const struct report *report,
 					  const struct report_site *site)
@@ -43,7 +43,7 @@ int report_list(const struct report *report, size_t upto, size_t *ret_cnt,
 		return -ENOMEM;
 	for (size_t i = 0; i < report->loss_cnt; i++)
 		add(&listing, report->losses[i].site);
-	/* Skip it without a stack: the sum of a runtime's objects may have none. */
+	/* Skip suspects without a stack: the sum of a runtime's objects may have none. */
 	for (size_t i = 0; i < report->suspect_cnt; i++)
 		if (report->suspects[i].site->site->frame_cnt)
 			add(&listing, report->suspects[i].site);

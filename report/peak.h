@@ -14,17 +14,18 @@ struct peak {
 	uint64_t bytes;
 	uint64_t count;
 	/*
-	 * Highest number of bytes at any moment; perhaps not at t0_ns, but shortly before or after.
+	 * Highest number of bytes at any moment, which may have been shortly before or after t0_ns.
 	 */
 	uint64_t highest_bytes;
 	struct site *sites; /* sites of the peak; their ages are not set */
 	size_t site_cnt;
-	/* Memory of the data that sites point to; empty if a snapshot's arena has the data. */
+	/* Memory of the data that `sites` points to; empty if the data is in a snapshot's arena. */
 	struct arena arena;
 };
 
 /*
- * Makes a peak from a snapshot that owns its data. Takes this data, so that the snapshot is empty.
+ * Makes a peak from a snapshot that owns its data. Moves the data to the peak, which leaves the
+ * snapshot empty.
  */
 struct peak peak_from(struct snapshot *snap);
 void peak_deinit(struct peak *peak);

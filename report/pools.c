@@ -18,15 +18,15 @@
 #define START_NS (2 * TREND_LEAST_S * NSEC_PER_SEC)
 
 /*
- * Minimum recent rate of growth, relative to the rate before, of a process that has started: with a
- * lower rate, its start-up may be ending.
+ * Minimum recent rate of growth, relative to the earlier rate, for a process to count as started.
+ * With a lower rate, the growth may still be that of its start-up.
  */
 #define LEAST_LATELY 0.5
 
 /* Minimum gain of runtime objects for a verdict, as a fraction of all outstanding memory. */
 #define SLIGHT 0.001
 
-/* Maximum frames in which a function is searched that shows what a block is for. */
+/* Maximum frames that are searched for a function that shows what a block is for. */
 #define MOST_FRAMES 4
 
 static bool has_stack(const struct site *site)
@@ -44,7 +44,7 @@ static bool is_heap(const struct site *site)
 	return has_stack(site) && site->kind == KIND_HEAP;
 }
 
-/* True if a stack has a named function of the program or of its script. */
+/* True if the stack of a site has a named function of the program or of a script. */
 static bool has_own_function(const struct site *site, struct symbol_backend *symbols)
 {
 	for (size_t i = 0; i < site->frame_cnt; i++) {
@@ -62,7 +62,7 @@ static bool has_own_function(const struct site *site, struct symbol_backend *sym
 
 /*
  * Returns the kind of objects that a block is for, judged by the functions at frame `first` and
- * behind it; NULL if not known.
+ * further out; NULL if not known.
  */
 static const struct runtime_objects *objects_by_function(const struct site *site, size_t first,
 							 struct symbol_backend *symbols)
@@ -127,8 +127,8 @@ static void add(struct pool *pool, const struct site *site, uint64_t *largest)
 	struct site *sum = &pool->sum;
 
 	/*
-	 * Garbage collectors free blocks all the time, so only the sum is judged, and not blocks by
-	 * age.
+	 * Judge only the sum, not the blocks by age, because garbage collectors free blocks all the
+	 * time.
 	 */
 	if (pool->objects->has_blocks)
 		site_add_sums(sum, site);
@@ -210,8 +210,8 @@ static int add_samples(const struct snapshot *snap, const struct site **sites, s
 }
 
 /*
- * Replaces the heap sites that were added as samples behind the mappings: adds all heap sites of
- * the processes that run scripts.
+ * Replaces the sample heap sites, which follow the mappings in the list, by all heap sites of the
+ * processes that run scripts.
  */
 static int choose_heap_sites(const struct snapshot *snap, struct symbol_backend *symbols,
 			     const struct site **sites, size_t mapping_cnt, size_t *cnt)
@@ -340,7 +340,10 @@ double objects_slight_gain(const struct site_history *history, uint64_t outstand
 	return gained < SLIGHT * (double)outstanding_bytes ? gained : 0;
 }
 
-/* A process that frees blocks from before tracing has begun before tracing. */
+/*
+ * Frees of blocks from before tracing show that the process began before tracing, so it is not
+ * starting.
+ */
 bool process_may_be_starting(const struct site_history *history, uint64_t first_ns)
 {
 	const struct history_point *last = &history->points[history->point_cnt - 1];
@@ -354,7 +357,10 @@ bool process_may_be_starting(const struct site_history *history, uint64_t first_
 					  history->trend.reasons.lately < LEAST_LATELY));
 }
 
-/* True for a pool that has been level for less than half of its history: it may go on growing. */
+/*
+ * True if a pool has grown, and has been level for less than half of its history. Such a pool may
+ * go on growing.
+ */
 bool pool_is_unclear(const struct site_history *history)
 {
 	const struct history_point *points = history->points;

@@ -2,8 +2,8 @@
 /*
  * Sums up memory that language runtimes take in large steps and hand out themselves. The stack that
  * happens to cause a step says little about a leak, so the sum for each process and language (a
- * pool) is judged like a site. Some runtimes also take a heap block for each object of a script.
- * Such blocks are part of the pool if the process's executable is the runtime.
+ * pool) is judged like a site. Some runtimes also take a heap block for each object of a script. If
+ * such a runtime is the executable of the process, these heap blocks are part of the pool.
  */
 #ifndef REPORT_POOLS_H
 #define REPORT_POOLS_H
@@ -53,14 +53,15 @@ bool pools_have(const struct pools *pools, const struct process *process,
 bool objects_grow_briefly(const struct site_history *history);
 
 /*
- * Returns the bytes that runtime objects gained since their growth began, if this is too little for
- * a verdict, given all outstanding bytes: collected memory varies by as much. Otherwise returns 0.
+ * Returns the bytes that runtime objects gained since their growth began, if this is too small a
+ * part of all outstanding bytes for a verdict; else 0. Memory that awaits garbage collection varies
+ * by as much.
  */
 double objects_slight_gain(const struct site_history *history, uint64_t outstanding_bytes);
 
 /*
- * True if a process may still be loading modules and filling caches; first_ns is when its memory
- * was first seen.
+ * True if a process may still be loading modules and filling caches. first_ns is the time at which
+ * its memory was first seen.
  */
 bool process_may_be_starting(const struct site_history *history, uint64_t first_ns);
 
@@ -68,8 +69,8 @@ bool process_may_be_starting(const struct site_history *history, uint64_t first_
 uint64_t pools_first_ns(const struct pools *pools, const struct process *process, uint64_t now_ns);
 
 /*
- * True if a pool has grown, though not like a leak, and may go on growing because it has not been
- * level for long.
+ * True if a pool has grown, although not like a leak, and may go on growing because it has not been
+ * level for a long time.
  */
 bool pool_is_unclear(const struct site_history *history);
 

@@ -26,18 +26,16 @@
 /* Maximum sites shown for each group: enough to see where the group's memory came from. */
 #define GROUP_SITES 3
 
-/* Maximum suspects of a report, and maximum losses. */
+/* Maximum number of suspects in a report, and maximum number of losses. */
 #define MAX_SUSPECTS 5
 
 /*
- * Minimum size of a site without a verdict that prevents the message "nothing seems to leak", as a
- * fraction of all outstanding memory.
+ * Minimum size of a pending site or sum, as a fraction of all outstanding memory. Pending sites and
+ * sums have no verdict yet, and prevent the message "nothing seems to leak".
  */
 #define LEAST_PART 0.01
 
-/*
- * Maximum stacks that are named to find suspects, and maximum stacks that are named to find losses.
- */
+/* Maximum stacks that are named to find suspects. The same maximum applies to losses. */
 #define MAX_PATHS 256
 
 static void add_totals(const struct candidate *candidates, struct report *report)
@@ -58,8 +56,8 @@ static void add_totals(const struct candidate *candidates, struct report *report
 }
 
 /*
- * The parts of a report that have stacks, in the order in which the report's array of sites has
- * them.
+ * The parts of a report that have stacks. They are in the same order as in the report's array of
+ * sites.
  */
 struct shown {
 	struct candidate *candidates; /* the outstanding sites */
@@ -71,7 +69,7 @@ struct shown {
 	size_t path_cnt;
 	struct candidate *lost_paths; /* sites with lost blocks */
 	size_t lost_path_cnt;
-	/* Sites that hold others: their blocks point to blocks of shown sites. */
+	/* Sites whose blocks point to blocks of shown sites. */
 	const struct site **holders;
 	size_t holder_cnt;
 	struct funnels funnels;
@@ -185,7 +183,8 @@ static void find_blocks(struct report *report)
 }
 
 /*
- * Returns the length of the report's array of sites, over all parts of the report that have stacks.
+ * Returns the length of the report's array of sites, which includes the sites of all parts of the
+ * report.
  */
 static size_t named_cnt(const struct report *report)
 {
@@ -214,8 +213,8 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 }
 
 /*
- * Returns the text for the script variable that holds the largest site of a kind of runtime
- * objects. Objects in pools have no known holders.
+ * Returns the text for the script variable that holds the largest site with a kind of runtime
+ * objects. Looks at all named sites, because the sum of a pool has no holders of its own.
  */
 static const char *script_holder_of(const struct report *report, const struct report_site *objects)
 {
@@ -265,7 +264,7 @@ static int show_groups(const struct candidate *candidates, const struct grouping
 	return 0;
 }
 
-/* Reduces the candidates to the first sites of each shown group, in the order of the groups. */
+/* Reduces the candidates to the first few sites of each shown group, in the order of the groups. */
 static int choose_sites(const struct grouping *grouping, struct report *report,
 			struct candidate *candidates, size_t *ret)
 {
@@ -393,7 +392,8 @@ static int sort_out_runtime_init(const struct options *opts, struct symbol_backe
 }
 
 /*
- * Returns the growth of all growing kernel sites in bytes per second, regardless of their verdicts.
+ * Returns the growth of all growing kernel sites together, in bytes per second, regardless of their
+ * verdicts.
  */
 static double kernel_growth(const struct shown *shown, size_t cnt)
 {
@@ -410,7 +410,7 @@ static double kernel_growth(const struct shown *shown, size_t cnt)
 }
 
 /*
- * True if a site belongs to a chunk pool that seems to leak: then the pool is reported instead of
+ * True if a site belongs to a chunk pool that seems to leak. Then the pool is reported instead of
  * the site.
  */
 static bool is_reported_by_pool(const struct sums *sums, const struct shown *shown,
@@ -431,8 +431,9 @@ static bool has_ended(const struct snapshot *snap, const struct process *process
 }
 
 /*
- * True if a site may grow on, and prevents the message "nothing seems to leak": its process runs
- * and has allocated much of the memory, and no other line tells of it.
+ * True if a site is pending: it may go on growing, it has at least LEAST_PART of all memory
+ * (without inherited blocks), its process runs, and it is judged on its own instead of in a pool.
+ * Pending sites prevent the message "nothing seems to leak".
  */
 static bool is_pending(const struct sums *sums, const struct shown *shown,
 		       const struct report *report, const struct candidate *candidate)
@@ -447,8 +448,8 @@ static bool is_pending(const struct sums *sums, const struct shown *shown,
 }
 
 /*
- * True if the sum of a large part of the memory may grow on, although no single site of the sum has
- * much of the memory.
+ * True if the sum of a call is pending: it may go on growing and has at least LEAST_PART of all
+ * memory, although each of its sites may have less.
  */
 static bool has_pending_sum(const struct callers *callers, const struct report *report)
 {
@@ -506,7 +507,7 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 }
 
 /*
- * Chooses the paths (growing stacks) that may be suspects, followed by their possible companions.
+ * Chooses the paths (growing stacks) that may be suspects. Their possible companions follow them.
  */
 static int choose_paths(const struct candidate *judged, size_t cnt, struct report *report,
 			struct shown *shown)
@@ -569,7 +570,7 @@ static int show_lost_paths(struct report *report, struct shown *shown)
 	return err;
 }
 
-/* Finds, after a proof, the sites that hold others: their blocks point to blocks of shown sites. */
+/* Finds, after a proof, the sites whose blocks point to blocks of shown sites. */
 static int show_holders(struct shown *shown)
 {
 	const struct candidate *const lists[] = {shown->candidates, shown->paths};
@@ -610,7 +611,7 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 
 /*
  * True if the memory of a path is runtime objects that may stop growing soon. With -p, processes
- * are assumed to have finished their start.
+ * are assumed to have finished their start-up.
  */
 static bool is_settling(const struct options *opts, const struct pools *pools,
 			const struct report *report, const struct report_site *path)

@@ -26,7 +26,9 @@ struct sums {
 	const struct pools *pools;
 	const struct callers *callers;
 	const struct untraced_growths *untraced;
-	/* Resident memory in the first snapshot that has it; NULL: this is the first one. */
+	/*
+	 * Resident memory in the first snapshot that has it; NULL if that is the current snapshot.
+	 */
 	const struct rss *first_rss;
 };
 
@@ -39,7 +41,7 @@ struct report_group {
 	int64_t growth_count;
 	const struct site_history *history;
 	size_t sites_total;
-	const struct report_site *sites; /* point into the report's sites */
+	const struct report_site *sites; /* points into the report's array of sites */
 	size_t site_cnt;
 };
 
@@ -66,7 +68,7 @@ struct report {
 	/* Rows of --summary, sorted; NULL if not requested. */
 	const struct process_summary **summaries;
 	size_t summary_cnt;
-	/* Number of processes with a largest block, of which largest_cnt are listed. */
+	/* Number of processes that have a largest block; largest_cnt of them are listed. */
 	size_t largest_total;
 	/* Growth of kernel sites, including caches, in bytes per second. */
 	double kernel_per_s;
@@ -76,8 +78,8 @@ struct report {
 	struct suspect *suspects;
 	size_t suspect_cnt;
 	size_t suspects_total; /* number of sites that seem to leak */
-	double suspects_per_s; /* growth of these sites together, in bytes per second */
-	/* Function that calls most of the leaking sites that are in no suspect. */
+	double suspects_per_s; /* growth of all sites that seem to leak, in bytes per second */
+	/* Function on the stacks of most leaking sites that are in no suspect. */
 	struct shared_caller shared;
 	const struct report_site *lost_paths; /* sites with lost blocks */
 	size_t lost_path_cnt;
@@ -92,7 +94,7 @@ struct report {
 	size_t undecided;
 	/* Number of large sites that grew lately and whose next step may not be due yet. */
 	size_t pending;
-	uint64_t pending_bytes; /* bytes of these sites */
+	uint64_t pending_bytes; /* total bytes of the pending sites */
 	struct runtime_init runtime_init;
 	/* Index of the first shown site that is runtime initialisation. */
 	size_t runtime_init_from;
@@ -104,10 +106,10 @@ struct report {
 	struct untraced_growths untraced; /* the caller of report_init_groups() owns this */
 	/* Resident memory of the only process; NULL if not known. */
 	const struct rss *rss;
-	/* Resident memory when it was first known; NULL if it was not known before. */
+	/* Resident memory when it was first known; NULL if it is known for the first time now. */
 	const struct rss *first_rss;
 	const struct rss_past *rss_past; /* may be NULL */
-	bool has_older;                  /* the option --older is given */
+	bool has_older;                  /* --older is given and is not 0 */
 	bool has_min_size;
 	bool has_max_size;
 	bool show_allocs;
@@ -120,24 +122,25 @@ struct report {
 	bool show_why;
 	bool propose; /* propose suppressions */
 	bool final;
-	/* The report is made from a recording: threads without a name may be alive. */
+	/* The report is made from a recording. A thread without a name may then be alive. */
 	bool recorded;
 	bool all_frames;
 	bool colour;
-	/* Size of the terminal that the stacks should fit; 0 rows if there is no limit. */
+	/* Size of the terminal in which the stacks should fit; rows is 0 if there is no limit. */
 	unsigned int rows;
 	unsigned int columns;
 	/*
-	 * Outstanding bytes at the latest reports, oldest first; the last entry is for this report.
+	 * Outstanding bytes at the latest reports, oldest first. The last entry is that of this
+	 * report.
 	 */
 	const uint64_t *past;
 	size_t past_cnt;
 	/*
-	 * Processes that ended since the last report; in the final report, since tracing began.
-	 * NULL if there are none.
+	 * Processes that ended since the previous report; in the final report, those that ended
+	 * since tracing began. NULL if there are none.
 	 */
 	const struct ended_processes *ended;
-	/* Number and times of the snapshots behind the verdicts. */
+	/* Number of the snapshots that verdicts are based on, and the time that they cover. */
 	struct ranking_past watched;
 	const struct sym_location **location_store; /* memory for the locations of all sites */
 };
@@ -151,8 +154,8 @@ int report_init(const struct options *opts, const struct snapshot *snap,
 		const struct growth *growth, struct symbol_backend *symbols, uint64_t deadline_ns,
 		bool final, struct report *ret);
 /*
- * Like report_init(), but also reports the groups and sums of the snapshot; both may be NULL. The
- * report points into both.
+ * Like report_init(), but also reports the groups and sums of the snapshot. `grouping` and `sums`
+ * may be NULL. The report points into both.
  */
 int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       const struct growth *growth, const struct grouping *grouping,

@@ -11,7 +11,10 @@
 struct runtime_objects;
 struct site_history;
 
-/* Returns the address of a frame's code, or the last one known; 0 if no address is known. */
+/*
+ * Returns the address of a frame's code, or its latest known address if it is not mapped any more;
+ * 0 if none is known.
+ */
 static inline uint64_t frame_address(uint64_t frame, const struct sym_location *location)
 {
 	if (!frame_is_in_file(frame))
@@ -31,27 +34,27 @@ struct report_site {
 	int64_t growth_count;
 	const struct site_history *history;    /* NULL if there are no earlier snapshots */
 	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
-	/* Libraries allocate and keep it; not set with groups. */
+	/* The site is runtime initialisation; not set if sites are grouped. */
 	bool runtime_init;
 	struct program program; /* the traced program, as found on the stack */
 	size_t first_frame;     /* innermost frame outside the allocator */
-	size_t wrapped_frame;   /* frames below this index allocate for callers */
+	size_t wrapped_frame;   /* frames below this index allocate on behalf of their callers */
 	size_t blamed_from;     /* frames below this index are not blamed */
 	size_t path_cnt;        /* number of sites summed up; 0 for a single site */
-	/* A runtime took the memory: the runtime's callers are not blamed. */
+	/* A runtime took the memory. No caller of the runtime is blamed. */
 	bool in_pool;
-	bool callers_vary;        /* no single summed-up site has most of the growth */
+	bool callers_vary;        /* no single one of the summed-up sites has most of the growth */
 	bool is_excluded;         /* the site grows, but must not become a suspect */
-	struct chunks chunks;     /* of the chunk pool at blamed_from */
+	struct chunks chunks;     /* chunks of the pool whose function is at blamed_from */
 	struct stack_pos blamed;  /* the blamed function */
 	struct stack_pos through; /* library function that `blamed` called */
 	bool has_through;
 	const struct runtime_objects *objects; /* kind of runtime objects in the memory; or NULL */
-	bool settling;                         /* may stop growing soon, so it is no suspect yet */
-	char **held_by;                        /* texts for the chain of holders, root first */
+	bool settling;  /* the site may stop growing soon, so it is no suspect yet */
+	char **held_by; /* texts for the chain of holders, root first */
 	size_t held_by_cnt;
 	size_t depth_cnt;           /* number of stacks joined by depths.h; 0 if none were joined */
-	const struct block *blocks; /* blocks that the site holds; NULL without -a */
+	const struct block *blocks; /* outstanding blocks of the site; NULL without -a */
 	size_t block_cnt;
 };
 

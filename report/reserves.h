@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Leaves reserved address space out of a report, and shows its sum on a separate line: one reserved
- * mapping of terabytes would hide all other amounts in the totals.
+ * Leaves reserved address space out of a report, and shows its sum on a separate line. Otherwise,
+ * one reserved mapping of terabytes would hide all other amounts in the totals.
  */
 #ifndef REPORT_RESERVES_H
 #define REPORT_RESERVES_H

@@ -2,10 +2,11 @@
 /*
  * Recognises runtime initialisation by the library functions that keep such memory. All frames
  * between the allocator and such a function must be in the libraries: memory that a function of the
- * program asks for is the program's, even if a library calls the function.
+ * program asks for is the program's, even if a library called this function.
  *
- * The file of a static program contains the libraries, so there only names decide. They are names
- * reserved for the library, which calls no function of the program in between.
+ * The file of a static program also contains the libraries, so only the names of functions decide.
+ * These names are reserved for the library, and the library does not call functions of the program
+ * between such a function and the allocator.
  */
 #include "report/runtime_init.h"
 
@@ -17,13 +18,13 @@
 #include "report/allocator_frames.h"
 
 /*
- * Names of functions, without leading underscores. `most` is the maximum blocks of a site that is
- * runtime initialisation: a site with more blocks is still allocating.
+ * Names of functions, without leading underscores. `most` is the maximum number of blocks of a site
+ * that is runtime initialisation. A site with more blocks is still allocating.
  */
 static const struct runtime_init_name {
 	const char *name;
 	uint64_t most;
-	bool is_public; /* only the library may use the name, even without underscores */
+	bool is_public; /* the name is reserved for the library even without underscores */
 } runtime_init_names[] = {
 	{"IO_file_doallocate", 3, false}, /* stdin, stdout and stderr, which are never closed */
 	{"IO_wfile_doallocate", 3, false},
@@ -41,10 +42,10 @@ static const struct runtime_init_name {
 	{"nss_module_load", 256, false},
 	{"nss_action_parse", 256, false},
 	{"nss_database_get", 256, false},
-	{"cxa_atexit", 1, false},       /* the list of exit handlers, when it is extended */
+	{"cxa_atexit", 1, false},       /* the list of exit handlers, if it had to be extended */
 	{"dl_allocate_tls", 64, false}, /* thread-local storage of each thread */
 	{"tls_get_addr", 64, false},
-	{"dl_init", 4, false}, /* constructors of libraries, such as the one of libstdc++'s pool */
+	{"dl_init", 4, false}, /* constructors of libraries, such as that of libstdc++'s pool */
 	/* These functions exist only in static programs, which start without a dynamic loader. */
 	{"dl_non_dynamic_init", 64, false},
 	{"dl_relocate_static_pie", 64, false},

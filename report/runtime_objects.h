@@ -6,15 +6,20 @@
 #include <stdbool.h>
 
 struct runtime_objects {
-	const char *runtime;      /* name of the runtime without version */
+	const char *runtime;      /* name of the runtime, without version */
 	const char *words;        /* what the objects are called, such as "python objects" */
 	const char *advice;       /* how to find out which objects grow; NULL if not known */
-	const char *block_advice; /* advice if each object has a block of its own */
-	const char *before;       /* the entry applies to versions before this one; NULL: to all */
-	bool is_library;          /* a library for any program; it runs no scripts itself */
-	/* If the runtime runs the process, its heap blocks are added to its mappings. */
+	const char *block_advice; /* advice for the case that each object has a block of its own */
+	/* The entry applies only to versions before this one; NULL if it applies to all. */
+	const char *before;
+	/* The runtime is a library that any program can load, and runs no scripts itself. */
+	bool is_library;
+	/*
+	 * If the runtime is the executable of a process, the process's heap blocks are added to the
+	 * pool.
+	 */
 	bool has_blocks;
-	/* The entry applies to blocks taken by functions with these prefixes. */
+	/* If not NULL, the entry only applies to blocks that functions with these prefixes take. */
 	const char *const *functions;
 };
 

@@ -9,7 +9,7 @@
 struct candidate {
 	const struct site *site;
 	struct growth growth;
-	size_t path_cnt;    /* number of sites summed up; 0 for a single site */
+	size_t path_cnt;    /* number of sites that the candidate stands for; 0 for a single site */
 	size_t blamed_from; /* frames with a lower index are not blamed */
 	bool callers_vary;
 };

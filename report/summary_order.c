@@ -25,7 +25,9 @@ static uint64_t stat_of(const struct process_summary *summary, enum summary_sort
 	}
 }
 
-/* Compares the numbers by which rows are sorted, the largest first; then pids, the lowest first. */
+/*
+ * Compares rows, for sorting: by the requested numbers, largest first; then by pid, lowest first.
+ */
 static int compare(const void *left, const void *right, void *arg)
 {
 	const struct process_summary *a = *(const struct process_summary *const *)left;

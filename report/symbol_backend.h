@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interface that names the frames of a snapshot. Sources and recordings implement it. */
+/* Interface for naming the frames of a snapshot. Sources and recordings implement it. */
 #ifndef REPORT_SYMBOL_BACKEND_H
 #define REPORT_SYMBOL_BACKEND_H
 
 #include "report/snapshot.h"
 #include "symbolizer/symbolizer.h"
 
-/* Names the addresses of sites. Each address space, and a recording, has its own implementation. */
+/*
+ * Names the addresses of sites. Each address space has an implementation of its own, and so have
+ * recordings.
+ */
 struct symbol_backend {
 	/*
-	 * Resolves the names of all frames of the given sites at once, so that lookup() finds them.
-	 * Returns by deadline_ns. Fails only with -ENOMEM.
+	 * Resolves the names of all frames of the given sites together, so that lookup() finds
+	 * them. Returns by deadline_ns. Fails only with -ENOMEM.
 	 */
 	int (*prepare)(struct symbol_backend *self, const struct site *const *sites, size_t cnt,
 		       uint64_t deadline_ns);
@@ -29,8 +32,8 @@ struct symbol_backend {
 					    enum sym_kind kind, uint64_t addr,
 					    uint64_t deadline_ns);
 	/*
-	 * A frame without a name may get a name in a later snapshot, even if prepare() met its
-	 * deadline.
+	 * A frame without a name may get a name in a later snapshot, even if prepare() finished
+	 * before its deadline.
 	 */
 	bool names_follow;
 };
