@@ -16,7 +16,7 @@
 
 #include "tests/unit/lib/random.h"
 
-/* The agent is in no library that this test could link, so include its sources. */
+/* No library that this test could link contains the agent's code, so include its sources. */
 #include "agent/call_tree.c"
 #include "agent/frame_info.c"
 #include "agent/modules.c"

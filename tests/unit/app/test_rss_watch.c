@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests when resident memory is read, and which results are used, with a reader that is never done.
+/*
+ * Tests when resident memory is read, and which results are used. The reader is a fake that times
+ * out unless a test sets a result.
  */
 #include "app/rss_watch.h"
 
@@ -75,7 +77,7 @@ static void late_result(void **state)
 	report(watch);
 	assert_int_equal(rss_total(&tally.rss), 1);
 	assert_int_equal(reader.begun, 1);
-	/* The last report does not wait for its turn. */
+	/* For the last report, memory is read even if the next reading is not due yet. */
 	watch->next_ns = UINT64_MAX - 1;
 	rss_watch_begin(watch, &snap, true, false);
 	assert_int_equal(reader.begun, 2);

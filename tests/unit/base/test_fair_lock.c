@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the lock with two threads: alternating, released while polling, and interrupted. */
+/*
+ * Tests the lock with two threads that take turns, release the lock while polling, and interrupt a
+ * poll.
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +51,10 @@ static void run_poll(int timeout_ms, void (*meanwhile)(void))
 	close(pipe_fds[1]);
 }
 
-/* Writes to the pipe with the lock. Would deadlock if poll_pipe() kept the lock. */
+/*
+ * Writes to the pipe while holding the lock. Would deadlock if poll_pipe() held the lock while
+ * polling.
+ */
 static void write_with_lock(void)
 {
 	fair_lock_acquire();
@@ -74,7 +80,9 @@ static void interrupted(void **state)
 	(void)state;
 	run_poll(FOREVER_MS, interrupt);
 	assert_int_equal(polled, 0);
-	/* This thread does not share the lock: fair_lock_interrupt() has no effect on it. */
+	/*
+	 * This thread has not begun to share the lock, so fair_lock_interrupt() does not affect it.
+	 */
 	assert_false(fair_lock_is_interrupted());
 	fair_lock_interrupt(false);
 }

@@ -150,8 +150,8 @@ static void another_version_is_another_file(void **state)
 }
 
 /*
- * CPU time of a process includes its ended children. It is the sum of four times, each of which the
- * kernel rounds down to 10 ms.
+ * The CPU time of a process includes that of its ended children. It is the sum of four numbers,
+ * each of which the kernel rounds down to 10 ms.
  */
 static void cpu_time_is_that_of_the_process(void **state)
 {

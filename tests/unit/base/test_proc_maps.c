@@ -176,7 +176,7 @@ static void look_up(void **state)
 
 static void own_process(void **state)
 {
-	/* Map enough pages for the file to need several reads. */
+	/* Map enough pages that reading the maps file takes several reads. */
 	enum { PAGES = 400 };
 	size_t page = sysconf(_SC_PAGESIZE);
 	char *area = mmap(NULL, PAGES * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -200,7 +200,10 @@ static void own_process(void **state)
 	munmap(area, PAGES * page);
 }
 
-/* A file with too many lines is read up to a limit. A path on several lines is stored once. */
+/*
+ * A file with too many lines is read up to a limit. A path that occurs on several lines is stored
+ * once.
+ */
 static void too_many(void **state)
 {
 	enum { PATH_BYTES = 4000, LINES = PROC_MAPS_BYTES_MAX / PATH_BYTES + 100 };
@@ -257,7 +260,8 @@ static void moved_text(void **state)
 	assert_int_equal(m->beside_end, 0x2000);
 	/*
 	 * Anonymous mappings that are not attributed to a file: they are not executable, do not
-	 * have the missing size, lie between two different files, or come last.
+	 * have the size of the gap in the file's mappings, lie between two different files, or come
+	 * last.
 	 */
 	assert_int_equal(maps.mappings[3].file.ino, 0);
 	for (size_t i = 5; i < maps.cnt; i += 2)

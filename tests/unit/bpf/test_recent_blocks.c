@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the recent-block cache, compiled as native code: what happens to a block that is freed at
- * any moment while it is moved to the table. Tests that trace programs rarely hit these moments.
+ * Tests the recent-block cache, compiled as native code: a block is freed at each possible moment
+ * of its move to the table. Tests that trace programs rarely hit these moments.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 
-/* Replaces the definitions of bpf/compat.bpf.h, bpf/arch.bpf.h and bpf/blocks.bpf.h. */
+/* Replaces the definitions in bpf/compat.bpf.h, bpf/arch.bpf.h and bpf/blocks.bpf.h. */
 #define BPF_COMPAT_BPF_H
 #define BPF_ARCH_BPF_H
 #define BPF_BLOCKS_BPF_H
@@ -29,9 +29,9 @@
 
 static struct memleak_config config = {.recent = true};
 static struct memleak_recent the_bucket;
-static int64_t credited;    /* blocks that are in the totals of sites */
-static size_t taken_cnt;    /* blocks that were taken out of the table */
-static uint64_t taken_addr; /* address of the last of them */
+static int64_t credited;    /* number of blocks that are in the totals of sites */
+static size_t taken_cnt;    /* number of blocks that were taken out of the table */
+static uint64_t taken_addr; /* address of the block that was taken out most recently */
 
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
@@ -74,7 +74,7 @@ static void store(uint64_t addr, uint32_t image)
 	recent__write(&the_bucket, place, &key, &block);
 }
 
-/* Takes a block out; returns its size, or 0 if the cache does not have it. */
+/* Takes a block out of the cache; returns its size, or 0 if the cache does not have it. */
 static uint64_t take(uint64_t addr, uint32_t image)
 {
 	const struct memleak_block_key key = key_of(addr, image);
@@ -84,8 +84,8 @@ static uint64_t take(uint64_t addr, uint32_t image)
 }
 
 /*
- * Fills the bucket with blocks at the addresses 0x1000, 0x2000 and so on. Free places are used from
- * the last on, so the block at 0x1000 is in the first place, which counts as the oldest.
+ * Fills the bucket with blocks at the addresses 0x1000, 0x2000 and so on. New blocks get the last
+ * free place, so the block at 0x1000 is in the first place, which counts as the oldest.
  */
 static int fill(void **state)
 {
@@ -110,7 +110,10 @@ static uint32_t begin_move(struct memleak_block_key *key, struct memleak_block *
 	return place;
 }
 
-/* Ends the move; the block at 0x9000 takes the place. Returns false if the moved block is dead. */
+/*
+ * Ends the move. The block at 0x9000 takes the place of the moved block. Returns false if the moved
+ * block is dead.
+ */
 static bool end_move(uint32_t place, const struct memleak_block_key *key,
 		     struct memleak_block *block, bool stored)
 {

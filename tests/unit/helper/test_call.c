@@ -27,7 +27,9 @@ struct server {
 	uint32_t handled;
 };
 
-/* Replies with two numbers: that of the requests handled so far, and the value from the request. */
+/*
+ * Replies with two numbers: how many requests were handled so far, and the value from the request.
+ */
 static int handle(void *arg, struct message *request, struct message *reply)
 {
 	struct message_cursor cursor = message_read(request);

@@ -12,8 +12,8 @@ struct fake_symbols {
 	const struct sym_location *locations;
 	size_t location_cnt;
 	int prepare_result;
-	size_t prepare_cnt;  /* calls of prepare() */
-	size_t prepared_cnt; /* sites passed to the last prepare() */
+	size_t prepare_cnt;  /* number of calls of prepare() */
+	size_t prepared_cnt; /* number of sites passed to the most recent prepare() */
 	uint64_t deadline_ns;
 };
 

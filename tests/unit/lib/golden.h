@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions for golden tests: comparison with files in tests/golden/, and a check for text that is
- * safe to print on a terminal.
+ * Functions for golden tests: compare text with files in tests/golden/, and check that text is safe
+ * to print on a terminal.
  */
 #ifndef TESTS_UNIT_LIB_GOLDEN_H
 #define TESTS_UNIT_LIB_GOLDEN_H

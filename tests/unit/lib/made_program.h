@@ -19,7 +19,7 @@
 struct made_block {
 	double birth_s;
 	double death_s;
-	double bytes_per_s; /* growth of each block in place */
+	double bytes_per_s; /* rate at which the block grows in place */
 	double sigma;  /* sigma of a random size, redrawn for each report; 0 if the size is fixed */
 	bool replaced; /* a new block replaces this one in each report */
 	uint32_t size;
@@ -31,7 +31,7 @@ struct made_program {
 	struct made_block *blocks;
 	size_t cnt;
 	double interval_s;
-	bool attached; /* tracing begins at time 0: blocks born before are seen only when freed */
+	bool attached; /* tracing begins at time 0: blocks born earlier are seen only when freed */
 	bool sized;    /* sizes of blocks born before tracing are known */
 };
 
@@ -52,13 +52,16 @@ double made_lognormal(struct made_program *program, double mean, double sigma);
 
 void made_block(struct made_program *program, uint32_t site, double birth_s, double life_s,
 		uint32_t size);
-/* Adds blocks at random times, per_second on average, with random lives of life_s on average. */
+/*
+ * Adds blocks at random times: per_second blocks a second on average, which live for random times
+ * of life_s on average.
+ */
 void made_churn(struct made_program *program, uint32_t site, double from_s, double to_s,
 		double per_second, double life_s, uint32_t size);
 void made_leak(struct made_program *program, uint32_t site, double from_s, double to_s,
 	       double per_second, uint32_t size);
 
-/* Receives a report. The array growth has one element for each site. */
+/* Receives a report. `growth` has one element for each site. */
 typedef void made_report_fn(void *arg, double at_s, const struct site *sites,
 			    const struct growth *growth);
 

@@ -17,8 +17,8 @@
 #include "tests/unit/lib/json_check.h"
 
 /*
- * Returns the text between the first occurrence of the string open and the next one of the string
- * close; NULL if either is missing. Browsers parse the text likewise.
+ * Returns the text between the first occurrence of `open` and the next occurrence of `close`; NULL
+ * if either is missing. Browsers parse pages in the same way.
  */
 static char *between(const char *text, const char *open, const char *close)
 {
@@ -31,7 +31,7 @@ static char *between(const char *text, const char *open, const char *close)
 	return end ? strndup(start, (size_t)(end - start)) : NULL;
 }
 
-/* Removes the content of an element. The string open is its start tag with the newline. */
+/* Removes the content of an element. `open` is the element's start tag and the newline after it. */
 static void cut(char *text, const char *open, const char *close)
 {
 	char *start = strstr(text, open), *end;
@@ -65,8 +65,8 @@ static void check_value(const char *page, const char *id)
 }
 
 /*
- * Checks that the text is printable UTF-8. Tabs and newlines are allowed, as the page's script has
- * them.
+ * Checks that the text is printable UTF-8. Tabs and newlines are allowed, because the page's script
+ * contains them.
  */
 static void check_bytes(const char *text)
 {

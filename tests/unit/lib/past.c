@@ -31,8 +31,8 @@ static void past_ages(struct site *site, uint64_t count, unsigned int at, unsign
 }
 
 /*
- * Makes report number `at` of `cnt`, over which the snapshot grows evenly: it has the fraction at /
- * cnt of the snapshot's memory.
+ * Makes report number `at` of `cnt` reports over which memory grows evenly up to the snapshot. The
+ * report has the fraction at / cnt of the snapshot's memory.
  */
 static void past_share(struct past *past, const struct snapshot *snap, unsigned int at,
 		       unsigned int cnt)

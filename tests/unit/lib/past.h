@@ -5,16 +5,15 @@
 
 #include "report/ranking.h"
 
-/* The array growth belongs to the ranking. */
+/* The ranking owns the array `growth`. */
 struct past {
 	struct ranking *ranking;
 	struct growth *growth;
 };
 
 /*
- * Makes the history that leads to the snapshot snap. The argument before is the previous snapshot,
- * or NULL. The argument growing, if not 0, is the number of reports over which memory grows evenly
- * until the snapshot.
+ * Makes the history that leads to the snapshot `snap`. `before` is the previous snapshot, or NULL.
+ * `growing`, if not 0, is the number of reports over which memory grows evenly up to the snapshot.
  */
 struct past past_of(const struct snapshot *before, const struct snapshot *snap,
 		    unsigned int growing);

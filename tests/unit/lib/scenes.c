@@ -175,7 +175,7 @@ static const uint64_t deeper_stack[] = {
 	0x55d0c0011400, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300,
 	0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
 };
-/* The last stack equals another one but is truncated, so it is a separate site. */
+/* The last stack has the same frames as another one but is truncated, so it is a separate site. */
 struct site recursive_sites[3] = {
 	{.id = 1,
 	 .process = &leak,
@@ -840,7 +840,10 @@ static const struct ended_processes compilers = {
 	.bytes = 228 << 20,
 };
 
-/* The cost of tracing over two seconds: it is cost_ns of the program's CPU time of one second. */
+/*
+ * The cost of tracing over two seconds in which the program used one second of CPU time: cost_ns of
+ * that second was spent on tracing.
+ */
 #define COST(cost_ns, ...)                                                                         \
 	{                                                                                          \
 		.elapsed_ns = 2000000000, .calls = 820000, .cpu_ns = 1000000000, .ns = (cost_ns),  \

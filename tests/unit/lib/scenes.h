@@ -21,7 +21,7 @@ struct scene {
 	bool final;
 	const struct ended_processes *ended; /* may be NULL */
 	struct ranking_past watched;
-	unsigned int rows; /* of a terminal with 80 columns; 0: no terminal */
+	unsigned int rows; /* height of the terminal, which has 80 columns; 0: no terminal */
 };
 
 /* 2026-11-20T20:30:01.123Z */

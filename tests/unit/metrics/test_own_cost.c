@@ -20,7 +20,9 @@
 #define USED_NS 200000000
 #define USED_BYTES (64 << 20)
 
-/* Uses USED_BYTES of memory, reports that to the parent, and waits to be ended. */
+/*
+ * Uses USED_BYTES of memory and USED_NS of CPU time, reports to the parent, and waits to be ended.
+ */
 static void work(int sock)
 {
 	char *memory = malloc(USED_BYTES);

@@ -299,7 +299,7 @@ static void help(void **state)
 	assert_null(strstr(diff, "memleak report "));
 }
 
-/* Every letter and name of an option in the brief help is that of an existing option. */
+/* Each option letter and option name in the brief help exists. */
 static void brief_help(void **state)
 {
 	cleanup_free char *text = printed("-a -h 1 2 3", OPTIONS_EXIT_OK);

@@ -223,7 +223,7 @@ static void pattern_of_name(void **state)
 static uint64_t frames[] = {1, 2, 3, 4};
 
 /*
- * The frames of five sites: a function inner that is inlined into outer; a function of libx; an
+ * The frames of five sites: a function "inner" that is inlined into "outer"; a function of libx; an
  * unnamed function; a function of libx called by an unnamed function; an unresolved frame.
  */
 #define SITES                                                                                      \
@@ -300,7 +300,7 @@ static void takes_out(void **state)
 
 /*
  * Blocks reachable only from suppressed blocks are left out, too. Here these are all blocks of one
- * site and some of another site. Blocks that other blocks hold as well are not left out.
+ * site and some blocks of another site. Blocks that are also reachable from other blocks are kept.
  */
 static void takes_out_what_hangs(void **state)
 {
@@ -383,8 +383,8 @@ static void late_names(void **state)
 }
 
 /*
- * A recording has names from the snapshot on at which they were found. Once a name was found, the
- * site stays suppressed.
+ * In a recording, a name is missing before the snapshot in which it was found. Once a name was
+ * found, the site stays suppressed.
  */
 static void names_of_later_snapshots(void **state)
 {

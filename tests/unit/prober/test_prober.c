@@ -363,7 +363,7 @@ static void variables_and_sections(void **state)
 	assert_int_equal(helper.pid, 0);
 }
 
-/* A name is accepted only if it is similar and printable. */
+/* A suggested name is accepted only if it is printable and similar to the requested name. */
 static void nearest_names(void **state)
 {
 	static const struct {

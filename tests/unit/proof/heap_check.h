@@ -17,12 +17,14 @@ struct heap_check {
 	uint64_t heap_bytes, cpu_ns;
 };
 
-/* Checks a program that heap_program_start() runs until it is done. */
+/*
+ * Starts a program by heap_program_start(), waits until the program is done, and checks its heap.
+ */
 void heap_check_run(char **argv, const char *tunables, struct heap_check *ret);
 
 /*
- * Stops an endless program at random moments, checks it each time, and sums up the results. The
- * argument times is the number of stops. The program keeps no record of freed blocks.
+ * Stops an endless program `times` times at random moments, checks it each time, and sums up the
+ * results. The program keeps no record of freed blocks.
  */
 void heap_check_busy(char **argv, const char *tunables, size_t times, struct heap_check *ret);
 

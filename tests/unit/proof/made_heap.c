@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocates and frees blocks of random sizes in several threads, and records them. Blocks are
- * filled with data that resembles the allocator's own: addresses, sizes, lists.
+ * Allocates and frees blocks of random sizes in several threads, and records them. Fills blocks
+ * with data that resembles the allocator's own data: addresses, sizes, lists.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -135,7 +135,7 @@ static void step(void)
 	fill(block, size / 8 < FILLED_MAX ? size / 8 : FILLED_MAX);
 }
 
-/* Calls sbrk() once in order.sbrk steps, as code besides the allocator may do. */
+/* Calls sbrk() once in order.sbrk steps, as code other than the allocator may do. */
 static void move_break(long at)
 {
 	if (!order.sbrk || at % order.sbrk)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A program that allocates at random from glibc's heap and records its blocks. It consists of this
- * file and its .c only, so that it can be built for other C libraries: with -DMADE_HEAP_PROGRAM it
- * has a main().
+ * A program that allocates at random from glibc's heap and records its blocks. It consists only of
+ * this file and made_heap.c, so that it can be built for other C libraries. With
+ * -DMADE_HEAP_PROGRAM it has a main().
  *
- * When done, it prints "truth ADDRESS COUNT\n" and sleeps until its input ends. At ADDRESS are
- * COUNT records: freed blocks, in the order of their frees, then used blocks. With endless=1 the
- * program never stops allocating; there is then one record for each block, used or not.
+ * When done, the program prints "truth ADDRESS COUNT\n" and sleeps until its input ends. At ADDRESS
+ * are COUNT records: freed blocks, in the order of their frees, then used blocks. With endless=1
+ * the program never stops allocating; there is then one record for each block, used or not.
  */
 #ifndef TESTS_UNIT_PROOF_MADE_HEAP_H
 #define TESTS_UNIT_PROOF_MADE_HEAP_H

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests core files: those of live processes, compared byte for byte, and malformed ones. */
+/*
+ * Tests core files: cores of live processes, which are compared with the processes byte for byte,
+ * and malformed cores.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +38,7 @@
 #define IN_REGISTER 0x7a7b7c7d7e7f7071ULL
 #define IN_VECTOR 0x6a6b6c6d6e6f6061ULL
 
-/* A child process, and what the parent must know of it. */
+/* A child process, and what its parent needs to know about it. */
 struct child {
 	pid_t pid;
 	unsigned char *pages; /* three pages, the middle one never touched */
@@ -466,7 +469,8 @@ static void kernel_makes_one(void **state)
 static unsigned char content[4][PAGE];
 
 /*
- * Makes a core with a program, a library that was only read, a heap, and a stack without content.
+ * Makes a core with a program, a library that is only in the list of mapped files, a heap, and a
+ * stack without content.
  */
 static void make_usual(struct made_core *core, unsigned int machine)
 {
@@ -546,7 +550,7 @@ static void usual_parts(void **state)
 	expect_mapping(&core, 0, 0x400000, 0x402000, "r-x", "/bin/program", 0);
 	expect_mapping(&core, 1, 0x402000, 0x403000, "rw-", "/bin/program", 2 * PAGE);
 	expect_mapping(&core, 2, 0x403000, 0x404000, "rw-", "", 0);
-	/* No content in the core. */
+	/* The core has no segment for this file. */
 	expect_mapping(&core, 3, 0x500000, 0x504000, "--x", "/lib/a", PAGE);
 	assert_true(core.memory.maps.mappings[3].deleted);
 	expect_mapping(&core, 4, 0x600000, 0x602000, "rw-", "", 0);

@@ -251,7 +251,7 @@ static void large_empty_ranges_cost_nothing(void **state)
 		 HUGE_BYTES / child->page);
 	read_bytes = process_read_bytes();
 	assert_string_equal(visits_of(child, child->huge, &visits), wanted);
-	/* Pagemap entries for all pages of the mapping would be 32 GiB. */
+	/* Pagemap entries for all pages of the mapping would take 32 GiB. */
 	assert_in_range(process_read_bytes() - read_bytes, 0, 1 << 20);
 }
 
@@ -319,7 +319,10 @@ int main(void)
 		cmocka_unit_test(devices_are_not_touched),
 		cmocka_unit_test(a_process_that_has_ended_has_no_memory),
 		cmocka_unit_test(search_ends_on_request),
-		/* These tests come last, as reading allocates page tables. */
+		/*
+		 * These tests come last: they read memory, which allocates page tables and would
+		 * affect the other tests.
+		 */
 		cmocka_unit_test(memory_is_read),
 		cmocka_unit_test(pages_that_it_may_not_read_itself_are_read),
 	};

@@ -48,7 +48,10 @@ static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 	for (uint32_t i = 0; i < heap->cnt; i++) {
 		const struct heap_block *block = &heap->blocks[i];
 
-		/* A pointer past an array's element count counts if the array is empty. */
+		/*
+		 * If an array is empty, a pointer right behind its element count is also a pointer
+		 * to its block.
+		 */
 		if (block->size == 8 && word == block->addr + 8 &&
 		    !*fake_memory_at(&heap->fake, block->addr))
 			empty = i;
@@ -162,7 +165,7 @@ static void read_model(struct heap *heap, struct model *model)
 			     model->points[i], model->begins[i]);
 }
 
-/* Marks all blocks reachable through points, until nothing changes. */
+/* Marks all blocks reachable by way of `points`, until nothing changes. */
 static void spread(const struct heap *heap, struct model *model, enum mark kind,
 		   bool (*points)[BLOCKS_MAX])
 {
@@ -207,7 +210,7 @@ static void solve(const struct heap *heap, struct model *model)
 }
 
 /*
- * Checks that a block's holder was reached before it: chains of holders end at a root or at a
+ * Checks that a block was reached after its holder, so that chains of holders end at a root or at a
  * definite block.
  */
 static void check_holder(const struct heap *heap, const struct model *model,
@@ -518,31 +521,34 @@ static void interior_pointers(void **state)
 	assert_int_equal(mark_of(100, 100, 0, 0), MARK_DEFINITE);
 	assert_int_equal(mark_of(0, 0, 0, 0), MARK_REACHABLE);
 	/*
-	 * A pointer past the element count of an array counts as a pointer to the block's start,
-	 * unless the count is wrong.
+	 * A pointer right behind an array's element count is treated as a pointer to the block's
+	 * start, unless the count is wrong.
 	 */
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 3, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 7, 0), MARK_POSSIBLE);
 	assert_int_equal(mark_of(16 + 3 * 32, 16, 0, 3), MARK_REACHABLE);
 	/*
-	 * A pointer past the element count of an empty array. If the count is not 0, it is only a
-	 * pointer past the end of the block.
+	 * A pointer right behind the element count of an empty array. If the count is not 0, the
+	 * pointer is just past the end of the block.
 	 */
 	assert_int_equal(mark_of(8, 8, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8, 8, 1, 0), MARK_DEFINITE);
 	/*
-	 * A pointer past a header counts as a pointer to the block's start if the header holds the
-	 * size of the data behind it.
+	 * A pointer right behind a header is treated as a pointer to the block's start if the
+	 * header contains the size of the data that follows.
 	 */
 	assert_int_equal(mark_of(108, 8, 100, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(108, 8, 99, 0), MARK_POSSIBLE);
 	/*
-	 * A pointer to the characters of a string of length 5 and capacity 15 counts as a pointer
-	 * to the block's start, unless the length is impossible.
+	 * A pointer to the characters of a string of length 5 and capacity 15 is treated as a
+	 * pointer to the block's start, unless the length is impossible.
 	 */
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 5, 15), MARK_REACHABLE);
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 16, 15), MARK_POSSIBLE);
-	/* A pointer to a base class counts at the offset of that class, not at another offset. */
+	/*
+	 * A pointer to a base class is treated as a pointer to the block's start at the offset of
+	 * that class, but not at another offset.
+	 */
 	assert_int_equal(mark_of(100, 32, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(100, 48, 0, 0), MARK_POSSIBLE);
 }

@@ -140,8 +140,7 @@ static void registers_of_a_sleeper_are_read(void **state)
 	assert_true(has_word(picture, VECTOR_MARK));
 	assert_true(picture__is_valid(picture));
 	/*
-	 * The signal makes the process run again, if only until it stops: the picture is no longer
-	 * valid.
+	 * The signal makes the process run again until it stops, so the picture is no longer valid.
 	 */
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests pictures of processes. In each test, the process has another special property. */
+/* Tests pictures of processes. In each test, the process has a different special property. */
 #include <errno.h>
 #include <grp.h>
 #include <linux/filter.h>
@@ -48,7 +48,7 @@ static int tear_down(void **state)
 struct shared {
 	volatile uint64_t turns;
 	volatile int ready;
-	uint64_t *place; /* address of a word that is MEMORY_MARK */
+	uint64_t *place; /* address of a word with the value MEMORY_MARK */
 };
 
 struct running {

@@ -232,7 +232,10 @@ static void children_are_not_disturbed(void **state)
 	expect_copies("family", "0");
 }
 
-/* The program waits for any child, so it would notice a copy of itself. */
+/*
+ * The program waits for any child, so it would notice a copy of itself. It is frozen instead of
+ * being copied.
+ */
 static void who_waits_for_any_child_is_frozen(void **state)
 {
 	assert_int_equal(pictures_of("walls", "0", PICTURES).methods[PICTURE_FREEZE], PICTURES);

@@ -201,7 +201,7 @@ static void test_freed_memory(void **state)
 
 	put_chain(world);
 	world->proof.heaps = (struct root_ranges){.items = &heap, .cnt = 1};
-	/* If all blocks of a heap are known, FIRST is not one of them, so no path is found. */
+	/* If all blocks of a heap are known and FIRST is not one of them, no path is found. */
 	assert_null(retrace_find(&world->retrace, &world->block, 0));
 	assert_int_equal(retrace_add(&world->retrace, &world->block, 0), 0);
 	assert_int_equal(retrace_run(&world->retrace, &world->proof, &world->picture), 0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests classifying mappings, with ELF headers that the target has made up or changes meanwhile. */
+/*
+ * Tests classifying mappings, with ELF headers that the target has made up or changes while they
+ * are read.
+ */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +28,7 @@ struct world {
 	struct heap_picture picture;
 };
 
-/* Mappings: a file's header, the file's data, possibly its .bss, and mappings of no file. */
+/* Mappings: a file's header, the file's data, possibly its .bss, and mappings without a file. */
 static void begin(struct world *world)
 {
 	const struct mapping mappings[] = {
@@ -109,7 +112,9 @@ static void test_hints(void **state)
 	fake_memory_deinit(&world.fake);
 }
 
-/* Invalid headers are ignored: a mapping right behind a file's data then counts as its .bss. */
+/*
+ * Invalid headers are ignored: a mapping right behind a file's data then counts as the file's .bss.
+ */
 static void test_hostile_headers(void **state)
 {
 	struct world world;
@@ -136,8 +141,8 @@ static void test_hostile_headers(void **state)
 }
 
 /*
- * The list of mappings begins with .bss, or with the mapping just before .bss, which is not the
- * start of the file.
+ * The list of mappings begins with .bss, or with the file's data just before .bss. In both cases
+ * the start of the file is missing.
  */
 static void test_first_mapping(void **state)
 {

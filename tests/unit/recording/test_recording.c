@@ -266,8 +266,8 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 }
 
 /*
- * Reads a recording in which site 0 is present once, and is defined again with the given id,
- * `after` snapshots later.
+ * Reads a recording in which site 0 is present in one snapshot, and is defined again with the given
+ * id `after` snapshots later.
  */
 static int read_reused(unsigned int version, int after, uint64_t id)
 {
@@ -314,8 +314,8 @@ static void versions(void **state)
 }
 
 /*
- * Skips to the last snapshot. For the last snapshot, the memory budget is reduced from left_else
- * bytes to `left` bytes.
+ * Skips to the last snapshot. For that snapshot, the memory budget is `left` bytes; for the
+ * snapshots before it, left_else bytes.
  */
 static int skip_with(size_t left_else, size_t left)
 {
@@ -332,8 +332,8 @@ static int skip_with(size_t left_else, size_t left)
 }
 
 /*
- * The memory budget is checked before a snapshot is built, with all memory that building the
- * snapshot takes.
+ * Before a snapshot is built, the memory budget is checked against all memory needed to build the
+ * snapshot.
  */
 static void memory_of_snapshot(void **state)
 {

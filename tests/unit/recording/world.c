@@ -202,7 +202,8 @@ void world_step(struct world *world)
 		if (at->present && !world_random(world, 4))
 			world_change_site(world, at);
 		/*
-		 * A frame may be corrected later, as memleak found that it belongs to other code.
+		 * A frame may be corrected later: memleak has found that the frame belongs to other
+		 * code.
 		 */
 		if (at->site.frame_cnt && !world_random(world, 200))
 			at->frames[0] = world_wild(world);
@@ -343,7 +344,10 @@ static int by_id(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Adds sums for some sites: each has blocks reachable only from blocks of the next site by id. */
+/*
+ * Adds sums for some sites: such a site has blocks that are reachable only from blocks of the site
+ * with the next higher id.
+ */
 static void world_add_hanging(struct world *world, struct snapshot *snap)
 {
 	struct hanging_sum *sums = arena_take(&snap->arena, WORLD_SITES * sizeof(*sums));

@@ -123,8 +123,8 @@ static void wrappers(void **state)
 }
 
 /*
- * Parses a frame. The buffer store gets its text, and the array frames its functions; an unnamed
- * function has no element there.
+ * Parses a frame. `store` receives the frame's text, and `frames` its functions; an unnamed
+ * function has no element in `frames`.
  */
 static struct sym_location location_of(const char *text, char *store, struct sym_frame *frames)
 {
@@ -248,13 +248,16 @@ static const struct stack stacks[] = {
 	 .named = "accept_one",
 	 .frame = 2,
 	 .through = "SSL_new"},
-	/* Wrappers in libraries that allocate for the library's callers are not named. */
+	/*
+	 * Library functions that allocate only for the library's callers, as wrappers do, are not
+	 * named.
+	 */
 	{.frames = {"/lib/libglib-2.0.so.0|g_malloc", "/lib/libglib-2.0.so.0|g_strdup", "app|keep",
 		    "app|main"},
 	 .named = "keep",
 	 .frame = 2},
 	{.frames = {"/lib/libc.so.6|strdup", "app|keep", "app|main"}, .named = "keep", .frame = 1},
-	/* The folder of a file decides what belongs to the program. */
+	/* The folder of a file decides whether the file belongs to the program. */
 	{.frames = {"/lib/libssl.so.3|BIO_new", "/srv/shop/libcart.so|cart_open", "app|serve"},
 	 .named = "cart_open",
 	 .frame = 1,
@@ -398,7 +401,7 @@ static const struct stack stacks[] = {
 	 .through = "zput"},
 	{.frames = {"/srv/vendor/acme/libbook.so|add", "/srv/vendor/acme/app|main"},
 	 .named = "add"},
-	/* No function but a wrapper or a library function can be blamed. */
+	/* These stacks have only wrappers and library functions, so one of these is blamed. */
 	{.frames = {"app|xmalloc", "/lib/libc.so.6|__libc_start_call_main", "app|_start"},
 	 .named = "xmalloc"},
 	{.frames = {"app|xmalloc", "app|xstrdup"}, .named = "xmalloc"},
@@ -417,7 +420,7 @@ static const struct stack stacks[] = {
 	 .named = "sqlite3_step",
 	 .frame = 1},
 	{.frames = {"/lib/libc.so.6|strdup", "app|", "app|"}, .frame = 1},
-	/* A function with the behaviour of a wrapper. */
+	/* A function that behaves like a wrapper. */
 	{.frames = {"app|get_mem", "app|grow", "app|load", "app|main"},
 	 .named = "load",
 	 .frame = 2,

@@ -40,9 +40,9 @@ enum {
 	OUTER = 9000,
 };
 
-/* Number of functions with names at addresses from RULES on */
+/* Number of named functions, which have the addresses from RULES on */
 #define RULE_CNT 10
-/* Number of functions with names at addresses from HANDLERS on */
+/* Number of named functions, which have the addresses from HANDLERS on */
 #define HANDLER_CNT 48
 
 static struct process process = {1, 1, "app", NULL};
@@ -129,8 +129,8 @@ static void add(struct made *made, uint64_t born, uint64_t blocks, uint64_t size
 }
 
 /*
- * Copies the sites that exist at report number `at`. The argument lifetime is the number of reports
- * for which blocks live.
+ * Copies the sites that exist at report number `at`. `lifetime` is the number of reports for which
+ * blocks live.
  */
 static size_t sites_at(const struct made *made, uint64_t at, uint64_t lifetime, struct site *ret)
 {
@@ -332,8 +332,9 @@ static void callers_of_a_leak(void **state)
 }
 
 /*
- * Adds chunks of one size, allocated by the function innermost. Its RULE_CNT callers, from address
- * RULES on, take turns; in each round, the first caller gets of_first extra turns.
+ * Adds chunks of one size, allocated by the function `innermost`. Its RULE_CNT callers, which have
+ * the addresses from RULES on, take turns. In each round, the first caller gets of_first extra
+ * turns.
  */
 static void add_chunks(struct made *made, uint64_t innermost, uint64_t size, size_t of_first)
 {
@@ -361,7 +362,7 @@ static void chunk_pool(void **state)
 	}
 }
 
-/* A chunk of another size is allocated for each large request. */
+/* For each large request, a larger chunk than usual is allocated. */
 static void chunk_pool_with_large_requests(void **state)
 {
 	struct made made = {0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests that blocks of ended processes are summed up in one row beside the sites of live processes.
+ * Tests that blocks of ended processes are summed up in one row, separate from the sites of live
+ * processes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +86,10 @@ static void given_ones_are_named(void **state)
 	assert_int_equal(list.total, 0);
 }
 
-/* Ends ten processes in turn. The array held has the number of bytes that each of them holds. */
+/*
+ * Ends ten processes in turn. The array `held` contains the number of bytes that each process
+ * holds.
+ */
 static void largest_stay(void **state)
 {
 	static const uint64_t held[] = {30, 10, 20, 60, 40, 50, 90, 0, 70, 5};

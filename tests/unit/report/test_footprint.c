@@ -85,7 +85,10 @@ static void anonymous_memory(void **state)
 	assert_nothing(&filtered, &story);
 }
 
-/* Growth that traced blocks explain is kept: there is no all-clear even if no site is suspected. */
+/*
+ * Growth that traced blocks explain is remembered: it prevents an all-clear even if no site is
+ * suspected.
+ */
 static void explained(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = MIB, .traced_each = MIB};
@@ -102,8 +105,9 @@ static void explained(void **state)
 }
 
 /*
- * First use of memory that was already mapped does not count. Traced blocks are never shared
- * memory or files.
+ * Growth of shared memory and files counts only if address space grows as well; first use of memory
+ * that was already mapped does not count. Traced blocks do not explain such growth, as they are
+ * never shared memory or files.
  */
 static void shared_memory(void **state)
 {

@@ -100,11 +100,11 @@ static void modules(void **state)
 	assert_string_equal(MODULE(SPACE_USER, 1, 5), "/usr/bin/prog");
 	assert_string_equal(MODULE(SPACE_USER, 3, 2, 5, 1), "/usr/lib/plugin.so");
 	assert_string_equal(MODULE(SPACE_USER, 4, 1), "/usr/bin/prog");
-	/* The C library gets the memory if no other module is on the stack. */
+	/* The memory is attributed to the C library if no other module is on the stack. */
 	assert_string_equal(MODULE(SPACE_USER, 2, 3), "/lib/libc.so.6");
 	/*
-	 * If the module of the first frame outside of the C library is unknown, the module of the
-	 * next frame is not taken instead.
+	 * If the module of the first frame outside of the C library is unknown, the memory is not
+	 * attributed to the module of the next frame instead.
 	 */
 	assert_string_equal(MODULE(SPACE_USER, 2, 8, 1), "?");
 	assert_string_equal(MODULE(SPACE_USER, 99, 1), "?");
@@ -245,8 +245,8 @@ static void splits(void **state)
 #define MSEC UINT64_C(1000000)
 
 /*
- * Each thread gets the ages of its own blocks, and the number of its blocks that the last snapshot
- * had.
+ * Each thread gets the ages of its own blocks, and the number of its own blocks that were already
+ * in the previous snapshot.
  */
 static void splits_ages(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests sums of chunks by size and use, and what remains. */
+/* Tests sums of chunks by size and use, and the remainder, which is the allocator's own memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

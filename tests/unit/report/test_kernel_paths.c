@@ -131,8 +131,8 @@ static void socket_leak(void **state)
 }
 
 /*
- * Only the first path certainly leaks, as all others allocate from reclaimable caches. Their equal
- * growth shows that all leak together.
+ * Only the first path certainly leaks, as all other paths allocate from reclaimable caches. As all
+ * paths grow equally, they are known to leak together.
  */
 static void only_one_is_sure(void **state)
 {
@@ -183,7 +183,7 @@ static void single_path(void **state)
 }
 
 /*
- * Blame stays at the leaking function if only few blocks come from other paths of the same system
+ * Blame stays at the leaking function if only a few blocks come from other paths of the same system
  * call.
  */
 static void few_beside(void **state)

@@ -177,8 +177,8 @@ static void unclear(void **state)
 }
 
 /*
- * If a process frees no blocks from before tracing, it may have just started, and short growth is
- * normal.
+ * If a process frees no blocks from before tracing, the process may have just started, and growth
+ * for a short time is normal.
  */
 static void settling(void **state)
 {

@@ -38,8 +38,8 @@ static void first_counts_from_zero(void **state)
 }
 
 /*
- * Growth is the difference to the last report. Snapshots between reports are only added to the
- * history.
+ * Growth is the difference from the previous report. Snapshots between reports are only added to
+ * the history.
  */
 static void noted_between_reports(void **state)
 {

@@ -15,7 +15,7 @@
 
 static void order(enum sort_order sort, uint32_t top, const char *expected)
 {
-	/* Sites are named by their ids. The growth of each has the same index. */
+	/* The ids serve as names of the sites. The growth of each site has the same index. */
 	struct site sites[] = {
 		{.id = 'a', .bytes = 100, .count = 1}, {.id = 'b', .bytes = 50, .count = 7},
 		{.id = 'e', .bytes = 50, .count = 2},  {.id = 'd', .bytes = 50, .count = 2},

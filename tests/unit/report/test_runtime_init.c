@@ -136,7 +136,10 @@ static void kernel_has_none(void **state)
 	assert_false(all);
 }
 
-/* Other sites move up. No more are named than needed, and totals are unchanged. */
+/*
+ * Sites of runtime initialisation come last, so other sites move up. No more sites are named than
+ * needed, and totals are unchanged.
+ */
 static void report_shows_others(void **state)
 {
 	struct fake_symbols symbols = fake_symbols_of(locations, LENGTH(locations));

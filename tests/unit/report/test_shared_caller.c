@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which function is the caller of most paths that no suspect covers. */
+/* Tests finding the function that calls most of the paths that no suspect covers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +66,8 @@ static void most(void **state)
 }
 
 /*
- * No caller is named if all callers are in libraries, wrappers, main, or functions with at most
- * half of the paths.
+ * No caller is named if all callers are library functions, wrappers, main, or functions with at
+ * most half of the paths.
  */
 static void nobody(void **state)
 {

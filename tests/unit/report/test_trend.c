@@ -19,7 +19,7 @@
 
 #define SECOND 1000000000.0
 #define REPLAYS 20
-#define RATE_REPLAYS 60 /* number of runs in tests that may fail in a share of the runs */
+#define RATE_REPLAYS 60 /* number of runs in tests of which a share of the runs may fail */
 
 static uint64_t first_seed;
 
@@ -60,7 +60,10 @@ static void replay(replay_fn *run, uint64_t cnt)
 	made_program_deinit(&program);
 }
 
-/* A leak of 100 bytes per second beside 50 MB/s of blocks that live for up to a few seconds. */
+/*
+ * A leak of 100 bytes per second, in a program that also allocates 50 MB/s of blocks that live for
+ * up to a few seconds.
+ */
 static void run_slow_leak(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -75,7 +78,7 @@ static void run_slow_leak(struct made_program *program, uint64_t seed)
 
 static size_t wrong_rates, missed;
 
-/* Leaked and short-lived blocks come from one site: only their ages tell them apart. */
+/* Leaked blocks and short-lived blocks come from one site: only their ages tell them apart. */
 static void run_hidden_leak(struct made_program *program, uint64_t seed)
 {
 	struct trend trends[MADE_SITES];
@@ -123,8 +126,8 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 }
 
 /*
- * A site that grows in bursts keeps what it gained. After each burst, growth is expected for as
- * long as it took to come, but not for longer than a minute.
+ * A site that grows in bursts keeps what it gained. After each burst, the next burst is expected
+ * for as long as this one took to come, but for at most a minute.
  */
 static void run_bursts(struct made_program *program, uint64_t seed)
 {
@@ -161,7 +164,7 @@ static void run_just_begun(struct made_program *program, uint64_t seed)
 
 /*
  * The reader of a queue is slower than its writer. Most blocks are freed, so the site is not
- * suspected at once, but it is not cleared either.
+ * suspected immediately, but it is not cleared either.
  */
 static void run_slow_reader(struct made_program *program, uint64_t seed)
 {
@@ -184,7 +187,10 @@ static void run_slow_reader(struct made_program *program, uint64_t seed)
 	}
 }
 
-/* All blocks are freed from time to time. Once that has happened, growth is no longer a leak. */
+/*
+ * All blocks are freed from time to time. After this has happened once, growth is no longer taken
+ * for a leak.
+ */
 static void run_sawtooth(struct made_program *program, uint64_t seed)
 {
 	double period_s = 15 + 30 * made_uniform(program),
@@ -298,8 +304,8 @@ static void run_replaced(struct made_program *program, uint64_t seed)
 }
 
 /*
- * Large blocks leak. Meanwhile a few blocks from before tracing are freed, and small blocks become
- * fewer.
+ * Large blocks leak. At the same time, a few blocks from before tracing are freed, and small blocks
+ * become fewer.
  */
 static void run_few_earlier(struct made_program *program, uint64_t seed)
 {
@@ -317,8 +323,8 @@ static void run_few_earlier(struct made_program *program, uint64_t seed)
 }
 
 /*
- * The cache frees at least as many old blocks as leak. Only their sizes show that they are not the
- * leaked ones.
+ * The cache frees old blocks, at least as many as the leak adds. Only the sizes of the freed blocks
+ * show that they are not the leaked ones.
  */
 static void run_beside_replaced(struct made_program *program, uint64_t seed)
 {
@@ -330,8 +336,10 @@ static void run_beside_replaced(struct made_program *program, uint64_t seed)
 	missed += !trend_is_suspect(&trends[2]);
 }
 
-/* Numbers of reports by verdict on an array that grows in ever larger steps. waiting_after: reports
- * that still expect a step long after the last one. */
+/*
+ * Number of reports for each verdict on an array that grows in ever larger steps. waiting_after:
+ * number of reports that still expect a step long after the last step.
+ */
 struct widening {
 	double last_s, gap_s;               /* time of the last step; interval before that step */
 	size_t suspected, waiting, cleared; /* numbers of reports */

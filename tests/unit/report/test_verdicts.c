@@ -27,7 +27,7 @@
 
 static uint64_t first_seed = 1;
 static size_t seed_cnt = SEEDS;
-static size_t missed; /* number of bars that were missed; a test fails only after all its checks */
+static size_t missed; /* number of missed bars; a test fails only after all its checks */
 
 /* Parameters of a made-up program. */
 struct plan {
@@ -45,7 +45,7 @@ struct outcome {
 	size_t settled, settled_wrong;
 	double first_s; /* guilty: time until the culprit is first named, or INFINITY */
 	size_t after, after_right;
-	size_t others_wrong; /* reports that name another site */
+	size_t others_wrong; /* reports that name a site other than the culprit */
 };
 
 static bool is_accused(const struct site *site, const struct growth *growth)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests the model of the live screen: how keys and reports change the listed rows. With
- * GOLDEN_UPDATE=1, rewrites the recording that the cases live.* show.
+ * GOLDEN_UPDATE=1, rewrites the recording that the test cases live.* show.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void type(struct model *model, const char *text)
 		assert_int_equal(press(model, (unsigned char)*text), ASK_NOTHING);
 }
 
-/* Checks the ids of the rows, in order, as digits. */
+/* Checks the ids of the rows in their order. Each digit of `ids` is one id. */
 static void assert_rows(const struct model *model, const char *ids)
 {
 	char text[32] = "";
@@ -432,7 +432,7 @@ static void many_rows(void **state)
 	model_deinit(&model);
 }
 
-/* Reads the whole recording, which must have no further snapshots. */
+/* Reads the whole recording, which must have exactly MOMENTS snapshots. */
 static void recording(void **state)
 {
 	struct recorded_moment moment;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests comparing snapshots: of two runs, in which code has other addresses and processes have
- * other pids, and of one run. Expected text and JSON are in tests/golden/diff/. GOLDEN_UPDATE=1
- * rewrites them.
+ * Tests comparing snapshots of two runs, between which addresses of code and pids differ, and
+ * snapshots of one run. Expected text and JSON are in tests/golden/diff/. GOLDEN_UPDATE=1 rewrites
+ * them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@
 #include "tests/unit/lib/page.h"
 #include "tests/unit/lib/scenes.h"
 
-/* A program at two load addresses; a library rebuilt and in another folder. */
+/* A program at two load addresses; a library that was rebuilt and moved to another folder. */
 #define SERVER .module = "/usr/bin/server", .build_id = "aaaa"
 #define OLD_LIBRARY .module = "/usr/lib/libcache.so.1", .build_id = "b1"
 #define NEW_LIBRARY .module = "/opt/lib/libcache.so.1", .build_id = "b2"
@@ -63,10 +63,10 @@ static struct process second_later = {.image = 2, .pid = 201, .comm = (char *)"s
 
 static struct site before_sites[] = {
 	SITE(1, &server, 100, 10, 0x1010, 0x1030), /* grows */
-	SITE(2, &server, 64, 4, 0x1020, 0x1030),   /* unchanged, at another line */
+	SITE(2, &server, 64, 4, 0x1020, 0x1030),   /* unchanged, but at a different line */
 	SITE(3, &server, 500, 5, 0x2010, 0x1030),  /* shrinks, in another build of the library */
 	SITE(4, &server, 77, 7, 0x2020, 0x1030),   /* gone */
-	SITE(5, &worker, 30, 3, 0x1010, 0x1030),   /* gone, in another process */
+	SITE(5, &worker, 30, 3, 0x1010, 0x1030),   /* gone; of a different process */
 	SITE(6, &server, 8, 1, 0x3010, 0x4010, 0x5010),
 };
 static struct site after_sites[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests formats for other tools: prints scenes with each sink, compares them with tests/golden/,
- * and checks the rules of the tools that read them, also with hostile names. GOLDEN_UPDATE works as
- * in test_golden.c.
+ * Tests formats for other tools: prints scenes with each sink, compares the output with
+ * tests/golden/, and checks that it obeys the rules of the tools that read it, also with hostile
+ * names. GOLDEN_UPDATE works as in test_golden.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,7 +110,10 @@ static struct fake_symbols all_symbols(struct sym_location *ret)
 	return fake_symbols_of(ret, cnt + LENGTH(tricky_locations));
 }
 
-/* Sets the addresses of the locations that differ from the addresses to be looked up. */
+/*
+ * Restores the addresses of tricky_locations, some of which all_symbols() has replaced by the
+ * addresses to be looked up.
+ */
 static void set_addresses(struct sym_location *locations)
 {
 	for (size_t i = LENGTH(known_locations);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests stacks as shown to people: the blamed frame is marked, frames are folded, callers of main
- * are left out; and the headline.
+ * Tests stacks as shown to people, and the headline. In stacks, the blamed frame is marked, frames
+ * are folded, and callers of main are left out.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static const struct stack stacks[] = {
 		     "  → fill [app]\n"
 		     "    std::invoke [app]\n"
 		     "    thread [app]\n"},
-	/* All frames to the end of the stack are of an interpreter, and one of them is blamed. */
+	/* All frames of the stack belong to an interpreter, and one of them is blamed. */
 	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"), OF(PYTHON, "c"), OF(PYTHON, "d"),
 		       OF(PYTHON, "e"), OF(PYTHON, "f"), OF(PYTHON, "g"), OF(PYTHON, "h"),
 		       OF(PYTHON, "i"), OF(PYTHON, "j")},
@@ -118,7 +118,7 @@ static const struct stack stacks[] = {
 		     "n.code.gen.code.gen.code.gen.code.gen.c:7\n"
 		     "    main [lib_of_alllib_of_alllib_of_alllib_of_a..."
 		     "ib_of_alllib_of_alllib_of_alllib_of_all]\n"},
-	/* Recursion. The innermost call, at another line, is not folded. */
+	/* Recursion. The innermost call is at a different line and is not folded. */
 	{.locations = {AT("make", 3), AT("parse", 7), AT("parse", 9), AT("parse", 9),
 		       AT("parse", 9), AT("main", 20), OF(LIBC, "__libc_start_main")},
 	 .cnt = 7,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the line about suspected leaks, and which parts of a line that is too long are left out. */
+/* Tests the line about suspected leaks, and which parts are left out if the line is too long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,10 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A blamed function of the program, the library function that it called, and its own caller. */
+/*
+ * A blamed function of the program, the library function that it called, and the blamed function's
+ * caller.
+ */
 struct names {
 	const char *function;
 	const char *through; /* may be NULL */
@@ -128,7 +131,10 @@ static void chunk_pool(void **state)
 			    "60 s (chunks of 64.0 KiB from 40 callers)\n");
 }
 
-/* Blocks of a runtime grow, while its pool has too few steps for a verdict. */
+/*
+ * Objects of a runtime grow, while a pool of the same process or of another process has too few
+ * steps for a verdict.
+ */
 static void part_of_a_pool(void **state)
 {
 	static const struct runtime_objects objects = {
@@ -193,7 +199,7 @@ static void explained(void **state)
 			    "no site seems to leak\n");
 }
 
-/* An all-clear says that kernel memory is not traced, unless it is. */
+/* An all-clear says that kernel memory is not traced, unless kernel memory is traced. */
 static void kernel_is_not_traced(void **state)
 {
 	struct snapshot snap = {0};
@@ -269,7 +275,7 @@ static void more_sites(void **state)
 	}
 }
 
-/* The line of a script is named at which a runtime took most of its steps. */
+/* Names the line of a script at which a runtime took most of the steps of its pool. */
 static void steps_of_a_script(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects"};

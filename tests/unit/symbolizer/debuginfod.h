@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Listens on a local port, accepts no connections yet, and makes clients use the port. */
+/* Listens on a local port without accepting connections yet, and makes clients use that port. */
 int listen_here(void);
 void forget_server(int sock);
 bool has_debuginfod(void);

@@ -41,7 +41,8 @@ extern char *folder;
 int make_folder(void **state);
 int remove_folder(void **state);
 /*
- * Returns the path of a file in the folder. Only the last eight results of this function are valid.
+ * Returns the path of a file in the folder. Only the eight most recent results of this function are
+ * valid.
  */
 const char *in_folder(const char *name);
 /* Runs a shell command in the folder with $CC and $SELF set. Returns false on failure. */
@@ -79,7 +80,7 @@ struct child {
 	struct known known;
 };
 
-/* Starts path as a child. */
+/* Starts the program at `path` as a child process. */
 struct child child_start(const char *path);
 void child_end(struct child *child);
 const struct sym_location *resolve_one(struct symspace *space, uint64_t addr, bool exact,

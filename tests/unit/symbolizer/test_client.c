@@ -78,8 +78,8 @@ static void helper_is_confined(void **state)
 	close(pipes[1]);
 	assert_int_equal(read(pipes[0], &helper, sizeof(helper)), sizeof(helper));
 	/*
-	 * The helper must not have kept the pipe's other end open: then this read returns the end
-	 * of the file.
+	 * The read returns the end of the file only if the helper has not kept the pipe's other end
+	 * open.
 	 */
 	assert_int_equal(read(pipes[0], text, 1), 0);
 	close(pipes[0]);

@@ -57,7 +57,10 @@ static void nothing_to_find(void **state)
 	symbolizer__free(sym);
 }
 
-/* Tests both folders for linked files, with a wrong file of the same name in one of them. */
+/*
+ * Tests each of the two folders in which the file of a debug link may be. For the second folder, a
+ * wrong file of the same name is in the first one.
+ */
 static void by_debuglink(void **state)
 {
 	static const char *const places[] = {"linked.debug", ".debug/linked.debug"};
@@ -139,7 +142,7 @@ static struct child start_chrooted(void)
 			known.line = 1;
 		if (chroot(root) || chdir("/"))
 			known.line = 1;
-		/* A change of user makes /proc/PID belong to root. */
+		/* After a change of user, /proc/PID belongs to root. Undo that. */
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 		if (write(out[1], &known, sizeof(known)) == sizeof(known) && read(in[0], out, 1))
 			_exit(1);
@@ -187,7 +190,10 @@ static void by_build_id_in_its_root(void **state)
 	space = open_space(sym, child.pid);
 	loc = resolve_one(space, child.known.addr, true, BUDGET_MS);
 	assert_string_equal(loc->frames[0].symbol, "in_library");
-	/* Without root, the process may have mounted anything there in its user namespace. */
+	/*
+	 * Without root, the process has its own user namespace and may have mounted anything on its
+	 * /usr/lib/debug: the debug file is not used.
+	 */
 	if (geteuid()) {
 		assert_null(loc->frames[0].file);
 	} else {

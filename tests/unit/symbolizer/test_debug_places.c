@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which debug files are opened for a file's links, and which never are. */
+/* Tests which of the debug files that a file links to are opened, and which are never opened. */
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -70,7 +70,7 @@ static void beside(void **state)
 	}
 }
 
-/* File types that may be found beside a file and must not be opened. */
+/* Types of files that may lie next to the program's file and must not be opened. */
 static void not_a_file_of_its_own(void **state)
 {
 	assert_true(run("mkfifo fifo; ln -s /etc/passwd link; mkdir folder; "
@@ -87,7 +87,7 @@ static void not_a_file_of_its_own(void **state)
 	assert_true(run("rm .debug"));
 }
 
-/* A file of another owner that is not readable by all. */
+/* A file that has another owner and is not readable by all. */
 static void not_of_its_owner(void **state)
 {
 	NEED_ROOT(CAP_CHOWN);

@@ -54,7 +54,7 @@ static void named_from_mappings(void **state)
 	symspace__free(space);
 }
 
-/* Makes the space of a forked child. Neither the child nor its parent exists any more. */
+/* Makes the address space of a forked child. Neither the child nor its parent exists any more. */
 static void forked(void **state)
 {
 	struct symbolizer *sym = *state;
@@ -165,8 +165,8 @@ static bool map_file(const char *path, struct proc_maps *maps, struct mapping *r
 }
 
 /*
- * Runs in its own mount namespace. Returns 0, 77 if overlayfs is not available, or another number
- * for a failure.
+ * Runs in its own mount namespace. Returns 0 on success, 77 if overlayfs is not available, and any
+ * other number on failure.
  */
 static int look_at_overlay(void)
 {

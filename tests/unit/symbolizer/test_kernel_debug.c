@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tests lines and inlined calls of kernel code: a relocated core kernel, and modules whose sections
- * are apart.
+ * are loaded at independent addresses.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -179,7 +179,8 @@ static const struct expected cold = {"leak", "leak_cold", "leak/inner.h", 305, "
 
 /*
  * Runs pairs of commands: the first one puts files somewhere, the second one removes them. In
- * between, checks whether inlined calls are found, as expected.
+ * between, checks that inlined calls are found if `found` is set, and that none are found
+ * otherwise.
  */
 static void try_places(const char *const (*commands)[2], size_t cnt, bool in_core, bool found)
 {
@@ -253,7 +254,10 @@ static void module_in_each_place(void **state)
 		{"mkdir -p lib/modules/" RELEASE "/kernel/a/b &&"
 		 "cp leak.ko lib/modules/" RELEASE "/kernel/a/b",
 		 "rm -r lib/modules/*/kernel"},
-		/* Files of the same name with another build id, and without DWARF. */
+		/*
+		 * Two wrong files, one without DWARF and one with another build id, and the right
+		 * debug file.
+		 */
 		{"mkdir -p lib/modules/" RELEASE "/extra lib/modules/" RELEASE "/kernel &&"
 		 "objcopy --strip-debug leak.ko lib/modules/" RELEASE "/kernel/leak.ko &&"
 		 "$CC -nostdlib -r -Wl,--build-id=0x12345678 -o lib/modules/" RELEASE
@@ -303,8 +307,8 @@ static void sections_of_a_module(void **state)
 	assert_true(count_inlined(&kernel, &function, &warm) > 0);
 	kernel_close(&kernel);
 	/*
-	 * If the address of a section is hidden, no lines are returned, not even of another
-	 * section.
+	 * If the address of a section is hidden, no lines are returned, not even for other
+	 * sections.
 	 */
 	assert_true(run("echo 0x0 > sys/module/leak/sections/.text"));
 	kernel = kernel_open();

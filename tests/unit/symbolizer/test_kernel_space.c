@@ -201,7 +201,7 @@ static void new_module_is_found(void **state)
 	assert_true(resolve_exact(&kernel, 0xffffffffc0001010) == loc);
 	assert_place(loc, "leak", "leak_one", 0x10);
 	assert_true(resolve_exact(&kernel, 0xffffffff81000010) == before);
-	/* Another number of users does not count as a change of the list. */
+	/* A module's use count may change: the list then still counts as unchanged. */
 	read_ns = kernel.space->kernel->image.read_ns = 1;
 	kernel_text("proc/modules", "leak 4096 3 a,b,c, Live 0xffffffffc0001000\n");
 	assert_int_equal(symspace__refresh(kernel.space), 0);
@@ -210,7 +210,8 @@ static void new_module_is_found(void **state)
 }
 
 /*
- * The list is read again for an unknown address, but only once for each address, and not too often.
+ * The list is read again for an unknown address, but only once for each address, and at a limited
+ * rate.
  */
 static void unknown_address_reads_again(void **state)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests that the module of a mapped file is found without opening the file, and no other module. */
+/*
+ * Tests that the right module of a mapped file, and never another one, is found without opening the
+ * file.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

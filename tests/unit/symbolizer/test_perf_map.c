@@ -148,7 +148,7 @@ static void bad_lines(void **state)
 	assert_unnamed(at(0x508));
 }
 
-/* Files that are not regular are neither waited for nor followed, and large files are not read. */
+/* FIFOs are not waited for, symbolic links are not followed, and large files are not read. */
 static void not_a_regular_file(void **state)
 {
 	uint64_t before_bytes = process_read_bytes();

@@ -293,8 +293,8 @@ static uint32_t add_file(struct symbolizer *sym, const char *name)
 }
 
 /*
- * An offset in a file gets a name whether or not the file is mapped. Its address is the last one
- * known, or 0.
+ * An offset in a file gets a name whether or not the file is mapped. The address in the result is
+ * the most recently known one, or 0.
  */
 static void place_in_file(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes small ELF files, for x86-64 or aarch64, from call frame information written by hand. The
- * file's text is a hole. Behind it comes a section with the frame information, whose name can be
- * chosen.
+ * file's text is a hole. It is followed by a section with the frame information; the name of the
+ * section can be chosen.
  */
 #include "tests/unit/unwinder/cfi_file.h"
 

@@ -95,8 +95,8 @@ static void helper_replaced(void **state)
 
 /*
  * Makes a file of functions with the maximum number of steps in their frame information. As an
- * expression gives the frame pointer, the steps are computed by libdw, which starts from the
- * beginning at each step.
+ * expression gives the frame pointer, libdw computes the rules, and starts from the beginning at
+ * each step.
  */
 static int make_slow(void)
 {

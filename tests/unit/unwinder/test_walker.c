@@ -50,7 +50,10 @@ static void copy_memory(struct unwind_copied_range *range, uint8_t *bytes, uint6
 	close(fd);
 }
 
-/* The context's pc is getcontext()'s return address, with the registers as after the call. */
+/*
+ * The context's pc is the return address of getcontext(), and its registers have the values after
+ * the call.
+ */
 static void copy_registers(const ucontext_t *context, struct unwind_copy *copy)
 {
 #if defined(__x86_64__)
@@ -76,7 +79,9 @@ static uint64_t stack_pointer(const struct unwind_copy *copy)
 	return copy->registers[copy->register_cnt == 32 ? 31 : 7];
 }
 
-/* Skips the first frame, which is take_copy() at another address. */
+/*
+ * Skips the first frame: it is in take_copy(), but not at the address at which the copy was taken.
+ */
 static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
 {
 	struct own_stack *own = arg;
@@ -167,7 +172,7 @@ static void as_libgcc(void **state)
 	assert_true(is_same(own));
 }
 
-/* Returns the place in the copied stack of the given return address. */
+/* Returns the place of the given return address in the copied stack. */
 static uint64_t *find_word(struct own_stack *own, uint64_t word)
 {
 	uint64_t *words = (uint64_t *)own->copy.stack_bytes;

@@ -24,7 +24,7 @@
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define BYTES ((uint64_t)64 << 20)
 
-/* Makes a 64 MiB account. Each region has one page, except the last two regions. */
+/* Makes a 64 MiB account. Each region has one page, except the last region, which has the rest. */
 static struct account *make_account(int *ret_fd)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -88,8 +88,8 @@ static void test_layout(void **state)
 }
 
 /*
- * An account is refused if its event ring would take too long to read, or if it cannot be written
- * to.
+ * An account is refused if its event ring would take too long to read, or if the account cannot be
+ * written to.
  */
 static void test_no_agents_own(void **state)
 {
@@ -121,7 +121,10 @@ static void test_block(void **state)
 	chunk->base = ACCOUNT_CHUNK_SPAN * 7;
 	chunk->lines[3].cells[2].block = ACCOUNT_CELL(5, 100, 4);
 	chunk->lines[3].cells[2].life = ACCOUNT_LIFE(1ULL, 0, 77ULL);
-	/* The chunk's references to spills are ignored: each spill has the number of its line. */
+	/*
+	 * The chunk's references to its spills are ignored, because each spill stores the number of
+	 * the line that it extends.
+	 */
 	chunk->spills[9] = UINT32_MAX;
 	seal(fd);
 	assert_int_equal(account_view_init(fd, &view), 0);

@@ -61,7 +61,8 @@ static void test_mappings_at_fork(void **state)
 }
 
 /*
- * If the parent frees a block after a fork, the child still has the block until it frees it, too.
+ * If the parent frees a block after a fork, the child still has the block until the child frees it,
+ * too.
  */
 static void test_frees(void **state)
 {
@@ -97,8 +98,8 @@ static void test_frees(void **state)
 	assert_int_equal(inheritance.freed_in_child_cnt, 1);
 	assert_int_equal(inheritance.freed_in_child[0].freed_ns, birth_ns + 300);
 	/*
-	 * If no child is known, the block is kept only as long as a fork from before the free may
-	 * still be reported.
+	 * If no child is known, the block is kept only while a fork that happened before the free
+	 * may still be reported.
 	 */
 	inheritance.fork_cnt = 0;
 	assert_int_equal(heritage_walk(&parent, &inheritance, left.time_ns), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests where the arguments of kernel events are: in BTF as several kernel versions have it, and in
- * formats of classic tracepoints.
+ * Tests finding the arguments of kernel events: in the BTF of several kernel versions, and in
+ * format files of classic tracepoints.
  */
 #include <setjmp.h>
 #include <stdarg.h>

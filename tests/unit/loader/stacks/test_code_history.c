@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests which file was mapped at an address when a stack was walked, and that uncertain frames are
- * marked as unsure.
+ * Tests finding the file that was mapped at an address when a stack was walked, and that uncertain
+ * frames are marked as unsure.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@
 	(MEMLEAK_FRAME_FILE | (uint64_t)(file) << MEMLEAK_FRAME_OFFSET_BITS | (offset))
 
 /*
- * Adds a list of mappings: that of the program, and, if the number `file` is not 0, a mapping of
- * that file at the address of the library.
+ * Adds a list of mappings: a mapping of the program and, if `file` is not 0, a mapping of the file
+ * with that number at the address of the library.
  */
 static void add(struct code_history *history, uint32_t unloads, uint32_t file)
 {
@@ -58,9 +58,7 @@ static struct memleak_stack *resolve(const struct code_history *history, uint16_
 	room.stack.unloads = unloads;
 	room.stack.known_unloads = known_unloads;
 	room.words[1] = LIBRARY + 0x10;
-	/*
-	 * return address right behind the mapping: the call was the last instruction of the program
-	 */
+	/* return address right behind the mapping: the program's last instruction is the call */
 	room.words[2] = PROGRAM + SIZE;
 	code_history_resolve(history, IMAGE, &room.stack);
 	return &room.stack;
@@ -111,8 +109,8 @@ static void between(void **state)
 }
 
 /*
- * The first list was read during an unload: another library may have been mapped between both
- * lists.
+ * The first list was read during an unload: another library may have been mapped between the reads
+ * of the two lists.
  */
 static void in_the_midst(void **state)
 {
@@ -141,7 +139,7 @@ static void never_seen(void **state)
 	code_history_deinit(&history);
 }
 
-/* Stacks walked before the first list was read, or after the last list. */
+/* Stacks walked before the first list was read, or after the last list was read. */
 static void one_side(void **state)
 {
 	struct code_history history = {0};
@@ -219,7 +217,7 @@ static void bounded(void **state)
 	code_history_deinit(&history);
 }
 
-/* Returns a stack. When it was walked, memleak did not know the code of its first frame. */
+/* Returns a stack whose first frame was in code unknown to memleak when the stack was walked. */
 static struct memleak_stack *follow(uint64_t addr)
 {
 	static union {

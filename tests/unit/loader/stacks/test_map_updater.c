@@ -85,7 +85,10 @@ static void none_is_mixed_up(void **state)
 	}
 }
 
-/* Blocks of one update: an idle thread waits for work, and then for the kernel's readers. */
+/*
+ * Maximum number of times that threads block for each update: an idle thread waits for work, and
+ * then for the kernel's readers.
+ */
 #define BLOCKS_MAX 8
 
 /* An update wakes one idle thread, not all of them. */

@@ -70,8 +70,8 @@ static void usual(void **state)
 }
 
 /*
- * After a wait that was longer than usual, no user's files are waited for during a time as long as
- * the excess. For the user who caused the wait, that time is doubled.
+ * After a wait that was longer than usual, memleak waits for no user's files during a pause, which
+ * is as long as the excess time. For the user who caused the wait, the pause is twice as long.
  */
 static void pauses(void **state)
 {

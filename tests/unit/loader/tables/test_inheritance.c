@@ -24,10 +24,10 @@ struct held {
 struct model {
 	struct inheritance inheritance;
 	uint64_t now_ns;
-	uint32_t image_cnt; /* images so far, also ended ones; numbered from 1 */
+	uint32_t image_cnt; /* number of images so far, including ended ones */
 	bool there[IMAGES + 1];
 	struct held held[IMAGES + 1][PLACES];
-	struct held kept[IMAGES + 1][PLACES]; /* blocks an ended image left in the table */
+	struct held kept[IMAGES + 1][PLACES]; /* blocks that an ended image left in the table */
 	uint64_t freed_in_child_ns[IMAGES + 1][PLACES];
 	struct inherited_block freed[FREED_MAX];
 	size_t freed_cnt;

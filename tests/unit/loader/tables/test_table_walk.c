@@ -36,8 +36,8 @@ static int visit(void *arg, const void *key, const void *value)
 }
 
 /*
- * True if the walk deletes the element, as it does with two of three. Every fifth element among
- * them is already gone when the walk deletes it.
+ * True if the walk deletes the element, which it does with two of three elements. Of these, every
+ * fifth is already gone when the walk deletes it.
  */
 static bool is_deleted(uint32_t at)
 {

@@ -206,7 +206,7 @@ static void parents_that_are_not_known(void **state)
 	fork_process(7, 8);
 	map_pages(8, 1, 1, 1, "/a");
 	assert_string_equal(maps_of(8), "unknown");
-	/* A pid is reused: queries for a time before that still find the earlier process. */
+	/* A pid is reused: queries for a time before the reuse still find the earlier process. */
 	exec_program(9);
 	map_pages(9, 1, 1, 1, "/a");
 	exit_thread(9, 9);

@@ -31,8 +31,8 @@
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))
 
 /*
- * Maximum time between reads of the rings, in milliseconds. Must be short, as all programs of the
- * machine fill the rings.
+ * Maximum time between reads of the rings, in milliseconds. Must be short, as events of all
+ * programs on the machine fill the rings.
  */
 #define LOOK_MS 2
 
@@ -124,7 +124,7 @@ static struct watch *watch_of(void **state)
 	return watch;
 }
 
-/* Stops the reader and reads the remaining events. Returns them. */
+/* Stops the reader and reads the remaining events. Returns the mapping events. */
 static struct map_events *end_watch(struct watch *watch)
 {
 	end_reader(watch);
@@ -243,7 +243,8 @@ static void as_in_proc(void **state)
 }
 
 /*
- * Starts two hundred processes on all CPUs. When they have ended, the records of each are complete.
+ * Starts two hundred processes on all CPUs. After the processes have ended, the records of each of
+ * them are complete.
  */
 static void many_that_ended(void **state)
 {
@@ -254,7 +255,9 @@ static void many_that_ended(void **state)
 	struct map_events *events;
 	pid_t pids[CNT];
 
-	/* The reader runs meanwhile, so events of different CPUs may be read in any order. */
+	/*
+	 * The reader runs at the same time, so events of different CPUs may be read in any order.
+	 */
 	for (int i = 0; i < CNT; i++)
 		pids[i] = start_true(i % cpu_cnt);
 	for (int i = 0; i < CNT; i++)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests parsing of mapping records and reading of their ring, valid and corrupt. */
+/*
+ * Tests parsing of mapping records, and reading of the ring that contains them, both valid and
+ * corrupt.
+ */
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>

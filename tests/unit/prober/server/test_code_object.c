@@ -52,7 +52,7 @@ static void put_string(struct fake *fake, size_t at, const void *text, size_t cn
 	memcpy(fake->bytes + at + (is_ascii ? layout->ascii : layout->other), text, cnt * width);
 }
 
-/* Makes the code object of a function remember() of app.py, whose first line is 10. */
+/* Makes the code object of a function: remember() in app.py, which begins at line 10. */
 static void make(struct fake *fake, const uint8_t *lines, size_t len)
 {
 	*fake = (struct fake){0};
@@ -82,7 +82,9 @@ static int read_code(struct fake *fake, uint32_t cookie, struct code_object *ret
 	return code_object_read(&memory, python_layout_of(0x030b0000), MEMORY + CODE, cookie, ret);
 }
 
-/* Two units on line 10, one on line 12, one without a line, three on line 9, one on line 109. */
+/*
+ * Two code units on line 10, one on line 12, one without a line, three on line 9, one on line 109.
+ */
 static const uint8_t lines[] = {
 	0x80 | 0 << 3 | 1,
 	0x00, /* same line, one byte of columns */
@@ -151,7 +153,7 @@ static void test_wide_strings(void **state)
 	code_object_deinit(&code);
 }
 
-/* Another code object at the address is not taken for the one that is meant. */
+/* A different code object at the same address is not mistaken for the expected one. */
 static void test_stale(void **state)
 {
 	struct code_object code;

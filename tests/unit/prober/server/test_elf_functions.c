@@ -76,8 +76,9 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * The offset must be that from which the dynamic linker mapped the function. The function's bytes
- * in memory cannot be compared: a tracer may have put a breakpoint there.
+ * The offset found for a function must be the file offset that the dynamic linker mapped at the
+ * function's address. The function's bytes in memory cannot be compared: a tracer may have put a
+ * breakpoint there.
  */
 static void test_libc(void **state)
 {

@@ -35,7 +35,7 @@ static uint64_t place_in(const struct function_code *code)
 	struct probe_place place;
 
 	probe_place_find(code, &place);
-	/* A probe is placed behind the entry only on an instruction that the kernel emulates. */
+	/* A probe that is not at the entry must be on an instruction that the kernel emulates. */
 	assert_true(!place.offset || place.emulated);
 	free(place.insn);
 	return place.offset;
@@ -178,8 +178,8 @@ static void test_writes(void **state)
 }
 
 /*
- * Registers for arguments must be unchanged at the probe, but only as many as the function has
- * arguments.
+ * The registers that hold the function's arguments must be unchanged at the probe. Registers for
+ * arguments that the function does not have may have changed.
  */
 static void test_arguments(void **state)
 {
@@ -220,8 +220,8 @@ static void test_jumped_into(void **state)
 		BYTES(TEST_RDI, 0x55, 0x5d, 0x2e, 0x75, 0xfb, RET),           /* jne with a hint */
 	};
 	/*
-	 * A branch to the entry repeats the whole call, so it would trigger a probe at the entry
-	 * again as well. A branch past the push is harmless.
+	 * A branch to the entry repeats the whole call: a probe at the entry would be triggered
+	 * twice as well. A branch past the push is harmless.
 	 */
 	static const struct bytes elsewhere[] = {
 		BYTES(TEST_RDI, 0x55, 0x5d, 0x75, 0xf9, RET),

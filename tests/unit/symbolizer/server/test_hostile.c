@@ -55,7 +55,7 @@ static void damaged_files(void **state)
 		assert_int_equal(read(fd, data, st.st_size), st.st_size);
 		close(fd);
 		damage(data, st.st_size, round);
-		/* Each round needs a new file, as the symbolizer caches known ones. */
+		/* Each round needs a new file, as the symbolizer caches known files. */
 		unlink(in_folder("bad.so"));
 		write_file(in_folder("bad.so"), data, st.st_size);
 		free(data);
@@ -122,7 +122,7 @@ static const char endless_dwarf[] =
 	".section .debug_ranges; .rept 100000; .8byte 0x100000,0x100001; .endr; .8byte 0,0\n"
 	".section .note.GNU-stack\n";
 
-/* Ends the wait for names, as a deadline would, once the helper only has to read DWARF. */
+/* Ends the wait for names, as a deadline would, when only DWARF remains to be read. */
 static void end_wait_for_dwarf(const char *path, int percent)
 {
 	const struct job *job = &sym->client.job;
@@ -162,7 +162,7 @@ static void count_note(void *arg, const char *line, size_t len)
 		!memcmp(line + len - (sizeof(wanted) - 1), wanted, sizeof(wanted) - 1);
 }
 
-/* The symbol is found at once. Only this file's DWARF is given up. */
+/* The symbol is found immediately. DWARF is given up only for this file. */
 static void endless_structures(void **state)
 {
 	void *lib, *addr;
@@ -183,7 +183,9 @@ static void endless_structures(void **state)
 	assert_true(waits_for_dwarf(addr, 3));
 	assert_others_named(BUDGET_MS);
 	assert_int_not_equal(sym->client.helper.pid, pid);
-	/* The file's DWARF is not read again, neither for the same address nor for another one. */
+	/*
+	 * The file's DWARF is not read again, neither for the same address nor for another address.
+	 */
 	assert_false(waits_for_dwarf(addr, 3));
 	assert_false(waits_for_dwarf(addr, 5));
 	assert_int_equal(sym->client.job.kind, JOB_NONE);

@@ -100,8 +100,8 @@ static void nothing_to_unpack(void **state)
 }
 
 /*
- * A change to the header of the section .debug_info, or to one byte of the section's compressed
- * data, and the expected result.
+ * A change to the header of the section .debug_info or to one byte of the section's compressed
+ * data, and the result expected after the change.
  */
 struct lie {
 	Elf64_Chdr header; /* new ch_type, if not 0; number to add to ch_size */

@@ -24,7 +24,7 @@ static struct cfi_file empty(bool is_arm64)
 }
 
 /*
- * Builds the table for a function of 0x40 bytes with these instructions of its frame information.
+ * Builds the table for a function of 0x40 bytes whose frame information has the given instructions.
  * Puts other code at the offset `place` of the text.
  */
 static struct unwind_table build(struct cfi_file *file, const void *instructions,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the table builder: libc's table against libdw's answers, and damaged files. */
+/*
+ * Tests the table builder: compares libc's table with libdw's answers, and builds tables of damaged
+ * files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -187,8 +187,8 @@ static void cycles(void **state)
 }
 
 /*
- * Frame information with a step for each byte. With an expression for the frame pointer, rules are
- * computed by libdw, which starts from the beginning at each step. So the number of steps is
+ * Frame information with a step for each byte. If an expression gives the frame pointer, libdw
+ * computes the rules, and starts from the beginning at each step. So the number of steps is
  * limited.
  */
 static void many_steps(void **state)
