@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests UTF-8 decoding, and the escaping of output for terminals and of log lines. */
+/* Tests UTF-8 decoding, and escaping of terminal output and of log lines. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the sampling distances drawn for --sample-bytes against libm and against theory. */
+/*
+ * Tests the sampling distances drawn for --sample-bytes: compares them with libm and with their
+ * theoretical distribution.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -92,7 +95,7 @@ static void products(void **state)
 
 /*
  * Drawn distances, rounded up to bytes, have a geometric distribution. Their mean and variance must
- * be within 5 standard errors of the distribution's.
+ * be within 5 standard errors of those of the distribution.
  */
 static void mean_and_variance(void **state)
 {

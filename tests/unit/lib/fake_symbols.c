@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A symbol backend that looks addresses up in a table and records its calls. */
+/* A symbol backend that looks addresses up in a table and records how it was called. */
 #include "tests/unit/lib/fake_symbols.h"
 
 static int fake_prepare(struct symbol_backend *self, const struct site *const *sites, size_t cnt,

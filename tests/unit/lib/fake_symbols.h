@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A symbol backend that looks addresses up in a table and records its calls. */
+/* A symbol backend that looks addresses up in a table and records how it was called. */
 #ifndef TESTS_UNIT_LIB_FAKE_SYMBOLS_H
 #define TESTS_UNIT_LIB_FAKE_SYMBOLS_H
 

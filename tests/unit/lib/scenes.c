@@ -640,7 +640,7 @@ const struct proof_facts proof_still = {
 	.of = {{88, 5}, {2097168, 3}, {400, 1}, {3146528, 5}},
 };
 
-/* A leak in two worker processes, with its growth rates. A third process was not proved. */
+/* A leak in two worker processes, with its growth rates. A third process has no proof. */
 #define WORKER_LOSS(number, of_process, ...)                                                       \
 	{                                                                                          \
 		.id = (number), .process = (of_process), .bytes = 80, .count = 5,                  \

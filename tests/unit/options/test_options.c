@@ -26,7 +26,7 @@
 #include "tests/unit/lib/capture.h"
 #include "tests/unit/options/lines.h"
 
-/* Parses a command line: words as in a shell, without the program name. */
+/* Parses a command line, which is split into words as in a shell and lacks the program name. */
 static enum options_result parse(const char *line, struct options *ret)
 {
 	char **words = NULL;
@@ -319,7 +319,7 @@ static void brief_help(void **state)
 	}
 }
 
-/* A process name selects its pid, unless several processes have that name. */
+/* A process name stands for the pid of that process, unless several processes have the name. */
 static void process_names(void **state)
 {
 	char name[16], line[64];

@@ -285,7 +285,7 @@ static void counts(void **state)
 
 	/*
 	 * The reply claims more functions than it contains: no memory may be reserved for the
-	 * missing ones.
+	 * missing functions.
 	 */
 	put_head(0, UINT32_MAX);
 	assert_int_equal(ask_false(state, &functions), -EPROTO);

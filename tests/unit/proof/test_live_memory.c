@@ -149,7 +149,10 @@ static void pages_that_it_may_not_read_itself_are_read(void **state)
 	struct child *child = *state;
 	char *buf = malloc(4 * child->page);
 
-	/* Some kernels let only a tracer of the process read such pages, or nobody. */
+	/*
+	 * Some kernels let only a tracer of the process read such pages; others let nobody read
+	 * them.
+	 */
 	if (!read_at(child, child->closed, buf, 1)) {
 		free(buf);
 		print_message("skipped: pages without permission cannot be read here\n");

@@ -37,8 +37,8 @@ struct heap {
 };
 
 /*
- * Returns the block that a word points to, or NO_BLOCK. Sets *begin if it points to the block's
- * start.
+ * Returns the block that a word points to, or NO_BLOCK. Sets *begin if the word points to the
+ * block's start.
  */
 static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 {

@@ -74,7 +74,7 @@ static void round_trips(void **state)
 }
 
 /*
- * Returns the bytes of a recording with cnt snapshots. Sets ends to the end offset of each
+ * Returns the bytes of a recording with cnt snapshots. Sets `ends` to the end offset of each
  * snapshot.
  */
 static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
@@ -314,8 +314,8 @@ static void versions(void **state)
 }
 
 /*
- * Skips to the last snapshot. For that snapshot, the memory budget is `left` bytes; for the
- * snapshots before it, left_else bytes.
+ * Skips to the last snapshot. Just before that snapshot, reduces the remaining memory budget from
+ * left_else bytes to `left` bytes.
  */
 static int skip_with(size_t left_else, size_t left)
 {

@@ -308,7 +308,7 @@ static void world_add_census(struct world *world, struct snapshot *snap)
 	snap->census = &census;
 }
 
-/* Adds holders to some sites: as text, by kind, and by other sites. */
+/* Adds chains of holders to some sites. Holders are of random kinds; some are blocks of a site. */
 static void world_add_holders(struct world *world, struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++) {

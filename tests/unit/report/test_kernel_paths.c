@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which function is blamed for growing kernel stacks. */
+/* Tests which function of a kernel stack is blamed for growth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests growth against the previous snapshot. */
+/* Tests growth since the previous report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -184,7 +184,7 @@ static void trifles(void **state)
 		     0);
 }
 
-/* If caches grow, a small kernel suspect is shown only if it is the largest. */
+/* If caches grow, a small kernel suspect is shown only if it is the largest suspect. */
 static void kernel_trifles(void **state)
 {
 	static const struct sym_location *const locations[] = {&load, &save};

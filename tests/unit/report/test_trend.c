@@ -19,7 +19,7 @@
 
 #define SECOND 1000000000.0
 #define REPLAYS 20
-#define RATE_REPLAYS 60 /* number of runs in tests of which a share of the runs may fail */
+#define RATE_REPLAYS 60 /* number of runs in tests in which a share of the runs may fail */
 
 static uint64_t first_seed;
 

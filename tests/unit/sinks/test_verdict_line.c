@@ -246,7 +246,10 @@ static void children_are_not_traced(void **state)
 	}
 }
 
-/* Small sites that together grow faster than the named suspects come first. */
+/*
+ * The line about small sites comes first if these sites together grow faster than the named
+ * suspects.
+ */
 static void more_sites(void **state)
 {
 	const struct site site = {.kind = KIND_STACK};

@@ -188,7 +188,7 @@ static void killed_at_work(void **state)
 	assert_others_named(BUDGET_MS);
 }
 
-/* The helper was only slow: the next call gets the names it has found. */
+/* The helper was only slow: the next call gets the names that the helper has found. */
 static void late_answers(void **state)
 {
 	pid_t pid = sym->client.helper.pid;

@@ -133,7 +133,10 @@ static void code_made_at_run_time(void **state)
 	assert_nothing_there(resolve_exact(&kernel, 0xffffffffc0180000));
 	assert_place(resolve_exact(&kernel, 0xffffffffc0200010), "ftrace", "ftrace_trampoline",
 		     0x10);
-	/* Another BPF program at the same address: locations returned before keep their names. */
+	/*
+	 * Another BPF program at the same address: locations that were returned earlier keep their
+	 * names.
+	 */
 	{
 		const struct sym_location *old = resolve_exact(&kernel, 0xffffffffc0100090);
 
@@ -261,7 +264,8 @@ static void unloaded_module_keeps_its_names(void **state)
 	assert_int_equal(symspace__refresh(kernel.space), 0);
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001120), "leak", "leak_two", 0x20);
 	/*
-	 * The address now belongs to the other module. Locations returned before keep their names.
+	 * The address now belongs to the other module. Locations that were returned earlier keep
+	 * their names.
 	 */
 	assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "new", "new_one", 0x10);
 	assert_place(old, "leak", "leak_one", 0x10);

@@ -176,7 +176,7 @@ static void not_a_regular_file(void **state)
 	assert_unnamed(at(0x603));
 	unlink(map_path);
 	assert_in_range(process_read_bytes() - before_bytes, 0, 1 << 20);
-	/* Names read before are kept. */
+	/* Names that were read earlier are kept. */
 	assert_jit(at(0x500), "behind them", 0);
 }
 

@@ -349,8 +349,8 @@ static char *map_library(const char *name, void *at, size_t *len)
 }
 
 /*
- * A library is mapped over another one: addresses resolve to the newer library, and locations
- * returned before stay unchanged.
+ * A library is mapped over another one: addresses resolve to the newer library, and locations that
+ * were returned earlier stay unchanged.
  */
 static void library_replaced(void **state)
 {

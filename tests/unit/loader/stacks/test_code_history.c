@@ -152,7 +152,10 @@ static void one_side(void **state)
 	code_history_deinit(&history);
 }
 
-/* The walk used the unwind table of the file mapped before, so callers found by it are dropped. */
+/*
+ * The walk used the unwind table of the file mapped before, so callers found with that table are
+ * dropped.
+ */
 static void mistaken(void **state)
 {
 	struct code_history history = {0};

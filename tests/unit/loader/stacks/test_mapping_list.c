@@ -13,7 +13,10 @@
 #define PAGE 0x1000
 #define NO_FILE (-ENOENT)
 
-/* Returns a mapping at page n, of page n of the file with the given inode number. */
+/*
+ * Returns a mapping that has page n of a file at page n of memory. The file has the given inode
+ * number.
+ */
 static struct mapping page(uint64_t n, uint64_t inode)
 {
 	return (struct mapping){

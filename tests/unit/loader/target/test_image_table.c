@@ -147,7 +147,7 @@ static void later_ones_replace(void **state)
 	assert_string_equal(maps_of(7), "0-100:/f");
 }
 
-/* Random mappings against a model with one entry for each page. */
+/* Compares random mappings with a model that has one entry for each page. */
 static void random_mappings(void **state)
 {
 	enum { PAGES = 64 };

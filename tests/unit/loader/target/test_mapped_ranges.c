@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests ranges by example, and against a model with one owner for each page. */
+/* Tests ranges with examples, and by comparison with a model that has one owner for each page. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -237,7 +237,7 @@ static void test_failed_unmap(void **state)
 }
 
 /*
- * Two pieces of one mapping are adjacent again after moves. An unmap of both that fails keeps them
+ * Two pieces of one mapping are adjacent again after moves. If an unmap of both fails, they stay
  * separate.
  */
 static void test_failed_unmap_of_pieces(void **state)
