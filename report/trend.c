@@ -836,6 +836,17 @@ static bool outgrows_frees(const struct site_history *history, const struct find
 	       !weigh_process(history, SPAN_CNT, found, &found->reasons);
 }
 
+/* Judges all blocks, and whether they are pending if they do not grow. */
+static void judge_pending(const struct site_history *history, const struct series *series,
+			  const struct finding *found, struct trend *ret)
+{
+	ret->pending = is_pending(series, found);
+	if (ret->pending)
+		ret->tendency = TENDENCY_UNKNOWN;
+	judge(history, SPAN_CNT, series, found, ret);
+	ret->pending |= outgrows_frees(history, found, ret);
+}
+
 /*
  * Judges the blocks older than a span, or all blocks if the span is SPAN_CNT. Returns true if they
  * grow.
@@ -856,12 +867,9 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 	ret->reasons = found.reasons;
 	ret->tendency = tendency_of(&series, &found);
 	if (span == SPAN_CNT)
-		ret->pending = is_pending(&series, &found);
-	if (ret->pending)
-		ret->tendency = TENDENCY_UNKNOWN;
-	judge(history, span, &series, &found, ret);
-	if (span == SPAN_CNT && outgrows_frees(history, &found, ret))
-		ret->pending = true;
+		judge_pending(history, &series, &found, ret);
+	else
+		judge(history, span, &series, &found, ret);
 	return !found.reasons.objection;
 }
 
