@@ -48,6 +48,14 @@
 /* Minimum recent rate of growth, relative to the earlier rate. */
 #define STILL_GROWING 0.2
 /*
+ * Steady growth of a site as a whole has stalled, as when a cache is full, if its rate in the last
+ * STALL_REPORTS reports is less than STALLED of its earlier rate, and STALL_BLOCKS blocks would
+ * have come at the earlier rate.
+ */
+#define STALL_REPORTS 2
+#define STALL_BLOCKS 5
+#define STALLED 0.1
+/*
  * Growth is even if three conditions hold: it is growth with this confidence, its recent rate is at
  * least EVEN_RATE of the earlier rate, and the lower confidence limit of its rate is at least
  * EVEN_RATE of the rate.
@@ -836,6 +844,22 @@ static bool outgrows_frees(const struct site_history *history, const struct find
 	       !weigh_process(history, SPAN_CNT, found, &found->reasons);
 }
 
+/* True if the steady growth of all blocks has stalled. */
+static bool has_stalled(const struct site_history *history, const struct series *series,
+			const struct finding *found)
+{
+	size_t last = series->cnt - 1, late = last - STALL_REPORTS;
+	const struct history_point *points = history->points;
+	double before_s, blocks;
+
+	if (!found->steady || last < found->first + LATE_REPORTS + STALL_REPORTS)
+		return false;
+	before_s = series->at_s[late] - series->at_s[found->first];
+	blocks = (double)points[late].count - (double)points[found->first].count;
+	return blocks * length_s(series, late) >= STALL_BLOCKS * before_s &&
+	       lately(series, found->first, late) < STALLED;
+}
+
 /* Judges all blocks, and whether they are pending if they do not grow. */
 static void judge_pending(const struct site_history *history, const struct series *series,
 			  const struct finding *found, struct trend *ret)
@@ -860,6 +884,8 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 	if (!series.cnt)
 		return false;
 	found = find(&series);
+	if (span == SPAN_CNT && !found.reasons.objection && has_stalled(history, &series, &found))
+		found.reasons.objection = OBJECTION_LATELY;
 	found.reasons.objection = weigh(history, span, &found, &found.reasons);
 	ret->undecided |= found.reasons.objection == OBJECTION_EARLIER;
 	if (span < SPAN_CNT && found.reasons.objection)
@@ -875,14 +901,18 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 
 /*
  * Judges all blocks of a site. If they do not grow, judges the blocks older than the shortest span,
- * then those older than the next span, until some blocks grow.
+ * then those older than the next span, until some blocks grow. If the growth of all blocks has
+ * ended and none was freed, the older blocks grow only because blocks get older.
  */
 void trend_of(const struct site_history *history, struct trend *ret)
 {
 	*ret = (struct trend){.bytes_per_s = NAN, .low = NAN, .high = NAN};
 	for (size_t i = 0; i <= SPAN_CNT; i++) {
-		if (!look(history, i ? i - 1 : SPAN_CNT, ret))
+		if (!look(history, i ? i - 1 : SPAN_CNT, ret)) {
+			if (!i && ret->reasons.objection == OBJECTION_LATELY && !ret->reasons.freed)
+				return;
 			continue;
+		}
 		ret->undecided = ret->pending = false;
 		return;
 	}
