@@ -481,6 +481,7 @@ static void count_verdicts(const struct sums *sums, const struct shown *shown,
 		if (!is_pending(sums, shown, report, &shown->candidates[i]))
 			continue;
 		report->pending++;
+		report->pending_freed += history->trend.reasons.objection == OBJECTION_FREED;
 		report->pending_bytes += shown->candidates[i].site->bytes;
 	}
 	if (!report->pending)

@@ -92,8 +92,12 @@ struct report {
 	size_t judged; /* number of sites whose history is long enough for a verdict */
 	/* Number of growing sites that may only replace memory from before tracing began. */
 	size_t undecided;
-	/* Number of large sites that grew lately and whose next step may not be due yet. */
+	/*
+	 * Number of large sites that grew lately and whose next step may not be due yet, or that
+	 * grow although many of their blocks are freed.
+	 */
 	size_t pending;
+	size_t pending_freed;   /* number of pending sites that free blocks */
 	uint64_t pending_bytes; /* total bytes of the pending sites */
 	struct runtime_init runtime_init;
 	/* Index of the first shown site that is runtime initialisation. */

@@ -396,12 +396,14 @@ void verdict_write_undecided(const struct text_part *part)
 
 void verdict_write_pending(const struct text_part *part)
 {
-	size_t cnt = part->report->pending;
+	size_t cnt = part->report->pending, freed_cnt = part->report->pending_freed;
 
 	text_begin_line(part);
-	fprintf(part->out,
-		"not known yet whether %zu site%s: the next step of growth may still come\n", cnt,
-		cnt == 1 ? " leaks" : "s leak");
+	fprintf(part->out, "not known yet whether %zu site%s: %s\n", cnt,
+		cnt == 1 ? " leaks" : "s leak",
+		freed_cnt < cnt ? "the next step of growth may still come"
+		: cnt == 1      ? "it grows, although many of its blocks are freed"
+				: "they grow, although many of their blocks are freed");
 }
 
 void verdict_write_settling(const struct text_part *part, const struct report_site *path)

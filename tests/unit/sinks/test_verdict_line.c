@@ -220,6 +220,31 @@ static void kernel_is_not_traced(void **state)
 	}
 }
 
+/* Sites that grow although they free blocks are no reason to expect a step. */
+static void pending_sites(void **state)
+{
+	static const char *const texts[] = {
+		"not known yet whether 2 sites leak: the next step of growth may still come\n",
+		"not known yet whether 2 sites leak: the next step of growth may still come\n",
+		"not known yet whether 2 sites leak: they grow, although many of their blocks are "
+		"freed\n",
+	};
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct snapshot snap = {0};
+		const struct report report = {.snapshot = &snap, .pending = 2, .pending_freed = i};
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		verdict_write_pending(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		fclose(out);
+		assert_string_equal(strchr(text, ' ') + 1, texts[i]);
+	}
+}
+
 /* An all-clear says how many child processes are not traced. */
 static void children_are_not_traced(void **state)
 {
@@ -384,6 +409,7 @@ int main(void)
 		cmocka_unit_test(more_sites),
 		cmocka_unit_test(kernel_is_not_traced),
 		cmocka_unit_test(children_are_not_traced),
+		cmocka_unit_test(pending_sites),
 		cmocka_unit_test(explained),
 		cmocka_unit_test(steps_of_a_script),
 	};
