@@ -60,6 +60,7 @@ static __always_inline __u64 *walk__last_script(struct walk *walk)
 {
 	__u32 at = walk->frame_cnt + 2 * walk->script_cnt - 2;
 
+	barrier_var(at); /* older verifiers must see the tested variable used as the index */
 	return walk->script_cnt && at < MEMLEAK_MAX_STACK_DEPTH ? &walk->stack.words[1 + at] : NULL;
 }
 
@@ -82,6 +83,7 @@ static __always_inline bool walk__keep_script(struct walk *walk,
 	__u32 at = walk->frame_cnt + 2 * walk->script_cnt;
 	__u32 cookie[MEMLEAK_SCRIPT_COOKIE_WORDS];
 
+	barrier_var(at);
 	if (walk->script_cnt >= MEMLEAK_SCRIPT_FRAMES_MAX || at + 2 > config.stack_depth ||
 	    at >= MEMLEAK_MAX_STACK_DEPTH - 1 ||
 	    bpf_probe_read_user(cookie, sizeof(cookie), (void *)code + interpreter->cookie))
