@@ -23,6 +23,9 @@
  */
 #define CONTROLS_MAX 4
 #define RIGHTS_MAX 253
+/* The address and the number of the descriptors in a message, as one word. */
+#define RIGHTS_SHIFT 56
+#define RIGHTS_ADDRESS ((1ULL << RIGHTS_SHIFT) - 1)
 
 #define SOCKET_LEVEL 1         /* SOL_SOCKET */
 #define SOCKET_RIGHTS 1        /* SCM_RIGHTS */
@@ -161,9 +164,11 @@ __noinline int fd_keep(__u32 fd)
 }
 
 /*
- * Finds the descriptors in a message. Returns how many there are; *ret is the address of the first.
+ * Finds the descriptors in a message. Returns the address of the first, with their number in the
+ * top byte; 0 if there are none. Not static, so that its variables are on the stack only while it
+ * runs: kernels limit the sum over all nested calls.
  */
-static __always_inline __u32 find_rights(__u64 message, __u64 *ret)
+__noinline __u64 find_rights(__u64 message)
 {
 	struct message_control control;
 	struct control_head head;
@@ -175,10 +180,9 @@ static __always_inline __u32 find_rights(__u64 message, __u64 *ret)
 		if (bpf_probe_read_user(&head, sizeof(head), (void *)(control.addr + at)) ||
 		    head.bytes < sizeof(head))
 			return 0;
-		if (head.level == SOCKET_LEVEL && head.type == SOCKET_RIGHTS) {
-			*ret = control.addr + at + sizeof(head);
-			return (head.bytes - sizeof(head)) / sizeof(__u32);
-		}
+		if (head.level == SOCKET_LEVEL && head.type == SOCKET_RIGHTS)
+			return ((control.addr + at + sizeof(head)) & RIGHTS_ADDRESS) |
+			       (head.bytes - sizeof(head)) / sizeof(__u32) << RIGHTS_SHIFT;
 		at += (head.bytes + 7) & ~7ULL;
 	}
 	return 0;
@@ -191,6 +195,7 @@ static __always_inline __u32 find_rights(__u64 message, __u64 *ret)
 static __always_inline __u32 find_new(void *regs, __u32 call, __s32 result, __u64 *ret)
 {
 	__u32 command;
+	__u64 rights;
 
 	*ret = 0;
 	switch (call) {
@@ -213,7 +218,9 @@ static __always_inline __u32 find_new(void *regs, __u32 call, __s32 result, __u6
 		*ret = arch_syscall_argument(regs, 3);
 		return 2;
 	case MEMLEAK_FD_MESSAGE:
-		return find_rights(arch_syscall_argument(regs, 1), ret);
+		rights = find_rights(arch_syscall_argument(regs, 1));
+		*ret = rights & RIGHTS_ADDRESS;
+		return rights >> RIGHTS_SHIFT;
 	default:
 		return 0;
 	}
