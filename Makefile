@@ -35,7 +35,7 @@ OBJCOPY ?= objcopy
 VERSION := 0.1
 
 # All other targets need the packages: report missing ones before a compiler fails.
-CHECKS := check gate $(addprefix check-,style unit clang cases more install agent sanitize)
+CHECKS := check gate $(addprefix check-,style unit clang cases more install agent sanitize older)
 PLAIN_GOALS := clean demo nightly $(CHECKS) check-includes check-kernels check-arm64 check-service check-verifier deps \
 	diagnosis uninstall
 ifneq ($(filter-out $(PLAIN_GOALS),$(or $(MAKECMDGOALS),all)),)
@@ -265,7 +265,7 @@ demo:
 
 # tests/check builds what each part needs.
 check: parts := plain brief
-gate: parts := style unit clang cases install verifier fuzz
+gate: parts := style unit clang cases install verifier older fuzz
 $(filter check-%,$(CHECKS)): parts = $(@:check-%=%)
 $(CHECKS): deps
 	@scripts/install-packages --tests

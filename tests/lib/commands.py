@@ -16,6 +16,7 @@ from .result import TEXT_MAX, Result
 from .slowness import SLOWNESS
 
 SECONDS = 900 * SLOWNESS  # maximum time, reached only by a hang
+SKIPPED = 77              # exit code of a command that cannot do its part on this machine
 SANITIZER_CODE = 99       # exit code of a program with a finding, set by tests/check
 TAP = re.compile(r"(ok|not ok) \d+(?: - (.*)| # SKIP (.*))$")
 PLAN = re.compile(r"1\.\.(\d+)$")
@@ -52,7 +53,7 @@ def failure(code, seconds, text, **kwargs):
 
 @dataclasses.dataclass
 class Command:
-    """Passes if the command's exit code is 0."""
+    """Passes if the command's exit code is 0, and is skipped if it is SKIPPED."""
     name: str
     argv: tuple
     alone: bool = False
@@ -67,6 +68,8 @@ class Command:
 
     def run(self):
         code, seconds, text = run_command(self.argv, cwd=self.cwd)
+        if code == SKIPPED:
+            return Result("skip", seconds, text.strip())
         return Result("ok", seconds) if code == 0 else failure(code, seconds, text)
 
 
