@@ -226,8 +226,8 @@ static void pending_sites(void **state)
 	static const char *const texts[] = {
 		"not known yet whether 2 sites leak: the next step of growth may still come\n",
 		"not known yet whether 2 sites leak: the next step of growth may still come\n",
-		"not known yet whether 2 sites leak: they grow, although many of their blocks are "
-		"freed\n",
+		("not known yet whether 2 sites leak: they grow, although many of their blocks are "
+		 "freed\n"),
 	};
 
 	for (size_t i = 0; i < 3; i++) {
