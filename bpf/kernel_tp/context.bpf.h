@@ -86,7 +86,7 @@ static __always_inline __u64 parent_name(void)
 				->real_parent->comm;
 	task = (void *)bpf_get_current_task();
 	task = BPF_CORE_READ(task, real_parent);
-	bpf_core_read(&ret, sizeof(ret), task->comm);
+	bpf_core_read(&ret, sizeof(ret), &task->comm);
 	return ret;
 }
 
