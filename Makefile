@@ -212,7 +212,7 @@ unit: $(UNIT_BIN)
 	@find $(O)/tests/unit -type f -name 'test_*' ! -name '*.[do]' $(UNIT_BIN:%=! -path %) -delete
 
 # Counts how often verdicts are wrong, and how early the right ones come.
-SIMULATE_SEEDS ?= 1000
+SIMULATE_SEEDS ?= 200
 simulate: $(O)/tests/unit/report/test_verdicts
 	$< $(SIMULATE_SEEDS)
 
@@ -364,7 +364,7 @@ $(FUZZERS:%=fuzz-%): fuzz-%: $(O)/fuzz/fuzz_%
 	cd $(O)/fuzz/$* && nice ../fuzz_$* $(FUZZ_OPTIONS) corpus seeds
 
 # Runs all random cases one after another and prints a line for each round.
-SOAK_SECONDS ?= 900
+SOAK_SECONDS ?= 300
 soak: all programs
 	O='$(O)' SHADOW_TELL=1 SHADOW_SECONDS=$$(($(SOAK_SECONDS) / $$(tests/run --list shadow. | wc -l))) \
 		tests/run shadow.
