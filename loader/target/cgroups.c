@@ -24,7 +24,7 @@
 
 struct hierarchy {
 	char *mount;
-	char *controller; /* one of its controllers; "" if it has none; NULL for version 2 */
+	char *controller; /* a controller of the hierarchy; "" if none; NULL for version 2 */
 };
 
 struct hierarchies {
@@ -33,8 +33,8 @@ struct hierarchies {
 };
 
 /*
- * Controllers that identify a hierarchy of version 1. A hierarchy is identified by the first
- * controller in this list that it has.
+ * Controllers that identify a hierarchy of version 1. If a hierarchy has several of them, the one
+ * that comes first in this list identifies it.
  */
 static const char *const controllers[] = {"memory", "cpu",     "cpuacct", "pids",
 					  "blkio",  "devices", "freezer", "cpuset"};
@@ -173,7 +173,10 @@ static int add_path(char **paths, const char *path)
 	return 0;
 }
 
-/* Looks for a directory with this name. It must be the only one. */
+/*
+ * Looks for a directory with this name. Returns -ENOTUNIQ if there are several; ret->path then
+ * lists them.
+ */
 static int find_named(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret)
 {
 	char *const roots[] = {hierarchy->mount, NULL};
@@ -204,8 +207,9 @@ static int find_named(const struct hierarchy *hierarchy, const char *name, struc
 typedef int find_fn(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret);
 
 /*
- * Searches the hierarchies in order, and skips cgroups of hierarchies without a controller
- * (-ENOTSUP). Returns 0, the first error other than -ENOENT, or else -ENOENT.
+ * Searches the hierarchies in order until find() returns 0 or -ENOTUNIQ. Skips cgroups of
+ * hierarchies without a controller (-ENOTSUP). If no search ends with 0 or -ENOTUNIQ, returns the
+ * first other error, or -ENOENT if there was none.
  */
 static int find_in_all(const struct hierarchies *list, const char *name, find_fn *find,
 		       struct cgroup_place *ret)
@@ -259,7 +263,7 @@ static int visit_file(const char *directory, const char *name, int (*visit)(void
 		return -ENOMEM;
 	file = fopen(path, "re");
 	while (file && !err && fscanf(file, "%d", &pid) == 1)
-		err = pid > 0 ? visit(arg, pid) : 0; /* pid 0: in another pid namespace */
+		err = pid > 0 ? visit(arg, pid) : 0; /* pid 0: a process in another pid namespace */
 	return err;
 }
 

@@ -160,8 +160,8 @@ static const struct mapping *find_offset(const struct proc_maps *maps, const str
 }
 
 /*
- * Finds the offset of the hook in the dynamic loader's file. Returns false for static programs:
- * they may contain the function, but never call it. A static program is recognised by its main().
+ * Finds the offset of the hook in the dynamic loader's file. Returns false if the file is a static
+ * program, which has a main(): it may contain the hook function, but never calls it.
  */
 static bool find_hook_offset(int fd, uint64_t *ret)
 {
@@ -235,8 +235,8 @@ static bool libraries_complete(pid_t pid)
 }
 
 /*
- * Runs to the hook by means of a debug register, which leaves the code unchanged. Another tracer
- * could mistake a breakpoint in the code for one of its own.
+ * Runs to the hook by means of a debug register. This leaves the code unchanged, whereas another
+ * tracer could mistake a breakpoint in the code for one of its own.
  */
 static int run_to_watched_hook(struct child *child, uint64_t hook)
 {
@@ -250,7 +250,8 @@ static int run_to_watched_hook(struct child *child, uint64_t hook)
 
 /*
  * Runs to the hook by means of a breakpoint. If another tracer has already set a breakpoint there,
- * the traps of the two cannot be distinguished, so the process is not continued.
+ * does not continue the process, because the traps of the two breakpoints could not be
+ * distinguished.
  */
 static int run_to_breakpoint(struct child *child, uint64_t hook)
 {

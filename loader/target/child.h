@@ -13,7 +13,7 @@ struct child {
 	pid_t pid;
 	bool stopped;
 	bool reaped;
-	int status; /* status from waitpid() if reaped */
+	int status; /* exit status as waitpid() returns it; valid if reaped is true */
 };
 
 /*

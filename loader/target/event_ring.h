@@ -23,13 +23,16 @@ struct event_ring_copy {
 
 /*
  * Returns the next record, which is valid until it is skipped; NULL if there is none. A record that
- * wraps around is returned in copy. A malformed record is dropped together with all records after
- * it, and *broken is incremented.
+ * wraps around the end of the ring is copied to *copy, and the copy is returned. A malformed record
+ * is dropped together with all records after it, and *broken is incremented.
  */
 const struct perf_event_header *event_ring_peek(const struct event_ring *ring,
 						struct event_ring_copy *copy, uint64_t *broken);
 
-/* Gives the space of the next records back to the kernel. bytes: total size of these records. */
+/*
+ * Skips the next records, so that the kernel can reuse their space. bytes: total size of the
+ * skipped records.
+ */
 void event_ring_skip(const struct event_ring *ring, size_t bytes);
 
 #endif

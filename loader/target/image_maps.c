@@ -11,7 +11,7 @@
 
 struct image_maps {
 	size_t *bytes;
-	size_t own_bytes; /* memory of this list, which *bytes includes */
+	size_t own_bytes; /* bytes of memory that this list uses; included in *bytes */
 	size_t users;
 	struct mapping *items; /* sorted by address; each item owns its path */
 	size_t cnt;

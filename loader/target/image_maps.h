@@ -22,8 +22,8 @@
 struct image_maps;
 
 /*
- * Creates an empty list with one user. *bytes is the total memory of all lists, to which the list
- * adds its own memory. Returns 0 or -ENOMEM.
+ * Creates an empty list for one image; image_maps__share() lets another image use it, too. *bytes
+ * is the total memory of all lists, to which the list adds its own memory. Returns 0 or -ENOMEM.
  */
 int image_maps__new(size_t *bytes, struct image_maps **ret);
 struct image_maps *image_maps__share(struct image_maps *maps);

@@ -128,8 +128,8 @@ static void apply_fork(struct image_table *table, const struct map_record *recor
 	struct image *parent = newest(table, record->parent), *image;
 
 	/*
-	 * If the parent has already ended, records were lost, and the parent's pid belongs to
-	 * another process now.
+	 * A parent that has ended cannot fork. So records were lost, and the parent's pid belongs
+	 * to another process now.
 	 */
 	if (parent && parent->ended_ns)
 		parent = NULL;
@@ -189,7 +189,10 @@ void image_table_apply(struct image_table *table, const struct map_record *recor
 {
 	const struct image *image = newest(table, record->pid);
 
-	/* Pid 0 is a process outside our pid namespace, and pid -1 is a process without a pid. */
+	/*
+	 * Pid 0 stands for a process outside our pid namespace, and pid -1 for a process without a
+	 * pid.
+	 */
 	if (record->pid <= 0)
 		return;
 	/* A record from before the image began belongs to an earlier image. */

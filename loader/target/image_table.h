@@ -35,7 +35,8 @@ struct image_table {
 	size_t ended_cnt;
 	size_t bytes;
 	size_t bytes_max;
-	uint64_t lost; /* lost records, plus images and mappings for which there was no room */
+	uint64_t lost; /* number of lost records, plus images and mappings for which there was no
+			  room */
 };
 
 void image_table_init(struct image_table *table, size_t bytes_max);
@@ -46,8 +47,8 @@ void image_table_apply(struct image_table *table, const struct map_record *recor
 		       int64_t mapped_ns);
 
 /*
- * Notes that cnt records were lost after since_ns. They may be about any process that has run since
- * then, so the mappings of all these processes are unknown until their next exec.
+ * Notes that cnt records were lost after since_ns. These records may be about any process that has
+ * run since then, so the mappings of all these processes become unknown until their next exec.
  */
 void image_table_lose(struct image_table *table, uint64_t since_ns, uint64_t cnt);
 

@@ -227,8 +227,9 @@ static struct cpu_ring *earliest(struct map_events *events)
 void map_events__consume(struct map_events *events)
 {
 	/*
-	 * Apply only records written until now. The rings are read one after another: after a ring
-	 * was read, it may get a record that is older than a record found later in another ring.
+	 * Apply only records written until now, because later records could be applied in the wrong
+	 * order: the rings are looked at one after another, so a record that arrives just after its
+	 * ring was looked at is missed, while a newer record in the next ring is found.
 	 */
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t to_wall_ns = clock_ns(CLOCK_REALTIME) - until_ns;

@@ -33,8 +33,8 @@ struct map_record {
 	pid_t parent;  /* parent process, for MAP_RECORD_FORK */
 	uint64_t lost; /* number of lost records, for MAP_RECORD_LOST */
 	char comm[MAP_RECORD_COMM_BYTES];
-	struct mapping mapping; /* its path is not set, and its since_ns is 0 */
-	const char *path;       /* points into the record; does not end with NUL */
+	struct mapping mapping; /* new mapping; its path is not set, and its since_ns is 0 */
+	const char *path;       /* path of the mapping, inside the record; does not end with NUL */
 	size_t path_len;
 };
 

@@ -14,11 +14,11 @@ struct taken {
 	pid_t tid;
 	uint64_t addr;
 	uint64_t len;
-	bool copied; /* the list still contains the pieces */
+	bool copied; /* the pieces were copied, so the list still contains them */
 	/*
-	 * rest_before: the block of the first piece has a part before the piece, which was not
-	 * taken. rest_behind: the block of the last piece has a part after the piece, which was not
-	 * taken.
+	 * rest_before: the range of the first piece began before the piece, and this beginning was
+	 * not taken. rest_behind: the range of the last piece ended after the piece, and this end
+	 * was not taken.
 	 */
 	bool rest_before;
 	bool rest_behind;
@@ -284,8 +284,8 @@ int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, u
 }
 
 /*
- * True for private memory without a file. Anonymous huge pages have a file, which is internal to
- * the kernel.
+ * True for private memory without a file. Also true for anonymous huge pages, although the kernel
+ * backs them with an internal file.
  */
 static bool is_anonymous(const struct mapping *mapping)
 {
@@ -301,8 +301,9 @@ static bool is_accessible(const struct mapping *mapping)
 }
 
 /*
- * Adds those parts of a range that are still mapped to the new list `left`. goes_on: the range
- * continues the previous range. *at: index of the first mapping that may overlap the range.
+ * Appends to the new list `left` those parts of a range that are still mapped. goes_on:
+ * range_goes_on() is true for the previous range and this range. *at: index of the first mapping
+ * that may overlap the range.
  */
 static int add_freed_blocks(struct ranges *left, const struct range *range, bool goes_on,
 			    const struct proc_maps *maps, size_t *at)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The tracked mappings of one process as a sorted list of disjoint ranges. mmap(), munmap() and
- * mremap() change it, in parts or as a whole. Plain data, no I/O.
+ * mremap() add, remove and move ranges or parts of ranges. Plain data, no I/O.
  *
- * Unmapping is reported before it happens: the range is *taken* out of the list. It is put back if
- * the call fails, or put at another address if the memory moves. A thread makes one call at a time,
- * so each thread has at most one set of taken pieces. Addresses and lengths are in bytes;
- * operations apply to whole pages, as in the kernel.
+ * A system call that unmaps or moves memory is reported before it happens: the memory is *taken*
+ * out of the list. The taken pieces are put back if the call fails, or put at another address if
+ * the memory moves. A thread makes one system call at a time, so each thread has at most one set of
+ * taken pieces. Addresses and lengths are in bytes; operations apply to whole pages, as in the
+ * kernel.
  *
  * A mapping without access is reserved memory. When parts of it get access, the next
  * ranges_reconcile() finds these parts, and they count as memory in use.
@@ -23,7 +24,7 @@
 
 struct range {
 	uint64_t start;
-	uint64_t end; /* end of the request, not rounded up to pages */
+	uint64_t end; /* end as the program requested it, not rounded up to pages */
 	uint64_t site;
 	uint64_t birth_ns;
 	uint64_t mapped_size; /* original size of the whole mapping */
@@ -32,7 +33,7 @@ struct range {
 	uint32_t descendant_of; /* image of the ancestor that made the mapping; 0 if the process
 				   itself made it */
 	uint64_t placed_ns;     /* time when the range came to this address */
-	bool reserved;          /* mapped without access; kind shows whether this part is in use */
+	bool reserved; /* true if mapped without access; kind shows whether it is used by now */
 };
 
 struct taken;
@@ -45,7 +46,8 @@ struct ranges {
 	size_t taken_cnt;
 	size_t taken_cap;
 	uint64_t page_size;
-	uint64_t memory_bytes; /* memory of the machine; a larger range counts as reserved */
+	uint64_t memory_bytes; /* total memory of the machine; a range larger than that counts as
+				  reserved */
 };
 
 void ranges_init(struct ranges *ranges, uint64_t page_size, uint64_t memory_bytes);
@@ -57,7 +59,10 @@ uint32_t range_kind(const struct ranges *ranges, const struct range *range);
 /* True if b directly follows a, is part of the same mapping, and has another kind of memory. */
 bool range_goes_on(const struct range *a, const struct range *b);
 
-/* All parts of the same kind in a mapping, which was made by one call. */
+/*
+ * All parts of one mapping that have the same kind. A mapping is what one call has mapped; its
+ * parts may have several kinds.
+ */
 struct range_block {
 	const struct range *range; /* the first part of the mapping, of any kind */
 	uint32_t kind;
@@ -66,8 +71,8 @@ struct range_block {
 };
 
 /*
- * For the mapping of each call, calls visit() once for each kind of memory in the mapping. The
- * block consists of all parts of that kind.
+ * Calls visit() for the blocks of all mappings: in each mapping, all parts of the same kind form
+ * one block.
  */
 int ranges_visit(const struct ranges *ranges,
 		 int (*visit)(void *arg, const struct range_block *block), void *arg);
@@ -83,22 +88,22 @@ int ranges_insert(struct ranges *ranges, const struct range *range);
  */
 int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, bool copy);
 
-/* Drops the taken pieces of the thread, after its call has succeeded. */
+/* Drops the taken pieces of the thread, after its system call has succeeded. */
 void ranges_forget(struct ranges *ranges, pid_t tid);
 
-/* Puts the taken pieces of the thread back, after its call has failed. */
+/* Puts the taken pieces of the thread back, after its system call has failed. */
 int ranges_untake(struct ranges *ranges, pid_t tid);
 
 /*
- * Puts the taken pieces of the thread at addr. len: their new total length; if it has grown, only
- * the last piece grows. now_ns: time of the move.
+ * Puts the taken pieces of the thread at addr. len: new total length of the pieces; if it has
+ * grown, only the last piece grows. now_ns: time of the move.
  */
 int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, uint64_t now_ns);
 
 /*
  * Drops ranges that are no longer anonymous memory of the process, and finds the parts of reserved
- * ranges that are in use. as_of_ns: time when the reading of maps began. Changes only ranges placed
- * before as_of_ns. All records until as_of_ns must have been applied.
+ * ranges that are in use. as_of_ns: time when memleak began to read maps from /proc. Changes only
+ * ranges whose placed_ns is before as_of_ns. All records until as_of_ns must have been applied.
  */
 int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64_t as_of_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory available to a process: the machine's total, and what the limit of its memory cgroup
- * leaves. Does not know the purpose of the memory.
+ * Reads how much memory a process can use: the total memory of the machine, and the memory that is
+ * left below the limit of the process's memory cgroup. Does not know the purpose of the memory.
  */
 #ifndef LOADER_TARGET_MEMORY_LIMIT_H
 #define LOADER_TARGET_MEMORY_LIMIT_H
@@ -16,7 +16,7 @@ struct memory_limit {
 	 * of that cgroup. UINT64_MAX if there is no limit.
 	 */
 	uint64_t cgroup_limit;
-	uint64_t cgroup_left; /* memory left in that cgroup, including reclaimable page cache */
+	uint64_t cgroup_left; /* memory left below that limit, including reclaimable page cache */
 };
 
 /* Reads the limits of this process. Limits that cannot be read are ignored. */

@@ -14,7 +14,7 @@
 #include "base/file_id.h"
 
 struct module {
-	int fd; /* opened through /proc, so correct in any mount namespace */
+	int fd; /* the file; opened through /proc, which works in any mount namespace */
 	struct file_id id;
 	char *path; /* path in the process's view; only for messages */
 };
@@ -38,11 +38,11 @@ struct module_list {
 	 * never unloaded.
 	 */
 	size_t permanent_cnt;
-	bool no_files; /* some files are missing because descriptors ran out */
+	bool no_files; /* some files are not in the list because memleak ran out of descriptors */
 	char *unread;  /* path of the first unreadable file; NULL if there is none */
 	/*
-	 * Reason why that file is unreadable: -EREMOTE if a process serves it (FUSE), or another
-	 * errno.
+	 * Reason why that file is unreadable, as a negative errno; -EREMOTE if a process serves the
+	 * file (FUSE).
 	 */
 	int unread_err;
 	bool is_consistent; /* the dynamic loader is not changing its list at the moment */

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 
-/* Maximum descriptor number that is kept. A set with this number takes 2 MiB. */
+/* Maximum descriptor number that is accepted. A set that contains this number takes 2 MiB. */
 #define FD_MAX (1L << 24)
 /* Number of entries that are read between two checks of the deadline. */
 #define ENTRIES_AT_ONCE 1024

@@ -38,8 +38,8 @@ static int copy_file(int fd)
 }
 
 /*
- * Replaces the mapping by a mapping of the copy. This is done in one step, because it replaces the
- * code that is running, though by the same bytes.
+ * Replaces the mapping by a mapping of the copy, which has the same bytes. This is done by one
+ * system call, because the mapping contains the code that is running.
  */
 static int replace(const struct mapping *mapping, int fd)
 {

@@ -14,9 +14,9 @@
 
 struct target_filter {
 	struct memleak_target_filter rule; /* rule for the BPF programs */
-	const char *comm;                  /* NULL for any name */
-	const char *cgroup_name;           /* name from the command line; NULL for any cgroup */
-	struct cgroup_place cgroup;        /* last known place of the cgroup */
+	const char *comm;                  /* process name to match; NULL for any name */
+	const char *cgroup_name;    /* cgroup name from the command line; NULL for any cgroup */
+	struct cgroup_place cgroup; /* place where the cgroup was last found */
 };
 
 /*
