@@ -46,11 +46,11 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 }
 
 /*
- * Returns the path of the file whose definition of a function is probed instead of the module's own
- * definition; NULL if the module's own one is probed. If filters or sampling leave out calls, only
- * the first definition is probed: a call that is left out does not mark its thread, so a nested
- * call of another allocator would be counted by mistake. A file loaded by name always uses its own
- * definition, so this definition is probed.
+ * Returns NULL if the module's definition of a function is to be probed, else the path of the file
+ * whose definition is probed instead. If size filters or sampling leave out calls, only the first
+ * definition is probed: an allocator call that is left out does not mark its thread, so a nested
+ * call of another allocator would be counted by mistake. Exception: a file loaded by name (dlopen)
+ * always uses its own definition, which is therefore probed, too.
  */
 static const char *first_file(struct attach_state *state, const struct module *module,
 			      const struct found_function *function)
@@ -190,8 +190,8 @@ static bool probes_at_entry(void)
 }
 
 /*
- * Probes all allocator functions of one module. Some names are used by only one allocator: a module
- * that defines such names contains that allocator, as programs written in Rust do.
+ * Probes all allocator functions of one module. These include functions with names that only one
+ * allocator uses, because a program may contain its allocator, as programs written in Rust do.
  */
 static void attach_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope, enum module_part part)
@@ -219,8 +219,8 @@ static void attach_module(struct attach_state *state, const struct module *modul
 }
 
 /*
- * Returns the family of a function given by --alloc or --free. Exceptions may pass through a C++
- * function, but normally not through a C function.
+ * Returns the family of a function given by --alloc or --free. Only C++ functions that allocate
+ * count as throwing: exceptions normally do not pass through C functions.
  */
 static enum allocator_family family_of(const struct custom_function *custom)
 {
@@ -262,7 +262,10 @@ static void attach_custom(struct attach_state *state, const struct module *modul
 	file_functions_deinit(&found);
 }
 
-/* Probes the functions given by options first, because they call allocator functions. */
+/*
+ * Probes the functions given by options, then allocator functions. The former call the latter, and
+ * outer functions must be probed first: see allocator_functions.
+ */
 static void search_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope)
 {
@@ -517,8 +520,8 @@ static int attach_result(const struct attach_state *state)
 		return state->err;
 	}
 	/*
-	 * Without r_debug, the program is static. Its file was searched without success, so the
-	 * file has no symbols.
+	 * Without r_debug, the program is static. No allocator function was found in its file, so
+	 * the file has no symbols.
 	 */
 	if (!state->process->r_debug && !state->process->logged_unread && !opts->object &&
 	    !opts->symbols_prefix) {

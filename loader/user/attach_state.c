@@ -61,7 +61,10 @@ static int search_names_init(struct search_names *names, const char *prefix)
 	return 0;
 }
 
-/* Returns the real uid, which a process cannot change itself; -1 if the process has ended. */
+/*
+ * Returns the real uid of a process, which the process itself cannot change; -1 if the process has
+ * ended.
+ */
 static uid_t uid_of(pid_t pid)
 {
 	cleanup_free char *status = NULL;
@@ -101,8 +104,8 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 }
 
 /*
- * True if the program was searched too late or only in part, and is not already counted as an exec
- * gap.
+ * True if the program was searched too late or only in part, and is not already counted in
+ * exec_gaps.
  */
 static bool is_late(const struct attach_state *state)
 {

@@ -26,8 +26,8 @@ struct attach_state {
 	pid_t bound; /* process in which the probes fire; 0 if they fire in all processes */
 	struct search_names names;
 	size_t heap_found;
-	size_t moved_cnt;     /* heap functions whose probes never fire: see struct moved_code */
-	size_t placed;        /* probes that this search added */
+	size_t moved_cnt;     /* number of heap functions in moved code, where no probe fires */
+	size_t placed;        /* number of probes that this search added */
 	bool deferred;        /* a file was first probed after the process had started */
 	bool throws;          /* a probed function may throw an exception */
 	bool later;           /* the file being searched counts as loaded by name (dlopen) */
@@ -38,7 +38,7 @@ struct attach_state {
 	uint64_t file_ns;     /* maximum time to search one file */
 	bool is_budget_spent; /* the user's time budget is used up */
 	bool hangs;           /* reading memory of this user's processes is paused after a hang */
-	bool is_cooling_down; /* cool-down after slow files of this user, or of all users */
+	bool is_cooling_down; /* searches are paused after slow files of this user or all users */
 	bool postponed; /* a file was postponed because is_budget_spent or is_cooling_down is true
 			 */
 	bool was_postponed; /* the previous search postponed a file */

@@ -21,8 +21,8 @@ struct user_context {
 			      functions */
 	struct unwind_spaces *unwind;
 	struct stack_copies *copies;
-	struct map_events *map_events; /* NULL unless processes are found by a filter */
-	struct shared_probes *shared;  /* NULL if each process has its own probes */
+	struct map_events *map_events; /* the kernel's mapping records; NULL without a filter */
+	struct shared_probes *shared;  /* probes of all processes; NULL if each has its own */
 	uint64_t deadline_ns;          /* deadline of the current report or iteration */
 };
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "loader/tables/event_stack.h"
 
-/* Resolves the frames of an event's stack, as far as the code is known by now. */
+/* Resolves those frames of an event's stack whose code is already known. */
 static void resolve(struct process_set *set, struct user_process *process,
 		    const struct memleak_event *event, struct memleak_stack *stack)
 {

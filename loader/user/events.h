@@ -8,7 +8,7 @@
 
 struct user_events {
 	struct user_symbols *symbols;
-	const struct event_listener *listener; /* NULL except during dispatch and drain */
+	const struct event_listener *listener; /* set during dispatch and drain, otherwise NULL */
 };
 
 /*

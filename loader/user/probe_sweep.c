@@ -100,8 +100,8 @@ void probe_sweep_run(struct probe_sweep *sweep, struct process_set *set)
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	/*
-	 * With other kinds of links, it takes 0.1 s to remove one probe, which would delay the
-	 * probing of new processes.
+	 * Remove only probes of uprobe_multi links (LINK_SESSION, LINK_MULTI). With other kinds of
+	 * links, removing one probe takes 0.1 s, which would delay the probing of new processes.
 	 */
 	if (!set->programs->ctx.shared || (kind != LINK_SESSION && kind != LINK_MULTI))
 		return;

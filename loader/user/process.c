@@ -33,7 +33,7 @@
 /* Minimum interval between reads of maps that only reconcile mappings, in nanoseconds. */
 #define COMPARE_EVERY_NS 1000000000ULL
 
-/* Maximum maps_interval_ns that is ignored before a report. */
+/* Maximum maps_interval_ns that does not prevent reading maps again before a report. */
 #define INTERVAL_IGNORED_NS 250000000ULL
 
 static char *read_comm(pid_t pid)
@@ -438,8 +438,8 @@ void user_process__compare_mappings(struct user_process *process, uint64_t recor
 		return;
 	process->compared_ns = process->read_ns;
 	/*
-	 * Skip an incomplete list of mappings, such as that of a process that has ended: its blocks
-	 * stay outstanding.
+	 * An incomplete list of mappings, such as that of a process that has ended, is not
+	 * compared: the blocks of the process stay outstanding.
 	 */
 	if (process->maps.whole &&
 	    ranges_reconcile(&process->ranges, &process->maps, process->read_ns))

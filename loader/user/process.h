@@ -16,48 +16,48 @@ struct deferred_stacks;
 
 struct function_place {
 	uint64_t addr;
-	const char *name; /* static string; NULL if no function is probed there */
+	const char *name; /* name of the probed function (static string); NULL if none */
 };
 
 /* --fds: descriptors by their numbers. */
 struct process_fds {
-	struct bits older;      /* open when tracing of the image began */
-	struct bits open;       /* open at read_ns */
-	struct bits tracked;    /* open at read_ns, and with a block in the tables */
+	struct bits older;      /* descriptors that were open when tracing of the image began */
+	struct bits open;       /* descriptors that were open at read_ns */
+	struct bits tracked;    /* descriptors in `open` that have a block in the tables */
 	uint64_t read_ns;       /* time when open descriptors were read; 0 if unknown */
 	bool is_unread;         /* the process runs, but its descriptors could not be read */
-	bool are_closed;        /* the process has ended while other processes run */
-	uint64_t closed_unseen; /* blocks whose descriptors were not open at read_ns */
+	bool are_closed;        /* descriptors count as closed: the process has ended, others run */
+	uint64_t closed_unseen; /* number of blocks whose descriptors were not open at read_ns */
 };
 
 struct user_process {
 	struct process info;
-	uint32_t base;        /* image that it was forked from; 0 after an exec or with -p */
-	bool found;           /* found by a filter, not given by -p: failures are not errors */
-	int pidfd;            /* -1 if only an end record reports its end */
-	uint64_t gone_ns;     /* when memleak noticed its end; 0 if it has not */
-	bool ended_maps_read; /* its mappings were read after it had ended */
-	bool is_no_target;    /* no longer a target */
-	uint32_t unloads;     /* unload count from its end record */
-	uint64_t since_ns;    /* time of its start or last exec; 0 if memleak found it later */
+	uint32_t base;    /* image from which the process was forked; 0 after an exec or with -p */
+	bool found;       /* the process was found by a filter: failures are not errors */
+	int pidfd;        /* pidfd of the process; -1 if only an end record reports its end */
+	uint64_t gone_ns; /* time when memleak noticed the end of the process; 0 if not yet */
+	bool ended_maps_read; /* the mappings were read after the process had ended */
+	bool is_no_target;    /* the process is no longer a target */
+	uint32_t unloads;     /* unload count from the end record of the process */
+	uint64_t since_ns;    /* time of its start or last exec; 0 if there was no record of it */
 	bool ended;
-	bool at_end;              /* exiting: runs no more code, but its memory still exists */
-	bool ended_before_report; /* had ended when the last report began */
-	uint64_t retry_files_ns;  /* time when its postponed files may be searched; 0 if none */
-	unsigned int tries;       /* attach attempts since it last loaded code */
-	bool changed;             /* has loaded or unloaded code since its mappings were read */
-	bool awaits_tables;       /* unwind tables of its files are being built */
+	bool at_end;              /* process is exiting: it runs no code, but its memory exists */
+	bool ended_before_report; /* the process had ended when the last report began */
+	uint64_t retry_files_ns;  /* time when postponed files may be searched; 0 if none */
+	unsigned int tries;       /* number of attach attempts since the process last loaded code */
+	bool changed;             /* code was loaded or unloaded since the mappings were read */
+	bool awaits_tables;       /* unwind tables of mapped files are being built */
 	uint64_t r_debug;         /* address of r_debug; see struct module_list */
 	struct file_id *permanent;
 	size_t permanent_cnt;
 	bool attached;            /* all libraries were loaded when the probes were placed */
 	struct file_id *searched; /* files searched so far; filled in once attached */
 	size_t searched_cnt;
-	struct probe_set probes; /* unused if probes are shared */
+	struct probe_set probes; /* the process's own probes; unused if probes are shared */
 	uint32_t stepped;        /* bit set of families with a single-stepped probe */
 	char *allocator;         /* path of the first file with a probed heap function */
 	struct ranges ranges;
-	struct proc_maps maps; /* read at read_ns; empty after comparison with ranges */
+	struct proc_maps maps; /* mappings as of read_ns; empty after comparison with ranges */
 	uint64_t compared_ns;
 	uint64_t mappings_lost; /* number of mappings lost because memory ran out */
 	uint64_t exec_gaps;     /* number of programs that ran before they were probed */

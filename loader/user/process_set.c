@@ -622,7 +622,8 @@ static void end_others(struct process_set *set, pid_t pid)
 /*
  * Opens the process that a record reports. If the process has ended, or ends while it is being
  * read, it is opened from the kernel's records of its mappings. A process that could not be read
- * during an exec is opened from these records, too, but its pidfd is watched.
+ * because it was in the middle of an exec is opened from these records, too; since it still runs,
+ * its pidfd is watched.
  */
 static int open_process(const struct process_set *set, const struct memleak_record *record,
 			uint32_t image, const struct user_process *parent,
@@ -721,8 +722,8 @@ void process_set_end(struct process_set *set, struct user_process *process, uint
 }
 
 /*
- * End records may be missing: they can be lost, or the kernel skips the program that sends them.
- * Earlier records of a process are applied before it is ended.
+ * End records may be missing: they can be lost, or the kernel skips the program that sends them. A
+ * process is ended only after all records from before its end have been applied.
  */
 void process_set_end_gone(struct process_set *set)
 {

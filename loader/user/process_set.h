@@ -15,23 +15,23 @@ struct process_set {
 	struct user_programs *programs;
 	struct target_filter filter;
 	struct process_table table;
-	int epoll_fd;      /* pidfds and other descriptors; data.ptr is a process or NULL */
+	int epoll_fd;      /* watches pidfds and other descriptors; data.ptr is a process or NULL */
 	int retry_fd;      /* timer for the next attempt to read or probe processes */
 	size_t refresh_at; /* index of the process that is read first in the next iteration */
 	size_t retry_at;   /* index of the process that is retried first in the next iteration */
 	size_t given_at;   /* index of the process that is read first before the next report */
-	struct image_set mapped;  /* ended images whose unwind spaces still exist */
-	struct image_set gone;    /* ended images whose blocks and sites still exist */
-	size_t purge_threshold;   /* number of ended images that starts a purge */
-	uint64_t gone_blocks;     /* blocks of images that ended since the last purge */
-	uint32_t given_images;    /* number of image numbers assigned so far */
-	uint64_t mappings_lost;   /* sum of mappings_lost of removed processes */
-	uint64_t exec_gaps;       /* sum of exec_gaps of removed processes */
-	uint64_t processes_lost;  /* processes that were searched too late or not at all */
+	struct image_set mapped; /* ended images whose unwind spaces still exist */
+	struct image_set gone;   /* ended images whose blocks and sites still exist */
+	size_t purge_threshold;  /* number of ended images that starts a purge */
+	uint64_t gone_blocks;    /* number of blocks of images that ended since the last purge */
+	uint32_t given_images;   /* number of image numbers assigned so far */
+	uint64_t mappings_lost;  /* sum of mappings_lost of removed processes */
+	uint64_t exec_gaps;      /* sum of exec_gaps of removed processes */
+	uint64_t processes_lost; /* number of processes that were searched too late or not at all */
 	size_t skipped_32bit_cnt; /* number of 32-bit programs that were skipped when tracing began
 				   */
 	size_t unopened_cnt; /* number of processes that could not be opened when tracing began */
-	int unopened_err;    /* error of the last process that could not be opened */
+	int unopened_err;    /* error of the process that most recently could not be opened */
 };
 
 /*

@@ -140,8 +140,8 @@ static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 }
 
 /*
- * Selects the programs for entry probes: one program; without cookies, one program for each call
- * shape.
+ * Selects the programs for entry probes: a single program, or one program for each call shape if
+ * the kernel does not support cookies.
  */
 static int choose_links(struct user_context *ctx)
 {

@@ -16,12 +16,12 @@
 #include "loader/user/context.h"
 
 struct user_programs {
-	struct user_context ctx; /* has pointers to other fields of this struct */
+	struct user_context ctx; /* data for all processes; points to other fields of this struct */
 	struct unwind_spaces unwind;
 	struct stack_copies copies;
-	struct shared_probes shared; /* used if probes are shared */
+	struct shared_probes shared; /* probes of all processes; used if probes are shared */
 	struct tracker tracker;
-	struct descendants descendants; /* used with --follow */
+	struct descendants descendants; /* blocks that forked children inherit; for --follow */
 	struct cost_meter cost;
 };
 

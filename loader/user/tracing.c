@@ -241,8 +241,8 @@ static int handle_pending(struct tracing *tracing, bool all, uint64_t deadline_n
 	process_set_end_gone(set);
 	process_set_finish_stacks(set, STACKS_AT_ONCE);
 	/*
-	 * An image may be unknown until all records are read: the record of an exec precedes the
-	 * first stack of the new image.
+	 * Drop stacks of unknown images only after all records are read: the record of an exec
+	 * precedes the first stack of the new image, but may still be unread.
 	 */
 	if (records_are_read(&tracing->records))
 		deferred_stacks_drop(&programs->copies.deferred, is_image, set);
@@ -265,8 +265,8 @@ int tracing_drain(struct tracing *tracing, uint64_t deadline_ns)
 	process_set_finish_all_stacks(&tracing->set);
 	process_set_read_mappings(&tracing->set);
 	/*
-	 * Read records after mappings: the record of a move is sent before the kernel moves the
-	 * mapping.
+	 * Read records after mappings. A move is recorded before the kernel moves the mapping, so
+	 * the records of all moves that the mappings show have arrived.
 	 */
 	err = records_consume(&tracing->records, true);
 	process_set_compare_mappings(&tracing->set);

@@ -27,7 +27,7 @@ struct tracing_request {
 struct tracing {
 	struct user_programs programs;
 	struct process_set set;
-	struct records records; /* its event and arg may be set at any time */
+	struct records records; /* the fields event and arg may be set at any time */
 	struct lifecycle lifecycle;
 	struct fd_programs fd_programs;
 	struct cgroup_watch cgroup;
