@@ -98,13 +98,13 @@ enum {
 	SITE_LARGEST_TID,
 	SITE_LARGEST_INHERITED,
 	SITE_LAST_PID,
-	SITE_LAST_COMM, /* this word and SITE_CACHE are numbers of strings */
+	SITE_LAST_COMM, /* number of a string, like SITE_CACHE */
 	SITE_CACHE,
 	SITE_MARKS,
-	SITE_AGES, /* for each class: bytes, count, kept */
+	SITE_AGES, /* three words for each age class: bytes, count, kept */
 	SITE_UNSEEN_FREES = SITE_AGES + 3 * AGE_CLASS_CNT,
 	SITE_PROVED,
-	SITE_REACH, /* for each result of a proof: bytes, count */
+	SITE_REACH, /* two words for each result of a proof: bytes, count */
 	SITE_LOST_BYTES = SITE_REACH + 2 * REACH_CNT,
 	SITE_LOST_COUNT,
 	SITE_LOST_WITH_BYTES,

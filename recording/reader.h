@@ -21,7 +21,7 @@
 
 struct read_process {
 	struct process process;
-	uint64_t *summary; /* words of its summary; NULL before the first summary */
+	uint64_t *summary; /* words of the process's summary; NULL before the first summary */
 };
 
 struct read_site {
@@ -29,7 +29,7 @@ struct read_site {
 	const struct sym_location **locations; /* names of each frame; NULL if unknown */
 	uint64_t words[SITE_WORDS];
 	uint64_t left;        /* snapshot in which the site disappeared; 0 if it never did */
-	struct block *blocks; /* contain times of birth instead of ages */
+	struct block *blocks; /* blocks, with times of birth instead of ages */
 	size_t block_cnt;
 };
 
@@ -41,7 +41,7 @@ struct read_peak_site {
 /* The chain of holders of a site's blocks, in the current snapshot. */
 struct read_chain {
 	size_t site;
-	struct holder *holders; /* the holders' site fields are not set; see `sites` */
+	struct holder *holders; /* holders, whose field `site` is not set: see `sites` */
 	/* Number of each holder's site, counted from 1; 0 if the holder has no site. */
 	size_t *sites;
 	size_t cnt;
@@ -52,7 +52,7 @@ struct recording {
 	struct recording_header header;
 	struct symbol_backend symbols;
 	size_t memory_left; /* remaining memory budget */
-	uint64_t snapshots; /* number of snapshots that reading has begun */
+	uint64_t snapshots; /* number of snapshots whose reading has begun */
 	bool ended;
 	bool begun;
 	uint64_t *words; /* words of the current snapshot */
@@ -65,7 +65,7 @@ struct recording {
 	struct read_process **processes;
 	size_t process_cnt, process_cap;
 
-	struct read_site *sites; /* indexed by number, not by number - 1 */
+	struct read_site *sites; /* sites, indexed by number, not by number - 1 */
 	size_t site_cnt, site_cap;
 
 	/* Data of the current snapshot. */

@@ -41,8 +41,8 @@ struct recorded_site {
 	uint64_t retry_gap;
 	uint64_t words[SITE_WORDS];
 	/* Data of the snapshot being added. */
-	const struct site *site; /* NULL if the site is neither in the snapshot nor in its peak */
-	bool present;            /* the site is in the snapshot, not only in its peak */
+	const struct site *site; /* site; NULL if it is neither in the snapshot nor in its peak */
+	bool present;            /* true if the site is in the snapshot, not only in its peak */
 	const struct block *blocks;
 	size_t block_cnt;
 };
@@ -58,7 +58,8 @@ struct recorder {
 	uint64_t **summaries; /* words of summaries, indexed by process number */
 	size_t summary_cnt;
 	size_t summary_cap;
-	struct recorded_site **sites; /* indexed by number; NULL if the number is unused */
+	/* entries of sites, indexed by number; NULL if the number is unused */
+	struct recorded_site **sites;
 	size_t site_cnt;
 	size_t site_cap;
 	struct hash_map by_id; /* entries of sites, with the site's id as key */

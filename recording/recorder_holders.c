@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Records the holders of sites' memory. A holder that is a block is recorded by its site, whose
- * names are recorded. Any other holder is recorded as text, since it cannot be named once the
- * process has ended.
+ * Records the holders of sites' memory. If a holder is a block, the number of its site is recorded,
+ * because the names of sites are recorded anyway. Any other holder is recorded as text, since it
+ * cannot be named once the process has ended.
  */
 #include <errno.h>
 

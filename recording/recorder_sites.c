@@ -14,8 +14,8 @@
 #include "report/trend.h"
 
 /*
- * Number of snapshots without a site after which the site's number is free. Readers reject a number
- * for a new site while reports still remember the old site with that number.
+ * Number of snapshots without a site after which the site's number is free. Readers reject the
+ * reuse of a number while reports still remember the old site with that number.
  */
 #define FORGET_AFTER 64
 _Static_assert(FORGET_AFTER > HISTORY_POINTS_MAX, "numbers are free when reports have forgotten");

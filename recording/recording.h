@@ -47,8 +47,8 @@
 
 /* Options of the recorded run. */
 enum recording_flag {
-	RECORDING_BLOCKS = 1 << 0, /* individual blocks */
-	RECORDING_AGES = 1 << 1,   /* ages of blocks; not set with -C */
+	RECORDING_BLOCKS = 1 << 0, /* individual blocks are recorded */
+	RECORDING_AGES = 1 << 1,   /* ages of blocks are recorded; not set with -C */
 	RECORDING_PEAK = 1 << 2,
 	RECORDING_SUMMARY = 1 << 3,
 };
@@ -99,7 +99,7 @@ int recording__next(struct recording *recording, struct snapshot *ret, bool *fin
 struct recorded_moment {
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
-	bool between; /* taken between two reports; no report shows it */
+	bool between; /* true if the snapshot was taken between two reports, and is in no report */
 };
 
 /* Like recording__next(), but returns only the time of the snapshot. */
