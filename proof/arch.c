@@ -106,8 +106,8 @@ long registers_result(const __u64 *registers)
 }
 
 /*
- * True if stopping the thread made its system call fail with EINTR. Never true for close(): it has
- * closed the file even if it fails, so repeating the call could close another file.
+ * True if stopping the thread made its system call fail with EINTR. Never true for close(): it
+ * closes the file even if it fails, so repeating the call could close another file.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {
@@ -229,8 +229,8 @@ long registers_result(const __u64 *registers)
 }
 
 /*
- * If the kernel restarts a system call itself, it has rewound the call before a tracer sees the
- * thread. For other calls, only the BPF record has the original x0.
+ * Before a tracer sees the thread, the kernel has rewound any system call that it restarts itself.
+ * For other calls, only the BPF record has the original x0.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {

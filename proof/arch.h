@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything in proof/ that depends on the architecture: the layout of a thread's registers, in the
- * order of struct memleak_thread_record.
+ * The layout of a thread's registers, and everything else in proof/ that depends on the
+ * architecture. Registers are in the order of struct memleak_thread_record.
  */
 #ifndef PROOF_ARCH_H
 #define PROOF_ARCH_H

@@ -38,8 +38,8 @@ static bool read_info(struct heap_reader *reader, uint64_t heap, struct heap_inf
 }
 
 /*
- * Returns the address of an arena's first heap, which contains the arena itself after a heap_info;
- * 0 if there is none.
+ * Returns the address of an arena's first heap, 0 if there is none. The first heap contains a
+ * heap_info, followed by the arena itself.
  */
 static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
 {

@@ -35,18 +35,18 @@ struct block_grain {
 
 /* A run of neighbouring grains that have blocks. */
 struct block_cluster {
-	uint64_t start; /* start address of its first grain */
+	uint64_t start; /* start address of the cluster's first grain */
 	uint64_t end;   /* end address, exclusive */
-	size_t first;   /* index of its first grain in grains */
+	size_t first;   /* index in `grains` of the cluster's first grain */
 };
 
 struct block_index {
-	const struct heap_block *blocks; /* sorted by address; no two overlap */
+	const struct heap_block *blocks; /* blocks, sorted by address; no two overlap */
 	uint32_t cnt;
-	struct block_cluster *clusters; /* sorted by address */
+	struct block_cluster *clusters; /* clusters, sorted by address */
 	size_t cluster_cnt;
 	struct block_grain *grains;
-	uint64_t low;  /* no block begins below this address */
+	uint64_t low;  /* address below which no block begins */
 	uint64_t span; /* distance from low to the end of the last cluster, in bytes */
 };
 

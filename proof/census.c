@@ -181,8 +181,8 @@ static void drop_overlapping(struct work *work)
 }
 
 /*
- * Finds main arenas, which are in the data of a file, and large blocks, which have mappings of
- * their own.
+ * Finds main arenas, which are variables in the data of a mapped file, and large blocks, which have
+ * mappings of their own.
  */
 static int find_outside(struct work *work)
 {
@@ -211,8 +211,8 @@ static int take(struct work *work)
 	int err = heap_arenas_find(&work->reader, &work->arenas);
 
 	/*
-	 * Without an arena, the program does not use glibc's malloc(), and mappings are not its
-	 * blocks, even if they look like large blocks.
+	 * Without an arena, the program does not use glibc's malloc(). Its mappings are then not
+	 * blocks of malloc(), even if they look like large blocks.
 	 */
 	if (err || !work->arenas.cnt)
 		return err;

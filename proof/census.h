@@ -23,7 +23,7 @@
 struct heap_range {
 	uint64_t start;
 	uint64_t end; /* end address, exclusive */
-	bool main;    /* the range belongs to the main arena, which grows by brk() */
+	bool main;    /* true if the range belongs to the main arena, which grows by brk() */
 };
 
 struct census_sum {
@@ -32,7 +32,7 @@ struct census_sum {
 };
 
 struct census {
-	struct heap_range *heaps; /* sorted by address */
+	struct heap_range *heaps; /* ranges of heaps, sorted by address */
 	size_t heap_cnt, heap_cap;
 	struct mapped_chunks outside; /* chunks outside heaps, by address; includes main arenas */
 	size_t arena_cnt;             /* number of arenas whose heaps were all found */
@@ -49,7 +49,7 @@ struct census {
 	struct census_sum used, free_, own; /* sums of chunks in heaps, by enum chunk_state */
 	/* sums of used chunks that have a mapping of their own */
 	struct census_sum mapped;
-	uint64_t top_bytes; /* bytes of free top chunks, included in own */
+	uint64_t top_bytes; /* bytes of free top chunks, included in `own` */
 };
 
 /* Called for each chunk. Return nonzero to end the census with this value. */
@@ -58,9 +58,9 @@ typedef int census_visit_fn(void *arg, const struct chunk *chunk);
 /*
  * Visits all chunks in ascending order, including chunks with a mapping of their own. Skips an
  * inconsistent arena as a whole, because its used chunks are unknown. (If memory changes while it
- * is read, an arena is skipped only if its heaps cannot be walked.) Treat the memory of a skipped
- * arena, and all memory without chunks, as used. Returns -ENOMEM or what visit returned. Free ret
- * with census_deinit().
+ * is read, an arena is skipped only if its heaps cannot be walked.) Callers must treat the memory
+ * of a skipped arena, and all memory without chunks, as used. Returns -ENOMEM or what visit
+ * returned. Free ret with census_deinit().
  */
 int census_take(const struct memory *memory, census_visit_fn *visit, void *arg, struct census *ret);
 void census_deinit(struct census *census);

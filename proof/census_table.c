@@ -70,7 +70,7 @@ int census_table_finish(struct heap_census *table, const struct census *census,
 	for (size_t i = 0; !err && i < census->outside.cnt; i++) {
 		const struct mapped_chunk *item = &census->outside.items[i];
 
-		/* Skip main arenas: they are in the data of a file. */
+		/* Skip main arenas: they are variables in the data of a mapped file. */
 		if (item->chunk.state == CHUNK_USED)
 			err = count_pages(&mapped, item->start, item->end);
 	}

@@ -123,8 +123,8 @@ void copy_end(const struct copy *copy, struct ended_copies *ended)
 }
 
 /*
- * Raises the priority of the maker, because all threads are stopped until it has made the copy.
- * Without permission, the priority stays normal.
+ * Raises the priority of the maker of the copy, because all threads are stopped until it has made
+ * the copy. Without permission, the priority stays normal.
  */
 static void raise_priority(pid_t pid)
 {
@@ -154,8 +154,8 @@ static int make_copy(struct family *family, struct stop *stop, uint64_t deadline
 }
 
 /*
- * Kills the maker, and makes a thread of the process reap it, so that the maker's pid is free
- * before the process resumes.
+ * Kills the maker of the copy, and makes a thread of the process reap it, so that the maker's pid
+ * is free before the process resumes.
  */
 static void end_maker(struct family *family, pid_t there)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes a copy-on-write copy of a stopped process, without its threads noticing. The copy never
- * runs. It shares the process's table of open files, so it does not keep files open. For use in the
- * tracing process only; the copy is killed when that process ends.
+ * runs. It shares the process's table of open files, so files that the process closes do not stay
+ * open in the copy. For use in the tracing process only; the copy is killed when that process ends.
  *
  * A thread of the process first makes a child that shares its memory; the child makes the copy and
  * ends. So the copy is an orphan, reaped by the process's reaper, and never a child of the process.

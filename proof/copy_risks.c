@@ -17,7 +17,7 @@
 #include "loader/target/pid_namespace.h"
 #include "proof/arch.h"
 
-/* wait() flags that also return children without an exit signal. */
+/* wait() options with which wait() also returns children without an exit signal. */
 #define WAITS_FOR_ALL ((uint32_t)__WALL | (uint32_t)__WCLONE)
 
 /* Assumes that the process writes to at most 1/WRITTEN_PART of its memory while the copy exists. */
@@ -28,7 +28,9 @@ static bool waits_for_all(const struct memleak_thread_record *thread)
 	long call = thread->flags & MEMLEAK_THREAD_KNOWN ? registers_call(thread->registers) : -1;
 	uint64_t options = 0;
 
-	/* A thread that traces other threads will probably wait for them again soon. */
+	/*
+	 * Count each thread that traces other threads: it will probably wait for them again soon.
+	 */
 	if (thread->flags & MEMLEAK_THREAD_TRACES)
 		return true;
 	if (call == SYS_wait4)
@@ -49,7 +51,7 @@ static uint64_t signals_in(const char *status, const char *field)
 /*
  * True if the process handles, ignores or blocks SIGCHLD, so that it reaps orphans. Also true for
  * the first process of the machine, which may poll for orphans instead. The first process of a
- * container may be any program.
+ * container may be any program, so its signals are checked like those of other processes.
  */
 static bool takes_orphans(pid_t pid)
 {

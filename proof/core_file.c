@@ -297,13 +297,13 @@ static void sort_segments(struct core_file *core)
 }
 
 /*
- * Offsets of "[vdso]" and "[stack]" in the text of paths that make_maps() makes, which begins with
- * an empty path.
+ * Offsets of "[vdso]" and "[stack]" in the names that make_maps() appends to the paths of files. An
+ * empty name comes first.
  */
 #define VDSO_AT 1
 #define STACK_AT 8
 
-/* A range of addresses in at most one segment and at most one file. */
+/* A range of addresses that belongs to at most one segment and at most one file. */
 struct piece {
 	uint64_t start;
 	uint64_t end;
@@ -312,8 +312,8 @@ struct piece {
 };
 
 /*
- * Shortens a piece so that it ends at start or end, whichever comes first inside the piece. True if
- * the range [start, end) contains the start of the piece.
+ * Cuts a piece at start or at end, whichever is the first inside the piece. True if the range
+ * [start, end) contains the start of the piece.
  */
 static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 {

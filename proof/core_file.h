@@ -35,7 +35,7 @@ struct core_file {
 	unsigned int machine; /* machine type, EM_X86_64 or EM_AARCH64 */
 	int fd;
 	uint64_t file_bytes;
-	struct core_segment *segments; /* sorted by address; no two overlap */
+	struct core_segment *segments; /* segments, sorted by address; no two overlap */
 	size_t segment_cnt;
 	size_t segment_cap;
 	uint64_t content_bytes; /* total bytes of content in all segments */

@@ -52,7 +52,10 @@ struct machine {
 	uint64_t ignored_bits; /* pointer bits that the machine ignores */
 };
 
-/* Indexes in user_regs_struct (which includes fs_base) and user_pt_regs. */
+/*
+ * Number of registers, and indexes of sp and pc, in user_regs_struct (which includes fs_base) and
+ * in user_pt_regs.
+ */
 static const struct machine machines[] = {
 	{EM_X86_64, 27, 19, 16, 0},
 	{EM_AARCH64, 34, 31, 32, 0xffULL << 56},

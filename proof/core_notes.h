@@ -20,23 +20,23 @@ struct core_mapped {
 	uint64_t end;
 	uint64_t offset; /* file offset of start, in bytes */
 	size_t path;     /* offset of the file's path in core_notes.paths */
-	bool deleted;    /* the path had the kernel's " (deleted)" suffix, which was cut off */
+	bool deleted; /* true if the path had the kernel's " (deleted)" suffix, which was cut off */
 };
 
 struct core_notes {
-	struct thread_states threads; /* the thread that got the fatal signal is the first */
+	struct thread_states threads; /* threads; the first one got the fatal signal */
 	uint64_t *pcs;                /* program counter of each thread */
 	size_t pc_cap;
-	bool has_info; /* the fields pid, name and arguments are valid */
+	bool has_info; /* true if the fields pid, name and arguments are valid */
 	pid_t pid;
 	int signal;                /* fatal signal, 0 if there was none */
-	char name[17];             /* comm: at most 15 bytes */
+	char name[17];             /* name of the process (comm): at most 15 bytes */
 	char arguments[81];        /* command line as truncated by the kernel */
 	uint64_t page_size;        /* page size in bytes, 0 if unknown */
 	uint64_t entry;            /* entry point of the program, 0 if unknown */
 	uint64_t vdso;             /* address of the vDSO, 0 if unknown */
 	uint64_t random_bytes;     /* address of AT_RANDOM bytes on the first stack, 0 if unknown */
-	struct core_mapped *files; /* sorted by address; no two overlap */
+	struct core_mapped *files; /* mapped ranges, sorted by address; no two overlap */
 	size_t file_cnt;
 	char *paths; /* paths, unescaped, each NUL-terminated */
 	size_t path_bytes;

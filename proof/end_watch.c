@@ -21,7 +21,7 @@
 
 static struct {
 	pid_t pid; /* pid of the watched process, 0 if none */
-	pid_t tid; /* the only thread of this process that is traced */
+	pid_t tid; /* tid of the only traced thread of this process */
 	int fd;
 	bool is_at_end;
 } watched;
@@ -100,8 +100,8 @@ static bool ends_alone(pid_t tid)
 	cleanup_free char *call = NULL;
 
 	/*
-	 * The file has the system call's number and arguments, or -1 if the thread is in no system
-	 * call.
+	 * /proc/PID/syscall has the number and arguments of the system call, or -1 if the thread is
+	 * in no system call.
 	 */
 	return !proc_read(tid, "syscall", &call) && strtol(call, NULL, 10) == SYS_exit;
 }

@@ -38,8 +38,8 @@ enum end_event {
 };
 enum end_event end_watch_event(pid_t tid, int status);
 /*
- * Resumes a thread that another module held. stopped: the thread remains stopped by SIGSTOP or a
- * similar signal.
+ * Resumes a thread that another module held. stopped: true if the thread is to remain stopped by
+ * SIGSTOP or a similar signal.
  */
 void end_watch_go_on(pid_t tid, bool stopped);
 

@@ -102,8 +102,8 @@ static uint64_t walk(struct frame_finder *finder, const struct walker_code_space
 }
 
 /*
- * The frames of called functions may have copies of the pointer, as may stale memory below. So
- * looks for the outermost frame that contains the pointer.
+ * Looks for the outermost frame that contains the pointer: the frames of called functions may have
+ * copies of it, some of them stale.
  */
 uint64_t frame_finder_find(struct frame_finder *finder, const struct heap_picture *picture,
 			   const struct thread_state *thread, uint64_t slot)

@@ -12,7 +12,7 @@
 #define HIDING_SHIFT 12
 
 /*
- * Steps allowed in addition to one per chunk: some lists are followed more than once, and some
+ * Steps allowed in addition to four per chunk: some lists are followed more than once, and some
  * lists contain chunks of unknown heaps.
  */
 #define SPARE_STEPS (1U << 20)
@@ -29,8 +29,8 @@ struct list {
 	uint64_t size_min, size_max;
 	bool may_be_cut;
 	/*
-	 * Offset from the address in a link to the data of the chunk. The data begins with the next
-	 * link.
+	 * Distance from the address in a link to the data of the linked chunk. The data begins with
+	 * the next link.
 	 */
 	uint64_t to_data;
 	bool hidden;

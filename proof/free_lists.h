@@ -17,7 +17,8 @@ struct free_lists {
 	struct heap_reader *reader;
 	struct heap_set *heaps;
 	/*
-	 * hidden: each link is XORed with its own address (safe linking); valid only if is_known.
+	 * hidden: true if each link is XORed with its own address (safe linking); valid only if
+	 * is_known is set.
 	 */
 	bool is_known, hidden;
 	uint64_t steps_left; /* remaining steps, so that a corrupt list ends */

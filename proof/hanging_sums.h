@@ -10,15 +10,16 @@
 
 /* Initialise with zeros. */
 struct hanging_sums {
-	struct hanging_sum *items; /* the fields for sites contain indexes instead of site ids */
+	/* sums; the fields for sites contain indexes instead of site ids */
+	struct hanging_sum *items;
 	size_t cnt;
 	size_t cap;
 	struct hash_map places; /* index of an item + 1, by pair of sites */
 };
 
 /*
- * Adds a block of the site numbered site, which hangs from a block of the site numbered head.
- * Returns 0 or -ENOMEM.
+ * Adds a block of the site with index `site`, which hangs from a block of the site with index
+ * `head`. Returns 0 or -ENOMEM.
  */
 int hanging_sums_add(struct hanging_sums *sums, uint32_t head, uint32_t site, uint64_t bytes);
 

@@ -29,7 +29,7 @@ struct heap_arena {
 	 */
 	uint64_t system_bytes[2];
 	bool main;
-	bool scattered; /* some of its memory was not obtained by brk() */
+	bool scattered; /* true if some memory of the arena was not obtained by brk() */
 	/* First chunk of each fast bin, for chunks of 32 bytes, 48 bytes, and so on. */
 	uint64_t fast[ARENA_FAST_BINS];
 	/* Sums of hashes of the links from and to the list heads: see heap_map.h. */

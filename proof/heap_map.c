@@ -25,8 +25,8 @@
 #define FENCES_MAX 3U
 
 /*
- * For memory that changes: number of chunks after which a walk tolerates an inconsistent chunk, and
- * number of plausible chunks from which it then goes on
+ * For memory that changes: a walk tolerates an inconsistent chunk only after this number of chunks,
+ * and continues at the next address where this number of plausible chunks begin.
  */
 #define TRIAL_CHUNKS 16U
 
@@ -98,8 +98,8 @@ uint64_t heap_map_size(const struct heap_map *map, uint64_t addr)
 struct heap_walk {
 	uint64_t addr, size;
 	uint64_t next, prev; /* list links, if the chunk is free */
-	bool free_before;    /* the chunk before this one is free */
-	bool is_cache;       /* the chunk looks like a thread cache */
+	bool free_before;    /* true if the chunk before this one is free */
+	bool is_cache;       /* true if the chunk looks like a thread cache */
 };
 
 static bool may_be_torn(const struct heap_map *map, const struct heap_reader *reader)

@@ -27,8 +27,9 @@
 
 /* How a run of chunks ends. */
 enum heap_end {
-	HEAP_END_TOP,  /* the top chunk, from which new chunks are cut */
-	HEAP_END_MARK, /* header with size 0, at the end of each heap of an arena but the newest */
+	HEAP_END_TOP, /* the top chunk, from which new chunks are cut */
+	/* header with size 0, at the end of each heap of an arena except the newest heap */
+	HEAP_END_MARK,
 	/*
 	 * Fence chunks, of 16 bytes each, which glibc writes after another caller of brk() has
 	 * moved the break.
@@ -46,15 +47,15 @@ struct heap_map {
 	 */
 	uint64_t info;
 	bool main;
-	bool is_top; /* the chunk at tail is the top chunk of the arena */
+	bool is_top; /* true if the chunk at tail is the top chunk of the arena */
 	/*
-	 * Memory changed during the walk, so that chunks did not fit together. The memory between
-	 * consistent chunks counts as used.
+	 * True if memory changed during the walk, so that chunks did not fit together. The memory
+	 * between consistent chunks counts as used.
 	 */
 	bool torn;
 	size_t chunk_cnt;
-	uint64_t *starts;     /* bitmap: a chunk begins here */
-	uint64_t *free_marks; /* bitmap: the chunk is free */
+	uint64_t *starts;     /* bitmap: set where a chunk begins */
+	uint64_t *free_marks; /* bitmap: set where a free chunk begins */
 	/*
 	 * Sums of hashes of links between neighbours in a free list: forward from next pointers,
 	 * backward from previous pointers. For each arena, the two totals over all heaps and list

@@ -9,8 +9,8 @@
 #include "proof/heap_map.h"
 
 /*
- * Size of glibc's struct malloc_chunk, the sizes and list pointers of a free chunk, which
- * malloc_trim() does not return.
+ * Size of glibc's struct malloc_chunk: the sizes and list pointers of a free chunk. malloc_trim()
+ * does not return these bytes.
  */
 #define FREE_HEADER 48U
 #define WORD 8U

@@ -160,7 +160,10 @@ struct older_blocks {
 	struct reach_sum judged_inside; /* total of judged blocks that are inside chunks */
 };
 
-/* Adds a block if it is to be judged. Other blocks may be newer than the picture. */
+/*
+ * Adds a block to a sum, unless the block is not judged: such a block may be newer than the
+ * picture.
+ */
 static void add_judged(struct reach_sum *sum, const struct heap_block *block)
 {
 	if (!heap_block_is_judged(block))

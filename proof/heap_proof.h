@@ -36,7 +36,7 @@ struct heap_picture {
 	const uint64_t *words; /* additional roots: pointers kept by the kernel */
 	size_t word_cnt;
 	bool wants_census;
-	bool is_python; /* the program is a Python script */
+	bool is_python; /* true if the program is a Python script */
 	/*
 	 * True if memory is unchanged, so that it can still be read to find names. NULL: always
 	 * true.

@@ -6,7 +6,8 @@
 #include "proof/heap_map.h"
 
 struct heap_set {
-	struct heap_map *maps; /* sorted by heap_set_sort(), after which no two overlap */
+	/* maps; after heap_set_sort(), they are sorted by address and no two overlap */
+	struct heap_map *maps;
 	size_t cnt, cap;
 	/* Address ranges of inconsistent runs, whose free chunks are unknown. */
 	struct heap_span {

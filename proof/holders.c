@@ -15,11 +15,11 @@
 #include "proof/root_kind.h"
 
 /*
- * Maximum number of sites for which holders are found: of those with most bytes, and of those with
- * most growth.
+ * Holders are found for this number of sites with the most bytes, and for this number of sites with
+ * the most growth.
  */
 #define SITES_MOST 64
-/* Maximum number of links of a chain that are shown, and of steps of a chain that are followed. */
+/* Maximum number of links shown per chain, and of blocks followed to find the root of a chain. */
 #define LINKS_MOST 32
 #define STEPS_MOST 1000000
 
@@ -31,8 +31,8 @@ struct vote {
 	uint64_t holder; /* holder, as vote_of() returns it */
 	uint32_t block;  /* a block with this holder */
 	uint32_t lead;
-	bool is_cast;   /* at least one block has voted */
-	bool is_chosen; /* the holders of this site are reported */
+	bool is_cast;   /* true if at least one block has voted */
+	bool is_chosen; /* true if the holders of this site are reported */
 };
 
 struct holders {
@@ -159,7 +159,7 @@ struct chain {
 	size_t cnt;
 	const struct heap_block *top;      /* last known block of the chain */
 	uint64_t slot;                     /* slot of the pointer to that block, 0 if unknown */
-	bool is_likely;                    /* some links were inferred */
+	bool is_likely;                    /* true if some links were inferred */
 	const struct retrace_place *place; /* place from which a search found the slot, or NULL */
 };
 
@@ -286,10 +286,10 @@ static int by_growth(const void *left, const void *right, void *arg)
 }
 
 /*
- * Sorts the sites by order and chooses the first SITES_MOST. For each, adds the place where
- * retracing starts. This is the last known block of the chain, if the memory that points to it does
- * not identify an owner. In a Python process this is the site's own block, because each object on
- * the way to the root may have a name.
+ * Sorts the sites by `order` and chooses the first SITES_MOST. For each, adds the place where
+ * retracing starts. In a Python process, this is the site's own block, because each object on the
+ * way to the root may have a name. In other processes, it is the last known block of the chain,
+ * which is only added if the memory that points to this block does not identify an owner.
  */
 static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 			int (*order)(const void *left, const void *right, void *arg))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads /proc/PID/fdinfo (proc(5), "eventpoll"; io_uring's completions) and /proc/PID/timers.
+ * Reads user data of epoll (proc(5), "eventpoll") and of io_uring's completions from
+ * /proc/PID/fdinfo, and user data of timers from /proc/PID/timers.
  */
 #include "proof/kernel_roots.h"
 
@@ -25,8 +26,8 @@ struct keyword {
 };
 
 /*
- * Before the user data of io_uring's completions there is "user_data:", or "user_data=" if they did
- * not fit into the ring.
+ * The user data of an io_uring completion follows "user_data:", or "user_data=" if the completion
+ * did not fit into the ring.
  */
 static const struct keyword keywords[] = {
 	{"anon_inode:[eventpoll]", "data:", 16},

@@ -44,9 +44,9 @@ struct links {
 
 #define LINKS_NONE LINK_BLOCK
 #define LINKS_UNREAD (LINK_INSIDE | LINK_BLOCK)
-#define LINKS_MANY (1U << 31) /* flag in first; the other bits are the position in chunks */
+#define LINKS_MANY (1U << 31) /* flag in `first`; the other bits are the position in `chunks` */
 
-/* Flag of a link in chunks: it is the last link of its block. */
+/* Flag in `chunks`: set in the last link of a block. */
 #define LINK_LAST (1U << 31)
 #define LINKS_CHUNK_BITS 20
 

@@ -11,7 +11,7 @@
 #include "proof/memory.h"
 
 struct live_memory {
-	struct memory memory; /* must be the first field */
+	struct memory memory; /* the interface to this memory; must be the first field */
 	pid_t pid;
 	int mem_fd;
 	int pagemap_fd;
@@ -19,7 +19,7 @@ struct live_memory {
 	struct live_memory *original;
 	/* Deadline of searches for written pages. A later search returns -ETIMEDOUT. */
 	uint64_t deadline_ns;
-	bool scans;          /* the kernel supports PAGEMAP_SCAN */
+	bool scans;          /* true if the kernel supports PAGEMAP_SCAN */
 	uint64_t zero_frame; /* frame of the shared zero page: see written_pages.h */
 	dev_t kernel_dev;    /* device of kernel-internal files: see written_pages.h */
 };

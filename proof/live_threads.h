@@ -14,7 +14,7 @@
 #include "proof/thread_state.h"
 
 struct live_threads {
-	/* sorted by tid, without threads that have ended */
+	/* records of threads, sorted by tid, without threads that have ended */
 	const struct memleak_thread_record **items;
 	size_t cnt;
 	size_t cap;
@@ -54,7 +54,7 @@ bool live_thread_is_worker(const struct memleak_thread_record *thread);
 bool live_thread_is_idle(const struct memleak_thread_record *thread);
 bool live_threads_are_idle(const struct live_threads *threads);
 
-/* True if both looks found the same threads, and none has run in between. */
+/* True if `before` and `after` have the same threads, and none of these has run in between. */
 bool live_threads_stayed_idle(const struct live_threads *before, const struct live_threads *after);
 
 /* Adds the states of all threads, with their registers as words. Returns 0 or -ENOMEM. */

@@ -155,8 +155,8 @@ static bool has_top(const struct heap_search *search, const struct mapping *mapp
 }
 
 /*
- * Adds runs in mappings until the arena's total size is reached. is_certain: only mappings that
- * certainly have runs; otherwise, all other anonymous mappings.
+ * Adds runs in mappings until the arena's total size is reached. is_certain: true to search only
+ * mappings that certainly have runs, false to search all other anonymous mappings.
  */
 static int walk_mappings(struct heap_search *search, bool is_certain, uint64_t *ret)
 {

@@ -67,9 +67,9 @@ struct crew {
 	struct links links;
 	uint8_t *reached_as;
 	uint32_t *holders;
-	uint64_t *slots; /* slots in roots that are holders */
+	uint64_t *slots; /* root slots that are holders of blocks */
 	uint32_t slot_cnt;
-	enum reached_how pass; /* first REACHED_REACHABLE, then REACHED_POSSIBLE */
+	enum reached_how pass; /* current pass: first REACHED_REACHABLE, then REACHED_POSSIBLE */
 	struct worker *workers;
 	size_t worker_cnt;
 	/*

@@ -40,8 +40,8 @@ struct roots {
 	size_t words_cnt;
 	/*
 	 * Memory that may or may not be in use: scanned after all blocks reachable from the other
-	 * roots were marked. At the same time, blocks that are not judged and were not reached are
-	 * followed.
+	 * roots were marked. Together with this memory, all blocks that are not judged serve as
+	 * roots.
 	 */
 	const struct root_range *late_ranges;
 	size_t late_range_cnt;

@@ -38,7 +38,7 @@ struct memory {
 	const struct memory_ops *ops;
 	struct proc_maps maps; /* mappings; the owner frees them, after calling ops->free() */
 	uint64_t page_size;
-	bool changes; /* the process may change the memory while it is read */
+	bool changes; /* true if the process may change the memory while it is read */
 	/* Pointer bits that the processor ignores, so that programs may have tags there. */
 	uint64_t ignored_bits;
 };

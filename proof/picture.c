@@ -15,7 +15,8 @@
 #include "proof/tracer.h"
 
 struct picture_taker {
-	struct thread_watch *watch; /* NULL if the kernel rejects the BPF program */
+	/* looks at threads; NULL if the kernel rejects the BPF program */
+	struct thread_watch *watch;
 	struct tracer *tracer;
 	bool is_busy;
 	int end_fd;                  /* eventfd for the end of the watched process, -1 if none */

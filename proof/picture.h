@@ -41,7 +41,7 @@ struct picture {
 	struct thread_states threads;
 	/* records of the threads, made while they slept or were stopped */
 	struct live_threads seen;
-	bool holds_process; /* threads are still stopped, or a copy still exists */
+	bool holds_process; /* true if threads are still stopped, or if a copy still exists */
 	struct picture_taker *taker;
 };
 
@@ -75,7 +75,7 @@ int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_r
  */
 bool picture__is_valid(struct picture *picture);
 
-/* Resumes threads and kills a copy, once all has been read. */
+/* Resumes threads and kills a copy. Call once all memory has been read. */
 void picture__release(struct picture *picture);
 void picture__free(struct picture *picture);
 

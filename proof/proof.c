@@ -27,8 +27,9 @@
 #define MARGIN_NS 30000000ULL
 
 /*
- * Maximum number of processes to prove in one report, because each taker can have only one copy at
- * a time. The next report continues with the remaining processes.
+ * Maximum number of processes to prove in one report. Each process needs its own picture taker,
+ * because a taker can have only one copy at a time. The next report continues with the remaining
+ * processes.
  */
 #define TAKERS_MAX 4
 
@@ -38,10 +39,11 @@
  */
 struct definite {
 	uint32_t image;
-	bool waits_for_runner; /* threads did not sleep long enough, or no picture was taken yet */
+	/* true if the next picture is to wait for a running thread; see picture_taker__take() */
+	bool waits_for_runner;
 	/*
-	 * number of calls of proof__finish() since the last proof of this process, including the
-	 * one that finished it
+	 * number of calls of proof__finish() since this process was last proved, including the call
+	 * that proved it
 	 */
 	unsigned int unseen;
 	uint64_t *addrs; /* addresses of definite blocks, ascending */
@@ -56,7 +58,7 @@ struct definite {
 
 /* Lost blocks of a site over time. */
 struct loss_history {
-	uint64_t first_ns; /* times are since tracing began */
+	uint64_t first_ns; /* time since tracing began when the first lost block was found */
 	uint64_t last_ns;
 	uint64_t last_cnt;
 };
@@ -66,7 +68,7 @@ struct proof {
 	size_t taker_cnt;
 	size_t next;   /* index of the process with which the next proof begins */
 	pid_t watched; /* pid of the process whose exit the first taker watches, 0 if none */
-	bool saw_end;  /* a picture of the watched process was taken at its exit */
+	bool saw_end;  /* true if a picture of the watched process was taken at its exit */
 	struct picture **pictures;
 	uint32_t *images; /* image number of the process in each picture */
 	size_t picture_cnt;
@@ -203,8 +205,9 @@ static uint64_t judged_before_ns(const struct picture *picture)
 }
 
 /*
- * Returns the entry of a process, adding it if needed. With several takers there may be many
- * processes, and waiting for running threads in each would take too long.
+ * Returns the entry of a process, adding it if needed. With several takers, the first picture of a
+ * process does not wait for a running thread: there may be many processes, and waiting in each
+ * would take too long.
  */
 static struct definite *definite_of(struct proof *proof, uint32_t image)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs proofs. First pictures of traced processes are taken, then the source reads its tables, then
- * unreachable blocks are found. In this order, processes need not be stopped while tables are read:
- * a block in the tables that was allocated well before the picture still existed at the time of the
- * picture.
+ * Runs proofs. First, pictures of traced processes are taken, then the source reads its tables,
+ * then unreachable blocks are found. In this order, processes need not be stopped while tables are
+ * read: a block in the tables that was allocated well before the picture still existed at the time
+ * of the picture.
  *
  * A block is lost if it was definite in two successive pictures, or in a picture at the exit of the
  * process.
@@ -18,8 +18,8 @@
 struct proof;
 
 /*
- * Creates a proof. several: takes pictures of several processes at a time. Returns 0 or a negative
- * errno.
+ * Creates a proof. several: true to take pictures of several processes at a time. Returns 0 or a
+ * negative errno.
  */
 int proof__new(bool several, struct proof **ret);
 void proof__free(struct proof *proof);

@@ -129,8 +129,8 @@ static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t
 }
 
 /*
- * Finds the attribute's name. The offset of the pointer to the shared keys in a type depends on the
- * Python version, so the keys are recognised by their content.
+ * Finds the attribute's name. The offset at which a type has the pointer to its shared keys depends
+ * on the Python version, so the keys are recognised by their content.
  */
 static bool read_attribute(const struct memory *memory, uint64_t object, uint64_t index,
 			   char ret[2 * PYTHON_NAME_BYTES])

@@ -36,7 +36,7 @@ struct rseq_place {
 };
 
 struct dispatch {
-	__u64 mode; /* 0 if system calls go to the kernel as usual */
+	__u64 mode; /* mode of Syscall User Dispatch: 0 if system calls go to the kernel as usual */
 	__u64 selector;
 	__u64 offset;
 	__u64 len;
@@ -216,7 +216,7 @@ static int signal_to_pass(int status)
 
 /*
  * Resumes the thread until the next entry or exit of a system call. *ret_child: process that the
- * thread created before that. If SIGSTOP stops the process, the thread still runs to that entry or
+ * thread created until then. If SIGSTOP stops the process, the thread still runs to that entry or
  * exit.
  */
 static int run_to_call(struct remote_caller *caller, pid_t *ret_child)

@@ -19,21 +19,24 @@ struct remote_caller {
 	uint64_t signal_mask;
 	size_t register_bytes;
 	__u64 registers[MEMLEAK_REGISTER_WORDS]; /* registers to restore afterwards */
-	/* The thread is stopped at the exit of a system call. */
+	/* True if the thread is stopped at the exit of a system call. */
 	bool in_call;
 };
 
 /* Returns the address of a system call instruction in the process, 0 if there is none. */
 uint64_t remote_call_place(pid_t pid);
 
-/* Returns the address of a stopped thread's struct rseq, as struct memleak_thread_record has it. */
+/*
+ * Returns the address of a stopped thread's struct rseq, 0 if there is none, or
+ * MEMLEAK_SEQUENCES_UNKNOWN if the kernel does not report it.
+ */
 uint64_t remote_call_sequences(pid_t tid);
 
 /*
  * Prepares a thread that was stopped by PTRACE_INTERRUPT or at its creation. sequences: address of
- * its struct rseq. is_ours: a remote call created the thread, which is killed if this process ends.
- * Returns 0, -EAGAIN if the thread must make no call now (e.g. in a restartable sequence), or
- * another negative errno; on failure the thread is unchanged.
+ * its struct rseq. is_ours: true if a remote call created the thread; the thread is then killed if
+ * this process ends. Returns 0, -EAGAIN if the thread must make no call now (e.g. in a restartable
+ * sequence), or another negative errno; on failure the thread is unchanged.
  */
 int remote_caller_begin(struct remote_caller *caller, pid_t tid, uint64_t at, uint64_t sequences,
 			bool is_ours);

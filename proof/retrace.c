@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Compares each word of memory with all places. For each place, keeps the words with the highest
- * value at or below the place: pointers to the start of its block.
+ * value at or below the place: they point to the assumed start of the block that contains the
+ * place.
  */
 #include "proof/retrace.h"
 
@@ -58,11 +59,14 @@ struct round {
 	size_t piece_cnt;
 	size_t piece_cap;
 	size_t next_piece;
-	struct retrace_place **places; /* places of this step, sorted by their field high */
-	uint64_t *highs;               /* field high of each of these places */
+	/* places from which this step searches, sorted by their field `high` */
+	struct retrace_place **places;
+	uint64_t *highs; /* field `high` of each of these places */
 	size_t cnt;
-	uint64_t low;  /* pointers to lower addresses are ignored */
-	uint64_t span; /* pointers to low + span and above are ignored */
+	/* lowest address that is searched for: pointers to lower addresses are ignored */
+	uint64_t low;
+	/* size of the address range that is searched for, which begins at `low` */
+	uint64_t span;
 	struct worker *workers;
 	size_t worker_cnt;
 	uint64_t deadline_ns;
@@ -404,8 +408,8 @@ static int add_next(const struct round *round, struct retrace *retrace, size_t f
 }
 
 /*
- * Takes a slot on a stack for blocks without another holder. Stacks come last because they often
- * have stale pointers, or copies of pointers from elsewhere.
+ * Uses a slot on a stack as the holder of each block without another holder. Stacks come last
+ * because they often have stale pointers, or copies of pointers from elsewhere.
  */
 static void resolve_by_stacks(const struct round *round)
 {

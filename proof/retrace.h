@@ -33,7 +33,7 @@ enum sight_of {
 
 /* Where the search continues after a slot was found. */
 struct retrace_way {
-	bool is_end; /* the search ends here: the slot is in a root with a known owner */
+	bool is_end; /* true if the search ends: the slot is in a root with a known owner */
 	/*
 	 * Known block from which the search continues, NULL if there is none. If block is NULL and
 	 * slot is 0, the memory that contains the found slot is lost.
@@ -51,7 +51,7 @@ struct retrace_place {
 	struct sight sights[SIGHT_CNT];
 	/* for each slot of SIGHT_MEMORY: where the search continues */
 	struct retrace_way ways[RETRACE_SLOTS];
-	size_t way_cnt; /* number of elements of ways that are filled in */
+	size_t way_cnt; /* number of elements of `ways` that are filled in */
 	bool is_rooted; /* true if the way from here to a root is known */
 	/* if is_rooted: slot of the first pointer on the way */
 	uint64_t slot;

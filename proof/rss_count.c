@@ -20,14 +20,15 @@
 #define GUARD_BYTES (64U << 10)
 
 struct count {
-	struct memory memory; /* must be the first field, because it is cast to struct count */
+	/* memory of the process; must be the first field, because it is cast to struct count */
+	struct memory memory;
 	int mem_fd;
 	struct resident_pages pages;
 	const struct rss_blocks *blocks;
 	size_t next_block;  /* index of the first block that pass_blocks() has not passed */
 	uint64_t chunk_end; /* end address of the most recent chunk */
 	const struct smaps *smaps;
-	uint64_t *counted;             /* by mapping: bytes counted as pages of the heap */
+	uint64_t *counted; /* bytes of each mapping that were counted as pages of the heap */
 	const struct mapping *mapping; /* previous result of find_mapping() */
 	struct rss rss;
 };
@@ -290,7 +291,10 @@ static enum rss_allocator find_allocator(const struct proc_maps *maps)
 	return ALLOCATOR_NONE;
 }
 
-/* True if memory can still be read: a process that ends during the counting seems to have none. */
+/*
+ * True if memory can still be read: a process that ends during the counting seems to have no
+ * memory.
+ */
 static bool is_alive(const struct count *count)
 {
 	char byte;

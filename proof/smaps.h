@@ -10,7 +10,7 @@
 
 struct smaps {
 	struct proc_maps maps;
-	uint64_t *rss; /* by mapping: resident bytes */
+	uint64_t *rss; /* resident bytes of each mapping */
 };
 
 /* Parses the text of the file, and skips unknown lines. Returns 0 or -ENOMEM. */

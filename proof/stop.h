@@ -11,7 +11,10 @@
 #include "proof/thread_watch.h"
 
 struct stop {
-	/* NULL if the kernel rejects the BPF program. Then all threads are stopped. */
+	/*
+	 * Looks at threads; NULL if the kernel rejects the BPF program. Then all threads are
+	 * stopped.
+	 */
 	struct thread_watch *watch;
 	pid_t pid;
 	struct stopped_threads stopped;

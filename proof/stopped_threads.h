@@ -17,12 +17,12 @@
 struct stopped_thread {
 	pid_t tid;
 	bool stopped;
-	bool stopped_by_signal; /* the process was stopped by a signal such as SIGSTOP */
+	bool stopped_by_signal; /* true if the process was stopped by a signal such as SIGSTOP */
 	bool gone;
 };
 
 struct stopped_threads {
-	struct stopped_thread *items; /* sorted by tid */
+	struct stopped_thread *items; /* threads, sorted by tid */
 	size_t cnt;
 	size_t cap;
 	uint64_t since_ns; /* time of the first PTRACE_INTERRUPT, 0 if none */

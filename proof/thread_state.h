@@ -11,7 +11,7 @@
 struct thread_state {
 	pid_t tid;
 	uint64_t sp;
-	bool known; /* the stack pointer is known; else the whole stack is a root */
+	bool known; /* true if the stack pointer is known; otherwise, the whole stack is a root */
 	/*
 	 * Words of general and vector registers, and the TLS base. If has_registers is set, they
 	 * begin with the registers in the order of struct memleak_thread_record; otherwise their

@@ -30,7 +30,7 @@
 struct thread_watch {
 	struct threads_bpf *skel;
 	int program;
-	int link; /* link of the iterator, for the process in linked; -1 if none */
+	int link; /* link of the iterator for the process `linked`; -1 if none */
 	pid_t linked;
 };
 

@@ -21,7 +21,7 @@ enum tracer_result {
 
 struct tracer_order {
 	pid_t pid;
-	bool waits_for_runner; /* if no thread runs, wait a while for one that does */
+	bool waits_for_runner; /* true to wait a while for a running thread if none runs */
 	bool may_copy;
 	uint64_t deadline_ns; /* time at which threads are resumed and a copy is killed */
 };

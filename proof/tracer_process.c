@@ -58,8 +58,8 @@ struct tracing {
 	int sock;
 	struct thread_watch *watch;
 	struct stop stop;
-	bool has_stopped;    /* threads of a process are stopped */
-	bool resume_pending; /* threads are to be resumed, but some have not stopped yet */
+	bool has_stopped;    /* true if threads of a process are stopped */
+	bool resume_pending; /* true if threads are to be resumed, but some have not stopped yet */
 	struct copy copy;    /* current copy; its pid is 0 if there is none */
 	/* process whose picture was taken and which is still stopped at its exit, 0 if none */
 	pid_t at_end;

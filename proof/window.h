@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A buffer for a piece of a process's memory. More reads of nearby memory need no system call. */
+/* A buffer for a piece of a process's memory. Later reads of nearby memory need no system call. */
 #ifndef PROOF_WINDOW_H
 #define PROOF_WINDOW_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the pages to which a live process may have written: from its page tables, or, for shared
- * memory, from the mapped in-memory file. With PAGEMAP_SCAN (since Linux 6.7) untouched ranges are
- * nearly free; otherwise 8 bytes are read for each page.
+ * memory, from the mapped in-memory file. With PAGEMAP_SCAN (since Linux 6.7), untouched ranges
+ * take almost no time; otherwise, 8 bytes are read for each page.
  */
 #ifndef PROOF_WRITTEN_PAGES_H
 #define PROOF_WRITTEN_PAGES_H
