@@ -233,8 +233,8 @@ static int visit_cell(const struct visit *visit, const struct account_cell *cell
 }
 
 /*
- * Calls run for each written part of the file between start and end. Reading unwritten parts would
- * allocate pages.
+ * Calls run() for each written part of the file between start and end. Reading unwritten parts
+ * would allocate pages.
  */
 static int each_written(const struct account_view *view, uint64_t start, uint64_t end,
 			int (*run)(const struct visit *visit, uint64_t from, uint64_t to,
@@ -260,8 +260,8 @@ static int each_written(const struct account_view *view, uint64_t start, uint64_
 }
 
 /*
- * Visits the cells between two file offsets; base: first address that the chunk covers; number:
- * index of the first cell within the chunk.
+ * Visits the cells between two file offsets, which belong to one chunk. base: first address that
+ * the chunk covers. number: index within the chunk of the first cell to visit.
  */
 static int visit_cells(const struct visit *visit, uint64_t from, uint64_t to, uint64_t base,
 		       uint64_t number)
@@ -302,8 +302,8 @@ static int visit_spills(const struct visit *visit, uint64_t from, uint64_t to, u
 }
 
 /*
- * Maps part_bytes of the file at offset start, and calls run for the written pages among the first
- * `bytes` of them.
+ * Maps part_bytes bytes of the file, beginning at offset start. Calls run() for each written part
+ * of the first `bytes` bytes.
  */
 static int visit_part(struct visit *visit, uint64_t start, uint64_t part_bytes, uint64_t bytes,
 		      int (*run)(const struct visit *visit, uint64_t from, uint64_t to,
@@ -356,8 +356,8 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 	if (most > view->depth)
 		most = view->depth;
 	/*
-	 * Parents must have smaller numbers, so the loop ends even if the target has forged the
-	 * frames.
+	 * The parent of a frame must have a smaller number than the frame. Therefore the loop ends
+	 * even if the target has forged the frames.
 	 */
 	while (number >= ACCOUNT_STACK_ENDS && number < tree_cnt && cnt < most) {
 		uint32_t parent = load32(&tree[number].parent);
@@ -430,8 +430,8 @@ bool account_view_traced(struct account_view *view, bool ended, struct account_t
 	if (!room || cnt < view->traced_at)
 		return false;
 	/*
-	 * Another memleak process may be reading the same ring: the agent may then overwrite
-	 * entries that were not read here.
+	 * If another memleak process reads the same ring, the agent may overwrite entries that this
+	 * process has not read.
 	 */
 	if (cnt - view->traced_at > room) {
 		view->passed += cnt - view->traced_at - room;

@@ -37,7 +37,10 @@ struct account_view {
 struct account_block {
 	uint64_t addr;
 	uint64_t size;
-	/* birth time, never before its epoch began; UINT64_MAX if allocated just now */
+	/*
+	 * birth time, never earlier than the start of the block's epoch; UINT64_MAX if the block
+	 * was allocated just now
+	 */
 	uint64_t birth_ns;
 	uint32_t epoch;
 	uint32_t tid;
@@ -59,8 +62,8 @@ int account_view_init(int fd, struct account_view *ret);
 void account_view_deinit(struct account_view *view);
 
 /*
- * True if the program uses an allocator other than the agent's, so that the account lacks its
- * calls.
+ * True if the program uses an allocator other than the agent's. The calls of that allocator are
+ * missing from the account.
  */
 bool account_view_is_bypassed(const struct account_view *view);
 
@@ -129,7 +132,7 @@ void account_view_keep_ranges(struct account_view *view, const struct ranges *ra
 /* Reads the mappings that account_view_keep_ranges() has stored. Returns 0 or -ENOMEM. */
 int account_view_take_ranges(const struct account_view *view, struct ranges *ranges);
 
-/* Sums over all threads. */
+/* Numbers of calls and bytes, summed over all threads of the program. */
 struct account_totals {
 	/* number of calls; if sums are enabled, only calls made since they were enabled */
 	uint64_t calls[ACCOUNT_CALL_CNT];

@@ -328,8 +328,8 @@ static uint64_t birth_of(const struct process_walk *at, const struct account_blo
 }
 
 /*
- * True if the block was stored in the newest epoch that memleak began, or in a later epoch, which a
- * fork has begun.
+ * True if the block was stored in the newest epoch that memleak began, or later: a fork may have
+ * begun another epoch since.
  */
 static bool was_put_since(const struct process_walk *at, const struct account_block *found)
 {
@@ -375,8 +375,8 @@ static int add_block(void *arg, const struct account_block *found)
 }
 
 /*
- * Adds an inherited block. Gets the site from the table again, which resets its sums at its first
- * use in a walk: the caller may have the site from a cache.
+ * Adds an inherited block. The caller may have cached the site, with the sums of an earlier walk.
+ * Getting it from the table again resets these sums.
  */
 static int inherit(const struct process_walk *at, const struct site_entry *site,
 		   const struct block *block, uint64_t birth_ns)

@@ -28,23 +28,23 @@ struct agent_process {
 	bool ended;
 	bool at_end;   /* the process is stopped at its exit, before its memory is freed */
 	bool replaced; /* the process has executed another program */
-	bool bypassed; /* a log message said that the program calls another allocator */
+	bool bypassed; /* the program's use of another allocator was logged */
 	bool was_reported_ended; /* the process had ended when it was last reported */
 	uint32_t epoch;          /* newest epoch that memleak has begun */
-	bool pictured;           /* pictures of its memory are taken in this epoch */
+	bool pictured;           /* pictures of the process's memory are taken in this epoch */
 	struct symspace *space;
-	uint64_t stackless;   /* blocks of this walk that have no stack because of SITES_MAX */
+	uint64_t stackless;   /* number of blocks in this walk without a stack due to SITES_MAX */
 	uint64_t stacks_lost; /* maximum of stackless over all walks */
 	struct ranges ranges;
-	struct hash_map sites;         /* struct site_entry, by image, kind and stack */
-	struct account_totals counted; /* totals as of the last report of --count */
-	uint32_t *files; /* by module number: file number + 1, or 0 if not known yet */
+	struct hash_map sites; /* values are struct site_entry; keys are image, kind and stack */
+	struct account_totals counted; /* totals at the previous report of --count */
+	uint32_t *files;               /* file number + 1 of each module; 0 if not known yet */
 	size_t file_cnt;
 	struct heritage heritage;
 	uint32_t awaited_parent; /* image of the parent whose mappings are awaited, 0 if none */
 };
 
-/* Returns the stack number that the site of a mapping or of an inherited block contains. */
+/* Extracts the stack number from the field `site` of a mapping or of an inherited block. */
 static inline uint32_t agent_stack(uint64_t site)
 {
 	return (uint32_t)site;

@@ -10,11 +10,11 @@
 
 #include "base/array.h"
 
-/* Maximum number of freed blocks. The tables of the BPF programs have the same limit. */
+/* Maximum number of freed blocks stored. The tables of the BPF programs have the same limit. */
 #define FREED_MOST (1U << 22)
 /*
- * Maximum number of awaited children, which were forked, but whose accounts have not arrived.
- * Accounts usually arrive immediately. If there are more children, the oldest are dropped.
+ * Maximum number of awaited children: forked children whose accounts have not arrived. Accounts
+ * usually arrive immediately. If there are more awaited children, the oldest are dropped.
  */
 #define AWAITED_MOST 256
 /* Maximum number of mappings stored for all awaited children. */

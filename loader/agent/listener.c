@@ -102,8 +102,8 @@ static bool is_ours(const struct listener *listener, int sock, pid_t *ret_pid)
 }
 
 /*
- * Refuses a connection. It may be from the traced program: if that runs as a user other than
- * expected, it looks like any program of its user.
+ * Refuses a connection and logs the first refusal: the connection may be from the traced program.
+ * If the traced program runs as an unexpected user, it looks like any other program of that user.
  */
 static void refuse(struct listener *listener, int sock, pid_t pid)
 {

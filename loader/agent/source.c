@@ -43,10 +43,10 @@ struct agent_source {
 	struct agent_processes processes;
 	struct lineage lineage;
 	uint32_t images; /* number of image numbers assigned so far */
-	bool waits;      /* the command's account has not arrived yet */
+	bool waits;      /* wait for the command's account, which has not arrived */
 	int command_fd;  /* pidfd of the command, -1 if there is none */
 	struct block_walker walker;
-	uint64_t since_ns; /* allocations before this time are ignored */
+	uint64_t since_ns; /* time before which allocations are ignored */
 	struct code_files files;
 	struct agent_symbols symbols;
 	struct agent_peak peak;
@@ -344,8 +344,9 @@ static void add_summary(const struct agent_process *process, struct snapshot *sn
 }
 
 /*
- * Returns the number of processes that are not in the report. A child whose account never arrived
- * may also have been refused, so the result is the larger of the two counts, not their sum.
+ * Returns the number of processes that are missing from the report: either the number of children
+ * whose accounts never arrived, or the number of refused processes, whichever is larger. The two
+ * numbers are not added, because a child may be included in both.
  */
 static uint64_t count_missing(const struct agent_source *source)
 {
@@ -473,8 +474,8 @@ static int agent_source__dispatch(struct source *base, const struct event_listen
 		err = watch_peak(source, false);
 	look_for_ends(source);
 	/*
-	 * The command's end was checked before the sockets are read: if it has ended, its account
-	 * is received here.
+	 * command_ended was set first. If it is true, and the command has sent an account, the
+	 * account is received here.
 	 */
 	if (!err)
 		err = take_accounts(source);

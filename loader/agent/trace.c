@@ -53,8 +53,8 @@ static bool look(struct agent_process *process, struct head *ret)
 }
 
 /*
- * True if the size filter accepts the call. All frees are accepted, because the BPF programs also
- * trace all frees: they know only the sizes of blocks that they have recorded.
+ * True if the size filter accepts the call. Accepts all frees, like the BPF programs, which cannot
+ * filter frees by size: they do not know the sizes of blocks that they have not recorded.
  */
 static bool is_wanted(const struct options *opts, const struct account_traced *traced)
 {
