@@ -85,7 +85,8 @@ void slab_caches_deinit(struct slab_caches *caches)
 }
 
 /*
- * A group of caches that are compared together: all caches with one name, or all with one prefix.
+ * A group of caches that are compared together: all caches with this name, or if prefix is set, all
+ * caches whose names begin with it.
  */
 struct cache_group {
 	const char *name;
@@ -151,8 +152,9 @@ struct reconciliation {
 };
 
 /*
- * Returns the outstanding bytes in a group of caches. The users from first to end, which are
- * sorted, belong to the group. If the group has a prefix, other users may also use its caches.
+ * Returns the outstanding bytes in a group of caches. Users are sorted; those from index first up
+ * to index end belong to the group. If the group has a prefix, users outside this range may also
+ * have blocks in its caches.
  */
 static uint64_t outstanding(const struct reconciliation *all, const struct cache_group *group,
 			    size_t first, size_t end)

@@ -22,7 +22,7 @@ struct slab_cache {
 };
 
 struct slab_caches {
-	struct slab_cache *caches; /* sorted by name; names may repeat */
+	struct slab_cache *caches; /* caches, sorted by name; names may repeat */
 	size_t cnt;
 	size_t cap;
 };
@@ -33,10 +33,10 @@ struct slab_caches {
 int slab_caches_read(FILE *slabinfo, struct slab_caches *ret);
 void slab_caches_deinit(struct slab_caches *caches);
 
-/* The outstanding blocks of one site, whatever their age. */
+/* A site that uses a cache, with all its outstanding blocks, whatever their age. */
 struct cache_user {
 	uint64_t site;
-	const char *cache; /* NULL if unknown */
+	const char *cache; /* name of the cache; NULL if unknown */
 	bool several_caches;
 	uint64_t bytes;
 	uint64_t count;

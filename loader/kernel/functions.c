@@ -17,14 +17,14 @@
  * nearer.
  */
 #define MOST_BYTES 65536
-/* Maximum number of innermost frames that may belong to tracing */
+/* Maximum number of innermost frames that may belong to the tracing code */
 #define TRACING_DEPTH 8
 /* Maximum number of innermost frames that may belong to the page allocator and its caller */
 #define ASKING_DEPTH 8
 
 /*
- * Functions of the slab allocators that allocate pages: those of SLUB, of SLAB (before Linux 6.8),
- * and for objects that are too large for slabs
+ * Functions with which slab allocators allocate pages: for slabs of SLUB, for slabs of SLAB (before
+ * Linux 6.8), and for objects that are too large for slabs
  */
 static const char *const slab_names[] = {
 	"allocate_slab", "new_slab",         "___slab_alloc",         "alloc_slab_page",

@@ -13,7 +13,7 @@ struct hooks_bpf;
 #define KERNEL_HOOK_LINKS 12
 
 struct kernel_hooks {
-	struct hooks_bpf *skel; /* NULL if hooks are not available */
+	struct hooks_bpf *skel; /* object with the hooks; NULL if hooks are not available */
 	struct bpf_object *object;
 	bool pages; /* bulk allocations of pages are traced */
 	struct bpf_link *links[KERNEL_HOOK_LINKS];

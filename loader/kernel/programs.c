@@ -19,8 +19,8 @@
 
 enum event_need {
 	NEED_ALWAYS,
-	NEED_OLD,    /* absent from newer kernels */
-	NEED_PERCPU, /* needed with -P */
+	NEED_OLD,    /* needed on older kernels; newer kernels lack the event */
+	NEED_PERCPU, /* needed only with -P */
 };
 
 /* Events that are needed only on some kernels, or only with some options */

@@ -28,7 +28,7 @@ struct kernel_switches {
 
 struct kernel_programs {
 	struct bpf_object *object; /* object with the tracepoints */
-	const char *kind;          /* "tp_btf", "raw_tp", "classic" */
+	const char *kind;          /* kind of the programs: "tp_btf", "raw_tp" or "classic" */
 	struct kernel_bpf *kernel;
 	struct classic_bpf *classic;
 	struct kernel_hooks hooks;

@@ -32,17 +32,17 @@ struct kernel_source {
 	struct tracker tracker;
 	struct slab_caches caches;    /* caches at the start of tracing; empty if not compared */
 	struct kernel_memory before;  /* kernel memory when tracing began */
-	bool compares_vmalloc;        /* pages of vmalloc() may have no events */
+	bool compares_vmalloc;        /* report growth of vmalloc()'s memory without events */
 	uint64_t hooks_missed_before; /* events that hooks missed before tracking began */
 	struct process *processes;    /* traced processes; their images are index + 1 */
 	int *pidfds;                  /* pidfd of each process; -1 if it has ended */
 	size_t process_cnt;
 	int targets_fd;
-	int epoll_fd; /* for the rings (data is 0) and the pidfds (data is the image) */
+	int epoll_fd; /* polls the rings (data is 0) and the pidfds (data is the image) */
 	struct ring_buffer *rings;
-	const struct event_listener
-		*listener;      /* set only during dispatch, like the two fields below */
-	uint64_t dispatched_ns; /* start of the dispatch */
+	const struct event_listener *listener; /* receiver of events; set only during dispatch, like
+						  the two fields below */
+	uint64_t dispatched_ns;                /* start of the dispatch */
 	uint64_t deadline_ns;
 };
 
