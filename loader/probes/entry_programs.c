@@ -13,7 +13,7 @@
 
 struct entry_programs {
 	struct user_bpf *shared;
-	struct user_bpf *own; /* NULL until loaded */
+	struct user_bpf *own; /* second object, with the entry programs; NULL until loaded */
 	bool failed;
 };
 

@@ -19,7 +19,7 @@ struct skipped_function {
 
 struct probe_list {
 	struct probe *items;        /* probes on return instructions come first */
-	struct probe_place *places; /* where each probe is, for messages */
+	struct probe_place *places; /* place of each probe, for messages */
 	size_t cnt;
 	size_t cap;
 	size_t place_cap;
@@ -30,10 +30,10 @@ struct probe_list {
 };
 
 /*
- * Builds the probes for the functions in chosen. The field name of a chosen function is an index
- * into functions and wanted. A function that does all of its work through another probed function
- * gets no probe. entries: build no return probes. Deinit the list even on failure. Returns 0 or a
- * negative errno.
+ * Builds the probes for the functions in chosen. Each chosen function has a field `name`, which is
+ * an index into functions and wanted. A function that does all of its work through another probed
+ * function gets no probe. entries: build no return probes. Deinit the list even on failure. Returns
+ * 0 or a negative errno.
  */
 int probe_list_init(const struct allocator_function *functions,
 		    const struct wanted_functions *wanted, const struct found_function *chosen,

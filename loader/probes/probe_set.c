@@ -16,8 +16,8 @@
 #include "loader/probes/multi_link.h"
 
 struct probe_link {
-	int fd;                /* for LINK_SESSION and LINK_MULTI */
-	struct bpf_link *perf; /* for LINK_PERF and LINK_SHAPE; NULL if fd is used */
+	int fd;                /* descriptor of the link, with LINK_SESSION or LINK_MULTI */
+	struct bpf_link *perf; /* link, with LINK_PERF or LINK_SHAPE; NULL if fd is used */
 	bool for_sharers;
 	struct file_id file; /* file that contains the probes of the link */
 };

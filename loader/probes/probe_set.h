@@ -22,9 +22,9 @@ struct entry_programs;
 struct probe_programs {
 	enum link_kind kind;
 	struct entry_programs *entries; /* with LINK_SESSION: programs for entry links */
-	struct bpf_program *session;    /* LINK_SESSION */
-	struct bpf_program *any;        /* reads the call shape from the cookie */
-	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* LINK_SHAPE */
+	struct bpf_program *session;    /* with LINK_SESSION: program for session links */
+	struct bpf_program *any;        /* program that reads the call shape from the cookie */
+	struct bpf_program *shapes[MEMLEAK_SHAPE_CNT]; /* with LINK_SHAPE: one program per shape */
 	struct bpf_program *ret;
 };
 
@@ -39,7 +39,7 @@ static inline bool probe_programs_bound(const struct probe_programs *programs)
 
 /* One place that is probed or is to be probed. */
 struct probe {
-	const char *function; /* name of the function; valid as long as the options */
+	const char *function; /* name of the function; valid as long as the options exist */
 	enum memleak_shape shape;
 	uint64_t offset; /* offset in the file */
 	bool at_return;  /* the result of a call is read by a return probe */

@@ -15,10 +15,10 @@ struct probed_file {
 	bool has_heap;           /* has probed heap functions */
 	bool throws;             /* has probed functions that may throw exceptions */
 	bool raises_known;       /* was also searched for functions that raise exceptions */
-	bool layered;            /* the file is on an overlay; id is the file in its layer */
-	unsigned int unused;     /* number of sweep rounds since a process last mapped it */
-	uint64_t system_ns;      /* time when a file of its file system was last mapped */
-	uint64_t since_ns;       /* time when it was added, CLOCK_MONOTONIC */
+	bool layered;        /* the file is on an overlay; id identifies the file in its layer */
+	unsigned int unused; /* number of sweep rounds since a process last mapped it */
+	uint64_t system_ns;  /* time when a file of its file system was last mapped */
+	uint64_t since_ns;   /* time when it was added, CLOCK_MONOTONIC */
 };
 
 struct shared_probes {
@@ -47,8 +47,8 @@ void shared_probes_note_systems(struct shared_probes *shared, uint64_t now_ns,
 				bool (*is_in_use)(void *arg, dev_t dev), void *arg);
 /*
  * Drops files that no process has mapped in the last `rounds` sweep rounds, and files whose file
- * system has not been in use since since_ns. Removing probes is slow, so it stops after the first
- * file with probes and returns true.
+ * system has not been in use since since_ns. Removing probes is slow, so the function stops after
+ * the first file with probes and returns true.
  */
 bool shared_probes_drop_unused(struct shared_probes *shared, unsigned int rounds,
 			       uint64_t since_ns);
