@@ -13,7 +13,7 @@
 struct unwind_arena {
 	int fd;
 	uint32_t number;
-	uint32_t page_cnt; /* 0 if there is no arena */
+	uint32_t page_cnt; /* size of the arena in pages; 0 if there is no arena */
 	uint32_t used;
 };
 

@@ -140,7 +140,7 @@ static struct code_place find_place(const struct neighbours *lists, uint64_t add
 		return (struct code_place){.mapping = mapping};
 	before = find_mapping(lists->before, addr);
 	after = find_mapping(lists->after, addr);
-	/* Without an older list, nothing had been unloaded when the stack was walked. */
+	/* If there is no older list, no code had been unloaded before the stack was walked. */
 	if (after && !lists->same && !lists->before)
 		return (struct code_place){.mapping = after};
 	/*
@@ -214,7 +214,7 @@ bool code_history_resolve(const struct code_history *history, uint32_t image,
 		enum unwind_end end;
 
 		if (MEMLEAK_FRAME_IN_FILE(frame))
-			continue; /* already resolved by the walk: its mapping never changes */
+			continue; /* resolved by the walk, as the frame's mapping never changes */
 		stack->frames[i] &= ~MEMLEAK_FRAME_UNKNOWN;
 		place = find_place(&reading.lists, code_address(frame));
 		if (place.mapping)

@@ -22,7 +22,7 @@ struct code_list {
 };
 
 struct code_history {
-	struct code_list *lists; /* oldest first; one list for each image and unload count */
+	struct code_list *lists; /* one list for each image and unload count, oldest first */
 	size_t cnt;
 	size_t cap;
 	size_t mapping_cnt; /* number of mappings in all lists */

@@ -22,7 +22,7 @@
 struct comparison_place {
 	enum agreement_verdict verdict;
 	uint64_t stack_cnt;
-	char *file;    /* NULL if the code has no file */
+	char *file;    /* path of the file; NULL if the code has no file */
 	char *from;    /* last frame on which both walks agree, as file and offset */
 	char *memleak; /* next frame in memleak's walk */
 	char *libdwfl; /* next frame in libdwfl's walk */

@@ -30,7 +30,7 @@
 /* A pending copy of a stack's memory. The stack table has the frames that the programs found. */
 struct deferred_stack {
 	size_t len;
-	struct memleak_stack_copy copy; /* only the first len bytes are allocated */
+	struct memleak_stack_copy copy; /* allocated only up to len bytes */
 };
 
 static void allow(struct deferred_stacks *deferred, uint64_t more)

@@ -15,18 +15,19 @@ struct deferred_stacks {
 	struct stack_table *stacks;
 	const struct unwind_spaces *spaces;
 	struct walker_spaces *walker;
-	volatile struct memleak_deferred_watch *watch; /* shared with the programs */
+	/* Limit on the stacks that the programs send; memory shared with the programs. */
+	volatile struct memleak_deferred_watch *watch;
 	struct deferred_stack **waiting;
 	size_t waiting_cnt;
 	size_t waiting_cap;
 	size_t waiting_bytes;
 	size_t file_cnt; /* number of files with unwind tables at the last check */
 	uint64_t taken;
-	uint64_t finished; /* stacks that libdwfl walked to the end */
-	uint64_t cut;      /* stacks whose end neither walk reached */
+	uint64_t finished; /* number of stacks that libdwfl walked to the end */
+	uint64_t cut;      /* number of stacks whose end neither walk reached */
 };
 
-/* Allows the programs to send stacks. All fields before waiting must be set. */
+/* Allows the programs to send stacks. The fields that precede `waiting` must be set. */
 void deferred_stacks_start(struct deferred_stacks *deferred);
 /*
  * Allows the programs to send a few more copies, even if libdwfl completed none of the earlier

@@ -268,8 +268,8 @@ void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t 
 	pthread_mutex_lock(&map_updater->lock);
 	map_updater->removed_fd = maps_fd;
 	/*
-	 * If memory runs out, the key stays in the map. Access removed only after find_thread(),
-	 * which releases the lock for some time.
+	 * If memory runs out, the key stays in the map. Do not access *removed before find_thread()
+	 * returns, since find_thread() releases the lock for some time.
 	 */
 	if (!find_thread(map_updater) &&
 	    !array_reserve(&removed->items, &removed->cap, removed->cnt + 1))

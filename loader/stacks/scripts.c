@@ -31,7 +31,7 @@ struct script_file {
 struct script_image {
 	const struct script_file *file;
 	size_t number; /* number of the file in frames */
-	bool hangs;    /* its memory could not be read in time */
+	bool hangs;    /* the image's memory could not be read in time */
 };
 
 struct script_location {

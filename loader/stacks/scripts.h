@@ -15,8 +15,8 @@
 struct scripts {
 	int interpreters_fd;    /* map of struct memleak_interpreter */
 	struct hash_map files;  /* interpreters by the number of their file */
-	struct hash_map images; /* struct script_image by image */
-	struct hash_map places; /* struct script_location by the hash of a frame */
+	struct hash_map images; /* values are struct script_image; keys are images */
+	struct hash_map places; /* values are struct script_location; keys are hashes of frames */
 	struct script_location **locations;
 	size_t cnt;
 	size_t cap;

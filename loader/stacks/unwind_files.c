@@ -392,8 +392,8 @@ bool unwind_files_busy(const struct unwind_files *files)
 }
 
 /*
- * Identifies the file by its id in the mapping. The size -1 differs from the size of every opened
- * file.
+ * Identifies the file by its id in the mapping. Its size is unknown, and is set to -1, so that the
+ * file is never taken for one that was opened.
  */
 ssize_t unwind_files_add_unreadable(struct unwind_files *files, const struct mapping *mapping,
 				    int err)

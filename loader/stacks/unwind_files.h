@@ -42,7 +42,7 @@ struct table_job {
 	char *name;
 	uid_t uid;
 	uint64_t since_ns;
-	uint64_t delay_ns; /* unwinder__delay_ns() when the job began */
+	uint64_t delay_ns; /* result of unwinder__delay_ns() when the job began */
 };
 
 struct unwind_files {
@@ -51,7 +51,7 @@ struct unwind_files {
 	size_t published_cnt; /* number of files put into files_fd */
 	struct map_updater *map_updater;
 	struct symbolizer *symbolizer;
-	struct unwinder *unwinder; /* NULL if no unwind tables are wanted */
+	struct unwinder *unwinder; /* builder of the tables; NULL if no unwind tables are wanted */
 	struct table_job job;
 	int vdso_fd; /* copy of the vdso until its table is built; -1 if there is no copy */
 	struct user_budgets budgets;
@@ -95,10 +95,10 @@ void unwind_files_deinit(struct unwind_files *files);
 ssize_t unwind_files_find(const struct unwind_files *files, uint32_t symbols);
 
 /*
- * Returns the index of an open file. If the file is new, its table is built. Before
- * unwind_files_place(), only the version of the file is valid. name: for messages. uid: owner of
- * the process. Returns -ETIMEDOUT if the user's budget is used up, -EAGAIN if the table is not
- * ready by deadline_ns, or another negative errno.
+ * Returns the index of an open file. If the file is new, its table is built, but the place of the
+ * table is known only after unwind_files_place(). name: for messages. uid: owner of the process.
+ * Returns -ETIMEDOUT if the user's budget is used up, -EAGAIN if the table is not ready by
+ * deadline_ns, or another negative errno.
  */
 ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uid_t uid,
 			 uint64_t deadline_ns);

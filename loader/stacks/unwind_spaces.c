@@ -31,7 +31,7 @@ struct published_space {
 	uid_t uid;
 	bool unfinished; /* the deadline passed before all files were read */
 	bool logged_many;
-	bool scripts; /* runs an interpreter whose frames are read */
+	bool scripts; /* the process runs an interpreter whose frames are read */
 	struct mapping_list list;
 };
 

@@ -33,14 +33,14 @@ struct unwind_spaces_fds {
 	int spaces;
 	int targets;
 	int interpreters;
-	volatile uint32_t *stamp; /* incremented when a process's mappings change */
+	volatile uint32_t *stamp; /* counter, incremented when a process's mappings change */
 };
 
 /* A process whose mappings are passed to the programs. */
 struct unwind_subject {
 	pid_t pid;
 	uint32_t image;
-	uint32_t unloads;                /* unload count before the process's mappings were read */
+	uint32_t unloads;                /* the process's unload count, read before its mappings */
 	bool ended;                      /* the process has ended; its mappings no longer change */
 	uint64_t r_debug;                /* address of r_debug, as in struct unwind_space */
 	const struct file_id *permanent; /* files that the process never unloads */

@@ -20,7 +20,7 @@ struct user_budget {
 	bool logged[BUDGET_WORK_CNT];
 	uint64_t spent_ns;
 	uint64_t waited_ns;       /* time spent waiting for this user's files */
-	uint64_t decayed_ns;      /* when spent_ns and waited_ns were last decayed */
+	uint64_t decayed_ns;      /* time when spent_ns and waited_ns were last decayed */
 	uint64_t paused_until_ns; /* end of the pause that follows a hang */
 	unsigned int hang_cnt;
 };
