@@ -16,11 +16,12 @@
 
 struct block_tables {
 	int first_fd;
-	int second_fd;  /* -1 if there is no second table */
+	int second_fd;  /* second table; -1 if there is none */
 	int outer_fd;   /* map of maps in which the programs find the second table */
 	uint32_t first; /* maximum blocks of the first table */
 	uint32_t second;
-	volatile struct memleak_block_watch *watch; /* NULL if there will be no second table */
+	volatile struct memleak_block_watch *watch; /* counts blocks put into the first table; NULL
+						       if there will be no second table */
 };
 
 /*

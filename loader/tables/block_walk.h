@@ -13,7 +13,7 @@
 
 /* The process to which an image belongs. */
 struct block_owner {
-	const struct process *process; /* NULL if the image does not belong to a single process */
+	const struct process *process; /* the process; NULL if the owner is not a single process */
 	bool ended;
 };
 
@@ -27,10 +27,11 @@ struct block_walker {
 	block_owner_fn *owner;
 	void *arg;
 	struct site_table sites;
-	bool blocks_have_pids;    /* the tid of a block is a pid */
-	struct sampling sampling; /* used instead of the sampling in opts, unless its mode is 0 */
+	bool blocks_have_pids; /* the tid of a block is a pid */
+	/* Sampling that replaces the sampling in opts; mode is 0 if opts apply. */
+	struct sampling sampling;
 	uint64_t start_ns;
-	uint64_t baseline_ns;     /* older blocks are left out; 0 if there is no baseline */
+	uint64_t baseline_ns;     /* baseline: older blocks are left out; 0 if there is none */
 	uint64_t t0_ns;           /* time of the last snapshot */
 	uint64_t last_t0_ns;      /* time of the last reported snapshot; 0 if there is none */
 	bool sums_left_out;       /* also sum up blocks that are left out because of their age */

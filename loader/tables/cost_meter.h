@@ -17,17 +17,20 @@
  */
 struct cost_sums {
 	uint64_t run_ns;
-	uint64_t runs;  /* program runs that were started by a trap */
-	uint64_t calls; /* calls since tracing began */
+	uint64_t runs;  /* number of program runs that were started by a trap */
+	uint64_t calls; /* number of calls since tracing began */
 };
 
 struct cost_meter {
 	uint64_t trap_ns;     /* CPU time of one trap; 0 if unknown */
 	int stats_fd;         /* the kernel times programs while this descriptor is open */
-	unsigned int windows; /* windows in which calls were timed */
+	unsigned int windows; /* number of windows in which calls were timed */
 	struct cost_sums begun;
 	double call_ns; /* cost of a call; 0 if unknown */
-	/* Sums from the start of tracing to the last report, and to now. Their ns is not set. */
+	/*
+	 * Sums since tracing began: `reported` up to the last report, `now` up to the present. The
+	 * field ns is set in neither.
+	 */
 	struct tracing_cost reported;
 	struct tracing_cost now;
 };

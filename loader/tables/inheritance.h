@@ -31,7 +31,7 @@ struct inherited_block {
 	uint64_t size;
 	uint64_t site;
 	uint64_t birth_ns;
-	uint64_t freed_ns; /* when the image freed it; NEVER_NS if it still has the block */
+	uint64_t freed_ns; /* time when the image freed the block; NEVER_NS if not freed */
 };
 
 /* The time when a forked image freed its copy of a block at an address. */
@@ -42,11 +42,11 @@ struct freed_in_child {
 };
 
 struct inheritance {
-	struct fork *forks; /* sorted by parent, then time */
+	struct fork *forks; /* forks, sorted by parent, then by time */
 	size_t fork_cnt;
 	size_t fork_cap;
 	struct image_set ancestors;   /* images that have living descendants */
-	struct image_set descendants; /* children of the forks that still matter */
+	struct image_set descendants; /* children of the forks in which `matters` is set */
 
 	/* blocks of the walk in progress */
 	struct inherited_block *blocks;

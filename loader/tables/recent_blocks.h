@@ -17,7 +17,7 @@
 
 struct recent_blocks {
 	struct memleak_recent *buckets;
-	size_t bucket_cnt; /* a power of two */
+	size_t bucket_cnt; /* number of buckets, a power of two */
 	struct memleak_filter *filter;
 	size_t filter_cnt;
 	enum memleak_domain domain;

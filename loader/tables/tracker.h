@@ -43,7 +43,7 @@ struct tracker {
 	 */
 	bool (*is_gone)(void *arg, const struct memleak_block_key *key,
 			const struct memleak_block *block);
-	struct descendants *descendants; /* NULL if images do not inherit blocks */
+	struct descendants *descendants; /* inherited blocks; NULL if images inherit none */
 	/*
 	 * True for a program that runs second for an event: if the first program has missed the
 	 * event, the second one handles it and counts it as rescued.
@@ -54,20 +54,21 @@ struct tracker {
 	uint64_t page_offset;  /* offset that reports add to the addresses of pages */
 
 	struct block_tables
-		blocks; /* a single table, unless the source calls block_tables_watch() */
+		blocks; /* tables of blocks: one, unless the source calls block_tables_watch() */
 	int sites_fd;
 	int counters_fd;
 	int summaries_fd;
 	struct recent_blocks recent;
-	volatile struct memleak_reading *reading; /* NULL if blocks are not reallocated */
-	uint32_t reading_number; /* last number given to a reading or to a set of pictures */
-	uint32_t picture_number; /* number of the last set of pictures; 0 if there is none */
+	volatile struct memleak_reading *reading; /* the walk in progress, as the programs see it;
+						     NULL if blocks are not reallocated */
+	uint32_t reading_number; /* latest number given to a reading or to a set of pictures */
+	uint32_t picture_number; /* number of the current set of pictures; 0 if there is none */
 	struct quotas quotas;
 	struct stack_table stacks;
 	uint64_t purged_bytes; /* total bytes of the blocks deleted because their image has ended */
 
 	struct stats stats; /* statistics as of the last snapshot */
-	uint64_t resolved;  /* sites whose frames were resolved later */
+	uint64_t resolved;  /* number of sites whose frames were resolved later */
 };
 
 /*

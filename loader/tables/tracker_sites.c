@@ -28,9 +28,10 @@ static uint64_t plain_hash(const struct memleak_stack *stack, const struct scrip
 }
 
 /*
- * Resolves the frames of a stack, and finds the site to which the stack's own site is joined. If
- * all frames are certain, this is the site of the resolved stack. Otherwise it is the site with the
- * hash of the unresolved stack, which is the stack's own site unless the stack was deferred.
+ * Resolves the frames of a stack, and sets the fields resolved_stack and resolved_id, which say to
+ * which site the entry's site is joined. If all frames are certain, this is the site of the
+ * resolved stack. Otherwise it is the site of the unresolved stack; unless the stack was deferred,
+ * that is the entry's site itself.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack,
 		    const struct script_frames *scripts)

@@ -18,7 +18,8 @@
 #include "report/snapshot_own.h"
 
 /*
- * Makes the programs read the clock again; otherwise they use its last value until the next tick.
+ * Makes the programs read the clock again. Otherwise they use the time that they have read before,
+ * until the next tick.
  */
 static void renew_clocks(const struct tracker *tracker)
 {

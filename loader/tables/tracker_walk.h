@@ -37,8 +37,8 @@ int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_w
 int tracker_walk_add(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 		     const struct block *block, uint64_t birth_ns);
 /*
- * Adds a block that a process inherited by fork() and that is not in the kernel tables as a block
- * of this process, such as a mapping. site: the site where the ancestor allocated the block.
+ * Adds a block, such as a mapping, that a process has inherited by fork(), but that the kernel
+ * tables do not list as a block of this process. site: site where the ancestor allocated the block.
  */
 int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 			 const struct block *block, uint64_t birth_ns);
