@@ -20,8 +20,8 @@ static inline int array_room(void *items, size_t *cap, size_t wanted, size_t ite
 }
 
 /*
- * Shifts the items from index `at` on by one place towards the end. The array must have room for
- * one more item.
+ * Shifts the item at index `at`, and all items after it, by one place towards the end. The array
+ * must have room for one more item.
  */
 #define array_open(items, cnt, at) array_shift((items), (cnt), (at), sizeof(*(items)))
 /* Removes the item at an index, keeps the order of the remaining items, and decrements *cnt. */

@@ -37,7 +37,7 @@ static inline struct timespec clock_timespec(uint64_t monotonic_ns)
 	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 }
 
-/* Returns the CLOCK_MONOTONIC time in within_ns nanoseconds from now. */
+/* Returns the CLOCK_MONOTONIC time that is within_ns nanoseconds after now. */
 static inline uint64_t clock_deadline_ns(uint64_t within_ns)
 {
 	return clock_ns(CLOCK_MONOTONIC) + within_ns;

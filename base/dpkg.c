@@ -11,7 +11,10 @@
 
 #include "base/cleanup.h"
 
-/* Packages built before /usr was merged list /lib instead of /usr/lib. */
+/*
+ * Packages built before the merge of / and /usr list a file as /lib/..., even where its path is now
+ * /usr/lib/...
+ */
 static bool is_same_file(const char *listed, const char *path)
 {
 	return !strcmp(listed, path) ||

@@ -34,8 +34,8 @@ bool is_plain_character(uint32_t character)
 }
 
 /*
- * Returns the length of the UTF-8 character that begins with `byte`; 0 if the byte is invalid.
- * *bits: those bits of the character that this byte contains.
+ * Returns the length of the UTF-8 character that begins with `byte`; 0 if the byte is invalid. Sets
+ * *bits to the bits of the character that are in this byte.
  */
 static size_t utf8_first(unsigned char byte, uint32_t *bits)
 {

@@ -11,7 +11,7 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
-/* number of tickets taken, and number of the ticket that owns the lock */
+/* number of tickets handed out so far, and the ticket that owns the lock */
 static uint64_t taken, served;
 static atomic_bool interrupted;
 static _Thread_local bool shares;

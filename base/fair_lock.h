@@ -32,12 +32,14 @@ void fair_lock_end_sharing(void);
 int fair_lock_poll(struct pollfd *fd, int timeout_ms);
 
 /*
- * With true, ends waits of threads that have called fair_lock_begin_sharing(); with false, lets
- * them wait again.
+ * interrupt: true makes fair_lock_poll() return early in threads that have called
+ * fair_lock_begin_sharing(); false lets these threads wait again.
  */
 void fair_lock_interrupt(bool interrupt);
-/* True if the calling thread has called fair_lock_begin_sharing() and should not wait, due to
- * fair_lock_interrupt(). */
+/*
+ * True if the calling thread has called fair_lock_begin_sharing() and must not wait, since
+ * fair_lock_interrupt(true) was called.
+ */
 bool fair_lock_is_interrupted(void);
 
 #endif

@@ -4,12 +4,13 @@
  *
  * There are three sources of these numbers, which differ on overlayfs and btrfs, so compare only
  * numbers from one source:
- *  - stat(), by file_id_of(). An overlay has different numbers in each mount. Good enough for
- *    caches of file contents: if one file is taken for two, it only costs memory.
- *  - maps, in struct mapping. mapped_file_is() compares an open file with these.
- *  - the file below an overlay, by backing_inode(): identifies probed files. Containers made from
- *    one container image share these files. The numbers come from a BPF program, which not every
- *    kernel supports.
+ *  - stat(), read by file_id_of(). A file in an overlay has different numbers in each mount. Good
+ *    enough for caches of file contents: if one file is taken for two, it only costs memory.
+ *  - /proc/PID/maps, stored in struct mapping. mapped_file_is() compares an open file with these
+ *    numbers.
+ *  - the file below an overlay, found by backing_inode(). These numbers identify probed files,
+ *    which containers made from one container image share. The numbers come from a BPF program,
+ *    which not every kernel supports.
  * A cgroup is identified by its inode number only, since BPF programs know only that number.
  */
 #ifndef BASE_FILE_ID_H

@@ -12,7 +12,7 @@
 struct majority {
 	uint32_t cnt; /* count of numbers in the stream */
 	uint32_t numbers[MAJORITY_COUNTERS];
-	/* count of each number in the stream, too low by cnt / 5 at most */
+	/* count of each number in the stream; may be too low, by at most cnt / 5 */
 	uint32_t counts[MAJORITY_COUNTERS];
 };
 

@@ -68,7 +68,7 @@ static int make(const struct path_walk *walk, const char *name)
 
 	if (fd < 0)
 		return -errno;
-	/* Ignore errors: if root may not change the owner here, root owns the file. */
+	/* Ignore errors: if root may not change the owner here, the file stays root's. */
 	if (user != UINT32_MAX && group != UINT32_MAX) {
 		int err = fchown(fd, user, group);
 
@@ -164,8 +164,8 @@ static int open_again(int path_fd)
 }
 
 /*
- * Opens the last part of the path. Returns -EAGAIN if it was a symbolic link, which is now replaced
- * by its target.
+ * Opens the last part of the path. If it is a symbolic link, replaces the link by its target in the
+ * remaining path, and returns -EAGAIN.
  */
 static int open_last(struct path_walk *walk, const char *name)
 {

@@ -13,9 +13,9 @@ size_t parallel_worker_cnt(void);
 
 /*
  * Calls work() once for each number below worker_cnt (at most 64), each in its own thread, and
- * waits for all calls. The calling thread makes the call for number 0, and the calls of threads
- * that cannot be started. If calls spend time waiting, a worker_cnt above the number of processors
- * is useful.
+ * waits for all calls. The calling thread makes the call for number 0, and also the calls for which
+ * no thread could be started. If calls spend time waiting, a worker_cnt above the number of
+ * processors is useful.
  */
 void parallel_run(size_t worker_cnt, void (*work)(void *arg, size_t worker), void *arg);
 

@@ -21,8 +21,8 @@ bool proc_shows_memory(pid_t tid);
 pid_t proc_living_thread(pid_t pid);
 
 /*
- * Calls visit() for each process until a call returns non-zero. Returns that value, 0 if there was
- * none, or a negative errno.
+ * Calls visit() for each process until a call returns non-zero. Returns that value, 0 if all calls
+ * returned 0, or a negative errno.
  */
 int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg);
 
@@ -52,8 +52,8 @@ int proc_read(pid_t pid, const char *name, char **ret);
 uint64_t proc_cpu_ns(pid_t pid);
 
 /*
- * Returns how long the main thread of a process has been runnable, but waiting for a processor; 0
- * if unknown.
+ * Returns the total time, in ns, that the main thread of a process was runnable, but waited for a
+ * processor; 0 if unknown.
  */
 uint64_t proc_delay_ns(pid_t pid);
 
@@ -62,8 +62,9 @@ char *proc_comm(pid_t pid);
 char *proc_thread_comm(pid_t pid, pid_t tid);
 
 /*
- * Finds a field in the text of a status file. Returns its value: the rest of the text after
- * "FIELD:" and blanks, which continues beyond the newline. Returns NULL if there is no such field.
+ * Finds a field in the text of a status file. Returns a pointer into the text, to the field's value
+ * after "FIELD:" and blanks: the value ends at the newline, not at a NUL. Returns NULL if there is
+ * no such field.
  */
 const char *proc_status_field(const char *status, const char *field);
 /* Returns the first number in the value of a field; -1 if there is none. */

@@ -122,7 +122,10 @@ static bool parse_line(struct line line, char *store, struct mapping *ret)
 	return true;
 }
 
-/* Size of the cache of recent paths, by which nearby mappings with the same path share one copy. */
+/*
+ * Size of the cache of recent paths, through which nearby mappings with the same path share one
+ * copy of it.
+ */
 #define RECENT_PATHS 256
 #define HASHED_BYTES 64
 
@@ -136,11 +139,12 @@ static bool parse_line(struct line line, char *store, struct mapping *ret)
 struct reading {
 	struct proc_maps maps;
 	size_t cap;
-	size_t *paths; /* per mapping: offset of its path in maps.path_store */
+	size_t *paths; /* offset of each mapping's path in maps.path_store */
 	size_t paths_cap;
 	size_t store_len;
 	size_t store_cap;
-	size_t recent[RECENT_PATHS]; /* per hash: offset in maps.path_store of a recent path */
+	/* indexed by a path's hash: offset in maps.path_store of a recent path */
+	size_t recent[RECENT_PATHS];
 	uint64_t last_end;
 	off_t at;   /* offset of the next read in the maps file */
 	char *path; /* buffer for the current line's path */
@@ -239,8 +243,8 @@ static size_t anonymous_end(const struct proc_maps *maps, size_t at)
 }
 
 /*
- * True if both mappings map one file, and between them exactly `bytes` bytes of the file are
- * missing.
+ * True if both mappings map the same file, and the part of the file between them, which neither
+ * maps, has exactly `bytes` bytes.
  */
 static bool misses(const struct mapping *before, const struct mapping *behind, uint64_t bytes)
 {
@@ -297,7 +301,7 @@ static int end_reading(struct reading *reading, int err, struct proc_maps *ret)
 		maps->mappings[i].path = maps->path_store + reading->paths[i];
 	free(reading->paths);
 	find_moved(maps);
-	/* Allocate `mappings` even if there are none. */
+	/* Allocate the array `mappings` even if the process has no mappings. */
 	if (!err && array_reserve(&maps->mappings, &reading->cap, maps->cnt + 1))
 		err = -ENOMEM;
 	if (err) {

@@ -56,7 +56,8 @@ struct proc_maps {
 	char *path_store; /* memory with all paths; several mappings may share a path */
 	size_t text_bytes;
 	/*
-	 * No line is missing: each one was valid, and the image still existed after the last read.
+	 * True if no line is missing: each line was valid, and the image still existed after the
+	 * last read.
 	 */
 	bool whole;
 	bool cut; /* reading stopped at PROC_MAPS_LINES_MAX or PROC_MAPS_BYTES_MAX */

@@ -9,11 +9,12 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Says which symbolic links are followed. */
+/* Selects the symbolic links that are followed. */
 enum links {
 	LINKS_ALL,
-	LINKS_BEFORE, /* links in the folders of the path, but not as its last part */
-	LINKS_NONE,   /* no links in any part of the path */
+	/* follows symbolic links in folders of the path, but not in its last component */
+	LINKS_BEFORE,
+	LINKS_NONE, /* follows no symbolic links */
 };
 
 /*

@@ -17,14 +17,17 @@ enum test_knob {
 	TEST_KNOB_KERNEL_HOOKS,
 	/* MEMLEAK_KERNEL_PROGRAMS: program type: "tp_btf", "raw_tp" or "classic" */
 	TEST_KNOB_KERNEL_PROGRAMS,
-	/* MEMLEAK_LINKS: kind of uprobe links: "multi", "perf" or "shape"; default "session" */
+	/*
+	 * MEMLEAK_LINKS: kind of uprobe links to use instead of "session": "multi", "perf" or
+	 * "shape"
+	 */
 	TEST_KNOB_LINKS,
 	/* MEMLEAK_PATIENCE: factor on time limits for finding names and for reading processes */
 	TEST_KNOB_PATIENCE,
 	TEST_KNOB_PLACE, /* MEMLEAK_PLACE: "entry" places all probes on first instructions */
 	/* MEMLEAK_POOL_ROUND_MS: interval between searches for unused probes */
 	TEST_KNOB_POOL_ROUND_MS,
-	/* MEMLEAK_RECENT_BUCKETS: buckets of the table of recent blocks, or 0 */
+	/* MEMLEAK_RECENT_BUCKETS: number of buckets of the recent-block cache; 0: no cache */
 	TEST_KNOB_RECENT_BUCKETS,
 	TEST_KNOB_RECORDS_BYTES, /* MEMLEAK_RECORDS_BYTES: size of the record ring */
 	/* MEMLEAK_SECCOMP: "kills": act as if return probes were fatal under seccomp filters */
