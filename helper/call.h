@@ -9,7 +9,7 @@
 
 #include "helper/helper.h"
 
-/* Parses an answer; may take the fd out of it. Returns 0, -EPROTO or -ENOMEM. */
+/* Parses an answer; may take over its fd. Returns 0, -EPROTO or -ENOMEM. */
 typedef int (*helper_take_fn)(void *arg, struct message *answer);
 
 /*
@@ -27,7 +27,8 @@ int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take
 
 /*
  * Like helper_take(), but returns -EINTR within 50 ms after a termination signal, and -ETIMEDOUT
- * early in a report thread that should hurry. In both cases the helper continues.
+ * before the deadline in a thread that fair_lock_interrupt() forbids to wait. In both cases the
+ * helper continues.
  */
 int helper_take_unless_ended(struct helper *helper, uint64_t deadline_ns, helper_take_fn take,
 			     void *arg);
@@ -40,8 +41,8 @@ int helper_call(struct helper *helper, struct message *request, uint64_t deadlin
 		helper_take_fn take, void *arg);
 
 /*
- * Handles a request; may take the fd out of it, and may send answers itself. If `reply` is not
- * empty afterwards, it is sent. An error ends the helper.
+ * Handles a request; may take over its fd, and may send answers itself. If `reply` is not empty
+ * afterwards, it is sent. An error ends the helper.
  */
 typedef int (*helper_handle_fn)(void *arg, struct message *request, struct message *reply);
 

@@ -103,9 +103,9 @@ static int keep_effective(void)
 
 /*
  * Changes to the helper's own user. In a user namespace that lacks this user id, the process stays
- * root, but without capabilities. Keeps the capabilities that the next steps need. The change
- * clears the parent-death signal and the dumpable flag; restores both. The dumpable flag makes the
- * user own /proc/self.
+ * root, but without capabilities. Keeps the capabilities that the next steps need. The change of
+ * the user clears the parent-death signal and the dumpable flag; this function sets both again.
+ * With the dumpable flag, the new user owns /proc/self.
  */
 static void change_user(void)
 {
@@ -249,12 +249,13 @@ static const struct rule allowed_arguments[] = {
 	/* Refuse MSG_FASTOPEN, which would connect the socket. */
 	{SCMP_SYS(sendmsg), {{2, MSG_FASTOPEN, 0}}},
 	/*
-	 * Allow the C library's fstat(). With a path, this call would only show whether a file
-	 * exists.
+	 * Allow newfstatat() with AT_EMPTY_PATH, which the C library uses for fstat(). Even with a
+	 * path, this call could only show whether a file exists.
 	 */
 	{SCMP_SYS(newfstatat), {{3, UINT64_MAX, AT_EMPTY_PATH}}},
 	/*
-	 * Allow only these fcntl() commands: others send signals, or lock files of other processes.
+	 * Allow only these fcntl() commands: other commands can cause signals, or lock files that
+	 * other processes use.
 	 */
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_DUPFD_CLOEXEC}}},
 	{SCMP_SYS(fcntl), {{1, UINT32_MAX, F_GETFD}}},
@@ -284,7 +285,7 @@ static const int serving_calls[] = {
 static const struct rule serving_arguments[] = {
 	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_NODELAY}}},
 	{SCMP_SYS(setsockopt), {{1, UINT32_MAX, IPPROTO_TCP}, {2, UINT32_MAX, TCP_CORK}}},
-	/* Without an address, sendto() reaches only the connected client. */
+	/* Allow sendto() only without an address: it then reaches only the connected client. */
 	{SCMP_SYS(sendto), {{3, MSG_FASTOPEN, 0}, {4, UINT64_MAX, 0}}},
 };
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* 1 in builds with AddressSanitizer, which needs some exceptions; else 0. */
+/* 1 in builds with AddressSanitizer, for which some restrictions are lifted; else 0. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HELPER_SANITIZED 1
 #elif defined(__has_feature)

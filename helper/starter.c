@@ -102,8 +102,8 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 #if HELPER_SANITIZED
 	/*
 	 * Check only this kind of helper for leaks: other kinds load network libraries, which do
-	 * leak. In a child forked by a thread other than the main one, memory that only the main
-	 * thread's stack refers to would appear leaked.
+	 * leak. Also check only if the main thread forked the helper: in a child of another thread,
+	 * memory to which only the main thread's stack refers would appear leaked.
 	 */
 	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)
 		__lsan_do_leak_check();
@@ -160,7 +160,10 @@ static void leave_stuck(pid_t pid)
 	}
 }
 
-/* True if pid is a child that was not reaped yet. Until then no other process can have this pid. */
+/*
+ * True if pid is a child that was not reaped yet. Until it is reaped, no other process can have
+ * this pid.
+ */
 static bool is_child(pid_t pid)
 {
 	siginfo_t info;

@@ -19,12 +19,12 @@
 /* Returns the starter's pid or a negative errno. Starts the starter if needed. */
 pid_t starter_pid(void);
 
-/* True if the starter has ended. Then no helper can be started any more. */
+/* True if the starter ended unexpectedly: no helper can be started any more. */
 bool starter_is_gone(void);
 
 /*
- * Starts a helper and passes it `sock`, its end of a socket pair, which is closed here. Returns the
- * helper's pid or a negative errno.
+ * Starts a helper and passes it `sock`, the helper's end of a socket pair. Always closes `sock` in
+ * this process. Returns the helper's pid or a negative errno.
  */
 pid_t starter_fork(const struct helper_kind *kind, int sock);
 
