@@ -62,7 +62,7 @@ int prober_interpreter(int fd, uint64_t deadline_ns, struct interpreter *ret);
 struct script_place {
 	char *name; /* qualified name of the function */
 	char *path;
-	uint32_t line; /* 0 if not known */
+	uint32_t line; /* line number; 0 if not known */
 };
 
 /*

@@ -27,7 +27,7 @@ struct code_file {
 	struct code_import *imports; /* imports sorted by slot */
 	size_t import_cnt;
 	size_t import_cap;
-	/* number of instructions followed so far in this file; used by function_returns.c */
+	/* number of instructions that function_returns.c has visited so far in this file */
 	uint64_t followed;
 };
 

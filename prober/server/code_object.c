@@ -12,7 +12,7 @@
 #define STRING_MAX 4096
 #define LINES_MAX (1U << 20)
 
-/* Offsets in a variable-sized object: of its size, and of the data of a bytes object. */
+/* Offset of the size in any variable-sized object, and offset of the data in a bytes object. */
 #define OBJECT_SIZE 16
 #define BYTES_DATA 32
 
@@ -111,7 +111,7 @@ static int read_lines(const struct object_memory *memory, uint64_t addr, struct 
 	return read_at(memory, at + BYTES_DATA, code->lines, len) ? 0 : -EFAULT;
 }
 
-/* Checks that the object is still the one that is meant, and reads its first line. */
+/* Checks that the expected object is still at addr, and reads its first line number. */
 static int check(const struct object_memory *memory, uint64_t addr, uint32_t cookie,
 		 struct code_object *code)
 {
@@ -135,7 +135,7 @@ int code_object_read(const struct object_memory *memory, const struct python_lay
 		err = read_string(memory, layout, addr + CODE_PATH, &code.path);
 	if (!err)
 		err = read_lines(memory, addr + CODE_LINES, &code);
-	/* The object may have been freed meanwhile. */
+	/* Check again: the object may have been freed during these reads. */
 	if (!err)
 		err = check(memory, addr + layout->argument_cnt, cookie, &code);
 	if (err)

@@ -25,7 +25,7 @@ struct code_object {
 };
 
 /*
- * Reads the code object at addr. cookie: memleak_script_cookie() of the code object that is meant.
+ * Reads the code object at addr. cookie: memleak_script_cookie() of the expected code object.
  * Returns 0, -ESTALE (another object is there by now), -EFAULT or -ENOMEM.
  */
 int code_object_read(const struct object_memory *memory, const struct python_layout *layout,

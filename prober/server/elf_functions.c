@@ -32,7 +32,10 @@ struct symbol_search {
 	size_t order_cnt;
 	struct definitions *definitions; /* definitions found, indexed like the wanted names */
 	struct elf_function *found;
-	/* for each item of `found`: index of the previous one with its name, or NONE */
+	/*
+	 * for each item of `found`: index of the previous item with the same name; NONE if there is
+	 * none
+	 */
 	size_t *before;
 	size_t found_cnt;
 	size_t found_cap;
@@ -201,8 +204,8 @@ static size_t count_before(const struct symbol_search *search, uint64_t offset)
 }
 
 /*
- * Ends the room of a function at the next symbol, since code may be entered at any symbol. sym: the
- * symbol that limits the nearest function before it.
+ * Limits the `room` of the nearest found function before the symbol `sym`: the room ends at `sym`,
+ * since code may be entered at any symbol.
  */
 static int limit_room(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {

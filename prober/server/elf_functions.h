@@ -13,10 +13,10 @@
 struct elf_function {
 	size_t name;     /* index in the list of wanted names */
 	uint64_t offset; /* file offset of the entry, for a uprobe */
-	bool exported;   /* in the dynamic symbol table, so that other modules may call it */
-	bool local;      /* static, so that other source files of its module cannot call it */
-	uint64_t size;   /* size in the function's symbol, in bytes; 0 if unknown */
-	uint64_t room;   /* distance from the function's entry to the next symbol, in bytes */
+	bool exported; /* the function is in the dynamic symbol table: other modules may call it */
+	bool local;    /* the function is static: other source files of its module cannot call it */
+	uint64_t size; /* size of the function, in bytes, as stated by its symbol; 0 if unknown */
+	uint64_t room; /* distance from the function's entry to the next symbol, in bytes */
 	struct {
 		uint64_t offset;
 		uint64_t size;

@@ -46,7 +46,7 @@ struct wanted_functions {
 /* The instruction on which a probe is placed. */
 struct probe_place {
 	uint64_t offset; /* distance, in bytes, from the function's entry */
-	/* all kernel versions that have such probes emulate the instruction */
+	/* under a probe, the kernel emulates the instruction instead of single-stepping it */
 	bool emulated;
 	char *insn; /* disassembly, from malloc(); NULL if unknown */
 };
@@ -55,14 +55,14 @@ enum function_verdict {
 	FUNCTION_RETURNS, /* all return instructions of the function were found */
 	/* each path to a return calls another wanted function, `through` */
 	FUNCTION_THROUGH,
-	/* some code could not be followed, or following was not requested */
+	/* some code could not be analysed, or wanted_function.followed was false */
 	FUNCTION_UNKNOWN,
 };
 
 struct found_function {
 	size_t name;     /* index in the list of wanted functions */
 	uint64_t offset; /* file offset of the entry, for a uprobe */
-	bool exported;   /* in the dynamic symbol table, so that other modules may call it */
+	bool exported; /* the function is in the dynamic symbol table: other modules may call it */
 	struct probe_place place;
 	enum function_verdict verdict;
 	size_t through;    /* with FUNCTION_THROUGH: index of the wanted function that is called */

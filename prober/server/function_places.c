@@ -22,8 +22,8 @@
 
 #define CHUNK (1 << 20)
 /*
- * Maximum size of code searched for jumps, in bytes. The largest programs have about as much, which
- * takes 0.1 s.
+ * Maximum size of code searched for jumps, in bytes. The largest programs have about as much code;
+ * searching it takes 0.1 s.
  */
 #define SCAN_MAX (256 << 20)
 
@@ -34,7 +34,9 @@ struct place_search {
 	const unsigned int *argument_cnts;
 	size_t cnt;
 	struct probe_place *places;
-	/* per function: a jump leads past the function's entry, but not past its probe */
+	/*
+	 * per function: true if some jump leads to code after the function's entry, up to its probe
+	 */
 	bool *entered;
 	uint64_t scanned;
 };

@@ -13,9 +13,9 @@
 
 #include "base/array.h"
 
-/* Maximum instructions followed per function. An allocator's slow path has a few hundred. */
+/* Maximum instructions visited per function. An allocator's slow path has a few hundred. */
 #define FOLLOWED_MAX 20000
-/* Maximum instructions followed per file, over all its functions. */
+/* Maximum instructions visited per file, in all its functions together. */
 #define FILE_FOLLOWED_MAX 1000000
 #define NO_NAME SIZE_MAX
 
@@ -40,15 +40,15 @@ struct code_walk {
 	const struct named_functions *named;
 	uint64_t entry;
 	bool past_named; /* second pass: continue after calls of named functions */
-	void *seen;      /* tree of the addresses of followed instructions */
+	void *seen;      /* tree of the addresses of visited instructions */
 	size_t seen_cnt;
-	uint64_t *todo; /* addresses from which code is still to be followed */
+	uint64_t *todo; /* addresses of instructions that are still to be visited */
 	size_t todo_cnt;
 	size_t todo_cap;
 	uint64_t *returns;
 	size_t return_cnt;
 	size_t return_cap;
-	/* index of the named function that the followed paths call; NO_NAME if there is none */
+	/* index of the named function that the visited code calls; NO_NAME if there is none */
 	size_t through;
 	bool tables; /* an instruction reads from what may be a jump table */
 	int err;
@@ -112,7 +112,10 @@ static size_t named_as(const struct code_walk *walk, const char *name)
 	return NO_NAME;
 }
 
-/* The target of a branch. If a branch leads to a PLT stub, the target is that of the stub. */
+/*
+ * The target of a branch. If a branch leads to a PLT stub, this is the function to which the stub
+ * jumps.
+ */
 struct destination {
 	uint64_t addr;    /* address of the target; 0 if it is in another file, or unknown */
 	const char *name; /* name of the symbol, if it is imported; else NULL */

@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-/* Parts of the evaluation loop: the function, and the code that compilers move out of it. */
+/*
+ * Number of parts of the evaluation loop: the function, and the code that compilers move out of it.
+ */
 #define LOOP_PARTS 2
 
 struct loop_part {
@@ -14,13 +16,13 @@ struct loop_part {
 };
 
 struct interpreter {
-	uint32_t version; /* as in Py_Version: 0x030b02f0 for 3.11.2 */
+	uint32_t version; /* version in the format of Py_Version: 0x030b02f0 for 3.11.2 */
 	/*
-	 * Distance of _PyRuntime in memory from the beginning of the file, if the whole file were
-	 * mapped like the segment that has the evaluation loop.
+	 * Distance of _PyRuntime from the address (start - offset), where `start` and `offset` are
+	 * those of the mapping that contains the evaluation loop (struct mapping).
 	 */
 	uint64_t runtime;
-	struct loop_part loop[LOOP_PARTS]; /* unused parts are empty */
+	struct loop_part loop[LOOP_PARTS]; /* parts of the evaluation loop; unused ones are empty */
 };
 
 /* Returns 0, or -ENOEXEC if the file has no CPython from version 3.11 on. */

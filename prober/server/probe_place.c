@@ -40,8 +40,8 @@ static bool is_emulated(const uint8_t *insn, size_t len)
 
 /*
  * For each register that the System V ABI lets a function overwrite: the number of the argument in
- * it, or NO_ARGUMENT. For all other registers 0: these must keep their values, as the caller needs
- * them and stack walks start from them.
+ * it, or NO_ARGUMENT. 0 for all other registers, which must keep their values: the caller needs
+ * these values, and stack walks start from them.
  */
 static const uint8_t argument_of[X86_REG_ENDING] = {
 	[X86_REG_RAX] = NO_ARGUMENT,

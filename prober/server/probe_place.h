@@ -16,7 +16,7 @@ struct function_code {
 	uint16_t machine; /* e_machine; places are searched only for EM_X86_64 */
 	const uint8_t *bytes;
 	size_t len;
-	bool whole; /* the bytes are exactly those of the function */
+	bool whole; /* `bytes` is the whole function, and nothing else */
 	/* address of the first byte; only differences between addresses matter */
 	uint64_t address;
 	/* offset of the next symbol after the entry, since other code may jump to any symbol */

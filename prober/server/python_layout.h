@@ -11,27 +11,28 @@
 
 struct python_layout {
 	uint32_t version; /* major and minor version: 0x030b for 3.11 */
-	uint32_t key;     /* in _PyRuntime: the key of the thread state (Py_tss_t) */
-	/* in a thread state */
-	uint32_t thread;
-	/* if has_holder: pointer to the cframe; otherwise: pointer to the current frame */
+	uint32_t key;     /* in _PyRuntime: offset of the thread state's key (Py_tss_t) */
+	uint32_t thread;  /* in a thread state: offset of the thread pointer */
+	/*
+	 * in a thread state: offset of the pointer to the cframe if has_holder, else of the pointer
+	 * to the current frame
+	 */
 	uint32_t holder;
 	bool has_holder;
-	/* in a cframe */
-	uint32_t held;
-	/* in a frame */
-	uint32_t previous;
-	uint32_t code;
-	uint32_t instr;
-	uint32_t border; /* byte that marks the last frame of a run of the evaluation loop */
+	uint32_t held;     /* in a cframe: offset of the pointer to the current frame */
+	uint32_t previous; /* in a frame: offset of the pointer to the caller's frame */
+	uint32_t code;     /* in a frame: offset of the pointer to the code object */
+	uint32_t instr;    /* in a frame: offset of the pointer to the instruction */
+	/* in a frame: offset of the byte that marks the last frame of an evaluation loop's run */
+	uint32_t border;
 	uint8_t border_value;
-	bool border_is_empty; /* the marked frame runs no code */
-	/* in a code object */
-	uint32_t argument_cnt; /* first of five 4-byte words; the fifth word is the first line */
-	uint32_t instructions;
-	/* in a string */
-	uint32_t ascii;
-	uint32_t other;
+	/* the marked frame runs no code: the run ends at the frame before it */
+	bool border_is_empty;
+	/* in a code object: offset of five 4-byte words; the fifth is the first line's number */
+	uint32_t argument_cnt;
+	uint32_t instructions; /* in a code object: offset of the instructions */
+	uint32_t ascii;        /* in an ASCII string: offset of the characters */
+	uint32_t other;        /* in any other string: offset of the characters */
 };
 
 /* Returns the layout of a version as in Py_Version; NULL if it is not known. */
