@@ -88,8 +88,8 @@ static const char *below_debug_folder(const char *path)
 
 /*
  * Opens a file that may be sent to the helper, which checks whether it matches. The file must be
- * world-readable or belong to the owner of the module's file, so that a debug link cannot disclose
- * a file that its author may not read.
+ * world-readable or belong to the owner of the module's file, so that the author of a debug link
+ * cannot see the contents of files that only others may read.
  */
 static int open_for_owner(const struct module *module, int root_fd, const char *path,
 			  enum links links, struct stat *st)

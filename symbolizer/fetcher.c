@@ -202,8 +202,8 @@ static int change_user(void)
 }
 
 /*
- * Gives up all rights that the calling user does not have, so that data of a hostile server is
- * parsed without these rights.
+ * Changes the user if memleak is root, and drops all capabilities, so that the data of a hostile
+ * server is not parsed with the rights of root.
  */
 static int give_up_rights(void)
 {

@@ -66,7 +66,7 @@ struct sym_location {
 	const struct sym_frame *frames;
 };
 
-/* Module of places in scripts, which have no address. */
+/* Value of sym_location.module for places in scripts, which have no address. */
 #define SYM_SCRIPT "[script]"
 
 static inline bool sym_is_script(const struct sym_location *location)
@@ -76,7 +76,7 @@ static inline bool sym_is_script(const struct sym_location *location)
 
 enum sym_kind {
 	SYM_CODE,
-	SYM_DATA, /* addr is any address in a variable; not for the kernel */
+	SYM_DATA, /* a variable, given by any address in it; not for the kernel */
 	SYM_TLS,  /* a thread-local variable of the program; not for the kernel */
 	SYM_KIND_CNT,
 };

@@ -111,7 +111,10 @@ static int find_owner(struct parse *parse, const struct line *line, uint32_t *re
 		number = parse->owner_of(parse->arg, line->owner, line->owner_len);
 	if (number < 0)
 		return number;
-	/* Point to the latest line: the text of older lines is overwritten by keep_name(). */
+	/*
+	 * Let last_owner point into the latest line: keep_name() overwrites the text of older
+	 * lines.
+	 */
 	parse->last_owner = line->owner;
 	parse->last_owner_len = line->owner_len;
 	parse->last_number = number;

@@ -25,8 +25,8 @@ struct loaded_module {
 	size_t name_len;
 	uint64_t start; /* start of the module's text; 0 if hidden */
 	/*
-	 * start plus total size; too high on newer kernels, which place parts of the module
-	 * elsewhere; 0 if hidden
+	 * start plus total size of the module; 0 if hidden. Too high on newer kernels, which place
+	 * parts of the module elsewhere.
 	 */
 	uint64_t end;
 };

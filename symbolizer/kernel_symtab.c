@@ -183,9 +183,9 @@ static int read_modules(struct kernel_symtab *symtab)
 }
 
 /*
- * Returns the highest possible end of a symbol: the end of its module, if the symbol is inside the
- * module's range; else ENDLESS_BYTES after the symbol's start, as in a module's separate init
- * memory.
+ * Returns the highest possible end of a symbol: the end of its module if the symbol is inside the
+ * module's range; otherwise (for example in a module's init memory) ENDLESS_BYTES after the
+ * symbol's start.
  */
 static uint64_t end_of(const struct kernel_part *part, const struct kernel_symbol *symbol)
 {

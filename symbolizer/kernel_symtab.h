@@ -24,8 +24,8 @@ struct kernel_part {
 	uint64_t start;
 	uint64_t end;        /* end address; 0 if unknown */
 	char *build_id;      /* build id in hex; NULL if unknown */
-	bool gone;           /* unloaded, or reloaded at another address */
-	bool searched;       /* its file with DWARF has been looked for */
+	bool gone;           /* the module was unloaded, or reloaded at another address */
+	bool searched;       /* a file with its DWARF has been searched for */
 	struct module *file; /* file with its DWARF; NULL if none was found */
 };
 

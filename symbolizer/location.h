@@ -26,10 +26,13 @@ struct location {
 	/* kernel part that contains the address; NULL if there was none, or in a process's space */
 	const struct kernel_part *part;
 	struct module *module; /* file in which the name is searched; NULL if there is none */
-	struct name *name;     /* entry for the address in that file; NULL if there is no file */
+	struct name *name;     /* the address's struct name in `module`; NULL if there is no file */
 	struct sym_frame own;  /* the only frame as long as no name is found */
 	char *own_symbol;      /* name of the function, from a JIT map or from kallsyms */
-	/* frames from DWARF, with the function from `own`; NULL if there are none */
+	/*
+	 * kernel only: frames from DWARF, but the outermost function's name and offset are those of
+	 * `own`; NULL if there are none
+	 */
 	struct sym_frame *kernel_frames;
 	/* value of name->frames from which kernel_frames was built */
 	const struct sym_frame *published;
@@ -37,7 +40,10 @@ struct location {
 };
 
 struct locations {
-	/* newest location of each address; code: newest[`exact`]; data and TLS: newest[1 + kind] */
+	/*
+	 * maps from addresses to their newest locations: newest[`exact`] for code, newest[1 + kind]
+	 * for data and TLS
+	 */
 	struct hash_map newest[1 + SYM_KIND_CNT];
 	struct location **all; /* all locations, including those that were replaced */
 	size_t cnt;

@@ -24,10 +24,11 @@ struct name {
 	uint64_t offset; /* file offset of the instruction; an address if the module has anchors */
 	uint64_t anchor; /* for variables: anchor as in server/protocol.h */
 	/*
-	 * true: frame offsets count from the function to this address; false: to the next address
+	 * False for a return address: `offset` is then that of the byte before the return address,
+	 * but the offsets in `frames` are those of the return address itself.
 	 */
 	bool exact;
-	bool listed; /* on the module's todo list */
+	bool listed; /* the name is on the module's todo list */
 	enum name_level level;
 	unsigned int generation; /* module->generation at the time of the lookup */
 	/* ELF virtual address of the instruction or variable; valid from NAME_SYMBOL on */
@@ -50,21 +51,30 @@ struct module {
 	uint32_t id; /* index in the list of modules */
 	/* file descriptor; -1 if closed, or if only a debug file is wanted */
 	int fd;
-	/* closed because too many files were open, or no space maps it; can be reopened */
+	/*
+	 * the file was closed because too many files were open, or no space maps it; it can be
+	 * reopened
+	 */
 	bool closed;
 	uint64_t used;      /* sequence number of the module's latest use */
 	uint64_t mapped_ns; /* latest time (CLOCK_MONOTONIC) at which a space mapped the file */
 	char *path;         /* path as seen by the first process that mapped the file */
 	char *build_id;
-	bool is_elf; /* false if the helper has found that the file is not ELF */
-	/* lower than NAME_FULL if a helper ended or hung at a higher level */
+	bool is_elf; /* the file is ELF, or the helper has not checked it yet */
+	/*
+	 * highest level that may be requested; lower than NAME_FULL if a helper ended or hung at a
+	 * higher level
+	 */
 	enum name_level max_level;
 	unsigned int deaths;     /* number of helpers that ended while working on the module */
 	unsigned int generation; /* number of debug files added to the module */
 	/* incarnation of the helper that has the file open; 0 if none has */
 	unsigned int incarnation;
 
-	/* If there are anchors, the offsets of names are load addresses. */
+	/*
+	 * Load addresses in a kernel file. If there are any, the offsets of names are load
+	 * addresses, too.
+	 */
 	struct file_anchor *anchors;
 	size_t anchor_cnt;
 	size_t anchor_cap;
@@ -77,7 +87,8 @@ struct module {
 	/* descriptor of the debug file that the helper is checking; -1 if there is none */
 	int offered_fd;
 	char *offered_path; /* path of the offered file; NULL if it has none */
-	int debug_fd;       /* accepted debug files, which are also sent to the next helper */
+	/* descriptors of the accepted debug files, which are also sent to the next helper */
+	int debug_fd;
 	int alternate_fd;
 	char *debug_path;
 	bool unused_noted; /* the log already says why the file's DWARF is not used */

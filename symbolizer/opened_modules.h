@@ -21,9 +21,10 @@ struct module *opened_modules_find(const struct opened_modules *list,
 				   const struct file_version *version);
 
 /*
- * Returns the module of a file that maps shows as `file`, if the module is open, so that its inode
- * cannot belong to another file by now; otherwise NULL. since_ns: as in struct mapping. Does not
- * find a file whose device and inode numbers in maps differ from those that stat() returns.
+ * Returns the module of a file that /proc/PID/maps shows as `file`; NULL if the module is not open:
+ * the inode number of a closed file may belong to another file by now. since_ns: as in struct
+ * mapping. Does not find a file whose device and inode numbers in /proc/PID/maps differ from those
+ * that stat() returns.
  */
 struct module *opened_modules_find_mapped(const struct opened_modules *list,
 					  const struct file_id *file, int64_t since_ns);

@@ -12,7 +12,7 @@
 
 #define FILE_MAX_BYTES (64 * 1024 * 1024)
 #define LINES_MAX (2 * 1024 * 1024)
-/* Maximum overlapping lines checked per address. JIT compilers reuse an address less often. */
+/* Maximum overlapping lines checked per address. JIT compilers reuse an address fewer times. */
 #define OVERLAPS_MAX 4096
 
 /* Parses a hex number, with or without 0x, and skips spaces after the number. */

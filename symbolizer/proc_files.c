@@ -34,7 +34,7 @@ static int read_status(struct proc_files *files, pid_t pid)
 		pids = proc_status_field(status, "NSpid");
 		uids = proc_status_field(status, "Uid");
 	}
-	/* The line after the list begins with a letter, which ends the list. */
+	/* The loop stops at the next line of the file, which begins with a letter. */
 	while (pids) {
 		char *end;
 		long value = strtol(pids, &end, 10);
@@ -242,8 +242,8 @@ static int open_file(const struct proc_files *files, const struct region *region
 		fd = checked(region, regular_file_open(files->proc_fd, -1, "exe", LINKS_ALL, st),
 			     st);
 	/*
-	 * Try the path in memleak's own root: maps shows such a path for a file that the process
-	 * mapped before it called chroot().
+	 * Try the path in memleak's own root: /proc/PID/maps shows a path from there for a file
+	 * that the process mapped before it called chroot().
 	 */
 	if (fd < 0 && region->path[0] == '/')
 		fd = checked(region, regular_file_open_known(-1, region->path, LINKS_ALL, st), st);

@@ -38,7 +38,7 @@ void proc_files_deinit(struct proc_files *files);
 /* Reads the image's mappings. Returns -ESRCH if the image is gone. */
 int proc_files_maps(const struct proc_files *files, struct proc_maps *ret);
 
-/* Returns the version given to a copy of the vdso. The version's size is that of the region. */
+/* Returns the file version used for a copy of the vdso. Its size is that of the region. */
 struct file_version proc_image_vdso(const struct region *region);
 
 /*

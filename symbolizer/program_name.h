@@ -3,7 +3,10 @@
 #ifndef SYMBOLIZER_PROGRAM_NAME_H
 #define SYMBOLIZER_PROGRAM_NAME_H
 
-/* Only for display. All NULL if the program was started by the name of its file. */
+/*
+ * The name by which a program was started, for display. Both members are NULL if the program was
+ * started by the name of its file.
+ */
 struct program_name {
 	char *path; /* path of the program's file, as in mappings */
 	char *name;

@@ -165,8 +165,8 @@ static void retire(struct regions *regions, struct region *region)
 }
 
 /*
- * Returns the old region of a mapping, or NULL. at: position in the list of old regions, which is
- * sorted like the mappings.
+ * Returns the old region of an unchanged mapping; NULL if there is none. at: position in the list
+ * of old regions, which is sorted by address, like the mappings.
  */
 static struct region *take_old(struct regions *regions, size_t *at, const struct mapping *m)
 {

@@ -18,8 +18,9 @@ struct region {
 	uint64_t end;
 	uint64_t offset; /* file offset mapped at start */
 	struct file_id file;
-	int64_t since_ns;      /* as in struct mapping */
-	uint64_t beside_start; /* as in struct mapping */
+	int64_t since_ns; /* time of the mmap(), as in struct mapping */
+	/* address range of a neighbouring mapping of the file, as in struct mapping */
+	uint64_t beside_start;
 	uint64_t beside_end;
 	bool executable;
 	bool deleted;

@@ -30,9 +30,9 @@ static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwar
 }
 
 /*
- * libdwfl callback that returns a copy of the debug file's or the alternate file's fd. libdwfl
- * passes name and CRC of .gnu_debuglink, or no name, if it looks for the debug file; it passes a
- * name without CRC if it looks for the alternate file.
+ * libdwfl callback that returns a copy of the debug file's or the alternate file's fd. If libdwfl
+ * looks for the debug file, it passes either the name and CRC of .gnu_debuglink or no name; if it
+ * looks for the alternate file, it passes a name without a CRC.
  */
 static int find_debug(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
 		      const char *file_name, const char *debuglink_file, GElf_Word debuglink_crc,

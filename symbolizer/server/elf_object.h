@@ -67,7 +67,7 @@ struct elf_object {
 	bool no_dwarf;
 	bool has_dwarf; /* one of the files has DWARF, whether it can be read or not */
 	bool unpacked;  /* compressed sections were searched for after the latest file was added */
-	uint64_t unpacked_bytes; /* size of the unpacked copies of these files */
+	uint64_t unpacked_bytes; /* total size of the unpacked copies of the files of this object */
 	enum server_unreadable unreadable;
 };
 

@@ -11,11 +11,12 @@
  *                                                NAMES_DONE unreadable
  *   NAME  index, vaddr, start, frame count, per frame: symbol, file, line
  *
- * An OPEN without a file is for a module of which only a debug file is of use: "build id" tells
- * which. An "offset" is the file offset of an instruction, or a load address if the file has
- * anchors. "vaddr" is the ELF virtual address of the instruction, and "start" that of its function
- * ("vaddr" if unknown). Frames are innermost first; all but the last are inlined. "need" describes
- * a separate debug file that the module could use: its kind, build id, file name and checksum.
+ * An OPEN without a file opens a module for which only a debug file is used: the debug file with
+ * the given "build id". An "offset" is the file offset of an instruction, or a load address if the
+ * file has anchors. "vaddr" is the ELF virtual address of the instruction, and "start" that of its
+ * function (equal to "vaddr" if unknown). Frames are innermost first; all but the last are inlined.
+ * "need" describes a separate debug file that the module could use: its kind, build id, file name
+ * and checksum.
  *
  * For variables, "anchor" is the file offset of an instruction; "offset" minus "anchor" is the
  * variable's distance from that instruction in memory, even where the file has no content. For
