@@ -41,8 +41,9 @@ struct unwind_arch {
 	 */
 	const unsigned char *sigreturn;
 	size_t sigreturn_bytes;
-	size_t sigreturn_lead; /* number of bytes before the code to which its rule also applies */
-	bool has_plt;          /* PLT entries have a CFA expression */
+	/* the code's rule also applies to this number of bytes before the code */
+	size_t sigreturn_lead;
+	bool has_plt; /* PLT entries have a CFA expression */
 	/* True if a CFA expression is that of PLT entries. */
 	bool (*is_plt)(const Dwarf_Op *ops, size_t cnt, int32_t *threshold);
 	/* True if a rule read from a signal frame matches the kernel's frame layout. */

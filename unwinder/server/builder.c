@@ -119,8 +119,8 @@ static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *
 }
 
 /*
- * Adds a function's rows up to `end`, read by libdw. Code that libdw cannot read gets rule UNKNOWN,
- * since the code may not even use a frame pointer.
+ * Adds a function's rows up to `end`, read by libdw. Code whose rows libdw cannot read gets rule
+ * UNKNOWN: not even a frame pointer can be relied on there.
  */
 static int add_slowly(struct builder *builder, const struct code *code, const struct fde *fde,
 		      uint64_t end)
@@ -312,7 +312,8 @@ static void sort_rows(struct builder *builder)
 }
 
 /*
- * Opens libdw's readers. Where a reader is NULL, code described in its section gets rule UNKNOWN.
+ * Opens libdw's readers. If the reader of a section is NULL, the code that the section describes
+ * gets rule UNKNOWN.
  */
 static void open_cfi(struct builder *builder, const struct fde_list *list)
 {

@@ -37,7 +37,7 @@ struct program {
 	uint64_t addr;
 	uint64_t next_addr;
 	struct state state;
-	/* state after the CIE's instructions, to which DW_CFA_restore returns */
+	/* state after the CIE's instructions; DW_CFA_restore restores a register's place from it */
 	struct state first;
 	struct state remembered[REMEMBERED_MAX];
 	size_t remembered_cnt;
@@ -337,7 +337,8 @@ static void run_extended(struct program *program, uint8_t instruction)
 	case DW_CFA_GNU_window_save:
 		/*
 		 * On aarch64: switches the signing of return addresses on or off. Rules do not
-		 * depend on it: the place is the same, and stack walks strip the signature.
+		 * depend on it: the return address is saved at the same place, and stack walks
+		 * strip the signature.
 		 */
 		program->bad |= program->arch->machine != EM_AARCH64;
 		break;

@@ -82,8 +82,8 @@ static void hide_search_table(const struct elf_view *view, uint64_t offset, bool
 		return;
 	bytes = (uint8_t *)view->bytes + offset;
 	/*
-	 * If .eh_frame has a section, libdw does not use the pointer, but requires a known encoding
-	 * for it.
+	 * If the file has an .eh_frame section, libdw does not use the pointer to .eh_frame, but
+	 * requires that its encoding is known: store a known one.
 	 */
 	if (!keep_pointer)
 		memcpy(bytes, start, sizeof(start));

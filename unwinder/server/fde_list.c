@@ -90,9 +90,9 @@ static bool decode_pointer(const uint8_t *at, const uint8_t *end, uint8_t encodi
 }
 
 /*
- * Reads the encoding of addresses from a CIE's augmentation. This is 'z' and further letters in any
- * order, each with its own data: R has one byte, which is the encoding; L has one byte; P has one
- * byte and a pointer; S, B and G (aarch64) have none.
+ * Reads the encoding of addresses from a CIE's augmentation. The augmentation string is 'z' and
+ * more letters in any order. Each letter has its own data: R has one byte, which is the encoding; L
+ * has one byte; P has one byte and a pointer; S, B and G (aarch64) have none.
  */
 static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 {

@@ -16,8 +16,8 @@
 #define SOME_PID 1
 
 /*
- * Maximum size of a stack, in bytes. Addresses just above a full copy count as part of the stack up
- * to this distance from the copy's start.
+ * Maximum size of a stack, in bytes. If a copy of a stack is full, the addresses just above it
+ * count as part of the stack, up to this distance from the copy's start.
  */
 #define STACK_BYTES_MAX (1ULL << 30)
 

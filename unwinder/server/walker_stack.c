@@ -17,7 +17,7 @@ static enum agreement_verdict compare_ends(size_t cnt, enum unwind_end end,
 			return AGREEMENT_SAME;
 		return out_of_reach ? AGREEMENT_BEYOND : AGREEMENT_ONLY_WALK;
 	}
-	/* A truncated walk is correct if libdwfl's walk begins with all its frames. */
+	/* A truncated walk is correct if libdwfl's walk begins with the same frames. */
 	if (end == UNWIND_END_TRUNCATED && walker->cnt >= cnt)
 		return AGREEMENT_SAME;
 	if (end == UNWIND_END_TRUNCATED)
