@@ -8,9 +8,9 @@
  * Both programs get their arguments at the same address. Until both have run, no other event has
  * its arguments at this address: nested events are deeper in the stack, or on another stack. If a
  * whole event occurs between the two programs, or if the task is preempted and continues on another
- * CPU, the event is handled twice. For blocks, this does no harm: the block replaces itself, or is
- * taken out again before its address can be reused. But a line of -t must not appear twice: a
- * second check prevents this.
+ * CPU, the event is handled twice. For blocks, this does no harm: storing a block again only
+ * overwrites it, and a second free runs before the block's address can be reused. But a line of -t
+ * must not appear twice: a second check prevents this.
  */
 #ifndef BPF_KERNEL_TP_HANDLED_BPF_H
 #define BPF_KERNEL_TP_HANDLED_BPF_H
@@ -154,7 +154,7 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 /*
  * True if the program has to handle the event; for pairs whose programs run in any order. A program
  * that has handled an event at an address also handles the next event there: the other program may
- * still be running, and the kernel then skips it for several events in a row.
+ * still be running, and while it runs, the kernel skips it for all events.
  */
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)

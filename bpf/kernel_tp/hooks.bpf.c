@@ -193,9 +193,9 @@ static __always_inline int on_bulk_alloc(void *ctx, __u32 second, struct kmem_ca
 }
 
 /*
- * Returns argument n of a hooked function as a number. A directly loaded argument would have its
- * type from BTF: the verifier allows no arithmetic on such a value, and older verifiers reject a
- * pointer to a pointer.
+ * Returns argument n of a hooked function as a number. If the argument were loaded directly, it
+ * would get its type from BTF: the verifier would allow no arithmetic on it, and older verifiers
+ * would reject a pointer to a pointer.
  */
 static __always_inline __u64 hook_argument(const __u64 *ctx, __u32 n)
 {
@@ -259,10 +259,10 @@ __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
 }
 
 /*
- * True if the page is already recorded. The last page of a batch may come from the allocator of
- * single pages, whose event has recorded it. Such a page is either the last page that the CPU
- * allocated, or it is in the block table. Both checks are needed: with sampling, the block may be
- * missing, and an interrupt may have allocated another page since.
+ * True if the page is already recorded. The final page of a batch may come from the allocator of
+ * single pages, whose event has already recorded the page. The page is then the one that the CPU
+ * allocated most recently, or it is in the block table. Both are checked: with sampling, the table
+ * may lack the page, and an interrupt may have allocated a different page since.
  */
 __noinline int bulk_pages__is_recorded(__u64 addr)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Tracks pages of the page allocator. Pages for the slab allocator are not counted, because their
- * objects are counted. Pages that are freed in parts stay split.
+ * objects are counted. If a part of a block of pages is freed, the rest is recorded as smaller
+ * blocks.
  *
  * A page belongs to the slab allocator if one of the slab allocator's functions is in the stack, or
  * if the next slab object that the CPU allocates lies in the page. The second check needs the
@@ -29,9 +30,10 @@ volatile __u64 direct_map;
 static volatile __u64 direct_map_candidate;
 
 /*
- * True for each order in which a block was recorded; blocks of other orders are not searched for.
+ * For each order: true if a block of this order was recorded. Blocks of other orders are not
+ * searched for.
  */
-#define ORDER_CNT 32 /* a power of two above MEMLEAK_MAX_PAGE_ORDER */
+#define ORDER_CNT 32 /* number of elements: a power of two above MEMLEAK_MAX_PAGE_ORDER */
 static volatile __u8 order_seen[ORDER_CNT];
 
 /* A block of pages held by the slab allocator. The key is its address in the page domain. */
@@ -42,8 +44,8 @@ struct slab_page {
 };
 
 /*
- * Slab pages. If the table is full, some pages are missing in it; the objects in a missing page are
- * not removed until their addresses are allocated again.
+ * Slab pages. If the table is full, new slab pages are left out. When a page that was left out is
+ * freed, its objects stay recorded until the objects' addresses are allocated again.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

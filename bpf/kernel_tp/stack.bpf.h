@@ -7,9 +7,10 @@
 #include "bpf/kernel_tp/context.bpf.h"
 
 /*
- * Programs that walk stacks. On each CPU, a program has one buffer for each level: the kernel does
- * not run a program again while it is running on the CPU, except, before Linux 6.2, in an
- * interrupt. The second program of a pair has the number of the first plus STACK_SECOND.
+ * Programs that walk stacks. On each CPU, a program has one buffer for each level. One is enough:
+ * the kernel does not run a program again while it is running on the CPU. (Kernels before 6.2 do
+ * that in an interrupt, but an interrupt has its own level.) The second program of a pair has the
+ * number of the first plus STACK_SECOND.
  */
 enum stack_user {
 	STACK_KMALLOC,
@@ -40,8 +41,9 @@ static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 leve
 }
 
 /*
- * Number of innermost frames that are searched for functions of the slab allocator. A slab function
- * farther out has started to reclaim memory, which allocates pages for other purposes.
+ * Number of innermost frames that are searched for functions of the slab allocator. If a slab
+ * function is farther out, it has started to reclaim memory, and the page is allocated for another
+ * purpose.
  */
 #define SLAB_FRAMES 10
 

@@ -3,13 +3,14 @@
  * Looks up kernel stacks in the stack cache. The context of a raw tracepoint's program lies on the
  * stack, and all frames of interest are above it.
  *
- * The kernel does not reveal which words a walk has read. They are found by searching the stack for
- * the return addresses in the walk's result. A word found may be left over from an earlier call; if
- * the same return address occurs again before the next one is found, both words are used. The size
- * of a frame follows from its return address, except in the few functions that find their caller by
- * a saved register. So a stack could be mistaken for another only if an old return address remains
- * below a new, different one while all other words are equal. Therefore some recognised stacks are
- * walked as a check; if a walk gives another stack, the key is not used again.
+ * The kernel does not reveal which words a walk has read, so these words are found by searching the
+ * stack for the return addresses in the walk's result. A word that is found may be left over from
+ * an earlier call; if the same return address occurs again before the next return address is found,
+ * both words are used. The size of a frame follows from its return address, except in the few
+ * functions that find their caller by a saved register. So a stack could be mistaken for another
+ * one only if the other stack's return address is left over below a return address that differs
+ * from it, while all other words are equal. Therefore some recognised stacks are walked as a check;
+ * if a walk gives another stack, the key is not used again.
  *
  * Only stacks of tasks are cached: the frames of an interrupt are on another stack, or they end
  * somewhere within a task's stack.
@@ -31,8 +32,8 @@
 
 /*
  * Maximum bytes of the random offset that the kernel adds to the stack of a system call. If the
- * caller is known, a key contains the stack's depth only in units of this number; otherwise the
- * exact depth is the only key.
+ * caller is known, a key combines the caller with the stack's depth in units of this number;
+ * otherwise the key contains the exact depth instead.
  */
 #define RANDOM_BYTES 1024
 
@@ -154,7 +155,10 @@ static __always_inline void view__search(struct stack_view *view, const struct s
 				mask_if_equal(view->depends.cnt, STACK_CACHE_PREFIX) & next;
 }
 
-/* Returns the number of frames below the context: those before the first frame that is found. */
+/*
+ * Returns the number of frames below the context: the index of the first frame whose return address
+ * is found above it.
+ */
 static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 						const struct stack_buffer *buf)
 {
@@ -255,7 +259,7 @@ __noinline int stack_view__cache(__u32 user, __u32 note)
 	return 0;
 }
 
-/* True if the stack is in the cache; then only its hash is known. */
+/* True if the stack is in the cache. Then only the stack's hash is known, not its frames. */
 static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, __u32 user,
 					   __u32 level, __u64 call_site, __u32 *note)
 {
