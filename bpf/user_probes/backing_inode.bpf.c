@@ -28,9 +28,9 @@ struct vm_area_struct {
 
 #pragma clang attribute pop
 
-__u64 addr; /* an address in the mapping */
-__u64 ino;  /* 0 if it was not found */
-__u32 dev;  /* in the kernel's encoding */
+__u64 addr; /* input: an address in the mapping */
+__u64 ino;  /* inode number; 0 if no file was found */
+__u32 dev;  /* device number in the kernel's encoding */
 int err;
 
 static long note_file(struct task_struct *task, struct vm_area_struct *mapping, void *unused)

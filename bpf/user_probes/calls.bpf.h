@@ -202,7 +202,7 @@ static __always_inline bool thread__is_nested(struct pt_regs *ctx, const struct 
 		return false;
 	if (slot == thread->call.slot) {
 		function__hands_on(thread->image, thread->function);
-		/* From now on, calls come from the function that was jumped to. */
+		/* From now on, nested calls come from the function that was jumped to. */
 		thread->function = PT_REGS_IP(ctx);
 	} else if (mapping || thread__doubts(thread)) {
 		stack__decide(ctx, entry, thread, shape);

@@ -76,7 +76,10 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 	copy->other.bytes = 0;
 }
 
-/* Sizes of the stack memory sent with a deferred stack; at program start, many stacks are short. */
+/*
+ * Bytes of stack memory sent with a deferred stack: the smallest of these sizes that covers the
+ * stack. At program start, many stacks are short.
+ */
 #define DEFERRED_SHORT 4096
 #define DEFERRED_MIDDLE 8192
 #define DEFERRED_LONG 32768

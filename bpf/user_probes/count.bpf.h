@@ -65,8 +65,8 @@ static __always_inline __u64 asked_bytes(struct pt_regs *ctx, __u32 shape)
 }
 
 /*
- * True if the call neither allocates nor frees anything: free(NULL), or a path written into the
- * caller's buffer.
+ * True if the call neither allocates nor frees anything, such as free(NULL), or realpath() with a
+ * buffer of the caller.
  */
 static __always_inline bool moves_nothing(struct pt_regs *ctx, __u32 shape)
 {

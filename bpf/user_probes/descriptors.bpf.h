@@ -23,7 +23,7 @@
  */
 #define CONTROLS_MAX 4
 #define RIGHTS_MAX 253
-/* The address and the number of the descriptors in a message, as one word. */
+/* The address and the count of the descriptors in a message, packed into one word. */
 #define RIGHTS_SHIFT 56
 #define RIGHTS_ADDRESS ((1ULL << RIGHTS_SHIFT) - 1)
 
@@ -72,7 +72,7 @@ struct message_control {
 #define MESSAGE_CONTROL 32
 
 struct control_head {
-	__u64 bytes; /* including this header */
+	__u64 bytes; /* size of the control message, including this header */
 	__u32 level;
 	__u32 type;
 };
@@ -83,8 +83,8 @@ static __always_inline __u32 fd_call_of(__u64 number)
 }
 
 /*
- * Returns NULL if the process is no target, or is a vfork() child, which has its own descriptor
- * table.
+ * Returns the current process as a target. NULL if the process is no target, or if it is a vfork()
+ * child: such a child has its own descriptor table, which is not tracked.
  */
 static __always_inline struct memleak_target *fd_target(void)
 {
@@ -164,9 +164,9 @@ __noinline int fd_keep(__u32 fd)
 }
 
 /*
- * Finds the descriptors in a message. Returns the address of the first, with their number in the
- * top byte; 0 if there are none. Not static, so that its variables are on the stack only while it
- * runs: kernels limit the sum over all nested calls.
+ * Finds the descriptors in a message. Returns the address of the first descriptor, with their count
+ * in the top byte; 0 if there are none. Not static, so that its variables take BPF stack only while
+ * it runs: kernels limit the stack that nested calls use together.
  */
 __noinline __u64 find_rights(__u64 message)
 {
@@ -279,8 +279,8 @@ static __always_inline struct walk *fd_walk__begin(void *regs, struct thread_sta
 	walk->regs.pc = arch_code_address(arch_syscall_pc(&walk->syscall));
 	walk->regs.lr = arch_syscall_lr(&walk->syscall);
 	/*
-	 * If calls push no return address (as on aarch64), the function that makes the system call
-	 * may have no frame.
+	 * If calls push no return address (as on aarch64), treat the function that makes the system
+	 * call like a function that a signal interrupted: it may have no frame.
 	 */
 	walk->exact = !ARCH_SLOT_HOLDS_RETURN_ADDRESS;
 	thread->call.return_address = walk->regs.pc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * -tt: stacks of frees, and stacks of calls without a site. Also contains the programs that walk
- * any stack by the kernel's VMAs.
+ * any stack with the kernel's VMAs.
  */
 #ifndef BPF_USER_PROBES_EVENT_STACK_BPF_H
 #define BPF_USER_PROBES_EVENT_STACK_BPF_H
@@ -52,7 +52,7 @@ static __always_inline bool send_event(struct pt_regs *ctx, struct thread_state 
 }
 
 /*
- * Walks the stack by the kernel's VMAs. The result is exact but cannot be cached: nothing reports
+ * Walks the stack with the kernel's VMAs. The result is exact but cannot be cached: nothing reports
  * changes of VMAs.
  */
 static __always_inline void walk__all_by_vma(struct walk *walk, __u32 entry)

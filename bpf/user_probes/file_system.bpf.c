@@ -53,7 +53,7 @@ struct overlay_part {
 
 struct overlay {
 	__u32 layer_cnt;
-	__u32 part_cnt; /* number of different file systems in the overlay */
+	__u32 part_cnt; /* number of parts, which are the different file systems in the overlay */
 	/*
 	 * Pointers to the layers and to the parts. On newer kernels, a word with an additional
 	 * count precedes the pointers; it is recognised by its clear top bit.

@@ -4,9 +4,10 @@
  * may go unreported only for functions without a tail call.
  *
  * While a return probe awaits the return of a call, the call's stack slot holds the address of the
- * return trampoline. Without the trampoline, a tail call looks like a second call from the same
- * place. So the returns of a function are reported until FUNCTION_RETURNS of them were seen. If a
- * function was seen to make a tail call, all its returns are reported.
+ * return trampoline. A tail call is recognised because it finds the trampoline in its slot; without
+ * a return probe, it would look like a second call from the same place. So the returns of a
+ * function are reported until FUNCTION_RETURNS of them were seen. If a function was seen to make a
+ * tail call, all its returns are reported.
  */
 #ifndef BPF_USER_PROBES_FUNCTIONS_BPF_H
 #define BPF_USER_PROBES_FUNCTIONS_BPF_H
@@ -14,7 +15,7 @@
 #include "bpf/track.bpf.h"
 
 #define FUNCTION_PLACE_BITS 10
-#define FUNCTION_RETURNS 64 /* returns to see before the function counts as known */
+#define FUNCTION_RETURNS 64 /* number of returns after which a function counts as known */
 #define FUNCTION_HANDS_ON 0xffffULL
 
 /*

@@ -59,9 +59,9 @@ static __always_inline bool image_refs__fork(__u32 parent, __u32 child, __u64 no
 }
 
 /*
- * Releases an image. Also releases each ancestor whose last user was released. Kernels without an
- * atomic fetch-and-add cannot tell which user is the last; on these kernels, entries stay until the
- * loader deletes them.
+ * Releases an image. Also releases each ancestor whose last user was released. On kernels without
+ * an atomic fetch-and-add, the last user cannot be recognised: there, only the entry of the image
+ * itself is deleted.
  */
 static __always_inline void image_refs__leave(__u32 image)
 {

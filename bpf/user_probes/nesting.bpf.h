@@ -14,7 +14,7 @@
 enum nesting {
 	NESTING_NONE,
 	NESTING_INSIDE,
-	NESTING_INTERRUPTED, /* nested, but made by a signal handler that interrupted the call */
+	NESTING_INTERRUPTED, /* made by a signal handler that interrupted the marked call */
 	NESTING_UNSURE,
 };
 
@@ -55,9 +55,10 @@ static __always_inline bool function__is_marked(__u64 function, __u64 pc, __u64 
 }
 
 /*
- * Searches the stack for the marked call. The call is in progress if its slot holds a return
- * address and the function called there is the marked function: another function may have been
- * called from the same place since. If the walk had to follow a frame pointer, nothing is proved.
+ * Searches the stack for the marked call. The call is in progress if the walk reaches a frame with
+ * its slot, and if the function that was called from there is the marked function: another function
+ * may have been called from the same place since. If the walk had to follow a frame pointer, the
+ * result is NESTING_UNSURE.
  */
 static __always_inline enum nesting walk__find_call(struct walk *walk, __u32 entry, __u64 slot,
 						    __u64 function)

@@ -188,8 +188,8 @@ static __always_inline void target__fork(const struct memleak_target *parent, __
 
 /*
  * Reports a child if children are not followed. A child that shares its parent's memory needs
- * probes, unless the parent waits for it (vfork): such a child soon executes a program. Other
- * children are reported once per target.
+ * probes, unless the parent waits for it (vfork): such a child soon executes a program. Of the
+ * other children, only the first one of each target is reported.
  */
 static __always_inline void send_child(struct memleak_target *target, __u32 child,
 				       __u64 clone_flags)
@@ -205,8 +205,8 @@ static __always_inline void send_child(struct memleak_target *target, __u32 chil
 }
 
 /*
- * True if the child was forked by a tracer from within the thread, for instance to get a picture of
- * its memory. The program does not know of such a child and does not wait for it.
+ * True if a tracer made the traced thread fork this child, for instance to get a picture of the
+ * process's memory. The traced program does not know of such a child and does not wait for it.
  */
 static __always_inline bool is_tracers(struct task_struct *child)
 {
@@ -290,8 +290,8 @@ static __always_inline void target__exec(struct memleak_target *target, __u32 tg
 		return;
 	}
 	/*
-	 * The record is reserved last: older verifiers lose track of a reservation that is tested
-	 * for NULL twice.
+	 * The record is reserved only here, so that one test for NULL suffices: older verifiers
+	 * lose track of a reservation that is tested twice.
 	 */
 	record = record__reserve(MEMLEAK_REC_EXEC, old_image);
 	if (!record)

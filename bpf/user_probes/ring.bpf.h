@@ -18,7 +18,9 @@ struct {
 	__uint(max_entries, 1 << 24);
 } events SEC(".maps");
 
-/* Set when a record was lost whose only purpose is to make the loader look at something. */
+/*
+ * Set when a lost record was only a hint to check something: the loader then checks all processes.
+ */
 __u32 hint_lost;
 
 /* Counts a lost record. The loader notices the end of a process even without the record. */

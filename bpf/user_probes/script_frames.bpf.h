@@ -55,7 +55,10 @@ static __always_inline bool walk__find_scripts(struct walk *walk,
 	return frame;
 }
 
-/* Returns the last word of the last script frame that has a code object; NULL if there is none. */
+/*
+ * Returns the first word of the script frame that was stored most recently: the code object's
+ * address and the flags. NULL if no script frame is stored.
+ */
 static __always_inline __u64 *walk__last_script(struct walk *walk)
 {
 	__u32 at = walk->frame_cnt + 2 * walk->script_cnt - 2;
@@ -64,7 +67,7 @@ static __always_inline __u64 *walk__last_script(struct walk *walk)
 	return walk->script_cnt && at < MEMLEAK_MAX_STACK_DEPTH ? &walk->stack.words[1 + at] : NULL;
 }
 
-/* Marks the last script frame. */
+/* Sets a flag in the script frame that was stored most recently. */
 static __always_inline void walk__mark_script(struct walk *walk, __u64 mark)
 {
 	__u64 *last = walk__last_script(walk);

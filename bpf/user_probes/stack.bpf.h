@@ -46,7 +46,10 @@ static __always_inline void send_stacks(struct walk *walk)
 		bpf_ringbuf_submit(record, 0);
 }
 
-/* Tells the loader of a new stack with script frames, whose names may soon be gone. */
+/*
+ * Reports a new stack with script frames to the loader, which must read the frames' names before
+ * they are gone.
+ */
 static __always_inline void tell_of_scripts(struct walk *walk)
 {
 	__u64 stack = walk->stack.hash;

@@ -66,7 +66,7 @@ static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *c
 /*
  * Returns the key of a stack's cache entries. The stack pointer and the next return addresses tell
  * apart the paths that lead to one caller. The return addresses are found by cached unwind rules. A
- * wrong one does no harm, since each entry is verified.
+ * wrong return address does no harm, since each entry is verified.
  */
 static __always_inline __u64 walk__key(struct walk *walk)
 {

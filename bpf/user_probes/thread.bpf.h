@@ -28,7 +28,7 @@ enum operation {
 
 /* A call interrupted by a signal whose handler makes another call. */
 struct suspended_call {
-	struct call_mark call; /* slot is 0 if there is none */
+	struct call_mark call; /* the interrupted call; its slot is 0 if there is none */
 	__u32 nested;
 	__u32 operation;
 	__u32 kind;
@@ -54,17 +54,17 @@ struct thread_state {
 	__u64 raised;           /* slot of a call in which an exception was raised */
 	__u64 overwritten;      /* slot of a call whose mark was replaced: it may still return */
 	__u32 nested;           /* number of calls that seemed nested in the call in progress */
-	__u32 generation;       /* targets_generation when the fields below were looked up */
+	__u32 generation;       /* targets_generation at the lookup of the fields below */
 	__u32 tid;
 	__u32 image;
 	__u32 binding;
 	__u32 unloads;
 	struct known_space space;
 	__u32 hits;      /* number of stack cache hits */
-	__u64 forked_ns; /* image_refs__forked_ns */
+	__u64 forked_ns; /* when the image last forked: image_refs__forked_ns() */
 	bool descendant;
 	bool has_descendants; /* descendants have a copy of the most recently removed block */
-	bool freed_in_child;  /* the latest free was recorded for a copy of an ancestor's block */
+	bool freed_in_child;  /* the most recent free was recorded in the map freed_in_child */
 
 	/* the call in progress */
 	__u32 operation;
@@ -72,15 +72,15 @@ struct thread_state {
 	bool chosen;
 	bool has_old;
 	__u32 read_by;    /* number of the reading that has read the old block; 0 if none has */
-	bool frees_old;   /* frees the old block even on failure */
+	bool frees_old;   /* the function frees the old block even on failure */
 	bool throws;      /* an exception may leave the call: return instructions are probed */
-	bool unreported;  /* its return will not be reported, so its mark stays */
+	bool unreported;  /* the call's return will not be reported, so its mark stays */
 	bool reports_all; /* all returns of this thread are reported */
 	bool careful;     /* marks have the return address even if the return is not reported */
 	__u64 function;
 	__u64 size;
 	__u64 addr;  /* realloc: old block; posix_memalign: address of the result */
-	__u64 extra; /* OP_RESIZE: additional bytes if there is room */
+	__u64 extra; /* OP_RESIZE: bytes wanted beyond size if there is room */
 	struct memleak_block old;
 	__u64 site;
 
@@ -88,15 +88,15 @@ struct thread_state {
 
 	/* the entry for which a stack walk decides whether it is nested */
 	__u32 asked_shape;
-	bool decided; /* stack walk has decided: the call is not nested */
+	bool decided; /* a stack walk has decided that the call is not nested */
 
 	__u64 countdown; /* --sample-bytes: bytes until the thread's next sample */
 
 	/* fields for -tt */
 	__u64 stack;     /* the current call's stack, as a key in the stack table; 0 if unknown */
-	__u64 free_addr; /* block being freed; 0 if the walk is for the call in progress */
+	__u64 free_addr; /* address to be freed; 0 if the walk is for the call in progress */
 	__u64 free_size;
-	bool event_by_vma; /* the walk by the kernel's VMAs is only for a -tt event */
+	bool event_by_vma; /* the walk with the kernel's VMAs is only for a -tt event */
 };
 
 struct {
@@ -117,7 +117,7 @@ __u32 targets_generation = 1;
 #define THREAD_TRIES 8
 
 struct thread_slot {
-	__u64 task; /* 0 if the slot is free; the loader counts slots by this first word */
+	__u64 task; /* the slot's task, 0 if none; the loader counts used slots by this word */
 	__u32 tid;
 	__u32 reserved;
 	struct thread_state state;

@@ -248,7 +248,8 @@ static __always_inline bool walk__rule_by(struct walk *walk, bool by_vma, __u64 
 
 /*
  * True if pc is the start of a function; called if the byte before pc has no row. No call returns
- * to such an address: makecontext() and similar coroutine code put it at the outer end of a stack.
+ * to the start of a function: makecontext() and similar coroutine code store such a pc as the
+ * return address of the outermost frame.
  */
 static __always_inline bool walk__returns_to_start(struct walk *walk, bool by_vma)
 {
@@ -377,7 +378,7 @@ static __always_inline void walk__begin(struct walk *walk, struct pt_regs *ctx, 
 
 /*
  * Fills in the stack's header and completes its hash. The hash covers more than the frames: stacks
- * with equal frames may end differently, and equal addresses may be of different code.
+ * with equal frames may end differently, and equal addresses may stand for different code.
  */
 static __always_inline void walk__describe(struct walk *walk, bool deferred)
 {

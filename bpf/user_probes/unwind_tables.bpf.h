@@ -77,7 +77,7 @@ struct walk {
 	__u64 permanent;
 	__u32 unloads; /* the process's unload count now */
 	__u32 known_unloads;
-	__u32 doubtful;   /* only frames in permanent mappings become offsets */
+	__u32 doubtful;   /* if set, only frames in permanent mappings become offsets */
 	__u32 unresolved; /* a frame was stored as an address because `doubtful` is set */
 	__u64 word;       /* word read by walk__read() */
 	__u64 found;      /* position of a search */
@@ -112,7 +112,10 @@ struct walk {
 	__u64 native_hash;          /* hash of the stack without script frames */
 	__u64 script[SCRIPT_WORDS]; /* thread state or frame read most recently */
 	__u64 caller;               /* word just below the window, if the window begins at origin */
-	/* Has room for all words that a cache entry compares; a walk reads fewer words per read. */
+	/*
+	 * Copy of a part of the stack. All words that a cache entry compares fit into it; a walk
+	 * copies fewer words at a time.
+	 */
 	__u64 window[STACK_CACHE_STACK_WORDS];
 };
 
@@ -352,7 +355,7 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 struct known_space {
 	__u32 base;       /* image whose mappings the process began with; 0 if there is none */
 	__u32 image;      /* image whose mappings are used */
-	__u32 stamp;      /* spaces_stamp at the last lookup */
+	__u32 stamp;      /* value of spaces_stamp when the mappings were looked up */
 	__u32 generation; /* generation of the mappings; 0 if they are unknown */
 	__u32 unloads;
 	__u32 interpreter;

@@ -27,7 +27,7 @@ static __always_inline __u64 array_size(__u64 cnt, __u64 size)
 	return size > most ? ~0ULL : cnt * size;
 }
 
-/* True for a path written into the caller's buffer, which allocates no block. */
+/* True if the call writes a path into the caller's buffer, and so allocates no block. */
 static __always_inline bool fills_buffer(struct pt_regs *ctx, __u32 shape)
 {
 	return (shape == MEMLEAK_SHAPE_PATH && PT_REGS_PARM2(ctx)) ||

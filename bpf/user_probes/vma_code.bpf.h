@@ -159,7 +159,7 @@ static __always_inline bool walk__find_vma(struct walk *walk, __u64 addr)
 	return true;
 }
 
-/* Like walk__rule(), but by the kernel's VMAs. */
+/* Like walk__rule(), but uses the kernel's VMAs. */
 static __always_inline bool walk__rule_by_vma(struct walk *walk, __u64 addr, __u64 *rule)
 {
 	if (!mapping__holds(&walk->here, addr) && !walk__find_vma(walk, addr))
