@@ -57,7 +57,7 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 
 #define ARCH_SLOT_HOLDS_RETURN_ADDRESS 1
 
-/* Other CPUs see stores in the order in which they are made. */
+/* 1 if other CPUs see the stores of a CPU in the order in which they were made. */
 #define ARCH_STORES_IN_ORDER 1
 
 /* True if a PLT stub begins at addr; a stub jumps to a function of another library. */
@@ -186,8 +186,9 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SS 20
 
 /*
- * Reads the user registers of a thread that is not running. For the process's kernel threads, all
- * registers are 0. Returns false if the expected place does not contain user registers.
+ * Reads the user registers of a thread that is not running. Kernel threads that belong to a
+ * process, such as io_uring workers, have 0 in all registers. Returns false if the expected place
+ * does not contain user registers.
  */
 static __always_inline bool arch_thread_registers(struct task_struct *task, __u64 *ret)
 {
@@ -238,15 +239,19 @@ static __always_inline __u64 arch_thread_pointer(void)
 }
 
 /*
- * Returns the address of the thread's data with this key: the second word of an entry in the first
- * block of glibc's struct pthread. 0 if the key is in another block.
+ * Returns the address at which the thread stores its data for this key: the second word of the
+ * key's entry in glibc's struct pthread. 0 if the key is above 31, since later entries are stored
+ * elsewhere.
  */
 static __always_inline __u64 arch_thread_data(__u64 thread, __u32 key)
 {
 	return key < 32 ? thread + 0x310 + key * 16 + 8 : 0;
 }
 
-/* The registers of a thread in a system call, as if the thread had called a function there. */
+/*
+ * The registers of a thread in a system call, in the form that they would have if the thread had
+ * called a function instead.
+ */
 struct arch_syscall {
 	struct pt_regs regs;
 };
@@ -441,7 +446,7 @@ static __always_inline __u64 arch_thread_data(__u64 thread, __u32 key)
 	return 0;
 }
 
-/* Copies the 32 registers of 16 bytes and, if the thread uses SVE, its registers. */
+/* Copies the 32 vector registers of 16 bytes and, if the thread uses SVE, the SVE registers. */
 static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32 max, void *ret)
 {
 	struct thread_struct___one_length *old = (void *)&task->thread;

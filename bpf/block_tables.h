@@ -31,7 +31,10 @@ struct memleak_recent_block {
 	__u32 image;
 };
 
-/* A bucket. Its words share a cache line with the other data needed to find a block. */
+/*
+ * A bucket. The words and `oldest` share one cache line; searching for a block reads only the
+ * words.
+ */
 struct memleak_recent {
 	__u64 words[MEMLEAK_RECENT_BLOCKS]; /* address and state; 0 if the place is free */
 	__u64 oldest;                       /* the place whose block is evicted next */

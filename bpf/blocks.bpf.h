@@ -161,8 +161,8 @@ static __always_inline __u32 *filter__find(const struct memleak_block_key *key)
 }
 
 /*
- * Counts a block in the filter. A block is counted from before it is stored until after it is
- * deleted, so a count of 0 means that the block is not in the table.
+ * Adds `by` to a block's count in the filter. The count is raised before a block is stored and
+ * lowered after the block is deleted, so a count of 0 means that the block is not in the table.
  */
 static __always_inline void filter__add(const struct memleak_block_key *key, __s32 by)
 {
@@ -232,9 +232,9 @@ static __always_inline int table__insert(const struct memleak_block_key *key,
 }
 
 /*
- * Stores a block whose key is not in the tables. On failure, counts the loss and returns false. The
- * caller must credit the site. Errors of map functions are kept as int: older kernels leave the
- * upper half of the register undefined.
+ * Stores a block whose key is not in the tables; the caller then credits the site. On failure,
+ * counts the loss and returns false. Errors of map functions are kept as int: older kernels leave
+ * the upper half of the register undefined.
  */
 static __always_inline bool table__store(const struct memleak_block_key *key,
 					 const struct memleak_block *block)

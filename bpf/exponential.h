@@ -72,7 +72,7 @@ static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random
 
 /*
  * True if the next sample lies in the next `size` bytes. *left is the number of bytes until that
- * sample; 0 if this distance must still be drawn, as in fresh memory and after a sample. The
+ * sample; 0 if this distance must still be drawn, as at the start and after each sample. The
  * exponential distribution has no memory: independently of earlier calls, a block of S bytes has a
  * sample with probability 1 - e^(-S / mean). Size 0 counts as 1: otherwise such blocks would never
  * be sampled, and their number could not be estimated.

@@ -54,7 +54,7 @@ struct memleak_value_places {
 	__u8 percpu_alloc_size;
 	__u8 percpu_free_ptr;
 	__u8 bulk_pages_array; /* the last argument; NONE if there is no bulk allocation */
-	__u8 rcu_func;         /* kvfree_call_rcu: argument 2 is the offset of the head */
+	__u8 rcu_func;         /* 1 if kvfree_call_rcu() gets the offset of the rcu_head */
 };
 
 struct memleak_code_range {

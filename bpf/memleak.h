@@ -49,8 +49,8 @@ enum memleak_kind {
 /* Programs to which entry programs make tail calls. */
 enum memleak_tail {
 	MEMLEAK_TAIL_WALK,   /* walks the stack */
-	MEMLEAK_TAIL_VMA,    /* walks the stack by the kernel's VMAs */
-	MEMLEAK_TAIL_EVENT,  /* walks the stack for an event only */
+	MEMLEAK_TAIL_VMA,    /* walks the stack with the kernel's VMAs */
+	MEMLEAK_TAIL_EVENT,  /* walks the stack of a free or an untracked call, for -tt */
 	MEMLEAK_TAIL_DECIDE, /* decides whether the call is nested */
 	MEMLEAK_TAIL_ENTER,  /* continues the entry if the call is not nested */
 	MEMLEAK_TAIL_CNT,
@@ -71,7 +71,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_EVENTS,     /* -t lines lost because the ring was full */
 	MEMLEAK_LOST_EXEC,       /* exec calls after which the first allocations were missed */
 	MEMLEAK_LOST_QUOTA_FULL, /* the process used up its quota of the block table */
-	MEMLEAK_LOST_PROCESSES,  /* processes that are not traced, or whose exec was not reported */
+	MEMLEAK_LOST_PROCESSES,  /* processes that could not be added, or with an unreported exec */
 	MEMLEAK_LOST_HEAPS, /* heaps freed as a whole: their blocks still count as outstanding */
 	MEMLEAK_LOST_INHERITED, /* unrecorded forks or frees that concern inherited blocks */
 	MEMLEAK_LOST_STRINGS,   /* strings not read completely: their recorded size is too small */
@@ -82,8 +82,8 @@ enum memleak_lost {
 enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees in the kernel */
 	MEMLEAK_STAT_REPLACED,       /* stale blocks found at an address that was just allocated */
-	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks in a slab page that was freed */
-	MEMLEAK_STAT_RESCUED,        /* events whose first program the kernel skipped */
+	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks removed because their slab page was freed */
+	MEMLEAK_STAT_RESCUED,        /* events handled only by the second program of a pair */
 	MEMLEAK_STAT_WALKS,          /* stacks walked */
 	MEMLEAK_STAT_STACKS,         /* stacks stored */
 	MEMLEAK_STAT_CUT_NO_CODE,    /* cut stacks, by cause */
@@ -111,7 +111,7 @@ enum memleak_domain {
 
 struct memleak_block_key {
 	__u64 addr;
-	__u32 image; /* 0 for kernel blocks, which any process may free */
+	__u32 image; /* owner of the block; 0 for kernel blocks, which any process may free */
 	__u32 domain;
 };
 
@@ -159,7 +159,7 @@ struct memleak_site {
 	__u64 stack;                     /* key of the stack table; 0 if the stack is unknown */
 	__u32 image;
 	__u32 kind;
-	struct memleak_origin origin; /* only for kernel sites */
+	struct memleak_origin origin; /* for kernel sites: most recent process, slab cache */
 };
 
 /*
@@ -167,8 +167,8 @@ struct memleak_site {
  * never 0.
  *
  * A user stack is *unresolved* if the walk knew no mapping for some of its frames, or only a
- * mapping that may be out of date. The loader resolves such frames from its record of what was
- * mapped at each unload count.
+ * mapping that may be out of date. The loader resolves such frames later: for each unload count of
+ * the process (see struct memleak_target), it keeps a record of what was mapped.
  *
  * An unresolved stack may also be *deferred*: a copy of its memory is sent to the loader, which
  * finds the frames when the code is known. The key of a deferred stack is random.
@@ -180,7 +180,7 @@ struct memleak_stack {
 	__u8 deferred : 1;
 	__u8 script_cnt : 6; /* number of struct memleak_script_frame after the frames */
 	__u16 unloads;       /* the process's unload count when the stack was walked */
-	__u16 known_unloads; /* the unload count of the mappings that the walk used */
+	__u16 known_unloads; /* the unload count when the loader read the walk's mappings */
 	__u64 frames[];
 };
 
@@ -202,13 +202,13 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 struct memleak_target {
 	__u32 image;
 	__u32 base;          /* image whose mappings the process began with; 0 after exec */
-	__u32 shares_memory; /* runs in its parent's memory until it executes a program */
-	__u32 has_forked;    /* the loader has a record of its first fork */
-	__u32 binding; /* number of execs by threads other than the first, or MEMLEAK_SHARES_MEMORY
-			*/
-	__u32 unloads; /* incremented before and after libraries are unloaded */
+	__u32 shares_memory; /* 1 while the process runs in its parent's memory, before exec */
+	__u32 has_forked;    /* 1 if the process's first fork was reported to the loader */
+	/* Number of execs by threads other than the first, or MEMLEAK_SHARES_MEMORY. */
+	__u32 binding;
+	__u32 unloads;      /* incremented before and after libraries are unloaded */
 	__u32 loader_state; /* state of the dynamic loader at the last call of its hook */
-	__u32 descendant;   /* --follow: has inherited its parent's blocks */
+	__u32 descendant;   /* --follow: 1 if the process has inherited its parent's blocks */
 	__u32 fd_end;       /* --fds: all tracked descriptors are below this number */
 	__u64 code_sent_ns; /* when a walk last sent a record of unknown code */
 	__u64 exec_cnt;     /* kernel's exec count at the last handled exec; 0 if there was none */
@@ -227,7 +227,7 @@ struct memleak_target_filter {
 	__u8 follow; /* children of targets become targets */
 	__u8 by_comm;
 	__u8 by_cgroup;
-	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* padded with zeros */
+	__u64 comm[MEMLEAK_COMM_SIZE / 8]; /* name of matching processes, padded with zeros */
 };
 
 #define MEMLEAK_CGROUP_NAME_SIZE 256
@@ -329,7 +329,7 @@ struct memleak_config {
 	__u64 max_size;
 	__u64 wide_size;    /* minimum size of blocks counted in wide_bytes */
 	__u64 sample_bytes; /* mean distance between samples in bytes; 0 without --sample-bytes */
-	__u32 sample_rate;  /* samples one in sample_rate calls, at random; 1 for all */
+	__u32 sample_rate;  /* one call in this number is sampled, at random; 1: all calls */
 	__u32 stack_depth;
 	__u32 unwind;        /* enum memleak_unwind */
 	__u32 verify_unwind; /* test knob: number of stacks sent for comparison; 0 for none */
@@ -340,11 +340,11 @@ struct memleak_config {
 	__u32 count_subsys;  /* --count: the cgroup's hierarchy, as cgroup_subsys above */
 	__u8 combined_only;
 	__u8 trace_events;
-	__u8 trace_stacks;  /* each event has a stack */
+	__u8 trace_stacks;  /* send a stack with each event (-tt) */
 	__u8 stack_cache;   /* recognise stacks that were walked before */
-	__u8 never;         /* always 0, which the compiler does not know */
+	__u8 never;         /* always 0, but the compiler must not know: see stay_on_own_stack() */
 	__u8 exchange;      /* atomic compare-and-exchange is available */
-	__u8 find_vma;      /* stacks can be walked by the kernel's VMAs */
+	__u8 find_vma;      /* stacks can be walked with the kernel's VMAs */
 	__u8 recent;        /* use the recent-block cache */
 	__u8 summary;       /* keep totals for each image */
 	__u8 peak;          /* keep the total of all blocks */
@@ -352,9 +352,9 @@ struct memleak_config {
 	__u8 grows;         /* a second block table may be added */
 	__u8 quotas;        /* use per-process quotas of the block table */
 	__u8 count;         /* enum memleak_count_by: only count calls */
-	__u8 descriptors;   /* --fds: a block is a descriptor, and children inherit none */
+	__u8 descriptors;   /* --fds: track descriptors, which children do not inherit */
 	__u8 count_targets; /* probes fire for all processes: count only the calls of targets */
-	__u8 bound;         /* each probe is bound to a process, but not to sharers of its memory */
+	__u8 bound;         /* each probe fires for one process, not for sharers of its memory */
 	__u8 sessions;      /* programs decide at an entry whether the return is reported */
 };
 
@@ -362,13 +362,13 @@ struct memleak_config {
 enum memleak_record_type {
 	MEMLEAK_REC_MAP,    /* new mapping of len bytes at addr, made at site */
 	MEMLEAK_REC_TAKE,   /* len bytes at addr are about to be unmapped, replaced or moved */
-	MEMLEAK_REC_UNTAKE, /* the call failed: undoes the thread's last TAKE */
-	MEMLEAK_REC_GONE,   /* the call succeeded: makes the thread's last TAKE final */
-	MEMLEAK_REC_MOVE,   /* the range of the thread's last TAKE moved: now len bytes at addr */
+	MEMLEAK_REC_UNTAKE, /* the call failed: undoes the thread's most recent TAKE */
+	MEMLEAK_REC_GONE,   /* the call succeeded: makes the thread's most recent TAKE final */
+	MEMLEAK_REC_MOVE,   /* the range of the most recent TAKE moved: now len bytes at addr */
 	MEMLEAK_REC_EXEC,   /* exec; addr is the new image, len is 1 if not by the first thread */
 	MEMLEAK_REC_FORK,   /* first fork of the process; addr is the child's pid */
 	MEMLEAK_REC_SHARER, /* new child that shares the process's memory; addr is its pid */
-	MEMLEAK_REC_NEW, /* new target; addr is its parent's image or 0, len is 1 if it inherits */
+	MEMLEAK_REC_NEW, /* new target; addr: parent's image or 0, len: 1 if it inherits blocks */
 	MEMLEAK_REC_END, /* end of a target, or of tracing it; addr is its unload count */
 	MEMLEAK_REC_NO_TARGET, /* a target executes a program, and is no target any more */
 	MEMLEAK_REC_LIBS,      /* the dynamic loader has changed its list of libraries */
@@ -389,7 +389,7 @@ struct memleak_record {
 	__u64 len;
 	__u64 site;
 	__u32 kind;
-	__u32 flags; /* for TAKE: MEMLEAK_TAKE_COPY */
+	__u32 flags; /* MEMLEAK_TAKE_COPY or 0; only in TAKE records */
 };
 
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */

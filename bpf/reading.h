@@ -63,7 +63,7 @@ struct memleak_handed {
 struct memleak_reading {
 	__u32 number;     /* number of this reading; 0 if there is none */
 	__u32 read_cnt;   /* number of buckets of the recent-block cache that were read */
-	__u32 handed_cnt; /* may exceed MEMLEAK_HANDED_MAX */
+	__u32 handed_cnt; /* number of blocks handed over; may exceed MEMLEAK_HANDED_MAX */
 	__u32 picture;    /* number of this reading's set of pictures; 0 if there is none */
 	struct memleak_handed handed[MEMLEAK_HANDED_MAX];
 };

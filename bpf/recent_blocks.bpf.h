@@ -75,9 +75,7 @@ static __always_inline void recent__read(const struct memleak_recent_block *kept
 	ret->halved = 0;
 }
 
-/*
- * True if a block at the address was freed while it was being moved to the table, or may have been.
- */
+/* True if a block at the address is being moved to the table, or was freed during its move. */
 static __always_inline bool recent__is_dying(const struct memleak_recent *bucket, __u64 addr)
 {
 	return recent__find(bucket, addr | MEMLEAK_RECENT_MOVING, 0) |

@@ -21,7 +21,7 @@ struct memleak_interpreter {
 	__u32 code;      /* in a frame: pointer to the code object */
 	__u32 instr;     /* in a frame: pointer to the instruction */
 	__u32 border;    /* in a frame: the byte that marks the end of a run */
-	__u32 cookie;    /* in a code object: MEMLEAK_SCRIPT_COOKIE_WORDS words of 4 bytes */
+	__u32 cookie;    /* in a code object: the words that distinguish it, 4 bytes each */
 	__u8 has_holder; /* the thread state points to a holder */
 	__u8 border_value;
 	__u8 border_is_empty; /* the marked frame runs no code: the run ends at the frame before */
@@ -54,7 +54,7 @@ struct memleak_script_frame {
 };
 
 #define MEMLEAK_SCRIPT_BORDER (1ULL << 63) /* the run of the evaluation loop ends here */
-#define MEMLEAK_SCRIPT_CUT (1ULL << 62)    /* its callers are not known */
+#define MEMLEAK_SCRIPT_CUT (1ULL << 62)    /* the callers of this frame are unknown */
 #define MEMLEAK_SCRIPT_CODE(frame) ((frame)->code & ~(MEMLEAK_SCRIPT_BORDER | MEMLEAK_SCRIPT_CUT))
 
 static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 word)

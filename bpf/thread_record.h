@@ -17,8 +17,8 @@
 enum memleak_thread_flags {
 	MEMLEAK_THREAD_ASLEEP = 1, /* neither running nor runnable, so it does not change memory */
 	MEMLEAK_THREAD_KNOWN = 2,  /* the registers are valid, unless the thread is running */
-	MEMLEAK_THREAD_TRACES = 8, /* it traces other processes, so its wait calls report them */
-	MEMLEAK_THREAD_ENDED = 4,  /* it has no memory any more, like an exited main thread */
+	MEMLEAK_THREAD_TRACES = 8, /* traces other processes, so its wait calls report them */
+	MEMLEAK_THREAD_ENDED = 4,  /* has no memory any more, like an exited main thread */
 };
 
 /* The process to report on, in memleak's own pid namespace. */
@@ -33,12 +33,12 @@ struct memleak_thread_query {
 
 struct memleak_thread_record {
 	__u32 bytes; /* size of the record, including vector registers */
-	__u32 tid;   /* in memleak's pid namespace; 0 if it has none there */
+	__u32 tid;   /* the thread's tid in memleak's pid namespace; 0 if it has none there */
 	__u32 flags;
 	__u32 thread_cnt;   /* number of threads in the process */
-	__u64 sequences;    /* address of its struct rseq; 0 if there is none */
+	__u64 sequences;    /* address of the thread's struct rseq; 0 if there is none */
 	__u64 switches;     /* number of the thread's context switches so far */
-	__u32 reaper;       /* pid of the process that adopts its orphans; 0 if it has none here */
+	__u32 reaper;       /* pid of the process that adopts orphans; 0 if not in the namespace */
 	__u32 vector_bytes; /* bytes of vector registers after the record; a multiple of 8 */
 	__u64 registers[MEMLEAK_REGISTER_WORDS];
 };

@@ -45,25 +45,25 @@
  * call that created the frame.
  */
 enum unwind_cfa {
-	UNWIND_CFA_NO_ROW,    /* the table does not cover this code */
-	UNWIND_CFA_UNKNOWN,   /* a rule that struct unwind_rule cannot express */
-	UNWIND_CFA_SP,        /* sp + cfa_off */
-	UNWIND_CFA_FP,        /* fp + cfa_off */
-	UNWIND_CFA_SP_DEREF,  /* *(sp + outer) + inner, see below */
-	UNWIND_CFA_FP_DEREF,  /* *(fp + outer) + inner */
-	UNWIND_CFA_PLT,       /* x86, 16-byte entry: sp + 8; from byte cfa_off on, sp + 16 */
-	UNWIND_CFA_SIGNAL,    /* the registers are in the signal frame made by the kernel */
+	UNWIND_CFA_NO_ROW,   /* the table does not cover this code */
+	UNWIND_CFA_UNKNOWN,  /* a rule that struct unwind_rule cannot express */
+	UNWIND_CFA_SP,       /* sp + cfa_off */
+	UNWIND_CFA_FP,       /* fp + cfa_off */
+	UNWIND_CFA_SP_DEREF, /* *(sp + outer) + inner, see below */
+	UNWIND_CFA_FP_DEREF, /* *(fp + outer) + inner */
+	UNWIND_CFA_PLT,      /* x86, 16-byte PLT entry: sp + 8; from its byte cfa_off on, sp + 16 */
+	UNWIND_CFA_SIGNAL,   /* the registers are in the signal frame made by the kernel */
 	UNWIND_CFA_OUTERMOST, /* outermost frame: the return address is undefined */
 	UNWIND_CFA_CNT,
 };
 
 /* Where the caller's frame pointer (fp) and the return address (ra) are saved. */
 enum unwind_saved {
-	UNWIND_SAVED_NONE,   /* fp is the caller's; ra at CFA - 8 (x86), in lr (aarch64) */
+	UNWIND_SAVED_NONE,   /* fp is unchanged; ra is at CFA - 8 (x86) or in lr (aarch64) */
 	UNWIND_SAVED_FP,     /* x86: fp at CFA + saved_off */
 	UNWIND_SAVED_FP_REL, /* x86: fp at fp + saved_off */
 	UNWIND_SAVED_PAIR,   /* aarch64: fp at CFA + saved_off, ra in the word above */
-	UNWIND_SAVED_RA,     /* aarch64: fp is the caller's; ra at CFA + saved_off */
+	UNWIND_SAVED_RA,     /* aarch64: fp is unchanged; ra at CFA + saved_off */
 	UNWIND_SAVED_CNT,
 };
 
@@ -101,7 +101,7 @@ struct unwind_mapping {
 	__u64 start;
 	__u64 end;
 	__u64 base;     /* address to which the table's first granule is, or would be, mapped */
-	__u64 to_frame; /* added to an address to get a frame; 0 if the frame is the address */
+	__u64 to_frame; /* number to add to an address to get a frame; 0 if frames are addresses */
 	__u32 granule_cnt;
 	__u32 index; /* first word of the index in the table */
 	__u32 arena;
@@ -182,7 +182,7 @@ enum unwind_end {
 struct unwind_copied_range {
 	__u64 start;
 	__u64 bytes;
-	__u64 present[UNWIND_COPY_PIECES / 64]; /* one bit for each piece */
+	__u64 present[UNWIND_COPY_PIECES / 64]; /* a bit per piece: 1 if the piece was readable */
 };
 
 /* A call whose return goes to a return probe: its slot and its original return address. */
@@ -192,14 +192,14 @@ struct unwind_copied_call {
 };
 
 struct unwind_copy {
-	__u64 pc;                               /* a return address */
+	__u64 pc;                               /* where the walk begins: a return address */
 	__u64 registers[UNWIND_COPY_REGISTERS]; /* registers at pc, by DWARF number */
 	__u32 register_cnt;
 	__u32 call_cnt;
 	__u64 trampoline; /* address of the return trampoline; 0 if there is none */
 	struct unwind_copied_call calls[UNWIND_COPY_CALLS]; /* innermost first */
 	struct unwind_copied_range stack;
-	struct unwind_copied_range other; /* part of the stack that a signal interrupted */
+	struct unwind_copied_range other; /* if a signal arrived: part of the interrupted stack */
 	__u8 stack_bytes[UNWIND_COPY_BYTES];
 	__u8 other_bytes[UNWIND_COPY_OTHER_BYTES];
 };

@@ -18,7 +18,10 @@ struct memleak_stack_watch {
 	__u64 is_sent;
 };
 
-/* Number of blocks put into the first block table since the loader looked. */
+/*
+ * Number of blocks in the first block table when the loader last counted them, plus the number of
+ * blocks stored since.
+ */
 struct memleak_block_watch {
 	__u64 stored;
 	__u64 limit; /* a record is sent when the count reaches this limit */
@@ -40,7 +43,7 @@ struct memleak_peak_watch {
 struct memleak_deferred_watch {
 	__u64 ring_bytes;
 	__u64 sent;
-	__u64 limit; /* the loader raises the limit when there is new code to be walked */
+	__u64 limit; /* maximum of `sent`; raised by the loader when there is new code to walk */
 };
 
 #endif
