@@ -44,7 +44,7 @@ enum account_region {
 	ACCOUNT_TEXT,    /* paths of modules, each NUL-terminated */
 	/* indexed by address / ACCOUNT_CHUNK_SPAN: chunk number + 1, 0 if there is no chunk */
 	ACCOUNT_DIRECTORY,
-	ACCOUNT_FILTER, /* numbers of kept blocks, indexed by hash of their addresses */
+	ACCOUNT_FILTER, /* for each hash of an address: number of kept blocks */
 	ACCOUNT_EVENTS, /* ring buffer of struct account_event */
 	ACCOUNT_TRACE,  /* ring buffer of struct account_traced */
 	/* struct account_range: the mappings that exist after all events that memleak has read */
@@ -94,7 +94,7 @@ enum account_call {
 #define ACCOUNT_SAMPLES 1U         /* only a sample of all blocks is recorded */
 #define ACCOUNT_FILTERS 2U         /* ACCOUNT_FILTER counts all kept blocks */
 #define ACCOUNT_ADDS_UP 4U         /* totals are maintained in struct account_sums */
-#define ACCOUNT_FORKED 8U          /* children have copies of blocks older than the last fork */
+#define ACCOUNT_FORKED 8U          /* children may have copies of this process's blocks */
 #define ACCOUNT_INHERITS 16U       /* this is a child with copies of its parent's blocks */
 #define ACCOUNT_COUNTS 32U         /* requested bytes and number of frees are counted */
 #define ACCOUNT_TRACES 64U         /* each allocation and free is traced */
@@ -169,7 +169,7 @@ struct account {
 	__u64 traced_cnt;
 	/* Number of traced events that memleak has read; these may be overwritten. */
 	__u64 traced_read;
-	__u64 epoch_ns[ACCOUNT_EPOCHS]; /* start times of the last ACCOUNT_EPOCHS epochs */
+	__u64 epoch_ns[ACCOUNT_EPOCHS]; /* start times of the most recent ACCOUNT_EPOCHS epochs */
 	__u64 last_fork_ns;
 	/*
 	 * In a forked child: the time when the parent's account began, which together with
@@ -269,7 +269,8 @@ struct account_frame {
 #define ACCOUNT_SAMPLE_SHIFT (ACCOUNT_THREAD_BITS + ACCOUNT_EPOCH_BITS)
 #define ACCOUNT_BIRTH_SHIFT (ACCOUNT_SAMPLE_SHIFT + 1)
 #define ACCOUNT_BIRTH_NS_SHIFT 22
-#define ACCOUNT_TICK_NS 15000000ULL /* maximum time by which a birth precedes the allocation */
+/* Maximum time from the stored birth to the real allocation. */
+#define ACCOUNT_TICK_NS 15000000ULL
 #define ACCOUNT_BIRTH(time_ns) ((time_ns) >> ACCOUNT_BIRTH_NS_SHIFT)
 #define ACCOUNT_LIFE(birth, epoch, thread)                                                         \
 	((birth) << ACCOUNT_BIRTH_SHIFT | (__u64)ACCOUNT_EPOCH(epoch) << ACCOUNT_THREAD_BITS |     \
@@ -381,7 +382,7 @@ struct account_traced {
 struct account_range {
 	__u64 start;
 	__u64 end;
-	__u64 stack; /* stack number, and ACCOUNT_RANGE_SAMPLE for a sample */
+	__u64 stack; /* stack number, plus ACCOUNT_RANGE_SAMPLE if sampled */
 	__u64 birth_ns;
 	__u64 mapped_size;
 	__u64 placed_ns;

@@ -30,7 +30,7 @@ struct caller {
  * forked children.
  */
 struct gate {
-	struct account *account; /* NULL while the gate is closed */
+	struct account *account; /* this process's account; NULL while the gate is closed */
 	struct account_thread *threads;
 	uint32_t *directory;
 	struct account_chunk *chunks;
@@ -48,7 +48,7 @@ struct memo;
 struct thread {
 	uint32_t number; /* thread number in the account, 0 if it has none yet */
 	uint32_t reserved;
-	struct account *account; /* the account in which the thread has this number */
+	struct account *account; /* account to which the thread number belongs */
 	struct account_thread *counts;
 	struct memo *memo; /* remembered stacks, NULL if there is no memory */
 	/* Range of the thread's own stack that is known to be readable, and which stays mapped. */
@@ -60,7 +60,7 @@ struct thread {
 	 */
 	uint64_t foreign_low;
 	uint64_t foreign_high;
-	uint64_t countdown; /* bytes until the next sample; 0 if not drawn yet */
+	uint64_t countdown; /* bytes until the next sample; 0 if that number is not drawn yet */
 	uint64_t random;
 };
 

@@ -94,7 +94,8 @@ static const char *const other_names[OTHER_CNT] = {"mmap", "munmap", "mremap", "
 /* next definition of each function, cast to its type at each call */
 static any_function *next[FUNCTION_CNT];
 static any_function *others[OTHER_CNT];
-static bool operators_allocate; /* C++ operators allocate without calling malloc() */
+/* record calls of C++ operators, as these do not call malloc() */
+static bool operators_allocate;
 
 /*
  * Memory for blocks that are allocated while the next functions are being looked up. Freed memory

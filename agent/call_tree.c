@@ -52,7 +52,7 @@ uint32_t call_tree_child(struct account *account, uint32_t parent, uint64_t fram
 				return made;
 			}
 		}
-		/* If another thread has added a frame first, this new frame remains unused. */
+		/* If another thread has added an equal frame first, `made` remains unused. */
 		if (gate.frames[number].frame == frame)
 			return number;
 		place = &gate.frames[number].next[hash >> 63];

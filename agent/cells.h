@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores blocks in cells: see account.h. For each address, only the thread that allocates or frees
- * the block there accesses its cell.
+ * Stores blocks in cells: see account.h. The cell of a block is accessed only by the thread that
+ * allocates or frees this block.
  */
 #ifndef AGENT_CELLS_H
 #define AGENT_CELLS_H
@@ -154,7 +154,10 @@ static ALWAYS_INLINE struct account_cell *cells_find_at_home(uint64_t addr)
 	return home && cell_is_at(home, cells_position(addr)) ? home : NULL;
 }
 
-/* Clears the second word first: it is only valid while the first word is not 0. */
+/*
+ * Clears the second word first: once the first word is 0, another thread may claim the cell and
+ * write both words.
+ */
 static inline void cell_clear(struct account_cell *cell)
 {
 	__atomic_store_n(&cell->life, 0, __ATOMIC_RELAXED);

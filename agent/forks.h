@@ -20,7 +20,7 @@ void forks_follow(void);
 /* Records in a new account of a forked child which account is the parent's. */
 void forks_describe(struct account *account);
 
-/* Reports that a block older than the last fork was or will be freed. */
+/* Reports the free of a block that is older than the latest fork; ignores newer blocks. */
 void forks_freed_shared(struct account *account, uint64_t addr, const struct account_cell *cell);
 
 /* Reports a free of an address in no cell, which may be a block of the parent. */

@@ -158,7 +158,7 @@ HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void
 
 /*
  * Discards cached code twice: before the call, as it may unmap code, and after the call, as other
- * threads may have cached the code again meanwhile.
+ * threads may have cached the code again during it.
  */
 EXPORT int dlclose(void *library)
 {

@@ -15,8 +15,9 @@ struct code {
 	uint64_t frame_hdr;    /* address of .eh_frame_hdr, 0 if there is none */
 	uint64_t loaded_start; /* address range of the whole file */
 	uint64_t loaded_end;
-	bool is_own;        /* true for code of the agent */
-	bool is_trampoline; /* the uretprobe trampoline, whose address replaces return addresses */
+	bool is_own; /* true for code of the agent */
+	/* true for the kernel's uretprobe trampoline, whose address replaces return addresses */
+	bool is_trampoline;
 };
 
 /*

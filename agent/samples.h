@@ -21,8 +21,8 @@ void samples_put(uint64_t addr);
 void samples_taken(uint64_t addr);
 
 /*
- * Subtracts a block from the bytes until the next sample, as countdown__ends() of bpf/exponential.h
- * does. False if the next sample is in the block.
+ * Subtracts the size of a block from the bytes until the next sample, as countdown__ends() of
+ * bpf/exponential.h does. Returns false, and subtracts nothing, if the next sample is in the block.
  */
 static ALWAYS_INLINE bool samples_pass_over(uint64_t size)
 {

@@ -11,7 +11,7 @@
 uint64_t stacks_generation = MEMO_NEW + 1;
 
 #define WEIGHTS 1024U
-static uint64_t weights[WEIGHTS]; /* random odd numbers */
+static uint64_t weights[WEIGHTS]; /* factors for hash_words(): random odd numbers */
 
 static __attribute__((constructor)) void fill_weights(void)
 {

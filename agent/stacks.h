@@ -31,7 +31,8 @@ struct memo_words {
 /* A remembered stack. All its words are on the thread's own, readable stack. */
 struct memo_entry {
 	uint64_t fp;
-	uint64_t fp_mask; /* 0 if the stack does not depend on the frame pointer */
+	/* mask for the comparison of fp: 0 if the stack does not depend on the frame pointer */
+	uint64_t fp_mask;
 	uint32_t number;
 	uint32_t round_cnt;
 	struct memo_words rounds[];
@@ -42,11 +43,15 @@ struct memo_entry {
 struct memo_slot {
 	uint64_t ra;
 	uint64_t sp;
-	uint64_t entry;       /* offset in memo.ring of the latest such stack, 0 if there is none */
-	uint64_t has_several; /* several stacks had this ra and sp */
+	/* offset in memo.ring of the latest stack with this ra and sp, 0 if there is none */
+	uint64_t entry;
+	uint64_t has_several; /* true if several different stacks had this ra and sp */
 };
 
-/* Hash set of remembered stacks. They may have the same return address and stack pointer. */
+/*
+ * Hash set of remembered stacks. Different stacks in a set may have the same return address and
+ * stack pointer.
+ */
 struct alike_set {
 	uint64_t hashes[ALIKE_WAYS];
 	uint64_t entries[ALIKE_WAYS];

@@ -16,9 +16,9 @@
 #define FRAME_BYTES_MAX (1ULL << 20)
 
 /*
- * Cache of unwind rules by address, shared by all threads. The field check combines the address
- * with the other words, so that an entry written by two threads at the same time matches no
- * address.
+ * Cache of unwind rules by address, shared by all threads. The field `check` is a combination of
+ * the address and the other words, so that an entry written by two threads at the same time
+ * matches no address.
  */
 #define RULES 16384U
 
@@ -33,14 +33,15 @@ struct known_rule {
 
 static struct known_rule known_rules[RULES];
 static uint32_t depth = WALK_FRAMES_DEFAULT;
-static uint64_t generation = 1; /* cached rules of other generations match no address */
+/* current generation of the cache; rules cached in earlier ones are ignored */
+static uint64_t generation = 1;
 
 struct state {
 	struct account *account;
 	struct walk *walk;
 	struct walk_step *step; /* current step; step[1].from receives the start of the next step */
 	uint64_t lr; /* aarch64: return address of a function that has not saved it, 0 if unknown */
-	bool exact;  /* pc is the next instruction, not a return address */
+	bool exact;  /* pc is the next instruction to run, not a return address */
 };
 
 /*

@@ -51,7 +51,7 @@ struct known_frame {
 	uint32_t number; /* frame number in the account */
 	uint32_t word_cnt;
 	uint32_t frame_cnt; /* number of frames, without the agent's */
-	bool needs_fp;      /* this frame's callers are found by its frame pointer */
+	bool needs_fp;      /* finding this frame's callers requires its frame pointer */
 	bool is_own;        /* all words are on the thread's own stack, which remains readable */
 };
 
@@ -67,7 +67,7 @@ struct walk {
 	uint32_t step_cnt;
 	uint32_t known_cnt; /* number of frames of the known stack that call the walked frames */
 	uint32_t frame_cnt;
-	bool doubtful; /* not to be remembered, e.g. as some code was not looked up */
+	bool doubtful; /* the stack must not be remembered, e.g. as some code was not looked up */
 	enum unwind_end end;
 	struct walk_step steps[WALK_STEPS_MAX + 1]; /* innermost frame first */
 };
