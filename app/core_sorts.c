@@ -15,11 +15,14 @@
 #include "proof/census_table.h"
 #include "proof/window.h"
 
-/* Maximum number of sorts by first word. Blocks with any further first word are sorted by size. */
+/*
+ * Maximum number of sorts by first word. When it is reached, blocks with other first words are
+ * sorted by size.
+ */
 #define WORDS_MOST 65536
 #define NAMED_AT_ONCE 1024
 
-/* Minimum size of a block, in bytes, for which the size class ends at a power of two */
+/* Size of a block, in bytes, from which on size classes end at powers of two */
 #define LARGE_BYTES 1025
 /*
  * Step between the sizes of chunks, and smallest usable size of a chunk, in bytes. A chunk has 8
@@ -295,7 +298,7 @@ static int drop_empty(struct core_sorts *sorts)
 	for (size_t i = 0; i < sorts->heap.block_cnt; i++)
 		sorts->heap.blocks[i].site = (uint32_t)places[sorts->heap.blocks[i].site];
 	sorts->cnt = cnt;
-	/* Empty the maps, because their indices are no longer valid. */
+	/* Empty the maps, because the indices that they contain are no longer valid. */
 	hash_map_deinit(&sorts->by_word);
 	hash_map_deinit(&sorts->by_size);
 	return 0;

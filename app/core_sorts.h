@@ -27,8 +27,8 @@ struct core_sorts {
 	struct core_sort *items;
 	size_t cnt;
 	size_t cap;
-	struct hash_map by_word; /* 1 + index into items, by first word */
-	struct hash_map by_size; /* 1 + index into items, by size class */
+	struct hash_map by_word; /* maps a first word to 1 + index into items */
+	struct hash_map by_size; /* maps a size class to 1 + index into items */
 	struct heap heap;        /* the blocks; the field `site` of each is an index into items */
 	struct reach_sum used;
 	struct reach_sum free_;

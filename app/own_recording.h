@@ -8,14 +8,12 @@
 
 /* State of the recording. It must be zero-initialised. */
 struct own_recording {
-	struct recorder *recorder; /* NULL if nothing is recorded */
+	struct recorder *recorder; /* writer of the recording; NULL if there is none */
 	char *name;
 	bool wanted; /* the user has requested a start or stop */
 };
 
-/*
- * Returns the flags (enum recording_flag) for the content that a recording has with these options.
- */
+/* Returns the content of a recording with these options, as flags (enum recording_flag). */
 unsigned int recording_flags(const struct options *opts);
 
 /*

@@ -13,7 +13,7 @@ struct child;
 
 struct prover {
 	const struct options *opts;
-	struct proof *proof; /* NULL if no report gets a proof */
+	struct proof *proof; /* state kept for all proofs; NULL if no report gets a proof */
 	uint64_t reports;    /* number of reports since the last report with a proof */
 	bool begun;          /* pictures have been taken for the next proof */
 	unsigned int wanted; /* number of upcoming reports that get a proof, even without --prove */

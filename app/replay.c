@@ -21,9 +21,9 @@
 
 /* The time up to which snapshots are read. */
 struct limit {
-	bool clock; /* the time is a time of day; if false, time since tracing began */
+	bool clock; /* true: a time of day; false: a time since tracing began */
 	int hour, minute, second;
-	uint64_t elapsed_ns; /* UINT64_MAX if there is no limit */
+	uint64_t elapsed_ns; /* time since tracing began; UINT64_MAX if there is no limit */
 	/* The time of day on its date, in nanoseconds since 1970; set once the date is known. */
 	int64_t wall_ns;
 };

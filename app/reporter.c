@@ -372,7 +372,7 @@ static int judge_footprints(struct reporter *reporter, const struct snapshot *sn
 				     reporter->footprint_ranking, &reporter->untraced);
 }
 
-/* Remembers the resident memory of the process, from the start or from its last exec. */
+/* Remembers resident memory over time; begins anew for each new image of the process. */
 static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 {
 	reporter->rss_is_first = false;

@@ -37,7 +37,7 @@ struct reporter {
 				  by the caller */
 	struct screen *screen; /* screen that shows reports instead of the output; NULL if there is
 				  none; set by the caller */
-	struct suppressor *suppressor; /* NULL if nothing is suppressed */
+	struct suppressor *suppressor; /* suppressions in effect; NULL if nothing is suppressed */
 	struct ranking *ranking;
 	struct ranking *group_ranking;
 	struct ranking *pool_ranking;

@@ -79,15 +79,16 @@ struct run {
 	struct source *source;
 	const struct sink *sink;
 	struct output *out;
-	struct metrics_server *server; /* NULL if there is none */
-	struct screen *screen;         /* NULL if there is none */
+	struct metrics_server *server; /* server of --listen; NULL if there is none */
+	struct screen *screen;         /* screen of --live; NULL if there is none */
 	bool *splits_threads;
 	struct reporter reporter;
-	struct recorder *recorder; /* NULL if nothing is recorded */
+	struct recorder *recorder; /* writer of --record; NULL if there is none */
 	struct own_recording own_recording;
 	struct prover *prover;
 	struct event_listener listener;
-	FILE *event_stream; /* open while events are being printed */
+	/* stream of -t events that are not written yet; NULL if there are none */
+	FILE *event_stream;
 	int signal_fd;
 	int timer_fd;
 	int end_fd; /* timer for the end of --duration */
@@ -213,8 +214,8 @@ static uint64_t rss_wait_ns(const struct run *run)
 }
 
 /*
- * Makes the proof, prints the report, and records its snapshot. Runs in the report thread, because
- * looking up names and slow readers of the output may block it.
+ * Makes the proof, prints the report, and records its snapshot. Usually runs in the report thread,
+ * because it may have to wait: for names, or for a slow reader of the output.
  */
 static int show_report(void *arg)
 {

@@ -26,7 +26,7 @@ struct run_parts {
 	struct screen *screen;         /* screen of --live; NULL if there is none */
 	/* option of the source; can be changed by keys on the screen */
 	bool *splits_threads;
-	struct recorder *recorder; /* NULL if nothing is recorded */
+	struct recorder *recorder; /* writer of --record; NULL if there is none */
 	struct report_thread *thread;
 	struct prover *prover;
 };

@@ -22,7 +22,7 @@ struct scrub {
 	struct output out;
 	struct reporter reporter;
 	bool has_reporter;
-	size_t next; /* index of the next snapshot that is read */
+	size_t next; /* index of the snapshot that will be read next */
 	bool over;
 };
 
@@ -46,7 +46,7 @@ static int begin_anew(struct scrub *scrub)
 	return 0;
 }
 
-/* Reads the next snapshot, if the requested moment has not been reached. */
+/* Reads the next snapshot. Shows it if it is the wanted one. */
 static int step(struct scrub *scrub, size_t wanted)
 {
 	struct snapshot snap;

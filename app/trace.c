@@ -128,8 +128,8 @@ static int start_with_agent(struct session *session)
 }
 
 /*
- * True if the cost of tracing can be measured. It cannot with shared probes or kernel probes, whose
- * cost belongs to no single process.
+ * True if the cost of tracing can be measured. The cost of shared probes and of kernel probes
+ * cannot be measured, because it belongs to no single process.
  */
 static bool measures_cost(const struct options *opts)
 {
@@ -298,7 +298,7 @@ static int finish(struct session *session, int err)
 		if (!code || err == -ECHILD)
 			code = child_code;
 	}
-	/* Keep the screen open if the run ended by itself, now without probes. */
+	/* If the run ended by itself, keep the screen open until the user quits. */
 	if (session->screen && !err)
 		screen__stay(session->screen);
 	screen__free(session->screen);
