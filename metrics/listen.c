@@ -39,12 +39,12 @@ struct metrics_server {
 	int fd;                  /* listening socket; -1 if not open yet */
 	unsigned int unanswered; /* number of requests to which the helper has not replied yet */
 	int epoll_fd;            /* epoll for the helper's socket */
-	uint64_t begun_ns;       /* when the helper was last started */
+	uint64_t begun_ns;       /* time of the most recent start of the helper */
 	bool told;               /* the end of the helper was logged */
 	/* contents of the latest report's pages; -1 for a page that does not exist */
 	int pages[PAGE_CNT];
 	uint64_t reports;
-	struct listen_address local; /* len is 0 if the address is not a file */
+	struct listen_address local; /* address of the socket file; len is 0 if there is no file */
 	dev_t dev;                   /* device of the socket file */
 	ino_t ino;
 };

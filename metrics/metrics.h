@@ -11,8 +11,9 @@
 #include "report/report.h"
 
 struct metrics {
-	const struct report *report;        /* NULL if there is no report yet, and with --count */
-	const struct counts_report *counts; /* NULL without --count */
+	/* latest report; NULL before the first one, and with --count */
+	const struct report *report;
+	const struct counts_report *counts; /* latest report of --count; NULL without --count */
 	size_t top;                         /* maximum rows of --count */
 	const struct own_cost *own;
 };

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 struct own_cost {
-	double cpu_seconds;      /* CPU time of all threads and helpers, even of ended helpers */
-	uint64_t resident_bytes; /* memory shared by several processes counts once for each */
+	double cpu_seconds; /* CPU time of all threads and helpers, even of ended helpers */
+	/* sum over memleak and its helpers; memory that they share is counted for each of them */
+	uint64_t resident_bytes;
 	uint64_t reports;
 };
 

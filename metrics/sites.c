@@ -187,7 +187,7 @@ static void begin_group(struct metrics_text *text, enum group_by by,
 /* The rows of each metric: one for each site, or one for each group. */
 struct rows {
 	const struct report *report;
-	const struct report_site **sites; /* NULL for groups */
+	const struct report_site **sites; /* the sites; NULL if the rows are for groups */
 	size_t cnt;
 };
 

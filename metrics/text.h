@@ -19,7 +19,7 @@ enum metric_type { METRIC_GAUGE, METRIC_COUNTER };
 struct metric_family {
 	const char *name; /* name without _total; ends with the unit */
 	enum metric_type type;
-	const char *unit; /* NULL if the family has no unit */
+	const char *unit; /* such as "bytes"; NULL if the family has no unit */
 	const char *help;
 };
 

@@ -48,7 +48,8 @@ static int library_err = -ELIBACC;
 struct web_server {
 	struct MHD_Daemon *daemon;
 	struct MHD_Response *fixed[FIXED_CNT];
-	struct MHD_Response *pages[PAGE_CNT]; /* NULL if there is no such page */
+	/* current pages; NULL for a page that does not exist */
+	struct MHD_Response *pages[PAGE_CNT];
 	size_t bytes[PAGE_CNT];
 	size_t alive_bytes; /* bytes of current pages, and of old pages still being read */
 	bool local;         /* the socket's address is a file */

@@ -79,7 +79,7 @@ struct options {
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
-	uint64_t warmup_ns; /* 0 if not given */
+	uint64_t warmup_ns; /* leave out what was allocated in this time; 0: no warm-up */
 	bool largest;
 	bool peak;
 	enum count_by count_by;
@@ -89,14 +89,15 @@ struct options {
 	bool combined_only;
 	bool wa_missing_free;
 	uint32_t sample_rate;
-	uint64_t sample_bytes; /* 0 if off */
+	uint64_t sample_bytes; /* mean bytes per sample; 0: no sampling by bytes */
 	uint32_t top;
-	uint32_t max_records; /* 0: the value of top; for --summary, no limit */
+	/* maximum groups, or rows of a table; 0: the value of top (for --summary, no limit) */
+	uint32_t max_records;
 	uint64_t min_size;
-	uint64_t max_size; /* UINT64_MAX if there is no limit */
+	uint64_t max_size; /* maximum bytes of a traced block; UINT64_MAX: no limit */
 	const char *object;
 	const char *symbols_prefix;
-	struct custom_function *custom_functions; /* no two have the same name */
+	struct custom_function *custom_functions; /* from --alloc and --free; no duplicates */
 	size_t custom_function_cnt;
 	size_t custom_function_cap;
 	bool kernel; /* trace the kernel (-K) */
@@ -132,8 +133,8 @@ struct options {
 	bool all_frames;
 	const char *output; /* path of the file; NULL for stdout */
 	struct listen_address listen;
-	int error_exitcode;   /* 0 if off */
-	unsigned int verbose; /* 0 to 2 */
+	int error_exitcode;   /* exit code if memory is outstanding or lost; 0 if not given */
+	unsigned int verbose; /* number of -v, from 0 to 2 */
 	uint64_t interval_ns;
 	uint64_t count;       /* maximum reports; 0 if not limited */
 	uint64_t duration_ns; /* duration of tracing; 0 if not limited */

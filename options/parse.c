@@ -24,14 +24,17 @@
 #define POSITIONAL 1
 
 #define NSEC_PER_SEC 1000000000ULL
-/* Minimum interval, in seconds, that may be a pid without -p; shorter intervals are common */
+/*
+ * Minimum interval, in seconds, that is suspected to be a pid whose -p is missing. Shorter
+ * intervals are common.
+ */
 #define PID_SECONDS 300
 
 struct parser {
 	struct options *opts;
 	bool given[OPTIONS_MAX];
 	unsigned int positional_cnt;
-	bool briefly; /* short help is requested, by -h and not by --help */
+	bool briefly; /* the short help is requested (-h), not the full one (--help) */
 	struct option longs[OPTIONS_MAX + 1];
 	char letters[2 + 2 * OPTIONS_MAX + 1];
 };

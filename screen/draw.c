@@ -135,10 +135,7 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 		most = values[i] > most ? values[i] : most;
 	}
 	for (int i = 0; cnt && i < width; i++) {
-		/*
-		 * Each column stands for a part of the values, and shows the last value of the
-		 * part.
-		 */
+		/* If there are more values than columns, a column shows the newest of several. */
 		uint64_t value = values[((size_t)i + 1) * cnt / (size_t)width - 1];
 		double part = most > least ? (double)(value - least) / (double)(most - least) : 0;
 		int bar = (int)(part * 7 + 0.5);

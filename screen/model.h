@@ -68,7 +68,7 @@ struct screen_mark {
 };
 
 struct model {
-	struct shown_report *shown;  /* NULL before the first report */
+	struct shown_report *shown;  /* report that is shown; NULL before the first report */
 	struct shown_report *newest; /* while paused: the latest report; NULL if there is none */
 	bool paused;
 	bool ended;    /* there will be no more reports */
@@ -90,7 +90,7 @@ struct model {
 	struct hash_map mark_of; /* marks, with the row's id as key */
 	int64_t mark_ns;         /* time of the mark; 0 if there is none */
 
-	struct screen_row *sums; /* rows for groups, or for parts of rows */
+	struct screen_row *sums; /* rows to be listed: groups, stacks, or parts of stacks */
 	size_t sum_cnt;
 	const struct screen_row **rows; /* rows listed */
 	size_t row_cnt;

@@ -32,8 +32,8 @@ struct screen_row {
 	uint64_t bytes;
 	uint64_t count;
 	int64_t change; /* bytes gained since the mark; without a mark, since the previous report */
-	double bytes_per_s; /* NAN if unknown */
-	uint64_t oldest_ns; /* AGE_UNKNOWN if unknown */
+	double bytes_per_s; /* rate of growth; NAN if unknown */
+	uint64_t oldest_ns; /* age of the oldest block; AGE_UNKNOWN if unknown */
 	uint64_t spark[SPARK_CNT];
 	bool has_past; /* change, bytes_per_s and spark are known */
 	bool suspect;
@@ -43,7 +43,7 @@ struct screen_row {
 	struct reach_sum lost; /* lost and definite are results of the latest proof */
 	struct reach_sum definite;
 	/* The fields below are only set for stacks. */
-	pid_t pid;           /* 0 if the stack belongs to no single process */
+	pid_t pid;           /* pid of the process; 0 if the stack belongs to no single process */
 	const char *process; /* "node (4711)" */
 	const char *module;  /* module whose code requested the memory */
 	struct screen_line **lines;

@@ -23,7 +23,7 @@
 /* A file being read. The thread owns it until done is set; the last user frees it. */
 struct job {
 	struct source_text text;
-	int wake_fd; /* the thread's own descriptor, which it closes */
+	int wake_fd; /* duplicate of the reader's wake_fd, closed with the job */
 	atomic_bool done;
 	atomic_int users;
 };
