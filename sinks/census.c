@@ -13,8 +13,8 @@
 
 struct column {
 	enum heap_use use;
-	const char *word;
-	const char *words; /* the word in text reports */
+	const char *word;  /* heading of the column */
+	const char *words; /* description in the line of totals */
 };
 
 /*

@@ -14,7 +14,7 @@ struct heaptrack_names {
 	struct intern strings;
 	struct intern codes;
 	struct intern traces;
-	bool failed; /* out of memory: all later results are invalid */
+	bool failed; /* memory has run out, and all later results are invalid */
 };
 
 /*

@@ -40,7 +40,7 @@ struct value {
 /* A process for which the page draws amounts over time. */
 struct past {
 	const struct process *process;
-	/* Longest history of the process's sites; NULL if there is none. */
+	/* The longest of the histories of the process's sites; NULL if there is none. */
 	const struct site_history *history;
 };
 
@@ -53,7 +53,7 @@ struct page {
 	struct intern process_numbers;
 	struct past *pasts; /* index: the process's number in process_numbers */
 	size_t past_cnt, past_cap;
-	bool failed; /* out of memory */
+	bool failed; /* memory has run out */
 };
 
 static bool value_begin(struct value *value)
@@ -421,8 +421,8 @@ static void write_process(struct page *page, const struct report_site *shown)
 	if (!process)
 		return;
 	/*
-	 * A difference may compare two runs. Each run numbers its images from the start, so the pid
-	 * is part of the key.
+	 * The image number is not enough: a difference may compare two runs, and each run numbers
+	 * its images from the start. So the pid is part of the key, too.
 	 */
 	key = (uint64_t)process->image << 32 | (uint32_t)process->pid;
 	number = number_of(page, &page->process_numbers, &key, sizeof(key), &is_new);

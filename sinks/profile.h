@@ -19,7 +19,7 @@ struct profile {
 	struct intern mappings;
 	struct intern functions;
 	struct intern locations;
-	int err; /* 0 or -ENOMEM */
+	int err; /* -ENOMEM if memory has run out, else 0 */
 };
 
 void profile_init(struct profile *profile);

@@ -15,9 +15,11 @@
  */
 #define BLAMED_PART 3
 
-/* Older blocks are mentioned if they hold at least 1/OLDER_PART of resident memory */
+/*
+ * Blocks older than tracing are mentioned if they hold at least 1/OLDER_PART of resident memory
+ */
 #define OLDER_PART 10
-/* Maximum number of size classes of older blocks in a line */
+/* Maximum number of size classes in the line about blocks older than tracing */
 #define CLASSES_MAX 5
 
 /* Minimum arenas for which MALLOC_ARENA_MAX is suggested */
@@ -194,8 +196,8 @@ static void write_classes(FILE *out, const struct rss *rss)
 }
 
 /*
- * Writes the line about older blocks, unless they are a small part of resident memory. Blocks that
- * the program allocates while memleak reads the heap look older, too.
+ * Writes the line about blocks older than tracing, unless they are a small part of resident memory.
+ * Counts blocks that the program allocates while memleak reads the heap as older, too.
  */
 static void write_older(FILE *out, const struct rss *rss, const struct rss *first)
 {

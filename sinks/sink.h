@@ -47,7 +47,7 @@ struct lost_text {
 	const char *one; /* what was lost, such as "allocation", in the singular */
 	const char *many;
 	const char *how;    /* how it was lost, for both singular and plural */
-	const char *remedy; /* NULL if nothing helps */
+	const char *remedy; /* option that helps; NULL if no option does */
 };
 extern const struct lost_text lost_texts[LOSS_CNT];
 

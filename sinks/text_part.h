@@ -22,7 +22,7 @@ enum text_look {
 
 struct text_part {
 	FILE *out;
-	const struct report *report; /* NULL for an event */
+	const struct report *report; /* the report; NULL when an event is written */
 	const char *indent;          /* indentation of a site's line; frames have one more tab */
 	bool with_process;
 	enum text_look look;
@@ -47,7 +47,7 @@ enum text_style {
 };
 
 /* With LOOK_MARKED: control characters that begin and end a style. Names never contain them. */
-#define TEXT_MARK_BEGIN 1 /* plus the value of enum text_style */
+#define TEXT_MARK_BEGIN 1 /* the character is this number plus the enum text_style */
 #define TEXT_MARK_END 14
 
 /* Begin and end a style. Without colours, both functions do nothing. */

@@ -36,7 +36,7 @@ static void write_losses(const struct text_part *part)
 
 /* Sums over the suspects that have a line of their own. */
 struct named {
-	size_t cnt; /* number of their sites */
+	size_t cnt; /* number of these suspects' sites */
 	double per_s;
 };
 
@@ -53,15 +53,15 @@ static struct named named_suspects(const struct report *report)
 	return ret;
 }
 
-/* True if the sites that are not named grow faster than those that are. */
+/* True if the unnamed growing sites grow faster than the named ones. */
 static bool is_mostly_unnamed(const struct report *report, struct named named)
 {
 	return report->suspects_total > named.cnt + 1 && report->suspects_per_s > 2 * named.per_s;
 }
 
 /*
- * Writes how fast the growing sites that are not named grow, and a function that calls them. This
- * line comes first if these sites are the larger part of the growth.
+ * Writes how fast the unnamed growing sites grow, and a function that is on most of their stacks.
+ * This line comes first if the unnamed sites are the larger part of the growth.
  */
 static void write_more(const struct text_part *part, struct named named)
 {
@@ -229,7 +229,10 @@ static void write_ended(const struct text_part *part)
 	fprintf(part->out, " ended with %s outstanding\n", amount);
 }
 
-/* True if the report only knows that the process grows although no site does. */
+/*
+ * True if only one question is open: a process grows by its traced blocks, but no site seems to
+ * leak.
+ */
 static bool is_explained(const struct report *report)
 {
 	return conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.explained.process &&
@@ -368,7 +371,10 @@ void verdict_write_sentence(const struct text_part *part)
 	text_end_style(part);
 }
 
-/* True if the report has a sentence: bcc's format has it only if no other line is a verdict. */
+/*
+ * True if the report has the sentence of the verdict. bcc's format has it only if no other line of
+ * the report is a verdict.
+ */
 static bool has_sentence(const struct text_part *part)
 {
 	enum conclusion conclusion = conclusion_of(part->report);

@@ -31,7 +31,7 @@ struct detail {
 	unsigned int callers;
 	bool blocks;
 	bool score;
-	bool manner;     /* how the site grows */
+	bool manner;     /* write how the site grows */
 	size_t name_max; /* maximum bytes of a name */
 };
 
@@ -244,8 +244,9 @@ struct verdict_line {
 };
 
 /*
- * Writes the line of a script at which the runtime took most of its steps. A step is taken by
- * whichever line needs memory next, so the steps are a sample of these lines.
+ * Writes the line of a script that ran most often when the runtime extended its pools. The runtime
+ * extends them in steps of 1 MiB, for whichever line needs memory next, so the lines found are a
+ * sample of all lines that allocate.
  */
 static void write_steps(FILE *out, const struct report_site *shown,
 			const struct sym_location *location, size_t name_max)

@@ -26,8 +26,8 @@ char *verdict_loss_line(const struct text_part *part, const struct proven_loss *
 void verdict_write_function(FILE *out, const struct report_site *site, struct stack_pos pos);
 
 /*
- * True if the suspect's growth may be only a part of the possible growth of the pool
- * report->unclear.
+ * True if the suspect belongs to the pool report->unclear, which may grow faster than the suspect
+ * alone.
  */
 bool verdict_is_part(const struct report *report, const struct suspect *suspect);
 
