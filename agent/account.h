@@ -101,17 +101,17 @@ enum account_call {
 #define ACCOUNT_TRACES_STACKS 128U /* frees are traced with their stacks */
 
 /*
- * Sums over all blocks, in bytes, written by all threads. The fields peak and highest never
+ * Sums over all blocks, in bytes, written by all threads. The fields `peak` and `highest` never
  * decrease.
  */
 struct account_sums {
 	__s64 outstanding;
-	__s64 peak;    /* maximum of outstanding */
-	__s64 highest; /* maximum of the sum of outstanding and mapped */
+	__s64 peak;    /* maximum of `outstanding` */
+	__s64 highest; /* maximum of the sum of `outstanding` and `mapped` */
 	__s64 mapped;  /* mapped bytes, written by memleak */
 	/*
-	 * Bytes that were outstanding when sums were enabled, written by memleak. The field
-	 * outstanding includes them.
+	 * Bytes that were outstanding when sums were enabled, written by memleak. They are
+	 * included in `outstanding`.
 	 */
 	__s64 before;
 	__u64 reserved[3];
@@ -192,7 +192,7 @@ struct account_thread {
 	__u32 tid;
 	__u32 reserved;
 	__u64 calls[ACCOUNT_CALL_CNT];
-	__u64 earlier_frees;           /* number of frees of addresses in no cell */
+	__u64 earlier_frees;           /* number of frees of addresses that are in no cell */
 	__u64 failed;                  /* number of failed calls */
 	__u64 asked[ACCOUNT_CALL_CNT]; /* requested bytes, if ACCOUNT_COUNTS is set */
 	/* number of frees, if ACCOUNT_COUNTS or ACCOUNT_ADDS_UP is set */

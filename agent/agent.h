@@ -51,7 +51,7 @@ struct thread {
 	struct account *account; /* account to which the thread number belongs */
 	struct account_thread *counts;
 	struct memo *memo; /* remembered stacks, NULL if there is no memory */
-	/* Range of the thread's own stack that is known to be readable, and which stays mapped. */
+	/* Part of the thread's own stack that is known to be readable. It stays mapped. */
 	uint64_t low;
 	uint64_t high;
 	/*

@@ -673,7 +673,7 @@ static inline any_function *next_operator(enum function which, uint64_t caller)
 		return addr;                                                                       \
 	}
 
-/* Defines an operator delete. a and b pass on the arguments after the address, if any. */
+/* Defines an operator delete. Passes on the arguments after the address, if any, in `a` and `b`. */
 #define DELETE(name, which)                                                                        \
 	HIDDEN void name(void *addr, uint64_t a, uint64_t b, uint64_t ra, uint64_t sp,             \
 			 uint64_t fp)                                                              \

@@ -24,8 +24,8 @@ static struct {
 } own;
 
 /*
- * Copy of the filter for a child: some samples in the filter are inherited, but a child cannot read
- * its parent's account.
+ * Copy of the filter, made before a fork. The child's filter begins with these counts, because the
+ * child inherits the samples that they count; but the child cannot read its parent's account.
  */
 static uint8_t filter[SAMPLES_FILTER_BYTES];
 

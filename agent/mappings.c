@@ -125,8 +125,8 @@ HIDDEN int agent_munmap(void *addr, size_t len, uint64_t ra, uint64_t sp, uint64
 }
 
 /*
- * Always passes on `wanted`, which the caller may not have set: mremap() is variadic. `none` is in
- * the sixth argument register, which mremap() does not use.
+ * Always passes on `wanted`, which the caller may not have set: mremap() is variadic. `none`
+ * only fills the sixth argument register, which mremap() does not use.
  */
 HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void *wanted,
 			  uint64_t none, uint64_t ra, uint64_t sp, uint64_t fp)

@@ -31,7 +31,7 @@ struct code_list {
 };
 
 static struct code_list *list;
-static uint64_t read_ns; /* time spent reading maps, minus the budget gained since */
+static uint64_t read_ns; /* time spent reading maps that the budget does not cover yet */
 static uint64_t read_at_ns;
 
 static const struct code *find_in(const struct code_list *codes, uint64_t pc)

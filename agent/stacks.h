@@ -60,8 +60,8 @@ struct alike_set {
 /* The remembered stacks of a thread. */
 struct memo {
 	/*
-	 * stacks_generation when last used; MEMO_BUSY while in use, perhaps by code that a signal
-	 * interrupted
+	 * value of stacks_generation when the memo was last used; MEMO_BUSY while the memo is in
+	 * use, perhaps by code that a signal interrupted
 	 */
 	uint64_t generation;
 	uint32_t walk_cnt; /* number of walks in progress */

@@ -39,7 +39,8 @@ struct walk_step {
 	bool uses_fp;
 	uint8_t word_cnt;
 	struct walk_word words[2];
-	struct walk_word saved_fp; /* `at` is 0 if the register still has the caller's value */
+	/* caller's frame pointer on the stack; `at` is 0 if it is still in the register */
+	struct walk_word saved_fp;
 };
 
 /*

@@ -31,8 +31,8 @@ struct need {
 };
 
 /*
- * CAP_SYS_ADMIN implies all of these except CAP_SYS_PTRACE: kernels that do not have the other
- * capabilities require CAP_SYS_ADMIN instead.
+ * CAP_SYS_ADMIN implies all of these except CAP_SYS_PTRACE. Older kernels lack some of the other
+ * capabilities, and require CAP_SYS_ADMIN instead.
  */
 static const struct need needs[] = {
 	{CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "to read what a process has mapped"},

@@ -24,7 +24,7 @@ struct limit {
 	bool clock; /* true: a time of day; false: a time since tracing began */
 	int hour, minute, second;
 	uint64_t elapsed_ns; /* time since tracing began; UINT64_MAX if there is no limit */
-	/* The time of day on its date, in nanoseconds since 1970; set once the date is known. */
+	/* Date and time of day, in nanoseconds since 1970; set once the date is known. */
 	int64_t wall_ns;
 };
 

@@ -23,7 +23,7 @@ struct report_thread {
 };
 
 /*
- * Starts the thread. Afterwards the caller owns the lock, and must release it wherever it waits.
+ * Starts the thread. Afterwards the caller owns the lock, and must release it before each wait.
  * Returns 0 or a negative errno.
  */
 int report_thread_start(struct report_thread *ret);

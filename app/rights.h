@@ -10,8 +10,8 @@ bool rights_may_open_events(void);
 
 /*
  * Permanently drops all capabilities that the rest of the run does not need, and the means to gain
- * capabilities by executing a program. Must be called after the command has been started and before
- * any thread is, because each thread has its own capabilities.
+ * capabilities by executing a program. Must be called after the command has been started, but
+ * before threads are started, because each thread has its own capabilities.
  *
  * If replaces_files is true, the rest of the run will replace files by new ones. If ends_command is
  * true, memleak will end the command, which may run as another user. If needs_admin is true,

@@ -368,8 +368,8 @@ static int start_timers(struct run *run)
 }
 
 /*
- * True if the report of this interval is the last one. The timers of the interval and of --duration
- * may have expired at the same time.
+ * True if the report of this interval is the last one. Checks the end of --duration, too, because
+ * its timer may have expired together with the timer of the interval.
  */
 static bool is_last(const struct run *run)
 {

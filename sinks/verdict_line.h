@@ -7,9 +7,9 @@
 
 /*
  * Writes the line of a suspect: the blamed function, the library function that it called, the rate
- * of growth, its duration and the number of paths (stacks). If the line is too long, leaves out
- * callers first, then the score, the blocks and the kind of growth. If no source line is known, the
- * nearest caller is left out last. After all that, names are cut.
+ * and the duration of the growth, and the number of paths (stacks). If the line is too long, leaves
+ * out callers first, then the score, the blocks and the kind of growth. If no source line is known,
+ * the nearest caller is left out last. After all that, names are cut.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 /*
