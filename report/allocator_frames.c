@@ -63,12 +63,12 @@ static const char *const kernel_allocator_names[] = {
 	"slab_alloc",        "allocate_slab",
 	"new_slab",          "alloc_slab_obj_exts",
 	"refill_sheaf",      "alloc_from_pcs",
-	"bpf_trampoline", /* runs inside a kernel function to which BPF is attached */
+	"bpf_trampoline", /* calls BPF programs that are attached to a kernel function */
 };
 
 /*
- * Names of kernel free functions. They are compared as a whole, up to the first dot, because other
- * functions have names that begin in the same way, such as kfree_skb.
+ * Names of kernel free functions. A symbol matches if its part before the first dot is equal to a
+ * name. Names are not prefixes, because kfree_skb, for example, is another kind of function.
  */
 static const char *const kernel_free_names[] = {
 	"kfree",
@@ -153,7 +153,7 @@ static const char *const runtime_files[] = {
 	"libc++abi",
 	"libunwind",
 	"libgcc_s",
-	"libffi", /* calls functions for its callers, so its own frames explain nothing */
+	"libffi", /* only passes calls on, so its own frames explain nothing */
 	"libjemalloc",
 	"libtcmalloc",
 	"libtcmalloc_minimal",

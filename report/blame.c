@@ -180,8 +180,8 @@ static struct stack_pos blamed_of_others(const struct options *opts,
 }
 
 /*
- * Returns the runtime's objects if a function of an interpreter is blamed; else NULL. An
- * interpreter is blamed only if no function of a script is known.
+ * If a function of an interpreter is blamed, returns the kind of objects that this interpreter
+ * allocates; else NULL. An interpreter is blamed only if no function of a script is known.
  */
 static const struct runtime_objects *objects_of(const struct options *opts,
 						const struct report_site *shown)
@@ -258,7 +258,7 @@ static void blame_chunk_pool(struct report_site *shown)
 	shown->has_through = false;
 }
 
-/* True if the line of the script that made the runtime allocate is known. */
+/* True if it is known which line of a script made the runtime allocate. */
 static bool is_in_script(const struct report_site *shown)
 {
 	return shown->site->frame_cnt && sym_is_script(shown->locations[shown->blamed.frame]);

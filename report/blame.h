@@ -17,8 +17,9 @@
  *
  * If there is no such function, `blamed` is the library function that the program or its
  * interpreter called; else the innermost function of a library; else the innermost function. If the
- * site is in a pool, no function outside the runtime that took the memory is blamed. If the site
- * has chunks, the function of the chunk pool, at blamed_from, is blamed. opts may be NULL.
+ * site is in a pool, only functions of the runtime that took the memory are blamed. If the site
+ * belongs to a chunk pool, the function of the chunk pool is blamed; its frame is blamed_from. opts
+ * may be NULL.
  */
 void blame(const struct options *opts, struct report_site *shown);
 

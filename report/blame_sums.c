@@ -36,7 +36,7 @@ struct call {
 	bool is_main;
 	bool is_blamed;
 	bool is_spread;
-	bool is_listed;    /* the call is blamed, or it is the call to a chunk pool that grows */
+	bool is_listed;    /* one candidate replaces the sites that are assigned to the call */
 	uint64_t function; /* hash of the called function's name and file */
 	/* Gain of all sites with this call; 0 if their sum does not seem to leak. */
 	double gained;
@@ -369,8 +369,8 @@ static size_t depth_behind_blamed(const struct blaming *blaming, size_t site)
 }
 
 /*
- * Lists the portions of all calls that are further out than the blamed calls. If ret is NULL, only
- * counts them.
+ * Lists what each site with a blamed call contributes to the growth of the calls further out on its
+ * stack. If ret is NULL, only counts these contributions.
  */
 static size_t portions_of(const struct blaming *blaming, struct portion *ret)
 {
@@ -434,8 +434,8 @@ static int mark_spread(struct blaming *blaming)
 }
 
 /*
- * Assigns a site to the innermost spread call that is further out than the call that the site is
- * assigned to so far, if there is one.
+ * Assigns a site to the innermost spread call on its stack, if there is one. If the site has a
+ * blamed call, only spread calls further out than the blamed call count.
  */
 static void assign_spread(struct blaming *blaming, size_t site)
 {

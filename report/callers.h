@@ -10,8 +10,8 @@
 #include "report/ranking.h"
 
 /*
- * Maximum innermost calls of a stack that are summed up; a call that is repeated on the stack
- * counts once.
+ * Maximum calls of a stack that get a sum, counted from the innermost call. A call that is repeated
+ * on the stack counts once.
  */
 #define CALLER_CALLS 16
 
@@ -58,8 +58,8 @@ size_t callers_find(const struct callers *callers, const struct site *site, size
 bool callers_grow(const struct callers *callers, size_t sum);
 
 /*
- * Returns the bytes that a site or sum with this history gained in the later part of tracing. If
- * the growth of the sum was found only in blocks above some age, only such blocks count.
+ * Returns the bytes that a site or sum with the given history gained in the later part of tracing.
+ * If the sum with index `sum` grows only in blocks above some age, counts only such blocks.
  */
 double callers_gain(const struct callers *callers, size_t sum, const struct site_history *history);
 

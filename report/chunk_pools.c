@@ -74,8 +74,8 @@ static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
 }
 
 /*
- * Adds one caller of the pool's function. `sites` are the caller's sites: their stacks also share
- * the frame of the caller, or end before it.
+ * Adds one caller of the pool's function. `sites` are all sites with this caller on their stacks.
+ * Sites whose stacks end at the pool's function count as sites of one caller.
  */
 static void add_caller(const struct callers *callers, size_t sum, uint64_t chunk_bytes,
 		       const struct candidate *const *sites, size_t cnt, struct use *use)
@@ -133,8 +133,8 @@ static int find(const struct callers *callers, const struct candidate *const *si
 		if (array_reserve(&pools->pools, cap, pools->cnt + 1))
 			return -ENOMEM;
 		/*
-		 * Keep the last site. It has at least frame_cnt frames, because sites with shorter
-		 * stacks come first.
+		 * Keep the last of the sites. Its stack has at least frame_cnt frames, because the
+		 * sites with shorter stacks come first.
 		 */
 		pools->pools[pools->cnt++] =
 			(struct chunk_pool){sites[end - 1]->site, frame_cnt, chunks};

@@ -25,9 +25,9 @@ struct chunk_pools {
 };
 
 /*
- * Finds the chunk pools among all sites of a report, which must outlive the pools. `symbols` names
- * functions until deadline_ns. If `callers` or `symbols` is NULL, finds no pools. Returns 0 or
- * -ENOMEM.
+ * Finds the chunk pools among all sites of a report. The sites must outlive the pools. `symbols`
+ * names functions until deadline_ns. If `callers` or `symbols` is NULL, finds no pools. Returns 0
+ * or -ENOMEM.
  */
 int chunk_pools_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
 		     struct symbol_backend *symbols, uint64_t deadline_ns, struct chunk_pools *ret);

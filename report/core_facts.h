@@ -12,7 +12,7 @@
 struct core_thread {
 	pid_t tid;
 	uint64_t pc;
-	/* Function at pc. NULL if not known; module and file may also be NULL. */
+	/* Name of the function at pc; NULL if not known. `module` and `file` may also be NULL. */
 	const char *function;
 	const char *module; /* path of the program or library */
 	const char *file;   /* source file */
@@ -24,8 +24,9 @@ struct core_facts {
 	const char *program;   /* name of the program, raw bytes; "" if not known */
 	const char *arguments; /* command line, perhaps truncated, raw bytes */
 	pid_t pid;
-	int signal;                        /* signal that ended the process; 0 if none did */
-	const struct core_thread *threads; /* the thread that ended the process comes first */
+	int signal; /* signal that ended the process; 0 if none did */
+	/* Threads of the process. The first one is the thread that ended the process. */
+	const struct core_thread *threads;
 	size_t thread_cnt;
 	uint64_t memory_bytes; /* bytes of memory in the core file */
 	/* Bytes of memory that are missing because the core file was cut off. */
@@ -33,7 +34,7 @@ struct core_facts {
 	uint64_t absent_bytes;  /* bytes of memory that may hold pointers but were not dumped */
 	struct reach_sum used;  /* used chunks of glibc's heap, including mapped chunks */
 	struct reach_sum free_; /* free chunks of glibc's heap */
-	/* The allocator's own memory, and memory that it never handed out. */
+	/* Bytes that the allocator uses itself, and bytes that it never handed out. */
 	uint64_t own_bytes;
 };
 

@@ -64,9 +64,9 @@ static const struct site **sort_ids(const struct snapshot *snap)
 }
 
 /*
- * Makes the key of a site. In one run, a site on both sides has the same id, but perhaps not the
- * same key, because the key of a frame changes when the frame's file has been read. So a site of
- * the first side gets the key that it has on the second side.
+ * Makes the key of a site. Within one run, a site has the same id in both snapshots, but its key
+ * may differ: the key of a frame changes once the frame's file has been read. So if the second
+ * snapshot has the site, its key there is used for both sides.
  */
 static int make_key(const struct diff *diff, size_t which, const struct site *const *second_ids,
 		    const struct site *site, struct diff_keys *keys)

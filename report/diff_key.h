@@ -9,7 +9,7 @@
 
 /* A side of a comparison: a snapshot and its symbols. */
 struct diff_side {
-	const char *name; /* name of the file */
+	const char *name; /* path of the recording */
 	const struct snapshot *snap;
 	struct symbol_backend *symbols;
 	uint64_t bytes; /* sum of the bytes of all sites of this side */

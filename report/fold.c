@@ -14,9 +14,9 @@
 #include "report/own.h"
 
 /*
- * Maximum adjacent functions of an interpreter that are not folded, counted from the innermost:
- * they may show what the interpreter does. All other functions of the interpreter only show that it
- * runs a script.
+ * Number of functions, in a run of adjacent functions of an interpreter, that are not folded: the
+ * innermost ones, which may show what the interpreter does. The others only show that it runs a
+ * script.
  */
 #define SPARED 4
 
@@ -161,8 +161,8 @@ static struct recursion recursion_by(const struct fold *fold, const struct spot 
 
 /*
  * Returns the recursion that begins at `spot`. The innermost call of a recursion is often on a
- * different source line than all other calls. If the other calls are on the same lines in each
- * cycle, the recursion begins after the innermost call.
+ * different source line than all other calls. If these other calls are on the same lines in each
+ * cycle, the recursion begins at the next function, and not at `spot`.
  */
 static struct recursion recursion_at(const struct fold *fold, const struct spot *spot)
 {
@@ -177,9 +177,7 @@ static struct recursion recursion_at(const struct fold *fold, const struct spot 
 	return found;
 }
 
-/*
- * Moves to the item that stands for the repetitions of the recursion, which follow its first cycle.
- */
+/* Moves to the item that stands for all cycles of the recursion after the first cycle. */
 static void repeat(struct fold *fold)
 {
 	const struct recursion *recursion = &fold->recursion;

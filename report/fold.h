@@ -35,7 +35,7 @@ struct fold {
 	 * item is not a run of functions from one file.
 	 */
 	const char *inside;
-	bool repeats; /* the item stands for the repetitions of the functions before it */
+	bool repeats; /* the current item stands for repetitions of the functions before it */
 	size_t cnt;
 	/* The recursion that the current item belongs to; its period is 0 if there is none. */
 	struct recursion recursion;
@@ -52,8 +52,8 @@ struct fold {
 
 void fold_begin(struct fold *fold, const struct report_site *shown, size_t end);
 /*
- * Goes to the next item. Returns false if there is none, if only start-up code follows, or if all
- * further functions are in frames that are not to be walked.
+ * Goes to the next item. Returns false if there is none, if only start-up code follows, or if the
+ * frames up to fold->end have been walked.
  */
 bool fold_next(struct fold *fold);
 

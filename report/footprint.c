@@ -28,8 +28,8 @@
 #define EXPLAINED 0.5
 
 /*
- * Numbers of the series of traced blocks. Lower numbers are the series of the parts of the
- * footprint.
+ * Indices of a process's series. The lower indices, below TRACED, are the parts of the footprint;
+ * the others are the series of traced blocks.
  */
 enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, SERIES_CNT };
 
@@ -165,8 +165,8 @@ static double explained(const struct options *opts, const struct growth *series,
 	switch (part) {
 	case FOOTPRINT_ANONYMOUS:
 		/*
-		 * With size filters, the growth may be due to blocks that the traced series leaves
-		 * out. It proves no leak.
+		 * With size filters, blocks that the filters leave out may have caused the growth,
+		 * so the growth is no sign of a leak.
 		 */
 		return opts->min_size || opts->max_size != UINT64_MAX
 			       ? INFINITY
@@ -174,8 +174,8 @@ static double explained(const struct options *opts, const struct growth *series,
 	case FOOTPRINT_SHARED:
 	case FOOTPRINT_FILES:
 		/*
-		 * Growth without new address space is no leak: memory that was mapped earlier may
-		 * be used for the first time now, as by a database.
+		 * Growth without new address space is no leak: as a database does, the process may
+		 * be using, for the first time, memory that it mapped earlier.
 		 */
 		return gained - gained_since(series[FOOTPRINT_VIRTUAL].history, since_ns);
 	case FOOTPRINT_HUGE:
@@ -250,7 +250,7 @@ int untraced_growths_init(const struct options *opts, const struct snapshot *sna
 		err = ranking__note(ranking, &view);
 	else
 		err = ranking__update(ranking, &view, growth);
-	/* A process without a footprint has ended. */
+	/* A process without a footprint has ended, so its series do not come back. */
 	ranking__forget_absent(ranking);
 	if (!err && is_reported)
 		err = judge_all(opts, &list, growth, ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds growth of a process that traced blocks do not explain. It uses the totals that the kernel
- * keeps for the process (its footprint). While there is such growth, the message "nothing seems to
- * leak" would be wrong. Rates are per second.
+ * Finds growth of a process's footprint that is not explained by traced blocks. The footprint is
+ * the set of totals that the kernel keeps for the process. While there is such growth, the message
+ * "nothing seems to leak" would be wrong. Rates are per second.
  */
 #ifndef REPORT_FOOTPRINT_H
 #define REPORT_FOOTPRINT_H
@@ -10,7 +10,7 @@
 #include "options/options.h"
 #include "report/ranking.h"
 
-/* A part of a process's footprint that grows, mostly by untraced memory. */
+/* Growth of one part of a process's footprint. */
 struct untraced_growth {
 	const struct process *process;
 	enum footprint_part part;
@@ -23,8 +23,9 @@ struct untraced_growths {
 	struct untraced_growth *items;
 	size_t cnt;
 	/*
-	 * The fastest growth of resident anonymous memory that is explained by traced blocks; its
-	 * process is NULL if there is no such growth.
+	 * Growth of the resident anonymous memory of a process, if it is explained by traced
+	 * blocks. If there are several such processes, that with the fastest growth; if there are
+	 * none, `process` is NULL.
 	 */
 	struct untraced_growth explained;
 };

@@ -12,11 +12,11 @@ struct frame_walk {
 	const struct report_site *shown;
 	/* Number of frames not walked yet, which is also the index of the current frame. */
 	size_t next;
-	size_t left; /* number of functions at the current frame that are not walked yet */
-	/* The current function. */
-	uint64_t addr;                       /* 0 if not known */
-	const struct sym_location *location; /* NULL if only the address is known */
-	const struct sym_frame *frame;       /* NULL if the function is not known */
+	size_t left;   /* number of functions at the current frame that are not walked yet */
+	uint64_t addr; /* address in the current frame; 0 if not known */
+	/* Location of the current frame; NULL if only the address is known. */
+	const struct sym_location *location;
+	const struct sym_frame *frame; /* current function; NULL if not known */
 };
 
 void frame_walk_begin(struct frame_walk *walk, const struct report_site *shown);

@@ -60,10 +60,7 @@ static bool grows(const struct callers *callers, const struct candidate *site, s
 	return candidate_is_suspect(site) || (sum != SIZE_MAX && callers_grow(callers, sum));
 }
 
-/*
- * Adds one caller of the function. `sites` are the caller's sites: their stacks also share the
- * frame of the caller.
- */
+/* Adds one caller of the function. `sites` are all sites with this caller on their stacks. */
 static void add_caller(const struct callers *callers, const struct candidate *const *sites,
 		       size_t cnt, size_t frame_cnt, struct use *use)
 {
@@ -88,7 +85,7 @@ static void add_caller(const struct callers *callers, const struct candidate *co
 }
 
 /*
- * True if the function itself keeps memory. It does if it grows, its growing callers have less than
+ * True if the function itself seems to keep memory: it grows, its growing callers have less than
  * half of its gain, and no caller has a quarter of the gain.
  */
 static bool is_keeper(const struct use *use)
@@ -127,8 +124,8 @@ static int find(const struct callers *callers, const struct candidate *const *si
 		if (array_reserve(&funnels->funnels, cap, funnels->cnt + 1))
 			return -ENOMEM;
 		/*
-		 * Keep the last site. It has at least frame_cnt frames, because sites with shorter
-		 * stacks come first.
+		 * Keep the last of the sites. Its stack has at least frame_cnt frames, because the
+		 * sites with shorter stacks come first.
 		 */
 		funnels->funnels[funnels->cnt++] = (struct funnel){sites[end - 1]->site, frame_cnt};
 	}

@@ -50,9 +50,10 @@ struct heap_census {
 	uint64_t cut_lists;
 	/* Size of all heaps, and of all blocks with a mapping of their own. */
 	uint64_t heap_bytes;
-	uint64_t spare_bytes;     /* free memory at the ends of heaps */
-	uint64_t present_bytes;   /* part of heap_bytes that is in memory or in swap */
-	struct memory_use memory; /* all 0 if not known, as for a core file */
+	uint64_t spare_bytes;   /* free memory at the ends of heaps */
+	uint64_t present_bytes; /* part of heap_bytes that is in memory or in swap */
+	/* Memory of the processes; all 0 if not known, as for a core file. */
+	struct memory_use memory;
 };
 
 /* Returns the largest size in a class, in bytes; UINT64_MAX for the last class. */

@@ -19,8 +19,8 @@
 #define LEAST_PART 0.95
 
 /*
- * Maximum rate of a companion, in blocks per second, relative to that of the fastest path that it
- * joins.
+ * Maximum rate of a companion, as a multiple of the rate of the fastest path that it joins. Both
+ * rates are in blocks per second.
  */
 #define MOST_BLOCKS 1.25
 
@@ -175,7 +175,7 @@ static bool goes_with(const struct kernel_paths *all, size_t path, size_t other,
 
 /*
  * Returns the highest rate of growth, in blocks per second, among the paths that are not doubtful
- * and have the owner and the root function of the heaviest path.
+ * and have the same owner and root function as the heaviest path.
  */
 static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 {

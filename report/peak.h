@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory outstanding at the moment when most was outstanding, without reserved address space and
- * the stacks of threads. Plain data.
+ * The peak: the memory that was outstanding at the moment when most memory was outstanding. Leaves
+ * out reserved address space and the stacks of threads. Plain data.
  */
 #ifndef REPORT_PEAK_H
 #define REPORT_PEAK_H
@@ -13,9 +13,7 @@ struct peak {
 	uint64_t t0_ns;
 	uint64_t bytes;
 	uint64_t count;
-	/*
-	 * Highest number of bytes at any moment, which may have been shortly before or after t0_ns.
-	 */
+	/* Highest number of outstanding bytes, perhaps reached shortly before or after t0_ns. */
 	uint64_t highest_bytes;
 	struct site *sites; /* sites of the peak; their ages are not set */
 	size_t site_cnt;

@@ -18,8 +18,8 @@
 #define START_NS (2 * TREND_LEAST_S * NSEC_PER_SEC)
 
 /*
- * Minimum recent rate of growth, relative to the earlier rate, for a process to count as started.
- * With a lower rate, the growth may still be that of its start-up.
+ * Minimum recent rate of growth, relative to the earlier rate, for a process's start-up to count as
+ * finished. With a lower rate, the growth may still be part of the start-up.
  */
 #define LEAST_LATELY 0.5
 

@@ -54,8 +54,8 @@ bool objects_grow_briefly(const struct site_history *history);
 
 /*
  * Returns the bytes that runtime objects gained since their growth began, if this is too small a
- * part of all outstanding bytes for a verdict; else 0. Memory that awaits garbage collection varies
- * by as much.
+ * part of all outstanding bytes for a verdict; else 0. Such a small gain may be garbage that has
+ * not been collected yet.
  */
 double objects_slight_gain(const struct site_history *history, uint64_t outstanding_bytes);
 

@@ -89,9 +89,9 @@ void ranking__free(struct ranking *ranking)
 }
 
 /*
- * Returns the index of the point to drop: for this point, the interval between the points before
- * and after it is shortest, relative to the point's age. So the remaining points cover the whole
- * past, and are denser towards the present.
+ * Returns the index of the point to drop: the point whose two neighbours are closest together in
+ * time, relative to the point's age. So the points that are kept cover the whole past, but more
+ * densely the recent past.
  */
 static size_t least_informative(const struct site_history *history)
 {
@@ -153,7 +153,8 @@ static int add_to_process(struct process_sums *sums, uint32_t image, const struc
 
 /*
  * True if the number of frees of blocks from before tracing is known. It is not known if blocks are
- * suppressed or not tracked, because frees of such blocks look the same.
+ * suppressed or not tracked, because frees of such blocks look like frees of blocks from before
+ * tracing.
  */
 static bool earlier_are_known(const struct snapshot *snap)
 {

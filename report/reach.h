@@ -64,8 +64,10 @@ struct holder {
 	 * Path of the mapping, or name of the thread or variable, as raw bytes; NULL if not known.
 	 */
 	const char *path;
-	bool is_likely; /* set in the root: some links of the chain were inferred */
-	/* Text from a recording, for holders that are not blocks; NULL if there is none. */
+	bool is_likely; /* some links of the chain were inferred; set only in the root */
+	/*
+	 * Text that describes the holder, if it is not a block and is from a recording; else NULL.
+	 */
 	const char *words;
 	/* Site of a holder that is a block; NULL if the snapshot does not have the site. */
 	const struct site *site;

@@ -213,8 +213,9 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 }
 
 /*
- * Returns the text for the script variable that holds the largest site with a kind of runtime
- * objects. Looks at all named sites, because the sum of a pool has no holders of its own.
+ * Finds the largest named site that has the process and the runtime objects of `objects` and is
+ * held by a script variable. Returns the text for this variable; NULL if there is no such site.
+ * Searches the sites because the sum of a pool has no holders of its own.
  */
 static const char *script_holder_of(const struct report *report, const struct report_site *objects)
 {
@@ -508,7 +509,8 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 }
 
 /*
- * Chooses the paths (growing stacks) that may be suspects. Their possible companions follow them.
+ * Chooses the paths (growing stacks) that may be suspects, and appends paths that may be companions
+ * of these.
  */
 static int choose_paths(const struct candidate *judged, size_t cnt, struct report *report,
 			struct shown *shown)
@@ -592,7 +594,7 @@ static void shown_deinit(struct shown *shown)
 	chunk_pools_deinit(&shown->chunk_pools);
 }
 
-/* Returns the time at which a process's growing sites and pools were first seen. */
+/* Returns the earliest time at which a growing site or a pool of a process was seen. */
 static uint64_t first_seen_ns(const struct pools *pools, const struct report *report,
 			      const struct process *process)
 {
@@ -611,8 +613,8 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 }
 
 /*
- * True if the memory of a path is runtime objects that may stop growing soon. With -p, processes
- * are assumed to have finished their start-up.
+ * True if the memory of a path is runtime objects that may stop growing soon. With -p and without
+ * --follow, processes are assumed to have finished their start-up.
  */
 static bool is_settling(const struct options *opts, const struct pools *pools,
 			const struct report *report, const struct report_site *path)

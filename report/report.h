@@ -32,7 +32,7 @@ struct sums {
 	const struct rss *first_rss;
 };
 
-/* A group of --by: the sum over its sites, and its largest sites. */
+/* A group of --by: the sum over all its sites, and its largest sites. */
 struct report_group {
 	const struct site *sum; /* sum of the group's sites, without a stack */
 	const char *name;       /* path of the module or cgroup; NULL if not known */
@@ -51,7 +51,7 @@ struct report {
 	size_t site_cnt;
 	size_t sites_total;
 	enum group_by by;
-	/* Sites that have the largest block of a process; only if requested. */
+	/* For each process, the site that has its largest block; empty unless requested. */
 	const struct report_site *largest;
 	size_t largest_cnt;
 	struct report_group *groups; /* shown groups, sorted; none with --by stack */
@@ -63,7 +63,7 @@ struct report {
 	double count_variance;
 	uint64_t inherited_bytes; /* bytes of blocks that forked children inherited */
 	uint64_t inherited_count;
-	uint64_t definite_count; /* number of blocks that nothing points to; only with a proof */
+	uint64_t definite_count; /* number of blocks that nothing points to; 0 without a proof */
 	uint64_t complete_bytes; /* bytes of sites whose stack is complete */
 	/* Rows of --summary, sorted; NULL if not requested. */
 	const struct process_summary **summaries;
@@ -74,27 +74,31 @@ struct report {
 	double kernel_per_s;
 	const struct report_site *paths; /* the sites that seem to leak, the worst first */
 	size_t path_cnt;
-	/* Groups of paths that have the same program and blamed function. */
+	/* The suspects: paths, merged by program and blamed function. */
 	struct suspect *suspects;
 	size_t suspect_cnt;
 	size_t suspects_total; /* number of sites that seem to leak */
 	double suspects_per_s; /* growth of all sites that seem to leak, in bytes per second */
-	/* Function on the stacks of most leaking sites that are in no suspect. */
+	/*
+	 * A function that is on the stacks of most of those leaking sites that are in no suspect.
+	 */
 	struct shared_caller shared;
 	const struct report_site *lost_paths; /* sites with lost blocks */
 	size_t lost_path_cnt;
-	/* Groups of lost paths that have the same program and blamed function. */
+	/* The lost paths, merged by program and blamed function. */
 	struct proven_loss *losses;
 	size_t loss_cnt;
 	size_t losses_total;               /* number of sites with lost blocks */
 	const struct report_site *holders; /* sites whose blocks point to blocks of shown sites */
 	size_t holder_cnt;
 	size_t judged; /* number of sites whose history is long enough for a verdict */
-	/* Number of growing sites that may only replace memory from before tracing began. */
+	/*
+	 * Number of growing sites whose blocks may only replace blocks from before tracing began.
+	 */
 	size_t undecided;
 	/*
-	 * Number of large sites that grew lately and whose next step may not be due yet, or that
-	 * grow although many of their blocks are freed.
+	 * Number of pending sites, which are large sites that may go on growing: the next step of
+	 * their growth may not be due yet, or they grow although many of their blocks are freed.
 	 */
 	size_t pending;
 	size_t pending_freed;   /* number of pending sites that free blocks */
@@ -107,12 +111,16 @@ struct report {
 	const struct pool *unclear;
 	/* A path that may stop growing soon; NULL if there is none. */
 	const struct report_site *settling;
-	struct untraced_growths untraced; /* the caller of report_init_groups() owns this */
+	/*
+	 * Growth that traced blocks do not explain. The caller of report_init_groups() owns the
+	 * data.
+	 */
+	struct untraced_growths untraced;
 	/* Resident memory of the only process; NULL if not known. */
 	const struct rss *rss;
 	/* Resident memory when it was first known; NULL if it is known for the first time now. */
 	const struct rss *first_rss;
-	const struct rss_past *rss_past; /* may be NULL */
+	const struct rss_past *rss_past; /* resident memory at earlier reports; may be NULL */
 	bool has_older;                  /* --older is given and is not 0 */
 	bool has_min_size;
 	bool has_max_size;

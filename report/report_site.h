@@ -32,8 +32,9 @@ struct report_site {
 	const struct site *site;
 	int64_t growth_bytes; /* growth since the last report */
 	int64_t growth_count;
-	const struct site_history *history;    /* NULL if there are no earlier snapshots */
-	const struct sym_location **locations; /* one per frame of the site; entries may be NULL */
+	/* History of the site; NULL if there are no earlier snapshots. */
+	const struct site_history *history;
+	const struct sym_location **locations; /* locations of the frames; entries may be NULL */
 	/* The site is runtime initialisation; not set if sites are grouped. */
 	bool runtime_init;
 	struct program program; /* the traced program, as found on the stack */

@@ -69,16 +69,18 @@ uint64_t rss_total(const struct rss *rss);
 uint64_t rss_kept(const struct rss *rss);
 
 /*
- * Returns the growth of resident memory since `first`; 0 if it is below 1 MiB or below 1 % of the
- * memory. Sets *ret_part to the part with the most growth among the parts up to `last`, and
- * *ret_bytes to this growth. RSS_PINNED then stands for all free memory that glibc keeps.
+ * Returns the growth of resident memory since `first`; 0 if the growth is less than 1 MiB, or less
+ * than 1 % of the present memory. Among the parts up to `last`, sets *ret_part to the part that
+ * grew most, and *ret_bytes to the growth of this part. All free memory that glibc keeps counts as
+ * RSS_PINNED here.
  */
 uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
 		    enum rss_part *ret_part, uint64_t *ret_bytes);
 
 /*
- * Returns the maximum part of RSS_MAPPED that an allocator other than glibc's may keep. The result
- * leaves out tracked blocks, but includes blocks from before tracing and mappings of the program.
+ * Returns the maximum number of bytes that an allocator other than glibc's may keep: RSS_MAPPED
+ * without tracked blocks. The result also includes blocks from before tracing, and mappings of the
+ * program.
  */
 uint64_t rss_others_keep(const struct rss *rss);
 

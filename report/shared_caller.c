@@ -6,10 +6,16 @@
 
 #include "report/blame.h"
 
-/* Maximum paths whose functions are tried. A function that is on most paths is on one of these. */
+/*
+ * Maximum paths whose functions are tried. A function that is on most of all paths is very likely
+ * on one of these.
+ */
 #define TRIED_PATHS 8
 
-/* Maximum innermost frames of a path that are tried. Functions further out are on all paths. */
+/*
+ * Maximum innermost frames of a path that are tried. Functions further out say little, because they
+ * are on nearly all paths.
+ */
 #define MOST_FRAMES 32
 
 static const struct sym_frame *outermost_at(const struct report_site *path, size_t frame)

@@ -39,7 +39,9 @@ struct process {
 /* The allocator and the owner of a kernel site's memory. Strings are raw bytes. */
 struct site_origin {
 	pid_t last_pid;
-	/* Process that made the latest allocation; NULL if all were made in interrupts. */
+	/*
+	 * Name of the process that made the latest allocation; NULL if all were made in interrupts.
+	 */
 	const char *last_comm;
 	bool several_pids;
 	/* Pid of the process that owns most of the blocks; 0 if not known. */
@@ -49,7 +51,7 @@ struct site_origin {
 	/* Name of the slab cache; NULL if not known, or if the memory is from no slab cache. */
 	const char *cache;
 	bool several_caches;
-	bool reclaimable; /* the kernel reclaims the memory if it needs to */
+	bool reclaimable; /* the kernel can reclaim the memory */
 	/*
 	 * Maximum number of blocks that may have been freed without an event, computed from the
 	 * slab cache's size.
@@ -61,19 +63,19 @@ struct block {
 	size_t site; /* index into the snapshot's sites; not set in site.largest */
 	uint64_t addr;
 	uint64_t size;
-	/* Size at the time of sampling; SAMPLED_FOR_CERTAIN if it is always sampled. */
+	/* Size of the block when it was sampled; SAMPLED_FOR_CERTAIN if sampling never skips it. */
 	uint64_t sampled_size;
 	uint64_t age_ns;
 	pid_t tid;
 	bool inherited; /* the block is a copy of a parent's block in a forked child */
-	bool moved;     /* the program moved it after the picture of the memory was taken */
+	bool moved;     /* the program moved the block after the picture of the memory was taken */
 };
 
 /* Sums over a part of a site's blocks. */
 struct part {
 	uint64_t bytes;
 	uint64_t count;
-	struct estimate estimate; /* all 0 without sampling */
+	struct estimate estimate; /* estimated totals; all 0 without sampling */
 };
 
 /*
@@ -91,7 +93,7 @@ struct site {
 	uint64_t id; /* identifies the site in all snapshots of a run */
 	enum address_space space;
 	enum block_kind kind;
-	const struct process *process; /* NULL if the site belongs to no single process */
+	const struct process *process; /* process of the site; NULL if there is no single one */
 	pid_t tid; /* thread that allocated the blocks, with --by thread; else 0 */
 	uint64_t bytes;
 	uint64_t count;
@@ -101,15 +103,15 @@ struct site {
 	uint64_t inherited_count;
 	uint64_t oldest_ns; /* age of the oldest block; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
-	struct ages ages; /* all 0 with -C */
+	struct ages ages; /* sampled blocks by age; all 0 with -C */
 	/* Sampled blocks that were also in the previous snapshot, by their age at that time. */
 	uint32_t kept[AGE_CLASS_CNT];
-	const uint64_t *frames; /* innermost first */
-	size_t frame_cnt;       /* 0 if the stack was lost */
+	const uint64_t *frames; /* frames of the stack, innermost first */
+	size_t frame_cnt;       /* number of frames; 0 if the stack was lost */
 	enum stack_end end;     /* whether and why the walk of the stack stopped early */
 	struct block largest;   /* the largest block; not known with -C */
 	struct site_origin origin;
-	struct site_reach reach; /* all 0 without a proof */
+	struct site_reach reach; /* results of a proof; all 0 without a proof */
 };
 
 /* A row of the table of --summary, for one process. */
@@ -144,7 +146,7 @@ struct ended {
 struct earlier_frees {
 	uint64_t cnt;
 	uint64_t sized; /* number of frees in `cnt` with a known size */
-	uint64_t bytes; /* total size of the blocks of these frees */
+	uint64_t bytes; /* total size of the blocks with a known size */
 };
 
 /* Totals that the kernel keeps for a process as a whole, at the time of the snapshot. */
@@ -169,9 +171,13 @@ struct footprint {
 struct process_tally {
 	const struct process *process;
 	uint64_t refused; /* blocks not tracked because the process had used up its quota */
-	struct earlier_frees earlier; /* all 0 if filters or sampling leave some blocks untracked */
+	/*
+	 * Frees of blocks from before tracing; all 0 if filters or sampling leave some blocks
+	 * untracked.
+	 */
+	struct earlier_frees earlier;
 	struct footprint footprint;
-	struct rss rss; /* all 0 if the resident memory is not known */
+	struct rss rss; /* resident memory; all 0 if not known */
 	/*
 	 * The process ended since the last report. Set only with --all-processes, --comm or
 	 * --cgroup.
@@ -196,14 +202,14 @@ struct suppressed {
 struct heap {
 	uint32_t image;
 	pid_t pid;
-	struct heap_block *blocks; /* in any order */
+	struct heap_block *blocks; /* blocks of the heap, in any order */
 	size_t block_cnt;
 	size_t block_cap;
 };
 
 /*
- * Numbers of descriptors in all processes: those that --fds does not track, and those whose closing
- * it missed.
+ * Numbers of descriptors, summed over all processes: descriptors that --fds does not track, and
+ * descriptors that were closed without an event.
  */
 struct descriptor_facts {
 	bool are_traced; /* --fds is in effect: every block is a descriptor */
@@ -217,10 +223,10 @@ struct descriptor_facts {
 struct counts;
 struct peak;
 
-/* Memory of the kernel in bytes, for any process; all 0 if it is not known. */
+/* Memory that the kernel uses in the whole system, in bytes; all 0 if not known. */
 struct kernel_memory {
-	uint64_t unreclaimable; /* slab */
-	uint64_t reclaimable;   /* slab */
+	uint64_t unreclaimable; /* slab memory that the kernel cannot reclaim */
+	uint64_t reclaimable;   /* slab memory that the kernel can reclaim */
 	uint64_t vmalloc;
 };
 
@@ -229,24 +235,29 @@ struct snapshot {
 	uint64_t t0_ns;      /* when the walk of the tables began */
 	uint64_t walk_ns;    /* duration of the walk of the tables */
 	uint64_t elapsed_ns; /* time from the start of tracing to t0_ns */
-	bool between;        /* taken between two reports; used for verdicts, not for a report */
-	/* Time since tracing began. Blocks allocated before it are left out; 0 if none are. */
+	bool between; /* the snapshot was taken between two reports, and only verdicts use it */
+	/*
+	 * The baseline, as time since tracing began; 0 if there is none. Blocks allocated before
+	 * the baseline are left out.
+	 */
 	uint64_t baseline_ns;
 	struct site *sites; /* sites with unique ids, in any order */
 	size_t site_cnt;
-	/* Sorted by site, then by age, oldest first; empty unless requested. */
+	/* Outstanding blocks, sorted by site, then by age, oldest first; empty unless requested. */
 	struct block *blocks;
 	size_t block_cnt;
-	/* Input of a proof, which takes ownership of the heaps; NULL if there is no proof. */
+	/*
+	 * Heaps as the input of a proof, which takes ownership of them; NULL if there is no proof.
+	 */
 	struct heap *heaps;
 	size_t heap_cnt;
-	const struct proof_facts *proof;   /* NULL without a proof */
+	const struct proof_facts *proof;   /* facts about the proof; NULL without a proof */
 	const struct hanging_sum *hanging; /* hanging blocks that the proof found, sorted by site */
 	size_t hanging_cnt;
-	const struct heap_census *census; /* NULL without a census */
+	const struct heap_census *census; /* census of glibc heaps; NULL without one */
 	/*
-	 * NULL unless the snapshot is of a core file. Sites are then groups of similar blocks,
-	 * without stacks.
+	 * Facts about the core file; NULL unless the snapshot is of a core file. The sites of such
+	 * a snapshot are groups of similar blocks, without stacks.
 	 */
 	const struct core_facts *core;
 	struct sampling sampling;
@@ -254,8 +265,8 @@ struct snapshot {
 	uint64_t lost[LOSS_CNT]; /* losses since tracing began */
 	uint64_t calls;          /* allocator calls seen since tracing began */
 	/*
-	 * The next two fields count frees without an event since tracing began, inferred from later
-	 * events.
+	 * The next two fields count blocks that were freed without an event since tracing began.
+	 * Later events show that they were freed.
 	 */
 	uint64_t replaced; /* blocks that were not freed before their address was allocated again */
 	uint64_t gone_with_page; /* blocks whose page was freed by the kernel's slab allocator */
@@ -266,22 +277,23 @@ struct snapshot {
 	uint64_t beyond_caches;
 	uint64_t vmalloc_hidden; /* bytes allocated by vmalloc() without an event */
 	struct kernel_memory kernel_memory;
-	struct kernel_memory kernel_memory_before; /* when tracing began */
+	struct kernel_memory kernel_memory_before; /* memory of the kernel when tracing began */
 	bool frees_hidden; /* some kind of free cannot be traced on this kernel */
 	struct stats stats[SPACE_CNT];
 	struct tracing_cost cost;
-	const struct peak *peak;     /* NULL if not requested */
-	const struct counts *counts; /* set only with --count; the snapshot then has no sites */
-	struct process_summary *summaries; /* unsorted; NULL if not requested */
+	const struct peak *peak; /* memory at the peak; NULL if not requested */
+	/* Rows of --count; NULL without --count. With --count, the snapshot has no sites. */
+	const struct counts *counts;
+	struct process_summary *summaries; /* rows of --summary, unsorted; NULL if not requested */
 	size_t summary_cnt;
-	/* A sum for each pattern; the suppressor owns the array. */
+	/* One sum for each pattern of --suppressions; the suppressor owns the array. */
 	const struct suppressed *suppressed;
 	size_t suppressed_cnt;
-	/* Set only in a view from which reserved sites were removed. */
+	/* Sum of the reserved sites; set only in a view from which they were removed. */
 	struct reserved reserved;
-	/* Set only in a view from which ended processes were removed. */
+	/* Sum of the ended processes; set only in a view from which they were removed. */
 	struct ended ended;
-	struct process_tally *tallies; /* one for each process that has counters */
+	struct process_tally *tallies; /* one tally for each process that has counters */
 	size_t tally_cnt;
 	/* Frames of all sites, in the order of the sites, then frames of the peak's sites. */
 	const uint64_t *frames;

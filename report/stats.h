@@ -28,14 +28,14 @@ struct fill {
 struct stats {
 	bool known; /* the address space is traced */
 	uint64_t calls;
-	uint64_t calls_of[FAMILY_CNT]; /* counted for user space only */
+	uint64_t calls_of[FAMILY_CNT]; /* calls by family; counted for user space only */
 	uint64_t failed;
 	uint64_t walked; /* this field and the fields up to `stored` are numbers of stacks */
 	uint64_t cached;
 	uint64_t checked;
 	uint64_t disagreed;
 	uint64_t stored;
-	struct fill fills[TABLE_CNT]; /* set only with --stats */
+	struct fill fills[TABLE_CNT]; /* how full the tables are; set only with --stats */
 };
 
 const char *table_name(enum table table);

@@ -30,7 +30,7 @@ struct verdict {
 
 struct suppressor {
 	const struct suppressions *suppressions;
-	struct verdict *verdicts; /* verdicts on the sites of the last snapshot, sorted by id */
+	struct verdict *verdicts; /* verdicts on sites of the previous snapshot, by id */
 	size_t verdict_cnt;
 	struct suppressed *sums; /* one sum per pattern */
 	/* Peak of the view, with its own array of sites; its other data belongs to the snapshot. */
@@ -209,9 +209,9 @@ static void add_to(struct suppressed *sum, uint64_t bytes, uint64_t count)
 }
 
 /*
- * Adds up those blocks of a site that hang from suppressed blocks, and returns their sum. Such
- * blocks are suppressed, too, so they are also added to the sums of the patterns. *ret_sum is set
- * to the last of these pattern sums.
+ * Returns the sum of those blocks of a site that hang from suppressed blocks. These hanging blocks
+ * are suppressed, too, so they are also added to the sums of the patterns that suppress them. Sets
+ * *ret_sum to one of these pattern sums, if there are any.
  */
 static struct reach_sum hanging_of(struct suppressor *suppressor, const struct snapshot *snap,
 				   uint64_t site, struct suppressed **ret_sum)

@@ -144,8 +144,8 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 		while (at < merged && !are_one(suspects[at].site, &paths[i]))
 			at++;
 		/*
-		 * Companions follow the other paths. They can join suspects, but not become
-		 * suspects.
+		 * Companions come after all other paths in the array. They can join a suspect that
+		 * exists, but never become suspects themselves.
 		 */
 		if (paths[i].is_excluded || (at == merged && site_is_doubtful(paths[i].site)))
 			continue;
@@ -158,8 +158,8 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 }
 
 /*
- * True if the growth of a kernel suspect is less than a thousandth of the growth of all kernel
- * sites. Most of these sites are caches.
+ * True for a kernel suspect that has less than a thousandth of the growth of all kernel sites
+ * together. Growing caches are counted, too.
  */
 static bool is_kernel_trifle(const struct suspect *suspect, const struct trifle_scale *scale)
 {

@@ -15,7 +15,7 @@
 struct suspect {
 	const struct report_site *site; /* the path that leaks fastest */
 	size_t path_cnt;
-	size_t companion_cnt;  /* number of paths that would be no suspects on their own */
+	size_t companion_cnt;  /* number of companions (kernel_paths.h) among the paths */
 	bool has_other_owners; /* the paths are kernel memory of several owners */
 	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
 	double bytes_per_s;    /* growth of all paths together */

@@ -36,7 +36,7 @@ enum stack_end {
 enum loss {
 	LOSS_ALLOCS_FULL,  /* block table full (--max-allocs) */
 	LOSS_STACKS_FULL,  /* stack table full (--stack-storage-size): block kept, no stack */
-	LOSS_NESTING,      /* record of an outermost call overwritten by a call on another stack */
+	LOSS_NESTING,      /* call whose record was overwritten by a call on another stack */
 	LOSS_RECURSION,    /* probe skipped by the kernel */
 	LOSS_UNWIND,       /* stack cut: block kept, outer callers not known */
 	LOSS_UNRETURNED,   /* call never returned: longjmp, or the return was not seen */
@@ -50,7 +50,7 @@ enum loss {
 	LOSS_PROCESSES,    /* processes that were not traced */
 	/* Heaps that were freed as a whole; their blocks still count as outstanding. */
 	LOSS_HEAPS,
-	/* Frees of blocks that a child inherited, or of the original blocks of the parent. */
+	/* Unrecorded frees by parents or forked children; inherited blocks may be wrong. */
 	LOSS_INHERITED,
 	/* Strings that were read only in part; the size of the part is used. */
 	LOSS_STRINGS,

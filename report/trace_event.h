@@ -18,10 +18,10 @@ struct trace_event {
 	pid_t pid;
 	pid_t tid;
 	const char *comm;
-	const char *function; /* NULL if not known */
+	const char *function; /* name of the called function; NULL if not known */
 	uint64_t addr;
-	uint64_t size;                   /* SIZE_UNKNOWN if the block is not tracked */
-	const struct report_site *stack; /* NULL without -tt */
+	uint64_t size;                   /* size of the block; SIZE_UNKNOWN if it is not tracked */
+	const struct report_site *stack; /* stack of the call; NULL without -tt */
 };
 
 #endif

@@ -12,7 +12,10 @@ struct tracing_cost {
 	uint64_t cpu_ns; /* CPU time of the traced processes */
 	/* Part of cpu_ns that probes took, extrapolated from the calls that were measured. */
 	uint64_t ns;
-	/* Part of `ns` that traps took; calls that are not sampled also cost traps. */
+	/*
+	 * Part of `ns` that traps took. Sampling does not reduce this part, because each call
+	 * causes traps.
+	 */
 	uint64_t trap_ns;
 	/*
 	 * The real cost is higher than `ns`, because calls that are single-stepped cost more than
@@ -21,7 +24,7 @@ struct tracing_cost {
 	bool is_least;
 };
 
-/* True if the processes used enough CPU time for a meaningful share of the probes. */
+/* True if the processes used enough CPU time for computing the share that probes took. */
 bool tracing_cost_is_known(const struct tracing_cost *cost);
 
 double tracing_cost_calls_per_s(const struct tracing_cost *cost);

@@ -14,7 +14,7 @@
 #define LEAST_CONFIDENCE 0.95
 /*
  * Length of the window, as a fraction of the site's past. The window is the latest part of the
- * past, which is the part that is judged. It is long enough to see temporary memory being freed.
+ * past, and only the window is judged. It is long enough to see temporary memory being freed.
  */
 #define LATER_PART 0.6
 #define LEAST_SCORE 0.4
@@ -42,36 +42,39 @@
  */
 #define MOST_OF_ALL 0.9
 #define LONGEST_QUIET_S 60.0
-/* Minimum length of the recent past, in reports; for growth in steps, also in average steps. */
+/*
+ * Minimum length of the recent past: LATE_REPORTS reports; for growth in steps, also LATE_STEPS
+ * times the average duration of a step.
+ */
 #define LATE_REPORTS 4
 #define LATE_STEPS 4
 /* Minimum recent rate of growth, relative to the earlier rate. */
 #define STILL_GROWING 0.2
 /*
- * Steady growth of a site as a whole has stalled, as when a cache is full, if its rate in the last
- * STALL_REPORTS reports is less than STALLED of its earlier rate, and STALL_BLOCKS blocks would
- * have come at the earlier rate.
+ * Steady growth of a site as a whole has stalled, as when a cache is full, if two conditions hold:
+ * in the last STALL_REPORTS reports, its rate is less than STALLED of the earlier rate, and at the
+ * earlier rate, at least STALL_BLOCKS blocks would have been added in these reports.
  */
 #define STALL_REPORTS 2
 #define STALL_BLOCKS 5
 #define STALLED 0.1
 /*
- * Growth is even if three conditions hold: it is growth with this confidence, its recent rate is at
- * least EVEN_RATE of the earlier rate, and the lower confidence limit of its rate is at least
- * EVEN_RATE of the rate.
+ * Growth is even if three conditions hold: its confidence is at least EVEN_CONFIDENCE, its recent
+ * rate is at least EVEN_RATE of its earlier rate, and the lower confidence limit of its rate is at
+ * least EVEN_RATE of the rate.
  */
 #define EVEN_CONFIDENCE 0.99
 #define EVEN_RATE 0.5
 /*
- * Maximum freed blocks per block of growth. If the lifetimes of blocks vary by orders of magnitude,
- * about half of the blocks that reach an age are freed before they reach twice that age. If fewer
- * blocks are freed than this maximum, the blocks do not have such lifetimes.
+ * Maximum freed blocks per block of growth. With more frees, the blocks may be temporary, with
+ * lifetimes that vary by orders of magnitude: of such blocks, about half of those that reach an age
+ * are freed before they reach twice that age.
  */
 #define MOST_FREED 0.125
 /*
- * Lifetime in seconds that counts as unlimited. In a short window, few blocks are freed even if all
- * of them are freed after a long time. So the maximum freed blocks per block of growth is the
- * window divided by LONG_LIFE_S, or MOST_FREED if that is less.
+ * Lifetime in seconds that counts as unlimited. If all blocks are freed, but only after a long
+ * time, then few of them are freed within a short window. So in a short window, the maximum freed
+ * blocks per block of growth is less than MOST_FREED: it is the window divided by LONG_LIFE_S.
  */
 #define LONG_LIFE_S 3600.0
 /*
@@ -80,25 +83,25 @@
  */
 #define REPLACED_RISES 7
 /*
- * Minimum number of blocks by which the blocks older than a span must increase. The probability
- * that 8 rises are due to chance is 2^-8.
+ * Minimum growth, as a number of blocks, for a verdict on the blocks older than a span. The
+ * probability that 8 rises are due to chance is 2^-8.
  */
 #define LEAST_OLD_GAIN 8
 /*
  * Minimum tracing time for a verdict on blocks older than a span, as a multiple of the span. After
- * that time, most of the blocks that reach the span and are freed later have been freed.
+ * that time, most of the temporary blocks that outlived the span have been freed.
  */
 #define LEAST_SPANS 1.5
 /*
  * Minimum growth of a whole (site or process), relative to the growth of a part of its blocks. The
- * size of a whole varies, so its growth may be lower by up to FALLS times its largest fall between
- * two reports.
+ * size of a whole varies, so FALLS times its largest fall between two reports is added to its
+ * growth before the comparison.
  */
 #define LEAST_SHARE 0.5
 #define FALLS 3
 /*
- * Used instead of FALLS if frees of blocks from before tracing are subtracted. If new blocks only
- * replace such blocks, there is no leak.
+ * Used instead of FALLS if frees of blocks from before tracing are subtracted from the whole. Less
+ * is added then, because growth that only replaces such blocks is no leak.
  */
 #define NET_FALLS 2
 /*
@@ -321,9 +324,9 @@ static double length_s(const struct series *series, size_t first)
 }
 
 /*
- * Returns the window, which is the later part of a series, or its latest RECENT_POINTS points if
- * these are more. After some time, the window no longer contains the start of a program, nor the
- * start of traffic, when frees have not caught up with allocations yet.
+ * Returns the window: the later part of a series, but at least its latest RECENT_POINTS points.
+ * After some time, the window no longer contains the start of the program, or the start of its
+ * traffic, when few blocks have been freed yet.
  */
 static struct series window_of(const struct series *series)
 {
@@ -356,9 +359,9 @@ static uint32_t rises_of(const struct series *series, size_t first, double *ret_
 }
 
 /*
- * Returns the index at which the growth of a series began. Goes back from `first` as long as the
- * gain over a few reports is similar to the gain after `first`. Stops at a much lower gain, and at
- * a much higher one, such as that of a program that loads.
+ * Returns the index at which the growth of a series began. Goes back from `first`, a few reports at
+ * a time, as long as the rate of growth is similar to the rate after `first`. Stops at a much lower
+ * rate, and at a much higher rate, such as that of a program that loads.
  */
 static size_t extended(const struct series *series, size_t first)
 {
@@ -383,8 +386,8 @@ static bool is_steady(const struct series *series, size_t first, uint32_t rises)
 }
 
 /*
- * Returns the index at which the recent past begins. The recent past has a few reports. For growth
- * in steps, it is longer if a few average steps take longer than these reports.
+ * Returns the index at which the recent past begins. The recent past has LATE_REPORTS reports or,
+ * for growth in steps, as many more as are needed to cover LATE_STEPS average steps.
  */
 static size_t late_of(const struct series *series, const struct finding *found)
 {
@@ -411,8 +414,8 @@ static double lately(const struct series *series, size_t first, size_t late)
 }
 
 /*
- * Returns the reason why a series does not grow in the window, judged only by the series. Returns
- * OBJECTION_NONE if it grows.
+ * Returns the reason why a series does not grow in the window; OBJECTION_NONE if it grows. Ignores
+ * frees and the rest of the process.
  */
 static enum objection object(const struct series *series, const struct series *window,
 			     const struct finding *found)
@@ -578,8 +581,9 @@ static double change(const struct site_history *history, size_t since, struct am
 }
 
 /*
- * True if a whole (site or process) grew about as much as its part since a point. The growth of the
- * whole may be lower because of normal falls; `fall` is its largest fall.
+ * True if a whole (site or process) has grown, since a point, about as much as a part of its
+ * blocks. Normal falls may make the growth of the whole lower; `fall` is the largest fall of the
+ * whole.
  */
 static bool grew_since(const struct site_history *history, size_t since, struct amount whole,
 		       struct amount part, double fall)
@@ -664,8 +668,8 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 }
 
 /*
- * Returns the reason why growing blocks are no growth of the process: the process did not grow as
- * much as they did, or they may only replace blocks from before tracing.
+ * Returns the reason why growing blocks do not make the process grow: the process grew less than
+ * the blocks, or the blocks may only replace blocks from before tracing.
  */
 static enum objection weigh_process(const struct site_history *history, size_t span,
 				    const struct finding *found, const struct reasons *reasons)
@@ -763,8 +767,8 @@ static bool is_between_steps(const struct series *series)
 }
 
 /*
- * True if a series kept what it gained, and the time since its growth ended is shorter than the
- * growth took. The growth is taken to begin with tracing, when the site held nothing.
+ * True if a series kept what it gained, and its growth took longer than the time since the growth
+ * ended. The growth is assumed to have begun with tracing, when the site held nothing.
  */
 static bool grew_lately(const struct series *series)
 {
@@ -860,7 +864,7 @@ static bool has_stalled(const struct site_history *history, const struct series 
 	       lately(series, found->first, late) < STALLED;
 }
 
-/* Judges all blocks, and whether they are pending if they do not grow. */
+/* Judges the growth of all blocks. If they do not grow, decides whether the site is pending. */
 static void judge_pending(const struct site_history *history, const struct series *series,
 			  const struct finding *found, struct trend *ret)
 {
@@ -902,7 +906,8 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 /*
  * Judges all blocks of a site. If they do not grow, judges the blocks older than the shortest span,
  * then those older than the next span, until some blocks grow. If the growth of all blocks has
- * ended and none was freed, the older blocks grow only because blocks get older.
+ * ended and none was freed, the older blocks are not judged: their number grows only because blocks
+ * get older.
  */
 void trend_of(const struct site_history *history, struct trend *ret)
 {

@@ -36,7 +36,7 @@ struct history_point {
 	 */
 	uint64_t process_bytes;
 	uint64_t process_blocks;
-	/* Frees by the process, since tracing began, of blocks that were allocated before. */
+	/* Frees, by the process, of blocks that had been allocated before tracing began. */
 	struct earlier_frees earlier;
 	/*
 	 * Sampled blocks older than each span. The entry with index SPAN_CNT covers all sampled
@@ -44,7 +44,11 @@ struct history_point {
 	 */
 	float held_bytes[SPAN_CNT + 1];
 	uint32_t held[SPAN_CNT + 1];
-	uint32_t freed[SPAN_CNT + 1]; /* blocks seen at earlier reports that have been freed */
+	/*
+	 * For each span, number of freed blocks that were older than the span when they were last
+	 * seen.
+	 */
+	uint32_t freed[SPAN_CNT + 1];
 };
 
 /*
@@ -130,7 +134,7 @@ struct trend {
 	/* Blocks grow, but they may only replace freed blocks from before tracing began. */
 	bool undecided;
 	/*
-	 * The site does not count as growing yet, but it is too early for an all-clear: the next
+	 * The site does not count as growing yet, but it is too early to rule out a leak: the next
 	 * step of its growth may still come, or it grows although it frees blocks.
 	 */
 	bool pending;
@@ -138,9 +142,9 @@ struct trend {
 
 struct site_history {
 	uint64_t id;
-	struct history_point *points; /* oldest first; the last point is the latest report */
+	struct history_point *points; /* states of the site, oldest first */
 	size_t point_cnt, point_cap;
-	uint64_t seen; /* number of sampled blocks in all reports so far; 0 with -C */
+	uint64_t seen; /* number of sampled blocks ever seen; 0 with -C */
 	/* Sampled blocks that have been freed, by the age at which they were last seen. */
 	uint64_t freed[AGE_CLASS_CNT];
 	struct trend trend;

@@ -80,8 +80,8 @@ static bool begins_with(const char *text, const char *prefix)
 }
 
 /*
- * True if the match is within one word of a camel-case name. For example, "malloc" must not match
- * "itemAlloc".
+ * True if the matched text is within one word of a camel-case name. For example, "malloc" must not
+ * match the "mAlloc" in "itemAlloc".
  */
 static bool is_one_word(const char *text, size_t len)
 {
@@ -103,7 +103,7 @@ static bool holds(const struct function_name *name, const char *part)
 
 static bool is_of_library(const char *whole)
 {
-	whole += *whole == '<'; /* methods in Rust, such as "<alloc::vec::Vec<T> as ...>::push" */
+	whole += *whole == '<'; /* for Rust methods such as "<alloc::vec::Vec<T> as ...>::push" */
 	for (size_t i = 0; i < CNT(library_prefixes); i++)
 		if (begins_with(whole, library_prefixes[i]))
 			return true;
