@@ -171,8 +171,8 @@ static const char *const runtime_files[] = {
 };
 
 /*
- * True if `rest`, the end of a file's name, may follow `name` in the table: it is a suffix, a
- * version or, after "ld-linux", an architecture.
+ * True if the name of a runtime's file may end in `rest` after `name`, which is from the table:
+ * `rest` is a suffix, a version or, after "ld-linux", an architecture.
  */
 static bool ends_name(const char *rest, const char *name)
 {

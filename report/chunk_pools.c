@@ -159,7 +159,9 @@ static bool may_have_chunks(const struct site *site, const struct sym_location *
 	return !symbol || !function_is_of_library(symbol);
 }
 
-/* Drops the pools whose functions cannot have a chunk pool, judged by their names. */
+/*
+ * Drops the pools whose functions cannot have a chunk pool, judged by the names of the functions.
+ */
 static int check_names(struct chunk_pools *pools, struct symbol_backend *symbols,
 		       uint64_t deadline_ns)
 {

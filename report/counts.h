@@ -29,7 +29,7 @@ struct counts {
 	uint64_t interval_ns; /* time since the last report */
 	struct count_row *rows;
 	size_t cnt;
-	uint64_t ended_calls; /* calls of all rows that have been removed, since tracing began */
+	uint64_t ended_calls; /* calls, since tracing began, of all rows that were removed */
 	uint64_t ended_bytes;
 };
 
@@ -38,7 +38,7 @@ struct counts_report {
 	const struct snapshot *snapshot;
 	const struct counts *counts;
 	bool final;
-	const struct count_row **rows; /* most calls first */
+	const struct count_row **rows; /* shown rows, sorted: most calls first */
 	size_t cnt;
 	size_t total; /* number of rows with calls since the last report */
 	struct count_row sum;

@@ -7,8 +7,8 @@
 #include "report/blame.h"
 
 /*
- * Maximum paths whose functions are tried. A function that is on most of all paths is very likely
- * on one of these.
+ * Maximum paths whose functions are tried. A function that is on most paths is very likely on one
+ * of the tried paths.
  */
 #define TRIED_PATHS 8
 

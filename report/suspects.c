@@ -159,7 +159,7 @@ static size_t merge(const struct report_site *paths, size_t cnt, struct suspect 
 
 /*
  * True for a kernel suspect that has less than a thousandth of the growth of all kernel sites
- * together. Growing caches are counted, too.
+ * together, including the growth of caches.
  */
 static bool is_kernel_trifle(const struct suspect *suspect, const struct trifle_scale *scale)
 {

@@ -55,9 +55,8 @@ static size_t run_end(const struct split *split, size_t first)
 
 /*
  * Returns, for each site, the age of its youngest block that was already in the previous snapshot;
- * AGE_UNKNOWN if the site has no such block. Only the number of such blocks is known, so the oldest
- * blocks of the site are assumed to be these blocks. The array is from malloc; NULL if out of
- * memory.
+ * AGE_UNKNOWN if the site has no such block. Only the number of such blocks is known, so they are
+ * assumed to be the oldest blocks of the site. The array is from malloc; NULL if out of memory.
  */
 static uint64_t *ages_kept(const struct snapshot *snap)
 {
