@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: each request uses an arena of a few chunks and frees it at its end.
+// Healthy: each request uses an arena of a few chunks, and frees the arena when it is done.
 // expect: nothing
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: those replies of a store that contain nothing new.
+// Leaks: replies of a store are freed only if they contain something new.
 // expect: read_reply through redisReaderGetReply
 // library: hiredis (libhiredis-dev)
 #include <hiredis/hiredis.h>

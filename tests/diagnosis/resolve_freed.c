@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: results of getaddrinfo() are freed, and only the last one is kept.
+// Healthy: results of getaddrinfo() are freed, and only the latest one is kept.
 // expect: nothing
 #include <netdb.h>
 

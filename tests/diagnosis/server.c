@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The request loop, and the memory that every server allocates: all of it is freed in time. */
+/* The request loop, and memory that every server allocates and later frees. */
 #include "server.h"
 
 #include <poll.h>

@@ -24,7 +24,7 @@ extern "C" {
 void handle_request(unsigned int number);
 void start_up(void);
 extern unsigned int requests_per_s;
-extern bool begins_watched; /* the first request waits until memleak traces */
+extern bool begins_watched; /* true to delay the first request until memleak traces */
 
 /* Defined in server.c. */
 unsigned int random_below(unsigned int end);

@@ -23,7 +23,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct word {
-	uint64_t at; /* selects a region and an offset in it */
+	uint64_t at; /* number that selects a region and an offset in the region */
 	uint64_t value;
 };
 
@@ -79,8 +79,8 @@ static void fill(char *file, const struct account *layout)
 }
 
 /*
- * Writes a word near the start of a region, or near the end of the last chunk, after the chunk's
- * lines.
+ * Writes a word near the start of a region, near the end of the account (in the last chunk, after
+ * the chunk's lines), or, if in_head is set, in the account's header.
  */
 static void write_word(char *file, const struct account *layout, const struct word *word,
 		       bool in_head)

@@ -24,8 +24,8 @@
  */
 #define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
 /*
- * Maximum number of turns to serve a request, in addition to one turn for each byte. A server that
- * takes more turns is in an endless loop.
+ * Maximum number of calls of web_server__dispatch() for one request, in addition to one call for
+ * each byte. A server that needs more calls is in an endless loop.
  */
 #define TURNS_MAX 64
 #define STATUS_SIZE sizeof("HTTP/1.1 200 ")

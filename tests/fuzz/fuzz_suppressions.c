@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes suppression files and matching of their patterns; "make fuzz" builds and runs it. The
- * first byte of an input selects a kind: a file; a pattern, a zero byte and a text; or a function's
- * name to make a suppression of.
+ * first byte selects what the rest of an input is: a file; a pattern, a zero byte and a text; or a
+ * function's name to make a suppression of.
  */
 #include "options/suppressions.h"
 

@@ -48,7 +48,8 @@ static int hold(struct held *held, void *block)
 }
 
 /*
- * Returns sizes of bulk calls in turn: one block, a few, and enough to fill a page with pointers.
+ * Returns the number of blocks for the next bulk call. Successive numbers differ: one block, a few,
+ * enough to fill a page with pointers.
  */
 static unsigned int bulk_size(unsigned int most)
 {
