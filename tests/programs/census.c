@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A heap that is partly used and partly free before memleak is attached, and is then changed.
- * Prints the outstanding blocks, and a line for each size class to which only this program's own
- * allocations belong:
+ * A heap that is partly used and partly free before memleak is attached, and changes afterwards.
+ * Prints the outstanding blocks, and a line for each size class that contains only allocations of
+ * this program itself:
  *
- *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES	counts, each with the usable bytes
+ *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES
+ *
+ * KNOWN, OLDER and FREE are the numbers of blocks that are allocated after memleak is attached,
+ * allocated before that, and free. The usable bytes of these blocks follow each number.
  *
  * Also prints glibc's own figures for the heap, the number of freed blocks that glibc counts as
  * used because they are in the thread's cache, and the number of touched pages of blocks with
- * mappings of their own. "busy": another thread runs all the time.
+ * mappings of their own. With the argument "busy", another thread runs all the time.
  */
 #include <malloc.h>
 #include <pthread.h>

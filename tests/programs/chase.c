@@ -20,7 +20,7 @@
 
 static void *held[HELD_MAX], *blocks[BLOCKS_MAX];
 static long held_cnt, round_cnt, block_cnt;
-static long begun, joined, freed; /* number of the latest such round */
+static long begun, joined, freed; /* numbers of the latest rounds begun, joined, freed */
 
 OWN_FRAME static void *chase_block(size_t size)
 {

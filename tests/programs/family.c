@@ -14,7 +14,7 @@
 
 extern char **environ;
 static int hold[2]; /* a pipe: children end when its write end is closed */
-static int told[2]; /* a pipe: each child writes a byte once it has printed its truth */
+static int told[2]; /* a pipe: each child writes a byte once it has printed its blocks */
 static char *self;
 
 OWN_FRAME static void *parent_alloc(size_t size)
@@ -95,7 +95,7 @@ static pid_t fork_leaf(int number, bool stays)
 	if (pid)
 		return pid;
 	close(hold[1]);
-	child_alloc(5000); /* exec frees these */
+	child_alloc(5000); /* exec frees these blocks */
 	execv(self, arguments);
 	_exit(99);
 }
@@ -113,7 +113,7 @@ static pid_t spawn_leaf(int number, bool stays)
 	return pid;
 }
 
-/* Waits until cnt children have printed their truth. */
+/* Waits until cnt children have printed their blocks. */
 static void hold_on(int cnt)
 {
 	char byte;

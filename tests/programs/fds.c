@@ -47,7 +47,7 @@ static void keeps(const char *function, size_t cnt)
 static void say_older(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
-	int cnt = -3; /* without ".", ".." and dir itself */
+	int cnt = -3; /* do not count ".", ".." and the descriptor of dir */
 
 	must(dir != NULL, "opendir");
 	while (readdir(dir))

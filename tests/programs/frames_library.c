@@ -2,7 +2,8 @@
 /*
  * A library for frames.c, built several times: LEAK is the name of its leaking function, SIZE the
  * size of its blocks, ROOM the stack that its frames use. Libraries with equal ROOM have equal code
- * offsets. Built with frame pointers, because memleak does not know the library at first.
+ * offsets. Built with frame pointers, so that memleak can walk stacks before it has read the
+ * library.
  */
 #include "truth.h"
 

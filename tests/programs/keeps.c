@@ -6,7 +6,7 @@
  * exist).
  *
  *  leak   frees three of four old blocks, and leaks blocks that do not fit into the gaps
- *  spike  allocates blocks, and frees all but the last; the heap below that one is not trimmed
+ *  spike  allocates blocks, and frees all but the last one, below which the heap is not trimmed
  */
 #include <malloc.h>
 #include <poll.h>

@@ -14,11 +14,11 @@ struct thing {
 	const char *name;
 	const char *kind;			/* kind of blocks: slab, page, percpu */
 	int size;				/* default size */
-	void (*init)(int cnt, int size);	/* called first; cnt: number of things */
-	void (*make)(int i, int size);		/* may be called by several threads */
+	void (*init)(int cnt, int size);	/* prepares to make cnt things */
+	void (*make)(int i, int size);		/* makes thing i, in any thread */
 	void (*drop)(int i, int size);
-	long (*bytes)(int size);		/* bytes of a block; NULL if unknown */
-	int (*blocks)(int size);		/* blocks per thing; NULL if 1 */
+	long (*bytes)(int size);		/* returns bytes of a block; NULL if unknown */
+	int (*blocks)(int size);		/* returns blocks per thing; NULL if 1 */
 };
 
 /* The last element of each array has no name. */

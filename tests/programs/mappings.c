@@ -208,7 +208,7 @@ static void munmap_fails(void)
 
 OWN_FRAME static void free_block(void *p)
 {
-	char room[64]; /* moves stale data of free() to where map_in_hole has its array hole */
+	char room[64]; /* makes stale data of free() lie where map_in_hole has its array hole */
 
 	keep(room);
 	free(p);
@@ -355,8 +355,8 @@ static void used_moved(void)
 }
 
 /*
- * A forked child inherits mappings and the parts in use. Its later changes affect only the child's
- * own count.
+ * A forked child inherits mappings and the parts in use. Later changes by the child affect only the
+ * child's own count.
  */
 static void used_forked(void)
 {

@@ -23,7 +23,7 @@ struct way {
 	const char *name;
 	const char *function; /* function that allocates */
 	void *(*make)(size_t which);
-	size_t (*size)(size_t which); /* remaining size of a block */
+	size_t (*size)(size_t which); /* size of a block, or of its part that stays mapped */
 	void (*destroy)(void *block, size_t which);
 	int in_threads;
 };

@@ -12,7 +12,7 @@
 #include "truth.h"
 
 static int work[2]; /* a pipe: closing it lets the workers begin */
-static int told[2]; /* a pipe: each process writes a byte once it has printed its truth */
+static int told[2]; /* a pipe: each process writes a byte once it has printed its blocks */
 
 OWN_FRAME static void *child_alloc(size_t size)
 {

@@ -120,7 +120,7 @@ static void vfork_frees(void)
 	parent_allocs();
 	pid = vfork();
 	if (pid == 0) {
-		free_all(); /* inlined code would change the parent's frame */
+		free_all(); /* not inlined: that would change the parent's frame */
 		_exit(0);
 	}
 	wait_for(pid);

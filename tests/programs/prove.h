@@ -18,8 +18,8 @@
  *
  * No stray pointers may remain: the stack below the frames in use and caller-saved registers are
  * wiped, and only scenes about freed memory free anything. Sizes are multiples of 16, except in
- * scenes about sizes. If a size is 8 more than that, glibc's pointer to the chunk after a block can
- * point into the block's last word.
+ * scenes about sizes. If a size is 8 more than a multiple of 16, glibc's pointer to the chunk after
+ * a block can point into the block's last word.
  */
 #ifndef PROVE_H
 #define PROVE_H

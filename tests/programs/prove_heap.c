@@ -200,8 +200,8 @@ MAKER(hole);
 MAKER(behind_hole); /* LEAK */
 
 /*
- * Tests that the pointer to a free chunk in a free list does not count for the block before the
- * chunk.
+ * A free list of the allocator points to a free chunk. Tests that this pointer does not count as a
+ * pointer to the block before the chunk.
  */
 SCENE(block_before_a_free_one)
 {
@@ -237,8 +237,8 @@ static void *holder_of(size_t size, void *block)
 }
 
 /*
- * Tests pointers in freed blocks: the only pointer to a block is in a chunk of the thread cache, of
- * a free list, or of memory returned to the kernel.
+ * Tests pointers in freed blocks: the only pointer to a block is in a chunk that is in the thread
+ * cache, in a free list, or in memory returned to the kernel.
  */
 SCENE(pointers_in_freed_blocks)
 {

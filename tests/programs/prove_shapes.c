@@ -124,7 +124,8 @@ MAKER(between);     /* LEAK */
 
 /*
  * A pointer to the last byte of a block counts. Pointers past a block's end or before its start do
- * not count. The blocks in between are held, because some allocators leave no gap between blocks.
+ * not count. Some allocators leave no gap between blocks, so such pointers may point to a
+ * neighbouring block: each neighbour is a held block.
  */
 SCENE(ends_of_blocks)
 {

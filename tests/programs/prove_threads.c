@@ -17,7 +17,7 @@
 #define WITHOUT_LEADER "it has no names of functions when the first thread has ended"
 #define NO_ROOT "memory that the program maps is no root unless it is registered"
 
-/* Marks a variable as used: only assembly code uses it, which the compiler does not see. */
+/* Keeps the compiler from dropping a variable that only assembly code uses. */
 #define SEEN __attribute__((used)) static
 
 SEEN int never[2]; /* a pipe that is never written to */
@@ -123,8 +123,8 @@ static void *holds_none(void *arg)
 }
 
 /*
- * Checks the method of the next scenes: if a thread like theirs keeps the pointer nowhere, the
- * block must be lost.
+ * A check of the method that the next scenes use: the thread sleeps in the same way but keeps the
+ * pointer nowhere, so the block must be lost.
  */
 SCENE(thread_that_holds_nothing)
 {

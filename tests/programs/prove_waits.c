@@ -46,7 +46,7 @@
 struct waiter {
 	const char *name;
 	bool (*once)(struct waiter *self); /* waits once; returns true if the result was right */
-	bool endless;                      /* once() must not return */
+	bool endless;                      /* true if once() must not return */
 	int fds[2];                        /* a pipe that is never written to */
 	int sock[2];
 	int epoll;

@@ -44,7 +44,7 @@ static void fragmented(void)
 		drop(i);
 }
 
-/* Large free chunks between live blocks: whole pages can be returned. */
+/* Large free chunks between live blocks: whole pages can be returned to the kernel. */
 static void trimmable(void)
 {
 	for (size_t i = 0; i < 2000; i++)
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	};
 	size_t trimmed;
 
-	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* glibc does not adjust a threshold that was set */
+	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* keeps glibc from changing the threshold */
 	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
 		if (argc < 2 || strcmp(argv[1], scenes[i].name) != 0)
 			continue;

@@ -40,10 +40,10 @@ static const char *const group_names[GROUPS] = {
 /* State shared by all processes. */
 struct common {
 	_Atomic unsigned round;
-	_Atomic unsigned ready_cnt; /* children that have printed what they hold in this round */
-	_Atomic unsigned child_cnt; /* children that have to print in this round */
+	_Atomic unsigned ready_cnt; /* number of children that have printed their blocks */
+	_Atomic unsigned child_cnt; /* number of children that print in this round */
 	_Atomic unsigned ending_cnt;
-	_Atomic pid_t ending[CHILDREN * 4]; /* processes that end in this round */
+	_Atomic pid_t ending[CHILDREN * 4]; /* pids of processes that end in this round */
 	_Atomic bool over;
 	pid_t main;
 };
@@ -466,9 +466,9 @@ static bool is_one_piece(const struct area *area, const char *start, size_t byte
 }
 
 /*
- * Moves pages by mremap(). Before Linux 6.17, an mremap() to a fixed address that fails has already
- * unmapped the target. So this function avoids calls that could fail for lack of memory, or because
- * the range has several mappings.
+ * Moves pages by mremap(). Before Linux 6.17, if an mremap() to a fixed address fails, it has
+ * already unmapped the target. So this function avoids calls that could fail for lack of memory, or
+ * because the range has several mappings.
  */
 static void move(struct area *area)
 {
@@ -804,7 +804,8 @@ static void await_children(void)
 static void *worker_main(void *arg)
 {
 	state = (uint64_t)(uintptr_t)arg;
-	pthread_barrier_wait(&quiet); /* a memory limit would make pthread_create() fail */
+	/* Wait until all threads exist: under a memory limit, pthread_create() would fail. */
+	pthread_barrier_wait(&quiet);
 	for (;;) {
 		do_some(operation_cnt);
 		pthread_barrier_wait(&quiet);
@@ -851,7 +852,7 @@ static void read_groups(char *list)
 
 int main(int argc, char **argv)
 {
-	/* A planted error: if the value is N, one in N updates is skipped. */
+	/* SHADOW_SKIPS=N plants an error: one in N updates of the records is skipped. */
 	char *skipped = getenv("SHADOW_SKIPS");
 	uint64_t seed;
 

@@ -79,7 +79,7 @@ BY_HAND(by_expression, KEEPS_RBX ".cfi_escape 0x0f, 5, 0x77, 7, 0x39, 0x22, 0x96
 BY_HAND(by_register, KEEPS_RBX "	lea 16(%rsp), %rbx\n.cfi_def_cfa rbx, 0\n", GIVES_RBX);
 /* Restores a state that was never saved. */
 BY_HAND(by_nothing, KEEPS_RBX ".cfi_escape 0x0b\n", GIVES_RBX);
-/* The function is marked as a signal frame, although it is none. */
+/* The function is marked as a signal frame, although it is not one. */
 BY_HAND(by_signal, KEEPS_RBX ".cfi_signal_frame\n", GIVES_RBX);
 /* The caller's frame pointer is marked as undefined. */
 BY_HAND(by_lost, KEEPS_RBX ".cfi_undefined rbp\n", GIVES_RBX);
