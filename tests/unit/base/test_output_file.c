@@ -87,7 +87,7 @@ static void made_for_who_asked_sudo(void **state)
 {
 	(void)state;
 	NEED_ROOT(CAP_CHOWN);
-	NEED_ROOT(CAP_DAC_OVERRIDE); /* to reopen the file */
+	NEED_ROOT(CAP_DAC_OVERRIDE); /* root reopens another user's file */
 	setenv("SUDO_UID", "1000", 1);
 	setenv("SUDO_GID", "1000", 1);
 	expect_opened("file");

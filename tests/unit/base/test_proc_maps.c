@@ -120,7 +120,7 @@ static void very_long_path(void **state)
 	proc_maps_deinit(&maps);
 }
 
-/* For every prefix of the text, nothing is read beyond its end. */
+/* Parses every prefix of the text: nothing is read beyond the end of the prefix. */
 static void cut_anywhere(void **state)
 {
 	for (size_t len = 0; len < sizeof(recorded); len++) {
@@ -259,9 +259,9 @@ static void moved_text(void **state)
 	assert_int_equal(m->beside_start, 0x1000);
 	assert_int_equal(m->beside_end, 0x2000);
 	/*
-	 * Anonymous mappings that are not attributed to a file: they are not executable, do not
-	 * have the size of the gap in the file's mappings, lie between two different files, or come
-	 * last.
+	 * Anonymous mappings that are not attributed to a file. Each of them has another reason: it
+	 * is not executable, does not have the size of the gap in the file's mappings, lies between
+	 * two different files, or is the last mapping.
 	 */
 	assert_int_equal(maps.mappings[3].file.ino, 0);
 	for (size_t i = 5; i < maps.cnt; i += 2)

@@ -21,7 +21,7 @@ struct made_block {
 	double death_s;
 	double bytes_per_s; /* rate at which the block grows in place */
 	double sigma;  /* sigma of a random size, redrawn for each report; 0 if the size is fixed */
-	bool replaced; /* a new block replaces this one in each report */
+	bool replaced; /* true if a new block replaces this one in each report */
 	uint32_t size;
 	uint32_t site;
 };
@@ -31,8 +31,8 @@ struct made_program {
 	struct made_block *blocks;
 	size_t cnt;
 	double interval_s;
-	bool attached; /* tracing begins at time 0: blocks born earlier are seen only when freed */
-	bool sized;    /* sizes of blocks born before tracing are known */
+	bool attached; /* true if blocks born before time 0 are seen only when freed */
+	bool sized;    /* true if the sizes of blocks born before time 0 are known */
 };
 
 int made_program_init(struct made_program *ret);

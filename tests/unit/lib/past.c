@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the history of a scene: its ranking after all reports up to the present one. */
+/* Makes the history of a scene: a ranking that was updated with each report of the scene. */
 #include "tests/unit/lib/past.h"
 
 #include <setjmp.h>
@@ -41,7 +41,8 @@ static void past_share(struct past *past, const struct snapshot *snap, unsigned 
 	struct snapshot share = *snap;
 
 	assert_non_null(sites);
-	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt; /* the last report is at one minute */
+	share.elapsed_ns =
+		12 * snap->elapsed_ns * at / cnt; /* report number cnt is at one minute */
 	share.sites = sites;
 	for (size_t i = 0; i < snap->site_cnt; i++) {
 		sites[i] = snap->sites[i];

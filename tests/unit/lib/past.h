@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes the history of a scene: its ranking after all reports up to the present one. */
+/* Makes the history of a scene: a ranking that was updated with each report of the scene. */
 #ifndef TESTS_UNIT_LIB_PAST_H
 #define TESTS_UNIT_LIB_PAST_H
 

@@ -15,11 +15,11 @@
 struct scene {
 	const char *name;
 	struct options opts;
-	const struct snapshot *before; /* NULL for the first report */
-	unsigned int growing;          /* number of reports over which the snapshot grew */
+	const struct snapshot *before; /* previous snapshot; NULL if there is none */
+	unsigned int growing;          /* number of reports over which memory grew */
 	struct snapshot snap;
 	bool final;
-	const struct ended_processes *ended; /* may be NULL */
+	const struct ended_processes *ended; /* processes that have ended, or NULL */
 	struct ranking_past watched;
 	unsigned int rows; /* height of the terminal, which has 80 columns; 0: no terminal */
 };

@@ -232,7 +232,7 @@ static void threads(void **state)
 
 /*
  * Tests names that could end a label or a line of the output, and the row that sums up all sites
- * without their own row.
+ * that have no row of their own.
  */
 static void sites(void **state)
 {

@@ -383,7 +383,7 @@ static void late_names(void **state)
 }
 
 /*
- * In a recording, a name is missing before the snapshot in which it was found. Once a name was
+ * A recording contains a name only from the snapshot on in which the name was found. Once a name is
  * found, the site stays suppressed.
  */
 static void names_of_later_snapshots(void **state)

@@ -60,8 +60,8 @@ static bool is_live(const struct heap_program *program, uint64_t addr)
 }
 
 /*
- * Counts a freed block as wrongly used if part of its memory is in a used chunk that holds no live
- * block.
+ * Checks a freed block. The census wrongly reports the block as used if part of the block's memory
+ * is in a used chunk that holds no live block.
  */
 static void check_block(const struct heap_program *program, const struct chunks *chunks,
 			const struct made_block *block, struct heap_check *check)
@@ -104,9 +104,9 @@ static uint64_t memory_start(const struct memory *memory, uint64_t addr)
 }
 
 /*
- * True if a large block was not found because other memory lies before it in its mapping, as the
- * kernel merges adjacent mappings. A census finds a large block only at the start of a mapping or
- * on the page right behind another chunk.
+ * True if a census cannot find a large block, because the kernel has merged the block's mapping
+ * with other memory before it. A census finds a large block only at the start of a mapping, or on
+ * the page right after another chunk.
  */
 static bool has_neighbour(const struct memory *memory, const struct chunks *chunks, uint64_t addr)
 {

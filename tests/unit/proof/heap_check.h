@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 struct heap_check {
-	size_t live, live_seen; /* used blocks; used blocks reported as used */
-	size_t neighbours;      /* used blocks that cannot be found: see has_neighbour() */
-	size_t live_free;       /* used blocks reported as free: must be 0 */
-	size_t freed;           /* freed blocks whose memory was not reused */
-	size_t freed_used;      /* freed blocks reported as used */
-	size_t other_used;      /* used chunks unknown to the program */
+	size_t live, live_seen; /* numbers of used blocks, and of those reported as used */
+	size_t neighbours; /* number of used blocks that cannot be found: see has_neighbour() */
+	size_t live_free;  /* number of used blocks reported as free: must be 0 */
+	size_t freed;      /* number of freed blocks whose memory was not reused */
+	size_t freed_used; /* number of freed blocks reported as used */
+	size_t other_used; /* number of used chunks unknown to the program */
 	size_t arenas, skipped, caches, heaps;
 	uint64_t heap_bytes, cpu_ns;
 };

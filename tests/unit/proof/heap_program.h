@@ -11,7 +11,7 @@
 struct heap_program {
 	pid_t pid;
 	int input;
-	struct made_block *blocks; /* used blocks first, by address */
+	struct made_block *blocks; /* all blocks: used blocks, by address, then freed ones */
 	size_t cnt, used_cnt;
 	unsigned long truth; /* address of the program's records */
 };

@@ -21,7 +21,7 @@ struct made_core {
 	uint64_t content_end; /* file offset of the end of the content */
 	unsigned char notes[MADE_NOTES_MAX];
 	size_t note_bytes;
-	bool counts_in_section; /* the number of segments is only in a section header */
+	bool counts_in_section; /* true to put the number of segments only into a section header */
 	uint64_t empty_headers; /* number of empty program headers before all others */
 };
 

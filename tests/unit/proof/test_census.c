@@ -97,7 +97,7 @@ static const struct scene scenes[] = {
 	{"seed=8 threads=2", "glibc.malloc.mxfast=160", 3},
 	{"seed=9 threads=2", "glibc.malloc.mxfast=0", 3},
 	{"seed=10 threads=1 huge=1", "glibc.malloc.top_pad=0", 2},
-	/* An arena's heaps fill up and are followed by further heaps. */
+	/* When the heap of an arena is full, the arena gets additional heaps. */
 	{"seed=11 threads=1 huge=1 slots=20000 steps=50000",
 	 "glibc.malloc.mmap_threshold=100000000", 2},
 	{"seed=12 sbrk=500 drop=500", NULL, 1},

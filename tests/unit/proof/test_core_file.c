@@ -42,7 +42,7 @@
 struct child {
 	pid_t pid;
 	unsigned char *pages; /* three pages, the middle one never touched */
-	volatile int *told;   /* shared: tid of the second thread, once its registers are set */
+	volatile int *told;   /* tid of the second thread; 0 until its registers are set */
 };
 
 static void *hold_registers(void *arg)
@@ -175,7 +175,7 @@ static uint64_t compare_memory(const struct core_file *core, const struct child 
 		}
 	}
 	close(fd);
-	/* At most the rseq areas of two threads and one tid differ. */
+	/* Nothing may differ except one tid and the rseq areas of two threads. */
 	assert_true(differences <= 3);
 	assert_true(same > core->content_bytes / 10 * 9);
 	return same;

@@ -27,13 +27,14 @@ struct child {
 	pid_t pid;
 	struct live_memory live;
 	size_t page;
-	char *sparse;  /* pages 3, 4 and 9 are written to */
-	char *closed;  /* all written to; then page 0 is made unreadable, and page 2 is unmapped */
-	char *shared;  /* page 2 is written to by another process */
-	char *huge;    /* the first and the last page are written to */
-	char *of_file; /* page 1 is written to */
-	char *seen;    /* all pages are read, page 2 is written to */
-	char *large;   /* one page is read: the kernel maps a huge zero page */
+	char *sparse;  /* mapping whose pages 3, 4 and 9 are written to */
+	char *closed;  /* fully written mapping; then page 0 becomes unreadable, page 2 is unmapped
+			*/
+	char *shared;  /* mapping whose page 2 is written to by another process */
+	char *huge;    /* mapping whose first and last page are written to */
+	char *of_file; /* mapping of a file; page 1 is written to */
+	char *seen;    /* mapping whose pages are all read, and whose page 2 is written to */
+	char *large;   /* mapping of which one page is read: the kernel maps a huge zero page */
 };
 
 static char *map(size_t bytes, int flags, int fd)
@@ -150,8 +151,8 @@ static void pages_that_it_may_not_read_itself_are_read(void **state)
 	char *buf = malloc(4 * child->page);
 
 	/*
-	 * Some kernels let only a tracer of the process read such pages; others let nobody read
-	 * them.
+	 * Some kernels let only a tracer of the process read pages without read permission; others
+	 * let nobody read them.
 	 */
 	if (!read_at(child, child->closed, buf, 1)) {
 		free(buf);
@@ -222,7 +223,7 @@ static void zeros_that_were_only_read_are_not_visited(void **state)
 	bool scans = child->live.scans;
 	struct visits visits;
 
-	NEED_ROOT(CAP_SYS_ADMIN); /* to see physical page numbers */
+	NEED_ROOT(CAP_SYS_ADMIN); /* shows physical page numbers */
 	child->live.scans = false;
 	assert_non_null(strstr(visits_of(child, child->seen, &visits), "2-3 "));
 	assert_null(strstr(visits.text, " 3-"));
@@ -235,7 +236,7 @@ static void shared_memory_is_found_wherever_it_was_written(void **state)
 	struct child *child = *state;
 	struct visits visits;
 
-	NEED_ROOT(CAP_CHECKPOINT_RESTORE); /* to open /proc/PID/map_files */
+	NEED_ROOT(CAP_CHECKPOINT_RESTORE); /* permits opening /proc/PID/map_files */
 	assert_string_equal(visits_of(child, child->shared, &visits), "2-3 ");
 }
 

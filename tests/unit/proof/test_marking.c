@@ -49,7 +49,7 @@ static uint32_t target(struct heap *heap, uint64_t word, bool *begin)
 		const struct heap_block *block = &heap->blocks[i];
 
 		/*
-		 * If an array is empty, a pointer right behind its element count is also a pointer
+		 * If an array is empty, a pointer right after its element count is also a pointer
 		 * to its block.
 		 */
 		if (block->size == 8 && word == block->addr + 8 &&
@@ -134,7 +134,7 @@ static void make_heap(struct heap *heap, uint64_t seed)
 }
 
 struct model {
-	bool points[BLOCKS_MAX][BLOCKS_MAX]; /* to the start or the interior */
+	bool points[BLOCKS_MAX][BLOCKS_MAX]; /* [i][j]: i points to the start or interior of j */
 	bool begins[BLOCKS_MAX][BLOCKS_MAX];
 	bool root_points[BLOCKS_MAX];
 	bool root_begins[BLOCKS_MAX];
@@ -521,20 +521,20 @@ static void interior_pointers(void **state)
 	assert_int_equal(mark_of(100, 100, 0, 0), MARK_DEFINITE);
 	assert_int_equal(mark_of(0, 0, 0, 0), MARK_REACHABLE);
 	/*
-	 * A pointer right behind an array's element count is treated as a pointer to the block's
+	 * A pointer right after an array's element count is treated as a pointer to the block's
 	 * start, unless the count is wrong.
 	 */
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 3, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 7, 0), MARK_POSSIBLE);
 	assert_int_equal(mark_of(16 + 3 * 32, 16, 0, 3), MARK_REACHABLE);
 	/*
-	 * A pointer right behind the element count of an empty array. If the count is not 0, the
+	 * A pointer right after the element count of an empty array. If the count is not 0, the
 	 * pointer is just past the end of the block.
 	 */
 	assert_int_equal(mark_of(8, 8, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8, 8, 1, 0), MARK_DEFINITE);
 	/*
-	 * A pointer right behind a header is treated as a pointer to the block's start if the
+	 * A pointer right after a header is treated as a pointer to the block's start if the
 	 * header contains the size of the data that follows.
 	 */
 	assert_int_equal(mark_of(108, 8, 100, 0), MARK_REACHABLE);

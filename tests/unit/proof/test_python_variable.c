@@ -272,8 +272,8 @@ static void test_attributes(void **state)
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER + 8, "Server.cache");
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER + 16, NULL);
 	/*
-	 * VALUES is not an array of values but, for example, a dictionary: dictionaries begin with
-	 * a reference count.
+	 * VALUES is not an array of values: it begins with a number, as a dictionary does with its
+	 * reference count.
 	 */
 	*fake_memory_at(&python.fake, VALUES) = 1;
 	check_attribute(&python, VALUES + 8, VALUES, HOLDER, NULL);

@@ -145,8 +145,8 @@ static void test_chain(void **state)
 }
 
 /*
- * Unknown blocks begin where pointers point to: a word belongs to the block with the closest start
- * before the word.
+ * Every address that a pointer contains counts as the start of an unknown block. A word belongs to
+ * the block with the closest start before the word.
  */
 static void test_closest_begin(void **state)
 {
@@ -154,8 +154,8 @@ static void test_closest_begin(void **state)
 
 	put_chain(world);
 	put(world, GLOBALS + 64, FIRST - 128);
-	put(world, GLOBALS + 72, FIRST + 32); /* points past the word */
-	put(world, FIRST + 8, FIRST + 8);     /* like the head of an empty list */
+	put(world, GLOBALS + 72, FIRST + 32); /* points past FIRST + 24 */
+	put(world, FIRST + 8, FIRST + 8);     /* points to itself, like an empty list */
 	check_chain(world, run(world));
 }
 
@@ -244,7 +244,7 @@ static void test_unreadable(void **state)
 	world->fake.hole_end = STACK;
 	assert_null(run(world));
 	retrace_deinit(&world->retrace);
-	/* Memory behind an unreadable hole is searched, too. */
+	/* Memory after an unreadable hole is searched, too. */
 	world->fake.hole_start = HEAP;
 	world->fake.hole_end = HEAP + PAGE;
 	put(world, SECOND + 8, 0);

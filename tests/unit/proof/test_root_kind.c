@@ -54,7 +54,7 @@ static void begin(struct world *world)
 		(struct heap_picture){.memory = &world->fake.memory, .threads = &world->threads};
 }
 
-/* Writes a header whose data ends at the given distance from the start of the file. */
+/* Writes the header of a file whose data ends at the given distance from the file's start. */
 static Elf64_Ehdr *put_header(struct world *world, uint64_t bytes)
 {
 	Elf64_Ehdr *header = (Elf64_Ehdr *)world->fake.words;
@@ -87,7 +87,7 @@ static void test_kinds(void **state)
 	assert_int_equal(kind_of(&world, BSS + 20 * PAGE), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, 0), HOLDER_MEMORY);
 	assert_int_equal(kind_of(&world, UINT64_MAX), HOLDER_MEMORY);
-	/* If the file has no .bss, the mapping behind its data is unrelated to the file. */
+	/* If the file has no .bss, the mapping after its data is unrelated to the file. */
 	put_header(&world, 2 * PAGE);
 	assert_int_equal(kind_of(&world, BSS), HOLDER_MEMORY);
 	fake_memory_deinit(&world.fake);
@@ -113,7 +113,7 @@ static void test_hints(void **state)
 }
 
 /*
- * Invalid headers are ignored: a mapping right behind a file's data then counts as the file's .bss.
+ * Invalid headers are ignored: a mapping right after a file's data then counts as the file's .bss.
  */
 static void test_hostile_headers(void **state)
 {

@@ -243,7 +243,7 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 	cleanup_free uint8_t *chunk = NULL;
 	size_t len;
 
-	bytes_put(&bytes, "\0\0\0\0", 4); /* nothing new but sites */
+	bytes_put(&bytes, "\0\0\0\0", 4); /* no changed words, strings, locations or processes */
 	bytes_put_number(&bytes, id != 0);
 	if (id) {
 		bytes_put_number(&bytes, 0);

@@ -16,7 +16,7 @@
 #define WORLD_LOCATIONS 64
 
 struct world_site {
-	struct site site; /* contains times of birth instead of ages */
+	struct site site; /* the site, with times of birth in place of ages */
 	uint64_t frames[WORLD_FRAMES];
 	struct block blocks[WORLD_BLOCKS];
 	size_t block_cnt;

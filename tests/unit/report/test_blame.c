@@ -27,13 +27,13 @@
  */
 struct stack {
 	const char *frames[MOST];
-	const char *named; /* NULL if the blamed frame has no name */
+	const char *named; /* name of the blamed function; NULL if it has none */
 	size_t frame;
-	const char *through; /* library function in between; NULL if none */
+	const char *through; /* library function called by the blamed one, or NULL */
 	char *own[2];
 	size_t wrapped_frame;
 	bool in_pool;
-	char *program; /* NULL for "app" */
+	char *program; /* name of the process; NULL for "app" */
 };
 
 static const char *const wrapper_symbols[] = {

@@ -105,7 +105,7 @@ static int name_functions(void **state)
 struct made {
 	struct site sites[SITES];
 	uint64_t frames[SITES][FRAMES];
-	uint64_t born[SITES]; /* report in which the site appears */
+	uint64_t born[SITES]; /* number of the first report with the site */
 	size_t cnt;
 	bool has_several_leaks;
 };
@@ -303,8 +303,8 @@ static void shared_caller(void **state)
 }
 
 /*
- * Many functions leak on behalf of one caller. The caller is blamed for all if each of them leaks
- * only a small part.
+ * Many functions leak on behalf of one caller. If each function leaks only a small part, the caller
+ * is blamed for the whole leak.
  */
 static void many_functions(void **state)
 {

@@ -34,7 +34,7 @@ static void worst_first(void **state)
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "lost");
 }
 
-/* Start-up memory of a single process that ended is no reason to doubt. */
+/* A single process that ended with only start-up memory does not prevent an all-clear. */
 static void only_start_up(void **state)
 {
 	static const struct ended_processes ended = {.total = 1};

@@ -93,8 +93,8 @@ static void two_processes(void **state)
 }
 
 /*
- * A function is no wrapper if most of its callers grow: it keeps the memory itself, like a cache
- * that is never emptied.
+ * A function is not a wrapper if most of its callers grow: then the function keeps the memory
+ * itself, like a cache that is never emptied.
  */
 static void who_keeps_it(void **state)
 {

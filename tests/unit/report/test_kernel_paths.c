@@ -160,7 +160,7 @@ static void only_one_is_sure(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* A single path is blamed at its allocation. */
+/* If there is only one path, the function that allocates is blamed. */
 static void single_path(void **state)
 {
 	static const struct path paths[] = {
@@ -206,8 +206,8 @@ static void few_beside(void **state)
 }
 
 /*
- * Growth of caches is not merged into one suspect if the caches are filled by other work, or if
- * their owner is unknown.
+ * A path through a reclaimable cache is not merged into a suspect if it grows much faster than the
+ * suspect, or if its owner is a different one or unknown.
  */
 static void caches_apart(void **state)
 {

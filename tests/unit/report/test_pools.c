@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests pools: memory that language runtimes take for themselves is one sum for each process. */
+/* Tests pools: memory that language runtimes take for themselves is summed up per process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

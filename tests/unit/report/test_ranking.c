@@ -110,8 +110,8 @@ static void vanished_comes_back(void **state)
 }
 
 /*
- * Begins a history, updates it without the site, and returns its length when the site is back.
- * ended: the site's process has ended. forget: absent sites are forgotten.
+ * Begins a site's history, takes a snapshot without the site, and returns the history's length when
+ * the site is back. ended: the site's process has ended. forget: absent sites are forgotten.
  */
 static size_t moments_after_absence(bool ended, bool forget)
 {

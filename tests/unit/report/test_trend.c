@@ -126,8 +126,8 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 }
 
 /*
- * A site that grows in bursts keeps what it gained. After each burst, the next burst is expected
- * for as long as this one took to come, but for at most a minute.
+ * A site that grows in bursts keeps what it gained. After a burst, another burst is expected for a
+ * time equal to the interval before that burst, but for at most a minute.
  */
 static void run_bursts(struct made_program *program, uint64_t seed)
 {
@@ -169,7 +169,7 @@ static void run_just_begun(struct made_program *program, uint64_t seed)
 static void run_slow_reader(struct made_program *program, uint64_t seed)
 {
 	double each_s = 1 / made_between(program, 5, 50);
-	double late_s = each_s * made_between(program, 0.3, 2); /* each message waits longer */
+	double late_s = each_s * made_between(program, 0.3, 2); /* extra wait per message */
 	double waits_s = 0;
 	struct trend trends[MADE_SITES];
 
@@ -342,7 +342,7 @@ static void run_beside_replaced(struct made_program *program, uint64_t seed)
  */
 struct widening {
 	double last_s, gap_s;               /* time of the last step; interval before that step */
-	size_t suspected, waiting, cleared; /* numbers of reports */
+	size_t suspected, waiting, cleared; /* numbers of reports with this verdict */
 	size_t waiting_after;
 };
 

@@ -32,8 +32,8 @@ static size_t missed; /* number of missed bars; a test fails only after all its 
 /* Parameters of a made-up program. */
 struct plan {
 	double until_s;
-	double from_s;    /* innocent: start of the steady part; guilty: start of the leak */
-	uint32_t culprit; /* guilty: the only site that leaks */
+	double from_s;    /* start of the leak, or of the steady part if nothing leaks */
+	uint32_t culprit; /* the only site that leaks, if any */
 };
 
 typedef struct plan make_fn(struct made_program *program, double param);
@@ -41,11 +41,11 @@ typedef struct plan make_fn(struct made_program *program, double param);
 /* Results of one program. */
 struct outcome {
 	struct plan plan;
-	size_t filling, filling_wrong; /* reports on an innocent program before it is steady */
+	size_t filling, filling_wrong; /* numbers of reports before the steady part */
 	size_t settled, settled_wrong;
-	double first_s; /* guilty: time until the culprit is first named, or INFINITY */
+	double first_s; /* time until the leaking site is first named, or INFINITY */
 	size_t after, after_right;
-	size_t others_wrong; /* reports that name a site other than the culprit */
+	size_t others_wrong; /* number of reports that name a site that does not leak */
 };
 
 static bool is_accused(const struct site *site, const struct growth *growth)
@@ -109,7 +109,7 @@ static void miss(const char *name, double param, double bar, const char *unit)
 	missed++;
 }
 
-/* Checks that at most `bar` percent of the reports accuse, once programs are steady. */
+/* Checks that at most `bar` percent of the reports name a suspect once programs are steady. */
 static void innocent(const char *name, make_fn *make, double param, double bar)
 {
 	struct made_program program;

@@ -240,7 +240,7 @@ static void marks(void **state)
 	assert_int_equal(model_show(&model, shown_at(8)), 0);
 	assert_rows(&model, "14325");
 	assert_int_equal(model.rows[0]->change, 4 * 30000);
-	assert_int_equal(model.rows[1]->change, 4 * 7000); /* new since the mark */
+	assert_int_equal(model.rows[1]->change, 4 * 7000); /* site that appeared after the mark */
 	assert_int_equal(model.rows[3]->change, 0);
 	type(&model, "M");
 	assert_int_equal(model.mark_ns, 0);

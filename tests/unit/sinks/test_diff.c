@@ -63,7 +63,7 @@ static struct process second_later = {.image = 2, .pid = 201, .comm = (char *)"s
 
 static struct site before_sites[] = {
 	SITE(1, &server, 100, 10, 0x1010, 0x1030), /* grows */
-	SITE(2, &server, 64, 4, 0x1020, 0x1030),   /* unchanged, but at a different line */
+	SITE(2, &server, 64, 4, 0x1020, 0x1030),   /* unchanged; at another line than site 1 */
 	SITE(3, &server, 500, 5, 0x2010, 0x1030),  /* shrinks, in another build of the library */
 	SITE(4, &server, 77, 7, 0x2020, 0x1030),   /* gone */
 	SITE(5, &worker, 30, 3, 0x1010, 0x1030),   /* gone; of a different process */

@@ -73,7 +73,7 @@ static void another_file(void **state)
 	demand("");
 }
 
-/* Returns another path of the file, in a folder where no files can be created. */
+/* Returns another path to the file, in a folder where no files can be created. */
 static const char *name_in_proc(void)
 {
 	static char name[64];

@@ -79,7 +79,7 @@ static void strings(void **state)
 		 "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x92\xa7\""},
 		{"\xc2\x9b", "\"\\u009b\""},                  /* C1 */
 		{"\xe2\x80\xae", "\"\\u202e\""},              /* right-to-left override */
-		{"\xe2\x80\xa8", "\"\\u2028\""},              /* ends a line in JavaScript */
+		{"\xe2\x80\xa8", "\"\\u2028\""},              /* line end in JavaScript */
 		{"\xf3\xa0\x81\x81", "\"\\udb40\\udc41\""},   /* tag A, U+E0041 */
 		{"a\xff\x62", "\"a\xef\xbf\xbd\x62\""},       /* invalid UTF-8 */
 		{"\xc0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\""}, /* overlong */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the line about resident memory: its terms, changes, and the sentence below it. */
+/* Tests the line about resident memory: its parts, their changes, and the sentence below it. */
 #include "sinks/rss_line.h"
 
 #include <setjmp.h>

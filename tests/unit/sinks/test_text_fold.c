@@ -53,7 +53,7 @@ static const struct stack stacks[] = {
 		     "    … 2 frames of libstdc++.so.6.0.30\n"
 		     "  → make [app]\n"
 		     "    main [app]\n"},
-	/* With all frames. */
+	/* All frames are to be printed. */
 	{.locations = {OF(MINE, "make"), OF(MINE, "main"), OF(LIBC, "__libc_start_main")},
 	 .cnt = 3,
 	 .all_frames = true,

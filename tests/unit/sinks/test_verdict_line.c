@@ -23,7 +23,7 @@
  */
 struct names {
 	const char *function;
-	const char *through; /* may be NULL */
+	const char *through; /* NULL if there is none */
 	const char *caller;
 	const char *file;
 	size_t path_cnt;
@@ -177,7 +177,7 @@ static void part_of_a_pool(void **state)
 	}
 }
 
-/* No all-clear while resident memory grows with traced blocks. */
+/* No all-clear is given while resident memory grows together with traced blocks. */
 static void explained(void **state)
 {
 	static const struct process process = {.pid = 7};
@@ -220,7 +220,7 @@ static void kernel_is_not_traced(void **state)
 	}
 }
 
-/* Sites that grow although they free blocks are no reason to expect a step. */
+/* Sites that grow although they free blocks give no reason to expect a step of growth. */
 static void pending_sites(void **state)
 {
 	static const char *const texts[] = {

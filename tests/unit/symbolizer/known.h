@@ -76,7 +76,7 @@ int child_main(void);
 
 struct child {
 	pid_t pid;
-	int in; /* closing it ends the child */
+	int in; /* write end of the child's stdin; closing it ends the child */
 	struct known known;
 };
 

@@ -29,7 +29,7 @@ static void core_functions(void **state)
 	assert_place(loc, "kernel", "second", 0x10);
 	assert_true(loc->module_offset == 0x110);
 	assert_string_equal(loc->build_id, "deadbeef");
-	/* A return address right behind a function belongs to that function. */
+	/* A return address right after the end of a function belongs to that function. */
 	assert_place(resolve_one(kernel.space, 0xffffffff81000100, false, BUDGET_MS), "kernel",
 		     "first", 0x100);
 	assert_place(resolve_exact(&kernel, 0xffffffff81000100), "kernel", "second", 0);
@@ -108,7 +108,7 @@ static void odd_module_lists(void **state)
 		kernel_text("proc/modules", lists[i]);
 		kernel = kernel_open();
 		assert_place(resolve_exact(&kernel, 0xffffffffc0001010), "leak", "leak_one", 0x10);
-		/* The module's size is unknown, but addresses far behind it do not belong to it. */
+		/* The module's size is unknown, but addresses far after it do not belong to it. */
 		assert_unnamed(resolve_exact(&kernel, 0xffffffffd0000000));
 		kernel_close(&kernel);
 	}

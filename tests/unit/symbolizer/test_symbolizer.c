@@ -111,7 +111,7 @@ static noinline_function __attribute__((noreturn, aligned(1))) void ends_in_a_ca
 }
 
 /*
- * If a call is a function's last instruction, the return address is behind the function, possibly
+ * If a call is a function's last instruction, the return address is after the function, possibly
  * in the next function.
  */
 static void call_at_the_end(void **state)

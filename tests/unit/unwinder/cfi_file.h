@@ -18,7 +18,7 @@ struct cfi_file {
 	uint64_t text_bytes;
 	const char *section; /* name of the section */
 	bool is_arm64;
-	bool by_header;       /* found by its program header: there are no section headers */
+	bool by_header;       /* true to write no section headers, only a program header */
 	uint64_t far_headers; /* distance added to the section headers' offset */
 	unsigned char *bytes; /* content of the section */
 	size_t size;

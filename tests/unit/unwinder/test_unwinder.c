@@ -94,9 +94,9 @@ static void helper_replaced(void **state)
 }
 
 /*
- * Makes a file of functions with the maximum number of steps in their frame information. As an
- * expression gives the frame pointer, libdw computes the rules, and starts from the beginning at
- * each step.
+ * Makes a file of functions with nearly as many rows of frame information as are allowed. As an
+ * expression gives the frame pointer, the rows are read by libdw, which runs all instructions up to
+ * a row to read it.
  */
 static int make_slow(void)
 {

@@ -29,7 +29,7 @@
 struct own_stack {
 	struct walker *walker;
 	struct unwind_copy copy;
-	uint64_t frames[FRAMES_MAX]; /* from the caller of take_copy() outwards */
+	uint64_t frames[FRAMES_MAX]; /* frames from the caller of take_copy() outwards */
 	size_t cnt;
 	bool skipped;
 	struct walker_stack walked;

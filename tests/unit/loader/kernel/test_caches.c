@@ -101,8 +101,8 @@ static void test_slack(void **state)
 }
 
 /*
- * The cache shrinks if objects from before tracing are freed. No more missed frees are reported
- * than blocks are shown.
+ * The cache shrinks because objects from before tracing are freed. The reported number of missed
+ * frees is at most the number of shown blocks.
  */
 static void test_shrunk(void **state)
 {

@@ -58,7 +58,7 @@ static struct memleak_stack *resolve(const struct code_history *history, uint16_
 	room.stack.unloads = unloads;
 	room.stack.known_unloads = known_unloads;
 	room.words[1] = LIBRARY + 0x10;
-	/* return address right behind the mapping: the program's last instruction is the call */
+	/* return address at the end of the mapping: the program's last instruction is the call */
 	room.words[2] = PROGRAM + SIZE;
 	code_history_resolve(history, IMAGE, &room.stack);
 	return &room.stack;
@@ -153,8 +153,8 @@ static void one_side(void **state)
 }
 
 /*
- * The walk used the unwind table of the file mapped before, so callers found with that table are
- * dropped.
+ * The walk used the unwind table of the file that was mapped earlier at the same address, so
+ * callers found with that table are dropped.
  */
 static void mistaken(void **state)
 {

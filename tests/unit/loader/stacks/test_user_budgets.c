@@ -90,7 +90,7 @@ static void pauses(void **state)
 	user_budgets_deinit(&budgets);
 }
 
-/* Many users with short waits together cause no more waiting than a single user. */
+/* The waits for many users add up to no more than the wait for a single user. */
 static void many_users(void **state)
 {
 	struct user_budgets budgets = {0};

@@ -39,7 +39,7 @@ static void test_take_and_put(void **state)
 	assert_int_equal(frames.items[0].code, 104);
 	assert_int_equal(frames.items[0].instr, 105);
 	assert_int_equal(frames.items[1].code, 106);
-	/* Another walk has found fewer native frames. */
+	/* Puts the script frames back into a stack with fewer native frames. */
 	room.stack.frame_cnt = 3;
 	script_frames_put(&frames, DEPTH, &room.stack);
 	assert_int_equal(room.stack.script_cnt, 2);

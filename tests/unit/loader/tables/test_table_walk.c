@@ -35,15 +35,13 @@ static int visit(void *arg, const void *key, const void *value)
 	return 0;
 }
 
-/*
- * True if the walk deletes the element, which it does with two of three elements. Of these, every
- * fifth is already gone when the walk deletes it.
- */
+/* True if the walk deletes the element. The walk deletes two of three elements. */
 static bool is_deleted(uint32_t at)
 {
 	return at % 3 != 0;
 }
 
+/* True if the element is already gone when the walk tries to delete it. */
 static bool vanishes(uint32_t at)
 {
 	return is_deleted(at) && at % 5 == 0;

@@ -340,7 +340,7 @@ static void memory_is_bounded(void **state)
 	assert_string_not_equal(maps_of(1), "unknown");
 	assert_string_not_equal(maps_of(100), "unknown");
 	assert_string_equal(maps_of(2), "unknown");
-	/* A process that needs more than the limit loses its mappings. */
+	/* A process whose mappings exceed the limit loses all of its mappings. */
 	for (uint64_t i = 0; i < 400; i++)
 		map_pages(1, 1000 + i, 1, 1, path);
 	assert_true(table.bytes <= table.bytes_max);

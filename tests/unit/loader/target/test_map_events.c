@@ -41,7 +41,7 @@
  * or the rings would overflow.
  */
 struct watch {
-	struct map_events *events; /* NULL if not permitted */
+	struct map_events *events; /* mapping events; NULL if not permitted */
 	pthread_t reader;
 	bool reads; /* true if the thread runs */
 	atomic_bool ends;
@@ -446,7 +446,7 @@ static void names_of_one_that_ended(void **state)
 	proc_maps_deinit(&maps);
 }
 
-/* Processes started before the events began, such as this test, are unknown. */
+/* Processes started before events were recorded, such as this test, are unknown. */
 static void nothing_of_those_before(void **state)
 {
 	struct map_events *events = end_watch(watch_of(state));

@@ -176,7 +176,7 @@ static void processes(void **state)
 	assert_int_equal(record.lost, 1000);
 }
 
-/* For a record of any length, nothing is read beyond its end. */
+/* Parses records of any length: nothing is read beyond the end of the record. */
 static void odd_lengths(void **state)
 {
 	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,

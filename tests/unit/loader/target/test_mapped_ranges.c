@@ -272,7 +272,7 @@ static void test_moved(void **state)
 	assert_int_equal(ranges.cnt, 1);
 	assert_item(&ranges, 0, 100, 6, 1);
 	assert_int_equal(ranges.items[0].birth_ns, 1);
-	/* Shrinks in place. */
+	/* The mapping shrinks in place. */
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 100 * PAGE, 6 * PAGE, false), 0);
 	assert_int_equal(ranges_move(&ranges, 7, BASE + 100 * PAGE, 2 * PAGE, 2), 0);
 	assert_item(&ranges, 0, 100, 2, 1);

@@ -272,7 +272,7 @@ static void test_ends(void **state)
 		BYTES(TEST_RDI, 0x0f, 0x84, 0, 1),       /* truncated je */
 		BYTES(TEST_RDI, 0x41),                   /* a prefix only */
 		BYTES(TEST_RDI, 0x55, 0x06, RET),        /* invalid instruction later on */
-		BYTES(TEST_RDI, 0x55, 0x0f, 0x84, 0, 1), /* truncated later on */
+		BYTES(TEST_RDI, 0x55, 0x0f, 0x84, 0, 1), /* truncated je later on */
 		BYTES(0x06),
 		BYTES(0x48),
 	};

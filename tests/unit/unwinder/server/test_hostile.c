@@ -187,8 +187,8 @@ static void cycles(void **state)
 }
 
 /*
- * Frame information with a step for each byte. If an expression gives the frame pointer, libdw
- * computes the rules, and starts from the beginning at each step. So the number of steps is
+ * Frame information with a row for each byte. If an expression gives the frame pointer, the rows
+ * are read by libdw, which runs all instructions up to a row to read it. So the number of rows is
  * limited.
  */
 static void many_steps(void **state)

@@ -229,7 +229,7 @@ static void hand_written_rows(void **state)
 	assert_rule(rule_at(&table, hand_drap), UNWIND_CFA_FP_DEREF, UNWIND_DEREF(-8, 0),
 		    UNWIND_SAVED_FP_REL, 0);
 	assert_rule(rule_at(&table, hand_end), UNWIND_CFA_OUTERMOST, 0, UNWIND_SAVED_NONE, 0);
-	/* No row applies behind the function, as no other function follows soon. */
+	/* No row applies after the function, as no other function follows soon. */
 	assert_int_equal(rule_at(&table, hand_end + 20).cfa, UNWIND_CFA_NO_ROW);
 	unwind_table_deinit(&table);
 }
