@@ -59,7 +59,7 @@ OWN void NAME(free)(void *p)
 
 OWN void *NAME(calloc)(size_t n, size_t size)
 {
-	return take(n * size, 16); /* never used before, so it is zero */
+	return take(n * size, 16); /* memory that was never used before is zero */
 }
 
 OWN void *NAME(realloc)(void *p, size_t size)

@@ -2,7 +2,7 @@
 /*
  * confined [serves]: confines itself as memleak's helpers do, and makes system calls with harmful
  * arguments. Prints each harmful call that was not refused and each harmless call that was refused.
- * At the end prints the number of calls.
+ * At the end prints the number of calls. With "serves", it may also accept connections.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -18,7 +18,7 @@ static void *symbol(void *library, const char *name)
 
 struct plugin {
 	void *library;
-	char *function; /* copied, because the library gets unloaded */
+	char *function; /* name of the leaking function; a copy, as the library gets unloaded */
 	size_t size;
 	const size_t *place; /* address of a variable that has the same offset in all libraries */
 };

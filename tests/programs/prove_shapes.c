@@ -562,8 +562,8 @@ static void add_edge(struct graph *graph, size_t from, size_t to, size_t word)
 }
 
 /*
- * Pointers go only to later blocks, so all blocks that point to a block get their kinds before that
- * block.
+ * Pointers go only to later blocks. So when a block gets its kind, all blocks that point to it
+ * already have their kinds.
  */
 static void tangle(struct graph *graph)
 {

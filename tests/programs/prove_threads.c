@@ -21,7 +21,7 @@
 #define SEEN __attribute__((used)) static
 
 SEEN int never[2]; /* a pipe that is never written to */
-SEEN char nothing; /* buffer for reads from that pipe */
+SEEN char nothing; /* buffer for reads from the pipe `never` */
 SEEN const struct timespec forever = {3600, 0};
 static atomic_int arriving;
 

@@ -347,7 +347,7 @@ static bool burn(struct waiter *self)
 	return known_sum == sum && known_real == real;
 }
 
-/* Calls short system calls in a loop, so that the thread is mostly stopped within one. */
+/* Makes short system calls in a loop, so that a tracer mostly stops the thread within one. */
 static bool calls_in_a_row(struct waiter *self)
 {
 	uint64_t one = 1, got = 0;

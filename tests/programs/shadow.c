@@ -109,7 +109,7 @@ struct request {
 		    WCSDUP, REALLOC, REALLOCARRAY, NEW, NEW_ARRAY, NEW_ALIGNED, MMAP_CALL } call;
 	void *p;
 	size_t size;
-	size_t count; /* number of elements; multiplied by size */
+	size_t count; /* number of elements, each of `size` bytes */
 	size_t align;
 	int prot;
 	int flags;

@@ -20,8 +20,8 @@ typedef void *(*make_heap)(void);
 char *__strdup(const char *string);
 
 /*
- * Many lengths are near PIECE or MOST. PIECE is one more than memleak reads in one step; MOST is
- * the maximum that it reads of a string.
+ * Many lengths are near PIECE or MOST. PIECE is one more than the number of bytes that memleak
+ * reads in one step. MOST is the maximum number of bytes that memleak reads of a string.
  */
 #define PIECE 65536
 #define MOST (16 * (PIECE - 1))

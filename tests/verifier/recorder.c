@@ -28,7 +28,8 @@ static long (*next_syscall(void))(long, ...)
 }
 
 /*
- * Parses the number from the log: the limit if the program is too large, otherwise the final sum.
+ * Parses the number of processed instructions from the log: the verifier's limit if the program is
+ * too large, otherwise the final sum.
  */
 static unsigned long verified(const char *log)
 {

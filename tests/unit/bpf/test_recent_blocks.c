@@ -84,8 +84,8 @@ static uint64_t take(uint64_t addr, uint32_t image)
 }
 
 /*
- * Fills the bucket with blocks at the addresses 0x1000, 0x2000 and so on. New blocks get the last
- * free place, so the block at 0x1000 is in the first place, which counts as the oldest.
+ * Fills the bucket with blocks at falling addresses, down to 0x1000. Each block gets the last free
+ * place, so the block at 0x1000 gets the first place, whose block counts as the oldest.
  */
 static int fill(void **state)
 {
@@ -160,7 +160,10 @@ static void freed_while_moving(void **state)
 	}
 }
 
-/* The address of a dead block is used again: the new block stays until the dead one is removed. */
+/*
+ * The address of a dead block is used again: the new block stays in the cache until the dead block
+ * is removed.
+ */
 static void address_used_again(void **state)
 {
 	struct memleak_block_key key, other = key_of(0x9000, IMAGE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Simulates programs that allocate and free blocks, and takes snapshots of them. */
+/* Simulates programs that allocate and free blocks, and takes snapshots of these programs. */
 #include "tests/unit/lib/made_program.h"
 
 #include <math.h>

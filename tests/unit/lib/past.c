@@ -41,8 +41,8 @@ static void past_share(struct past *past, const struct snapshot *snap, unsigned 
 	struct snapshot share = *snap;
 
 	assert_non_null(sites);
-	share.elapsed_ns =
-		12 * snap->elapsed_ns * at / cnt; /* report number cnt is at one minute */
+	/* Report number cnt is at one minute. */
+	share.elapsed_ns = 12 * snap->elapsed_ns * at / cnt;
 	share.sites = sites;
 	for (size_t i = 0; i < snap->site_cnt; i++) {
 		sites[i] = snap->sites[i];

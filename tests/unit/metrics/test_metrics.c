@@ -302,7 +302,7 @@ static struct count_row rows[] = {
 	{.key = COUNT_OTHERS, .calls = 1, .total_calls = 25, .total_bytes = 1},
 };
 
-/* The top rows are those with the most calls in total, even without calls in this interval. */
+/* The top rows are those with the most calls in total, even if they have none in this interval. */
 static void counts(void **state)
 {
 	static const enum count_by ways[] = {COUNT_BY_CGROUP, COUNT_BY_PROCESS};

@@ -23,7 +23,7 @@
 struct damaged {
 	struct memory memory;
 	const struct memory *whole;
-	uint64_t addr, value; /* the damaged word */
+	uint64_t addr, value; /* address and value of the damaged word */
 };
 
 static ssize_t read_damaged(const struct memory *memory, uint64_t addr, void *buf, size_t len)

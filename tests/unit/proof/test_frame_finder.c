@@ -108,7 +108,7 @@ static void test_nothing_to_walk(void **state)
 	end(&world);
 }
 
-/* Queries a process that has ended, more times than walks are allowed. */
+/* Queries a process that has ended, more often than the maximum number of walks. */
 static void test_no_process(void **state)
 {
 	struct world world;

@@ -438,12 +438,12 @@ static void pointers_in_code(void **state)
 {
 	static const uint64_t slots[] = {
 		BASE + 1,
-		BASE + (1 << 18) - 7, /* across two windows */
+		BASE + (1 << 18) - 7, /* pointer across two windows */
 		BASE + (1 << 18) + 4,
-		BASE + (1 << 20) - 1, /* across two pieces */
-		BASE + (2 << 20) - 8, /* right before the hole */
+		BASE + (1 << 20) - 1, /* pointer across two pieces */
+		BASE + (2 << 20) - 8, /* pointer right before the hole */
 		BASE + (2 << 20) + 4096 + 3,
-		BASE + (3 << 20) - 8, /* right before the end */
+		BASE + (3 << 20) - 8, /* pointer right before the end of the code */
 	};
 	const uint64_t behind = BASE + (3 << 20);
 	const uint32_t cnt = (sizeof(slots) / sizeof(*slots));

@@ -134,7 +134,7 @@ static uint64_t read_all(const struct memory *memory)
 struct tally {
 	int taken;
 	int methods[PICTURE_FREEZE + 1];
-	int stale; /* pictures without a copy, as threads ran in all attempts */
+	int stale; /* number of pictures without a copy: threads ran in all attempts */
 	int valid;
 	uint64_t longest_ns;
 	uint64_t sum_ns;

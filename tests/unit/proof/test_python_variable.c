@@ -30,7 +30,7 @@ struct python {
 	struct fake_memory fake;
 	size_t string_cnt;
 	size_t pair_cnt;
-	bool is_old; /* layout of CPython 3.11 */
+	bool is_old; /* true for the layout of CPython 3.11 */
 };
 
 /* Adds a string with the given length field. Returns its address. */

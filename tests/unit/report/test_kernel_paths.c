@@ -123,7 +123,7 @@ static void socket_leak(void **state)
 	assert_int_equal(cnt, 1);
 	assert_int_equal(suspects[0].path_cnt, 4);
 	assert_int_equal(suspects[0].companion_cnt, 1);
-	/* A site whose owner is unknown does not count as a site of another owner. */
+	/* A site whose owner is unknown does not count as a site of a different owner. */
 	assert_false(suspects[0].has_other_owners);
 	assert_true(suspects[0].bytes_per_s == 100 * (2368 + 192 + 32 + 832));
 	assert_ptr_equal(suspects[0].site, &world.shown[0]);

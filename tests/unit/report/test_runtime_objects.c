@@ -39,7 +39,7 @@ static void others(void **state)
 	assert_null(runtime_objects_of(NULL));
 }
 
-/* Blocks are named only for known functions of a runtime. */
+/* Blocks get a name such as "Buffers of node" only if a known runtime function allocates them. */
 static void functions(void **state)
 {
 	assert_string_equal(runtime_objects_of("/usr/bin/node")->words, "JavaScript objects");

@@ -161,7 +161,7 @@ static void one_run(void **state)
 	diff_deinit(&scene.diff);
 }
 
-/* Until a frame's file is read, the frame has no build id and a preliminary offset. */
+/* Until a frame's file is read, the frame has a preliminary offset and no build id. */
 static void named_in_between(void **state)
 {
 	static const struct sym_location unread[] = {

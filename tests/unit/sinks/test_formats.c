@@ -164,7 +164,10 @@ static void for_each_scene(enum output_format format,
 	}
 }
 
-/* Checks a cell by RFC 4180, and that no spreadsheet takes it for a formula. Returns its end. */
+/*
+ * Checks a cell by RFC 4180, and that no spreadsheet takes it for a formula. Returns the end of the
+ * cell.
+ */
 static const char *check_cell(const char *at)
 {
 	if (*at != '"') {

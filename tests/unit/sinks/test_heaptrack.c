@@ -127,7 +127,7 @@ static void read_line(struct reader *reader, char *line)
 	}
 }
 
-/* Reads up to the end of the snapshot at ms, in milliseconds, and advances *text. */
+/* Reads up to the end of the snapshot taken at `ms` milliseconds. Advances *text. */
 static void read_moment(struct reader *reader, char **text, uint64_t ms)
 {
 	while (**text) {

@@ -61,8 +61,8 @@ static const struct stack stacks[] = {
 		     "    main [app]\n"
 		     "    __libc_start_main [libc.so.6]\n"},
 	/*
-	 * Library code compiled into the program. A single frame is not folded, as that saves no
-	 * line.
+	 * Library code compiled into the program. A single frame is not folded, as folding it
+	 * would not save a line.
 	 */
 	{.locations = {OF(MINE, "take"), OF(MINE, "std::vector<int>::grow()"),
 		       OF(MINE, "std::vector<int>::push_back(int)"), OF(MINE, "fill"),

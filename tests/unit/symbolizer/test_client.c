@@ -58,7 +58,7 @@ static void helper_is_confined(void **state)
 
 	assert_others_named(BUDGET_MS);
 	snprintf(path, sizeof(path), "/proc/%d/fd/1", (int)sym->client.helper.pid);
-	/* After the helper has changed its user, only root may read this link. */
+	/* After the helper has changed its user, only root may read the link /proc/PID/fd/1. */
 	if (readlink(path, text, sizeof(text) - 1) > 0)
 		assert_string_equal(text, "/dev/null");
 

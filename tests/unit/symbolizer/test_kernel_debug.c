@@ -136,8 +136,8 @@ struct expected {
 };
 
 /*
- * Counts the addresses of a function that belong to the inlined call. All must have the function's
- * name.
+ * Counts the addresses in a function at which there is an inlined call. All addresses in the
+ * function must have the function's name.
  */
 static size_t count_inlined(const struct kernel *kernel, const struct function *function,
 			    const struct expected *expected)

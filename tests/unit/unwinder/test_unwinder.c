@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the helper that builds unwind tables, and files that end it. */
+/* Tests the helper that builds unwind tables, also with files that make the helper end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,7 +113,7 @@ static int make_slow(void)
 	return cfi_file_finish(&file);
 }
 
-/* The builder gives up a file that takes too long. The table of the next file is built. */
+/* The builder gives up on a file that takes too long. Then it builds the table of the next file. */
 static void slow_file(void **state)
 {
 	struct unwind_table table;

@@ -95,7 +95,7 @@ static void ends_compared(void **state)
 		{3, UNWIND_END_READ, 5, WALKER_BEYOND, AGREEMENT_ONLY_WALKER},
 		{3, UNWIND_END_NO_CODE, 4, WALKER_FAILED, AGREEMENT_NEITHER},
 		{4, UNWIND_END_NO_CODE, 3, WALKER_FAILED, AGREEMENT_NEITHER},
-		/* A walk was truncated at the maximum depth, which is no difference. */
+		/* A walk was truncated at the maximum depth. This is not a difference. */
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_FINISHED, AGREEMENT_SAME},
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_FAILED, AGREEMENT_SAME},
 		{4, UNWIND_END_TRUNCATED, 5, WALKER_LIMIT, AGREEMENT_SAME},

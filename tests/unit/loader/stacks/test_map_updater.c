@@ -87,8 +87,8 @@ static void none_is_mixed_up(void **state)
 }
 
 /*
- * Maximum number of times that threads block for each update: an idle thread waits for work, and
- * then for the kernel's readers.
+ * Maximum number of times that threads block for each update. One thread blocks to wait for work
+ * and for the kernel's readers. If all idle threads woke up, they would block more often.
  */
 #define BLOCKS_MAX 8
 

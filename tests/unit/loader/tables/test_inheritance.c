@@ -24,7 +24,7 @@ struct held {
 struct model {
 	struct inheritance inheritance;
 	uint64_t now_ns;
-	uint32_t image_cnt; /* number of images so far, including ended ones */
+	uint32_t image_cnt; /* number of images so far, including ended ones; numbered from 1 */
 	bool there[IMAGES + 1];
 	struct held held[IMAGES + 1][PLACES];
 	struct held kept[IMAGES + 1][PLACES]; /* blocks that an ended image left in the table */

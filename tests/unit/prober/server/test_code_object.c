@@ -90,17 +90,17 @@ static const uint8_t lines[] = {
 	0x00, /* same line, one byte of columns */
 	0x80 | 12 << 3 | 0,
 	0x00,
-	0x00,               /* two lines on */
+	0x00,               /* two lines later */
 	0x80 | 15 << 3 | 0, /* no line */
 	0x80 | 13 << 3 | 2,
-	3 << 1 | 1, /* three lines back */
+	3 << 1 | 1, /* three lines earlier */
 	0x80 | 14 << 3 | 0,
 	0x40 | 8,
 	3,
 	0,
 	0x41,
 	0x01,
-	5, /* 100 lines on, with long columns */
+	5, /* 100 lines later, with long columns */
 };
 
 static void test_names(void **state)

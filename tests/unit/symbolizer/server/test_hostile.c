@@ -162,7 +162,7 @@ static void count_note(void *arg, const char *line, size_t len)
 		!memcmp(line + len - (sizeof(wanted) - 1), wanted, sizeof(wanted) - 1);
 }
 
-/* The symbol is found immediately. DWARF is given up only for this file. */
+/* The symbol is found immediately. Reading of DWARF is given up for this file only. */
 static void endless_structures(void **state)
 {
 	void *lib, *addr;

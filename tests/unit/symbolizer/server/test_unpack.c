@@ -104,7 +104,7 @@ static void nothing_to_unpack(void **state)
  * data, and the result expected after the change.
  */
 struct lie {
-	Elf64_Chdr header; /* new ch_type, if not 0; number to add to ch_size */
+	Elf64_Chdr header; /* ch_type: new value, if not 0; ch_size: number to add */
 	size_t flipped;    /* offset of the byte to invert, 0 for none */
 	int expected;
 };

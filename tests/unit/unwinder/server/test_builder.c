@@ -171,7 +171,7 @@ static void read_victim(struct victim *victim)
 	close(fd);
 }
 
-/* Damages frame information or headers, and sometimes truncates the file. Returns its size. */
+/* Damages frame information or headers, and sometimes truncates the file. Returns the file size. */
 static size_t damage(const struct victim *victim, unsigned char *copy, uint64_t *seed)
 {
 	static const unsigned char words[] = {0x00, 0xff, 0x7f, 0x80, 0x01, 0x0f, 0x10, 0x16};

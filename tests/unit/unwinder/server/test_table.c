@@ -34,7 +34,7 @@ static void rows_in_granules(void **state)
 	assert_int_equal(table.granule_cnt, 4);
 	assert_int_equal(table.index, UNWIND_PAGE_WORDS);
 	/*
-	 * Each granule begins with a row. Where no row begins, a row is added with the rule that
+	 * Each granule begins with a row. If none begins there, a row is added with the rule that
 	 * applies there. So the four granules have 3, 1, 1 and 2 rows.
 	 */
 	assert_int_equal(table.row_cnt, 7);
