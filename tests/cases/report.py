@@ -7,7 +7,7 @@ import re
 import signal
 import time
 
-from lib import Failure, each, expect, owner, pitfall, slow, wanted
+from lib import Failure, each, expect, owner, pitfall, slow, timeout, wanted
 from lib.memleak import when
 from lib.slowness import LONGER
 
@@ -416,3 +416,14 @@ def test_error_exitcode(t):
     memleak.stop(code=42)
     memleak = t.attach(program, "--error-exitcode", "42")
     memleak.stop(code=0)
+
+
+@slow
+@timeout(120)
+def test_child_is_not_traced(t):
+    """An all-clear mentions child processes that are not traced."""
+    parent = t.process(["/bin/sh", "-c", "exec 3<&0; cat <&3 & wait"])
+    memleak = t.memleak("-p", str(parent.pid), "2.5", "6").ready()
+    memleak.finish()
+    if "; 1 child process is not traced (-f)\n" not in memleak.out.text:
+        raise Failure(f"the child process is not mentioned: {memleak.out.text}")
