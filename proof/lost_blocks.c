@@ -70,8 +70,8 @@ static int follow(struct lost_search *search, uint32_t block)
 }
 
 /*
- * Marks all blocks that are reachable from a block as hanging from that block, unless another
- * search has reached them.
+ * Finds all blocks that are reachable from a block and that no earlier search has reached, and
+ * marks them as blocks that hang from this block.
  */
 static int search_from(struct lost_search *search, uint32_t block)
 {

@@ -317,7 +317,7 @@ static void set_group_sites(struct report *report)
 	}
 }
 
-/* Returns the maximum entries of each list whose entries are not stacks. */
+/* Returns the maximum number of entries in a list of anything but stacks. */
 static size_t records_of(const struct options *opts)
 {
 	return opts->max_records ? opts->max_records : opts->top;

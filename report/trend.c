@@ -72,9 +72,9 @@
  */
 #define MOST_FREED 0.125
 /*
- * Lifetime in seconds that counts as unlimited. If all blocks are freed, but only after a long
- * time, then few of them are freed within a short window. So in a short window, the maximum freed
- * blocks per block of growth is less than MOST_FREED: it is the window divided by LONG_LIFE_S.
+ * Lifetime in seconds that counts as unlimited. Blocks that are freed only after a long time are
+ * rarely freed within a short window, so a short window needs a stricter limit on freed blocks:
+ * window / LONG_LIFE_S instead of MOST_FREED, if that is less.
  */
 #define LONG_LIFE_S 3600.0
 /*

@@ -24,8 +24,9 @@ struct name {
 	uint64_t offset; /* file offset of the instruction; an address if the module has anchors */
 	uint64_t anchor; /* for variables: anchor as in server/protocol.h */
 	/*
-	 * False for a return address: `offset` is then that of the byte before the return address,
-	 * but the offsets in `frames` are those of the return address itself.
+	 * True for the address of an instruction, false for a return address. For a return address,
+	 * `offset` is one byte before it, within the call, but the offsets in `frames` refer to the
+	 * return address itself.
 	 */
 	bool exact;
 	bool listed; /* the name is on the module's todo list */

@@ -527,8 +527,8 @@ static void publish_file(const struct unwind_files *files, size_t at)
 	};
 
 	/*
-	 * If the map is full, the file has no table for programs that look up mappings in the
-	 * kernel.
+	 * If the map is full, the file gets no table there, and BPF programs that ask the kernel
+	 * for mappings cannot unwind through the file.
 	 */
 	if (key.ino)
 		bpf_map_update_elem(files->files_fd, &key, &table, BPF_ANY);

@@ -25,8 +25,8 @@
 #include "loader/user/lifecycle.h"
 
 /*
- * Number of additional entries in tables by image, for ended images whose records are still
- * pending.
+ * Number of additional entries in tables whose key is the image: room for images that have ended
+ * but whose records are still pending.
  */
 #define EXECS_AT_ONCE 1024
 

@@ -4,10 +4,11 @@
  * Prints the outstanding blocks, and a line for each size class that contains only allocations of
  * this program itself:
  *
- *	upto_BYTES KNOWN BYTES OLDER BYTES FREE BYTES
+ *	upto_LIMIT KNOWN BYTES OLDER BYTES FREE BYTES
  *
- * KNOWN, OLDER and FREE are the numbers of blocks that are allocated after memleak is attached,
- * allocated before that, and free. The usable bytes of these blocks follow each number.
+ * LIMIT is the largest size in the class. KNOWN is the number of blocks allocated after memleak was
+ * attached, OLDER that of blocks allocated before, FREE that of free blocks. After each number are
+ * the usable bytes of its blocks.
  *
  * Also prints glibc's own figures for the heap, the number of freed blocks that glibc counts as
  * used because they are in the thread's cache, and the number of touched pages of blocks with

@@ -78,7 +78,7 @@ static void nested(void)
 	leave_out_many();
 }
 
-/* Run without a filter: only sampling leaves calls out. */
+/* The case uses no filter, so only sampling leaves calls out. */
 static void headers(void)
 {
 	header = HEADER;

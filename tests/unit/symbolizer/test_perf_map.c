@@ -181,8 +181,8 @@ static void not_a_regular_file(void **state)
 }
 
 /*
- * Hundreds of thousands of lines cover each address; only a limited number of lines is compared
- * with it.
+ * Even if hundreds of thousands of lines cover an address, the lookup of the address compares it
+ * with only a limited number of lines.
  */
 static void many_overlapping_lines(void **state)
 {

@@ -86,8 +86,8 @@ static void same_time(void **state)
 }
 
 /*
- * A stack walked between the reads of two lists of mappings: code in both lists is known if at most
- * one unload happened in between.
+ * A stack is walked after one list of mappings was read, and before the next one is read. Code that
+ * is in both lists can be resolved if at most one unload happened between the two reads.
  */
 static void between(void **state)
 {
