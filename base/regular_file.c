@@ -99,28 +99,52 @@ int regular_file_open(int dir_fd, int root_fd, const char *path, enum links link
 }
 
 /*
- * Try again after EAGAIN, which may be due to a concurrent rename. Kernels before 5.12 reject
- * RESOLVE_CACHED.
+ * Opens a path with O_PATH, but only if the kernel has cached it. Tries again after EAGAIN, which
+ * may be due to a concurrent rename. Kernels before 5.12 reject RESOLVE_CACHED (-EINVAL).
  */
-int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st)
+static int open_known(int root_fd, const char *path, enum links links)
 {
 	struct open_how how = path_how(root_fd, 0, links);
-	int path_fd = -1, fd;
+	int fd = -1;
 
 	how.resolve |= RESOLVE_CACHED;
-	for (int i = 0; path_fd < 0 && i < TRIES; i++) {
-		path_fd = (int)syscall(SYS_openat2, root_fd >= 0 ? root_fd : AT_FDCWD, path, &how,
-				       sizeof(how));
-		if (path_fd < 0 && errno != EAGAIN)
-			break;
+	for (int i = 0; fd < 0 && i < TRIES; i++) {
+		fd = (int)syscall(SYS_openat2, root_fd >= 0 ? root_fd : AT_FDCWD, path, &how,
+				  sizeof(how));
+		if (fd < 0 && errno != EAGAIN)
+			return -errno;
 	}
-	if (path_fd < 0 && (errno == EINVAL || errno == ENOSYS))
+	return fd < 0 ? -ENOENT : fd;
+}
+
+int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st)
+{
+	int path_fd = open_known(root_fd, path, links), fd;
+
+	if (path_fd == -EINVAL || path_fd == -ENOSYS)
 		return regular_file_open(AT_FDCWD, root_fd, path, links, st);
 	if (path_fd < 0)
-		return errno == EAGAIN ? -ENOENT : -errno;
+		return path_fd;
 	fd = regular_file_reopen(path_fd, st);
 	close(path_fd);
 	return fd;
+}
+
+int link_read_known(int root_fd, const char *path, char *ret, size_t size)
+{
+	int fd = open_known(root_fd, path, LINKS_BEFORE);
+	ssize_t len;
+
+	if (fd == -EINVAL || fd == -ENOSYS)
+		fd = open_path(AT_FDCWD, root_fd, path, 0, LINKS_BEFORE);
+	if (fd < 0)
+		return -ENOENT;
+	len = refused && refused(fd) ? -1 : readlinkat(fd, "", ret, size);
+	close(fd);
+	if (len < 0 || (size_t)len == size)
+		return -ENOENT;
+	ret[len] = '\0';
+	return 0;
 }
 
 int folder_open(int root_fd, const char *path, enum links links)

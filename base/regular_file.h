@@ -7,6 +7,7 @@
 #define BASE_REGULAR_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 /* Selects the symbolic links that are followed. */
@@ -40,6 +41,14 @@ int regular_file_reopen(int path_fd, struct stat *st);
  * the path is not cached.
  */
 int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st);
+
+/*
+ * Reads where a symbolic link leads; `path` is as in regular_file_open_known(). That function
+ * cannot follow a link whose access time the kernel would have to update, which may be each link
+ * that has not been followed for a day. Returns 0, or -ENOENT if there is no such link, the path is
+ * not cached, or the text does not fit.
+ */
+int link_read_known(int root_fd, const char *path, char *ret, size_t size);
 
 /* Opens a folder with O_PATH; root_fd and `links` are as in regular_file_open(). */
 int folder_open(int root_fd, const char *path, enum links links);

@@ -15,6 +15,8 @@
 #include "base/proc.h"
 #include "base/regular_file.h"
 
+#define LINKS_MAX 8
+
 static char *read_exe(int proc_fd)
 {
 	char *path = malloc(PATH_MAX);
@@ -43,15 +45,36 @@ static char *read_text(int proc_fd, const char *file, const char *end)
 	return text;
 }
 
-static bool is_exe(int proc_fd, int root_fd, const char *path)
+/* Returns, from malloc(), the path to which a symbolic link leads; NULL if `path` is no link. */
+static char *follow_link(int root_fd, const char *path)
+{
+	char target[PATH_MAX], *ret;
+	int folder_len;
+
+	if (link_read_known(root_fd, path, target, sizeof(target)))
+		return NULL;
+	folder_len = target[0] == '/' ? 0 : (int)(path_name(path) - path);
+	return asprintf(&ret, "%.*s%s", folder_len, path, target) < 0 ? NULL : ret;
+}
+
+/* Takes over `path`, from malloc(). */
+static bool is_exe(int proc_fd, int root_fd, char *path)
 {
 	struct stat exe, other;
 	cleanup_close int exe_fd = regular_file_open(proc_fd, -1, "exe", LINKS_ALL, &exe);
 	cleanup_close int fd = -1;
 
-	if (exe_fd < 0)
-		return false;
-	fd = regular_file_open_known(root_fd, path, LINKS_ALL, &other);
+	for (int i = 0; exe_fd >= 0 && path && i < LINKS_MAX; i++) {
+		char *next = follow_link(root_fd, path);
+
+		if (!next) {
+			fd = regular_file_open_known(root_fd, path, LINKS_BEFORE, &other);
+			break;
+		}
+		free(path);
+		path = next;
+	}
+	free(path);
 	return fd >= 0 && is_same_file(&exe, &other);
 }
 
@@ -62,15 +85,13 @@ static bool is_exe(int proc_fd, int root_fd, const char *path)
 static void try_name(int proc_fd, int root_fd, const char *name, struct program_name *ret)
 {
 	const char *file = path_name(ret->path);
-	cleanup_free char *path = NULL;
+	char *path;
 
 	if (ret->name || !name || !*path_name(name) || !strcmp(path_name(name), file))
 		return;
 	name = path_name(name);
-	if (asprintf(&path, "%.*s%s", (int)(file - ret->path), ret->path, name) < 0) {
-		path = NULL;
+	if (asprintf(&path, "%.*s%s", (int)(file - ret->path), ret->path, name) < 0)
 		return;
-	}
 	if (is_exe(proc_fd, root_fd, path))
 		ret->name = strdup(name);
 }

@@ -82,14 +82,18 @@ def test_started_by_link(t, what):
     path = pathlib.Path(leak_copy(t))
     tool("strip", "--strip-debug", path)
     link = path.with_name("other")
-    if what == "link":
-        link.symlink_to(path.name)
-    elif what == "copy":
+    links = [link, path.with_name("middle")] if what == "link" else []
+    for at in reversed(links):
+        at.symlink_to("middle" if at == link else path.name)
+    if what == "copy":
         shutil.copy(path, link)
     program = t.program("leak", path=path if what == "file" else link)
     if what == "copy":
         link.rename(path.with_name("moved"))
         link.symlink_to(path.name)
+    for at in links:
+        # The kernel updates the access time of such an old link whenever it follows the link.
+        os.utime(at, ns=(0, 0), follow_symlinks=False)
     shown = "other" if what == "link" else "moved" if what == "copy" else "leak"
     memleak = t.memleak("-o", "0", "-p", str(program.pid), "3600").ready()
     program.go()
