@@ -126,11 +126,8 @@ static bool is_kernel_allocator(const char *symbol)
  */
 bool frame_is_allocator(const struct site *site, const struct sym_location *location)
 {
-	const char *symbol;
+	const char *symbol = sym_outermost_symbol(location);
 
-	if (!location || !location->frame_cnt)
-		return false;
-	symbol = location->frames[location->frame_cnt - 1].symbol;
 	if (!symbol)
 		return false;
 	return site->space == SPACE_KERNEL ? is_kernel_allocator(symbol)

@@ -120,28 +120,11 @@ static void mark_calls(struct blaming *blaming, size_t site)
 	}
 }
 
-/* Returns a hash of a frame's outermost function and its file; 0 if the function has no name. */
-static uint64_t function_hash(const struct sym_location *location)
+static uint64_t hash_text(uint64_t hash, const char *text)
 {
-	const char *symbol = location && location->frame_cnt
-				     ? location->frames[location->frame_cnt - 1].symbol
-				     : NULL;
-	uint64_t hash = 0;
-
-	for (const char *c = symbol; c && *c; c++)
-		hash = hash_word(hash, (unsigned char)*c);
-	for (const char *c = symbol ? location->module : NULL; c && *c; c++)
-		hash = hash_word(hash, (unsigned char)*c);
+	for (; text && *text; text++)
+		hash = hash_word(hash, (unsigned char)*text);
 	return hash;
-}
-
-static bool is_main(const struct sym_location *location)
-{
-	const char *symbol = location && location->frame_cnt
-				     ? location->frames[location->frame_cnt - 1].symbol
-				     : NULL;
-
-	return symbol && !strcmp(symbol, "main");
 }
 
 static int judge_name(const struct options *opts, struct blaming *blaming,
@@ -151,6 +134,8 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 	cleanup_free const struct sym_location **locations =
 		calloc(site->frame_cnt, sizeof(*locations));
 	struct report_site shown = {.site = site, .locations = locations};
+	struct call *call = &blaming->calls[sum];
+	const char *symbol;
 	size_t at = 0;
 
 	if (!locations)
@@ -159,9 +144,12 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 		locations[i] = symbols->lookup(symbols, site, site->frames[i]);
 	while (site->frames[at] != blaming->callers->items[sum].frame)
 		at++;
-	blaming->calls[sum].may_be_blamed = blame_may_name(opts, &shown, at);
-	blaming->calls[sum].is_main = is_main(locations[at]);
-	blaming->calls[sum].function = function_hash(locations[at]);
+	call->may_be_blamed = blame_may_name(opts, &shown, at);
+	symbol = sym_outermost_symbol(locations[at]);
+	if (symbol) {
+		call->is_main = !strcmp(symbol, "main");
+		call->function = hash_text(hash_text(0, symbol), locations[at]->module);
+	}
 	return 0;
 }
 

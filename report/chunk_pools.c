@@ -148,9 +148,7 @@ static int find(const struct callers *callers, const struct candidate *const *si
  */
 static bool may_have_chunks(const struct site *site, const struct sym_location *location)
 {
-	const char *symbol = location && location->frame_cnt
-				     ? location->frames[location->frame_cnt - 1].symbol
-				     : NULL;
+	const char *symbol = sym_outermost_symbol(location);
 
 	if (frame_is_allocator(site, location))
 		return false;

@@ -61,8 +61,7 @@ int held_by_sites(const struct candidate *const *lists, const size_t *cnts, size
  */
 static bool write_symbol(FILE *out, const struct sym_location *location, const char *module)
 {
-	const struct sym_frame *frame =
-		location && location->frame_cnt ? &location->frames[location->frame_cnt - 1] : NULL;
+	const struct sym_frame *frame = sym_outermost(location);
 	cleanup_free char *name = NULL;
 
 	if (frame && frame->symbol)

@@ -84,12 +84,6 @@ struct kernel_paths {
 	bool *is_assigned; /* flag for each path: a function has been blamed for it */
 };
 
-static const char *symbol_of(const struct sym_location *location)
-{
-	return location && location->frame_cnt ? location->frames[location->frame_cnt - 1].symbol
-					       : NULL;
-}
-
 static bool begins_with_one_of(const char *symbol, const char *const *names, size_t cnt)
 {
 	for (size_t i = 0; symbol && i < cnt; i++)
@@ -100,13 +94,13 @@ static bool begins_with_one_of(const char *symbol, const char *const *names, siz
 
 static bool is_entry(const struct sym_location *location)
 {
-	return begins_with_one_of(symbol_of(location), entry_names, CNT(entry_names));
+	return begins_with_one_of(sym_outermost_symbol(location), entry_names, CNT(entry_names));
 }
 
 bool kernel_frame_is_entry(const struct sym_location *location)
 {
-	return is_entry(location) ||
-	       begins_with_one_of(symbol_of(location), wrapper_names, CNT(wrapper_names));
+	return is_entry(location) || begins_with_one_of(sym_outermost_symbol(location),
+							wrapper_names, CNT(wrapper_names));
 }
 
 static struct rate rate_of(const struct report_site *path)
@@ -142,8 +136,8 @@ static bool have_common(const struct report_site *a, const struct report_site *b
 	if (depth_of(a) < depth || depth_of(b) < depth)
 		return false;
 	for (size_t i = 0; i < depth; i++) {
-		const char *left = symbol_of(a->locations[root_of(a) - i]);
-		const char *right = symbol_of(b->locations[root_of(b) - i]);
+		const char *left = sym_outermost_symbol(a->locations[root_of(a) - i]);
+		const char *right = sym_outermost_symbol(b->locations[root_of(b) - i]);
 
 		if (!left || !right || strcmp(left, right))
 			return false;
@@ -274,7 +268,7 @@ static size_t heaviest_of(const struct kernel_paths *all)
 static bool is_bpf_refill(const struct report_site *path)
 {
 	for (size_t i = 0; path->site->space == SPACE_KERNEL && i < path->site->frame_cnt; i++) {
-		const char *symbol = symbol_of(path->locations[i]);
+		const char *symbol = sym_outermost_symbol(path->locations[i]);
 
 		if (symbol && !strcmp(symbol, BPF_REFILL))
 			return true;

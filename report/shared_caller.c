@@ -18,16 +18,9 @@
  */
 #define MOST_FRAMES 32
 
-static const struct sym_frame *outermost_at(const struct report_site *path, size_t frame)
-{
-	const struct sym_location *location = path->locations[frame];
-
-	return location && location->frame_cnt ? &location->frames[location->frame_cnt - 1] : NULL;
-}
-
 static bool may_be_named(const struct options *opts, const struct report_site *path, size_t frame)
 {
-	const struct sym_frame *function = outermost_at(path, frame);
+	const struct sym_frame *function = sym_outermost(path->locations[frame]);
 	struct report_site shown = *path;
 
 	return function && sym_is_known(function->symbol) && strcmp(function->symbol, "main") &&
@@ -37,7 +30,7 @@ static bool may_be_named(const struct options *opts, const struct report_site *p
 static bool has_function(const struct report_site *path, const char *symbol, const char *module)
 {
 	for (size_t i = path->blamed.frame; i < path->site->frame_cnt; i++) {
-		const struct sym_frame *function = outermost_at(path, i);
+		const struct sym_frame *function = sym_outermost(path->locations[i]);
 
 		if (function && function->symbol && !strcmp(function->symbol, symbol) &&
 		    path->locations[i]->module && !strcmp(path->locations[i]->module, module))
@@ -65,7 +58,7 @@ static size_t sites_below(const struct report_site *paths, size_t cnt,
 			  const struct suspect *suspects, size_t suspect_cnt,
 			  const struct report_site *path, size_t frame)
 {
-	const char *symbol = outermost_at(path, frame)->symbol;
+	const char *symbol = sym_outermost(path->locations[frame])->symbol;
 	const char *module = path->locations[frame]->module;
 	size_t ret = 0;
 

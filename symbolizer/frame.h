@@ -53,9 +53,9 @@ struct sym_location {
 	/* name by which the program was started; NULL if it is the name of the program's file */
 	const char *known_as;
 	/*
-	 * addr converted to an ELF virtual address of the module (as for addr2line); to a file
-	 * offset if the file could not be read; addr itself if there is no file. In the kernel:
-	 * offset from _stext or from the start of the module's text; addr itself in other code.
+	 * User space: the ELF virtual address in the module (as for addr2line), or the file offset
+	 * if the file could not be read, or addr if there is no file. Kernel: the offset from
+	 * _stext or from the start of the module's text, or addr if the code is in neither.
 	 */
 	uint64_t module_offset;
 	const char *build_id; /* lower-case hex; NULL if there is none */
@@ -72,6 +72,23 @@ struct sym_location {
 static inline bool sym_is_script(const struct sym_location *location)
 {
 	return location && location->module && !strcmp(location->module, SYM_SCRIPT);
+}
+
+/*
+ * Returns the function at a location into which all other functions of the location are inlined;
+ * NULL if the location is NULL or was not looked up.
+ */
+static inline const struct sym_frame *sym_outermost(const struct sym_location *location)
+{
+	return location && location->frame_cnt ? &location->frames[location->frame_cnt - 1] : NULL;
+}
+
+/* Returns the symbol of sym_outermost(); NULL if there is none. */
+static inline const char *sym_outermost_symbol(const struct sym_location *location)
+{
+	const struct sym_frame *frame = sym_outermost(location);
+
+	return frame ? frame->symbol : NULL;
 }
 
 enum sym_kind {
