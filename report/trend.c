@@ -668,8 +668,9 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 }
 
 /*
- * Returns the reason why growing blocks do not make the process grow: the process grew less than
- * the blocks, or the blocks may only replace blocks from before tracing.
+ * Returns the reason why growing blocks do not make the process grow; OBJECTION_NONE if they do.
+ * The process may have grown less than the blocks, or the blocks may just replace blocks from
+ * before tracing.
  */
 static enum objection weigh_process(const struct site_history *history, size_t span,
 				    const struct finding *found, const struct reasons *reasons)
@@ -856,7 +857,8 @@ static bool has_stalled(const struct site_history *history, const struct series 
 	const struct history_point *points = history->points;
 	double before_s, blocks;
 
-	if (!found->steady || last < found->first + LATE_REPORTS + STALL_REPORTS)
+	if (last < found->first + LATE_REPORTS + STALL_REPORTS ||
+	    found->reasons.rises < STEADY_RISES * (double)(late - found->first))
 		return false;
 	before_s = series->at_s[late] - series->at_s[found->first];
 	blocks = (double)points[late].count - (double)points[found->first].count;

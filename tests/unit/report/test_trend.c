@@ -113,6 +113,8 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 		made_block(program, 1, at, full_s * (0.98 + 0.04 * made_uniform(program)), 800);
 	made_program_judge(program, 30, trends);
 	leaks("cache that fills", seed, &trends[0], 500000);
+	made_program_judge(program, full_s + 16, trends);
+	does_not("cache that is just full", seed, &trends[0]);
 	made_program_judge(program, full_s + 40, trends);
 	does_not("cache that is full", seed, &trends[0]);
 	does_not("cache that replaces", seed, &trends[1]);
