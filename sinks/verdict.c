@@ -280,9 +280,9 @@ static void write_clear(const struct text_part *part)
 	else
 		fprintf(part->out, "%s seems to leak: none of the %zu sites grows steadily", what,
 			cnt);
+	write_children(part);
 	if (is_of_memory && !traces_kernel(part->report))
 		fputs("; kernel memory is not traced (-K)", part->out);
-	write_children(part);
 	write_grown(part, RSS_OTHER, "; RSS has grown: ");
 }
 
