@@ -191,13 +191,13 @@ def test_other_memleak(t):
     own = {other.pid} | other.helpers | other.starters
     if len(own) < 2:
         raise Failure("no helper was seen")
-    # Its process has pages from before it executed memleak: the runner's, and those for the
-    # arguments of the new program, whose site is shared by all programs that start.
+    # Before it executed memleak, its process got pages from the runner, and pages for the new
+    # program's arguments. The site of the latter is shared by all programs that start.
     runner = pathlib.Path("/proc/self/comm").read_text(encoding="utf-8").strip()
     for site in kernel_part(report):
-        before_exec = site["last_comm"] == runner or any(
-            name.startswith("get_user_pages_remote") for name in names_of(site))
-        require(before_exec or site["last_pid"] not in own and site["owner_pid"] not in own, report,
+        of_arguments = any(name.startswith("get_user_pages_remote") for name in names_of(site))
+        require(site["last_comm"] == runner or site["last_pid"] not in own and
+                (of_arguments or site["owner_pid"] not in own), report,
                 f"{site['bytes']} bytes by {site['last_comm']}: {names_of(site)}")
     require(sites_of(report, "messages", "slab"), report, "no messages")
     other.stop()
