@@ -4,7 +4,7 @@
 from lib import Failure, ROOT, once
 from lib.process import PATIENCE
 
-LEAKING = ("strdup_table", "error_path", "zlib_deflate", "cxx_cycle")
+LEAKING = ("strdup_table", "error_path", "zlib_deflate", "cxx_cycle", "many_handlers")
 HEALTHY = ("two_tables", "session_timeout", "earlier_cache")
 
 
