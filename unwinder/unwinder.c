@@ -144,7 +144,7 @@ static int take_table(void *arg, struct message *answer)
 		unwind_table_deinit(&table);
 	else
 		ret->table = table;
-	/* Do not end the helper if it is memleak that ran out of memory. */
+	/* If memleak itself ran out of memory, not the helper, let the helper run on. */
 	ret->status = err;
 	return err == -ENOMEM ? 0 : err;
 }

@@ -83,7 +83,8 @@ static __always_inline void image_refs__leave(__u32 image)
 
 /*
  * Run by the loader (never attached), after the last report on an image that has ended. Until then,
- * blocks that its ancestors free are kept, because the ended image may have copies.
+ * the entries of blocks that an ancestor of the image frees are kept, because the image may have
+ * inherited copies of these blocks.
  */
 SEC("raw_tp/image_release")
 int image_release(struct bpf_raw_tracepoint_args *ctx)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Charges slow work to users. The charged time of a helper decays at a tenth of real time. */
+/*
+ * Charges the time of slow work to the user who caused it. The time charged for a helper's work
+ * shrinks by a tenth of a second in each second.
+ */
 #include "loader/stacks/user_budgets.h"
 
 #include <stdlib.h>

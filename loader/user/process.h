@@ -106,8 +106,8 @@ int user_process__maps_from_records(const struct user_context *ctx,
 				    const struct user_process *process, struct proc_maps *ret);
 
 /*
- * Reads the current mappings. If they cannot be read, returns the last known ones. Returns 0 or a
- * negative errno.
+ * Reads the current mappings, or copies the last known ones if they cannot be read. Returns 0 in
+ * both cases, or a negative errno.
  */
 int user_process__maps(const struct user_context *ctx, const struct user_process *process,
 		       struct proc_maps *ret);

@@ -2,8 +2,8 @@
 /*
  * Fuzzes the builder of unwind tables; "make fuzz" builds and runs it. An input that begins like an
  * ELF file is read as one. Any other input is call frame information: bit 0 of its first byte
- * selects .debug_frame, bit 1 a file without section headers. The fuzzer finds faults of elfutils
- * as well; in real use the helper process contains these faults.
+ * selects .debug_frame, bit 1 a file without section headers. The fuzzer also finds faults of
+ * elfutils; in real use, they can crash only the helper process.
  */
 #include <elf.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@
 
 static void order(enum sort_order sort, uint32_t top, const char *expected)
 {
-	/* The ids serve as names of the sites. The growth of each site has the same index. */
+	/* The ids serve as names of the sites. growth[i] belongs to sites[i]. */
 	struct site sites[] = {
 		{.id = 'a', .bytes = 100, .count = 1}, {.id = 'b', .bytes = 50, .count = 7},
 		{.id = 'e', .bytes = 50, .count = 2},  {.id = 'd', .bytes = 50, .count = 2},

@@ -88,7 +88,7 @@ static void test_grown_by_as_much(void **state)
 }
 
 /*
- * Free objects that CPUs have cached show neither that frees were missed nor that there is a leak.
+ * Objects in the caches of CPUs are free. They must not be counted as missed frees, or as a leak.
  */
 static void test_slack(void **state)
 {
