@@ -384,7 +384,7 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 	proof_words(snap->proof, words + 3);
 	census_words(snap->census, words + 3 + PROOF_WORDS);
 	cost_words(&snap->cost, words + 3 + PROOF_WORDS + CENSUS_WORDS);
-	kernel_words(snap, words + TAIL_WORDS - KERNEL_WORDS);
+	kernel_words(snap, words + 3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS);
 }
 
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
@@ -412,7 +412,7 @@ void recording_snapshot_from(const struct recording_header *header, const uint64
 	snap->frees_hidden = words[1] != 0;
 	snap->vmalloc_hidden = words[2];
 	cost_from(words + 3 + PROOF_WORDS + CENSUS_WORDS, &snap->cost);
-	kernel_from(words + TAIL_WORDS - KERNEL_WORDS, snap);
+	kernel_from(words + 3 + PROOF_WORDS + CENSUS_WORDS + COST_WORDS, snap);
 }
 
 enum {

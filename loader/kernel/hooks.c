@@ -33,6 +33,9 @@ static const struct {
  */
 static const char *const trampoline_prefixes[] = {"trampoline", "trampoline2"};
 
+_Static_assert(LENGTH(kernel_hooks) * LENGTH(trampoline_prefixes) <= KERNEL_HOOK_LINKS,
+	       "there is room for the links of all hooks");
+
 static bool is_trampoline(const struct bpf_program *prog)
 {
 	return strncmp(bpf_program__name(prog), "kprobe", 6) != 0;
