@@ -449,22 +449,26 @@ static bool is_pending(const struct sums *sums, const struct shown *shown,
 }
 
 /*
- * True if the sum of a call is pending: it may go on growing and has at least LEAST_PART of all
- * memory, although each of its sites may have less.
+ * Returns the bytes of the largest pending sum of a call; 0 if there is none. Such a sum may go on
+ * growing and has at least LEAST_PART of all memory, although each of its sites may have less.
  */
-static bool has_pending_sum(const struct callers *callers, const struct report *report)
+static uint64_t largest_pending_sum(const struct callers *callers, const struct report *report)
 {
+	uint64_t ret = 0;
+
 	for (size_t i = 0; callers && i < callers->cnt; i++) {
 		const struct site_history *history = callers->growth[i].history;
 		const struct site *site = callers->items[i].site;
+		uint64_t bytes;
 
-		if (history && history->trend.pending && !site->inherited_bytes &&
-		    !has_ended(report->snapshot, site->process) &&
-		    (double)history->points[history->point_cnt - 1].bytes >=
-			    LEAST_PART * (double)report->bytes)
-			return true;
+		if (!history || !history->trend.pending || site->inherited_bytes ||
+		    has_ended(report->snapshot, site->process))
+			continue;
+		bytes = history->points[history->point_cnt - 1].bytes;
+		if ((double)bytes >= LEAST_PART * (double)report->bytes && bytes > ret)
+			ret = bytes;
 	}
-	return false;
+	return ret;
 }
 
 static void count_verdicts(const struct sums *sums, const struct shown *shown,
@@ -485,8 +489,10 @@ static void count_verdicts(const struct sums *sums, const struct shown *shown,
 		report->pending_freed += history->trend.reasons.objection == OBJECTION_FREED;
 		report->pending_bytes += shown->candidates[i].site->bytes;
 	}
-	if (!report->pending)
-		report->pending = has_pending_sum(sums->callers, report);
+	if (!report->pending) {
+		report->pending_bytes = largest_pending_sum(sums->callers, report);
+		report->pending = report->pending_bytes > 0;
+	}
 }
 
 /* Lists all sites that are judged one by one, followed by the pools. */
