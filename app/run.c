@@ -111,7 +111,8 @@ struct run {
 	bool final;
 	bool end_requested; /* the user has requested the end, so the report must be quick */
 	bool due;           /* an interval has ended during the report */
-	bool asked;         /* another report has been requested during the report */
+	bool soon;          /* another report follows at once */
+	bool asked;         /* the user has requested that report, with a proof if there are any */
 	struct run_result *result;
 };
 
@@ -408,14 +409,23 @@ static int leave_screen(struct run *run)
 	return 0;
 }
 
+/* Makes a report now, or as soon as the report in progress is finished. */
+static int report_soon(struct run *run, bool asked)
+{
+	if (!run->thread->busy)
+		return make_report(run, false, asked);
+	run->soon = true;
+	run->asked |= asked;
+	return 0;
+}
+
 static int handle_signal(struct run *run)
 {
 	switch (signals_read(run->signal_fd)) {
 	case REQUEST_NONE:
 		return 0;
 	case REQUEST_REPORT:
-		run->asked = run->thread->busy;
-		return run->asked ? 0 : make_report(run, false, true);
+		return report_soon(run, true);
 	case REQUEST_BASELINE:
 		return set_baseline(run);
 	case REQUEST_END:
@@ -426,13 +436,6 @@ static int handle_signal(struct run *run)
 	signals_release_end();
 	run->end_requested = true;
 	return make_report(run, true, false);
-}
-
-/* Makes a report now, or as soon as the report in progress is finished. */
-static int report_soon(struct run *run, bool asked)
-{
-	run->asked |= run->thread->busy;
-	return run->thread->busy ? 0 : make_report(run, false, asked);
 }
 
 static int handle_key(struct run *run, enum screen_ask ask)
@@ -523,9 +526,11 @@ static int handle_report(struct run *run)
 		return err;
 	if (clock_ns(CLOCK_MONOTONIC) >= run->end_ns || run->source->ops->ended(run->source))
 		return make_report(run, true, false);
-	if (run->asked) {
-		run->asked = false;
-		return make_report(run, false, true);
+	if (run->soon) {
+		bool asked = run->asked;
+
+		run->soon = run->asked = false;
+		return make_report(run, false, asked);
 	}
 	return run->due ? handle_interval(run) : 0;
 }
