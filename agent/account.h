@@ -24,7 +24,7 @@
 
 #include "bpf/unwind.h"
 
-#define ACCOUNT_MAGIC 0x33746e6567616d6dULL
+#define ACCOUNT_MAGIC 0x34746e6567616d6dULL
 #define ACCOUNT_NAME "memleak-agent" /* name of the memfd */
 
 #define ACCOUNT_FILTER_BYTES (1U << 16)
@@ -42,6 +42,8 @@ enum account_region {
 	ACCOUNT_THREADS, /* struct account_thread, indexed by thread number - 1 */
 	ACCOUNT_MODULES, /* struct account_module, indexed by module number */
 	ACCOUNT_TEXT,    /* paths of modules, each NUL-terminated */
+	/* __u64: start times of the most recent epochs, indexed by epoch modulo their number */
+	ACCOUNT_EPOCH_TIMES,
 	/* indexed by address / ACCOUNT_CHUNK_SPAN: chunk number + 1, 0 if there is no chunk */
 	ACCOUNT_DIRECTORY,
 	ACCOUNT_FILTER, /* for each hash of an address: number of kept blocks */
@@ -117,7 +119,7 @@ struct account_sums {
 	__u64 reserved[3];
 } __attribute__((aligned(64)));
 
-#define ACCOUNT_EPOCH_BITS 8
+#define ACCOUNT_EPOCH_BITS 8 /* low bits of an epoch that are stored with a block */
 #define ACCOUNT_EPOCHS (1U << ACCOUNT_EPOCH_BITS)
 #define ACCOUNT_EPOCH(epoch) ((epoch) & (ACCOUNT_EPOCHS - 1))
 
@@ -169,7 +171,6 @@ struct account {
 	__u64 traced_cnt;
 	/* Number of traced events that memleak has read; these may be overwritten. */
 	__u64 traced_read;
-	__u64 epoch_ns[ACCOUNT_EPOCHS]; /* start times of the most recent ACCOUNT_EPOCHS epochs */
 	__u64 last_fork_ns;
 	/*
 	 * In a forked child: the time when the parent's account began, which together with
@@ -402,6 +403,7 @@ static inline __u64 account_region_most(enum account_region which)
 		[ACCOUNT_THREADS] = sizeof(struct account_thread) << ACCOUNT_THREAD_BITS,
 		[ACCOUNT_MODULES] = sizeof(struct account_module) * ACCOUNT_MODULES_MAX,
 		[ACCOUNT_TEXT] = 64ULL << 20,
+		[ACCOUNT_EPOCH_TIMES] = sizeof(__u64) << 12,
 		[ACCOUNT_DIRECTORY] = 4ULL << (ACCOUNT_ADDRESS_BITS - ACCOUNT_CHUNK_SPAN_BITS),
 		[ACCOUNT_FILTER] = ACCOUNT_FILTER_BYTES,
 		[ACCOUNT_EVENTS] = sizeof(struct account_event) << 20,

@@ -98,6 +98,14 @@ static inline uint64_t region_bytes(const struct account *account, enum account_
 	return end - account->region[which];
 }
 
+/* Returns the place for the start time of an epoch. */
+static inline __u64 *epoch_ns(const struct account *account, uint32_t epoch)
+{
+	uint64_t cnt = region_bytes(account, ACCOUNT_EPOCH_TIMES) / sizeof(__u64);
+
+	return (__u64 *)region(account, ACCOUNT_EPOCH_TIMES) + epoch % cnt;
+}
+
 static inline void lose(struct account *account, enum account_lost what)
 {
 	__atomic_fetch_add(&account->lost[what], 1, __ATOMIC_RELAXED);

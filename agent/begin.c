@@ -102,18 +102,17 @@ static struct orders read_orders(void)
 	return orders;
 }
 
-/* Sets sizes and offsets of the regions. Returns the total size. */
-static uint64_t lay_out(struct account *account, unsigned int halves)
+/* Sets the offsets of the regions. Returns the account's size. */
+static uint64_t lay_out(__u64 region[ACCOUNT_REGION_CNT], unsigned int halves)
 {
-	uint64_t at = (sizeof(*account) + PAGE - 1) & ~(PAGE - 1);
+	uint64_t at = (sizeof(struct account) + PAGE - 1) & ~(PAGE - 1);
 
 	for (unsigned int i = 0; i < ACCOUNT_REGION_CNT; i++) {
 		uint64_t bytes = account_region_most(i) >> (i >= ACCOUNT_SPILLS ? halves : 0);
 
-		account->region[i] = at;
+		region[i] = at;
 		at += (bytes + PAGE - 1) & ~(PAGE - 1);
 	}
-	account->end = at;
 	return at;
 }
 
@@ -138,17 +137,17 @@ static struct account *make_account(int *ret_fd)
 {
 	long fd = system_call(SYS_memfd_create, (long)ACCOUNT_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING,
 			      0, 0, 0, 0);
-	uint64_t most = bytes_allowed();
-	struct account layout = {.magic = ACCOUNT_MAGIC, .page_size = PAGE}, *account;
+	uint64_t most = bytes_allowed(), bytes = 0;
+	__u64 region[ACCOUNT_REGION_CNT];
+	struct account *account;
 	long addr = -1;
 
 	if (system_error(fd))
 		return NULL;
 	for (unsigned int halves = 0; halves < HALVES && system_error(addr); halves++) {
-		layout.bytes = lay_out(&layout, halves);
-		if (layout.bytes <= most &&
-		    !system_call(SYS_ftruncate, fd, (long)layout.bytes, 0, 0, 0, 0))
-			addr = system_call(SYS_mmap, 0, (long)layout.bytes, PROT_READ | PROT_WRITE,
+		bytes = lay_out(region, halves);
+		if (bytes <= most && !system_call(SYS_ftruncate, fd, (long)bytes, 0, 0, 0, 0))
+			addr = system_call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
 					   MAP_SHARED | MAP_NORESERVE, fd, 0);
 	}
 	/*
@@ -156,19 +155,23 @@ static struct account *make_account(int *ret_fd)
 	 * for a dump would allocate their pages.
 	 */
 	if (system_error(addr) ||
-	    system_call(SYS_madvise, addr, (long)layout.bytes, MADV_DONTFORK, 0, 0, 0) ||
-	    system_call(SYS_madvise, addr + (long)layout.region[0],
-			(long)(layout.bytes - layout.region[0]), MADV_DONTDUMP, 0, 0, 0)) {
+	    system_call(SYS_madvise, addr, (long)bytes, MADV_DONTFORK, 0, 0, 0) ||
+	    system_call(SYS_madvise, addr + (long)region[0], (long)(bytes - region[0]),
+			MADV_DONTDUMP, 0, 0, 0)) {
 		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 		return NULL;
 	}
 	/* Seal the file, so that readers can rely on its size. */
 	system_call(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, 0, 0, 0);
 	account = (struct account *)addr;
-	*account = layout;
+	account->bytes = account->end = bytes;
+	memcpy(account->region, region, sizeof(region));
+	account->page_size = PAGE;
 	account->pid = (uint32_t)system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	account->began_ns = account->epoch_ns[0] = system_ns();
+	account->began_ns = *epoch_ns(account, 0) = system_ns();
 	call_tree_begin(account);
+	/* memleak may find the file as soon as it has its magic number */
+	__atomic_store_n(&account->magic, ACCOUNT_MAGIC, __ATOMIC_RELEASE);
 	*ret_fd = (int)fd;
 	return account;
 }

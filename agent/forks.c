@@ -37,7 +37,7 @@ static uint64_t begin_epoch(struct account *account)
 	uint32_t epoch = __atomic_add_fetch(&account->epoch, 1, __ATOMIC_SEQ_CST);
 	uint64_t now_ns = system_ns();
 
-	__atomic_store_n(&account->epoch_ns[ACCOUNT_EPOCH(epoch)], now_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(epoch_ns(account, epoch), now_ns, __ATOMIC_RELEASE);
 	return now_ns;
 }
 

@@ -184,16 +184,25 @@ struct visit {
 
 /*
  * Returns the birth time of a block. This is the start of its birth tick, or the start of its epoch
- * if the epoch began later in this tick, which makes the time more exact.
+ * if the epoch began later in this tick, which makes the time more exact. Only the low bits of the
+ * epoch are stored, so this is the newest epoch with these bits that began before the tick ended.
  */
 static uint64_t birth_of(const struct account_view *view, uint64_t life)
 {
+	const __u64 *times = at(view, ACCOUNT_EPOCH_TIMES, 0);
+	uint64_t most = view->bytes[ACCOUNT_EPOCH_TIMES] / sizeof(*times), began_ns;
 	uint64_t birth_ns = ACCOUNT_LIFE_BIRTH_NS(life);
-	uint64_t began_ns = load64(&view->account->epoch_ns[ACCOUNT_LIFE_EPOCH(life)]);
+	uint32_t epoch = load32(&view->account->epoch);
 
 	if (!life)
 		return UINT64_MAX;
-	return began_ns > birth_ns && began_ns - birth_ns <= ACCOUNT_TICK_NS ? began_ns : birth_ns;
+	for (uint32_t ago = ACCOUNT_EPOCH(epoch - ACCOUNT_LIFE_EPOCH(life));
+	     ago <= epoch && ago < most; ago += ACCOUNT_EPOCHS) {
+		began_ns = load64(&times[(epoch - ago) % most]);
+		if (began_ns <= birth_ns + ACCOUNT_TICK_NS)
+			return began_ns > birth_ns ? began_ns : birth_ns;
+	}
+	return birth_ns;
 }
 
 void account_view_block(const struct account_view *view, uint64_t addr, uint64_t word,
@@ -488,8 +497,11 @@ uint32_t account_view_begin_epoch(struct account_view *view, uint64_t now_ns)
 {
 	struct account *account = view->account;
 	uint32_t epoch = __atomic_add_fetch(&account->epoch, 1, __ATOMIC_SEQ_CST);
+	__u64 *times = (__u64 *)((char *)account + view->region[ACCOUNT_EPOCH_TIMES]);
+	uint64_t most = view->bytes[ACCOUNT_EPOCH_TIMES] / sizeof(*times);
 
-	__atomic_store_n(&account->epoch_ns[ACCOUNT_EPOCH(epoch)], now_ns, __ATOMIC_RELEASE);
+	if (most)
+		__atomic_store_n(&times[epoch % most], now_ns, __ATOMIC_RELEASE);
 	return epoch;
 }
 

@@ -24,7 +24,10 @@
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define BYTES ((uint64_t)64 << 20)
 
-/* Makes a 64 MiB account. Each region has one page, except the last region, which has the rest. */
+/*
+ * Makes a 64 MiB account. Each region has one page, except the last region, which has the rest. As
+ * the agent does, writes the time of the first epoch.
+ */
 static struct account *make_account(int *ret_fd)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -39,6 +42,7 @@ static struct account *make_account(int *ret_fd)
 	for (unsigned int i = 0; i < ACCOUNT_REGION_CNT; i++)
 		account->region[i] = 4096ULL * (i + 1);
 	account->end = BYTES;
+	*(__u64 *)((char *)account + account->region[ACCOUNT_EPOCH_TIMES]) = 1;
 	*ret_fd = fd;
 	return account;
 }
@@ -130,6 +134,41 @@ static void test_block(void **state)
 	assert_int_equal(account_view_init(fd, &view), 0);
 	assert_int_equal(account_view_blocks(&view, count_block, &cnt), 0);
 	assert_int_equal(cnt, 1);
+	account_view_deinit(&view);
+	munmap(account, BYTES);
+}
+
+/*
+ * Births within a tick are ordered by the epochs of forks, although blocks are stored with only the
+ * low bits of their epoch.
+ */
+static void test_births(void **state)
+{
+	static const uint64_t tick_ns = 1ULL << ACCOUNT_BIRTH_NS_SHIFT, fork_ns = 700000;
+	static const uint64_t first_ns = 1000 * tick_ns;
+	static const uint32_t timed = 4096 / sizeof(__u64), forks = 3 * timed;
+	struct account_view view;
+	struct account_block block;
+	int fd;
+	struct account *account = make_account(&fd);
+	__u64 *times = region_of(account, ACCOUNT_EPOCH_TIMES);
+
+	for (uint32_t i = 0; i <= forks; i++)
+		times[i % timed] = first_ns + i * fork_ns;
+	account->epoch = forks;
+	seal(fd);
+	assert_int_equal(account_view_init(fd, &view), 0);
+	for (uint32_t i = 0; i < forks; i++) {
+		uint64_t birth_ns = first_ns + i * fork_ns;
+		uint64_t birth = ACCOUNT_BIRTH(birth_ns);
+
+		account_view_block(&view, 0, ACCOUNT_CELL(5, 100, 0), ACCOUNT_LIFE(birth, i, 0ULL),
+				   &block);
+		if (forks - i < timed)
+			assert_int_equal(block.birth_ns, birth_ns);
+		else
+			assert_int_equal(block.birth_ns, birth << ACCOUNT_BIRTH_NS_SHIFT);
+	}
 	account_view_deinit(&view);
 	munmap(account, BYTES);
 }
@@ -298,7 +337,8 @@ int main(void)
 		cmocka_unit_test(test_not_sealed),    cmocka_unit_test(test_layout),
 		cmocka_unit_test(test_no_agents_own), cmocka_unit_test(test_block),
 		cmocka_unit_test(test_stack),         cmocka_unit_test(test_noise),
-		cmocka_unit_test(test_spill),         cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_births),        cmocka_unit_test(test_spill),
+		cmocka_unit_test(test_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
