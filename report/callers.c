@@ -173,6 +173,8 @@ size_t callers_find(const struct callers *callers, const struct site *site, size
 {
 	const uint32_t *calls = callers ? callers_calls(callers, site) : NULL;
 
+	if (frame >= site->frame_cnt)
+		return SIZE_MAX;
 	for (size_t i = 0; calls && i < CALLER_CALLS && calls[i]; i++)
 		if (callers->items[calls[i] - 1].frame == site->frames[frame])
 			return calls[i] - 1;

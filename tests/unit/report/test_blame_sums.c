@@ -253,6 +253,24 @@ static void one_block_each(void **state)
 	check(&made, REPORTS, "audit", LATER, RATE(100));
 }
 
+/* No stack is read beyond its end, although longer stacks are compared with it. */
+static void short_stack(void **state)
+{
+	struct made made = {0};
+	uint64_t *frames = malloc(2 * sizeof(*frames));
+	struct site *site;
+
+	assert_non_null(frames);
+	add_paths(&made, AUDIT, 1, 14);
+	add(&made, 1, 1, 100, AUDIT, MAIN, 0);
+	site = &made.sites[made.cnt - 1];
+	memcpy(frames, site->frames, 2 * sizeof(*frames));
+	site->frames = frames;
+	site->frame_cnt = 2;
+	check(&made, REPORTS, "audit", LATER, RATE(100));
+	free(frames);
+}
+
 static void sizes_and_callers(void **state)
 {
 	for (size_t callers = 1; callers <= REPORTS * PER_REPORT; callers *= 7) {
@@ -409,6 +427,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_block_each),
+		cmocka_unit_test(short_stack),
 		cmocka_unit_test(sizes_and_callers),
 		cmocka_unit_test(level),
 		cmocka_unit_test(wrapper),
