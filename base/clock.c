@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the offset between the time namespace's CLOCK_MONOTONIC and the kernel's unshifted clock.
+ * Finds the offset between the time namespace's CLOCK_MONOTONIC and the kernel's unshifted clock,
+ * and the difference to CLOCK_REALTIME.
  */
 #include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+
+/* Maximum duration of a reading, in nanoseconds. A longer reading may have been interrupted. */
+#define READING_NS 100000
+#define READINGS_MAX 10
+/* Smaller changes of the difference between the clocks, in nanoseconds, are ignored. */
+#define CHANGE_NS 1000000
 
 int64_t clock_ahead_ns;
 
@@ -35,4 +43,39 @@ void clock_read_offsets(void)
 	while (fscanf(file, "%31s %" SCNd64 " %" SCNd64, clock, &seconds, &ns) == 3)
 		if (clock[0] == 'm' || (clock[0] == '0' + CLOCK_MONOTONIC && !clock[1]))
 			clock_ahead_ns = seconds * 1000000000 + ns;
+}
+
+/*
+ * Returns the difference between CLOCK_REALTIME and CLOCK_MONOTONIC, from the shortest of a few
+ * readings.
+ */
+static int64_t read_difference(void)
+{
+	uint64_t shortest_ns = UINT64_MAX;
+	int64_t ret = 0;
+
+	for (int i = 0; i < READINGS_MAX && shortest_ns > READING_NS; i++) {
+		uint64_t before_ns = clock_ns(CLOCK_MONOTONIC);
+		uint64_t wall_ns = clock_ns(CLOCK_REALTIME);
+		uint64_t taken_ns = clock_ns(CLOCK_MONOTONIC) - before_ns;
+
+		if (taken_ns >= shortest_ns)
+			continue;
+		shortest_ns = taken_ns;
+		ret = (int64_t)(wall_ns - before_ns);
+	}
+	return ret;
+}
+
+/* Ignores small differences between readings, which would put events out of order. */
+int64_t clock_wall_of(uint64_t monotonic_ns)
+{
+	static int64_t used;
+	int64_t difference = read_difference(), last = __atomic_load_n(&used, __ATOMIC_RELAXED);
+
+	if (llabs(difference - last) >= CHANGE_NS)
+		__atomic_store_n(&used, difference, __ATOMIC_RELAXED);
+	else
+		difference = last;
+	return difference + (int64_t)monotonic_ns;
 }

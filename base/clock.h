@@ -52,10 +52,10 @@ static inline unsigned int clock_left_ms(uint64_t deadline_ns)
 	return left_ms < UINT32_MAX ? (unsigned int)left_ms : UINT32_MAX;
 }
 
-/* Converts a CLOCK_MONOTONIC time to CLOCK_REALTIME. */
-static inline int64_t clock_wall_of(uint64_t monotonic_ns)
-{
-	return (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC) + monotonic_ns);
-}
+/*
+ * Converts a CLOCK_MONOTONIC time to CLOCK_REALTIME. Keeps the order of times, unless
+ * CLOCK_REALTIME is changed by a millisecond or more.
+ */
+int64_t clock_wall_of(uint64_t monotonic_ns);
 
 #endif
