@@ -250,7 +250,8 @@ static void follow_all(struct crew *crew, struct worker *worker, const uint32_t 
 			known_cnt = 0;
 		}
 	}
-	follow(crew, worker, known, known_cnt);
+	if (known_cnt)
+		follow(crew, worker, known, known_cnt);
 	if (unread_cnt) {
 		scan_blocks(&worker->scan, unread, unread_cnt);
 		scan_flush(&worker->scan);
