@@ -539,7 +539,7 @@ static const char help[] =
 	"r P      a report now; one with a proof: which blocks nothing points to\n"
 	"b        baseline: leave out everything allocated so far\n"
 	"w R      into this folder: a page (HTML); begin or end a recording\n"
-	"Left Right , . < > { }  recording: previous or next moment, ten, ends\n"
+	"t T < > { }  recording: next or previous moment (also Right Left . ,), ten, ends\n"
 	"o        mouse on or off;  Ctrl-L  draw anew;  q  quit\n"
 	"\n"
 	"K M G are powers of 1024. RATE is while it grows. HISTORY begins with tracing.\n"

@@ -579,9 +579,9 @@ static enum screen_ask go_to_moment(struct model *model, uint32_t key)
 {
 	size_t at = model->wanted_moment, last = model->moment_cnt - 1;
 
-	if (key == KEY_IS_LEFT || key == ',')
+	if (key == KEY_IS_LEFT || key == ',' || key == 'T')
 		at -= at > 0;
-	else if (key == KEY_IS_RIGHT || key == '.')
+	else if (key == KEY_IS_RIGHT || key == '.' || key == 't')
 		at += at < last;
 	else if (key == '<')
 		at = at > 10 ? at - 10 : 0;

@@ -361,7 +361,7 @@ static void check_model(const struct model *model)
 /* Random keys and reports. */
 static void any_keys(void **state)
 {
-	static const char keys[] = "jkgGqsS1234567I/mMpvhoPbwR,.<>{}\t aelm_";
+	static const char keys[] = "jkgGqsS1234567I/mMpvhoPbwRtT,.<>{}\t aelm_";
 	uint64_t seed = 1;
 	struct model model;
 
