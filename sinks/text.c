@@ -156,13 +156,14 @@ static size_t lines_of(const char *text, size_t columns)
 
 /* Minimum lines that are kept of the first stack; with fewer, the culprit might be cut off. */
 #define STACK_LINES 8
+/* Minimum lines kept of the first stack if the lines of suspects name the culprit. */
+#define STACK_LINES_OF_SUSPECTS 3
 
 /* Cuts a stack that takes more than `most` lines. Returns the number of lines cut off. */
 static size_t cut_lines(char *text, size_t columns, size_t most)
 {
 	size_t cut = 0;
 
-	most = most < STACK_LINES ? STACK_LINES : most;
 	if (lines_of(text, columns) <= most)
 		return 0;
 	for (; lines_of(text, columns) >= most; cut++) {
@@ -177,13 +178,19 @@ static size_t cut_lines(char *text, size_t columns, size_t most)
 
 /*
  * Writes at least one stack, and further stacks until the next one would not fit into `left` lines.
- * If not even the first stack fits, leaves out its last lines.
+ * If not even the first stack fits, leaves out its last lines. If there are suspects, writes no
+ * stack when their lines fill the terminal, so that these do not scroll away.
  */
 static int write_sites(const struct text_part *part, const struct report_site *const *sites,
 		       size_t cnt, size_t left)
 {
 	const struct report *report = part->report;
+	size_t least = report->suspect_cnt ? STACK_LINES_OF_SUSPECTS : STACK_LINES;
 
+	if (cnt && report->rows && report->suspect_cnt && left < least) {
+		fprintf(part->out, "(%zu stack%s: -T %zu)\n", cnt, cnt == 1 ? "" : "s", cnt);
+		return 0;
+	}
 	for (size_t i = 0; i < cnt; i++) {
 		struct text_part at = *part;
 		cleanup_free char *text = NULL;
@@ -197,7 +204,7 @@ static int write_sites(const struct text_part *part, const struct report_site *c
 		if (fclose(at.out))
 			return -ENOMEM;
 		if (report->rows && !i)
-			cut = cut_lines(text, report->columns, left);
+			cut = cut_lines(text, report->columns, left < least ? least : left);
 		lines = report->rows ? lines_of(text, report->columns) : 0;
 		if (i && lines > left) {
 			fprintf(part->out, "(%zu more stack%s: -T %zu)\n", cnt - i,
