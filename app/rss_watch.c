@@ -3,6 +3,7 @@
 #include "app/rss_watch.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -50,6 +51,23 @@ static const struct heap *heap_of(const struct snapshot *snap, pid_t pid)
 	return &none;
 }
 
+static void forget_sites(struct rss_watch *watch)
+{
+	free(watch->site_ids);
+	watch->site_ids = NULL;
+	watch->site_cnt = 0;
+}
+
+/* Keeps the ids of the sites until the result arrives. */
+static void keep_sites(struct rss_watch *watch, const struct snapshot *snap)
+{
+	forget_sites(watch);
+	watch->site_ids = calloc(snap->site_cnt + 1, sizeof(*watch->site_ids));
+	watch->site_cnt = watch->site_ids ? snap->site_cnt : 0;
+	for (size_t i = 0; i < watch->site_cnt; i++)
+		watch->site_ids[i] = snap->sites[i].id;
+}
+
 static void ask(struct rss_watch *watch, pid_t pid, const struct heap *heap)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -85,18 +103,47 @@ void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool 
 		stop(watch, watch->seen_ns + PAUSE_FACTOR * (watch->seen_ns - watch->asked_ns));
 	else if (watch->asked && (!tally || tally->process->pid != watch->asked))
 		stop(watch, now_ns);
-	if (tally && !watch->asked && rss_watch_is_due(watch, is_last))
-		ask(watch, tally->process->pid,
-		    has_blocks ? heap_of(snap, tally->process->pid) : NULL);
+	if (!tally || watch->asked || !rss_watch_is_due(watch, is_last))
+		return;
+	if (has_blocks)
+		keep_sites(watch, snap);
+	else
+		forget_sites(watch);
+	ask(watch, tally->process->pid, has_blocks ? heap_of(snap, tally->process->pid) : NULL);
+}
+
+static void keep_pinners(struct rss_watch *watch, const struct rss_pinners *pinners)
+{
+	watch->pinner_cnt = 0;
+	for (size_t i = 0; i < pinners->cnt; i++) {
+		if (pinners->items[i].site >= watch->site_cnt)
+			continue;
+		watch->pinners[watch->pinner_cnt].id = watch->site_ids[pinners->items[i].site];
+		watch->pinners[watch->pinner_cnt++].bytes = pinners->items[i].bytes;
+	}
+}
+
+/* Sets what the sites pinned in the latest reading. */
+static void set_pinned(const struct rss_watch *watch, struct snapshot *snap)
+{
+	for (size_t i = 0; i < watch->pinner_cnt; i++)
+		for (size_t j = 0; j < snap->site_cnt; j++)
+			if (snap->sites[j].id == watch->pinners[i].id)
+				snap->sites[j].pinned_bytes = watch->pinners[i].bytes;
 }
 
 static void take(struct rss_watch *watch, struct rss *rss, uint64_t deadline_ns)
 {
-	int err = rss_take(deadline_ns, rss);
+	struct rss_pinners pinners;
+	int err = rss_take(deadline_ns, rss, &pinners);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), taken_ns = now_ns - watch->asked_ns;
 
-	if (!err && watch->from_start)
+	if (!err && watch->from_start) {
 		memset(rss->older, 0, sizeof(rss->older));
+		rss->pinned_by_older = 0;
+	}
+	if (!err)
+		keep_pinners(watch, &pinners);
 	watch->seen_ns = now_ns;
 	if (err == -ETIMEDOUT && taken_ns >= GIVE_UP_NS) {
 		stop(watch, UINT64_MAX);
@@ -109,10 +156,19 @@ static void take(struct rss_watch *watch, struct rss *rss, uint64_t deadline_ns)
 uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns)
 {
 	struct process_tally *tally = only_process(snap);
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), waited_ns = 0;
 
-	if (!watch->asked || !tally)
+	if (!tally)
 		return 0;
-	take(watch, &tally->rss, begin_ns + wait_ns);
-	return watch->seen_ns - begin_ns;
+	if (watch->asked) {
+		take(watch, &tally->rss, begin_ns + wait_ns);
+		waited_ns = watch->seen_ns - begin_ns;
+	}
+	set_pinned(watch, snap);
+	return waited_ns;
+}
+
+void rss_watch_deinit(struct rss_watch *watch)
+{
+	forget_sites(watch);
 }

@@ -22,7 +22,18 @@ struct rss_watch {
 	 * Earliest start of the next reading, so that readings use at most a twentieth of a core.
 	 */
 	uint64_t next_ns;
+	/* ids of the sites of the snapshot for which the reading began; NULL without its blocks */
+	uint64_t *site_ids;
+	size_t site_cnt;
+	/* The sites that pinned most in the latest reading. */
+	struct {
+		uint64_t id;
+		uint64_t bytes;
+	} pinners[RSS_PINNERS_MAX];
+	size_t pinner_cnt;
 };
+
+void rss_watch_deinit(struct rss_watch *watch);
 
 /*
  * True if a reading is due. If is_last is set, no snapshot follows, so a reading is due without a
@@ -38,8 +49,8 @@ void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool 
 		     bool has_blocks);
 
 /*
- * Adds the result to snap, which must be the snapshot that was passed to the most recent
- * rss_watch_begin(). Waits for the result for at most wait_ns. Returns the time waited.
+ * Adds the result to snap and to its sites. snap must be the snapshot that was passed to the most
+ * recent rss_watch_begin(). Waits for the result for at most wait_ns. Returns the time waited.
  */
 uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns);
 

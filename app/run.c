@@ -259,10 +259,7 @@ static uint64_t report_ns(const struct run *run, bool final)
  */
 static bool wants_blocks(const struct run *run, bool final)
 {
-	const struct options *opts = run->opts;
-
-	return !opts->count_by && options_trace_processes(opts) && !options_take_several(opts) &&
-	       options_keep_every_block(opts) && rss_watch_is_due(&run->rss_watch, final);
+	return options_know_all_blocks(run->opts) && rss_watch_is_due(&run->rss_watch, final);
 }
 
 /*
@@ -725,6 +722,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 		end_report(&run, report_thread_finish_now(run.thread));
 	own_recording_end(&run.own_recording);
 	prover_cancel(run.prover);
+	rss_watch_deinit(&run.rss_watch);
 	if (run.screen)
 		screen__end(run.screen);
 	ret->reader_gone = err == -EPIPE;

@@ -113,6 +113,11 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 	if (opts->count_by && (asks_for_blocks(opts) || has_filters(given)))
 		return "--count only counts calls: it conflicts with all other views, filters and "
 		       "orders";
+	if (opts->sort == SORT_PINNED && !options_know_all_blocks(opts))
+		return "--by pin needs all heap blocks of a single process: give --pid or a "
+		       "command, but not --follow, --alloc, --combined-only, sampling or filters "
+		       "by "
+		       "size";
 	if (opts->prove && !options_trace_processes(opts))
 		return "--prove needs a process: give --pid or a command";
 	if (opts->prove && (opts->sample_bytes || opts->sample_rate > 1))
@@ -310,15 +315,24 @@ bool options_agree(const struct options *opts, const bool *given, bool dashes)
 			  beyond_fds(opts, given));
 		return false;
 	}
+	if (agree && opts->sort == SORT_PINNED && option_is_given(given, "sort")) {
+		log_error("--by pin is an order of its own: it conflicts with --sort" HELP_HINT);
+		return false;
+	}
+	if (agree && opts->fds && opts->sort == SORT_PINNED) {
+		log_error("--fds traces only descriptors: it conflicts with --by pin" HELP_HINT);
+		return false;
+	}
 	if (agree && opts->fds && opts->format != FORMAT_TEXT && opts->format != FORMAT_JSON &&
 	    opts->format != FORMAT_VERDICT) {
 		log_error("--format %s does not support --fds: use text, json or verdict" HELP_HINT,
 			  option_format_word(opts->format));
 		return false;
 	}
-	if (agree && opts->live && opts->by == BY_CGROUP) {
-		log_error("--live does not support --by cgroup: give stack, process, thread or "
-			  "module" HELP_HINT);
+	if (agree && opts->live && (opts->by == BY_CGROUP || opts->sort == SORT_PINNED)) {
+		log_error("--live does not support --by %s: give stack, process, thread or "
+			  "module" HELP_HINT,
+			  opts->by == BY_CGROUP ? "cgroup" : "pin");
 		return false;
 	}
 	if (agree && opts->census && !format_has_census(opts->format)) {

@@ -66,6 +66,12 @@ bool options_take_several(const struct options *opts)
 	return opts->pid_cnt > 1 || opts->follow || options_find_processes(opts);
 }
 
+bool options_know_all_blocks(const struct options *opts)
+{
+	return !opts->count_by && options_trace_processes(opts) && !options_take_several(opts) &&
+	       options_keep_every_block(opts);
+}
+
 bool options_share_probes(const struct options *opts)
 {
 	return options_find_processes(opts) || opts->follow;

@@ -30,6 +30,8 @@ enum output_format {
 	FORMAT_CNT,
 };
 enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP, BY_CNT };
+/* Index of the word "pin" of --by, which means BY_STACK with SORT_PINNED. */
+#define BY_PIN BY_CNT
 enum summary_sort {
 	SUMMARY_BY_OUTSTANDING,
 	SUMMARY_BY_ALLOCATED,
@@ -40,7 +42,7 @@ enum summary_sort {
 	SUMMARY_BY_PID,
 };
 enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
-enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH, SORT_SCORE };
+enum sort_order { SORT_SIZE, SORT_COUNT, SORT_GROWTH, SORT_SCORE, SORT_PINNED };
 
 /* A function of the traced program that allocates or frees memory, from --alloc or --free. */
 struct custom_function {
@@ -168,6 +170,8 @@ bool options_leave_out_calls(const struct options *opts);
 bool options_keep_every_block(const struct options *opts);
 /* True if reports can be about several processes. */
 bool options_take_several(const struct options *opts);
+/* True if a single process is traced and each of its heap blocks is kept. */
+bool options_know_all_blocks(const struct options *opts);
 /* True if user processes are traced. */
 bool options_trace_processes(const struct options *opts);
 

@@ -277,6 +277,10 @@ static void set_defaults(const struct parser *p)
 {
 	struct options *opts = p->opts;
 
+	if (opts->by == BY_PIN) {
+		opts->by = BY_STACK;
+		opts->sort = SORT_PINNED;
+	}
 	opts->older_given = option_is_given(p->given, "older");
 	opts->top_given = option_is_given(p->given, "top");
 	opts->prove |= opts->census || option_is_given(p->given, "prove-every");

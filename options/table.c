@@ -28,7 +28,8 @@ static const char *const format_words[] = {"text",   "bcc",     "json",       "c
 					   "html",   "verdict", NULL};
 static const char *const colour_words[] = {"auto", "always", "never", NULL};
 static const char *const unwind_words[] = {"auto", "fp", "dwarf", NULL};
-static const char *const by_words[] = {"stack", "process", "module", "thread", "cgroup", NULL};
+static const char *const by_words[] = {"stack",  "process", "module", "thread",
+				       "cgroup", "pin",     NULL};
 static const char *const count_words[] = {"cgroup", "process", "function", NULL};
 static const char *const sort_words[] = {"size", "count", "growth", "score", NULL};
 static const char *const summary_sort_words[] = {
@@ -37,7 +38,7 @@ static const char *const summary_sort_words[] = {
 
 #define WORD_CNT(words) (sizeof(words) / sizeof((words)[0]) - 1)
 _Static_assert(WORD_CNT(format_words) == FORMAT_CNT, "each format has a word");
-_Static_assert(WORD_CNT(by_words) == BY_CNT, "each grouping has a word");
+_Static_assert(WORD_CNT(by_words) == BY_PIN + 1, "each grouping has a word");
 
 bool option_is_given(const bool *given, const char *name)
 {
@@ -171,7 +172,9 @@ const struct option_def option_table[] = {
 	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX, REPORT},
 	{"by", 0, "WHAT",
 	 "Group the report by stack (the default), or by process, module (the program or library "
-	 "that asked for the memory), thread or cgroup, each with its top 3 stacks",
+	 "that asked for the memory), thread or cgroup, each with its top 3 stacks; pin: the "
+	 "stacks "
+	 "whose blocks pin most free memory of glibc come first",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words, REPORT},
 	{"sort", 0, "ORDER",
 	 "Order of the stacks: by size (the default) or count of what is outstanding, by growth "
@@ -392,7 +395,7 @@ const struct option_example option_briefs[] = {
 	{"--live", "on an interactive screen"},
 	{"-T, --top N", "show N stacks (default 10)"},
 	{"--sort ORDER", "by size, count, growth or score"},
-	{"--by WHAT", "group by process, module, thread or cgroup"},
+	{"--by WHAT", "group by process, module, thread, cgroup or pin"},
 	{"-a, --show-allocs", "list each block"},
 	{"--format FORMAT", "text, json, html, pprof, folded, csv, ..."},
 	{"--output FILE", "write reports to FILE"},

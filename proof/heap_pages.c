@@ -17,24 +17,36 @@
 
 static void end_page(struct heap_pages *pages)
 {
-	if (pages->page)
-		pages->visit(pages->arg, pages->page, pages->live_bytes, RSS_PINNED);
-	pages->page = pages->live_bytes = 0;
+	struct heap_page *page = &pages->page;
+
+	page->rest = RSS_PINNED;
+	if (page->addr)
+		pages->visit(pages->arg, page);
+	page->addr = page->live_bytes = 0;
+	page->owner_cnt = 0;
 }
 
-static void begin_page(struct heap_pages *pages, uint64_t page)
+static void begin_page(struct heap_pages *pages, uint64_t addr)
 {
-	if (pages->page == page)
+	if (pages->page.addr == addr)
 		return;
 	end_page(pages);
-	pages->page = page;
+	pages->page.addr = addr;
+}
+
+static void add_live(struct heap_page *page, uint64_t bytes, uint32_t owner)
+{
+	page->live_bytes += bytes;
+	if (owner != HEAP_PAGE_NO_OWNER && page->owner_cnt < HEAP_PAGE_OWNERS_MAX)
+		page->owners[page->owner_cnt++] = owner;
 }
 
 /*
  * Adds a range of bytes that are either all live or all free. The free bytes are pinned: their
  * pages cannot be returned to the kernel.
  */
-static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bool live)
+static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bool live,
+		      uint32_t owner)
 {
 	uint64_t mask = pages->page_size - 1;
 
@@ -44,7 +56,7 @@ static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bo
 
 		begin_page(pages, page);
 		if (live)
-			pages->live_bytes += until - start;
+			add_live(&pages->page, until - start, owner);
 		start = until;
 	}
 }
@@ -56,17 +68,20 @@ static void add_free(struct heap_pages *pages, uint64_t start, uint64_t end, enu
 	uint64_t first = (start + mask) & ~mask, last = end & ~mask;
 
 	if (first >= last) {
-		add_bytes(pages, start, end, false);
+		add_bytes(pages, start, end, false, HEAP_PAGE_NO_OWNER);
 		return;
 	}
-	add_bytes(pages, start, first, false);
+	add_bytes(pages, start, first, false, HEAP_PAGE_NO_OWNER);
 	end_page(pages);
-	for (uint64_t page = first; page < last; page += pages->page_size)
-		pages->visit(pages->arg, page, 0, part);
-	add_bytes(pages, last, end, false);
+	pages->page.rest = part;
+	for (pages->page.addr = first; pages->page.addr < last;
+	     pages->page.addr += pages->page_size)
+		pages->visit(pages->arg, &pages->page);
+	pages->page.addr = 0;
+	add_bytes(pages, last, end, false, HEAP_PAGE_NO_OWNER);
 }
 
-void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk)
+void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_t owner)
 {
 	/* The last word of a chunk is also the first word of the next chunk. */
 	uint64_t start = chunk->addr - CHUNK_HEADER, end = chunk->addr + chunk->size - WORD;
@@ -74,10 +89,10 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk)
 
 	switch (chunk->state) {
 	case CHUNK_USED:
-		add_bytes(pages, start, end, true);
+		add_bytes(pages, start, end, true, owner);
 		break;
 	case CHUNK_FREE:
-		add_bytes(pages, start, behind_header, false);
+		add_bytes(pages, start, behind_header, false, HEAP_PAGE_NO_OWNER);
 		add_free(pages, behind_header, end, RSS_TRIMMABLE);
 		break;
 	case CHUNK_OWN:
@@ -86,7 +101,8 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk)
 		 * small.
 		 */
 		if (chunk->size < pages->page_size)
-			add_bytes(pages, chunk->addr, chunk->addr + chunk->size, true);
+			add_bytes(pages, chunk->addr, chunk->addr + chunk->size, true,
+				  HEAP_PAGE_NO_OWNER);
 		else
 			add_free(pages, chunk->addr, chunk->addr + chunk->size, RSS_TOP);
 		break;

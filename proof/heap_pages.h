@@ -3,29 +3,41 @@
 #ifndef PROOF_HEAP_PAGES_H
 #define PROOF_HEAP_PAGES_H
 
+#include <stddef.h>
+
 #include "proof/chunk.h"
 #include "report/rss.h"
 
-/*
- * Called for each page of a chunk. live_bytes: bytes of the page in used chunks; rest: the kind of
- * all other bytes of the page.
- */
-typedef void heap_page_fn(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_part rest);
+/* Maximum number of chunks that are, in whole or in part, on a page of 64 KiB */
+#define HEAP_PAGE_OWNERS_MAX 2049
+/* Value for a used chunk without an owner, such as the allocator's own structures. */
+#define HEAP_PAGE_NO_OWNER UINT32_MAX
+
+struct heap_page {
+	uint64_t addr;       /* 0 if there is none */
+	uint64_t live_bytes; /* number of bytes in used chunks */
+	enum rss_part rest;  /* kind of all other bytes */
+	/* Owners of the used chunks on the page, as passed to heap_pages_add(). */
+	uint32_t owners[HEAP_PAGE_OWNERS_MAX];
+	size_t owner_cnt;
+};
+
+/* Called for each page of a chunk. */
+typedef void heap_page_fn(void *arg, const struct heap_page *page);
 
 /* Initialise the first three fields, and the others with zeros. */
 struct heap_pages {
 	uint64_t page_size;
 	heap_page_fn *visit;
 	void *arg;
-	uint64_t page; /* address of the page being counted, 0 if there is none */
-	uint64_t live_bytes;
+	struct heap_page page; /* the page being counted */
 };
 
 /*
  * Adds a chunk, which must be above all chunks added before. Visits the pages that no later chunk
- * can touch.
+ * can touch. owner: any number that stands for the owner of a used chunk, or HEAP_PAGE_NO_OWNER.
  */
-void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk);
+void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_t owner);
 
 /* Visits the last page. Call after all chunks were added. */
 void heap_pages_end(struct heap_pages *pages);

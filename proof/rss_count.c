@@ -30,8 +30,13 @@ struct count {
 	const struct smaps *smaps;
 	uint64_t *counted; /* bytes of each mapping that were counted as pages of the heap */
 	const struct mapping *mapping; /* previous result of find_mapping() */
+	uint64_t *pinned;              /* for each site: the bytes that its blocks pin */
+	size_t site_cnt;
 	struct rss rss;
 };
+
+/* Owner of used chunks without a tracked block (see heap_pages.h) */
+#define OLDER (HEAP_PAGE_NO_OWNER - 1)
 
 static const struct mapping *find_mapping(struct count *count, uint64_t addr)
 {
@@ -124,23 +129,38 @@ static void free_nothing(struct memory *memory)
 
 static const struct memory_ops ops = {read_memory, visit_written, free_nothing};
 
+static void charge_owners(struct count *count, const struct heap_page *page, uint64_t bytes)
+{
+	for (size_t i = 0; i < page->owner_cnt; i++) {
+		uint64_t share = bytes / (page->owner_cnt - i);
+
+		bytes -= share;
+		if (page->owners[i] < count->site_cnt)
+			count->pinned[page->owners[i]] += share;
+		else if (page->owners[i] == OLDER)
+			count->rss.pinned_by_older += share;
+	}
+}
+
 /*
  * Counts a page of the heap. Skips pages of a file, such as the C library's data with the main
  * arena: these count as memory of the file.
  */
-static void count_page(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_part rest)
+static void count_page(void *arg, const struct heap_page *page)
 {
 	struct count *count = arg;
-	const struct mapping *mapping = find_mapping(count, addr);
-	uint64_t page_size = count->memory.page_size;
+	const struct mapping *mapping = find_mapping(count, page->addr);
+	uint64_t page_size = count->memory.page_size, live_bytes = page->live_bytes;
 
-	if (!mapping || mapping->file.ino || resident_page(&count->pages, addr) != PAGE_OWN)
+	if (!mapping || mapping->file.ino || resident_page(&count->pages, page->addr) != PAGE_OWN)
 		return;
 	if (live_bytes > page_size)
 		live_bytes = page_size;
 	count->counted[mapping - count->smaps->maps.mappings] += page_size;
 	count->rss.parts[RSS_LIVE] += live_bytes;
-	count->rss.parts[rest] += page_size - live_bytes;
+	count->rss.parts[page->rest] += page_size - live_bytes;
+	if (page->rest == RSS_PINNED)
+		charge_owners(count, page, page_size - live_bytes);
 }
 
 static bool begins_with(const char *text, const char *with)
@@ -211,30 +231,36 @@ static void pass_blocks(struct count *count, uint64_t addr)
 				resident_bytes(count, &blocks->items[count->next_block]);
 }
 
-/* Counts a used chunk as older if no block is in it. Chunks come in ascending order. */
-static void count_older(struct count *count, const struct chunk *chunk)
+/*
+ * Returns the site of the block in a used chunk. If no block is in the chunk, counts it as older
+ * and returns OLDER. Chunks come in ascending order.
+ */
+static uint32_t find_owner(struct count *count, const struct chunk *chunk)
 {
 	const struct rss_blocks *blocks = count->blocks;
 	struct reach_sum *older = &count->rss.older[heap_class_of(chunk->size)];
 
 	pass_blocks(count, chunk->addr);
 	count->chunk_end = chunk->addr + chunk->size;
-	if (chunk->state != CHUNK_USED ||
-	    (count->next_block < blocks->cnt &&
-	     blocks->items[count->next_block].addr < count->chunk_end))
-		return;
+	if (chunk->state != CHUNK_USED)
+		return HEAP_PAGE_NO_OWNER;
+	if (count->next_block < blocks->cnt &&
+	    blocks->items[count->next_block].addr < count->chunk_end)
+		return heap_block_site(&blocks->items[count->next_block]);
 	older->bytes += chunk->size;
 	older->count++;
+	return OLDER;
 }
 
 static int add_chunk(void *arg, const struct chunk *chunk)
 {
 	struct heap_pages *pages = arg;
 	struct count *count = pages->arg;
+	uint32_t owner = HEAP_PAGE_NO_OWNER;
 
 	if (count->blocks->is_known)
-		count_older(count, chunk);
-	heap_pages_add(pages, chunk);
+		owner = find_owner(count, chunk);
+	heap_pages_add(pages, chunk, owner);
 	return 0;
 }
 
@@ -291,6 +317,34 @@ static enum rss_allocator find_allocator(const struct proc_maps *maps)
 	return ALLOCATOR_NONE;
 }
 
+/* Returns the highest index of a site plus one; 0 if no block has a site. */
+static size_t count_sites(const struct rss_blocks *blocks)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < blocks->cnt; i++) {
+		uint32_t site = heap_block_site(&blocks->items[i]);
+
+		if (site != HEAP_BLOCK_NO_SITE && site >= cnt)
+			cnt = (size_t)site + 1;
+	}
+	return cnt;
+}
+
+/* Adds a site to the list of those that pin most, if it is one of them so far. */
+static void rank_pinner(struct rss_pinners *pinners, uint32_t site, uint64_t bytes)
+{
+	size_t at = pinners->cnt;
+
+	if (at == RSS_PINNERS_MAX && bytes <= pinners->items[at - 1].bytes)
+		return;
+	at -= at == RSS_PINNERS_MAX;
+	for (; at && pinners->items[at - 1].bytes < bytes; at--)
+		pinners->items[at] = pinners->items[at - 1];
+	pinners->items[at] = (struct rss_pinner){site, bytes};
+	pinners->cnt += pinners->cnt < RSS_PINNERS_MAX;
+}
+
 /*
  * True if memory can still be read: a process that ends during the counting seems to have no
  * memory.
@@ -306,9 +360,11 @@ static bool is_alive(const struct count *count)
 }
 
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
-	      const struct smaps *smaps, struct rss *ret)
+	      const struct smaps *smaps, struct rss *ret, struct rss_pinners *ret_pinners)
 {
+	size_t site_cnt = count_sites(blocks);
 	cleanup_free uint64_t *counted = calloc(smaps->maps.cnt + 1, sizeof(*counted));
+	cleanup_free uint64_t *pinned = calloc(site_cnt + 1, sizeof(*pinned));
 	struct count count = {
 		.memory = {.ops = &ops,
 			   .maps = smaps->maps,
@@ -321,8 +377,10 @@ int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 		.blocks = blocks,
 		.smaps = smaps,
 		.counted = counted,
+		.pinned = pinned,
+		.site_cnt = site_cnt,
 	};
-	int err = counted ? count_heap(&count) : -ENOMEM;
+	int err = counted && pinned ? count_heap(&count) : -ENOMEM;
 
 	if (!err && !is_alive(&count))
 		err = -ESRCH;
@@ -331,5 +389,9 @@ int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	count_rest(&count);
 	count.rss.allocator = find_allocator(&smaps->maps);
 	*ret = count.rss;
+	ret_pinners->cnt = 0;
+	for (size_t i = 0; i < site_cnt; i++)
+		if (pinned[i])
+			rank_pinner(ret_pinners, (uint32_t)i, pinned[i]);
 	return 0;
 }

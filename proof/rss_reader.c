@@ -62,11 +62,29 @@ static int send_blocks(const struct heap *heap, uint64_t deadline_ns)
 	return err;
 }
 
+struct answer {
+	struct rss rss;
+	struct rss_pinners pinners;
+};
+
+static int take_pinners(struct message_cursor *cursor, struct rss_pinners *ret)
+{
+	ret->cnt = message_get_u32(cursor);
+	if (ret->cnt > RSS_PINNERS_MAX)
+		return -EPROTO;
+	for (size_t i = 0; i < ret->cnt; i++) {
+		ret->items[i].site = message_get_u32(cursor);
+		ret->items[i].bytes = message_get_u64(cursor);
+	}
+	return 0;
+}
+
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
 	int status = (int)message_get_u32(&cursor);
-	struct rss *rss = arg;
+	struct answer *ret = arg;
+	struct rss *rss = &ret->rss;
 
 	rss->arenas = message_get_u64(&cursor);
 	rss->torn_arenas = message_get_u64(&cursor);
@@ -80,6 +98,9 @@ static int take_answer(void *arg, struct message *answer)
 		rss->older[i].bytes = message_get_u64(&cursor);
 		rss->older[i].count = message_get_u64(&cursor);
 	}
+	rss->pinned_by_older = message_get_u64(&cursor);
+	if (take_pinners(&cursor, &ret->pinners))
+		return -EPROTO;
 	if (cursor.bad || status > 0 || rss->allocator >= ALLOCATOR_CNT)
 		return -EPROTO;
 	return status;
@@ -100,24 +121,27 @@ int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns)
 	return err;
 }
 
-int rss_take(uint64_t deadline_ns, struct rss *ret)
+int rss_take(uint64_t deadline_ns, struct rss *ret, struct rss_pinners *ret_pinners)
 {
-	struct rss rss = {0};
-	int err = helper_take_unless_ended(&reader, deadline_ns, take_answer, &rss);
+	struct answer answer = {.pinners.cnt = 0};
+	int err = helper_take_unless_ended(&reader, deadline_ns, take_answer, &answer);
 
-	if (!err)
-		*ret = rss;
-	else if (err != -ETIMEDOUT)
+	if (!err) {
+		*ret = answer.rss;
+		*ret_pinners = answer.pinners;
+	} else if (err != -ETIMEDOUT) {
 		rss_stop();
+	}
 	return err;
 }
 
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
 {
+	struct rss_pinners pinners;
 	int err = rss_begin(pid, NULL, deadline_ns);
 
 	if (!err)
-		err = rss_take(deadline_ns, ret);
+		err = rss_take(deadline_ns, ret, &pinners);
 	if (err)
 		rss_stop();
 	return err;

@@ -74,7 +74,8 @@ static void drop_blocks(struct rss_blocks *blocks)
 	*blocks = (struct rss_blocks){0};
 }
 
-static int count(const struct rss_server *server, int smaps_fd, struct rss *ret)
+static int count(const struct rss_server *server, int smaps_fd, struct rss *ret,
+		 struct rss_pinners *ret_pinners)
 {
 	struct byte_buffer text = {0};
 	struct smaps smaps;
@@ -85,7 +86,7 @@ static int count(const struct rss_server *server, int smaps_fd, struct rss *ret)
 	free(text.bytes);
 	if (err)
 		return err;
-	err = rss_count(&server->files, &server->blocks, &smaps, ret);
+	err = rss_count(&server->files, &server->blocks, &smaps, ret, ret_pinners);
 	smaps_deinit(&smaps);
 	return err;
 }
@@ -93,11 +94,12 @@ static int count(const struct rss_server *server, int smaps_fd, struct rss *ret)
 static void answer(struct rss_server *server, struct message_cursor *cursor, int smaps_fd,
 		   struct message *reply)
 {
+	struct rss_pinners pinners = {.cnt = 0};
 	struct rss rss = {0};
 
 	server->files.zero_frame = message_get_u64(cursor);
 	server->files.page_size = message_get_u64(cursor);
-	message_put_u32(reply, (uint32_t)count(server, smaps_fd, &rss));
+	message_put_u32(reply, (uint32_t)count(server, smaps_fd, &rss, &pinners));
 	message_put_u64(reply, rss.arenas);
 	message_put_u64(reply, rss.torn_arenas);
 	message_put_u64(reply, rss.skipped_arenas);
@@ -109,6 +111,12 @@ static void answer(struct rss_server *server, struct message_cursor *cursor, int
 	for (size_t i = 0; rss.has_blocks && i < HEAP_CLASSES; i++) {
 		message_put_u64(reply, rss.older[i].bytes);
 		message_put_u64(reply, rss.older[i].count);
+	}
+	message_put_u64(reply, rss.pinned_by_older);
+	message_put_u32(reply, (uint32_t)pinners.cnt);
+	for (size_t i = 0; i < pinners.cnt; i++) {
+		message_put_u32(reply, pinners.items[i].site);
+		message_put_u64(reply, pinners.items[i].bytes);
 	}
 	drop_blocks(&server->blocks);
 }

@@ -8,7 +8,9 @@
  *   BLOCKS count                  a file with the blocks that memleak tracks, for the next SMAPS
  *   SMAPS zero frame, page size   the fd of smaps → status, arenas, torn and skipped arenas, parts,
  *                                 allocator;
- *                                 with BLOCKS also the older blocks: bytes and count of each class
+ *                                 with BLOCKS also bytes of blocks outside, the older blocks (bytes
+ *                                 and count of each class), what these pin, and the sites that pin
+ *                                 most (index, bytes)
  */
 #ifndef PROOF_RSS_SERVER_H
 #define PROOF_RSS_SERVER_H

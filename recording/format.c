@@ -486,6 +486,7 @@ void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *wor
 	words[SITE_MARKS] = marks_of(&site->origin);
 	words[SITE_OWNER_PID] = (uint64_t)site->origin.owner_pid;
 	words[SITE_UNSEEN_FREES] = site->origin.unseen_frees;
+	words[SITE_PINNED] = site->pinned_bytes;
 	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
 		words[SITE_AGES + 3 * i] = site->ages.bytes[i];
 		words[SITE_AGES + 3 * i + 1] = site->ages.count[i];
@@ -513,6 +514,7 @@ void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *sit
 			.tid = (pid_t)words[SITE_LARGEST_TID],
 			.inherited = words[SITE_LARGEST_INHERITED] != 0,
 		};
+	site->pinned_bytes = words[SITE_PINNED];
 	site->origin.last_pid = (pid_t)words[SITE_LAST_PID];
 	site->origin.owner_pid = (pid_t)words[SITE_OWNER_PID];
 	site->origin.several_pids = words[SITE_MARKS] & MARK_SEVERAL_PIDS;

@@ -8,7 +8,7 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 8
+#define RECORDING_VERSION 9
 /* Format version that introduced each feature. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
@@ -17,6 +17,7 @@
 #define RECORDING_WITH_PROGRAM_NAMES 6
 #define RECORDING_WITH_FILES 7    /* FOOTPRINT_FILES */
 #define RECORDING_WITH_CHILDREN 8 /* FOOTPRINT_CHILDREN */
+#define RECORDING_WITH_PINNED 9   /* pinned_by_older of struct rss, SITE_PINNED */
 #define RUN_ID_BYTES 16
 
 struct recording_header {
@@ -113,6 +114,7 @@ enum {
 	SITE_LOST_SINCE,
 	SITE_OWNER_PID,
 	SITE_OWNER_COMM, /* number of a string */
+	SITE_PINNED,
 	SITE_WORDS,
 };
 

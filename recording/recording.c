@@ -167,7 +167,7 @@ static int take_summaries(struct recording *recording, struct byte_reader *from)
 	return err;
 }
 
-static void take_rss(struct byte_reader *from, struct rss *rss)
+static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss)
 {
 	for (size_t i = 0; i < RSS_PART_CNT; i++)
 		rss->parts[i] = bytes_take_number(from);
@@ -183,6 +183,8 @@ static void take_rss(struct byte_reader *from, struct rss *rss)
 		rss->older[i].bytes = bytes_take_number(from);
 		rss->older[i].count = bytes_take_number(from);
 	}
+	if (version >= RECORDING_WITH_PINNED)
+		rss->pinned_by_older = bytes_take_number(from);
 }
 
 /* Returns the number of parts of a footprint in recordings of a version. */
@@ -204,7 +206,7 @@ static void take_footprint(struct byte_reader *from, uint32_t version, struct pr
 	for (size_t i = 0; tally->footprint.is_known && i < cnt; i++)
 		tally->footprint.parts[i] = bytes_take_number(from);
 	if (flags & RECORDING_TALLY_RSS)
-		take_rss(from, &tally->rss);
+		take_rss(from, version, &tally->rss);
 }
 
 static int take_tallies(struct recording *recording, struct byte_reader *from)

@@ -28,6 +28,8 @@
 
 /* Maximum number of suspects in a report, and maximum number of losses. */
 #define MAX_SUSPECTS 5
+/* Maximum number of functions that are named as pinning memory */
+#define MAX_PINNERS 3
 
 /*
  * Minimum size of a pending site or sum, as a fraction of all outstanding memory. Pending sites and
@@ -69,6 +71,8 @@ struct shown {
 	size_t path_cnt;
 	struct candidate *lost_paths; /* sites with lost blocks */
 	size_t lost_path_cnt;
+	struct candidate *pin_paths; /* sites that pin free memory */
+	size_t pin_path_cnt;
 	/* Sites whose blocks point to blocks of shown sites. */
 	const struct site **holders;
 	size_t holder_cnt;
@@ -132,7 +136,7 @@ static bool is_in_pool(const struct pools *pools, const struct report *report,
 static int show_sites(const struct shown *shown, const struct pools *pools, struct report *report)
 {
 	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->path_cnt +
-		     shown->lost_path_cnt + shown->holder_cnt;
+		     shown->lost_path_cnt + shown->pin_path_cnt + shown->holder_cnt;
 	struct report_site *next;
 
 	next = report->sites = calloc(cnt + 1, sizeof(*report->sites));
@@ -160,7 +164,10 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 	report->lost_paths = next += shown->path_cnt;
 	show(shown, next, shown->lost_paths, shown->lost_path_cnt);
 	report->lost_path_cnt = shown->lost_path_cnt;
-	report->holders = next += shown->lost_path_cnt;
+	report->pin_paths = next += shown->lost_path_cnt;
+	show(shown, next, shown->pin_paths, shown->pin_path_cnt);
+	report->pin_path_cnt = shown->pin_path_cnt;
+	report->holders = next += shown->pin_path_cnt;
 	for (size_t i = 0; i < shown->holder_cnt; i++)
 		next[i].site = shown->holders[i];
 	report->holder_cnt = shown->holder_cnt;
@@ -189,7 +196,7 @@ static void find_blocks(struct report *report)
 static size_t named_cnt(const struct report *report)
 {
 	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->path_cnt +
-	       report->lost_path_cnt + report->holder_cnt;
+	       report->lost_path_cnt + report->pin_path_cnt + report->holder_cnt;
 }
 
 static int name_sites(const struct options *opts, struct symbol_backend *symbols,
@@ -579,6 +586,20 @@ static int show_lost_paths(struct report *report, struct shown *shown)
 	return err;
 }
 
+static int show_pinners(struct report *report, struct shown *shown)
+{
+	size_t cnt = 0;
+	int err;
+
+	for (size_t i = 0; report->by_pin && i < report->sites_total; i++)
+		report->has_pinned |= shown->candidates[i].site->pinned_bytes > 0;
+	if (!report->rss || !rss_pins_matter(report->rss))
+		return 0;
+	err = site_order_pinners(shown->candidates, report->sites_total, &cnt, &shown->pin_paths);
+	shown->pin_path_cnt = cnt < RSS_PINNERS_MAX ? cnt : RSS_PINNERS_MAX;
+	return err;
+}
+
 /* Finds, after a proof, the sites whose blocks point to blocks of shown sites. */
 static int show_holders(struct shown *shown)
 {
@@ -594,6 +615,7 @@ static void shown_deinit(struct shown *shown)
 	free(shown->peak);
 	free(shown->paths);
 	free(shown->lost_paths);
+	free(shown->pin_paths);
 	free(shown->holders);
 	largest_sites_deinit(&shown->largest);
 	funnels_deinit(&shown->funnels);
@@ -662,7 +684,7 @@ static void share_rest(const struct options *opts, struct report *report)
 						  report->suspects, report->suspect_cnt, rest);
 }
 
-/* Finds the suspects, and the functions that have lost blocks. */
+/* Finds the suspects, and the functions that have lost blocks or pin memory. */
 static int name_culprits(struct report *report)
 {
 	const struct trifle_scale scale = {
@@ -676,9 +698,12 @@ static int name_culprits(struct report *report)
 	if (!err)
 		err = suspects_init(report->paths, report->path_cnt, &scale, MAX_SUSPECTS,
 				    &report->suspect_cnt, &report->suspects);
+	if (!err)
+		err = losses_init(report->lost_paths, report->lost_path_cnt, MAX_SUSPECTS,
+				  &report->loss_cnt, &report->losses);
 	return err ? err
-		   : losses_init(report->lost_paths, report->lost_path_cnt, MAX_SUSPECTS,
-				 &report->loss_cnt, &report->losses);
+		   : pinners_init(report->pin_paths, report->pin_path_cnt, MAX_PINNERS,
+				  &report->pinner_cnt, &report->pinners);
 }
 
 /* Returns a report with the settings from the options, and without sites. `sums` may be NULL. */
@@ -690,6 +715,7 @@ static struct report report_of(const struct options *opts, const struct snapshot
 		.show_allocs = opts->show_allocs,
 		.show_largest = opts->largest,
 		.show_peak = opts->peak,
+		.by_pin = opts->sort == SORT_PINNED,
 		.has_older = opts->older_given && opts->older_ns,
 		.has_min_size = opts->min_size != 0,
 		.has_max_size = opts->max_size && opts->max_size != UINT64_MAX,
@@ -727,6 +753,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		err = show_paths(opts, sums, symbols, deadline_ns, &report, &shown);
 	if (!err)
 		err = show_lost_paths(&report, &shown);
+	if (!err)
+		err = show_pinners(&report, &shown);
 	if (!err)
 		err = sort_out_runtime_init(opts, symbols, deadline_ns, grouping, &report, &shown);
 	if (!err && grouping)
@@ -779,6 +807,7 @@ void report_deinit(struct report *report)
 	free(report->summaries);
 	free(report->suspects);
 	free(report->losses);
+	free(report->pinners);
 	for (size_t i = 0; report->sites && i < named_cnt(report); i++)
 		held_by_deinit(&report->sites[i]);
 	free(report->sites);

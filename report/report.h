@@ -88,7 +88,13 @@ struct report {
 	/* The lost paths, merged by program and blamed function. */
 	struct proven_loss *losses;
 	size_t loss_cnt;
-	size_t losses_total;               /* number of sites with lost blocks */
+	size_t losses_total; /* number of sites with lost blocks */
+	/* Sites that pin free memory, if rss_pins_matter(). */
+	const struct report_site *pin_paths;
+	size_t pin_path_cnt;
+	/* The pin paths, merged by program and blamed function. */
+	struct pinner *pinners;
+	size_t pinner_cnt;
 	const struct report_site *holders; /* sites whose blocks point to blocks of shown sites */
 	size_t holder_cnt;
 	size_t judged; /* number of sites whose history is long enough for a verdict */
@@ -121,7 +127,9 @@ struct report {
 	/* Resident memory when it was first known; NULL if it is known for the first time now. */
 	const struct rss *first_rss;
 	const struct rss_past *rss_past; /* resident memory at earlier reports; may be NULL */
-	bool has_older;                  /* --older is given and is not 0 */
+	bool by_pin;     /* the sites are in order of what they pin, if `has_pinned` */
+	bool has_pinned; /* it is known what the sites pin */
+	bool has_older;  /* --older is given and is not 0 */
 	bool has_min_size;
 	bool has_max_size;
 	bool show_allocs;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define GROWTH_MIN (1ULL << 20)
+/* Pinned memory matters if it is at least 1/PINNED_PART of resident memory */
+#define PINNED_PART 10
 
 static const char *const part_names[] = {
 	[RSS_LIVE] = "live",   [RSS_PINNED] = "pinned", [RSS_TRIMMABLE] = "trimmable",
@@ -26,6 +28,12 @@ uint64_t rss_total(const struct rss *rss)
 	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
 		sum += rss->parts[i];
 	return sum;
+}
+
+bool rss_pins_matter(const struct rss *rss)
+{
+	return rss->has_blocks && rss->parts[RSS_PINNED] &&
+	       rss->parts[RSS_PINNED] >= rss_total(rss) / PINNED_PART;
 }
 
 uint64_t rss_kept(const struct rss *rss)

@@ -46,6 +46,18 @@ struct rss {
 	uint64_t outside;
 	/* Used chunks without a block that memleak tracks, by size class (heap_census.h). */
 	struct reach_sum older[HEAP_CLASSES];
+	uint64_t pinned_by_older; /* part of RSS_PINNED that is pinned by those chunks */
+};
+
+#define RSS_PINNERS_MAX 64
+
+/* The sites whose blocks pin most free memory, the largest first. */
+struct rss_pinners {
+	struct rss_pinner {
+		uint32_t site;  /* index into the sites of the snapshot */
+		uint64_t bytes; /* free bytes on the pages of the site's blocks */
+	} items[RSS_PINNERS_MAX];
+	size_t cnt;
 };
 
 /* Maximum number of points of a run. When it is reached, every second point is dropped. */
@@ -64,6 +76,12 @@ void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *
 struct reach_sum rss_older(const struct rss *rss);
 
 uint64_t rss_total(const struct rss *rss);
+
+/*
+ * True if it matters who pins memory: RSS_PINNED is at least a tenth of resident memory, and the
+ * blocks are known.
+ */
+bool rss_pins_matter(const struct rss *rss);
 
 /* Returns the free bytes that glibc keeps: the sum of RSS_PINNED, RSS_TRIMMABLE and RSS_TOP. */
 uint64_t rss_kept(const struct rss *rss);

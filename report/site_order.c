@@ -52,6 +52,8 @@ static int compare(const void *left, const void *right, void *arg)
 
 	if (!diff && *order == SORT_SCORE)
 		diff = ORDER(score_of(b), score_of(a));
+	if (!diff && *order == SORT_PINNED)
+		diff = ORDER(b->site->pinned_bytes, a->site->pinned_bytes);
 	if (!diff && *order == SORT_COUNT)
 		diff = ORDER(b->site->count, a->site->count);
 	if (!diff && (*order == SORT_GROWTH || *order == SORT_SCORE))
@@ -143,4 +145,22 @@ int site_order_losses(const struct candidate *candidates, size_t cnt, size_t *re
 		      struct candidate **ret)
 {
 	return choose(candidates, cnt, is_loss, by_loss, ret_cnt, ret);
+}
+
+static bool is_pinner(const struct candidate *candidate)
+{
+	return candidate->site->pinned_bytes;
+}
+
+static int by_pinned(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	return ORDER(b->site->pinned_bytes, a->site->pinned_bytes) ?: by_size(a, b);
+}
+
+int site_order_pinners(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
+		       struct candidate **ret)
+{
+	return choose(candidates, cnt, is_pinner, by_pinned, ret_cnt, ret);
 }

@@ -50,4 +50,8 @@ int site_order_companions(const struct candidate *candidates, size_t cnt, size_t
 int site_order_losses(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 		      struct candidate **ret);
 
+/* Selects the candidates that pin free memory. Those that pin most come first. */
+int site_order_pinners(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
+		       struct candidate **ret);
+
 #endif

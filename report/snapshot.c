@@ -70,6 +70,7 @@ void site_add_sums(struct site *sum, const struct site *site)
 		sum->oldest_ns = site->oldest_ns;
 	if (site->newest_ns < sum->newest_ns)
 		sum->newest_ns = site->newest_ns;
+	sum->pinned_bytes += site->pinned_bytes;
 	reach_add(&sum->reach, &site->reach);
 }
 

@@ -112,6 +112,8 @@ struct site {
 	struct block largest;   /* the largest block; not known with -C */
 	struct site_origin origin;
 	struct site_reach reach; /* results of a proof; all 0 without a proof */
+	/* Free heap memory that stays resident because of the blocks; 0 if not known (rss.h). */
+	uint64_t pinned_bytes;
 };
 
 /* A row of the table of --summary, for one process. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Merges paths by program and blamed function, and adds up how fast they grow. A path is the stack
- * of a site that seems to leak.
+ * Merges paths by program and blamed function, and adds up how fast they grow, what they have lost,
+ * or what they pin.
  */
 #include "report/suspects.h"
 
@@ -236,6 +236,34 @@ int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t
 	qsort(losses, merged, sizeof(*losses), by_lost_bytes);
 	*ret_cnt = merged < most ? merged : most;
 	*ret = losses;
+	return 0;
+}
+
+static int by_pinned_bytes(const void *left, const void *right)
+{
+	const struct pinner *a = left, *b = right;
+
+	return ORDER(b->bytes, a->bytes) ?: ORDER(a->site->site->id, b->site->site->id);
+}
+
+int pinners_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
+		 struct pinner **ret)
+{
+	struct pinner *pinners = calloc(cnt + 1, sizeof(*pinners));
+	size_t merged = 0;
+
+	if (!pinners)
+		return -ENOMEM;
+	for (size_t i = 0, at; i < cnt; i++) {
+		for (at = 0; at < merged && !are_one(pinners[at].site, &paths[i]); at++)
+			;
+		if (at == merged)
+			pinners[merged++] = (struct pinner){.site = &paths[i]};
+		pinners[at].bytes += paths[i].site->pinned_bytes;
+	}
+	qsort(pinners, merged, sizeof(*pinners), by_pinned_bytes);
+	*ret_cnt = merged < most ? merged : most;
+	*ret = pinners;
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Merges paths by program and blamed function. A path is the stack of a site that seems to leak or
- * has lost blocks.
+ * Merges paths by program and blamed function. A path is the stack of a site that seems to leak,
+ * has lost blocks, or pins free memory.
  */
 #ifndef REPORT_SUSPECTS_H
 #define REPORT_SUSPECTS_H
@@ -40,6 +40,12 @@ struct proven_loss {
 	uint64_t for_ns;          /* time since the first of these blocks was found lost */
 };
 
+/* Free memory pinned by all paths with the same blamed function. */
+struct pinner {
+	const struct report_site *site; /* the path that pins most */
+	uint64_t bytes;                 /* pinned bytes of all paths */
+};
+
 /* Amounts that suspects are compared with. A suspect that is tiny in comparison is not reported. */
 struct trifle_scale {
 	uint64_t held_bytes;
@@ -64,6 +70,13 @@ int suspects_init(const struct report_site *paths, size_t cnt, const struct trif
  */
 int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		struct proven_loss **ret);
+
+/*
+ * Merges cnt paths that pin memory, sorted by what they pin, into at most `most` pinners, the
+ * largest first. The pinners point into paths; *ret is to be freed. Returns 0 or -ENOMEM.
+ */
+int pinners_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
+		 struct pinner **ret);
 
 /* True if a path is one of those that were merged into a suspect. */
 bool suspect_has(const struct suspect *suspect, const struct report_site *path);

@@ -97,9 +97,11 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	struct part inherited = {0};
 	uint64_t bytes = 0;
 
-	/* A proof has results for all blocks of a stack together, not for each thread. */
-	if (end - first < split->snap->sites[split->blocks[first]->site].count)
+	/* Proof and heap have results for all blocks of a stack, not for each thread. */
+	if (end - first < split->snap->sites[split->blocks[first]->site].count) {
 		site.reach = (struct site_reach){0};
+		site.pinned_bytes = 0;
+	}
 	site.largest = (struct block){0};
 	site.ages = (struct ages){0};
 	memset(site.kept, 0, sizeof(site.kept));

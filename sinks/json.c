@@ -163,6 +163,8 @@ static void write_site_keys(struct json_writer *json, const struct report *repor
 	json_unsigned(json, "count", site->count);
 	write_errors(json, report, site->bytes_variance, site->count_variance);
 	write_inherited(json, site->inherited_bytes, site->inherited_count);
+	if (site->pinned_bytes)
+		json_unsigned(json, "pinned_bytes", site->pinned_bytes);
 	write_age(json, "oldest_ns", site->oldest_ns);
 	write_age(json, "newest_ns", site->newest_ns);
 	write_growth(json, shown->growth_bytes, shown->growth_count);

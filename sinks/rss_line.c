@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the parts of resident memory. Parts below one per cent are combined at the end of the
- * line.
+ * Writes the parts of resident memory, and whose blocks pin it. Parts below one per cent are
+ * combined at the end of the line.
  */
 #include "sinks/rss_line.h"
 
 #include "sinks/text_part.h"
+#include "sinks/verdict_line.h"
 
 #define SMALL_PART 100
 
@@ -254,6 +255,41 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 		write_others(out, rss, !first);
 }
 
+void rss_write_pinners(const struct text_part *part)
+{
+	const struct report *report = part->report;
+	const struct rss *rss = report->rss;
+	const char *between = "pinned by ";
+	bool has_function = false;
+
+	for (size_t i = 0; i < report->pinner_cnt; i++) {
+		const struct pinner *pinner = &report->pinners[i];
+
+		if (pinner->bytes < rss->parts[RSS_PINNED] / SMALL_PART)
+			break;
+		fputs(between, part->out);
+		between = ", ";
+		has_function = true;
+		if (pinner->site->site->frame_cnt)
+			verdict_write_function(part->out, pinner->site, pinner->site->blamed);
+		else
+			fputs("an unknown stack", part->out);
+		fputs(": ", part->out);
+		write_amount(part->out, pinner->bytes, "");
+	}
+	if (rss && rss_pins_matter(rss) &&
+	    rss->pinned_by_older >= rss->parts[RSS_PINNED] / SMALL_PART && rss->pinned_by_older) {
+		fprintf(part->out, "%sblocks older than this trace: ", between);
+		between = ", ";
+		write_amount(part->out, rss->pinned_by_older, "");
+	}
+	if (*between == ',')
+		fputs(has_function && !report->by_pin ? " (--by pin)\n" : "\n", part->out);
+	else if (report->by_pin && !report->has_pinned)
+		fputs("what the blocks pin is not known yet: stacks are in order of size\n",
+		      part->out);
+}
+
 static void write_json_older(struct json_writer *json, const struct rss *rss)
 {
 	const struct reach_sum sum = rss_older(rss);
@@ -289,6 +325,7 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 	if (rss->has_blocks) {
 		json_unsigned(json, "others_tracked", rss->outside);
 		json_unsigned(json, "others_keep_at_most", rss_others_keep(rss));
+		json_unsigned(json, "pinned_by_older", rss->pinned_by_older);
 		write_json_older(json, rss);
 	}
 	json_end_object(json);

@@ -9,6 +9,7 @@
 
 #include "report/rss.h"
 #include "sinks/json_writer.h"
+#include "sinks/text_part.h"
 
 /*
  * Writes the line for `rss`, and the changes since `first`, which has the values from when resident
@@ -28,5 +29,11 @@ void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes);
  * arenas.
  */
 void rss_write_json(struct json_writer *json, const struct rss *rss);
+
+/*
+ * Writes the functions whose blocks pin most free memory, and how much they pin, if
+ * rss_pins_matter().
+ */
+void rss_write_pinners(const struct text_part *part);
 
 #endif

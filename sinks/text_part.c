@@ -709,6 +709,13 @@ static void write_site_sums(const struct text_part *part, const struct report_si
 	}
 	fputs(part->indent, part->out);
 	text_write_held_in_blocks(part, site->bytes, site->count);
+	if (part->report && (part->report->pinner_cnt || part->report->by_pin) &&
+	    site->pinned_bytes) {
+		char pinned[AMOUNT_TEXT_SIZE];
+
+		text_amount((double)site->pinned_bytes, pinned);
+		fprintf(part->out, ", pins %s", pinned);
+	}
 	if (shown->depth_cnt)
 		fprintf(part->out,
 			", the sum of %zu listed stacks that differ in recursion depth alone",

@@ -111,6 +111,29 @@ def test_other_allocators(t, name):
         raise Failure(memory)
 
 
+def test_pinned(t):
+    """Says whose blocks pin free memory, and how much each function's blocks pin."""
+    program = t.program("pins")
+    path = t.tmp / "recording"
+    memleak = t.memleak("--by", "pin", "--record", path, "-o", "0", "-p", str(program.pid),
+                        "3600").ready()
+    pinned = int(program.go().facts["pinned"][0])
+    memleak.stop()
+    report = last_report(t, path)
+    sites = {owner(site): site.get("pinned_bytes", 0) for site in report["sites"]}
+    memory = report["memory"]
+    shares = {"pin_most": 0.6 * pinned, "pin_some": 0.2 * pinned}
+    for name, share in shares.items():
+        if not is_near(sites[name], share):
+            raise Failure(f"{name} pins {share} of {pinned}: {memory}, {sites}")
+    if not is_near(memory["pinned_by_older"], 0.2 * pinned):
+        raise Failure(f"older blocks pin a fifth of {pinned}: {memory}")
+    wanted("order", [owner(site) for site in report["sites"]][:2], ["pin_most", "pin_some"])
+    if not re.search(r"^pinned by pin_most \S*pins.c:\d+: 18\.\d MiB, pin_some \S*pins.c:\d+: "
+                     r"6\.\d MiB, blocks older than this trace: 6\.\d MiB \(--by pin\)$", memleak.out.text, re.M):
+        raise Failure(memleak.out.text)
+
+
 def watch(t, scene, verdict):
     """Starts the program's change after the first report; returns the report with this verdict."""
     program = t.program("keeps", scene)

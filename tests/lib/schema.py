@@ -290,6 +290,8 @@ def check_memory(report):
     for key in ("bytes", "count") if older else ():
         require(older[key] == sum(row[key] for row in older["classes"]),
                 f"classes of older blocks do not add up: {older}")
+    require(memory.get("pinned_by_older", 0) <= memory["pinned"],
+            f"older blocks pin more than all blocks together: {memory}")
 
 
 def check_census(report):

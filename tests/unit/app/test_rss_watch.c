@@ -20,6 +20,7 @@
 static struct {
 	unsigned int begun, stopped;
 	int result; /* of rss_take() */
+	struct rss_pinners pinners;
 } reader;
 
 int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns)
@@ -31,11 +32,13 @@ int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns)
 	return 0;
 }
 
-int rss_take(uint64_t deadline_ns, struct rss *ret)
+int rss_take(uint64_t deadline_ns, struct rss *ret, struct rss_pinners *ret_pinners)
 {
 	(void)deadline_ns;
-	if (!reader.result)
+	if (!reader.result) {
 		*ret = (struct rss){.parts = {[RSS_LIVE] = 1}};
+		*ret_pinners = reader.pinners;
+	}
 	return reader.result;
 }
 
@@ -55,6 +58,7 @@ static int set_up(void **state)
 	watch = (struct rss_watch){0};
 	tally = (struct process_tally){.process = &process, .footprint.is_known = true};
 	reader.begun = reader.stopped = 0;
+	reader.pinners.cnt = 0;
 	reader.result = -ETIMEDOUT;
 	*state = &watch;
 	return 0;
@@ -119,11 +123,36 @@ static void another_process(void **state)
 	assert_int_equal(reader.begun, 2);
 }
 
+/* Pinned bytes are added to a later snapshot, whose sites have other indexes. */
+static void pinners(void **state)
+{
+	struct rss_watch *watch = *state;
+	struct site then[] = {{.id = 5}, {.id = 6}, {.id = 7}};
+	struct site now[] = {{.id = 7}, {.id = 8}, {.id = 6}};
+	struct snapshot first = snap, second = snap;
+
+	first.sites = then;
+	second.sites = now;
+	first.site_cnt = second.site_cnt = 3;
+	rss_watch_begin(watch, &first, false, true);
+	rss_watch_finish(watch, &first, 0);
+	reader.result = 0;
+	reader.pinners = (struct rss_pinners){.items = {{2, 3000}, {0, 2000}, {1, 1000}, {99, 500}},
+					      .cnt = 4};
+	rss_watch_begin(watch, &second, false, true);
+	rss_watch_finish(watch, &second, 0);
+	assert_int_equal(now[0].pinned_bytes, 3000);
+	assert_int_equal(now[1].pinned_bytes, 0);
+	assert_int_equal(now[2].pinned_bytes, 1000);
+	rss_watch_deinit(watch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(late_result, set_up),
 		cmocka_unit_test_setup(stale_result, set_up),
+		cmocka_unit_test_setup(pinners, set_up),
 		cmocka_unit_test_setup(no_result, set_up),
 		cmocka_unit_test_setup(another_process, set_up),
 	};

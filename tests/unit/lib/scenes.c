@@ -106,6 +106,43 @@ static const uint64_t allocator_stack[] = {0x7f000014da9c, 0x7f0000099e0e};
 
 static struct site plain_sites[] = {SMALL, BIG};
 
+static struct site pinning_sites[] = {
+	{.id = 0x9f3c000000000001,
+	 .process = &leak,
+	 .bytes = 80,
+	 .count = 5,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(small_stack),
+	 .pinned_bytes = 5 << 20},
+	{.id = 2,
+	 .process = &leak,
+	 .bytes = 5242880,
+	 .count = 5,
+	 AGES(600 * MS, 4900 * MS),
+	 STACK(big_stack),
+	 .pinned_bytes = 100},
+	{.id = 3,
+	 .process = &leak,
+	 .bytes = 400,
+	 .count = 4,
+	 AGES(5000 * MS, 5040 * MS),
+	 STACK(cxx_stack),
+	 .pinned_bytes = 1 << 20},
+	{.id = 4,
+	 .process = &leak,
+	 .bytes = 40,
+	 .count = 1,
+	 AGES(5000 * MS, 5000 * MS),
+	 .end = STACK_END_UNKNOWN,
+	 .pinned_bytes = 200 << 10},
+};
+static struct process_tally pinning_tally = {
+	.process = &leak,
+	.rss = {.parts = {[RSS_LIVE] = 6 << 20, [RSS_PINNED] = 9 << 20, [RSS_FILES] = 1 << 20},
+		.arenas = 1,
+		.has_blocks = true,
+		.pinned_by_older = 3 << 20}};
+
 static struct site descriptor_sites[] = {
 	{.id = 1,
 	 .kind = KIND_DESCRIPTOR,
@@ -879,6 +916,9 @@ const struct scene scenes[] = {
 	{.name = "frames", .opts.top = 10, .snap = SNAPSHOT(frame_sites)},
 	{.name = "recursion", .opts.top = 10, .snap = SNAPSHOT(recursive_sites)},
 	{.name = "kinds", .opts.top = 10, .snap = SNAPSHOT(kind_sites)},
+	{.name = "pinned",
+	 .opts = {.top = 10, .sort = SORT_PINNED},
+	 .snap = SNAPSHOT(pinning_sites, .tallies = &pinning_tally, .tally_cnt = 1)},
 	{.name = "terminal", .opts.top = 10, .snap = SNAPSHOT(kind_sites), .rows = 24},
 	{.name = "terminal-notes",
 	 .opts.top = 10,

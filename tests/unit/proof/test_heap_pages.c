@@ -21,26 +21,32 @@ struct sums {
 	uint64_t live;
 	uint64_t rest[RSS_PART_CNT];
 	uint64_t last;
+	size_t owners;
+	uint64_t pinned[3]; /* by owner */
 };
 
-static void add_page(void *arg, uint64_t addr, uint64_t live_bytes, enum rss_part rest)
+static void add_page(void *arg, const struct heap_page *page)
 {
 	struct sums *sums = arg;
 
-	assert_int_equal(addr % PAGE, 0);
-	assert_true(addr > sums->last);
-	assert_true(live_bytes <= PAGE);
-	sums->last = addr;
-	sums->live += live_bytes;
-	sums->rest[rest] += PAGE - live_bytes;
+	assert_int_equal(page->addr % PAGE, 0);
+	assert_true(page->addr > sums->last);
+	assert_true(page->live_bytes <= PAGE);
+	sums->last = page->addr;
+	sums->live += page->live_bytes;
+	sums->rest[page->rest] += PAGE - page->live_bytes;
+	sums->owners += page->owner_cnt;
+	for (size_t i = 0; page->rest == RSS_PINNED && i < page->owner_cnt; i++)
+		sums->pinned[page->owners[i]] += (PAGE - page->live_bytes) / page->owner_cnt;
 }
 
 /* Adds a chunk, as a census would. The size in bytes includes the header. */
-static uint64_t add(struct heap_pages *pages, uint64_t at, uint64_t bytes, enum chunk_state state)
+static uint64_t add(struct heap_pages *pages, uint64_t at, uint64_t bytes, enum chunk_state state,
+		    uint32_t owner)
 {
 	const struct chunk chunk = {.addr = at + 16, .size = bytes - 8, .state = state};
 
-	heap_pages_add(pages, &chunk);
+	heap_pages_add(pages, &chunk, owner);
 	return at + bytes;
 }
 
@@ -52,18 +58,43 @@ static void parts_of_pages(void **state)
 	uint64_t at = HEAP;
 
 	(void)state;
-	at = add(&pages, at, PAGE, CHUNK_USED);
-	at = add(&pages, at, PAGE / 2, CHUNK_FREE);
-	at = add(&pages, at, PAGE / 2, CHUNK_USED);
-	at = add(&pages, at, 4 * PAGE, CHUNK_FREE); /* the page with the header cannot be trimmed */
-	at = add(&pages, at, 4 * PAGE, CHUNK_USED);
-	heap_pages_add(&pages, &end);
+	at = add(&pages, at, PAGE, CHUNK_USED, 1);
+	at = add(&pages, at, PAGE / 2, CHUNK_FREE, HEAP_PAGE_NO_OWNER);
+	at = add(&pages, at, PAGE / 2, CHUNK_USED, 2);
+	/* the page with the header cannot be trimmed */
+	at = add(&pages, at, 4 * PAGE, CHUNK_FREE, HEAP_PAGE_NO_OWNER);
+	at = add(&pages, at, 4 * PAGE, CHUNK_USED, 1);
+	heap_pages_add(&pages, &end, HEAP_PAGE_NO_OWNER);
 	heap_pages_end(&pages);
 	assert_int_equal(sums.live, PAGE + PAGE / 2 + 4 * PAGE);
 	assert_int_equal(sums.rest[RSS_PINNED], PAGE / 2 + PAGE);
 	assert_int_equal(sums.rest[RSS_TRIMMABLE], 3 * PAGE);
 	assert_int_equal(sums.rest[RSS_TOP], 3 * PAGE);
 	assert_int_equal(sums.last, HEAP + 12 * PAGE);
+	assert_int_equal(sums.owners, 1 + 1 + 4);
+	assert_int_equal(sums.pinned[1], 0);
+	assert_int_equal(sums.pinned[2], PAGE / 2);
+}
+
+/* The free bytes of a page are shared by all blocks on it. */
+static void pinned_by_several(void **state)
+{
+	struct sums sums = {0};
+	struct heap_pages pages = {.page_size = PAGE, .visit = add_page, .arg = &sums};
+	uint64_t at = HEAP;
+
+	(void)state;
+	at = add(&pages, at, 1024, CHUNK_USED, 1);
+	at = add(&pages, at, 1024, CHUNK_FREE, HEAP_PAGE_NO_OWNER);
+	at = add(&pages, at, 512, CHUNK_USED, 1);
+	at = add(&pages, at, 1024, CHUNK_FREE, HEAP_PAGE_NO_OWNER);
+	at = add(&pages, at, 512, CHUNK_USED, 2);
+	for (size_t i = 0; i < 1024; i++)
+		at = add(&pages, at, 32, CHUNK_USED, 0);
+	heap_pages_end(&pages);
+	assert_int_equal(sums.pinned[1], 2048 / 3 * 2);
+	assert_int_equal(sums.pinned[2], 2048 / 3);
+	assert_int_equal(sums.pinned[0], 0);
 }
 
 static void sizes_of_mappings(void **state)
@@ -101,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_pages),
+		cmocka_unit_test(pinned_by_several),
 		cmocka_unit_test(sizes_of_mappings),
 	};
 

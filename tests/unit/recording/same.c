@@ -162,6 +162,7 @@ static void same_site(const struct site *a, const struct site *b)
 	assert_int_equal(a->origin.several_caches, b->origin.several_caches);
 	assert_int_equal(a->origin.reclaimable, b->origin.reclaimable);
 	assert_int_equal(a->origin.unseen_frees, b->origin.unseen_frees);
+	assert_int_equal(a->pinned_bytes, b->pinned_bytes);
 	same_reach(a, &a->reach, &b->reach);
 	assert_int_equal(a->frame_cnt, b->frame_cnt);
 	assert_memory_equal(a->frames, b->frames, a->frame_cnt * sizeof(*a->frames));

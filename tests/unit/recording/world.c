@@ -182,6 +182,7 @@ static void world_change_site(struct world *world, struct world_site *at)
 	site->origin.several_pids = world_random(world, 2);
 	site->origin.several_caches = world_random(world, 2);
 	site->origin.reclaimable = world_random(world, 2);
+	site->pinned_bytes = world_random(world, 1 << 30);
 	site->origin.unseen_frees = (uint64_t)site->origin.last_pid * 7;
 	world_change_reach(world, &site->reach);
 	if (world->what & RECORDING_AGES)
@@ -277,6 +278,7 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 	snap->tallies->rss.arenas = number % 5;
 	snap->tallies->rss.torn_arenas = number % 3;
 	snap->tallies->rss.has_blocks = number % 2;
+	snap->tallies->rss.pinned_by_older = number % 7;
 	if (number % 2)
 		snap->tallies->rss.older[number % HEAP_CLASSES] = (struct reach_sum){number, 1};
 }

@@ -37,15 +37,19 @@ static void copy_snapshot(const struct snapshot *snap, struct snapshot *ret)
 	ret->sites = calloc(snap->site_cnt + 1, sizeof(*ret->sites));
 	ret->blocks = calloc(snap->block_cnt + 1, sizeof(*ret->blocks));
 	ret->summaries = calloc(snap->summary_cnt + 1, sizeof(*ret->summaries));
+	ret->tallies = calloc(snap->tally_cnt + 1, sizeof(*ret->tallies));
 	assert_non_null(ret->sites);
 	assert_non_null(ret->blocks);
 	assert_non_null(ret->summaries);
+	assert_non_null(ret->tallies);
 	for (size_t i = 0; i < snap->site_cnt; i++)
 		ret->sites[i] = snap->sites[i];
 	for (size_t i = 0; i < snap->block_cnt; i++)
 		ret->blocks[i] = snap->blocks[i];
 	for (size_t i = 0; i < snap->summary_cnt; i++)
 		ret->summaries[i] = snap->summaries[i];
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		ret->tallies[i] = snap->tallies[i];
 	assert_int_equal(snapshot_own(ret), 0);
 }
 
