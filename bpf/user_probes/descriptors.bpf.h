@@ -7,6 +7,11 @@
  * System calls are traced instead of functions of the C library, because the library itself makes
  * many system calls. The loader finds descriptors that no traced call opens (io_uring, ioctl()) in
  * /proc.
+ *
+ * From Linux 7.0 on, a task can be preempted while it runs a program for a system call. Until it
+ * continues, the kernel skips this program for all other tasks on the CPU. There, each program has
+ * a second one, which handles the events that the first one has missed. Descriptors of events that
+ * both have missed are found in /proc, too.
  */
 #ifndef BPF_USER_PROBES_DESCRIPTORS_BPF_H
 #define BPF_USER_PROBES_DESCRIPTORS_BPF_H
@@ -119,8 +124,7 @@ static __always_inline void fd_close_range(const struct memleak_target *target, 
 	}
 }
 
-SEC("?raw_tp/sys_enter")
-int fd_call_enter(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int fd_enter(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 call = fd_call_of(ctx->args[1]);
 	void *regs = (void *)ctx->args[0];
@@ -137,6 +141,19 @@ int fd_call_enter(struct bpf_raw_tracepoint_args *ctx)
 		fd_close_range(target, arch_syscall_argument(regs, 0),
 			       arch_syscall_argument(regs, 1));
 	return 0;
+}
+
+SEC("?raw_tp/sys_enter")
+int fd_call_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	return fd_enter(ctx);
+}
+
+/* Closes what fd_call_enter() has missed; closing again does nothing. */
+SEC("?raw_tp/sys_enter")
+int fd_call_enter_second(struct bpf_raw_tracepoint_args *ctx)
+{
+	return fd_enter(ctx);
 }
 
 /*
@@ -317,7 +334,22 @@ static __always_inline bool fd_capture(struct bpf_raw_tracepoint_args *ctx,
 	return thread->chosen;
 }
 
-static __always_inline int fd_return(struct bpf_raw_tracepoint_args *ctx, bool by_vma)
+/* True if fd_call_return() has handled this event. */
+static __always_inline bool fd_event__is_handled(const struct bpf_raw_tracepoint_args *ctx)
+{
+	struct thread_state *thread = thread__find();
+
+	if (!thread || thread->fd_event != (__u64)ctx)
+		return false;
+	thread->fd_event = 0;
+	return true;
+}
+
+/* Which of the programs for the end of a system call runs */
+enum fd_return_program { FD_RETURN_FIRST, FD_RETURN_SECOND, FD_RETURN_BY_VMA };
+
+static __always_inline int fd_return(struct bpf_raw_tracepoint_args *ctx,
+				     enum fd_return_program which)
 {
 	__u32 call = fd_call_of(arch_syscall_number((void *)ctx->args[0]));
 	__s64 result = ctx->args[1];
@@ -326,8 +358,12 @@ static __always_inline int fd_return(struct bpf_raw_tracepoint_args *ctx, bool b
 	if (call < MEMLEAK_FD_NEW || result < 0 || !fd_target() || !tracking ||
 	    !fd_count_new(ctx->args[0], call, result))
 		return 0;
+	if (which == FD_RETURN_SECOND && fd_event__is_handled(ctx))
+		return 0;
 	thread = thread__get(MEMLEAK_ANY_BINDING);
-	if (thread && fd_capture(ctx, thread, by_vma))
+	if (thread && which == FD_RETURN_FIRST)
+		thread->fd_event = (__u64)ctx;
+	if (thread && fd_capture(ctx, thread, which == FD_RETURN_BY_VMA))
 		fd_keep_new(ctx->args[0], call, result);
 	return 0;
 }
@@ -335,14 +371,20 @@ static __always_inline int fd_return(struct bpf_raw_tracepoint_args *ctx, bool b
 SEC("?raw_tp/sys_exit")
 int fd_call_return(struct bpf_raw_tracepoint_args *ctx)
 {
-	return fd_return(ctx, false);
+	return fd_return(ctx, FD_RETURN_FIRST);
+}
+
+SEC("?raw_tp/sys_exit")
+int fd_call_return_second(struct bpf_raw_tracepoint_args *ctx)
+{
+	return fd_return(ctx, FD_RETURN_SECOND);
 }
 
 /* Walks stacks that lead through code known only from the kernel's VMAs. */
 SEC("?raw_tp/sys_exit")
 int fd_call_return_by_vma(struct bpf_raw_tracepoint_args *ctx)
 {
-	return fd_return(ctx, true);
+	return fd_return(ctx, FD_RETURN_BY_VMA);
 }
 
 #endif

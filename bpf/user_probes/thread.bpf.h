@@ -97,6 +97,9 @@ struct thread_state {
 	__u64 free_addr; /* address to be freed; 0 if the walk is for the call in progress */
 	__u64 free_size;
 	bool event_by_vma; /* the walk with the kernel's VMAs is only for a -tt event */
+
+	/* --fds: arguments of the event that fd_call_return() has handled most recently */
+	__u64 fd_event;
 };
 
 struct {

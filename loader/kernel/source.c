@@ -512,7 +512,7 @@ static int set_up(struct kernel_source *source, struct symbolizer *symbolizer, c
 			   .blocks_have_pids = !pid_cnt && !options_want_threads(source->opts)},
 		.object = source->programs.object,
 		.skip_frames = skip_frames,
-		.is_second = kernel_programs_is_second,
+		.may_miss = kernel_programs_is_second,
 	};
 	return tracker_init(&source->tracker, source->programs.stack_depth,
 			    source->programs.switches.stack_watch);

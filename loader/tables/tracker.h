@@ -45,10 +45,11 @@ struct tracker {
 			const struct memleak_block *block);
 	struct descendants *descendants; /* inherited blocks; NULL if images inherit none */
 	/*
-	 * True for a program that runs second for an event: if the first program has missed the
-	 * event, the second one handles it and counts it as rescued.
+	 * True for a program whose missed events are not lost. Such a program runs second for an
+	 * event, and counts those that it handles because the first program has missed them as
+	 * rescued; or the loader finds what the program has missed.
 	 */
-	bool (*is_second)(const struct bpf_program *prog);
+	bool (*may_miss)(const struct bpf_program *prog);
 	uint64_t recursion;    /* number of events that no program handled, as of the last report */
 	int64_t missed_before; /* number of events missed before tracking began, during attaching */
 	uint64_t page_offset;  /* offset that reports add to the addresses of pages */

@@ -29,7 +29,7 @@ static uint64_t recursion_misses(const struct tracker *tracker)
 
 	bpf_object__for_each_program(prog, tracker->object)
 	{
-		if (!tracker->is_second(prog))
+		if (!tracker->may_miss(prog))
 			misses += program_recursion_misses(prog);
 	}
 	return misses;

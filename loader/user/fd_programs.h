@@ -3,14 +3,18 @@
 #ifndef LOADER_USER_FD_PROGRAMS_H
 #define LOADER_USER_FD_PROGRAMS_H
 
+#include <stdbool.h>
+
 #include "options/options.h"
 
 struct bpf_link;
+struct bpf_program;
 struct user_bpf;
 
+#define FD_PROGRAM_CNT 4
+
 struct fd_programs {
-	struct bpf_link *enter;
-	struct bpf_link *leave;
+	struct bpf_link *links[FD_PROGRAM_CNT];
 };
 
 /* Configures the programs and maps before they are loaded. Returns 0 or a negative errno. */
@@ -21,5 +25,8 @@ int fd_programs_prepare(const struct options *opts, struct user_bpf *skel);
  */
 int fd_programs_attach(struct fd_programs *programs, const struct user_bpf *skel);
 void fd_programs_detach(struct fd_programs *programs);
+
+/* True if a program is one of --fds. What these have missed is found in /proc. */
+bool fd_programs_have(const struct bpf_program *program);
 
 #endif

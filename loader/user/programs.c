@@ -351,6 +351,11 @@ int user_programs_init(struct user_programs *programs, const struct options *opt
 	return err;
 }
 
+static bool may_miss(const struct bpf_program *program)
+{
+	return lifecycle_is_second(program) || fd_programs_have(program);
+}
+
 int user_programs_load(struct user_programs *programs, const struct target_filter *filter,
 		       size_t process_cnt, int (*choose)(void *arg, struct user_context *ctx),
 		       void *arg)
@@ -364,7 +369,7 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 	tracker->walker.opts = programs->ctx.opts;
 	tracker->object = programs->ctx.skel->obj;
 	tracker->walker.space = SPACE_USER;
-	tracker->is_second = lifecycle_is_second;
+	tracker->may_miss = may_miss;
 	err = tracker_init(tracker, tracker->walker.opts->stack_depth, &skel->bss->stack_watch);
 	tracker->reading = &skel->bss->reading;
 	if (!err && skel->rodata->config.grows)
