@@ -170,8 +170,6 @@ static struct account *make_account(int *ret_fd)
 	account->pid = (uint32_t)system_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	account->began_ns = *epoch_ns(account, 0) = system_ns();
 	call_tree_begin(account);
-	/* memleak may find the file as soon as it has its magic number */
-	__atomic_store_n(&account->magic, ACCOUNT_MAGIC, __ATOMIC_RELEASE);
 	*ret_fd = (int)fd;
 	return account;
 }
@@ -266,6 +264,8 @@ static bool begin(const struct orders *orders)
 	if (orders->follow && orders->socket)
 		forks_follow();
 	forks_describe(account);
+	/* From now on, memleak can find the account in /proc. */
+	__atomic_store_n(&account->magic, ACCOUNT_MAGIC, __ATOMIC_RELEASE);
 	put_away(fd, orders->socket && send_account(orders->socket, fd));
 	open_gate(account);
 	return true;
