@@ -497,8 +497,11 @@ static void count_verdicts(const struct sums *sums, const struct shown *shown,
 		report->pending_bytes += shown->candidates[i].site->bytes;
 	}
 	if (!report->pending) {
-		report->pending_bytes = largest_pending_sum(sums->callers, report);
-		report->pending = report->pending_bytes > 0;
+		uint64_t bytes = largest_pending_sum(sums->callers, report);
+
+		report->pending = bytes > 0;
+		/* If there are suspects, the sum may be theirs. */
+		report->pending_bytes = shown->path_cnt ? 0 : bytes;
 	}
 }
 

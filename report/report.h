@@ -108,7 +108,7 @@ struct report {
 	 */
 	size_t pending;
 	size_t pending_freed;   /* number of pending sites that free blocks */
-	uint64_t pending_bytes; /* total bytes of the pending sites */
+	uint64_t pending_bytes; /* total bytes of the pending sites, or of a pending sum */
 	struct runtime_init runtime_init;
 	/* Index of the first shown site that is runtime initialisation. */
 	size_t runtime_init_from;
