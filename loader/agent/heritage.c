@@ -16,7 +16,7 @@
  * Maximum number of awaited children: forked children whose accounts have not arrived. Accounts
  * usually arrive immediately. If there are more awaited children, the oldest are dropped.
  */
-#define AWAITED_MOST 256
+#define AWAITED_MOST 4096
 /* Maximum number of mappings stored for all awaited children. */
 #define AWAITED_RANGES_MOST (1U << 20)
 

@@ -84,9 +84,11 @@ static int inherit_mappings(struct lineage *lineage, struct agent_process *paren
 		return err;
 	/*
 	 * A thread of the parent may still be writing an event that precedes the fork: try again
-	 * later.
+	 * later. Until then, the child's own events wait, so do not wait for a parent that has
+	 * ended.
 	 */
-	if (err && parent && clock_ns(CLOCK_MONOTONIC) < child->view.forked_ns + LINEAGE_ARRIVAL_NS)
+	if (err && parent && !parent->ended &&
+	    clock_ns(CLOCK_MONOTONIC) < child->view.forked_ns + LINEAGE_ARRIVAL_NS)
 		return 0;
 	lineage->mappings_lost += err != 0;
 	child->awaited_parent = 0;
