@@ -151,7 +151,7 @@ int fd_call_enter(struct bpf_raw_tracepoint_args *ctx)
 
 /* Closes what fd_call_enter() has missed; closing again does nothing. */
 SEC("?raw_tp/sys_enter")
-int fd_call_enter_second(struct bpf_raw_tracepoint_args *ctx)
+int fd_second_enter(struct bpf_raw_tracepoint_args *ctx)
 {
 	return fd_enter(ctx);
 }
@@ -375,7 +375,7 @@ int fd_call_return(struct bpf_raw_tracepoint_args *ctx)
 }
 
 SEC("?raw_tp/sys_exit")
-int fd_call_return_second(struct bpf_raw_tracepoint_args *ctx)
+int fd_second_return(struct bpf_raw_tracepoint_args *ctx)
 {
 	return fd_return(ctx, FD_RETURN_SECOND);
 }

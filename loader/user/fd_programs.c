@@ -38,8 +38,8 @@ int fd_programs_prepare(const struct options *opts, struct user_bpf *skel)
 	err |= bpf_map__set_max_entries(skel->maps.closed_fds, CLOSED_MAX);
 	err |= bpf_program__set_autoload(skel->progs.fd_call_enter, true);
 	err |= bpf_program__set_autoload(skel->progs.fd_call_return, true);
-	err |= bpf_program__set_autoload(skel->progs.fd_call_enter_second, are_preempted());
-	err |= bpf_program__set_autoload(skel->progs.fd_call_return_second, are_preempted());
+	err |= bpf_program__set_autoload(skel->progs.fd_second_enter, are_preempted());
+	err |= bpf_program__set_autoload(skel->progs.fd_second_return, are_preempted());
 	err |= bpf_program__set_autoload(skel->progs.fd_call_return_by_vma, config->find_vma);
 	return err;
 }
@@ -51,9 +51,9 @@ int fd_programs_attach(struct fd_programs *programs, const struct user_bpf *skel
 		const char *tracepoint;
 	} all[] = {
 		{skel->progs.fd_call_return, "sys_exit"},
-		{skel->progs.fd_call_return_second, "sys_exit"},
+		{skel->progs.fd_second_return, "sys_exit"},
 		{skel->progs.fd_call_enter, "sys_enter"},
-		{skel->progs.fd_call_enter_second, "sys_enter"},
+		{skel->progs.fd_second_enter, "sys_enter"},
 	};
 	int by_vma_fd = bpf_program__fd(skel->progs.fd_call_return_by_vma);
 	uint32_t at = 0;
@@ -85,7 +85,7 @@ void fd_programs_detach(struct fd_programs *programs)
 
 bool fd_programs_have(const struct bpf_program *program)
 {
-	static const char prefix[] = "fd_call_";
+	static const char prefix[] = "fd_";
 
 	return !strncmp(bpf_program__name(program), prefix, strlen(prefix));
 }
