@@ -53,7 +53,8 @@ def test_static(t):
 def test_other_glibc(t, what):
     """The heaps of other versions of glibc, 2.31 and 2.41, are found as well."""
     suite, scene = what.split(".")
-    debian = Suite(suite, t.tmp / suite, ("libc6", "libc6-dev", "linux-libc-dev", "libcrypt-dev"))
+    debian = Suite(suite, t.tmp / suite, ("libc6", "libc6-dev", "linux-libc-dev", "libcrypt-dev"),
+                   arch={"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine])
     debian.folder.mkdir()
     try:
         debian.fetch()
