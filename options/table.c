@@ -172,9 +172,8 @@ const struct option_def option_table[] = {
 	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX, REPORT},
 	{"by", 0, "WHAT",
 	 "Group the report by stack (the default), or by process, module (the program or library "
-	 "that asked for the memory), thread or cgroup, each with its top 3 stacks; pin: the "
-	 "stacks "
-	 "whose blocks pin most free memory of glibc come first",
+	 "that asked for the memory), thread or cgroup, each with its top 3 stacks; pin lists "
+	 "the stacks by the free memory that glibc cannot return because of their blocks",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(by), .choices = by_words, REPORT},
 	{"sort", 0, "ORDER",
 	 "Order of the stacks: by size (the default) or count of what is outstanding, by growth "
@@ -395,7 +394,7 @@ const struct option_example option_briefs[] = {
 	{"--live", "on an interactive screen"},
 	{"-T, --top N", "show N stacks (default 10)"},
 	{"--sort ORDER", "by size, count, growth or score"},
-	{"--by WHAT", "group by process, module, thread, cgroup or pin"},
+	{"--by WHAT", "group by process, module, thread or cgroup"},
 	{"-a, --show-allocs", "list each block"},
 	{"--format FORMAT", "text, json, html, pprof, folded, csv, ..."},
 	{"--output FILE", "write reports to FILE"},

@@ -259,7 +259,7 @@ void rss_write_pinners(const struct text_part *part)
 {
 	const struct report *report = part->report;
 	const struct rss *rss = report->rss;
-	const char *between = "pinned by ";
+	const char *between = "pinned: ";
 	bool has_function = false;
 
 	for (size_t i = 0; i < report->pinner_cnt; i++) {
@@ -270,18 +270,17 @@ void rss_write_pinners(const struct text_part *part)
 		fputs(between, part->out);
 		between = ", ";
 		has_function = true;
+		write_amount(part->out, pinner->bytes, "by ");
 		if (pinner->site->site->frame_cnt)
 			verdict_write_function(part->out, pinner->site, pinner->site->blamed);
 		else
 			fputs("an unknown stack", part->out);
-		fputs(": ", part->out);
-		write_amount(part->out, pinner->bytes, "");
 	}
 	if (rss && rss_pins_matter(rss) &&
 	    rss->pinned_by_older >= rss->parts[RSS_PINNED] / SMALL_PART && rss->pinned_by_older) {
-		fprintf(part->out, "%sblocks older than this trace: ", between);
+		fputs(between, part->out);
 		between = ", ";
-		write_amount(part->out, rss->pinned_by_older, "");
+		write_amount(part->out, rss->pinned_by_older, "by blocks older than this trace");
 	}
 	if (*between == ',')
 		fputs(has_function && !report->by_pin ? " (--by pin)\n" : "\n", part->out);

@@ -8,10 +8,10 @@
  * many system calls. The loader finds descriptors that no traced call opens (io_uring, ioctl()) in
  * /proc.
  *
- * From Linux 7.0 on, a task can be preempted while it runs a program for a system call. Until it
- * continues, the kernel skips this program for all other tasks on the CPU. There, each program has
- * a second one, which handles the events that the first one has missed. Descriptors of events that
- * both have missed are found in /proc, too.
+ * Newer kernels skip a program for some system calls, probably those of other tasks while a task is
+ * preempted in the program: Linux 7.2 does, 6.12 does not. From Linux 7.0 on, each program
+ * therefore has a second one, which handles the events that the first one has missed. Descriptors
+ * of events that both have missed are found in /proc, too.
  */
 #ifndef BPF_USER_PROBES_DESCRIPTORS_BPF_H
 #define BPF_USER_PROBES_DESCRIPTORS_BPF_H

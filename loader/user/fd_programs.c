@@ -16,8 +16,8 @@
 /* Maximum closed descriptors whose time of closing is kept. */
 #define CLOSED_MAX 16384
 
-/* True if a task can be preempted while it runs a program for a system call. */
-static bool are_preempted(void)
+/* True if the kernel may skip a program for some system calls: see descriptors.bpf.h. */
+static bool may_be_skipped(void)
 {
 	struct utsname name;
 	unsigned int major;
@@ -38,8 +38,8 @@ int fd_programs_prepare(const struct options *opts, struct user_bpf *skel)
 	err |= bpf_map__set_max_entries(skel->maps.closed_fds, CLOSED_MAX);
 	err |= bpf_program__set_autoload(skel->progs.fd_call_enter, true);
 	err |= bpf_program__set_autoload(skel->progs.fd_call_return, true);
-	err |= bpf_program__set_autoload(skel->progs.fd_second_enter, are_preempted());
-	err |= bpf_program__set_autoload(skel->progs.fd_second_return, are_preempted());
+	err |= bpf_program__set_autoload(skel->progs.fd_second_enter, may_be_skipped());
+	err |= bpf_program__set_autoload(skel->progs.fd_second_return, may_be_skipped());
 	err |= bpf_program__set_autoload(skel->progs.fd_call_return_by_vma, config->find_vma);
 	return err;
 }

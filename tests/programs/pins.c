@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fills pages with a small block and a large one each, then frees all large blocks, so that small
- * blocks pin nearly all of the free memory: three quarters of it those of pin_most(), the rest those
- * of pin_some(). Blocks of older_pins() pin other pages, from before the start signal.
- * Prints `pinned BYTES`: the free memory in its heap.
+ * Fills pages with four small blocks and a large one each, then frees all large blocks, so that the
+ * small blocks pin nearly all of the free memory. A fifth of the pages is filled before the start
+ * signal, with blocks of older_pins(). Each of the others has three blocks of pin_most() and one of
+ * pin_some(). Prints `pinned BYTES`: the free memory in its heap.
  */
 #include <malloc.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "truth.h"
 
 #define PAGES 8000
+#define PAGE 4096
 #define SMALL 64
-#define LARGE 4000 /* with both headers, both blocks take a page */
+#define LARGE 3768 /* with all headers, the blocks take a page */
 
 static void *large[PAGES];
 
@@ -39,21 +41,32 @@ OWN_FRAME static void older_pins(void)
 	keep(malloc(SMALL));
 }
 
+/* Lets the next block begin in the middle of a page, so that page boundaries are in large blocks. */
+static void leave_boundary(void)
+{
+	uintptr_t at = (uintptr_t)keep(malloc(SMALL)) + SMALL;
+
+	keep(malloc((PAGE + PAGE / 2 - at % PAGE) % PAGE + SMALL));
+}
+
 static void fill(int first, int end, bool older)
 {
 	for (int i = first; i < end; i++) {
+		for (int j = 0; j < 4; j++) {
+			if (older)
+				older_pins();
+			else if (j)
+				pin_most();
+			else
+				pin_some();
+		}
 		large[i] = take_large();
-		if (older)
-			older_pins();
-		else if (i % 4)
-			pin_most();
-		else
-			pin_some();
 	}
 }
 
 int main(void)
 {
+	leave_boundary();
 	fill(0, PAGES / 5, true);
 	ready();
 	fill(PAGES / 5, PAGES, false);
