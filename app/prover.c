@@ -24,6 +24,16 @@
  */
 #define PROOF_NS 120000000000ULL
 
+static void log_no_proofs(int err)
+{
+	if (err == -EOPNOTSUPP)
+		log_error(
+			"proofs are not possible: the kernel rejects the BPF program for threads, "
+			"and without it, system calls of the target could fail");
+	else
+		log_error("cannot prepare proofs: %s", strerror(-err));
+}
+
 int prover_init(const struct options *opts, struct prover *ret)
 {
 	int err;
@@ -31,7 +41,7 @@ int prover_init(const struct options *opts, struct prover *ret)
 	*ret = (struct prover){.opts = opts, .reports = UINT64_MAX};
 	err = opts->prove ? proof__new(options_take_several(opts), &ret->proof) : 0;
 	if (err)
-		log_error("cannot prepare proofs: %s", strerror(-err));
+		log_no_proofs(err);
 	else if (opts->census)
 		proof__want_census(ret->proof);
 	return err;
@@ -96,7 +106,7 @@ int prover_want(struct prover *prover)
 	if (!prover->proof)
 		err = proof__new(options_take_several(prover->opts), &prover->proof);
 	if (err)
-		log_error("cannot prepare proofs: %s", strerror(-err));
+		log_no_proofs(err);
 	prover->wanted = err ? 0 : 2;
 	return err;
 }

@@ -52,6 +52,7 @@ const size_t registers_call_bytes = sizeof(registers_call_code);
 
 const uint64_t pointer_ignored_bits = 0;
 const size_t registers_word_cnt = 23;
+const bool registers_keep_argument = true;
 
 uint64_t registers_sp(const __u64 *registers)
 {
@@ -182,6 +183,7 @@ const size_t registers_call_bytes = sizeof(registers_call_code);
 /* The processor ignores the top byte (TBI). */
 const uint64_t pointer_ignored_bits = 0xffULL << 56;
 const size_t registers_word_cnt = 37;
+const bool registers_keep_argument = false;
 
 uint64_t registers_sp(const __u64 *registers)
 {

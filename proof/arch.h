@@ -39,6 +39,11 @@ void registers_set_call(__u64 *registers, uint64_t at, long number, const uint64
 long registers_result(const __u64 *registers);
 
 /*
+ * True if a stopped thread's registers, as ptrace returns them, include the first argument of the
+ * system call that the stop interrupted. Otherwise only the BPF record has this argument.
+ */
+extern const bool registers_keep_argument;
+/*
  * True if stopping the thread interrupted a system call that the kernel does not restart itself.
  * before: registers in the BPF record, or NULL.
  */

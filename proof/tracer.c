@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "helper/message.h"
+#include "proof/arch.h"
 #include "proof/tracer_process.h"
 
 /* Additional time after the deadline of a request, in which the tracer can finish a stop. */
@@ -61,9 +62,12 @@ static void leave(struct tracer *tracer, bool to_wait)
 
 int tracer__new(struct thread_watch *watch, struct tracer **ret)
 {
-	struct tracer *tracer = calloc(1, sizeof(*tracer));
+	struct tracer *tracer;
 	int err;
 
+	if (!watch && !registers_keep_argument)
+		return -EOPNOTSUPP;
+	tracer = calloc(1, sizeof(*tracer));
 	if (!tracer)
 		return -ENOMEM;
 	tracer->watch = watch;
