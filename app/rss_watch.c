@@ -134,16 +134,20 @@ static void set_pinned(const struct rss_watch *watch, struct snapshot *snap)
 
 static void take(struct rss_watch *watch, struct rss *rss, uint64_t deadline_ns)
 {
-	struct rss_pinners pinners;
-	int err = rss_take(deadline_ns, rss, &pinners);
+	struct rss_reading reading;
+	int err = rss_take(deadline_ns, &reading);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), taken_ns = now_ns - watch->asked_ns;
 
+	if (!err) {
+		*rss = reading.rss;
+		watch->python = reading.python;
+		watch->python_pid = watch->asked;
+		keep_pinners(watch, &reading.pinners);
+	}
 	if (!err && watch->from_start) {
 		memset(rss->older, 0, sizeof(rss->older));
 		rss->pinned_by_older = 0;
 	}
-	if (!err)
-		keep_pinners(watch, &pinners);
 	watch->seen_ns = now_ns;
 	if (err == -ETIMEDOUT && taken_ns >= GIVE_UP_NS) {
 		stop(watch, UINT64_MAX);
@@ -165,6 +169,9 @@ uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64
 		waited_ns = watch->seen_ns - begin_ns;
 	}
 	set_pinned(watch, snap);
+	if (watch->python_pid == tally->process->pid &&
+	    (watch->python.class_cnt || watch->python.container_cnt))
+		snap->python = arena_copy(&snap->arena, &watch->python, sizeof(watch->python));
 	return waited_ns;
 }
 

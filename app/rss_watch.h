@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "report/python_growth.h"
 #include "report/snapshot.h"
 
 /* State of the readings; zero-initialise all fields but the first. */
@@ -31,6 +32,8 @@ struct rss_watch {
 		uint64_t bytes;
 	} pinners[RSS_PINNERS_MAX];
 	size_t pinner_cnt;
+	struct python_growth python; /* result of the latest reading */
+	pid_t python_pid;            /* process of the latest reading */
 };
 
 void rss_watch_deinit(struct rss_watch *watch);

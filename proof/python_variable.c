@@ -201,6 +201,14 @@ static uint64_t first_pair(const struct memory *memory, uint64_t addr)
 	return addr;
 }
 
+bool python_key(const struct memory *memory, uint64_t slot, char ret[PYTHON_NAME_BYTES])
+{
+	uint64_t key;
+
+	return slot >= WORD && read_all(memory, slot - WORD, &key, sizeof(key)) &&
+	       read_name(memory, key, ret);
+}
+
 bool python_variable(const struct memory *memory, uint64_t slot, char ret[2 * PYTHON_NAME_BYTES])
 {
 	char name[PYTHON_NAME_BYTES], first[PYTHON_NAME_BYTES], module[PYTHON_NAME_BYTES];

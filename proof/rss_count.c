@@ -13,121 +13,25 @@
 #include "base/cleanup.h"
 #include "proof/census.h"
 #include "proof/heap_pages.h"
-#include "proof/live_memory.h"
-#include "proof/resident_pages.h"
+#include "proof/resident_memory.h"
 
 /* Maximum size of the guard below a thread's stack, a mapping without permissions, in bytes. */
 #define GUARD_BYTES (64U << 10)
 
 struct count {
-	/* memory of the process; must be the first field, because it is cast to struct count */
-	struct memory memory;
-	int mem_fd;
-	struct resident_pages pages;
+	struct resident_memory resident;
 	const struct rss_blocks *blocks;
 	size_t next_block;  /* index of the first block that pass_blocks() has not passed */
 	uint64_t chunk_end; /* end address of the most recent chunk */
 	const struct smaps *smaps;
 	uint64_t *counted; /* bytes of each mapping that were counted as pages of the heap */
-	const struct mapping *mapping; /* previous result of find_mapping() */
-	uint64_t *pinned;              /* for each site: the bytes that its blocks pin */
+	uint64_t *pinned;  /* for each site: the bytes that its blocks pin */
 	size_t site_cnt;
 	struct rss rss;
 };
 
 /* Owner of used chunks without a tracked block (see heap_pages.h) */
 #define OLDER (HEAP_PAGE_NO_OWNER - 1)
-
-static const struct mapping *find_mapping(struct count *count, uint64_t addr)
-{
-	const struct mapping *last = count->mapping;
-
-	if (!last || addr < last->start || addr >= last->end)
-		count->mapping = proc_maps_find(&count->smaps->maps, addr);
-	return count->mapping;
-}
-
-static bool is_private(const struct mapping *mapping)
-{
-	return mapping->readable && !mapping->shared && live_memory_may_read(mapping);
-}
-
-/*
- * Reads at most up to the end of the page. Pages that are not in memory are read as zeros, even if
- * they are swapped out.
- */
-static ssize_t read_page(struct count *count, uint64_t addr, char *buf, size_t len)
-{
-	const struct mapping *mapping = find_mapping(count, addr);
-	uint64_t page_size = count->memory.page_size, in_page = page_size - addr % page_size;
-
-	if (!mapping || !is_private(mapping))
-		return 0;
-	if (len > in_page)
-		len = in_page;
-	if (resident_page(&count->pages, addr) != PAGE_ABSENT)
-		return pread(count->mem_fd, buf, len, (off_t)addr);
-	memset(buf, 0, len);
-	return (ssize_t)len;
-}
-
-/* Returns how many of the len bytes at addr can be read before a page that is not resident. */
-static size_t resident_len(struct count *count, uint64_t addr, size_t len)
-{
-	const struct mapping *mapping = find_mapping(count, addr);
-	uint64_t page_size = count->memory.page_size, end = addr + len, at = addr;
-
-	if (!mapping || !is_private(mapping))
-		return 0;
-	if (end > mapping->end)
-		end = mapping->end;
-	while (at < end && resident_page(&count->pages, at) != PAGE_ABSENT)
-		at = (at / page_size + 1) * page_size;
-	return at > end ? end - addr : at - addr;
-}
-
-static ssize_t read_memory(const struct memory *memory, uint64_t addr, void *buf, size_t len)
-{
-	struct count *count = (struct count *)(uintptr_t)memory;
-	size_t done = 0;
-
-	while (done < len) {
-		size_t run = resident_len(count, addr + done, len - done);
-		char *to = (char *)buf + done;
-		ssize_t got = run ? pread(count->mem_fd, to, run, (off_t)(addr + done))
-				  : read_page(count, addr + done, to, len - done);
-
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return (ssize_t)done;
-}
-
-static int visit_written(const struct memory *memory, const struct mapping *mapping, uint64_t start,
-			 uint64_t end, memory_visit_fn *visit, void *arg)
-{
-	struct count *count = (struct count *)(uintptr_t)memory;
-	int ret = 0;
-
-	if (!is_private(mapping))
-		return 0;
-	for (uint64_t at = start; !ret && at < end; at += memory->page_size) {
-		uint64_t from = at;
-
-		while (at < end && resident_page(&count->pages, at) == PAGE_OWN)
-			at += memory->page_size;
-		if (at > from)
-			ret = visit(arg, from, at);
-	}
-	return ret;
-}
-
-static void free_nothing(struct memory *memory)
-{
-}
-
-static const struct memory_ops ops = {read_memory, visit_written, free_nothing};
 
 static void charge_owners(struct count *count, const struct heap_page *page, uint64_t bytes)
 {
@@ -149,10 +53,11 @@ static void charge_owners(struct count *count, const struct heap_page *page, uin
 static void count_page(void *arg, const struct heap_page *page)
 {
 	struct count *count = arg;
-	const struct mapping *mapping = find_mapping(count, page->addr);
-	uint64_t page_size = count->memory.page_size, live_bytes = page->live_bytes;
+	const struct mapping *mapping = resident_memory_mapping(&count->resident, page->addr);
+	uint64_t page_size = count->resident.memory.page_size, live_bytes = page->live_bytes;
 
-	if (!mapping || mapping->file.ino || resident_page(&count->pages, page->addr) != PAGE_OWN)
+	if (!mapping || mapping->file.ino ||
+	    resident_page(&count->resident.pages, page->addr) != PAGE_OWN)
 		return;
 	if (live_bytes > page_size)
 		live_bytes = page_size;
@@ -200,8 +105,9 @@ static enum rss_part part_of(const struct proc_maps *maps, size_t i)
  */
 static uint64_t resident_bytes(struct count *count, const struct heap_block *block)
 {
-	uint64_t page_size = count->memory.page_size, end = block->addr + block->size, sum = 0;
-	const struct mapping *mapping = find_mapping(count, block->addr);
+	uint64_t page_size = count->resident.memory.page_size, end = block->addr + block->size,
+		 sum = 0;
+	const struct mapping *mapping = resident_memory_mapping(&count->resident, block->addr);
 
 	if (!mapping || part_of(&count->smaps->maps,
 				(size_t)(mapping - count->smaps->maps.mappings)) != RSS_MAPPED)
@@ -210,7 +116,7 @@ static uint64_t resident_bytes(struct count *count, const struct heap_block *blo
 		end = mapping->end;
 	for (uint64_t at = block->addr, next; at < end; at = next) {
 		next = (at / page_size + 1) * page_size;
-		if (resident_page(&count->pages, at) == PAGE_OWN)
+		if (resident_page(&count->resident.pages, at) == PAGE_OWN)
 			sum += (next < end ? next : end) - at;
 	}
 	return sum;
@@ -267,9 +173,9 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 static int count_heap(struct count *count)
 {
 	struct heap_pages pages = {
-		.page_size = count->memory.page_size, .visit = count_page, .arg = count};
+		.page_size = count->resident.memory.page_size, .visit = count_page, .arg = count};
 	struct census census = {0};
-	int err = census_take(&count->memory, add_chunk, &pages, &census);
+	int err = census_take(&count->resident.memory, add_chunk, &pages, &census);
 
 	if (err)
 		return err;
@@ -354,8 +260,8 @@ static bool is_alive(const struct count *count)
 	char byte;
 
 	for_each_mapping (mapping, &count->smaps->maps)
-		if (is_private(mapping))
-			return pread(count->mem_fd, &byte, 1, (off_t)mapping->start) == 1;
+		if (resident_memory_has(mapping))
+			return pread(count->resident.mem_fd, &byte, 1, (off_t)mapping->start) == 1;
 	return true;
 }
 
@@ -366,21 +272,17 @@ int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	cleanup_free uint64_t *counted = calloc(smaps->maps.cnt + 1, sizeof(*counted));
 	cleanup_free uint64_t *pinned = calloc(site_cnt + 1, sizeof(*pinned));
 	struct count count = {
-		.memory = {.ops = &ops,
-			   .maps = smaps->maps,
-			   .page_size = files->page_size,
-			   .changes = true},
-		.mem_fd = files->mem_fd,
-		.pages = {.pagemap_fd = files->pagemap_fd,
-			  .page_size = files->page_size,
-			  .zero_frame = files->zero_frame},
 		.blocks = blocks,
 		.smaps = smaps,
 		.counted = counted,
 		.pinned = pinned,
 		.site_cnt = site_cnt,
 	};
-	int err = counted && pinned ? count_heap(&count) : -ENOMEM;
+	int err = counted && pinned ? 0 : -ENOMEM;
+
+	resident_memory_init(files, &smaps->maps, &count.resident);
+	if (!err)
+		err = count_heap(&count);
 
 	if (!err && !is_alive(&count))
 		err = -ESRCH;

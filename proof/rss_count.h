@@ -6,16 +6,10 @@
 #ifndef PROOF_RSS_COUNT_H
 #define PROOF_RSS_COUNT_H
 
+#include "proof/resident_memory.h"
 #include "proof/smaps.h"
 #include "report/heap_block.h"
 #include "report/rss.h"
-
-struct rss_files {
-	int mem_fd;          /* /proc/PID/mem */
-	int pagemap_fd;      /* /proc/PID/pagemap */
-	uint64_t zero_frame; /* see resident_pages.h */
-	uint64_t page_size;
-};
 
 /* The blocks that memleak tracks, sorted by address. is_known: false if the blocks are unknown. */
 struct rss_blocks {

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -26,7 +27,9 @@ HELPER_KIND(reader_kind);
 
 static struct helper reader = HELPER_INIT(&reader_kind);
 
-static int send_file(pid_t pid, const char *name, enum rss_request what, uint64_t deadline_ns)
+/* once: the process will not be read again */
+static int send_file(pid_t pid, const char *name, enum rss_request what, bool once,
+		     uint64_t deadline_ns)
 {
 	cleanup_close int fd = proc_open(pid, name, O_RDONLY);
 	struct message request = {.fd = fd};
@@ -36,6 +39,7 @@ static int send_file(pid_t pid, const char *name, enum rss_request what, uint64_
 		return fd;
 	message_put_u32(&request, what);
 	if (what == RSS_SMAPS) {
+		message_put_u32(&request, once ? 0 : (uint32_t)pid);
 		message_put_u64(&request, written_pages_zero_frame());
 		message_put_u64(&request, (uint64_t)sysconf(_SC_PAGESIZE));
 	}
@@ -62,11 +66,6 @@ static int send_blocks(const struct heap *heap, uint64_t deadline_ns)
 	return err;
 }
 
-struct answer {
-	struct rss rss;
-	struct rss_pinners pinners;
-};
-
 static int take_pinners(struct message_cursor *cursor, struct rss_pinners *ret)
 {
 	ret->cnt = message_get_u32(cursor);
@@ -79,11 +78,63 @@ static int take_pinners(struct message_cursor *cursor, struct rss_pinners *ret)
 	return 0;
 }
 
+static int take_text(struct message_cursor *cursor, char ret[PYTHON_TEXT_BYTES])
+{
+	size_t len;
+	const char *text = message_get_string(cursor, &len);
+
+	if (!text || len >= PYTHON_TEXT_BYTES)
+		return -EPROTO;
+	memcpy(ret, text, len);
+	ret[len] = '\0';
+	return 0;
+}
+
+static int take_class(struct message_cursor *cursor, struct python_class *ret)
+{
+	int err = take_text(cursor, ret->name);
+
+	ret->count = message_get_u64(cursor);
+	ret->more = message_get_u64(cursor);
+	ret->more_bytes = message_get_u64(cursor);
+	ret->for_ns = message_get_u64(cursor);
+	return err;
+}
+
+static int take_container(struct message_cursor *cursor, struct python_container *ret)
+{
+	int err = take_text(cursor, ret->name);
+
+	if (!err)
+		err = take_text(cursor, ret->class);
+	ret->items = message_get_u64(cursor);
+	ret->more = message_get_u64(cursor);
+	ret->for_ns = message_get_u64(cursor);
+	return err;
+}
+
+static int take_python(struct message_cursor *cursor, struct python_growth *ret)
+{
+	int err = 0;
+
+	ret->class_cnt = message_get_u32(cursor);
+	if (ret->class_cnt > PYTHON_CLASSES_MAX)
+		return -EPROTO;
+	for (size_t i = 0; !err && i < ret->class_cnt; i++)
+		err = take_class(cursor, &ret->classes[i]);
+	ret->container_cnt = message_get_u32(cursor);
+	if (ret->container_cnt > PYTHON_CONTAINERS_MAX)
+		return -EPROTO;
+	for (size_t i = 0; !err && i < ret->container_cnt; i++)
+		err = take_container(cursor, &ret->containers[i]);
+	return err;
+}
+
 static int take_answer(void *arg, struct message *answer)
 {
 	struct message_cursor cursor = message_read(answer);
 	int status = (int)message_get_u32(&cursor);
-	struct answer *ret = arg;
+	struct rss_reading *ret = arg;
 	struct rss *rss = &ret->rss;
 
 	rss->arenas = message_get_u64(&cursor);
@@ -99,51 +150,56 @@ static int take_answer(void *arg, struct message *answer)
 		rss->older[i].count = message_get_u64(&cursor);
 	}
 	rss->pinned_by_older = message_get_u64(&cursor);
-	if (take_pinners(&cursor, &ret->pinners))
+	if (take_pinners(&cursor, &ret->pinners) || take_python(&cursor, &ret->python))
 		return -EPROTO;
 	if (cursor.bad || status > 0 || rss->allocator >= ALLOCATOR_CNT)
 		return -EPROTO;
 	return status;
 }
 
-int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns)
+static int begin(pid_t pid, const struct heap *heap, bool once, uint64_t deadline_ns)
 {
-	int err = send_file(pid, "mem", RSS_MEM, deadline_ns);
+	int err = send_file(pid, "mem", RSS_MEM, once, deadline_ns);
 
 	if (!err)
-		err = send_file(pid, "pagemap", RSS_PAGEMAP, deadline_ns);
+		err = send_file(pid, "pagemap", RSS_PAGEMAP, once, deadline_ns);
 	if (!err && heap)
 		err = send_blocks(heap, deadline_ns);
 	if (!err)
-		err = send_file(pid, "smaps", RSS_SMAPS, deadline_ns);
+		err = send_file(pid, "smaps", RSS_SMAPS, once, deadline_ns);
 	if (err)
 		rss_stop();
 	return err;
 }
 
-int rss_take(uint64_t deadline_ns, struct rss *ret, struct rss_pinners *ret_pinners)
+int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns)
 {
-	struct answer answer = {.pinners.cnt = 0};
-	int err = helper_take_unless_ended(&reader, deadline_ns, take_answer, &answer);
+	return begin(pid, heap, false, deadline_ns);
+}
 
-	if (!err) {
-		*ret = answer.rss;
-		*ret_pinners = answer.pinners;
-	} else if (err != -ETIMEDOUT) {
+int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
+{
+	struct rss_reading reading = {.pinners.cnt = 0};
+	int err = helper_take_unless_ended(&reader, deadline_ns, take_answer, &reading);
+
+	if (!err)
+		*ret = reading;
+	else if (err != -ETIMEDOUT)
 		rss_stop();
-	}
 	return err;
 }
 
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
 {
-	struct rss_pinners pinners;
-	int err = rss_begin(pid, NULL, deadline_ns);
+	struct rss_reading reading;
+	int err = begin(pid, NULL, true, deadline_ns);
 
 	if (!err)
-		err = rss_take(deadline_ns, ret, &pinners);
+		err = rss_take(deadline_ns, &reading);
 	if (err)
 		rss_stop();
+	else
+		*ret = reading.rss;
 	return err;
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "report/rss.h"
+#include "proof/rss_reading.h"
 #include "report/snapshot.h"
 
 /*
@@ -27,11 +27,10 @@ int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
 int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns);
 
 /*
- * Waits for the result of rss_begin(). *ret_pinners: the sites of the heap's blocks that pin most;
- * their indexes are not checked. Returns an errno of rss_read(). After -ETIMEDOUT, reading
+ * Waits for the result of rss_begin(). Returns an errno of rss_read(). After -ETIMEDOUT, reading
  * continues, and a later call can get the result; after any other error, reading has stopped.
  */
-int rss_take(uint64_t deadline_ns, struct rss *ret, struct rss_pinners *ret_pinners);
+int rss_take(uint64_t deadline_ns, struct rss_reading *ret);
 
 /* Stops reading. */
 void rss_stop(void);

@@ -4,13 +4,17 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/byte_buffer.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/order.h"
 #include "helper/call.h"
+#include "proof/python_heap.h"
 #include "proof/rss_count.h"
+#include "proof/rss_reading.h"
 
 /* Maximum size of /proc/PID/smaps in bytes, enough for some 300,000 mappings. */
 #define SMAPS_BYTES_MAX (256U << 20)
@@ -19,6 +23,8 @@
 struct rss_server {
 	struct rss_files files;
 	struct rss_blocks blocks;
+	pid_t pid; /* the process of the previous reading; 0 if there was none */
+	struct python_heap *python;
 };
 
 static void take_fd(int *fd, struct message *request)
@@ -74,8 +80,32 @@ static void drop_blocks(struct rss_blocks *blocks)
 	*blocks = (struct rss_blocks){0};
 }
 
-static int count(const struct rss_server *server, int smaps_fd, struct rss *ret,
-		 struct rss_pinners *ret_pinners)
+/* Forgets the previous process if this is another one. */
+static void set_process(struct rss_server *server, pid_t pid)
+{
+	if (server->pid == pid)
+		return;
+	python_heap__free(server->python);
+	server->python = NULL;
+	server->pid = pid;
+}
+
+static int count_python(struct rss_server *server, const struct proc_maps *maps,
+			struct python_growth *ret)
+{
+	struct resident_memory resident;
+
+	if (!python_heap_is_in(maps))
+		return 0;
+	if (!server->python)
+		server->python = python_heap__new();
+	if (!server->python)
+		return -ENOMEM;
+	resident_memory_init(&server->files, maps, &resident);
+	return python_heap__read(server->python, &resident.memory, clock_ns(CLOCK_MONOTONIC), ret);
+}
+
+static int count(struct rss_server *server, int smaps_fd, struct rss_reading *ret)
 {
 	struct byte_buffer text = {0};
 	struct smaps smaps;
@@ -86,38 +116,63 @@ static int count(const struct rss_server *server, int smaps_fd, struct rss *ret,
 	free(text.bytes);
 	if (err)
 		return err;
-	err = rss_count(&server->files, &server->blocks, &smaps, ret, ret_pinners);
+	err = rss_count(&server->files, &server->blocks, &smaps, &ret->rss, &ret->pinners);
+	if (!err && server->pid)
+		err = count_python(server, &smaps.maps, &ret->python);
 	smaps_deinit(&smaps);
 	return err;
+}
+
+static void put_python(struct message *reply, const struct python_growth *python)
+{
+	message_put_u32(reply, (uint32_t)python->class_cnt);
+	for (size_t i = 0; i < python->class_cnt; i++) {
+		message_put_string(reply, python->classes[i].name);
+		message_put_u64(reply, python->classes[i].count);
+		message_put_u64(reply, python->classes[i].more);
+		message_put_u64(reply, python->classes[i].more_bytes);
+		message_put_u64(reply, python->classes[i].for_ns);
+	}
+	message_put_u32(reply, (uint32_t)python->container_cnt);
+	for (size_t i = 0; i < python->container_cnt; i++) {
+		message_put_string(reply, python->containers[i].name);
+		message_put_string(reply, python->containers[i].class);
+		message_put_u64(reply, python->containers[i].items);
+		message_put_u64(reply, python->containers[i].more);
+		message_put_u64(reply, python->containers[i].for_ns);
+	}
 }
 
 static void answer(struct rss_server *server, struct message_cursor *cursor, int smaps_fd,
 		   struct message *reply)
 {
-	struct rss_pinners pinners = {.cnt = 0};
-	struct rss rss = {0};
+	static struct rss_reading reading;
+	const struct rss *rss = &reading.rss;
 
+	memset(&reading, 0, sizeof(reading));
+	set_process(server, (pid_t)message_get_u32(cursor));
 	server->files.zero_frame = message_get_u64(cursor);
 	server->files.page_size = message_get_u64(cursor);
-	message_put_u32(reply, (uint32_t)count(server, smaps_fd, &rss, &pinners));
-	message_put_u64(reply, rss.arenas);
-	message_put_u64(reply, rss.torn_arenas);
-	message_put_u64(reply, rss.skipped_arenas);
+	message_put_u32(reply, (uint32_t)count(server, smaps_fd, &reading));
+	message_put_u64(reply, rss->arenas);
+	message_put_u64(reply, rss->torn_arenas);
+	message_put_u64(reply, rss->skipped_arenas);
 	for (unsigned int i = 0; i < RSS_PART_CNT; i++)
-		message_put_u64(reply, rss.parts[i]);
-	message_put_u32(reply, rss.allocator);
-	message_put_u32(reply, rss.has_blocks);
-	message_put_u64(reply, rss.outside);
-	for (size_t i = 0; rss.has_blocks && i < HEAP_CLASSES; i++) {
-		message_put_u64(reply, rss.older[i].bytes);
-		message_put_u64(reply, rss.older[i].count);
+		message_put_u64(reply, rss->parts[i]);
+	message_put_u32(reply, rss->allocator);
+	message_put_u32(reply, rss->has_blocks);
+	message_put_u64(reply, rss->outside);
+	for (size_t i = 0; rss->has_blocks && i < HEAP_CLASSES; i++) {
+		message_put_u64(reply, rss->older[i].bytes);
+		message_put_u64(reply, rss->older[i].count);
 	}
-	message_put_u64(reply, rss.pinned_by_older);
-	message_put_u32(reply, (uint32_t)pinners.cnt);
-	for (size_t i = 0; i < pinners.cnt; i++) {
-		message_put_u32(reply, pinners.items[i].site);
-		message_put_u64(reply, pinners.items[i].bytes);
+	message_put_u64(reply, rss->pinned_by_older);
+	message_put_u32(reply, (uint32_t)reading.pinners.cnt);
+	for (size_t i = 0; i < reading.pinners.cnt; i++) {
+		message_put_u32(reply, reading.pinners.items[i].site);
+		message_put_u64(reply, reading.pinners.items[i].bytes);
 	}
+	put_python(reply, &reading.python);
 	drop_blocks(&server->blocks);
 }
 

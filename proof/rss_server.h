@@ -6,11 +6,16 @@
  *   MEM                           the fd of mem
  *   PAGEMAP                       the fd of pagemap
  *   BLOCKS count                  a file with the blocks that memleak tracks, for the next SMAPS
- *   SMAPS zero frame, page size   the fd of smaps → status, arenas, torn and skipped arenas, parts,
+ *   SMAPS pid, zero frame, page size
+ *                                 the fd of smaps → status, arenas, torn and skipped arenas, parts,
  *                                 allocator;
  *                                 with BLOCKS also bytes of blocks outside, the older blocks (bytes
  *                                 and count of each class), what these pin, and the sites that pin
- *                                 most (index, bytes)
+ *                                 most (index, bytes);
+ *                                 growing classes and containers of Python
+ *
+ * Growth is counted from the first of several readings of the same pid. A pid of 0 stands for a
+ * process that is read once.
  */
 #ifndef PROOF_RSS_SERVER_H
 #define PROOF_RSS_SERVER_H

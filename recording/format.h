@@ -8,7 +8,7 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 9
+#define RECORDING_VERSION 10
 /* Format version that introduced each feature. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
@@ -18,6 +18,7 @@
 #define RECORDING_WITH_FILES 7    /* FOOTPRINT_FILES */
 #define RECORDING_WITH_CHILDREN 8 /* FOOTPRINT_CHILDREN */
 #define RECORDING_WITH_PINNED 9   /* pinned_by_older of struct rss, SITE_PINNED */
+#define RECORDING_WITH_ZOMBIES 10 /* FOOTPRINT_ZOMBIES */
 #define RUN_ID_BYTES 16
 
 struct recording_header {
@@ -58,6 +59,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_ENDED 2U
 #define RECORDING_TALLY_RSS 4U
 #define RECORDING_TALLY_ENDED_HERE 8U
+#define RECORDING_TALLY_STOPPED 16U
 
 /* Number of words of each part of a snapshot. */
 #define HEAD_WORDS 11

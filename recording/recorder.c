@@ -150,10 +150,12 @@ static int add_tally(struct recorder *recorder, const struct process_tally *tall
 	bytes_put_number(&section->bytes, tally->earlier.cnt);
 	bytes_put_number(&section->bytes, tally->earlier.sized);
 	bytes_put_number(&section->bytes, tally->earlier.bytes);
-	bytes_put_number(&section->bytes, tally->footprint.is_known * RECORDING_TALLY_FOOTPRINT |
-						  tally->ended * RECORDING_TALLY_ENDED |
-						  tally->ended_here * RECORDING_TALLY_ENDED_HERE |
-						  has_rss * RECORDING_TALLY_RSS);
+	bytes_put_number(&section->bytes,
+			 tally->footprint.is_known * RECORDING_TALLY_FOOTPRINT |
+				 tally->ended * RECORDING_TALLY_ENDED |
+				 tally->ended_here * RECORDING_TALLY_ENDED_HERE |
+				 tally->footprint.is_stopped * RECORDING_TALLY_STOPPED |
+				 has_rss * RECORDING_TALLY_RSS);
 	for (size_t i = 0; tally->footprint.is_known && i < FOOTPRINT_CNT; i++)
 		bytes_put_number(&section->bytes, tally->footprint.parts[i]);
 	if (has_rss)

@@ -192,7 +192,9 @@ static size_t footprint_parts(uint32_t version)
 {
 	if (version < RECORDING_WITH_FILES)
 		return FOOTPRINT_FILES;
-	return version < RECORDING_WITH_CHILDREN ? FOOTPRINT_CHILDREN : FOOTPRINT_CNT;
+	if (version < RECORDING_WITH_CHILDREN)
+		return FOOTPRINT_CHILDREN;
+	return version < RECORDING_WITH_ZOMBIES ? FOOTPRINT_ZOMBIES : FOOTPRINT_CNT;
 }
 
 static void take_footprint(struct byte_reader *from, uint32_t version, struct process_tally *tally)
@@ -203,6 +205,7 @@ static void take_footprint(struct byte_reader *from, uint32_t version, struct pr
 	tally->ended = flags & RECORDING_TALLY_ENDED;
 	tally->ended_here = flags & RECORDING_TALLY_ENDED_HERE;
 	tally->footprint.is_known = flags & RECORDING_TALLY_FOOTPRINT;
+	tally->footprint.is_stopped = flags & RECORDING_TALLY_STOPPED;
 	for (size_t i = 0; tally->footprint.is_known && i < cnt; i++)
 		tally->footprint.parts[i] = bytes_take_number(from);
 	if (flags & RECORDING_TALLY_RSS)

@@ -15,6 +15,21 @@ bool conclusion_has_ended(const struct report *report)
 	       !(report->ended->total == 1 && report->only_runtime_init);
 }
 
+bool conclusion_is_stopped(const struct report *report)
+{
+	const struct snapshot *snap = report->snapshot;
+	bool has_stopped = false;
+
+	for (size_t i = 0; i < snap->tally_cnt; i++) {
+		if (!snap->tallies[i].footprint.is_known)
+			continue;
+		if (!snap->tallies[i].footprint.is_stopped)
+			return false;
+		has_stopped = true;
+	}
+	return has_stopped;
+}
+
 enum conclusion conclusion_of(const struct report *report)
 {
 	if (report->loss_cnt)
@@ -23,7 +38,8 @@ enum conclusion conclusion_of(const struct report *report)
 		return CONCLUSION_GROWS;
 	if (report->untraced.cnt)
 		return CONCLUSION_UNTRACED;
-	if (report->unclear || report->settling || report->undecided || report->snapshot->core)
+	if (report->unclear || report->settling || report->undecided || report->snapshot->core ||
+	    conclusion_is_stopped(report))
 		return CONCLUSION_UNKNOWN;
 	if (conclusion_is_early(report))
 		return CONCLUSION_EARLY;

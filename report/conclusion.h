@@ -19,6 +19,8 @@ enum conclusion {
 enum conclusion conclusion_of(const struct report *report);
 /* True if it is too early for a verdict. False as soon as there is a verdict on any site. */
 bool conclusion_is_early(const struct report *report);
+/* True if all traced processes are stopped, by a signal or by a debugger. */
+bool conclusion_is_stopped(const struct report *report);
 /* Returns the word for a conclusion in JSON, such as "lost". */
 const char *conclusion_name(enum conclusion conclusion);
 /*

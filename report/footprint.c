@@ -38,6 +38,7 @@ static const char *const part_names[] = {
 	[FOOTPRINT_HUGE] = "huge",           [FOOTPRINT_DESCRIPTORS] = "descriptors",
 	[FOOTPRINT_THREADS] = "threads",     [FOOTPRINT_VIRTUAL] = "virtual",
 	[FOOTPRINT_FILES] = "files",         [FOOTPRINT_CHILDREN] = "children",
+	[FOOTPRINT_ZOMBIES] = "zombies",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
@@ -123,7 +124,7 @@ static int series_list_init(const struct snapshot *snap, struct series_list *ret
 bool footprint_part_is_bytes(enum footprint_part part)
 {
 	return part != FOOTPRINT_DESCRIPTORS && part != FOOTPRINT_THREADS &&
-	       part != FOOTPRINT_CHILDREN;
+	       part != FOOTPRINT_CHILDREN && part != FOOTPRINT_ZOMBIES;
 }
 
 static bool grows(const struct site_history *history, enum footprint_part part, double gained)
@@ -183,6 +184,7 @@ static double explained(const struct options *opts, const struct growth *series,
 	case FOOTPRINT_DESCRIPTORS:
 	case FOOTPRINT_THREADS:
 	case FOOTPRINT_CHILDREN:
+	case FOOTPRINT_ZOMBIES:
 		return 0;
 	case FOOTPRINT_VIRTUAL:
 	case FOOTPRINT_CNT:

@@ -155,7 +155,8 @@ static enum code_owner script_owner(const struct options *opts, const char *symb
 		return CODE_OF_NOBODY;
 	if (!script_function_of(symbol, &script))
 		return BEGINS(symbol, built_in_code) ? CODE_OF_INTERPRETER : CODE_OF_PROGRAM;
-	if (BEGINS(script.path, built_in_scripts))
+	/* CPython 3.13 calls a constructor through code of its own with this as its path. */
+	if (BEGINS(script.path, built_in_scripts) || !strcmp(script.path, "__init__"))
 		return CODE_OF_LIBRARY;
 	if (opts && opts->own_cnt)
 		return is_named_own(opts, script.path) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;

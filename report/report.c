@@ -726,6 +726,7 @@ static struct report report_of(const struct options *opts, const struct snapshot
 		.show_summary = opts->summary,
 		.show_why = opts->why,
 		.all_frames = opts->all_frames,
+		.follows = opts->follow,
 		.propose = opts->gen_suppressions,
 		.final = final,
 		.rss = snapshot_rss(snap),

@@ -53,6 +53,8 @@ static const struct runtime_objects known[] = {
 	},
 	{.runtime = "lua", .words = "lua objects", .has_blocks = true},
 	{.runtime = "luajit", .words = "lua objects", .has_blocks = true},
+	{.runtime = "tcl", .words = "tcl objects", .has_blocks = true},
+	{.runtime = "tclsh", .words = "tcl objects", .has_blocks = true},
 	{.runtime = "perl", .words = "perl objects", .has_blocks = true},
 	{
 		.runtime = "ruby",

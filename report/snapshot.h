@@ -18,6 +18,7 @@
 #include "report/estimate.h"
 #include "report/heap_block.h"
 #include "report/heap_census.h"
+#include "report/python_growth.h"
 #include "report/reach.h"
 #include "report/rss.h"
 #include "report/stats.h"
@@ -160,12 +161,14 @@ enum footprint_part {
 	FOOTPRINT_THREADS,
 	FOOTPRINT_VIRTUAL,  /* bytes of address space */
 	FOOTPRINT_FILES,    /* resident bytes of mapped files */
-	FOOTPRINT_CHILDREN, /* child processes that are not traced */
+	FOOTPRINT_CHILDREN, /* living child processes; without -f, only those that are not traced */
+	FOOTPRINT_ZOMBIES,  /* child processes that have ended, but were not waited for */
 	FOOTPRINT_CNT,
 };
 
 struct footprint {
 	bool is_known;
+	bool is_stopped; /* by a signal, or by a process that traces it, such as a debugger */
 	uint64_t parts[FOOTPRINT_CNT];
 };
 
@@ -297,6 +300,7 @@ struct snapshot {
 	struct ended ended;
 	struct process_tally *tallies; /* one tally for each process that has counters */
 	size_t tally_cnt;
+	const struct python_growth *python; /* in the only traced process; NULL if not known */
 	/* Frames of all sites, in the order of the sites, then frames of the peak's sites. */
 	const uint64_t *frames;
 	/* Memory of the data that sites, summaries, tallies, peak and counts point to. */

@@ -150,6 +150,8 @@ int snapshot_own(struct snapshot *snap)
 					   snap->hanging_cnt * sizeof(*snap->hanging));
 	if (snap->census)
 		snap->census = copy_bytes(&copier, snap->census, sizeof(*snap->census));
+	if (snap->python)
+		snap->python = copy_bytes(&copier, snap->python, sizeof(*snap->python));
 	if (snap->counts)
 		snap->counts = copy_counts(&copier, snap->counts);
 	for (size_t i = 0; i < snap->summary_cnt; i++)

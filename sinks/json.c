@@ -17,6 +17,7 @@
 #include "sinks/json_writer.h"
 #include "sinks/kernel_line.h"
 #include "sinks/peak.h"
+#include "sinks/python_line.h"
 #include "sinks/rss_line.h"
 #include "sinks/sink.h"
 #include "sinks/stats.h"
@@ -447,6 +448,8 @@ static void write_verdict(struct json_writer *json, const struct report *report)
 	write_untraced(json, &report->untraced);
 	if (report->rss)
 		rss_write_json(json, report->rss);
+	if (report->snapshot->python)
+		python_write_json(json, report->snapshot->python);
 }
 
 static int json_report(FILE *out, const struct report *report)

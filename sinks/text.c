@@ -17,6 +17,7 @@
 #include "sinks/count.h"
 #include "sinks/kernel_line.h"
 #include "sinks/peak.h"
+#include "sinks/python_line.h"
 #include "sinks/rss_line.h"
 #include "sinks/sink.h"
 #include "sinks/stats.h"
@@ -123,6 +124,7 @@ void text_write_head(const struct text_part *part)
 	verdict_write_first(part);
 	kernel_write_lines(part);
 	verdict_write_reasons(part);
+	python_write_line(part);
 	if (part->report->rss)
 		rss_write_line(part->out, part->report->rss, part->report->first_rss);
 	rss_write_pinners(part);

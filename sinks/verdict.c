@@ -103,6 +103,8 @@ static const struct {
 	[FOOTPRINT_THREADS] = {"the number of threads", NULL},
 	[FOOTPRINT_FILES] = {"the memory of mapped files (RSS)", NULL},
 	[FOOTPRINT_CHILDREN] = {"the number of child processes", "-f traces them"},
+	[FOOTPRINT_ZOMBIES] = {"the number of ended child processes (zombies)",
+			       "the process does not wait for them"},
 };
 
 static bool traces_kernel(const struct report *report)
@@ -117,6 +119,8 @@ static bool is_advised(const struct text_part *part, enum footprint_part footpri
 		return false;
 	if (footprint == FOOTPRINT_DESCRIPTORS)
 		return !text_is_of_descriptors(part);
+	if (footprint == FOOTPRINT_CHILDREN)
+		return !part->report->follows;
 	return footprint != FOOTPRINT_HUGE || !traces_kernel(part->report);
 }
 
@@ -261,7 +265,7 @@ static void write_children(const struct text_part *part)
 
 	for (size_t i = 0; i < snap->tally_cnt; i++)
 		cnt += snap->tallies[i].footprint.parts[FOOTPRINT_CHILDREN];
-	if (!cnt)
+	if (!cnt || part->report->follows)
 		return;
 	fputs("; ", part->out);
 	text_write_count(part->out, cnt, "child process");
@@ -334,6 +338,14 @@ static void write_lost(const struct text_part *part)
 	fprintf(part->out, " (%s) %s lost", amount, sum.count == 1 ? "is" : "are");
 }
 
+static void write_unknown(const struct text_part *part)
+{
+	fputs(conclusion_is_stopped(part->report)
+		      ? "nothing can be judged: the process is stopped, by a signal or a debugger"
+		      : "no leak found yet, but not all growth can be judged",
+	      part->out);
+}
+
 /*
  * The style and the text of the sentence for each verdict. If `write` is NULL, the sentence is
  * `text`.
@@ -346,8 +358,7 @@ static const struct {
 	[CONCLUSION_LOST] = {STYLE_LOST, .write = write_lost},
 	[CONCLUSION_GROWS] = {STYLE_GROWS, .write = write_grows},
 	[CONCLUSION_UNTRACED] = {STYLE_GROWS, .text = "something grows that is not traced"},
-	[CONCLUSION_UNKNOWN] = {STYLE_OPEN,
-				.text = "no leak found yet, but not all growth can be judged"},
+	[CONCLUSION_UNKNOWN] = {STYLE_OPEN, .write = write_unknown},
 	[CONCLUSION_EARLY] = {STYLE_OPEN, .write = write_early},
 	[CONCLUSION_ENDED] = {STYLE_OPEN,
 			      .text = "nothing grows steadily; memory that processes held when "

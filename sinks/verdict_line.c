@@ -15,6 +15,7 @@
 #include "report/kernel_paths.h"
 #include "report/pools.h"
 #include "report/runtime_objects.h"
+#include "sinks/python_line.h"
 
 #define NSEC_PER_SEC 1000000000
 #define NSEC_PER_MSEC 1000000
@@ -245,21 +246,22 @@ struct verdict_line {
 
 /*
  * Writes the line of a script that ran most often when the runtime extended its pools. The runtime
- * extends them in steps of 1 MiB, for whichever line needs memory next, so the lines found are a
- * sample of all lines that allocate.
+ * extends them in steps of 1 MiB, for whichever line needs memory next. This may be a line that
+ * frees its memory soon.
  */
 static void write_steps(FILE *out, const struct report_site *shown,
 			const struct sym_location *location, size_t name_max)
 {
 	const struct sym_frame *frame = &location->frames[shown->blamed.function];
 
-	fputs("; most steps at ", out);
+	fputs("; most steps of 1 MiB at ", out);
 	text_write_function(out, frame->symbol, name_max);
 	text_write_source(out, frame);
-	fputs(" (each a sample of 1 MiB: PYTHONMALLOC=malloc shows all)", out);
+	fputs(", perhaps not the line that leaks (PYTHONMALLOC=malloc shows more)", out);
 }
 
-static void write_advice(FILE *out, const struct suspect *suspect, const struct detail *detail)
+static void write_advice(FILE *out, const struct suspect *suspect,
+			 const struct python_growth *python, const struct detail *detail)
 {
 	const struct runtime_objects *objects = suspect->site->objects;
 	const struct report_site *shown = suspect->site;
@@ -267,10 +269,14 @@ static void write_advice(FILE *out, const struct suspect *suspect, const struct 
 		shown->site->frame_cnt ? shown->locations[shown->blamed.frame] : NULL;
 	const char *advice = suspect->in_pools ? objects->advice : objects->block_advice;
 
-	if (suspect->in_pools && sym_is_script(blamed))
+	if (suspect->in_pools && python && python->container_cnt) {
+		fputs("; with them ", out);
+		python_write_container(out, &python->containers[0]);
+	} else if (suspect->in_pools && sym_is_script(blamed)) {
 		write_steps(out, shown, blamed, detail->name_max);
-	else if (advice)
+	} else if (advice) {
 		fprintf(out, "; %s", advice);
+	}
 }
 
 /* Returns the pid of the process for which the kernel keeps the memory; 0 if it is not known. */
@@ -354,7 +360,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 		return;
 	}
 	if (suspect->site->objects) {
-		write_advice(out, suspect, detail);
+		write_advice(out, suspect, part->report->snapshot->python, detail);
 		return;
 	}
 	if (suspect->site->held_by_cnt) {

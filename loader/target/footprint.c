@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -47,28 +48,38 @@ static uint64_t count_descriptors(pid_t pid)
 	return st.st_size > 0 ? (uint64_t)st.st_size : count_entries(path);
 }
 
-static uint64_t count_children(const char *path, bool (*is_counted)(const void *arg, pid_t child),
-			       const void *arg)
+/* The state follows the name of the program, which ends with the last parenthesis. */
+static bool is_zombie(pid_t pid)
+{
+	cleanup_free char *stat = NULL;
+	const char *end;
+
+	if (proc_read(pid, "stat", &stat))
+		return false;
+	end = strrchr(stat, ')');
+	return end && !strncmp(end, ") Z", 3);
+}
+
+static void count_children(const char *path, bool (*is_counted)(const void *arg, pid_t child),
+			   const void *arg, struct footprint *ret)
 {
 	FILE *file = fopen(path, "re");
-	uint64_t cnt = 0;
 	int child;
 
 	if (!file)
-		return 0;
+		return;
 	while (fscanf(file, "%d", &child) == 1)
-		cnt += is_counted(arg, child);
+		if (is_counted(arg, child))
+			ret->parts[is_zombie(child) ? FOOTPRINT_ZOMBIES : FOOTPRINT_CHILDREN]++;
 	fclose(file);
-	return cnt;
 }
 
 /* Each thread has its own list of the children that it has made. */
-uint64_t footprint_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
-			    const void *arg)
+void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
+			     const void *arg, struct footprint *ret)
 {
 	char path[64];
 	const struct dirent *entry;
-	uint64_t cnt = 0;
 	DIR *dir;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
@@ -77,21 +88,23 @@ uint64_t footprint_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t
 		if (*entry->d_name == '.')
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/task/%.12s/children", pid, entry->d_name);
-		cnt += count_children(path, is_counted, arg);
+		count_children(path, is_counted, arg, ret);
 	}
 	if (dir)
 		closedir(dir);
-	return cnt;
 }
 
 struct footprint footprint_read(pid_t pid)
 {
 	cleanup_free char *status = NULL;
 	struct footprint footprint = {0};
+	const char *state;
 	long threads;
 
 	if (proc_read(pid, "status", &status))
 		return footprint;
+	state = proc_status_field(status, "State");
+	footprint.is_stopped = state && (*state == 'T' || *state == 't');
 	threads = proc_status_number(status, "Threads");
 	/* A zombie has no memory to report. */
 	footprint.is_known = threads > 0 && proc_status_field(status, "VmSize");

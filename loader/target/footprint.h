@@ -14,10 +14,10 @@
 struct footprint footprint_read(pid_t pid);
 
 /*
- * Returns the number of child processes of the process pid, without children for which is_counted()
- * returns false. Returns 0 if the kernel does not list children.
+ * Sets the numbers of child processes of the process pid, without children for which is_counted()
+ * returns false. Both numbers are 0 if the kernel does not list children.
  */
-uint64_t footprint_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
-			    const void *arg);
+void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
+			     const void *arg, struct footprint *ret);
 
 #endif

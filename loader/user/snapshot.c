@@ -91,13 +91,16 @@ static struct earlier_frees earlier_of(const struct memleak_earlier *counts)
 	return (struct earlier_frees){counts->frees, counts->sized, counts->bytes};
 }
 
-/* Memleak and the program that started it, such as sudo, are not counted. */
-static bool is_untraced(const void *arg, pid_t child)
+/*
+ * Memleak and the program that started it, such as sudo, are not counted. With -f, children that
+ * are traced are counted as well, since more and more children are a leak too.
+ */
+static bool is_counted(const void *arg, pid_t child)
 {
 	const struct process_set *set = arg;
 
 	return child != getpid() && child != getppid() &&
-	       !process_table_find_pid(&set->table, child);
+	       (set->programs->ctx.opts->follow || !process_table_find_pid(&set->table, child));
 }
 
 static struct footprint footprint_of(const struct process_set *set,
@@ -109,9 +112,8 @@ static struct footprint footprint_of(const struct process_set *set,
 	if (process->ended || process->is_no_target || process->gone_ns)
 		return ret;
 	ret = footprint_read(process->info.pid);
-	if (ret.is_known && !opts->follow && !options_find_processes(opts))
-		ret.parts[FOOTPRINT_CHILDREN] =
-			footprint_children(process->info.pid, is_untraced, set);
+	if (ret.is_known && !options_find_processes(opts))
+		footprint_read_children(process->info.pid, is_counted, set, &ret);
 	return ret;
 }
 

@@ -280,8 +280,9 @@ static void log_silent(struct tracing *tracing, uint64_t calls)
 	if (calls != tracing->reported_calls)
 		tracing->logged_silent = false;
 	else if (!tracing->logged_silent) {
-		log_note("no allocator call was seen in this interval: the process is idle, or "
-			 "uses an allocator that is not probed (-v lists the probed functions)");
+		log_note("no allocator call was seen in this interval: the process is idle or "
+			 "stopped, or uses an allocator that is not probed (-v lists the probed "
+			 "functions)");
 		tracing->logged_silent = true;
 	}
 	tracing->reported_calls = calls;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Verdicts on functions whose growth is known."""
 
+import os
 import re
+import signal
 
 from lib import Failure, each, owner, slow, timeout, wanted
 from lib.process import PATIENCE
@@ -204,12 +206,14 @@ def test_freed(t):
 
 @slow
 @timeout(120)
-@each("shared", "files", "descriptors", "threads", "anonymous", "used", "nothing")
-def test_untraced(t, what):
+@each("shared", "files", "descriptors", "threads", "children", "zombies", "anonymous", "used",
+      "nothing", "children.-f", "zombies.-f")
+def test_untraced(t, way):
     """Untraced memory that grows is reported by kind and rate; without growth there is no line."""
+    what, *options = way.split(".")
     program = t.program("untraced", what)
     most = int(program.truth.facts["grows"][0])
-    memleak = t.memleak("--json", "-p", str(program.pid), "1").ready()
+    memleak = t.memleak("--json", *options, "-p", str(program.pid), "1").ready()
     program.send()
     growths = memleak.report_number(14).get("untraced", [])
     wanted("parts", [growth["part"] for growth in growths], [what] if most else [])
@@ -235,3 +239,15 @@ def test_all_clear(t, what):
     grows = what in lines and re.search(lines[what], last, re.M) is not None
     if (clear, grows) != ((False, True) if what in lines else (True, False)):
         raise Failure(f"the last report is {last}")
+
+
+def test_stopped(t):
+    """While the process is stopped, nothing is judged."""
+    program = t.program("untraced", "nothing")
+    memleak = t.memleak("--json", "-p", str(program.pid), "1").ready()
+    os.kill(program.pid, signal.SIGSTOP)
+    memleak.fresh_report()
+    wanted("stopped", memleak.fresh_report()["verdict"], "unknown")
+    os.kill(program.pid, signal.SIGCONT)
+    memleak.fresh_report()
+    wanted("continued", memleak.fresh_report()["verdict"], "early")

@@ -246,3 +246,67 @@ def test_healthy(t, allocator):
     report = memleak.stop()
     if report["suspects"]:
         raise Failure(f"accused: {report['suspects']}")
+
+
+# Each byte of input adds ADDED entries to one container of small objects, which come from pools.
+ADDED = 1000
+GROWS = """
+import functools, os, sys
+class Entry:
+    __slots__ = ("number", "name")
+    def __init__(self, number):
+        self.number, self.name = number, str(number)
+class Store:
+    def __init__(self):
+        self.items = {}
+audit, store = [], Store()
+@functools.lru_cache(maxsize=None)
+def cached(number):
+    return Entry(number)
+def variable(number):
+    audit.append(Entry(number))
+def attribute(number):
+    store.items[number] = Entry(number)
+print("ready", flush=True)
+number = 0
+while sys.stdin.read(1):
+    for _ in range(ADDED):
+        number += 1
+        WHAT(number)
+    [Entry(i) for i in range(20000)]
+    print("added", flush=True)
+os._exit(0)
+""".replace("ADDED", str(ADDED))
+HOLDERS = {
+    "variable": ("__main__.audit", "list"),
+    "attribute": ("Store.items", "dict"),
+    "cached": ("__main__.cached", "dict"),
+}
+
+
+@each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in HOLDERS])
+def test_containers(t, way):
+    """The container that grows is named, and counted exactly while the program waits."""
+    version, what = way.split("-")
+    program = start(t, GROWS.replace("WHAT", what), version, "pymalloc")
+    memleak = t.attach(program, interval="1")
+    name, kind = HOLDERS[what]
+    if version == "3.13" and what == "attribute":
+        name = "__main__.store"  # attributes of this version are not known by name
+    found, rounds = [], 0
+    while not found and rounds < 60:
+        rounds += 1
+        program.send()
+        program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
+        python = memleak.fresh_report().get("python", {"containers": []})
+        found = python["containers"]
+    for _ in range(60):
+        found = [(one["name"], one["class"], one["items"]) for one in python["containers"]]
+        if found == [(name, kind, rounds * ADDED)]:
+            break
+        python = memleak.fresh_report()["python"]
+    wanted("containers", found, [(name, kind, rounds * ADDED)])
+    more = {one["name"]: one["more"] for one in python["classes"]}
+    if not ADDED <= more.get("Entry", 0) <= rounds * ADDED:
+        raise Failure(f"more objects of the classes: {more}")
+    memleak.stop()

@@ -40,7 +40,8 @@ TRACING_COST = {
     "cpu_share": (int, float), "at_least": (bool,), "calls_per_s": (int, float),
     "least_cpu_share": (int, float),
 }
-PARTS = ("anonymous", "shared", "huge", "files", "descriptors", "threads", "children")
+PARTS = ("anonymous", "shared", "huge", "files", "descriptors", "threads", "children",
+         "zombies")
 SCORE = {"total": (int, float), "growth": (int, float), "risen": (int, float),
          "unfreed": MAYBE_NUMBER, "older_ns": INTEGER}
 TENDENCIES = ("unknown", "flat", "steady", "steps", "levelled", "shrinks")
@@ -294,6 +295,15 @@ def check_memory(report):
             f"older blocks pin more than all blocks together: {memory}")
 
 
+def check_python(report):
+    """Checks that nothing has grown by more than there is."""
+    python = report.get("python")
+    for one in python["containers"] if python else ():
+        require(one["more"] <= one["items"], f"a container gained more than it has: {one}")
+    for one in python["classes"] if python else ():
+        require(one["more"] <= one["count"], f"more new objects than objects: {one}")
+
+
 def check_census(report):
     """Checks that the parts of a census add up: of classes, of the heap, and of the memory."""
     census = report.get("census")
@@ -370,6 +380,7 @@ def check_report(report, with_allocs=False):
     require(report["verdict"] == wanted if wanted else report["verdict"] in VERDICTS,
             f"the verdict is {report['verdict']}")
     check_memory(report)
+    check_python(report)
     check_proof(report)
     check_census(report)
     if "by" in report:

@@ -2,16 +2,19 @@
 /*
  * untraced PART: grows by memory that memleak does not trace, until stdin ends. Prints `grows
  * PER_SECOND`, then ready. PART: shared (each step maps a memfd), files (each step maps this
- * program's file), descriptors, sockets, threads (which sleep), anonymous (touches memory that is
- * mapped at the start), used (touches shared memory that is mapped at the start, which does not
- * count as growth), nothing.
+ * program's file), descriptors, sockets, threads (which sleep), children (which sleep), zombies
+ * (children that have ended), anonymous (touches memory that is mapped at the start), used (touches
+ * shared memory that is mapped at the start, which does not count as growth), nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -92,6 +95,29 @@ static void start_thread(void)
 	must(pthread_create(&thread, &attributes, wait_forever, NULL) == 0, "pthread_create");
 }
 
+/* Makes a child in every fourth step. The child ends with this process, if not at once. */
+static void make_child(bool sleeps)
+{
+	static unsigned int step;
+	pid_t pid = step++ % 4 ? -1 : fork();
+
+	if (pid)
+		return;
+	if (sleeps && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
+		wait_forever(NULL);
+	_exit(0);
+}
+
+static void start_child(void)
+{
+	make_child(true);
+}
+
+static void leave_zombie(void)
+{
+	make_child(false);
+}
+
 static void use_room(void)
 {
 	must(used < PIECES_MAX, "room");
@@ -111,6 +137,8 @@ static const struct kind {
 	{"files", map_file, FILE_PIECE},
 	{"descriptors", open_descriptor, 1},
 	{"threads", start_thread, 1},
+	{"children", start_child, 1},
+	{"zombies", leave_zombie, 1},
 	{"anonymous", use_room, PIECE},
 	{"used", use_room, 0},
 	{"nothing", do_nothing, 0},

@@ -245,6 +245,7 @@ static void same_tally(const struct process_tally *a, const struct process_tally
 	assert_int_equal(a->ended, b->ended);
 	assert_int_equal(a->ended_here, b->ended_here);
 	assert_int_equal(a->footprint.is_known, b->footprint.is_known);
+	assert_int_equal(a->footprint.is_stopped, b->footprint.is_stopped);
 	if (a->footprint.is_known)
 		assert_memory_equal(a->footprint.parts, b->footprint.parts,
 				    sizeof(a->footprint.parts));

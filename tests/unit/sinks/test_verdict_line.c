@@ -304,9 +304,19 @@ static void more_sites(void **state)
 	}
 }
 
-/* Names the line of a script at which a runtime took most of the steps of its pool. */
+/*
+ * Names the line of a script at which a runtime took most of the steps of its pool; or the
+ * container that grows, if it is known.
+ */
 static void steps_of_a_script(void **state)
 {
+	static const char *const notes[] = {
+		("; most steps of 1 MiB at keep srv/app.py:12, perhaps not the line that leaks "
+		 "(PYTHONMALLOC=malloc shows more)\n"),
+		"; with them app.kept (list) grows by 20 items/s\n",
+	};
+	static const struct python_growth python = {
+		.containers = {{"app.kept", "list", 900, 600, 30000000000}}, .container_cnt = 1};
 	static const struct runtime_objects objects = {.words = "python objects"};
 	static const struct sym_frame frame = {
 		.symbol = "py::keep:/srv/app.py", .file = "/srv/app.py", .line = 12};
@@ -325,21 +335,53 @@ static void steps_of_a_script(void **state)
 					.bytes_per_s = 700,
 					.since_ns = 60000000000,
 					.in_pools = true};
-	const struct snapshot snap = {0};
+	struct snapshot snap = {0};
 	const struct report report = {.snapshot = &snap,
 				      .suspects = (struct suspect *)&suspect,
 				      .suspect_cnt = 1,
 				      .suspects_total = 1};
-	cleanup_free char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
 
-	assert_non_null(out);
-	verdict_write_text(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-	fclose(out);
-	assert_non_null(strstr(text, "python objects grow 700 bytes/s for 60 s; "
-				     "most steps at keep srv/app.py:12 (each a sample of 1 MiB: "
-				     "PYTHONMALLOC=malloc shows all)\n"));
+	for (size_t i = 0; i < 2; i++) {
+		cleanup_free char *text = NULL;
+		const char *found;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		snap.python = i ? &python : NULL;
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		fclose(out);
+		found = strstr(text, "python objects grow 700 bytes/s");
+		assert_non_null(found);
+		assert_non_null(strstr(found, notes[i]));
+		assert_null(strstr(found, notes[!i]));
+	}
+}
+
+/* While all processes are stopped, there is no all-clear. */
+static void stopped_processes(void **state)
+{
+	static const char *const words[] = {"nothing seems to leak", "nothing seems to leak",
+					    "nothing can be judged: the process is stopped"};
+	struct process_tally tallies[2] = {{.footprint.is_known = true},
+					   {.footprint.is_known = true}};
+	const struct snapshot snap = {.tallies = tallies, .tally_cnt = 2};
+	const struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
+
+	for (size_t i = 0; i < 3; i++) {
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		tallies[0].footprint.is_stopped = i > 0;
+		tallies[1].footprint.is_stopped = i > 1;
+		verdict_write_sentence(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		fclose(out);
+		assert_non_null(strstr(text, words[i]));
+	}
 }
 
 /* While a program starts up, nothing is suspected and no all-clear is given. */
@@ -410,6 +452,7 @@ int main(void)
 		cmocka_unit_test(more_sites),
 		cmocka_unit_test(kernel_is_not_traced),
 		cmocka_unit_test(children_are_not_traced),
+		cmocka_unit_test(stopped_processes),
 		cmocka_unit_test(pending_sites),
 		cmocka_unit_test(explained),
 		cmocka_unit_test(steps_of_a_script),

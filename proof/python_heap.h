@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds out which classes and which containers grow in the heap of a running CPython process, by
+ * counting the objects several times. CPython from 3.10 on hands out blocks of up to 512 bytes from
+ * pools of 16 KiB (Objects/obmalloc.c). With PYTHONMALLOC=malloc there are no pools.
+ */
+#ifndef PROOF_PYTHON_HEAP_H
+#define PROOF_PYTHON_HEAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proof/memory.h"
+#include "report/python_growth.h"
+
+/* The numbers of earlier readings of a process. */
+struct python_heap;
+
+/* Returns NULL if there is no memory. */
+struct python_heap *python_heap__new(void);
+void python_heap__free(struct python_heap *heap);
+
+/* True if CPython's executable or library is mapped. */
+bool python_heap_is_in(const struct proc_maps *maps);
+
+/*
+ * Counts the objects. now_ns: the current time. ret->class_cnt and ret->container_cnt are 0 until
+ * growth is seen, which takes at least two readings. Returns 0 or -ENOMEM.
+ */
+int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
+		      struct python_growth *ret);
+
+#endif

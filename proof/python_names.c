@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A first search finds the pointers to the objects. If these are not variables of a module, a
+ * second search finds the pointers to the blocks in which they are.
+ */
+#include "proof/python_names.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "proof/python_pool.h"
+#include "proof/python_variable.h"
+
+#define WINDOW_BYTES (1U << 18)
+#define WORD sizeof(uint64_t)
+
+/* Bounds on the work: bytes to search, and pointers to follow for each object. */
+#define SEARCH_BYTES (2ULL << 30)
+#define POINTERS_MAX 64U
+#define TARGETS_MAX 32U
+
+/* How much a name says; a better name replaces a worse one. */
+enum quality { QUALITY_NONE, QUALITY_KEY, QUALITY_HOLDER, QUALITY_VARIABLE };
+
+struct target {
+	uint64_t start, end; /* pointers into this range are searched for */
+	size_t object;       /* index of the object to be named */
+	uint64_t slot;       /* address of the pointer to the object; 0 in the first search */
+};
+
+/* Bits of the filter, one for each 16 bytes of a range, modulo its size. */
+#define FILTER_BITS 4096U
+
+struct search {
+	const struct memory *memory;
+	struct python_named *objects;
+	enum quality qualities[PYTHON_NAMED_MAX];
+	unsigned int pointers[PYTHON_NAMED_MAX];
+	struct target targets[TARGETS_MAX];
+	size_t target_cnt;
+	struct target later[TARGETS_MAX]; /* targets of the second search */
+	size_t later_cnt;
+	uint64_t filter[FILTER_BITS / 64];
+	uint64_t *window;
+	uint64_t bytes; /* bytes searched */
+};
+
+static void set_name(struct search *search, size_t object, enum quality quality, const char *name)
+{
+	struct python_named *named = &search->objects[object];
+
+	if (quality <= search->qualities[object])
+		return;
+	search->qualities[object] = quality;
+	snprintf(named->name, sizeof(named->name), "%s", name);
+}
+
+/* Searches for pointers to the block with this address later, if it is in a pool. */
+static void search_later(struct search *search, size_t object, uint64_t slot)
+{
+	uint64_t addr = slot & ~(uint64_t)(PYTHON_POOL_BYTES - 1), in_blocks;
+	unsigned char header[PYTHON_POOL_HEADER_BYTES];
+	struct python_pool pool;
+
+	if (search->later_cnt == TARGETS_MAX ||
+	    search->memory->ops->read(search->memory, addr, header, sizeof(header)) !=
+		    (ssize_t)sizeof(header) ||
+	    !python_pool_parse_header(header, addr, &pool) ||
+	    slot < addr + PYTHON_POOL_HEADER_BYTES)
+		return;
+	in_blocks = slot - addr - PYTHON_POOL_HEADER_BYTES;
+	addr += PYTHON_POOL_HEADER_BYTES + in_blocks / pool.block_bytes * pool.block_bytes;
+	search->later[search->later_cnt++] =
+		(struct target){addr, addr + pool.block_bytes, object, slot};
+}
+
+static void take_pointer(struct search *search, const struct target *target, uint64_t slot,
+			 uint64_t value)
+{
+	char name[2 * PYTHON_NAME_BYTES], key[PYTHON_NAME_BYTES];
+
+	if (search->pointers[target->object]++ >= POINTERS_MAX)
+		return;
+	if (target->slot && python_attribute(search->memory, target->slot, value, slot, name)) {
+		set_name(search, target->object, QUALITY_HOLDER, name);
+	} else if (python_variable(search->memory, slot, name)) {
+		set_name(search, target->object, target->slot ? QUALITY_HOLDER : QUALITY_VARIABLE,
+			 name);
+	} else if (!target->slot) {
+		if (python_key(search->memory, slot, key)) {
+			snprintf(name, sizeof(name), "key \"%s\"", key);
+			set_name(search, target->object, QUALITY_KEY, name);
+		}
+		search_later(search, target->object, slot);
+	}
+}
+
+static void take_word(struct search *search, uint64_t slot, uint64_t word)
+{
+	uint64_t bit = word / 16 % FILTER_BITS;
+
+	if (!(search->filter[bit / 64] >> bit % 64 & 1))
+		return;
+	for (size_t i = 0; i < search->target_cnt; i++)
+		if (word >= search->targets[i].start && word < search->targets[i].end)
+			take_pointer(search, &search->targets[i], slot, word);
+}
+
+static int visit_run(void *arg, uint64_t start, uint64_t end)
+{
+	struct search *search = arg;
+
+	for (uint64_t at = start; at < end; at += WINDOW_BYTES) {
+		size_t len = end - at < WINDOW_BYTES ? end - at : WINDOW_BYTES;
+		ssize_t got = search->memory->ops->read(search->memory, at, search->window, len);
+
+		if (search->bytes > SEARCH_BYTES)
+			return 1;
+		search->bytes += len;
+		for (ssize_t i = 0; i < got / (ssize_t)WORD; i++)
+			take_word(search, at + (uint64_t)i * WORD, search->window[i]);
+	}
+	return 0;
+}
+
+static void set_filter(struct search *search)
+{
+	memset(search->filter, 0, sizeof(search->filter));
+	for (size_t i = 0; i < search->target_cnt; i++) {
+		const struct target *target = &search->targets[i];
+
+		for (uint64_t at = target->start / 16; at <= (target->end - 1) / 16; at++)
+			search->filter[at % FILTER_BITS / 64] |= 1ULL << at % 64;
+	}
+}
+
+/* Searches all written memory for pointers to the targets. */
+static void run(struct search *search)
+{
+	const struct memory *memory = search->memory;
+
+	set_filter(search);
+	memset(search->pointers, 0, sizeof(search->pointers));
+	for_each_mapping (mapping, &memory->maps)
+		if (!mapping->shared && mapping->writable &&
+		    memory->ops->visit_written(memory, mapping, mapping->start, mapping->end,
+					       visit_run, search))
+			return;
+}
+
+/* Begins the second search, for the objects whose names can become better. */
+static void take_later(struct search *search)
+{
+	search->target_cnt = 0;
+	for (size_t i = 0; i < search->later_cnt; i++)
+		if (search->qualities[search->later[i].object] < QUALITY_HOLDER)
+			search->targets[search->target_cnt++] = search->later[i];
+}
+
+int python_names_find(const struct memory *memory, struct python_named *objects, size_t cnt)
+{
+	cleanup_free uint64_t *window = malloc(WINDOW_BYTES);
+	struct search search = {
+		.memory = memory, .objects = objects, .window = window, .target_cnt = cnt};
+
+	if (!window)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		objects[i].name[0] = '\0';
+		search.targets[i] = (struct target){
+			.start = objects[i].addr, .end = objects[i].addr + 1, .object = i};
+	}
+	run(&search);
+	take_later(&search);
+	if (search.target_cnt)
+		run(&search);
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names containers of CPython by what points to them: a variable of a module, an attribute, or a
+ * key of a dictionary. Searches all written memory, at most twice.
+ */
+#ifndef PROOF_PYTHON_NAMES_H
+#define PROOF_PYTHON_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proof/memory.h"
+#include "report/python_growth.h"
+
+#define PYTHON_NAMED_MAX PYTHON_CONTAINERS_MAX
+
+struct python_named {
+	uint64_t addr;                /* address of the object */
+	char name[PYTHON_TEXT_BYTES]; /* the result; "" if no name is found */
+};
+
+/* Names cnt objects, at most PYTHON_NAMED_MAX. Returns 0 or -ENOMEM. */
+int python_names_find(const struct memory *memory, struct python_named *objects, size_t cnt);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The layout of a pool of CPython's allocator (Objects/obmalloc.c), from version 3.10 on. */
+#ifndef PROOF_PYTHON_POOL_H
+#define PROOF_PYTHON_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PYTHON_POOL_BYTES 16384U
+#define PYTHON_POOL_HEADER_BYTES 48U
+/* Maximum number of blocks in a pool; a multiple of 64 */
+#define PYTHON_POOL_BLOCKS 1024U
+
+struct python_pool {
+	uint64_t addr;
+	uint32_t block_bytes;
+	uint32_t block_cnt;                     /* blocks that were ever handed out */
+	uint64_t free[PYTHON_POOL_BLOCKS / 64]; /* bit n: block n is free */
+};
+
+/* Parses the pool at addr, of PYTHON_POOL_BYTES bytes. False if there is no pool. */
+bool python_pool_parse(const unsigned char *bytes, uint64_t addr, struct python_pool *ret);
+
+/*
+ * Parses the header alone, of PYTHON_POOL_HEADER_BYTES bytes, without ret->free. False if there is
+ * no pool.
+ */
+bool python_pool_parse_header(const unsigned char *bytes, uint64_t addr, struct python_pool *ret);
+
+#endif

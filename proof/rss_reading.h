@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The result of reading the memory of a running process. */
+#ifndef PROOF_RSS_READING_H
+#define PROOF_RSS_READING_H
+
+#include "report/python_growth.h"
+#include "report/rss.h"
+
+struct rss_reading {
+	struct rss rss;
+	/* the sites of the heap's blocks that pin most; their indexes are not checked */
+	struct rss_pinners pinners;
+	struct python_growth python;
+};
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which objects of CPython grow. The names are read from the process and are untrusted. The process
+ * changes its objects while they are counted, so all numbers are approximate.
+ */
+#ifndef REPORT_PYTHON_GROWTH_H
+#define REPORT_PYTHON_GROWTH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PYTHON_TEXT_BYTES 128
+#define PYTHON_CLASSES_MAX 3
+#define PYTHON_CONTAINERS_MAX 2
+
+struct python_growth {
+	/* Classes with more objects than at the first reading, most bytes first. */
+	struct python_class {
+		char name[PYTHON_TEXT_BYTES];
+		uint64_t count;
+		uint64_t more;       /* objects more than at the first reading */
+		uint64_t more_bytes; /* size of these, without memory that they point to */
+		uint64_t for_ns;     /* time since the first reading */
+	} classes[PYTHON_CLASSES_MAX];
+	size_t class_cnt;
+	/* Lists, dictionaries, sets and deques that keep growing, most items first. */
+	struct python_container {
+		char name[PYTHON_TEXT_BYTES]; /* variable or attribute; "" if not known */
+		char class[PYTHON_TEXT_BYTES];
+		uint64_t items;
+		uint64_t more;   /* items more than when it was first seen */
+		uint64_t for_ns; /* time since it was first seen */
+	} containers[PYTHON_CONTAINERS_MAX];
+	size_t container_cnt;
+};
+
+#endif

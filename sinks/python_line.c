@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes growing containers and classes of Python. */
+#include "sinks/python_line.h"
+
+#include <inttypes.h>
+
+#include "base/escape.h"
+
+#define NSEC_PER_SEC UINT64_C(1000000000)
+#define RATE_WHOLE 10
+
+static double per_s(uint64_t more, uint64_t for_ns)
+{
+	return for_ns ? (double)more * NSEC_PER_SEC / (double)for_ns : 0;
+}
+
+void python_write_container(FILE *out, const struct python_container *container)
+{
+	double rate = per_s(container->more, container->for_ns);
+
+	if (container->name[0]) {
+		escape_puts(out, container->name);
+		fputs(" (", out);
+		escape_puts(out, container->class);
+		fputc(')', out);
+	} else {
+		fputs("a ", out);
+		escape_puts(out, container->class);
+	}
+	fprintf(out, " grows by %.*f items/s", rate < RATE_WHOLE ? 1 : 0, rate);
+}
+
+static void write_class(FILE *out, const struct python_class *class)
+{
+	char amount[AMOUNT_TEXT_SIZE];
+
+	text_amount((double)class->more_bytes, amount);
+	fprintf(out, "+%" PRIu64 " ", class->more);
+	escape_puts(out, class->name);
+	fprintf(out, " (%s)", amount);
+}
+
+/* True if the report accuses Python's objects, or does not know yet. */
+static bool is_asked_for(const struct report *report)
+{
+	for (size_t i = 0; i < report->suspect_cnt; i++)
+		if (report->suspects[i].in_pools)
+			return true;
+	return report->unclear;
+}
+
+void python_write_line(const struct text_part *part)
+{
+	const struct python_growth *python = part->report->snapshot->python;
+	FILE *out = part->out;
+
+	if (!python || !is_asked_for(part->report))
+		return;
+	for (size_t i = 0; i < python->container_cnt; i++) {
+		fputs(i ? "; " : "python: ", out);
+		python_write_container(out, &python->containers[i]);
+		fprintf(out, " to %" PRIu64, python->containers[i].items);
+	}
+	if (python->container_cnt && python->class_cnt)
+		fputc('\n', out);
+	for (size_t i = 0; i < python->class_cnt; i++) {
+		fputs(i ? ", " : "python: ", out);
+		write_class(out, &python->classes[i]);
+	}
+	if (python->class_cnt)
+		fprintf(out, " in %" PRIu64 " s", python->classes[0].for_ns / NSEC_PER_SEC);
+	fputc('\n', out);
+}
+
+void python_write_json(struct json_writer *json, const struct python_growth *python)
+{
+	json_begin_object(json, "python");
+	json_begin_array(json, "containers");
+	for (size_t i = 0; i < python->container_cnt; i++) {
+		const struct python_container *container = &python->containers[i];
+
+		json_begin_object(json, NULL);
+		json_string(json, "name", container->name[0] ? container->name : NULL);
+		json_string(json, "class", container->class);
+		json_unsigned(json, "items", container->items);
+		json_unsigned(json, "more", container->more);
+		json_unsigned(json, "for_ns", container->for_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_begin_array(json, "classes");
+	for (size_t i = 0; i < python->class_cnt; i++) {
+		const struct python_class *class = &python->classes[i];
+
+		json_begin_object(json, NULL);
+		json_string(json, "name", class->name);
+		json_unsigned(json, "count", class->count);
+		json_unsigned(json, "more", class->more);
+		json_unsigned(json, "more_bytes", class->more_bytes);
+		json_unsigned(json, "for_ns", class->for_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}

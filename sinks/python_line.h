@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writes which objects of Python grow. */
+#ifndef SINKS_PYTHON_LINE_H
+#define SINKS_PYTHON_LINE_H
+
+#include <stdio.h>
+
+#include "report/python_growth.h"
+#include "sinks/json_writer.h"
+#include "sinks/text_part.h"
+
+/* Writes the container that gains most items: "app.audit (list) grows by 14 items/s". */
+void python_write_container(FILE *out, const struct python_container *container);
+
+/* Writes a line about the growing containers and classes, if the process has any. */
+void python_write_line(const struct text_part *part);
+
+/* Writes the JSON object "python". */
+void python_write_json(struct json_writer *json, const struct python_growth *python);
+
+#endif

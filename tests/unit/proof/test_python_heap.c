@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests counting Python's objects in fake memory with pools laid out like CPython's, and in pools
+ * that are damaged.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "proof/python_heap.h"
+#include "proof/python_pool.h"
+#include "tests/unit/lib/random.h"
+#include "tests/unit/proof/fake_memory.h"
+
+#define SECOND_NS 1000000000ULL
+#define BASE 0x7f0000000000ULL
+#define TYPES BASE
+#define POOLS (BASE + PYTHON_POOL_BYTES)
+#define POOL_CNT 8
+#define END (POOLS + POOL_CNT * PYTHON_POOL_BYTES)
+
+/* Distance of types, in bytes; the second half has the name. */
+#define TYPE_BYTES 512
+enum { TYPE_LIST, TYPE_ENTRY, TYPE_CNT };
+
+#define FLAG_READY (1U << 12)
+#define FLAG_LIST (1U << 25)
+
+struct python {
+	struct fake_memory fake;
+	struct mapping mapping;
+	struct python_heap *heap;
+	uint64_t now_ns;
+	struct python_growth growth;
+};
+
+static void add_type(struct python *python, size_t type, const char *name, uint64_t flags)
+{
+	uint64_t addr = TYPES + type * TYPE_BYTES, *words = fake_memory_at(&python->fake, addr);
+
+	words[0] = 1;
+	words[1] = TYPES;
+	words[3] = addr + TYPE_BYTES / 2;
+	words[4] = 40;
+	words[21] = FLAG_READY | flags;
+	strcpy((char *)(words + TYPE_BYTES / 16), name);
+}
+
+static int set_up(void **state)
+{
+	static struct python python;
+
+	memset(&python, 0, sizeof(python));
+	fake_memory_init(&python.fake, BASE, (END - BASE) / sizeof(uint64_t));
+	python.mapping = (struct mapping){
+		.start = BASE, .end = END, .readable = true, .writable = true, .path = ""};
+	python.fake.memory.maps = (struct proc_maps){.mappings = &python.mapping, .cnt = 1};
+	python.heap = python_heap__new();
+	add_type(&python, TYPE_LIST, "list", FLAG_LIST);
+	add_type(&python, TYPE_ENTRY, "Entry", 0);
+	*state = &python;
+	return python.heap ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	struct python *python = *state;
+
+	python_heap__free(python->heap);
+	fake_memory_deinit(&python->fake);
+	return 0;
+}
+
+/* Makes a pool of `used` blocks; the first `freed` of these are free. */
+static void make_pool(struct python *python, size_t pool, uint32_t size, uint32_t used,
+		      uint32_t freed)
+{
+	uint64_t addr = POOLS + pool * PYTHON_POOL_BYTES, *words;
+	uint32_t *numbers;
+
+	words = fake_memory_at(&python->fake, addr);
+	numbers = (uint32_t *)words;
+	numbers[0] = used - freed;
+	words[1] = freed ? addr + PYTHON_POOL_HEADER_BYTES : 0;
+	numbers[9] = size / 16 - 1;
+	numbers[10] = PYTHON_POOL_HEADER_BYTES + used * size;
+	numbers[11] = PYTHON_POOL_BYTES - size;
+	for (uint32_t i = 0; i < freed; i++)
+		words[(PYTHON_POOL_HEADER_BYTES + i * size) / 8] =
+			i + 1 < freed ? addr + PYTHON_POOL_HEADER_BYTES + (i + 1) * size : 0;
+}
+
+/* Writes an object to a block, after `before` words. Returns its address. */
+static uint64_t add_object(struct python *python, size_t pool, uint32_t size, uint32_t block,
+			   size_t before, size_t type)
+{
+	uint64_t addr = POOLS + pool * PYTHON_POOL_BYTES + PYTHON_POOL_HEADER_BYTES + block * size +
+			before * sizeof(uint64_t);
+	uint64_t *words = fake_memory_at(&python->fake, addr);
+
+	words[0] = 1;
+	words[1] = TYPES + type * TYPE_BYTES;
+	return addr;
+}
+
+static void read_heap(struct python *python)
+{
+	python->now_ns += SECOND_NS;
+	assert_int_equal(python_heap__read(python->heap, &python->fake.memory, python->now_ns,
+					   &python->growth),
+			 0);
+}
+
+/* Makes a pool with `used` objects of the class Entry, of which some are freed. */
+static void make_entries(struct python *python, size_t pool, uint32_t used, uint32_t freed)
+{
+	make_pool(python, pool, 48, used, freed);
+	for (uint32_t i = freed; i < used; i++)
+		add_object(python, pool, 48, i, 0, TYPE_ENTRY);
+}
+
+static void classes_grow(void **state)
+{
+	struct python *python = *state;
+	const struct python_class *class = &python->growth.classes[0];
+
+	make_entries(python, 0, 100, 0);
+	read_heap(python);
+	assert_int_equal(python->growth.class_cnt, 0);
+	make_entries(python, 1, 200, 50);
+	read_heap(python);
+	assert_int_equal(python->growth.class_cnt, 1);
+	assert_string_equal(class->name, "Entry");
+	assert_int_equal(class->count, 250);
+	assert_int_equal(class->more, 150);
+	assert_int_equal(class->more_bytes, 150 * 48);
+	assert_int_equal(class->for_ns, SECOND_NS);
+	/* A class that shrinks is not mentioned. */
+	make_entries(python, 1, 200, 60);
+	read_heap(python);
+	assert_int_equal(python->growth.class_cnt, 0);
+}
+
+/* Containers have the garbage collector's header of two words before them. */
+static void containers_grow(void **state)
+{
+	struct python *python = *state;
+	uint64_t grows, shrinks;
+
+	make_pool(python, 0, 64, 10, 0);
+	grows = add_object(python, 0, 64, 3, 2, TYPE_LIST);
+	shrinks = add_object(python, 0, 64, 4, 2, TYPE_LIST);
+	for (uint64_t i = 0; i < 4; i++) {
+		*fake_memory_at(&python->fake, grows + 16) = 100 + 50 * i;
+		*fake_memory_at(&python->fake, shrinks + 16) = i == 2 ? 90 : 100 + 500 * i;
+		read_heap(python);
+		assert_int_equal(python->growth.container_cnt, i >= 2);
+	}
+	assert_int_equal(python->growth.containers[0].items, 250);
+	assert_int_equal(python->growth.containers[0].more, 150);
+	assert_int_equal(python->growth.containers[0].for_ns, 3 * SECOND_NS);
+	assert_string_equal(python->growth.containers[0].class, "list");
+	assert_string_equal(python->growth.containers[0].name, "");
+}
+
+static void is_no_pool(const struct python *python, size_t word, uint64_t value)
+{
+	unsigned char header[PYTHON_POOL_HEADER_BYTES];
+	struct python_pool pool;
+
+	memcpy(header, python->fake.words + (POOLS - BASE) / 8, sizeof(header));
+	assert_true(python_pool_parse_header(header, POOLS, &pool));
+	memcpy(header + 8 * word, &value, sizeof(value));
+	assert_false(python_pool_parse_header(header, POOLS, &pool));
+}
+
+static void damaged_headers(void **state)
+{
+	struct python *python = *state;
+
+	make_pool(python, 0, 64, 10, 0);
+	is_no_pool(python, 0, 0);                           /* no used block */
+	is_no_pool(python, 0, 11);                          /* more than were handed out */
+	is_no_pool(python, 4, 32ULL << 32);                 /* no such size */
+	is_no_pool(python, 5, (48 + 650) | 16320ULL << 32); /* between two blocks */
+	is_no_pool(python, 5, (48 + 640) | 16336ULL << 32); /* last block of another size */
+	is_no_pool(python, 5, 16400 | 16320ULL << 32);      /* beyond the end */
+}
+
+/* Lists of free blocks may be circular, leave the pool, or point between blocks. */
+static void damaged_free_lists(void **state)
+{
+	struct python *python = *state;
+	uint64_t first = POOLS + PYTHON_POOL_HEADER_BYTES;
+	const uint64_t next[] = {first, first + 64, first + 8, POOLS,
+				 END,   UINT64_MAX, 1,         first - 64};
+	unsigned char *bytes = (unsigned char *)fake_memory_at(&python->fake, POOLS);
+	struct python_pool pool;
+
+	make_pool(python, 0, 64, 10, 2);
+	for (size_t i = 0; i < sizeof(next) / sizeof(*next); i++) {
+		*fake_memory_at(&python->fake, first + 64) = next[i];
+		assert_true(python_pool_parse(bytes, POOLS, &pool));
+		assert_int_equal(pool.free[0], 3);
+	}
+}
+
+/* Whatever is in memory, a reading ends. */
+static void random_memory(void **state)
+{
+	struct python *python = *state;
+	uint64_t seed = 1;
+
+	for (int round = 0; round < 300; round++) {
+		for (size_t pool = 0; pool < POOL_CNT; pool++)
+			make_pool(python, pool, 64, 200, (uint32_t)(random_next(&seed) % 100));
+		for (size_t i = 0; i < 3000; i++) {
+			uint64_t at = BASE + random_next(&seed) % (END - BASE) / 8 * 8;
+
+			*fake_memory_at(&python->fake, at) =
+				random_next(&seed) % 3 ? BASE + random_next(&seed) % (END - BASE)
+						       : random_next(&seed) % 5000;
+		}
+		read_heap(python);
+		assert_in_range(python->growth.class_cnt, 0, PYTHON_CLASSES_MAX);
+		assert_in_range(python->growth.container_cnt, 0, PYTHON_CONTAINERS_MAX);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(classes_grow, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(containers_grow, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(damaged_headers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(damaged_free_lists, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(random_memory, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

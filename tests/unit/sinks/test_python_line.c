@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests the lines about growing objects of Python. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "report/pools.h"
+#include "sinks/python_line.h"
+
+#define SECOND_NS 1000000000ULL
+
+static void expect(const struct python_growth *python, bool asked, const char *expected)
+{
+	static const struct pool unclear;
+	const struct snapshot snap = {.python = python};
+	const struct report report = {.snapshot = &snap, .unclear = asked ? &unclear : NULL};
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	python_write_line(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+	fclose(out);
+	assert_string_equal(text, expected);
+}
+
+static void lines(void **state)
+{
+	const struct python_growth python = {
+		.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS},
+			    {"str", 5000, 100, 4900, 30 * SECOND_NS}},
+		.class_cnt = 2,
+		.containers = {{"app.kept", "list", 900, 600, 30 * SECOND_NS},
+			       {"", "dict", 40, 20, 40 * SECOND_NS}},
+		.container_cnt = 2,
+	};
+	struct python_growth part = python;
+
+	expect(&python, true,
+	       "python: app.kept (list) grows by 20 items/s to 900; "
+	       "a dict grows by 0.5 items/s to 40\n"
+	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
+	/* Healthy processes grow too. */
+	expect(&python, false, "");
+	expect(NULL, true, "");
+	part.container_cnt = 0;
+	expect(&part, true, "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
+	part = python;
+	part.container_cnt = 1;
+	part.class_cnt = 0;
+	/* Names are read from the process. */
+	strcpy(part.containers[0].name, "a\x1b[31m\n");
+	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lines)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
