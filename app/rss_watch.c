@@ -68,15 +68,16 @@ static void keep_sites(struct rss_watch *watch, const struct snapshot *snap)
 		watch->site_ids[i] = snap->sites[i].id;
 }
 
-static void ask(struct rss_watch *watch, pid_t pid, const struct heap *heap)
+static void ask(struct rss_watch *watch, const struct process *process, const struct heap *heap)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	if (rss_begin(pid, heap, now_ns + SEND_NS)) {
+	if (rss_begin(process, heap, now_ns + SEND_NS)) {
 		watch->next_ns = now_ns + RETRY_NS;
 		return;
 	}
-	watch->asked = pid;
+	watch->asked = process->pid;
+	watch->asked_image = process->image;
 	watch->asked_ns = watch->seen_ns = now_ns;
 }
 
@@ -109,7 +110,7 @@ void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool 
 		keep_sites(watch, snap);
 	else
 		forget_sites(watch);
-	ask(watch, tally->process->pid, has_blocks ? heap_of(snap, tally->process->pid) : NULL);
+	ask(watch, tally->process, has_blocks ? heap_of(snap, tally->process->pid) : NULL);
 }
 
 static void keep_pinners(struct rss_watch *watch, const struct rss_pinners *pinners)
@@ -141,9 +142,11 @@ static void take(struct rss_watch *watch, struct rss *rss, uint64_t deadline_ns)
 	if (!err) {
 		*rss = reading.rss;
 		watch->python = reading.python;
-		watch->python_pid = watch->asked;
+		watch->python_image = watch->asked_image;
 		keep_pinners(watch, &reading.pinners);
 	}
+	if (err && (err != -ETIMEDOUT || taken_ns >= GIVE_UP_NS))
+		watch->python = (struct python_growth){.class_cnt = 0};
 	if (!err && watch->from_start) {
 		memset(rss->older, 0, sizeof(rss->older));
 		rss->pinned_by_older = 0;
@@ -169,7 +172,7 @@ uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64
 		waited_ns = watch->seen_ns - begin_ns;
 	}
 	set_pinned(watch, snap);
-	if (watch->python_pid == tally->process->pid &&
+	if (watch->python_image == tally->process->image &&
 	    (watch->python.class_cnt || watch->python.container_cnt))
 		snap->python = arena_copy(&snap->arena, &watch->python, sizeof(watch->python));
 	return waited_ns;

@@ -16,7 +16,8 @@
 struct rss_watch {
 	/* the process is traced from its start, so no block is older than tracing */
 	bool from_start;
-	pid_t asked;       /* pid of the process being read; 0 if there is none */
+	pid_t asked; /* pid of the process being read; 0 if there is none */
+	uint32_t asked_image;
 	uint64_t asked_ns; /* start of the reading, by CLOCK_MONOTONIC */
 	uint64_t seen_ns;  /* end of the most recent wait for the result */
 	/*
@@ -33,7 +34,7 @@ struct rss_watch {
 	} pinners[RSS_PINNERS_MAX];
 	size_t pinner_cnt;
 	struct python_growth python; /* result of the latest reading */
-	pid_t python_pid;            /* process of the latest reading */
+	uint32_t python_image;       /* process image of the latest reading */
 };
 
 void rss_watch_deinit(struct rss_watch *watch);

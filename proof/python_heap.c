@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds pools in anonymous memory, classes by the type pointers of objects, and containers by their
- * class. Keeps the numbers of the first reading to compare with.
+ * Finds objects in pools and in glibc's heap, and recognises their classes by their type pointers.
+ * Keeps the numbers of the first reading to compare with.
  */
 #include "proof/python_heap.h"
 
@@ -12,24 +12,43 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hash_map.h"
 #include "base/path.h"
+#include "proof/census.h"
+#include "proof/heap_reader.h"
 #include "proof/python_names.h"
 #include "proof/python_pool.h"
 
-#define WINDOW_BYTES (16U * PYTHON_POOL_BYTES)
 #define WORD sizeof(uint64_t)
+
+/* Number of chunks after which the clock is read. */
+#define CHUNKS_PER_LOOK 1024U
+
+/* Bytes of a chunk that are read: enough for a header, and for the number of a container's items.
+ */
+#define CHUNK_BYTES 64U
 
 /* Bounds on what a hostile process can make this table grow to. */
 #define CLASSES_MAX 65536U
+#define REJECTED_MAX 65536U
 #define CONTAINERS_MAX 65536U
+
+/* Maximum time to count objects, in nanoseconds. A larger process is not counted again. */
+#define COUNT_NS 3000000000ULL
+/* Maximum time to find names, in nanoseconds. */
+#define NAME_NS 5000000000ULL
 
 /* Smaller containers, and fewer new objects, are not worth mentioning. */
 #define ITEMS_MIN 32U
 #define MORE_MIN 16U
 
-/* A container must have grown this often, and never shrunk. */
-#define RISES_MIN 2U
+/*
+ * A container must have grown this often, in half of the readings, and lately; and never shrunk. A
+ * shorter series may be due to temporary containers that had the same address one after another.
+ */
+#define RISES_MIN 3U
+#define LATELY 2U
 
 /* Parts of PyTypeObject, in words; they are the same in CPython 3.8 to 3.14. */
 enum { TYPE_NAME = 3, TYPE_BASIC_SIZE = 4, TYPE_ITEM_SIZE = 5, TYPE_FLAGS = 21, TYPE_WORDS = 22 };
@@ -41,7 +60,7 @@ enum { TYPE_NAME = 3, TYPE_BASIC_SIZE = 4, TYPE_ITEM_SIZE = 5, TYPE_FLAGS = 21, 
 
 struct class
 {
-	char name[PYTHON_TEXT_BYTES]; /* "" if this is no class */
+	char name[PYTHON_TEXT_BYTES];
 	size_t items_at; /* word of the object with the number of its items; 0 if it has none */
 	uint64_t count, bytes;
 	uint64_t first_count, first_bytes; /* of the first reading */
@@ -53,7 +72,8 @@ struct container {
 	const struct class *class;
 	uint64_t items, first_items;
 	uint64_t first_ns;
-	unsigned int rises;
+	unsigned int readings, rises;
+	unsigned int since_rise; /* readings since it grew */
 	bool has_shrunk;
 	bool is_named; /* `name` was searched for */
 	char name[PYTHON_TEXT_BYTES];
@@ -61,9 +81,11 @@ struct container {
 
 struct python_heap {
 	struct hash_map classes;    /* struct class, keyed by the address of the type */
+	struct hash_map rejected;   /* addresses that are not those of classes, with any value */
 	struct hash_map containers; /* struct container, keyed by address */
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
 	unsigned int readings;
+	bool is_too_large; /* counting took too long */
 };
 
 /* A reading in progress. */
@@ -72,8 +94,11 @@ struct reading {
 	const struct memory *memory;
 	uint64_t now_ns;
 	struct hash_map containers; /* those that were found in this reading */
-	unsigned char *window;
+	unsigned char *pool;
 	uint64_t next; /* end of the memory that was searched for pools */
+	struct heap_reader chunks;
+	uint64_t chunk_cnt;
+	uint64_t deadline_ns;
 };
 
 static void free_values(struct hash_map *map)
@@ -97,6 +122,7 @@ void python_heap__free(struct python_heap *heap)
 		return;
 	free_values(&heap->classes);
 	free_values(&heap->containers);
+	hash_map_deinit(&heap->rejected);
 	free(heap);
 }
 
@@ -138,8 +164,8 @@ static size_t items_at(const char *name, uint64_t flags)
 	return strcmp(name, "set") != 0 ? 0 : 3;
 }
 
-/* Reads a class. Sets no name if the address is not that of a class. */
-static void read_class(const struct memory *memory, uint64_t addr, struct class *ret)
+/* Reads a class. False if the address is not that of a class. */
+static bool read_class(const struct memory *memory, uint64_t addr, struct class *ret)
 {
 	uint64_t words[TYPE_WORDS];
 
@@ -147,55 +173,65 @@ static void read_class(const struct memory *memory, uint64_t addr, struct class 
 	    !is_address(words[1]) || words[TYPE_NAME] <= UINT16_MAX ||
 	    words[TYPE_BASIC_SIZE] < 2 * WORD || words[TYPE_BASIC_SIZE] > BASIC_SIZE_MAX ||
 	    words[TYPE_ITEM_SIZE] > ITEM_SIZE_MAX || !(words[TYPE_FLAGS] & FLAG_READY) ||
-	    !read_class_name(memory, words[TYPE_NAME], ret->name)) {
-		ret->name[0] = '\0';
-		return;
-	}
+	    !read_class_name(memory, words[TYPE_NAME], ret->name))
+		return false;
 	ret->items_at = items_at(ret->name, words[TYPE_FLAGS]);
+	return true;
 }
 
-/* Returns the class with its type at addr; NULL if there is none, or if there are too many. */
-static struct class *class_at(struct reading *reading, uint64_t addr)
+/* Returns the class with its type at addr, which has not been seen yet; NULL if there is none. */
+static struct class *new_class(struct reading *reading, uint64_t addr)
 {
 	struct python_heap *heap = reading->heap;
-	struct class *class = hash_map_get(&heap->classes, addr);
+	struct class *class, found = {.count = 0};
 
-	if (!class && heap->classes.cnt < CLASSES_MAX) {
-		class = calloc(1, sizeof(*class));
-		if (class)
-			read_class(reading->memory, addr, class);
-		if (class && hash_map_set(&heap->classes, addr, class)) {
-			free(class);
-			return NULL;
-		}
+	if (hash_map_get(&heap->rejected, addr) || heap->rejected.cnt >= REJECTED_MAX ||
+	    heap->classes.cnt >= CLASSES_MAX)
+		return NULL;
+	if (!read_class(reading->memory, addr, &found)) {
+		/* If there is no memory, the address is read again. */
+		hash_map_set(&heap->rejected, addr, heap);
+		return NULL;
 	}
-	return class && class->name[0] ? class : NULL;
+	class = malloc(sizeof(*class));
+	if (!class)
+		return NULL;
+	*class = found;
+	if (!hash_map_set(&heap->classes, addr, class))
+		return class;
+	free(class);
+	return NULL;
+}
+
+/* Counts references in the lower half of the first word; the upper half has flags since 3.14. */
+static bool may_be_object(const uint64_t *object)
+{
+	return (uint32_t)object[0] && is_address(object[1]);
 }
 
 /*
  * Returns the class of the object in a block, and sets *ret_object to the object's first word.
- * Objects that the garbage collector tracks follow its header of two words. From CPython 3.12 on,
- * two more words precede the header of objects with attributes. NULL if there is no object.
+ * Objects that the garbage collector tracks follow its header of two words. Two more words precede
+ * the header of objects with attributes. NULL if there is no object.
  */
 static struct class *find_class(struct reading *reading, const uint64_t *block, size_t word_cnt,
 				const uint64_t **ret_object)
 {
 	static const size_t places[] = {2, 4, 0};
+	const size_t cnt = sizeof(places) / sizeof(*places);
+	struct class *class = NULL;
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		const uint64_t *object = block + places[i];
-		struct class *class;
+	/* Most classes are known. Look for these first, so that few addresses must be read. */
+	for (size_t i = 0; !class && i < 2 * cnt; i++) {
+		const uint64_t *object = block + places[i % cnt];
 
-		/* Count references in the lower half; the upper half has flags since 3.14. */
-		if (places[i] + 2 > word_cnt || !(uint32_t)object[0] || !is_address(object[1]))
+		if (places[i % cnt] + 2 > word_cnt || !may_be_object(object))
 			continue;
-		class = class_at(reading, object[1]);
-		if (class) {
-			*ret_object = object;
-			return class;
-		}
+		class = i < cnt ? hash_map_get(&reading->heap->classes, object[1])
+				: new_class(reading, object[1]);
+		*ret_object = object;
 	}
-	return NULL;
+	return class;
 }
 
 static int add_container(struct reading *reading, const struct class *class, uint64_t addr,
@@ -217,6 +253,8 @@ static int add_container(struct reading *reading, const struct class *class, uin
 						.first_items = items,
 						.first_ns = reading->now_ns};
 	}
+	container->readings++;
+	container->since_rise = items > container->items ? 0 : container->since_rise + 1;
 	container->rises += items > container->items;
 	container->has_shrunk |= items < container->items;
 	container->items = items;
@@ -226,22 +264,31 @@ static int add_container(struct reading *reading, const struct class *class, uin
 	return -ENOMEM;
 }
 
-static int add_object(struct reading *reading, const uint64_t *block, size_t bytes, uint64_t addr)
+/* block: the first words of a block at addr; bytes: its size */
+static int add_object(struct reading *reading, const uint64_t *block, size_t word_cnt, size_t bytes,
+		      uint64_t addr)
 {
 	const uint64_t *object;
-	struct class *class = find_class(reading, block, bytes / WORD, &object);
+	struct class *class = find_class(reading, block, word_cnt, &object);
 	uint64_t items;
 
 	if (!class)
 		return 0;
 	class->count++;
 	class->bytes += bytes;
-	if (!class->items_at || (size_t)(object - block) + class->items_at >= bytes / WORD)
+	if (!class->items_at || (size_t)(object - block) + class->items_at >= word_cnt)
 		return 0;
 	items = object[class->items_at];
-	if (items < ITEMS_MIN || items > UINT32_MAX || reading->containers.cnt >= CONTAINERS_MAX)
+	addr += (uint64_t)(object - block) * WORD;
+	/* A damaged heap may have the same block twice. */
+	if (hash_map_get(&reading->containers, addr) ||
+	    reading->containers.cnt >= 2 * CONTAINERS_MAX)
 		return 0;
-	return add_container(reading, class, addr + (uint64_t)(object - block) * WORD, items);
+	/* A known container is kept, so that its growth is not forgotten. */
+	if (!hash_map_get(&reading->heap->containers, addr) &&
+	    (items < ITEMS_MIN || items > UINT32_MAX || reading->containers.cnt >= CONTAINERS_MAX))
+		return 0;
+	return add_container(reading, class, addr, items);
 }
 
 static int add_pool(struct reading *reading, const unsigned char *bytes, uint64_t addr)
@@ -255,10 +302,23 @@ static int add_pool(struct reading *reading, const unsigned char *bytes, uint64_
 		uint32_t at = PYTHON_POOL_HEADER_BYTES + i * pool.block_bytes;
 
 		if (!(pool.free[i / 64] >> i % 64 & 1))
-			err = add_object(reading, (const void *)(bytes + at), pool.block_bytes,
-					 addr + at);
+			err = add_object(reading, (const void *)(bytes + at),
+					 pool.block_bytes / WORD, pool.block_bytes, addr + at);
 	}
 	return err;
+}
+
+/* Reads the header first, because most memory may be no pools. */
+static bool read_pool(struct reading *reading, uint64_t addr)
+{
+	const struct memory *memory = reading->memory;
+	struct python_pool pool;
+
+	return memory->ops->read(memory, addr, reading->pool, PYTHON_POOL_HEADER_BYTES) ==
+		       PYTHON_POOL_HEADER_BYTES &&
+	       python_pool_parse_header(reading->pool, addr, &pool) &&
+	       memory->ops->read(memory, addr, reading->pool, PYTHON_POOL_BYTES) ==
+		       PYTHON_POOL_BYTES;
 }
 
 /* Searches a run of pages for pools. A pool may begin in this run and end in the next. */
@@ -270,16 +330,45 @@ static int visit_run(void *arg, uint64_t start, uint64_t end)
 
 	if (at < reading->next)
 		at = reading->next;
-	for (; !err && at < end; at += WINDOW_BYTES) {
-		ssize_t got = reading->memory->ops->read(reading->memory, at, reading->window,
-							 WINDOW_BYTES);
-
-		for (ssize_t i = 0; !err && i + PYTHON_POOL_BYTES <= got && at + (size_t)i < end;
-		     i += PYTHON_POOL_BYTES) {
-			err = add_pool(reading, reading->window + i, at + (size_t)i);
-			reading->next = at + (size_t)i + PYTHON_POOL_BYTES;
-		}
+	for (; !err && at < end; at += PYTHON_POOL_BYTES) {
+		if (clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns)
+			return -ETIMEDOUT;
+		if (read_pool(reading, at))
+			err = add_pool(reading, reading->pool, at);
+		reading->next = at + PYTHON_POOL_BYTES;
 	}
+	return err;
+}
+
+/* Takes a block of glibc's heap for an object if its first words are those of one. */
+static int visit_chunk(void *arg, const struct chunk *chunk)
+{
+	struct reading *reading = arg;
+	const uint64_t *words;
+	size_t len = chunk->size < CHUNK_BYTES ? chunk->size : CHUNK_BYTES;
+
+	if (chunk->state != CHUNK_USED)
+		return 0;
+	if (++reading->chunk_cnt % CHUNKS_PER_LOOK == 0 &&
+	    clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns)
+		return -ETIMEDOUT;
+	words = heap_reader_window(&reading->chunks, chunk->addr, len);
+	return words ? add_object(reading, words, len / WORD, chunk->size, chunk->addr) : 0;
+}
+
+/* With PYTHONMALLOC=malloc, all objects are in glibc's heap; otherwise only large ones. */
+static int read_chunks(struct reading *reading)
+{
+	struct census census = {0};
+	int err = heap_reader_init(&reading->chunks, reading->memory);
+
+	if (!err)
+		err = census_take(reading->memory, visit_chunk, reading, &census);
+	/* The objects of a skipped arena would seem to be new when it is read again. */
+	if (!err && census.skipped_cnt)
+		err = -EAGAIN;
+	census_deinit(&census);
+	heap_reader_deinit(&reading->chunks);
 	return err;
 }
 
@@ -289,8 +378,11 @@ static int read_pools(struct reading *reading)
 	int err = 0;
 
 	for_each_mapping (mapping, &memory->maps) {
-		if (mapping->shared || mapping->file.ino || !mapping->writable)
+		if (mapping->shared || mapping->file.ino || !mapping->writable ||
+		    mapping->end - mapping->start > PYTHON_MAPPING_BYTES_MAX)
 			continue;
+		if (clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns)
+			return -ETIMEDOUT;
 		err = memory->ops->visit_written(memory, mapping, mapping->start, mapping->end,
 						 visit_run, reading);
 		if (err)
@@ -299,9 +391,42 @@ static int read_pools(struct reading *reading)
 	return err;
 }
 
-static void begin_reading(struct python_heap *heap, uint64_t now_ns)
+/* True if the memory is zero, as it seems to be if it is not resident. */
+static bool is_absent(const struct memory *memory, uint64_t addr)
+{
+	uint64_t words[2];
+
+	return memory->ops->read(memory, addr, words, sizeof(words)) == (ssize_t)sizeof(words) &&
+	       !words[0] && !words[1];
+}
+
+/* Forgets classes that are gone: another object may have the address of the type by now. */
+static int check_classes(struct python_heap *heap, const struct memory *memory)
 {
 	const struct hash_map_slot *slot = NULL;
+	struct hash_map kept = {0};
+	int err = 0;
+
+	while (!err && (slot = hash_map_next(&heap->classes, slot))) {
+		struct class *class = slot->value, now = {.count = 0};
+
+		if (is_absent(memory, slot->key) ||
+		    (read_class(memory, slot->key, &now) && !strcmp(now.name, class->name)))
+			err = hash_map_set(&kept, slot->key, class);
+	}
+	slot = NULL;
+	while ((slot = hash_map_next(&heap->classes, slot)))
+		if (!hash_map_get(&kept, slot->key))
+			free(slot->value);
+	hash_map_deinit(&heap->classes);
+	heap->classes = kept;
+	return err;
+}
+
+static int begin_reading(struct python_heap *heap, const struct memory *memory, uint64_t now_ns)
+{
+	const struct hash_map_slot *slot = NULL;
+	int err = check_classes(heap, memory);
 
 	if (!heap->readings)
 		heap->first_ns = now_ns;
@@ -311,6 +436,10 @@ static void begin_reading(struct python_heap *heap, uint64_t now_ns)
 		class->before = class->count;
 		class->count = class->bytes = 0;
 	}
+	/* Pages that were not in memory may be there now. */
+	hash_map_deinit(&heap->rejected);
+	heap->rejected = (struct hash_map){0};
+	return err;
 }
 
 static void end_first_reading(struct python_heap *heap)
@@ -363,6 +492,13 @@ static uint64_t more_items(const struct container *container)
 	return container->items - container->first_items;
 }
 
+static bool keeps_growing(const struct container *container)
+{
+	return !container->has_shrunk && container->rises >= RISES_MIN &&
+	       2 * container->rises >= container->readings && container->since_rise <= LATELY &&
+	       more_items(container) >= MORE_MIN;
+}
+
 /* Finds the containers that gained most. Returns their number. */
 static size_t find_growing(const struct python_heap *heap,
 			   struct container *ret[PYTHON_CONTAINERS_MAX])
@@ -374,8 +510,7 @@ static size_t find_growing(const struct python_heap *heap,
 		struct container *container = slot->value;
 		size_t at = cnt;
 
-		if (container->has_shrunk || container->rises < RISES_MIN ||
-		    more_items(container) < MORE_MIN)
+		if (!keeps_growing(container))
 			continue;
 		while (at && more_items(ret[at - 1]) < more_items(container))
 			at--;
@@ -401,7 +536,7 @@ static int name_containers(const struct memory *memory, struct container *const 
 			named[named_cnt++].addr = containers[i]->addr;
 	if (!named_cnt)
 		return 0;
-	err = python_names_find(memory, named, named_cnt);
+	err = python_names_find(memory, named, named_cnt, clock_deadline_ns(NAME_NS));
 	for (size_t i = 0, at = 0; !err && i < cnt; i++) {
 		if (containers[i]->is_named)
 			continue;
@@ -431,22 +566,47 @@ static int list_containers(const struct python_heap *heap, const struct memory *
 	return err;
 }
 
-int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
-		      struct python_growth *ret)
+/* Moves the containers that were not found to the table of those that were. */
+static void keep_containers(struct hash_map *old, struct hash_map *found)
 {
-	cleanup_free unsigned char *window = malloc(WINDOW_BYTES);
-	struct reading reading = {
-		.heap = heap, .memory = memory, .now_ns = now_ns, .window = window};
-	int err;
+	const struct hash_map_slot *slot = NULL;
 
-	memset(ret, 0, sizeof(*ret));
-	if (!window)
-		return -ENOMEM;
-	begin_reading(heap, now_ns);
-	err = read_pools(&reading);
+	while ((slot = hash_map_next(old, slot)))
+		if (hash_map_set(found, slot->key, slot->value))
+			free(slot->value);
+	hash_map_deinit(old);
+	*old = (struct hash_map){0};
+}
+
+static int count_objects(struct python_heap *heap, const struct memory *memory, uint64_t now_ns)
+{
+	cleanup_free unsigned char *pool = malloc(PYTHON_POOL_BYTES);
+	struct reading reading = {.heap = heap,
+				  .memory = memory,
+				  .now_ns = now_ns,
+				  .pool = pool,
+				  .deadline_ns = clock_deadline_ns(COUNT_NS)};
+	int err = pool ? begin_reading(heap, memory, now_ns) : -ENOMEM;
+
+	if (!err)
+		err = read_pools(&reading);
+	if (!err)
+		err = read_chunks(&reading);
+	if (err == -EAGAIN)
+		keep_containers(&heap->containers, &reading.containers);
 	/* The containers left in the old table were not found again. */
 	free_values(&heap->containers);
 	heap->containers = reading.containers;
+	return err;
+}
+
+int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
+		      struct python_growth *ret)
+{
+	int err = heap->is_too_large ? -ETIMEDOUT : count_objects(heap, memory, now_ns);
+
+	memset(ret, 0, sizeof(*ret));
+	heap->is_too_large |= err == -ETIMEDOUT;
 	if (err)
 		return err;
 	if (!heap->readings++)

@@ -2,7 +2,8 @@
 /*
  * Finds out which classes and which containers grow in the heap of a running CPython process, by
  * counting the objects several times. CPython from 3.10 on hands out blocks of up to 512 bytes from
- * pools of 16 KiB (Objects/obmalloc.c). With PYTHONMALLOC=malloc there are no pools.
+ * pools of 16 KiB (Objects/obmalloc.c). Larger objects, and all objects with PYTHONMALLOC=malloc,
+ * are in the heap of the C library; only glibc's is read.
  */
 #ifndef PROOF_PYTHON_HEAP_H
 #define PROOF_PYTHON_HEAP_H
@@ -25,7 +26,8 @@ bool python_heap_is_in(const struct proc_maps *maps);
 
 /*
  * Counts the objects. now_ns: the current time. ret->class_cnt and ret->container_cnt are 0 until
- * growth is seen, which takes at least two readings. Returns 0 or -ENOMEM.
+ * growth is seen, which takes at least two readings. Returns 0, -ENOMEM, or -ETIMEDOUT if there are
+ * too many objects; then, and ever after, they are not counted.
  */
 int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
 		      struct python_growth *ret);

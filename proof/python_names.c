@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "proof/python_pool.h"
 #include "proof/python_variable.h"
 
@@ -21,9 +22,10 @@
 /* Bounds on the work: bytes to search, and pointers to follow for each object. */
 #define SEARCH_BYTES (2ULL << 30)
 #define POINTERS_MAX 64U
-#define TARGETS_MAX 32U
+#define LATER_MAX 16U /* pointers whose blocks are searched for */
+#define TARGETS_MAX (LATER_MAX * PYTHON_NAMED_MAX)
 
-/* How much a name says; a better name replaces a worse one. */
+/* Kinds of names. A better name, which comes later here, replaces a worse one. */
 enum quality { QUALITY_NONE, QUALITY_KEY, QUALITY_HOLDER, QUALITY_VARIABLE };
 
 struct target {
@@ -39,14 +41,15 @@ struct search {
 	const struct memory *memory;
 	struct python_named *objects;
 	enum quality qualities[PYTHON_NAMED_MAX];
-	unsigned int pointers[PYTHON_NAMED_MAX];
+	unsigned int pointers[PYTHON_NAMED_MAX], laters[PYTHON_NAMED_MAX];
 	struct target targets[TARGETS_MAX];
 	size_t target_cnt;
 	struct target later[TARGETS_MAX]; /* targets of the second search */
 	size_t later_cnt;
 	uint64_t filter[FILTER_BITS / 64];
 	uint64_t *window;
-	uint64_t bytes; /* bytes searched */
+	uint64_t bytes; /* bytes that this search has read */
+	uint64_t deadline_ns;
 };
 
 static void set_name(struct search *search, size_t object, enum quality quality, const char *name)
@@ -66,7 +69,7 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 	unsigned char header[PYTHON_POOL_HEADER_BYTES];
 	struct python_pool pool;
 
-	if (search->later_cnt == TARGETS_MAX ||
+	if (search->laters[object] == LATER_MAX ||
 	    search->memory->ops->read(search->memory, addr, header, sizeof(header)) !=
 		    (ssize_t)sizeof(header) ||
 	    !python_pool_parse_header(header, addr, &pool) ||
@@ -74,6 +77,7 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 		return;
 	in_blocks = slot - addr - PYTHON_POOL_HEADER_BYTES;
 	addr += PYTHON_POOL_HEADER_BYTES + in_blocks / pool.block_bytes * pool.block_bytes;
+	search->laters[object]++;
 	search->later[search->later_cnt++] =
 		(struct target){addr, addr + pool.block_bytes, object, slot};
 }
@@ -81,19 +85,20 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 static void take_pointer(struct search *search, const struct target *target, uint64_t slot,
 			 uint64_t value)
 {
-	char name[2 * PYTHON_NAME_BYTES], key[PYTHON_NAME_BYTES];
+	char name[2 * PYTHON_NAME_BYTES], key[PYTHON_NAME_BYTES], text[3 + sizeof(name)];
 
 	if (search->pointers[target->object]++ >= POINTERS_MAX)
 		return;
 	if (target->slot && python_attribute(search->memory, target->slot, value, slot, name)) {
 		set_name(search, target->object, QUALITY_HOLDER, name);
 	} else if (python_variable(search->memory, slot, name)) {
+		snprintf(text, sizeof(text), "%s%s", target->slot ? "in " : "", name);
 		set_name(search, target->object, target->slot ? QUALITY_HOLDER : QUALITY_VARIABLE,
-			 name);
+			 text);
 	} else if (!target->slot) {
 		if (python_key(search->memory, slot, key)) {
-			snprintf(name, sizeof(name), "key \"%s\"", key);
-			set_name(search, target->object, QUALITY_KEY, name);
+			snprintf(text, sizeof(text), "key \"%s\"", key);
+			set_name(search, target->object, QUALITY_KEY, text);
 		}
 		search_later(search, target->object, slot);
 	}
@@ -118,7 +123,8 @@ static int visit_run(void *arg, uint64_t start, uint64_t end)
 		size_t len = end - at < WINDOW_BYTES ? end - at : WINDOW_BYTES;
 		ssize_t got = search->memory->ops->read(search->memory, at, search->window, len);
 
-		if (search->bytes > SEARCH_BYTES)
+		if (search->bytes > SEARCH_BYTES ||
+		    clock_ns(CLOCK_MONOTONIC) >= search->deadline_ns)
 			return 1;
 		search->bytes += len;
 		for (ssize_t i = 0; i < got / (ssize_t)WORD; i++)
@@ -144,9 +150,12 @@ static void run(struct search *search)
 	const struct memory *memory = search->memory;
 
 	set_filter(search);
+	search->bytes = 0;
 	memset(search->pointers, 0, sizeof(search->pointers));
 	for_each_mapping (mapping, &memory->maps)
 		if (!mapping->shared && mapping->writable &&
+		    mapping->end - mapping->start <= PYTHON_MAPPING_BYTES_MAX &&
+		    clock_ns(CLOCK_MONOTONIC) < search->deadline_ns &&
 		    memory->ops->visit_written(memory, mapping, mapping->start, mapping->end,
 					       visit_run, search))
 			return;
@@ -161,11 +170,15 @@ static void take_later(struct search *search)
 			search->targets[search->target_cnt++] = search->later[i];
 }
 
-int python_names_find(const struct memory *memory, struct python_named *objects, size_t cnt)
+int python_names_find(const struct memory *memory, struct python_named *objects, size_t cnt,
+		      uint64_t deadline_ns)
 {
 	cleanup_free uint64_t *window = malloc(WINDOW_BYTES);
-	struct search search = {
-		.memory = memory, .objects = objects, .window = window, .target_cnt = cnt};
+	struct search search = {.memory = memory,
+				.objects = objects,
+				.window = window,
+				.target_cnt = cnt,
+				.deadline_ns = deadline_ns};
 
 	if (!window)
 		return -ENOMEM;

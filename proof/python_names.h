@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names containers of CPython by what points to them: a variable of a module, an attribute, or a
- * key of a dictionary. Searches all written memory, at most twice.
+ * Names containers of CPython by what points to them: a variable of a module ("app.kept"), an
+ * attribute ("Store.items"), an object that is a variable ("in app.store"), or a key of a
+ * dictionary (key "items"). Searches up to 2 GiB of written memory, at most twice.
  */
 #ifndef PROOF_PYTHON_NAMES_H
 #define PROOF_PYTHON_NAMES_H
@@ -14,12 +15,19 @@
 
 #define PYTHON_NAMED_MAX PYTHON_CONTAINERS_MAX
 
+/* Larger mappings are not searched: finding out which pages they have would take too long. */
+#define PYTHON_MAPPING_BYTES_MAX (256ULL << 30)
+
 struct python_named {
 	uint64_t addr;                /* address of the object */
 	char name[PYTHON_TEXT_BYTES]; /* the result; "" if no name is found */
 };
 
-/* Names cnt objects, at most PYTHON_NAMED_MAX. Returns 0 or -ENOMEM. */
-int python_names_find(const struct memory *memory, struct python_named *objects, size_t cnt);
+/*
+ * Names cnt objects, at most PYTHON_NAMED_MAX, as far as names are found before the deadline
+ * (CLOCK_MONOTONIC). Returns 0 or -ENOMEM.
+ */
+int python_names_find(const struct memory *memory, struct python_named *objects, size_t cnt,
+		      uint64_t deadline_ns);
 
 #endif

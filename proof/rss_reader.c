@@ -27,8 +27,7 @@ HELPER_KIND(reader_kind);
 
 static struct helper reader = HELPER_INIT(&reader_kind);
 
-/* once: the process will not be read again */
-static int send_file(pid_t pid, const char *name, enum rss_request what, bool once,
+static int send_file(pid_t pid, const char *name, enum rss_request what, uint64_t program,
 		     uint64_t deadline_ns)
 {
 	cleanup_close int fd = proc_open(pid, name, O_RDONLY);
@@ -39,7 +38,7 @@ static int send_file(pid_t pid, const char *name, enum rss_request what, bool on
 		return fd;
 	message_put_u32(&request, what);
 	if (what == RSS_SMAPS) {
-		message_put_u32(&request, once ? 0 : (uint32_t)pid);
+		message_put_u64(&request, program);
 		message_put_u64(&request, written_pages_zero_frame());
 		message_put_u64(&request, (uint64_t)sysconf(_SC_PAGESIZE));
 	}
@@ -157,24 +156,25 @@ static int take_answer(void *arg, struct message *answer)
 	return status;
 }
 
-static int begin(pid_t pid, const struct heap *heap, bool once, uint64_t deadline_ns)
+/* program: as for the server */
+static int begin(pid_t pid, const struct heap *heap, uint64_t program, uint64_t deadline_ns)
 {
-	int err = send_file(pid, "mem", RSS_MEM, once, deadline_ns);
+	int err = send_file(pid, "mem", RSS_MEM, 0, deadline_ns);
 
 	if (!err)
-		err = send_file(pid, "pagemap", RSS_PAGEMAP, once, deadline_ns);
+		err = send_file(pid, "pagemap", RSS_PAGEMAP, 0, deadline_ns);
 	if (!err && heap)
 		err = send_blocks(heap, deadline_ns);
 	if (!err)
-		err = send_file(pid, "smaps", RSS_SMAPS, once, deadline_ns);
+		err = send_file(pid, "smaps", RSS_SMAPS, program, deadline_ns);
 	if (err)
 		rss_stop();
 	return err;
 }
 
-int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns)
+int rss_begin(const struct process *process, const struct heap *heap, uint64_t deadline_ns)
 {
-	return begin(pid, heap, false, deadline_ns);
+	return begin(process->pid, heap, 1 + (uint64_t)process->image, deadline_ns);
 }
 
 int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
@@ -192,7 +192,7 @@ int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
 {
 	struct rss_reading reading;
-	int err = begin(pid, NULL, true, deadline_ns);
+	int err = begin(pid, NULL, 0, deadline_ns);
 
 	if (!err)
 		err = rss_take(deadline_ns, &reading);

@@ -24,7 +24,7 @@ int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
  * began, so that all others are older; NULL if these blocks are not all known. Call rss_take()
  * before reading another process. Returns 0 or an errno of rss_read().
  */
-int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns);
+int rss_begin(const struct process *process, const struct heap *heap, uint64_t deadline_ns);
 
 /*
  * Waits for the result of rss_begin(). Returns an errno of rss_read(). After -ETIMEDOUT, reading

@@ -23,7 +23,7 @@
 struct rss_server {
 	struct rss_files files;
 	struct rss_blocks blocks;
-	pid_t pid; /* the process of the previous reading; 0 if there was none */
+	uint64_t program; /* the program of the previous reading; 0 if there was none */
 	struct python_heap *python;
 };
 
@@ -80,29 +80,31 @@ static void drop_blocks(struct rss_blocks *blocks)
 	*blocks = (struct rss_blocks){0};
 }
 
-/* Forgets the previous process if this is another one. */
-static void set_process(struct rss_server *server, pid_t pid)
+/* Forgets the previous program if this is another one. */
+static void set_program(struct rss_server *server, uint64_t program)
 {
-	if (server->pid == pid)
+	if (server->program == program)
 		return;
 	python_heap__free(server->python);
 	server->python = NULL;
-	server->pid = pid;
+	server->program = program;
 }
 
-static int count_python(struct rss_server *server, const struct proc_maps *maps,
-			struct python_growth *ret)
+/* Without memory or time, growth stays unknown. */
+static void count_python(struct rss_server *server, const struct proc_maps *maps,
+			 struct python_growth *ret)
 {
 	struct resident_memory resident;
 
-	if (!python_heap_is_in(maps))
-		return 0;
+	if (!server->program || !python_heap_is_in(maps))
+		return;
 	if (!server->python)
 		server->python = python_heap__new();
 	if (!server->python)
-		return -ENOMEM;
+		return;
 	resident_memory_init(&server->files, maps, &resident);
-	return python_heap__read(server->python, &resident.memory, clock_ns(CLOCK_MONOTONIC), ret);
+	if (python_heap__read(server->python, &resident.memory, clock_ns(CLOCK_MONOTONIC), ret))
+		*ret = (struct python_growth){.class_cnt = 0};
 }
 
 static int count(struct rss_server *server, int smaps_fd, struct rss_reading *ret)
@@ -117,8 +119,8 @@ static int count(struct rss_server *server, int smaps_fd, struct rss_reading *re
 	if (err)
 		return err;
 	err = rss_count(&server->files, &server->blocks, &smaps, &ret->rss, &ret->pinners);
-	if (!err && server->pid)
-		err = count_python(server, &smaps.maps, &ret->python);
+	if (!err)
+		count_python(server, &smaps.maps, &ret->python);
 	smaps_deinit(&smaps);
 	return err;
 }
@@ -150,7 +152,7 @@ static void answer(struct rss_server *server, struct message_cursor *cursor, int
 	const struct rss *rss = &reading.rss;
 
 	memset(&reading, 0, sizeof(reading));
-	set_process(server, (pid_t)message_get_u32(cursor));
+	set_program(server, message_get_u64(cursor));
 	server->files.zero_frame = message_get_u64(cursor);
 	server->files.page_size = message_get_u64(cursor);
 	message_put_u32(reply, (uint32_t)count(server, smaps_fd, &reading));

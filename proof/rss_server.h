@@ -6,7 +6,7 @@
  *   MEM                           the fd of mem
  *   PAGEMAP                       the fd of pagemap
  *   BLOCKS count                  a file with the blocks that memleak tracks, for the next SMAPS
- *   SMAPS pid, zero frame, page size
+ *   SMAPS program, zero frame, page size
  *                                 the fd of smaps → status, arenas, torn and skipped arenas, parts,
  *                                 allocator;
  *                                 with BLOCKS also bytes of blocks outside, the older blocks (bytes
@@ -14,8 +14,8 @@
  *                                 most (index, bytes);
  *                                 growing classes and containers of Python
  *
- * Growth is counted from the first of several readings of the same pid. A pid of 0 stands for a
- * process that is read once.
+ * Growth is counted from the first of several readings of the same program, any number. 0 stands
+ * for a program that is read once.
  */
 #ifndef PROOF_RSS_SERVER_H
 #define PROOF_RSS_SERVER_H

@@ -60,6 +60,7 @@ int recording_unpack(FILE *file, uint8_t **ret, size_t *ret_len);
 #define RECORDING_TALLY_RSS 4U
 #define RECORDING_TALLY_ENDED_HERE 8U
 #define RECORDING_TALLY_STOPPED 16U
+#define RECORDING_TALLY_TRACED_CHILDREN 32U
 
 /* Number of words of each part of a snapshot. */
 #define HEAD_WORDS 11

@@ -155,6 +155,8 @@ static int add_tally(struct recorder *recorder, const struct process_tally *tall
 				 tally->ended * RECORDING_TALLY_ENDED |
 				 tally->ended_here * RECORDING_TALLY_ENDED_HERE |
 				 tally->footprint.is_stopped * RECORDING_TALLY_STOPPED |
+				 tally->footprint.has_traced_children *
+					 RECORDING_TALLY_TRACED_CHILDREN |
 				 has_rss * RECORDING_TALLY_RSS);
 	for (size_t i = 0; tally->footprint.is_known && i < FOOTPRINT_CNT; i++)
 		bytes_put_number(&section->bytes, tally->footprint.parts[i]);

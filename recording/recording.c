@@ -206,6 +206,7 @@ static void take_footprint(struct byte_reader *from, uint32_t version, struct pr
 	tally->ended_here = flags & RECORDING_TALLY_ENDED_HERE;
 	tally->footprint.is_known = flags & RECORDING_TALLY_FOOTPRINT;
 	tally->footprint.is_stopped = flags & RECORDING_TALLY_STOPPED;
+	tally->footprint.has_traced_children = flags & RECORDING_TALLY_TRACED_CHILDREN;
 	for (size_t i = 0; tally->footprint.is_known && i < cnt; i++)
 		tally->footprint.parts[i] = bytes_take_number(from);
 	if (flags & RECORDING_TALLY_RSS)

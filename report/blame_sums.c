@@ -46,6 +46,15 @@ struct call {
 	bool has_most;
 	size_t most; /* index of the assigned site that gained most */
 	double most_gained;
+	/*
+	 * The only call that may have made this call in more than half of what was assigned, found
+	 * by the Boyer-Moore majority vote; what it gained, and its site that gained most.
+	 */
+	uint32_t caller;
+	double votes;
+	double by_caller;
+	size_t most_by_caller;
+	double most_by_caller_gained;
 };
 
 struct blaming {
@@ -216,6 +225,29 @@ static void assign(struct blaming *blaming, size_t site, uint32_t number)
 	blaming->calls[number - 1].is_listed = true;
 }
 
+/* Returns the call that made a call on a site's stack; 0 if it is not known. */
+static uint32_t caller_of(const struct blaming *blaming, size_t site, uint32_t number)
+{
+	const uint32_t *calls = callers_calls(blaming->callers, blaming->sites[site].site);
+
+	for (size_t i = 0; calls && i + 1 < CALLER_CALLS; i++)
+		if (calls[i] == number)
+			return calls[i + 1];
+	return 0;
+}
+
+static void vote(struct call *call, uint32_t caller, double gained)
+{
+	if (caller == call->caller) {
+		call->votes += gained;
+	} else if (gained <= call->votes) {
+		call->votes -= gained;
+	} else {
+		call->caller = caller;
+		call->votes = gained - call->votes;
+	}
+}
+
 /* Adds a site to the sums of the call that it is assigned to. */
 static void add_up(struct blaming *blaming, size_t site)
 {
@@ -228,11 +260,31 @@ static void add_up(struct blaming *blaming, size_t site)
 	gained = gain(blaming, site, number);
 	call->paths += gained > 0;
 	call->assigned += gained;
+	if (gained > 0)
+		vote(call, caller_of(blaming, site, number), gained);
 	if (call->has_most && gained <= call->most_gained)
 		return;
 	call->has_most = true;
 	call->most = site;
 	call->most_gained = gained;
+}
+
+/* Adds a site to the sum of its caller, after the vote. */
+static void add_by_caller(struct blaming *blaming, size_t site)
+{
+	uint32_t number = blaming->assigned[site];
+	struct call *call = number ? &blaming->calls[number - 1] : NULL;
+	double gained;
+
+	if (!call || !call->has_most || !call->caller ||
+	    caller_of(blaming, site, number) != call->caller)
+		return;
+	gained = gain(blaming, site, number);
+	call->by_caller += gained;
+	if (gained <= call->most_by_caller_gained)
+		return;
+	call->most_by_caller = site;
+	call->most_by_caller_gained = gained;
 }
 
 /*
@@ -439,16 +491,27 @@ static void assign_spread(struct blaming *blaming, size_t site)
 		}
 }
 
+static enum common_callers common_callers_of(const struct call *call)
+{
+	if (call->most_gained >= LEAST_OWN * call->assigned)
+		return CALLERS_ALL;
+	return call->most_by_caller_gained > 0 && call->by_caller > LEAST_OWN * call->assigned
+		       ? CALLERS_ONE
+		       : CALLERS_NONE;
+}
+
 static struct candidate candidate_of(const struct blaming *blaming, size_t sum)
 {
 	const struct call *call = &blaming->calls[sum];
-	struct candidate ret = blaming->sites[call->most];
+	enum common_callers common_callers = common_callers_of(call);
+	struct candidate ret =
+		blaming->sites[common_callers == CALLERS_ONE ? call->most_by_caller : call->most];
 
 	while (ret.site->frames[ret.blamed_from] != blaming->callers->items[sum].frame)
 		ret.blamed_from++;
 	ret.growth.history = blaming->callers->growth[sum].history;
 	ret.path_cnt = call->paths;
-	ret.callers_vary = call->most_gained < LEAST_OWN * call->assigned;
+	ret.common_callers = common_callers;
 	return ret;
 }
 
@@ -503,6 +566,8 @@ int blame_sums(const struct options *opts, const struct callers *callers,
 			assign_spread(&blaming, i);
 			add_up(&blaming, i);
 		}
+		for (size_t i = 0; i < blaming.cnt; i++)
+			add_by_caller(&blaming, i);
 		err = replace_sites(&blaming, cnt);
 	}
 	blaming_deinit(&blaming);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PYTHON_TEXT_BYTES 128
+#define PYTHON_TEXT_BYTES 160
 #define PYTHON_CLASSES_MAX 3
 #define PYTHON_CONTAINERS_MAX 2
 
@@ -23,9 +23,9 @@ struct python_growth {
 		uint64_t for_ns;     /* time since the first reading */
 	} classes[PYTHON_CLASSES_MAX];
 	size_t class_cnt;
-	/* Lists, dictionaries, sets and deques that keep growing, most items first. */
+	/* Lists, dictionaries, sets and deques that keep growing, most items gained first. */
 	struct python_container {
-		char name[PYTHON_TEXT_BYTES]; /* variable or attribute; "" if not known */
+		char name[PYTHON_TEXT_BYTES]; /* see proof/python_names.h; "" if not known */
 		char class[PYTHON_TEXT_BYTES];
 		uint64_t items;
 		uint64_t more;   /* items more than when it was first seen */

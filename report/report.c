@@ -103,7 +103,7 @@ static void show(const struct shown *shown, struct report_site *sites,
 			.wrapped_frame = funnels_frame_cnt(&shown->funnels, candidates[i].site),
 			.blamed_from = candidates[i].blamed_from,
 			.path_cnt = candidates[i].path_cnt,
-			.callers_vary = candidates[i].callers_vary,
+			.common_callers = candidates[i].common_callers,
 		};
 		set_chunks(&shown->chunk_pools, &sites[i]);
 	}
@@ -726,7 +726,6 @@ static struct report report_of(const struct options *opts, const struct snapshot
 		.show_summary = opts->summary,
 		.show_why = opts->why,
 		.all_frames = opts->all_frames,
-		.follows = opts->follow,
 		.propose = opts->gen_suppressions,
 		.final = final,
 		.rss = snapshot_rss(snap),

@@ -145,7 +145,6 @@ struct report {
 	/* The report is made from a recording. A thread without a name may then be alive. */
 	bool recorded;
 	bool all_frames;
-	bool follows; /* child processes are traced (-f) */
 	bool colour;
 	/* Size of the terminal in which the stacks should fit; rows is 0 if there is no limit. */
 	unsigned int rows;

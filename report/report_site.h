@@ -6,6 +6,7 @@
 #include "report/chunks.h"
 #include "report/frame.h"
 #include "report/own.h"
+#include "report/site_order.h"
 #include "report/symbol_backend.h"
 
 struct runtime_objects;
@@ -44,7 +45,7 @@ struct report_site {
 	size_t path_cnt;        /* number of sites summed up; 0 for a single site */
 	/* A runtime took the memory. No caller of the runtime is blamed. */
 	bool in_pool;
-	bool callers_vary;        /* no single one of the summed-up sites has most of the growth */
+	enum common_callers common_callers;
 	bool is_excluded;         /* the site grows, but must not become a suspect */
 	struct chunks chunks;     /* chunks of the pool whose function is at blamed_from */
 	struct stack_pos blamed;  /* the blamed function */

@@ -6,12 +6,19 @@
 #include "options/options.h"
 #include "report/ranking.h"
 
+/* Which callers of the blamed function most of the growth of the summed-up sites comes from. */
+enum common_callers {
+	CALLERS_ALL,  /* all callers of a single one of the sites */
+	CALLERS_ONE,  /* the caller of the blamed function, but not the same callers of that one */
+	CALLERS_NONE, /* several callers */
+};
+
 struct candidate {
 	const struct site *site;
 	struct growth growth;
 	size_t path_cnt;    /* number of sites that the candidate stands for; 0 for a single site */
 	size_t blamed_from; /* frames with a lower index are not blamed */
-	bool callers_vary;
+	enum common_callers common_callers;
 };
 
 /* Sorts the sites that hold blocks. `growth` has an entry for each site. Returns 0 or -ENOMEM. */

@@ -161,7 +161,7 @@ enum footprint_part {
 	FOOTPRINT_THREADS,
 	FOOTPRINT_VIRTUAL,  /* bytes of address space */
 	FOOTPRINT_FILES,    /* resident bytes of mapped files */
-	FOOTPRINT_CHILDREN, /* living child processes; without -f, only those that are not traced */
+	FOOTPRINT_CHILDREN, /* living child processes; see has_traced_children */
 	FOOTPRINT_ZOMBIES,  /* child processes that have ended, but were not waited for */
 	FOOTPRINT_CNT,
 };
@@ -169,6 +169,7 @@ enum footprint_part {
 struct footprint {
 	bool is_known;
 	bool is_stopped; /* by a signal, or by a process that traces it, such as a debugger */
+	bool has_traced_children; /* traced children are counted, too (-f) */
 	uint64_t parts[FOOTPRINT_CNT];
 };
 

@@ -40,13 +40,10 @@ static void write_class(FILE *out, const struct python_class *class)
 	fprintf(out, " (%s)", amount);
 }
 
-/* True if the report accuses Python's objects, or does not know yet. */
+/* True if the report has a suspect, or a runtime whose objects may be growing. */
 static bool is_asked_for(const struct report *report)
 {
-	for (size_t i = 0; i < report->suspect_cnt; i++)
-		if (report->suspects[i].in_pools)
-			return true;
-	return report->unclear;
+	return report->suspect_cnt || report->unclear;
 }
 
 void python_write_line(const struct text_part *part)

@@ -9,7 +9,7 @@
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* Writes the container that gains most items: "app.audit (list) grows by 14 items/s". */
+/* Writes a container: "app.audit (list) grows by 14 items/s". */
 void python_write_container(FILE *out, const struct python_container *container);
 
 /* Writes a line about the growing containers and classes, if the process has any. */

@@ -112,6 +112,17 @@ static bool traces_kernel(const struct report *report)
 	return report->snapshot->stats[SPACE_KERNEL].known;
 }
 
+/* True if child processes are traced (-f). */
+static bool traces_children(const struct report *report)
+{
+	const struct snapshot *snap = report->snapshot;
+
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		if (snap->tallies[i].footprint.has_traced_children)
+			return true;
+	return false;
+}
+
 /* True if there is advice about a part of the footprint, and the run does not follow it already. */
 static bool is_advised(const struct text_part *part, enum footprint_part footprint)
 {
@@ -120,7 +131,7 @@ static bool is_advised(const struct text_part *part, enum footprint_part footpri
 	if (footprint == FOOTPRINT_DESCRIPTORS)
 		return !text_is_of_descriptors(part);
 	if (footprint == FOOTPRINT_CHILDREN)
-		return !part->report->follows;
+		return !traces_children(part->report);
 	return footprint != FOOTPRINT_HUGE || !traces_kernel(part->report);
 }
 
@@ -241,7 +252,7 @@ static bool is_explained(const struct report *report)
 {
 	return conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.explained.process &&
 	       !report->pending && !report->unclear && !report->settling && !report->undecided &&
-	       !report->snapshot->core;
+	       !report->snapshot->core && !conclusion_is_stopped(report);
 }
 
 static void write_explained(const struct text_part *part, const struct untraced_growth *growth)
@@ -265,7 +276,7 @@ static void write_children(const struct text_part *part)
 
 	for (size_t i = 0; i < snap->tally_cnt; i++)
 		cnt += snap->tallies[i].footprint.parts[FOOTPRINT_CHILDREN];
-	if (!cnt || part->report->follows)
+	if (!cnt || traces_children(part->report))
 		return;
 	fputs("; ", part->out);
 	text_write_count(part->out, cnt, "child process");
@@ -338,10 +349,24 @@ static void write_lost(const struct text_part *part)
 	fprintf(part->out, " (%s) %s lost", amount, sum.count == 1 ? "is" : "are");
 }
 
+static void write_untraced_growth(const struct text_part *part)
+{
+	const struct untraced_growths *growths = &part->report->untraced;
+	bool is_of_children = true;
+
+	for (size_t i = 0; i < growths->cnt; i++)
+		is_of_children &= growths->items[i].part == FOOTPRINT_CHILDREN ||
+				  growths->items[i].part == FOOTPRINT_ZOMBIES;
+	fputs(is_of_children ? "there are more and more child processes"
+			     : "something grows that is not traced",
+	      part->out);
+}
+
 static void write_unknown(const struct text_part *part)
 {
 	fputs(conclusion_is_stopped(part->report)
-		      ? "nothing can be judged: the process is stopped, by a signal or a debugger"
+		      ? "nothing can be judged: what is traced is stopped, by a signal or a "
+			"debugger"
 		      : "no leak found yet, but not all growth can be judged",
 	      part->out);
 }
@@ -357,7 +382,7 @@ static const struct {
 } sentences[CONCLUSION_CNT] = {
 	[CONCLUSION_LOST] = {STYLE_LOST, .write = write_lost},
 	[CONCLUSION_GROWS] = {STYLE_GROWS, .write = write_grows},
-	[CONCLUSION_UNTRACED] = {STYLE_GROWS, .text = "something grows that is not traced"},
+	[CONCLUSION_UNTRACED] = {STYLE_GROWS, .write = write_untraced_growth},
 	[CONCLUSION_UNKNOWN] = {STYLE_OPEN, .write = write_unknown},
 	[CONCLUSION_EARLY] = {STYLE_OPEN, .write = write_early},
 	[CONCLUSION_ENDED] = {STYLE_OPEN,
@@ -392,7 +417,8 @@ static bool has_sentence(const struct text_part *part)
 
 	if (part->report->snapshot->core)
 		return conclusion == CONCLUSION_LOST && part->look != LOOK_BCC;
-	return conclusion >= CONCLUSION_EARLY || part->look != LOOK_BCC;
+	return conclusion >= CONCLUSION_EARLY || part->look != LOOK_BCC ||
+	       (conclusion == CONCLUSION_UNKNOWN && conclusion_is_stopped(part->report));
 }
 
 void verdict_write_notes(const struct text_part *part)

@@ -38,8 +38,7 @@ struct detail {
 
 /*
  * Sets of details, in the order in which they are tried until the line fits. If no set fits, names
- * are cut more and more. If no source line is known, a caller is more useful than the score, and is
- * left out later.
+ * are cut more and more. A caller says more than the blocks and the score.
  */
 static const struct detail details[] = {
 	{2, true, true, true, SIZE_MAX},    {1, true, true, true, SIZE_MAX},
@@ -143,14 +142,15 @@ void verdict_write_function(FILE *out, const struct report_site *site, struct st
 
 /*
  * Writes callers of the blamed function, without those that tell readers nothing: addresses,
- * repetitions of a recursion, and main with its callers.
+ * repetitions of a recursion, the interpreter of a script, and main with its callers.
  */
 static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
 {
 	struct stack_pos pos = shown->blamed;
 	const struct sym_frame *last = frame_of(shown->locations[pos.frame], pos.function);
+	bool is_script = sym_is_script(shown->locations[pos.frame]);
 
-	if (shown->callers_vary)
+	if (shown->common_callers == CALLERS_NONE)
 		return;
 	while (row->cnt <= most) {
 		const struct sym_location *location = shown->locations[pos.frame];
@@ -161,12 +161,14 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 		else
 			pos = (struct stack_pos){.frame = pos.frame + 1};
 		if (pos.frame >= shown->site->frame_cnt ||
+		    (shown->common_callers == CALLERS_ONE && pos.frame > shown->blamed.frame + 1) ||
 		    frame_is_start(shown->locations[pos.frame]) ||
 		    (shown->site->space == SPACE_KERNEL &&
 		     kernel_frame_is_entry(shown->locations[pos.frame])))
 			break;
 		frame = frame_of(shown->locations[pos.frame], pos.function);
-		if (!frame || !sym_is_known(frame->symbol))
+		if (!frame || !sym_is_known(frame->symbol) ||
+		    (is_script && !sym_is_script(shown->locations[pos.frame])))
 			continue;
 		if (!strcmp(frame->symbol, "main"))
 			break;
@@ -237,7 +239,6 @@ bool verdict_is_part(const struct report *report, const struct suspect *suspect)
 
 /* A suspect or a loss, and the function that writes its line. */
 struct verdict_line {
-	const struct report_site *site;
 	const void *what;
 	enum text_style style;
 	void (*write)(FILE *out, const struct text_part *part, const struct verdict_line *verdict,
@@ -269,7 +270,8 @@ static void write_advice(FILE *out, const struct suspect *suspect,
 		shown->site->frame_cnt ? shown->locations[shown->blamed.frame] : NULL;
 	const char *advice = suspect->in_pools ? objects->advice : objects->block_advice;
 
-	if (suspect->in_pools && python && python->container_cnt) {
+	if (suspect->in_pools && python && python->container_cnt &&
+	    !strcmp(objects->runtime, "python")) {
 		fputs("; with them ", out);
 		python_write_container(out, &python->containers[0]);
 	} else if (suspect->in_pools && sym_is_script(blamed)) {
@@ -470,16 +472,6 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 		fprintf(out, ", %zu paths", loss->path_cnt);
 }
 
-static bool is_tried(const struct detail *detail, const struct report_site *shown)
-{
-	const struct sym_frame *frame = NULL;
-
-	if (shown->site->frame_cnt)
-		frame = frame_of(shown->locations[shown->blamed.frame], shown->blamed.function);
-	return detail->score || !detail->callers || !frame || !sym_is_known(frame->symbol) ||
-	       !text_has_source(frame);
-}
-
 /* Returns the line of a suspect or loss, to be freed; NULL if there is no memory. */
 static char *fit_line(const struct text_part *part, const struct verdict_line *verdict)
 {
@@ -488,8 +480,6 @@ static char *fit_line(const struct text_part *part, const struct verdict_line *v
 	char *line = NULL;
 
 	for (size_t i = 0; i < cnt && (!line || strlen(line) > WIDTH); i++) {
-		if (!is_tried(&details[i], verdict->site))
-			continue;
 		free(line);
 		line = line_of(part, verdict, &details[i]);
 	}
@@ -516,22 +506,20 @@ static void write_fitting(const struct text_part *part, const struct verdict_lin
 
 char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect)
 {
-	return fit_line(part,
-			&(struct verdict_line){suspect->site, suspect, STYLE_GROWS, write_line});
+	return fit_line(part, &(struct verdict_line){suspect, STYLE_GROWS, write_line});
 }
 
 char *verdict_loss_line(const struct text_part *part, const struct proven_loss *loss)
 {
-	return fit_line(part, &(struct verdict_line){loss->site, loss, STYLE_LOST, write_loss});
+	return fit_line(part, &(struct verdict_line){loss, STYLE_LOST, write_loss});
 }
 
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect)
 {
-	write_fitting(part,
-		      &(struct verdict_line){suspect->site, suspect, STYLE_GROWS, write_line});
+	write_fitting(part, &(struct verdict_line){suspect, STYLE_GROWS, write_line});
 }
 
 void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss)
 {
-	write_fitting(part, &(struct verdict_line){loss->site, loss, STYLE_LOST, write_loss});
+	write_fitting(part, &(struct verdict_line){loss, STYLE_LOST, write_loss});
 }

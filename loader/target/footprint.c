@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/proc.h"
@@ -15,6 +16,8 @@
 #define DESCRIPTORS_MAX 65536
 /* Maximum threads of a process whose children are counted. */
 #define THREADS_MAX 1024
+/* Maximum children of a thread whose state is read. Others count as living. */
+#define STATES_MAX 4096
 
 static uint64_t status_bytes(const char *status, const char *field)
 {
@@ -64,13 +67,16 @@ static void count_children(const char *path, bool (*is_counted)(const void *arg,
 			   const void *arg, struct footprint *ret)
 {
 	FILE *file = fopen(path, "re");
+	unsigned int states = 0;
 	int child;
 
 	if (!file)
 		return;
 	while (fscanf(file, "%d", &child) == 1)
 		if (is_counted(arg, child))
-			ret->parts[is_zombie(child) ? FOOTPRINT_ZOMBIES : FOOTPRINT_CHILDREN]++;
+			ret->parts[states++ < STATES_MAX && is_zombie(child)
+					   ? FOOTPRINT_ZOMBIES
+					   : FOOTPRINT_CHILDREN]++;
 	fclose(file);
 }
 
@@ -94,6 +100,16 @@ void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_
 		closedir(dir);
 }
 
+/* Proofs stop the process, too: the process that traces it then is a child of this process. */
+static bool is_traced_by_memleak(const char *status)
+{
+	long tracer = proc_status_number(status, "TracerPid");
+	cleanup_free char *of_tracer = NULL;
+
+	return tracer > 0 && !proc_read((pid_t)tracer, "status", &of_tracer) &&
+	       proc_status_number(of_tracer, "PPid") == getpid();
+}
+
 struct footprint footprint_read(pid_t pid)
 {
 	cleanup_free char *status = NULL;
@@ -104,7 +120,8 @@ struct footprint footprint_read(pid_t pid)
 	if (proc_read(pid, "status", &status))
 		return footprint;
 	state = proc_status_field(status, "State");
-	footprint.is_stopped = state && (*state == 'T' || *state == 't');
+	footprint.is_stopped =
+		state && (*state == 'T' || *state == 't') && !is_traced_by_memleak(status);
 	threads = proc_status_number(status, "Threads");
 	/* A zombie has no memory to report. */
 	footprint.is_known = threads > 0 && proc_status_field(status, "VmSize");

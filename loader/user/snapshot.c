@@ -112,6 +112,8 @@ static struct footprint footprint_of(const struct process_set *set,
 	if (process->ended || process->is_no_target || process->gone_ns)
 		return ret;
 	ret = footprint_read(process->info.pid);
+	ret.is_stopped &= !process->at_end;
+	ret.has_traced_children = opts->follow;
 	if (ret.is_known && !options_find_processes(opts))
 		footprint_read_children(process->info.pid, is_counted, set, &ret);
 	return ret;

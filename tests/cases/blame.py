@@ -93,7 +93,7 @@ def test_python_line(t):
     program.wait_for("ready", lambda: b"ready" in program.out.data)
     memleak = t.memleak("-p", str(program.pid), "-T", "1", "1").ready()
     program.send()
-    verdict = re.compile(r"^▲ \S+ <string>:7 grows \d+(\.\d+)? [KM]iB/s, ", re.M)
+    verdict = re.compile(r"^▲ \S+ <string>:7(, called by \S+,)? grows \d+(\.\d+)? [KM]iB/s, ", re.M)
     memleak.wait_for("the verdict", lambda: verdict.search(memleak.out.text), 2 * PATIENCE)
     memleak.stop()
 

@@ -70,9 +70,9 @@ def test_words(t):
     program = t.program("growing", str(SECONDS))
     memleak = t.memleak("-p", str(program.pid), "-T", "1", "--why", "--record", path, "1").ready()
     program.send()
-    pattern = re.compile(r"^▲ fast_leak \S*growing\.c:\d+(?:, called by \S.*,)? grows "
-                         r"(\d+\.\d) KiB/s, steadily for \d+ s; none of \d+ blocks freed "
-                         r"\(score (?:0\.9\d|1\.00)\)\n(?:\S.*\n)*\n", re.M)
+    pattern = re.compile(r"^▲ fast_leak \S*growing\.c:\d+(?:, called by \S.*,) grows "
+                         r"(\d+\.\d) KiB/s, steadily for \d+ s; none of \d+ blocks freed"
+                         r"(?: \(score (?:0\.9\d|1\.00)\))?\n(?:\S.*\n)*\n", re.M)
     memleak.wait_for("the verdict", lambda: pattern.search(memleak.out.text), 2 * PATIENCE)
     memleak.stop()
     rate = judged(last_report(t, path)["suspects"])["fast_leak"]["bytes_per_s"]

@@ -280,7 +280,7 @@ os._exit(0)
 HOLDERS = {
     "variable": ("__main__.audit", "list"),
     "attribute": ("Store.items", "dict"),
-    "cached": ("__main__.cached", "dict"),
+    "cached": ("in __main__.cached", "dict"),
 }
 
 
@@ -292,7 +292,7 @@ def test_containers(t, way):
     memleak = t.attach(program, interval="1")
     name, kind = HOLDERS[what]
     if version == "3.13" and what == "attribute":
-        name = "__main__.store"  # attributes of this version are not known by name
+        name = "in __main__.store"  # attributes of this version are not known by name
     found, rounds = [], 0
     while not found and rounds < 60:
         rounds += 1

@@ -25,9 +25,9 @@ static struct {
 	struct python_growth python;
 } reader;
 
-int rss_begin(pid_t pid, const struct heap *heap, uint64_t deadline_ns)
+int rss_begin(const struct process *process, const struct heap *heap, uint64_t deadline_ns)
 {
-	(void)pid;
+	(void)process;
 	(void)heap;
 	(void)deadline_ns;
 	reader.begun++;
@@ -70,6 +70,7 @@ static int set_up(void **state)
 static void report(struct rss_watch *watch)
 {
 	tally.rss = (struct rss){0};
+	snap.python = NULL;
 	rss_watch_begin(watch, &snap, false, false);
 	rss_watch_finish(watch, &snap, 0);
 }
@@ -88,6 +89,26 @@ static void late_result(void **state)
 	watch->next_ns = UINT64_MAX - 1;
 	rss_watch_begin(watch, &snap, true, false);
 	assert_int_equal(reader.begun, 2);
+}
+
+/* Python's objects are shown until the next result, unless another program runs. */
+static void python_objects(void **state)
+{
+	static const struct process other = {.pid = 7, .image = 2};
+	struct rss_watch *watch = *state;
+
+	reader.python.container_cnt = 1;
+	reader.result = 0;
+	report(watch);
+	assert_non_null(snap.python);
+	reader.result = -ETIMEDOUT;
+	report(watch);
+	assert_non_null(snap.python);
+	tally.process = &other;
+	report(watch);
+	assert_null(snap.python);
+	reader.python.container_cnt = 0;
+	arena_deinit(&snap.arena);
 }
 
 static void stale_result(void **state)
@@ -158,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(late_result, set_up),
+		cmocka_unit_test_setup(python_objects, set_up),
 		cmocka_unit_test_setup(stale_result, set_up),
 		cmocka_unit_test_setup(pinners, set_up),
 		cmocka_unit_test_setup(no_result, set_up),

@@ -154,17 +154,49 @@ static void containers_grow(void **state)
 	make_pool(python, 0, 64, 10, 0);
 	grows = add_object(python, 0, 64, 3, 2, TYPE_LIST);
 	shrinks = add_object(python, 0, 64, 4, 2, TYPE_LIST);
-	for (uint64_t i = 0; i < 4; i++) {
+	for (uint64_t i = 0; i < 5; i++) {
 		*fake_memory_at(&python->fake, grows + 16) = 100 + 50 * i;
-		*fake_memory_at(&python->fake, shrinks + 16) = i == 2 ? 90 : 100 + 500 * i;
+		*fake_memory_at(&python->fake, shrinks + 16) = i == 2 ? 9 : 100 + 500 * i;
 		read_heap(python);
-		assert_int_equal(python->growth.container_cnt, i >= 2);
+		assert_int_equal(python->growth.container_cnt, i >= 3);
 	}
-	assert_int_equal(python->growth.containers[0].items, 250);
-	assert_int_equal(python->growth.containers[0].more, 150);
-	assert_int_equal(python->growth.containers[0].for_ns, 3 * SECOND_NS);
+	assert_int_equal(python->growth.containers[0].items, 300);
+	assert_int_equal(python->growth.containers[0].more, 200);
+	assert_int_equal(python->growth.containers[0].for_ns, 4 * SECOND_NS);
 	assert_string_equal(python->growth.containers[0].class, "list");
 	assert_string_equal(python->growth.containers[0].name, "");
+	/* A container that has stopped growing is not mentioned for long. */
+	for (int i = 0; i < 3; i++)
+		read_heap(python);
+	assert_int_equal(python->growth.container_cnt, 0);
+}
+
+/* The mapping begins in the middle of where a pool could be. */
+static void unaligned_mapping(void **state)
+{
+	struct python *python = *state;
+
+	python->mapping.start += 4096;
+	make_entries(python, 0, 100, 0);
+	read_heap(python);
+	make_entries(python, 0, 140, 0);
+	read_heap(python);
+	assert_int_equal(python->growth.class_cnt, 1);
+	assert_int_equal(python->growth.classes[0].more, 40);
+}
+
+/* Another object takes the place of a class. */
+static void class_replaced(void **state)
+{
+	struct python *python = *state;
+
+	make_entries(python, 0, 100, 0);
+	read_heap(python);
+	add_type(python, TYPE_ENTRY, "Other", 0);
+	read_heap(python);
+	assert_int_equal(python->growth.class_cnt, 1);
+	assert_string_equal(python->growth.classes[0].name, "Other");
+	assert_int_equal(python->growth.classes[0].count, 100);
 }
 
 static void is_no_pool(const struct python *python, size_t word, uint64_t value)
@@ -236,6 +268,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(classes_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(containers_grow, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(unaligned_mapping, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(class_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_headers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_free_lists, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_memory, set_up, tear_down),

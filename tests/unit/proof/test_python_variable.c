@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "proof/python_names.h"
+#include "proof/python_pool.h"
 #include "proof/python_variable.h"
 #include "tests/unit/proof/fake_memory.h"
 
@@ -107,6 +109,58 @@ static void test_names(void **state)
 		check(&python, slot + 4096, NULL);
 		fake_memory_deinit(&python.fake);
 	}
+}
+
+/* Makes a pool of blocks of 64 bytes. Returns the address of the first block. */
+static uint64_t make_pool(struct python *python, uint64_t addr)
+{
+	uint64_t *words = fake_memory_at(&python->fake, addr);
+	const uint32_t header[] = {10,
+				   0,
+				   0,
+				   0,
+				   0,
+				   0,
+				   0,
+				   0,
+				   0,
+				   3,
+				   PYTHON_POOL_HEADER_BYTES + 10 * 64,
+				   PYTHON_POOL_BYTES - 64};
+
+	memcpy(words, header, sizeof(header));
+	return addr + PYTHON_POOL_HEADER_BYTES;
+}
+
+/* Containers are named by a variable, by an object in a variable, or by a key. */
+static void test_containers(void **state)
+{
+	struct mapping mapping = {.start = BASE, .end = END, .writable = true, .path = ""};
+	struct python_named named[2] = {{.addr = OBJECT}, {.addr = OBJECT + 64}};
+	struct python python;
+	uint64_t block, other;
+
+	begin(&python, false);
+	python.fake.memory.maps = (struct proc_maps){.mappings = &mapping, .cnt = 1};
+	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
+	assert_string_equal(named[0].name, "");
+	/* Not the dictionary of a module, so only the key is known. */
+	other = BASE + 40 * 4096;
+	*fake_memory_at(&python.fake, other) = string(&python, "kept");
+	*fake_memory_at(&python.fake, other + 8) = OBJECT;
+	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
+	assert_string_equal(named[0].name, "key \"kept\"");
+	/* An object in a pool points to the container, and a variable to the object. */
+	block = make_pool(&python, BASE + 16 * 4096) + 3 * 64;
+	*fake_memory_at(&python.fake, block + 40) = OBJECT;
+	add_pair(&python, string(&python, "store"), block + 16);
+	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
+	assert_string_equal(named[0].name, "in __main__.store");
+	add_pair(&python, string(&python, "cache"), OBJECT);
+	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
+	assert_string_equal(named[0].name, "__main__.cache");
+	assert_string_equal(named[1].name, "");
+	fake_memory_deinit(&python.fake);
 }
 
 static void test_other_dictionaries(void **state)
@@ -334,10 +388,11 @@ static void test_hostile_classes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),        cmocka_unit_test(test_other_dictionaries),
-		cmocka_unit_test(test_odd_strings),  cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_short_string), cmocka_unit_test(test_endless_row),
-		cmocka_unit_test(test_attributes),   cmocka_unit_test(test_hostile_classes),
+		cmocka_unit_test(test_names),           cmocka_unit_test(test_other_dictionaries),
+		cmocka_unit_test(test_odd_strings),     cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_short_string),    cmocka_unit_test(test_endless_row),
+		cmocka_unit_test(test_containers),      cmocka_unit_test(test_attributes),
+		cmocka_unit_test(test_hostile_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

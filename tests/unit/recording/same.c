@@ -246,6 +246,7 @@ static void same_tally(const struct process_tally *a, const struct process_tally
 	assert_int_equal(a->ended_here, b->ended_here);
 	assert_int_equal(a->footprint.is_known, b->footprint.is_known);
 	assert_int_equal(a->footprint.is_stopped, b->footprint.is_stopped);
+	assert_int_equal(a->footprint.has_traced_children, b->footprint.has_traced_children);
 	if (a->footprint.is_known)
 		assert_memory_equal(a->footprint.parts, b->footprint.parts,
 				    sizeof(a->footprint.parts));

@@ -271,6 +271,7 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 		.earlier = {~number, number / 2, number / 3},
 		.footprint = {number % 2,
 			      number % 3 == 1,
+			      number % 7 < 3,
 			      {number, number / 2, number / 3, number / 4, number / 5, ~number}},
 		.ended = number % 3 == 0,
 		.ended_here = number % 5 < 2};

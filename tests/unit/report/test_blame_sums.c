@@ -108,6 +108,8 @@ struct made {
 	uint64_t born[SITES]; /* number of the first report with the site */
 	size_t cnt;
 	bool has_several_leaks;
+	bool is_called; /* check common_callers */
+	enum common_callers common_callers;
 };
 
 /* Adds a stack. Its blocks exist from report number `born` on. */
@@ -181,6 +183,8 @@ static void check_report(const struct made *made, const struct snapshot *snap,
 		blamed = shown->locations[shown->blamed.frame];
 		assert_string_equal(blamed->frames[0].symbol, function);
 		assert_int_equal(shown->chunks.callers, pool_callers);
+		if (made->is_called)
+			assert_int_equal(shown->common_callers, made->common_callers);
 		assert_int_equal(report.suspects[0].path_cnt, paths);
 		assert_true(report.suspects[0].bytes_per_s > 0.9 * bytes_per_s);
 		assert_true(report.suspects[0].bytes_per_s < 1.1 * bytes_per_s);
@@ -247,9 +251,19 @@ static void add_paths(struct made *made, uint64_t innermost, size_t sizes, size_
 
 static void one_block_each(void **state)
 {
-	struct made made = {0};
+	struct made made = {.is_called = true, .common_callers = CALLERS_NONE};
 
 	add_paths(&made, AUDIT, 1, 14);
+	check(&made, REPORTS, "audit", LATER, RATE(100));
+}
+
+/* The stacks differ, but most of the growth is due to one caller of the blamed function. */
+static void one_caller(void **state)
+{
+	struct made made = {.is_called = true, .common_callers = CALLERS_ONE};
+
+	for (size_t i = 0; i < REPORTS * PER_REPORT; i++)
+		add(&made, 1 + i / PER_REPORT, 1, 100, AUDIT, i % 3 ? INNER : INNER + i, OUTER + i);
 	check(&made, REPORTS, "audit", LATER, RATE(100));
 }
 
@@ -427,6 +441,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_block_each),
+		cmocka_unit_test(one_caller),
 		cmocka_unit_test(short_stack),
 		cmocka_unit_test(sizes_and_callers),
 		cmocka_unit_test(level),

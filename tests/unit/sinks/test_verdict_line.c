@@ -50,7 +50,8 @@ static char *line_of(const struct names *names, struct chunks chunks)
 					  .history = &history,
 					  .blamed = {.frame = 1},
 					  .has_through = names->through,
-					  .callers_vary = chunks.bytes,
+					  .common_callers =
+						  chunks.bytes ? CALLERS_NONE : CALLERS_ALL,
 					  .chunks = chunks};
 	const struct suspect suspect = {.site = &shown,
 					.path_cnt = names->path_cnt,
@@ -99,8 +100,9 @@ static void lines(void **state)
 		 "very_long_name..._its_method_too c.cc:11, through "
 		 "another_functi...g_for_no_reason, grows"},
 		{"JS:*remember /srv/app.js:3:1", NULL, "JS:~serve /srv/app.js:9:1", NULL, 1,
-		 "remember srv/app.js:3 grows 23.4 KiB/s, steadily for 60 s; 1 of 600 blocks freed "
-		 "(score 0.97)\n"},
+		 "remember srv/app.js:3, called by serve, grows 23.4 KiB/s, steadily for 60 s; 1 "
+		 "of "
+		 "600 blocks freed\n"},
 		{"aria2::Option::Option(aria2::Option const&)", NULL, "aria2::addUri(int)", NULL, 2,
 		 "aria2::Option::Option, called by aria2::addUri, grows 23.4 KiB/s, steadily for "
 		 "60 s, 2 paths\n"},
@@ -317,7 +319,8 @@ static void steps_of_a_script(void **state)
 	};
 	static const struct python_growth python = {
 		.containers = {{"app.kept", "list", 900, 600, 30000000000}}, .container_cnt = 1};
-	static const struct runtime_objects objects = {.words = "python objects"};
+	static const struct runtime_objects objects = {.runtime = "python",
+						       .words = "python objects"};
 	static const struct sym_frame frame = {
 		.symbol = "py::keep:/srv/app.py", .file = "/srv/app.py", .line = 12};
 	static const struct sym_location script = {
@@ -363,7 +366,7 @@ static void steps_of_a_script(void **state)
 static void stopped_processes(void **state)
 {
 	static const char *const words[] = {"nothing seems to leak", "nothing seems to leak",
-					    "nothing can be judged: the process is stopped"};
+					    "nothing can be judged: what is traced is stopped"};
 	struct process_tally tallies[2] = {{.footprint.is_known = true},
 					   {.footprint.is_known = true}};
 	const struct snapshot snap = {.tallies = tallies, .tally_cnt = 2};
@@ -377,7 +380,7 @@ static void stopped_processes(void **state)
 		assert_non_null(out);
 		tallies[0].footprint.is_stopped = i > 0;
 		tallies[1].footprint.is_stopped = i > 1;
-		verdict_write_sentence(
+		verdict_write_first(
 			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		fclose(out);
 		assert_non_null(strstr(text, words[i]));
