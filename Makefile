@@ -309,7 +309,8 @@ FUZZ_SRC_account := $(addprefix loader/agent/,account_view.c agent_process.c cod
 	loader/tables/block_walk.c loader/target/mapped_ranges.c
 FUZZ_SRC_answers := helper/message.c
 FUZZ_SRC_core := app/core_account.c base/read_at.c $(addprefix proof/,core_build_id.c core_file.c core_notes.c)
-FUZZ_SRC_census := base/proc_maps.c $(wildcard proof/heap_*.c) $(addprefix proof/,arena_heaps.c \
+FUZZ_SRC_census := base/proc_maps.c $(wildcard proof/heap_*.c proof/python_*.c) \
+	$(addprefix proof/,arena_heaps.c \
 	census.c free_lists.c main_heap.c mapped_chunks.c thread_cache.c)
 FUZZ_SRC_retrace := base/proc_maps.c $(addprefix proof/,heap_proof.c python_variable.c retrace.c \
 	root_kind.c roots.c window.c)

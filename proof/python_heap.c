@@ -25,8 +25,7 @@
 /* Number of chunks after which the clock is read. */
 #define CHUNKS_PER_LOOK 1024U
 
-/* Bytes of a chunk that are read: enough for a header, and for the number of a container's items.
- */
+/* Bytes of a chunk that are read: they include the number of a container's items. */
 #define CHUNK_BYTES 64U
 
 /* Bounds on what a hostile process can make this table grow to. */
@@ -58,8 +57,7 @@ enum { TYPE_NAME = 3, TYPE_BASIC_SIZE = 4, TYPE_ITEM_SIZE = 5, TYPE_FLAGS = 21, 
 #define FLAG_LIST (1ULL << 25)
 #define FLAG_DICT (1ULL << 29)
 
-struct class
-{
+struct counted_class {
 	char name[PYTHON_TEXT_BYTES];
 	size_t items_at; /* word of the object with the number of its items; 0 if it has none */
 	uint64_t count, bytes;
@@ -68,19 +66,18 @@ struct class
 };
 
 struct container {
-	uint64_t addr;
-	const struct class *class;
+	const struct counted_class *class;
 	uint64_t items, first_items;
 	uint64_t first_ns;
 	unsigned int readings, rises;
 	unsigned int since_rise; /* readings since it grew */
 	bool has_shrunk;
-	bool is_named; /* `name` was searched for */
-	char name[PYTHON_TEXT_BYTES];
+	bool is_searched; /* the name was searched for */
+	struct python_named named;
 };
 
 struct python_heap {
-	struct hash_map classes;    /* struct class, keyed by the address of the type */
+	struct hash_map classes;    /* struct counted_class, keyed by the address of the type */
 	struct hash_map rejected;   /* addresses that are not those of classes, with any value */
 	struct hash_map containers; /* struct container, keyed by address */
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
@@ -165,7 +162,7 @@ static size_t items_at(const char *name, uint64_t flags)
 }
 
 /* Reads a class. False if the address is not that of a class. */
-static bool read_class(const struct memory *memory, uint64_t addr, struct class *ret)
+static bool read_class(const struct memory *memory, uint64_t addr, struct counted_class *ret)
 {
 	uint64_t words[TYPE_WORDS];
 
@@ -180,10 +177,10 @@ static bool read_class(const struct memory *memory, uint64_t addr, struct class 
 }
 
 /* Returns the class with its type at addr, which has not been seen yet; NULL if there is none. */
-static struct class *new_class(struct reading *reading, uint64_t addr)
+static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 {
 	struct python_heap *heap = reading->heap;
-	struct class *class, found = {.count = 0};
+	struct counted_class *class, found = {.count = 0};
 
 	if (hash_map_get(&heap->rejected, addr) || heap->rejected.cnt >= REJECTED_MAX ||
 	    heap->classes.cnt >= CLASSES_MAX)
@@ -214,12 +211,12 @@ static bool may_be_object(const uint64_t *object)
  * Objects that the garbage collector tracks follow its header of two words. Two more words precede
  * the header of objects with attributes. NULL if there is no object.
  */
-static struct class *find_class(struct reading *reading, const uint64_t *block, size_t word_cnt,
-				const uint64_t **ret_object)
+static struct counted_class *find_class(struct reading *reading, const uint64_t *block,
+					size_t word_cnt, const uint64_t **ret_object)
 {
 	static const size_t places[] = {2, 4, 0};
 	const size_t cnt = sizeof(places) / sizeof(*places);
-	struct class *class = NULL;
+	struct counted_class *class = NULL;
 
 	/* Most classes are known. Look for these first, so that few addresses must be read. */
 	for (size_t i = 0; !class && i < 2 * cnt; i++) {
@@ -234,7 +231,7 @@ static struct class *find_class(struct reading *reading, const uint64_t *block, 
 	return class;
 }
 
-static int add_container(struct reading *reading, const struct class *class, uint64_t addr,
+static int add_container(struct reading *reading, const struct counted_class *class, uint64_t addr,
 			 uint64_t items)
 {
 	struct container *container = hash_map_remove(&reading->heap->containers, addr);
@@ -247,7 +244,7 @@ static int add_container(struct reading *reading, const struct class *class, uin
 		container = calloc(1, sizeof(*container));
 		if (!container)
 			return -ENOMEM;
-		*container = (struct container){.addr = addr,
+		*container = (struct container){.named.addr = addr,
 						.class = class,
 						.items = items,
 						.first_items = items,
@@ -269,7 +266,7 @@ static int add_object(struct reading *reading, const uint64_t *block, size_t wor
 		      uint64_t addr)
 {
 	const uint64_t *object;
-	struct class *class = find_class(reading, block, word_cnt, &object);
+	struct counted_class *class = find_class(reading, block, word_cnt, &object);
 	uint64_t items;
 
 	if (!class)
@@ -408,7 +405,7 @@ static int check_classes(struct python_heap *heap, const struct memory *memory)
 	int err = 0;
 
 	while (!err && (slot = hash_map_next(&heap->classes, slot))) {
-		struct class *class = slot->value, now = {.count = 0};
+		struct counted_class *class = slot->value, now = {.count = 0};
 
 		if (is_absent(memory, slot->key) ||
 		    (read_class(memory, slot->key, &now) && !strcmp(now.name, class->name)))
@@ -431,7 +428,7 @@ static int begin_reading(struct python_heap *heap, const struct memory *memory, 
 	if (!heap->readings)
 		heap->first_ns = now_ns;
 	while ((slot = hash_map_next(&heap->classes, slot))) {
-		struct class *class = slot->value;
+		struct counted_class *class = slot->value;
 
 		class->before = class->count;
 		class->count = class->bytes = 0;
@@ -447,14 +444,14 @@ static void end_first_reading(struct python_heap *heap)
 	const struct hash_map_slot *slot = NULL;
 
 	while ((slot = hash_map_next(&heap->classes, slot))) {
-		struct class *class = slot->value;
+		struct counted_class *class = slot->value;
 
 		class->first_count = class->count;
 		class->first_bytes = class->bytes;
 	}
 }
 
-static uint64_t more_bytes(const struct class *class)
+static uint64_t more_bytes(const struct counted_class *class)
 {
 	return class->bytes > class->first_bytes ? class->bytes - class->first_bytes : 0;
 }
@@ -465,7 +462,7 @@ static void list_classes(const struct python_heap *heap, uint64_t now_ns, struct
 	const struct hash_map_slot *slot = NULL;
 
 	while ((slot = hash_map_next(&heap->classes, slot))) {
-		const struct class *class = slot->value;
+		const struct counted_class *class = slot->value;
 		size_t at = ret->class_cnt;
 
 		if (class->count < class->first_count + MORE_MIN || class->count < class->before)
@@ -532,16 +529,16 @@ static int name_containers(const struct memory *memory, struct container *const 
 	int err;
 
 	for (size_t i = 0; i < cnt; i++)
-		if (!containers[i]->is_named)
-			named[named_cnt++].addr = containers[i]->addr;
+		if (!containers[i]->is_searched)
+			named[named_cnt++].addr = containers[i]->named.addr;
 	if (!named_cnt)
 		return 0;
 	err = python_names_find(memory, named, named_cnt, clock_deadline_ns(NAME_NS));
 	for (size_t i = 0, at = 0; !err && i < cnt; i++) {
-		if (containers[i]->is_named)
+		if (containers[i]->is_searched)
 			continue;
-		memcpy(containers[i]->name, named[at++].name, sizeof(containers[i]->name));
-		containers[i]->is_named = true;
+		containers[i]->named = named[at++];
+		containers[i]->is_searched = true;
 	}
 	return err;
 }
@@ -559,7 +556,8 @@ static int list_containers(const struct python_heap *heap, const struct memory *
 		shown->items = found[i]->items;
 		shown->more = more_items(found[i]);
 		shown->for_ns = now_ns - found[i]->first_ns;
-		memcpy(shown->name, found[i]->name, sizeof(shown->name));
+		shown->named_by = found[i]->named.named_by;
+		memcpy(shown->name, found[i]->named.name, sizeof(shown->name));
 		memcpy(shown->class, found[i]->class->name, sizeof(shown->class));
 	}
 	ret->container_cnt = cnt;

@@ -25,9 +25,6 @@
 #define LATER_MAX 16U /* pointers whose blocks are searched for */
 #define TARGETS_MAX (LATER_MAX * PYTHON_NAMED_MAX)
 
-/* Kinds of names. A better name, which comes later here, replaces a worse one. */
-enum quality { QUALITY_NONE, QUALITY_KEY, QUALITY_HOLDER, QUALITY_VARIABLE };
-
 struct target {
 	uint64_t start, end; /* pointers into this range are searched for */
 	size_t object;       /* index of the object to be named */
@@ -40,7 +37,6 @@ struct target {
 struct search {
 	const struct memory *memory;
 	struct python_named *objects;
-	enum quality qualities[PYTHON_NAMED_MAX];
 	unsigned int pointers[PYTHON_NAMED_MAX], laters[PYTHON_NAMED_MAX];
 	struct target targets[TARGETS_MAX];
 	size_t target_cnt;
@@ -52,13 +48,14 @@ struct search {
 	uint64_t deadline_ns;
 };
 
-static void set_name(struct search *search, size_t object, enum quality quality, const char *name)
+/* Sets a name if it is better than the present one. */
+static void set_name(struct search *search, size_t object, enum python_name by, const char *name)
 {
 	struct python_named *named = &search->objects[object];
 
-	if (quality <= search->qualities[object])
+	if (by <= named->named_by)
 		return;
-	search->qualities[object] = quality;
+	named->named_by = by;
 	snprintf(named->name, sizeof(named->name), "%s", name);
 }
 
@@ -85,21 +82,18 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 static void take_pointer(struct search *search, const struct target *target, uint64_t slot,
 			 uint64_t value)
 {
-	char name[2 * PYTHON_NAME_BYTES], key[PYTHON_NAME_BYTES], text[3 + sizeof(name)];
+	char name[2 * PYTHON_NAME_BYTES];
 
 	if (search->pointers[target->object]++ >= POINTERS_MAX)
 		return;
 	if (target->slot && python_attribute(search->memory, target->slot, value, slot, name)) {
-		set_name(search, target->object, QUALITY_HOLDER, name);
+		set_name(search, target->object, PYTHON_VARIABLE, name);
 	} else if (python_variable(search->memory, slot, name)) {
-		snprintf(text, sizeof(text), "%s%s", target->slot ? "in " : "", name);
-		set_name(search, target->object, target->slot ? QUALITY_HOLDER : QUALITY_VARIABLE,
-			 text);
+		set_name(search, target->object, target->slot ? PYTHON_HOLDER : PYTHON_VARIABLE,
+			 name);
 	} else if (!target->slot) {
-		if (python_key(search->memory, slot, key)) {
-			snprintf(text, sizeof(text), "key \"%s\"", key);
-			set_name(search, target->object, QUALITY_KEY, text);
-		}
+		if (python_key(search->memory, slot, name))
+			set_name(search, target->object, PYTHON_KEY, name);
 		search_later(search, target->object, slot);
 	}
 }
@@ -166,7 +160,7 @@ static void take_later(struct search *search)
 {
 	search->target_cnt = 0;
 	for (size_t i = 0; i < search->later_cnt; i++)
-		if (search->qualities[search->later[i].object] < QUALITY_HOLDER)
+		if (search->objects[search->later[i].object].named_by < PYTHON_HOLDER)
 			search->targets[search->target_cnt++] = search->later[i];
 }
 
@@ -183,7 +177,7 @@ int python_names_find(const struct memory *memory, struct python_named *objects,
 	if (!window)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		objects[i].name[0] = '\0';
+		objects[i] = (struct python_named){.addr = objects[i].addr};
 		search.targets[i] = (struct target){
 			.start = objects[i].addr, .end = objects[i].addr + 1, .object = i};
 	}

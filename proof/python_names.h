@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names containers of CPython by what points to them: a variable of a module ("app.kept"), an
- * attribute ("Store.items"), an object that is a variable ("in app.store"), or a key of a
- * dictionary (key "items"). Searches up to 2 GiB of written memory, at most twice.
+ * Names containers of CPython by what points to them. Searches up to 2 GiB of written memory, at
+ * most twice.
  */
 #ifndef PROOF_PYTHON_NAMES_H
 #define PROOF_PYTHON_NAMES_H
@@ -19,8 +18,10 @@
 #define PYTHON_MAPPING_BYTES_MAX (256ULL << 30)
 
 struct python_named {
-	uint64_t addr;                /* address of the object */
-	char name[PYTHON_TEXT_BYTES]; /* the result; "" if no name is found */
+	uint64_t addr; /* address of the object */
+	/* the result */
+	enum python_name named_by;
+	char name[PYTHON_TEXT_BYTES]; /* "" if no name is found */
 };
 
 /*

@@ -102,8 +102,12 @@ static int take_class(struct message_cursor *cursor, struct python_class *ret)
 
 static int take_container(struct message_cursor *cursor, struct python_container *ret)
 {
-	int err = take_text(cursor, ret->name);
+	int err;
 
+	ret->named_by = message_get_u32(cursor);
+	if (ret->named_by >= PYTHON_NAME_CNT)
+		return -EPROTO;
+	err = take_text(cursor, ret->name);
 	if (!err)
 		err = take_text(cursor, ret->class);
 	ret->items = message_get_u64(cursor);

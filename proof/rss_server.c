@@ -137,6 +137,7 @@ static void put_python(struct message *reply, const struct python_growth *python
 	}
 	message_put_u32(reply, (uint32_t)python->container_cnt);
 	for (size_t i = 0; i < python->container_cnt; i++) {
+		message_put_u32(reply, python->containers[i].named_by);
 		message_put_string(reply, python->containers[i].name);
 		message_put_string(reply, python->containers[i].class);
 		message_put_u64(reply, python->containers[i].items);

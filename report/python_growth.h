@@ -13,6 +13,15 @@
 #define PYTHON_CLASSES_MAX 3
 #define PYTHON_CONTAINERS_MAX 2
 
+/* How a container is named. A better kind of name comes later here. */
+enum python_name {
+	PYTHON_UNNAMED,
+	PYTHON_KEY,      /* its key in a dictionary: "items" */
+	PYTHON_HOLDER,   /* the variable with the object that holds it: "app.store" */
+	PYTHON_VARIABLE, /* the variable or attribute: "app.kept", "Store.items" */
+	PYTHON_NAME_CNT,
+};
+
 struct python_growth {
 	/* Classes with more objects than at the first reading, most bytes first. */
 	struct python_class {
@@ -25,7 +34,8 @@ struct python_growth {
 	size_t class_cnt;
 	/* Lists, dictionaries, sets and deques that keep growing, most items gained first. */
 	struct python_container {
-		char name[PYTHON_TEXT_BYTES]; /* see proof/python_names.h; "" if not known */
+		enum python_name named_by;
+		char name[PYTHON_TEXT_BYTES]; /* "" if not known */
 		char class[PYTHON_TEXT_BYTES];
 		uint64_t items;
 		uint64_t more;   /* items more than when it was first seen */

@@ -3,6 +3,7 @@
 #include "sinks/python_line.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/escape.h"
 
@@ -14,19 +15,45 @@ static double per_s(uint64_t more, uint64_t for_ns)
 	return for_ns ? (double)more * NSEC_PER_SEC / (double)for_ns : 0;
 }
 
-void python_write_container(FILE *out, const struct python_container *container)
+/* Writes the class of a container without a name of its own: "a list", "an OrderedDict". */
+static void write_one(FILE *out, const char *class)
 {
-	double rate = per_s(container->more, container->for_ns);
+	fputs(*class && strchr("AEIOUaeiou", *class) ? "an " : "a ", out);
+	escape_puts(out, class);
+}
 
-	if (container->name[0]) {
+static void write_name(FILE *out, const struct python_container *container)
+{
+	switch (container->named_by) {
+	case PYTHON_VARIABLE:
 		escape_puts(out, container->name);
 		fputs(" (", out);
 		escape_puts(out, container->class);
 		fputc(')', out);
-	} else {
-		fputs("a ", out);
-		escape_puts(out, container->class);
+		break;
+	case PYTHON_HOLDER:
+		write_one(out, container->class);
+		fputs(" in ", out);
+		escape_puts(out, container->name);
+		break;
+	case PYTHON_KEY:
+		write_one(out, container->class);
+		fputs(" with the key \"", out);
+		escape_puts(out, container->name);
+		fputc('"', out);
+		break;
+	case PYTHON_UNNAMED:
+	case PYTHON_NAME_CNT:
+		write_one(out, container->class);
+		break;
 	}
+}
+
+void python_write_container(FILE *out, const struct python_container *container)
+{
+	double rate = per_s(container->more, container->for_ns);
+
+	write_name(out, container);
 	fprintf(out, " grows by %.*f items/s", rate < RATE_WHOLE ? 1 : 0, rate);
 }
 
@@ -69,6 +96,9 @@ void python_write_line(const struct text_part *part)
 	fputc('\n', out);
 }
 
+static const char *const name_kinds[PYTHON_NAME_CNT] = {
+	[PYTHON_KEY] = "key", [PYTHON_HOLDER] = "holder", [PYTHON_VARIABLE] = "variable"};
+
 void python_write_json(struct json_writer *json, const struct python_growth *python)
 {
 	json_begin_object(json, "python");
@@ -77,7 +107,8 @@ void python_write_json(struct json_writer *json, const struct python_growth *pyt
 		const struct python_container *container = &python->containers[i];
 
 		json_begin_object(json, NULL);
-		json_string(json, "name", container->name[0] ? container->name : NULL);
+		json_string(json, "name", container->named_by ? container->name : NULL);
+		json_string(json, "named_by", name_kinds[container->named_by]);
 		json_string(json, "class", container->class);
 		json_unsigned(json, "items", container->items);
 		json_unsigned(json, "more", container->more);

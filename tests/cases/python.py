@@ -278,21 +278,22 @@ while sys.stdin.read(1):
 os._exit(0)
 """.replace("ADDED", str(ADDED))
 HOLDERS = {
-    "variable": ("__main__.audit", "list"),
-    "attribute": ("Store.items", "dict"),
-    "cached": ("in __main__.cached", "dict"),
+    "variable": ("variable", "__main__.audit", "list"),
+    "attribute": ("variable", "Store.items", "dict"),
+    "cached": ("holder", "__main__.cached", "dict"),
 }
 
 
-@each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in HOLDERS])
+@each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in HOLDERS],
+      *[f"{version}-variable-malloc" for version in ("3.11", "3.13")])
 def test_containers(t, way):
     """The container that grows is named, and counted exactly while the program waits."""
-    version, what = way.split("-")
-    program = start(t, GROWS.replace("WHAT", what), version, "pymalloc")
+    version, what, allocator = (way + "-pymalloc").split("-")[:3]
+    program = start(t, GROWS.replace("WHAT", what), version, allocator)
     memleak = t.attach(program, interval="1")
-    name, kind = HOLDERS[what]
+    right = HOLDERS[what]
     if version == "3.13" and what == "attribute":
-        name = "in __main__.store"  # attributes of this version are not known by name
+        right = ("holder", "__main__.store", "dict")  # attributes of this version have no names
     found, rounds = [], 0
     while not found and rounds < 60:
         rounds += 1
@@ -301,12 +302,42 @@ def test_containers(t, way):
         python = memleak.fresh_report().get("python", {"containers": []})
         found = python["containers"]
     for _ in range(60):
-        found = [(one["name"], one["class"], one["items"]) for one in python["containers"]]
-        if found == [(name, kind, rounds * ADDED)]:
+        found = [(one["named_by"], one["name"], one["class"], one["items"])
+                 for one in python["containers"]]
+        if found == [(*right, rounds * ADDED)]:
             break
         python = memleak.fresh_report()["python"]
-    wanted("containers", found, [(name, kind, rounds * ADDED)])
+    wanted("containers", found, [(*right, rounds * ADDED)])
     more = {one["name"]: one["more"] for one in python["classes"]}
     if not ADDED <= more.get("Entry", 0) <= rounds * ADDED:
         raise Failure(f"more objects of the classes: {more}")
+    memleak.stop()
+
+
+AGAIN = """
+import os, sys
+if len(sys.argv) == 1:
+    print("ready", flush=True)
+    sys.stdin.read(1)
+    os.execv(sys.executable, [sys.executable, __file__, "again"])
+print("again", flush=True)
+sys.stdin.read(1)
+os._exit(0)
+"""
+
+
+def test_exec(t):
+    """After exec, objects are counted from the start: no growth is older than the new program."""
+    program = start(t, AGAIN, allocator="pymalloc")
+    memleak = t.attach(program, interval="1")
+    for _ in range(5):
+        before = memleak.fresh_report()
+    program.send()
+    program.wait_for("again", lambda: b"again" in program.out.data)
+    for _ in range(4):
+        report = memleak.fresh_report()
+    most = report["elapsed_ns"] - before["elapsed_ns"]
+    for one in report.get("python", {"classes": []})["classes"]:
+        if one["for_ns"] > most + 2e9:  # objects are counted a little after the blocks
+            raise Failure(f"older than {most} ns: {one}")
     memleak.stop()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the census of a heap; "make fuzz" builds and runs it. For the input format see
- * census_image.h.
+ * Fuzzes the census of a heap, and counting Python's objects; "make fuzz" builds and runs it. For
+ * the input format see census_image.h.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proof/census.h"
+#include "proof/python_heap.h"
 #include "tests/fuzz/census_image.h"
 
 #define PAGE 4096ULL
@@ -133,6 +134,22 @@ static void check(const struct census *census, const struct seen *seen)
 		abort();
 }
 
+/* Counts Python's objects twice: the second time, it finds classes that have grown. */
+static void count_python(const struct memory *memory)
+{
+	struct python_heap *heap = python_heap__new();
+	struct python_growth growth;
+
+	for (uint64_t now_ns = 1; heap && now_ns < 3; now_ns++) {
+		if (python_heap__read(heap, memory, now_ns, &growth))
+			break;
+		if (growth.class_cnt > PYTHON_CLASSES_MAX ||
+		    growth.container_cnt > PYTHON_CONTAINERS_MAX)
+			abort();
+	}
+	python_heap__free(heap);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct image image = {.memory = {.ops = &ops, .page_size = PAGE}};
@@ -141,6 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	image.memory.maps.mappings = image.mappings;
 	read_regions(&image, data, size);
+	count_python(&image.memory);
 	if (census_take(&image.memory, look, &seen, &census))
 		return 0;
 	check(&census, &seen);

@@ -149,17 +149,20 @@ static void test_containers(void **state)
 	*fake_memory_at(&python.fake, other) = string(&python, "kept");
 	*fake_memory_at(&python.fake, other + 8) = OBJECT;
 	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
-	assert_string_equal(named[0].name, "key \"kept\"");
+	assert_int_equal(named[0].named_by, PYTHON_KEY);
+	assert_string_equal(named[0].name, "kept");
 	/* An object in a pool points to the container, and a variable to the object. */
 	block = make_pool(&python, BASE + 16 * 4096) + 3 * 64;
 	*fake_memory_at(&python.fake, block + 40) = OBJECT;
 	add_pair(&python, string(&python, "store"), block + 16);
 	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
-	assert_string_equal(named[0].name, "in __main__.store");
+	assert_int_equal(named[0].named_by, PYTHON_HOLDER);
+	assert_string_equal(named[0].name, "__main__.store");
 	add_pair(&python, string(&python, "cache"), OBJECT);
 	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
+	assert_int_equal(named[0].named_by, PYTHON_VARIABLE);
 	assert_string_equal(named[0].name, "__main__.cache");
-	assert_string_equal(named[1].name, "");
+	assert_int_equal(named[1].named_by, PYTHON_UNNAMED);
 	fake_memory_deinit(&python.fake);
 }
 

@@ -36,15 +36,15 @@ static void lines(void **state)
 		.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS},
 			    {"str", 5000, 100, 4900, 30 * SECOND_NS}},
 		.class_cnt = 2,
-		.containers = {{"app.kept", "list", 900, 600, 30 * SECOND_NS},
-			       {"", "dict", 40, 20, 40 * SECOND_NS}},
+		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30 * SECOND_NS},
+			       {PYTHON_UNNAMED, "", "OrderedDict", 40, 20, 40 * SECOND_NS}},
 		.container_cnt = 2,
 	};
 	struct python_growth part = python;
 
 	expect(&python, true,
 	       "python: app.kept (list) grows by 20 items/s to 900; "
-	       "a dict grows by 0.5 items/s to 40\n"
+	       "an OrderedDict grows by 0.5 items/s to 40\n"
 	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
 	/* Healthy processes grow too. */
 	expect(&python, false, "");
@@ -54,6 +54,12 @@ static void lines(void **state)
 	part = python;
 	part.container_cnt = 1;
 	part.class_cnt = 0;
+	part.containers[0].named_by = PYTHON_HOLDER;
+	expect(&part, true, "python: a list in app.kept grows by 20 items/s to 900\n");
+	part.containers[0].named_by = PYTHON_KEY;
+	expect(&part, true,
+	       "python: a list with the key \"app.kept\" grows by 20 items/s to 900\n");
+	part.containers[0].named_by = PYTHON_VARIABLE;
 	/* Names are read from the process. */
 	strcpy(part.containers[0].name, "a\x1b[31m\n");
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");

@@ -119,6 +119,60 @@ static void lines(void **state)
 	}
 }
 
+/*
+ * The stack is a function, a frame in between, and a caller. If only the direct caller is common to
+ * all stacks, callers further out are not named. The interpreter of a script is no caller.
+ */
+static void callers(void **state)
+{
+	static const struct {
+		const char *module, *between, *outer_module;
+		enum common_callers common;
+		const char *expected;
+	} known[] = {
+		{"/srv/app", "run", "/srv/app", CALLERS_ALL, "add, called by run < serve, grows"},
+		{"/srv/app", "run", "/srv/app", CALLERS_ONE, "add, called by run, grows"},
+		{"/srv/app", NULL, "/srv/app", CALLERS_ALL, "add, called by serve, grows"},
+		{"/srv/app", NULL, "/srv/app", CALLERS_ONE, "add grows"},
+		{SYM_SCRIPT, "eval", SYM_SCRIPT, CALLERS_ALL, "add, called by serve, grows"},
+		{SYM_SCRIPT, "eval", "/srv/app", CALLERS_ALL, "add grows"},
+	};
+	static const uint64_t frames[] = {1, 2, 3};
+	const struct site site = {.frames = frames, .frame_cnt = LENGTH(frames)};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct snapshot snap = {0};
+	const struct report report = {.snapshot = &snap};
+
+	for (size_t i = 0; i < LENGTH(known); i++) {
+		const struct sym_frame functions[] = {
+			{.symbol = "add"}, {.symbol = known[i].between}, {.symbol = "serve"}};
+		const struct sym_location locations[] = {
+			{.module = known[i].module, .frame_cnt = 1, .frames = &functions[0]},
+			{.module = "/srv/app", .frame_cnt = 1, .frames = &functions[1]},
+			{.module = known[i].outer_module, .frame_cnt = 1, .frames = &functions[2]}};
+		const struct sym_location *found[] = {&locations[0], &locations[1], &locations[2]};
+		const struct report_site shown = {.site = &site,
+						  .locations = found,
+						  .history = &history,
+						  .common_callers = known[i].common};
+		const struct suspect suspect = {.site = &shown,
+						.path_cnt = 2,
+						.bytes_per_s = 24000,
+						.since_ns = 60000000000};
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		verdict_write_line(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false},
+			&suspect);
+		fclose(out);
+		if (!strstr(text, known[i].expected))
+			fail_msg("%s", text);
+	}
+}
+
 /* The caller of a function that fills a pool is not named. */
 static void chunk_pool(void **state)
 {
@@ -318,7 +372,8 @@ static void steps_of_a_script(void **state)
 		"; with them app.kept (list) grows by 20 items/s\n",
 	};
 	static const struct python_growth python = {
-		.containers = {{"app.kept", "list", 900, 600, 30000000000}}, .container_cnt = 1};
+		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000}},
+		.container_cnt = 1};
 	static const struct runtime_objects objects = {.runtime = "python",
 						       .words = "python objects"};
 	static const struct sym_frame frame = {
@@ -448,6 +503,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),
+		cmocka_unit_test(callers),
 		cmocka_unit_test(chunk_pool),
 		cmocka_unit_test(part_of_a_pool),
 		cmocka_unit_test(settling),

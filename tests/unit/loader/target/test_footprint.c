@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests which processes count as stopped. */
+#include "loader/target/footprint.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static pid_t start_target(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	for (;;)
+		pause();
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Stops a process by ptrace. Returns its tracer, a child of this process; -1 if that is forbidden.
+ */
+static pid_t trace(pid_t target)
+{
+	int done[2];
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(done), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		byte = !ptrace(PTRACE_SEIZE, target, NULL, NULL) &&
+		       !ptrace(PTRACE_INTERRUPT, target, NULL, NULL) &&
+		       waitpid(target, NULL, __WALL) == target;
+		if (write(done[1], &byte, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	assert_int_equal(read(done[0], &byte, 1), 1);
+	close(done[0]);
+	close(done[1]);
+	if (byte)
+		return pid;
+	end(pid);
+	return -1;
+}
+
+static void stopped_by_a_signal(void **state)
+{
+	pid_t target = start_target();
+
+	assert_false(footprint_read(target).is_stopped);
+	assert_int_equal(kill(target, SIGSTOP), 0);
+	assert_int_equal(waitpid(target, NULL, WUNTRACED), target);
+	assert_true(footprint_read(target).is_stopped);
+	end(target);
+}
+
+/* Proofs stop their targets from a child of memleak. */
+static void stopped_by_memleak(void **state)
+{
+	pid_t target = start_target(), tracer = trace(target);
+
+	if (tracer < 0) {
+		end(target);
+		print_message("skipped: other processes may not be traced\n");
+		skip();
+	}
+	assert_false(footprint_read(target).is_stopped);
+	end(tracer);
+	end(target);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stopped_by_a_signal),
+		cmocka_unit_test(stopped_by_memleak),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
