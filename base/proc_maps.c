@@ -318,7 +318,8 @@ static int read_lines(struct reading *reading, const char *text, size_t len, siz
 	const char *at = text, *newline;
 	int err = 0;
 
-	while (!err && (newline = memchr(at, '\n', len - (size_t)(at - text)))) {
+	while (!err && (size_t)(at - text) < len &&
+	       (newline = memchr(at, '\n', len - (size_t)(at - text)))) {
 		err = read_line(reading, at, newline);
 		at = newline + 1;
 	}

@@ -285,10 +285,21 @@ static void no_process(void **state)
 	assert_int_equal(proc_maps_read(pid, &maps), -ENOENT);
 }
 
+/* A process that is about to end has no mappings, and so no text. */
+static void no_text(void **state)
+{
+	struct proc_maps maps;
+
+	parse(NULL, 0, &maps);
+	assert_int_equal(maps.cnt, 0);
+	proc_maps_deinit(&maps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(recorded_lines),
+		cmocka_unit_test(no_text),
 		cmocka_unit_test(odd_bytes_in_paths),
 		cmocka_unit_test(lines_of_no_format),
 		cmocka_unit_test(very_long_path),
