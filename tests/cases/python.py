@@ -295,23 +295,21 @@ def test_containers(t, way):
     if version == "3.13" and what == "attribute":
         right = ("holder", "__main__.store", "dict")  # attributes of this version have no names
     found, rounds = [], 0
-    while not found and rounds < 60:
-        rounds += 1
-        program.send()
-        program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
-        python = memleak.fresh_report().get("python", {"containers": []})
-        found = python["containers"]
-    wanted_now = [(*right, rounds * ADDED)]
-    for _ in range(60):
+    for _ in range(120):
+        if not found:  # a container that has stopped growing is not shown
+            rounds += 1
+            program.send()
+            program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
+        python = memleak.fresh_report().get("python", {"containers": [], "classes": []})
         found = [(one["named_by"], one["name"], one["class"], one["items"])
                  for one in python["containers"]]
         more = {one["name"]: one["more"] for one in python["classes"]}
         # The latest count may be from before the program waited: then it sees a temporary list.
-        if found == wanted_now and ADDED <= more.get("Entry", 0) <= rounds * ADDED:
+        if (found == [(*right, rounds * ADDED)]
+                and ADDED <= more.get("Entry", 0) <= rounds * ADDED):
             break
-        python = memleak.fresh_report()["python"]
     else:
-        raise Failure(f"containers {found} instead of {wanted_now}, or more objects: {more}")
+        raise Failure(f"not {right} of {rounds * ADDED} items, but {found}; classes: {more}")
     memleak.stop()
 
 
