@@ -298,18 +298,12 @@ static void no_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recorded_lines),
-		cmocka_unit_test(no_text),
-		cmocka_unit_test(odd_bytes_in_paths),
-		cmocka_unit_test(lines_of_no_format),
-		cmocka_unit_test(very_long_path),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(random_bytes),
-		cmocka_unit_test(look_up),
-		cmocka_unit_test(own_process),
-		cmocka_unit_test(too_many),
-		cmocka_unit_test(moved_text),
-		cmocka_unit_test(no_process),
+		cmocka_unit_test(recorded_lines),     cmocka_unit_test(no_text),
+		cmocka_unit_test(odd_bytes_in_paths), cmocka_unit_test(lines_of_no_format),
+		cmocka_unit_test(very_long_path),     cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(random_bytes),       cmocka_unit_test(look_up),
+		cmocka_unit_test(own_process),        cmocka_unit_test(too_many),
+		cmocka_unit_test(moved_text),         cmocka_unit_test(no_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,8 @@
 /* Interval, in pictures, between full reads of memory, which are slow under a sanitizer */
 #define READS_EVERY 5
 #define KILLS 200
+/* Each kill takes more than a second on an emulated machine. */
+#define KILLS_OF_SLOW_MACHINE 50
 
 /* Process name of the program and of its copies; unique to each run of the test. */
 static char name[16];
@@ -299,6 +301,13 @@ static void kill_once(struct thread_watch *watch, pid_t pid, uint64_t wait_us)
 	process_await_end(tracer);
 }
 
+static int kills(void)
+{
+	const char *slowness = getenv("MEMLEAK_TEST_SLOWNESS");
+
+	return slowness && atoi(slowness) > 4 ? KILLS_OF_SLOW_MACHINE : KILLS;
+}
+
 static void memleak_is_killed_at_any_moment(void **state)
 {
 	struct thread_watch *watch;
@@ -308,7 +317,7 @@ static void memleak_is_killed_at_any_moment(void **state)
 	need_bpf();
 	assert_int_equal(thread_watch__new(&watch), 0);
 	start(&program, "loners", "0");
-	for (int i = 0; i < KILLS; i++)
+	for (int i = kills(); i; i--)
 		kill_once(watch, program.pid, random_next(&seed) % 20000);
 	expect_no_copies();
 	expect_unharmed(&program);
