@@ -24,12 +24,38 @@ static const struct report_site *shown_as(const struct report *report,
 	return site;
 }
 
-static void add(struct listing *listing, const struct report_site *site)
+static bool has(const struct listing *listing, const struct report_site *site)
 {
 	for (size_t i = 0; i < listing->cnt; i++)
 		if (listing->items[i]->site == site->site)
-			return;
-	listing->items[listing->cnt++] = shown_as(listing->report, site);
+			return true;
+	return false;
+}
+
+static void add(struct listing *listing, const struct report_site *site)
+{
+	if (!has(listing, site))
+		listing->items[listing->cnt++] = shown_as(listing->report, site);
+}
+
+/*
+ * Adds the stack of a suspect. The sum of a runtime's pool has no stack of its own, and the blocks
+ * in it are listed with their sites, so the first of these sites takes its place.
+ */
+static void add_suspect(struct listing *listing, const struct report_site *suspect, size_t upto)
+{
+	const struct report_site *sites = listing->report->sites;
+	size_t i = 0;
+
+	if (!suspect->in_pool) {
+		add(listing, suspect);
+		return;
+	}
+	while (i < upto && (!sites[i].in_pool || sites[i].site->process != suspect->site->process ||
+			    has(listing, &sites[i])))
+		i++;
+	if (i < upto)
+		add(listing, &sites[i]);
 }
 
 int report_list(const struct report *report, size_t upto, size_t *ret_cnt,
@@ -43,10 +69,8 @@ int report_list(const struct report *report, size_t upto, size_t *ret_cnt,
 		return -ENOMEM;
 	for (size_t i = 0; i < report->loss_cnt; i++)
 		add(&listing, report->losses[i].site);
-	/* Skip suspects without a stack: the sum of a runtime's objects may have none. */
 	for (size_t i = 0; i < report->suspect_cnt; i++)
-		if (report->suspects[i].site->site->frame_cnt)
-			add(&listing, report->suspects[i].site);
+		add_suspect(&listing, report->suspects[i].site, upto);
 	for (size_t i = 0; i < upto && listing.cnt < report->site_cnt; i++)
 		add(&listing, &report->sites[i]);
 	*ret_cnt = listing.cnt;

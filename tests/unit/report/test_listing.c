@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests in which order stacks are listed, and that no memory is listed twice. */
+#include "report/listing.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "report/runtime_objects.h"
+
+static const struct process process = {.pid = 1}, other = {.pid = 2};
+static const struct site large = {.process = &process, .frame_cnt = 1},
+			 in_pool = {.process = &process, .frame_cnt = 1},
+			 of_other = {.process = &other, .frame_cnt = 1},
+			 sum = {.process = &process, .frame_cnt = 1};
+
+static void assert_list(const struct report *report, const struct site *const *expected, size_t cnt)
+{
+	const struct report_site **list;
+	size_t listed;
+
+	assert_int_equal(report_list(report, report->site_cnt, &listed, &list), 0);
+	assert_int_equal(listed, cnt);
+	for (size_t i = 0; i < cnt; i++)
+		assert_ptr_equal(list[i]->site, expected[i]);
+	free(list);
+}
+
+/* The stacks of a suspect come first. */
+static void suspects(void **state)
+{
+	struct report_site sites[] = {{.site = &large}, {.site = &in_pool}};
+	struct suspect suspect = {.site = &sites[1]};
+	const struct report report = {
+		.sites = sites, .site_cnt = 2, .suspects = &suspect, .suspect_cnt = 1};
+	const struct site *const expected[] = {&in_pool, &large};
+
+	assert_list(&report, expected, 2);
+}
+
+/* A suspect whose memory is a runtime's objects, but no sum, is listed even if it is small. */
+static void objects_with_a_stack(void **state)
+{
+	static const struct runtime_objects objects;
+	struct report_site sites[] = {{.site = &large}};
+	const struct report_site small = {.site = &of_other, .objects = &objects};
+	struct suspect suspect = {.site = &small};
+	const struct report report = {
+		.sites = sites, .site_cnt = 1, .suspects = &suspect, .suspect_cnt = 1};
+	const struct site *const expected[] = {&of_other};
+
+	assert_list(&report, expected, 1);
+}
+
+/* In place of the sum of a pool, one of its sites is listed. */
+static void sums_of_pools(void **state)
+{
+	struct report_site sites[] = {{.site = &large},
+				      {.site = &of_other, .in_pool = true},
+				      {.site = &in_pool, .in_pool = true}};
+	const struct report_site whole = {.site = &sum, .in_pool = true};
+	struct suspect suspect = {.site = &whole};
+	const struct report report = {
+		.sites = sites, .site_cnt = 3, .suspects = &suspect, .suspect_cnt = 1};
+	const struct site *const expected[] = {&in_pool, &large, &of_other};
+
+	assert_list(&report, expected, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(suspects),
+		cmocka_unit_test(objects_with_a_stack),
+		cmocka_unit_test(sums_of_pools),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
