@@ -467,12 +467,13 @@ static void remove_process(struct process_set *set, size_t at)
 }
 
 /* Counts a process that could not be opened, unless it has ended or is a kernel thread. */
-static void count_skipped(struct process_set *set, int err)
+static void count_skipped(struct process_set *set, pid_t pid, int err)
 {
 	if (err == -ENOEXEC) {
 		set->skipped_32bit_cnt++;
 	} else if (err != -ESRCH && err != -ENOENT) {
 		set->unopened_cnt++;
+		set->unopened_pid = pid;
 		set->unopened_err = err;
 	}
 }
@@ -498,7 +499,7 @@ static void add_member(struct process_set *set, const struct member *member)
 		return;
 	err = user_process__new(&set->programs->ctx, member->pid, true, &process);
 	if (err) {
-		count_skipped(set, err);
+		count_skipped(set, member->pid, err);
 		return;
 	}
 	process->info.image = target.image;
@@ -561,9 +562,41 @@ int process_set_find_children(struct process_set *set, const pid_t *pids, size_t
 	return err;
 }
 
+/*
+ * True if no allocator function was found in a static program. Its file then has no symbols, or the
+ * program has no malloc, as with Go.
+ */
+static bool is_unknown_static(const struct user_process *process)
+{
+	return process->attached && !process->changed && !process->ended && !process->allocator &&
+	       !process->r_debug && !process->logged_unread;
+}
+
+static void describe_static(const struct process_set *set)
+{
+	size_t cnt = 0;
+	pid_t pid = 0;
+
+	for (size_t i = 0; i < set->table.cnt; i++) {
+		if (!is_unknown_static(set->table.items[i]))
+			continue;
+		pid = set->table.items[i]->info.pid;
+		cnt++;
+	}
+	if (cnt == 1)
+		log_note("process %d is statically linked and has no symbols of allocator "
+			 "functions: its allocations are not traced",
+			 pid);
+	else if (cnt)
+		log_note("%zu processes, such as %d, are statically linked and have no symbols of "
+			 "allocator functions: their allocations are not traced",
+			 cnt, pid);
+}
+
 /* Logs how many of the found processes are not traced, or only partly traced. */
 static void describe_skipped(const struct process_set *set)
 {
+	const struct options *opts = set->programs->ctx.opts;
 	size_t unread_cnt = 0, moved_cnt = 0;
 
 	for (size_t i = 0; i < set->table.cnt; i++) {
@@ -581,9 +614,14 @@ static void describe_skipped(const struct process_set *set)
 	if (set->skipped_32bit_cnt)
 		log_note("%zu 32-bit program%s not traced: memleak traces only 64-bit programs",
 			 set->skipped_32bit_cnt, set->skipped_32bit_cnt == 1 ? " is" : "s are");
-	if (set->unopened_cnt)
-		log_note("%zu process%s not traced: %s", set->unopened_cnt,
-			 set->unopened_cnt == 1 ? " is" : "es are", strerror(-set->unopened_err));
+	if (set->unopened_cnt == 1)
+		log_note("process %d is not traced: %s", set->unopened_pid,
+			 strerror(-set->unopened_err));
+	else if (set->unopened_cnt)
+		log_note("%zu processes, such as %d, are not traced: %s", set->unopened_cnt,
+			 set->unopened_pid, strerror(-set->unopened_err));
+	if (!opts->fds && !opts->object && !opts->symbols_prefix)
+		describe_static(set);
 }
 
 void process_set_describe(const struct process_set *set)

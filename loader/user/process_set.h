@@ -31,7 +31,8 @@ struct process_set {
 	size_t skipped_32bit_cnt; /* number of 32-bit programs that were skipped when tracing began
 				   */
 	size_t unopened_cnt; /* number of processes that could not be opened when tracing began */
-	int unopened_err;    /* error of the process that most recently could not be opened */
+	pid_t unopened_pid;  /* the process that most recently could not be opened */
+	int unopened_err;    /* its error */
 };
 
 /*
