@@ -11,9 +11,21 @@
 #include "base/output_file.h"
 #include "screen/screen.h"
 
+struct run_facts run_facts_of(const struct options *opts)
+{
+	return (struct run_facts){
+		.had_begun = opts->pid_cnt && !opts->follow,
+		.has_size_filters = opts->min_size || opts->max_size != UINT64_MAX,
+	};
+}
+
 unsigned int recording_flags(const struct options *opts)
 {
-	return (opts->show_allocs || opts->by == BY_THREAD ? RECORDING_BLOCKS : 0) |
+	struct run_facts run = run_facts_of(opts);
+
+	return (run.had_begun ? RECORDING_HAD_BEGUN : 0) |
+	       (run.has_size_filters ? RECORDING_SIZE_FILTERS : 0) |
+	       (opts->show_allocs || opts->by == BY_THREAD ? RECORDING_BLOCKS : 0) |
 	       (opts->combined_only ? 0 : RECORDING_AGES) | (opts->peak ? RECORDING_PEAK : 0) |
 	       (opts->summary ? RECORDING_SUMMARY : 0);
 }

@@ -13,6 +13,8 @@ struct own_recording {
 	bool wanted; /* the user has requested a start or stop */
 };
 
+struct run_facts run_facts_of(const struct options *opts);
+
 /* Returns the content of a recording with these options, as flags (enum recording_flag). */
 unsigned int recording_flags(const struct options *opts);
 

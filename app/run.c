@@ -294,6 +294,7 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 		log_error("cannot take a snapshot: %s", strerror(-err));
 		return err;
 	}
+	run->snap.run = run_facts_of(run->opts);
 	if (!run->opts->count_by)
 		rss_watch_begin(&run->rss_watch, &run->snap, run->final,
 				request.heaps_before_ns && options_keep_every_block(run->opts));
@@ -563,6 +564,7 @@ static int take_point(struct run *run)
 	if (err)
 		return err;
 	snap.between = true;
+	snap.run = run_facts_of(run->opts);
 	err = reporter_add(&run->reporter, &snap, request.deadline_ns, false, false);
 	if (!err)
 		err = record(run, &snap, false, request.deadline_ns);

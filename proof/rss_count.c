@@ -86,8 +86,13 @@ static enum rss_part part_of(const struct proc_maps *maps, size_t i)
 {
 	const struct mapping *mapping = &maps->mappings[i];
 
-	if (mapping->shared || begins_with(mapping->path, "/memfd:") ||
-	    begins_with(mapping->path, "/dev/shm/") || begins_with(mapping->path, "/SYSV"))
+	static const char *const shared_prefixes[] = {"/memfd:", "/dev/shm/", "/SYSV"};
+
+	for (size_t j = 0; j < sizeof(shared_prefixes) / sizeof(*shared_prefixes); j++)
+		if (begins_with(mapping->path, shared_prefixes[j]))
+			return RSS_SHARED;
+	/* The kernel shows shared anonymous memory as a deleted file. */
+	if (mapping->shared && (!mapping->file.ino || begins_with(mapping->path, "/dev/zero")))
 		return RSS_SHARED;
 	if (mapping->file.ino)
 		return RSS_FILES;

@@ -83,6 +83,7 @@ struct recording {
 	size_t chain_cnt, chain_cap;
 	struct hanging_sum *hanging;
 	size_t hanging_cnt, hanging_cap;
+	struct python_growth python;
 	const uint64_t *frames; /* frames of the current snapshot */
 	size_t frame_cnt;
 	const struct sym_location **frame_locations; /* location of each of the frames */
@@ -126,6 +127,8 @@ int recording_take_hanging(struct recording *recording, struct byte_reader *from
 void recording_free_hanging(struct recording *recording);
 /* Adds to a snapshot the sums of memory that is reachable only from lost blocks. */
 void recording_give_hanging(struct recording *recording, struct snapshot *snap);
+
+int recording_take_python(struct recording *recording, struct byte_reader *from);
 
 /* True if the memory budget suffices for the snapshot. */
 bool recording_has_room(const struct recording *recording);

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "recording/reader.h"
+#include "recording/recording.h"
 #include "report/snapshot_own.h"
 
 /* Positions at which the next items are stored in the snapshot's arrays. */
@@ -131,6 +132,14 @@ static void make_sites(struct maker *maker)
 	recording_give_chains(recording, snap, maker->index);
 }
 
+static struct run_facts run_facts_from(unsigned int flags)
+{
+	return (struct run_facts){
+		.had_begun = flags & RECORDING_HAD_BEGUN,
+		.has_size_filters = flags & RECORDING_SIZE_FILTERS,
+	};
+}
+
 int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
 {
 	struct snapshot *snap = ret;
@@ -140,6 +149,7 @@ int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
 
 	if (err)
 		return err;
+	snap->run = run_facts_from(recording->header.flags);
 	maker.next_location = recording->frame_locations;
 	make_sites(&maker);
 	if (recording->has_peak)
@@ -149,6 +159,8 @@ int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
 	recording_give_hanging(recording, snap);
 	if (recording_census_from(&recording->header, recording->words, &recording->census))
 		snap->census = &recording->census;
+	if (recording->python.container_cnt || recording->python.class_cnt)
+		snap->python = &recording->python;
 	snap->summaries = recording->summaries;
 	snap->summary_cnt = recording->summary_cnt;
 	snap->tallies = recording->tallies;

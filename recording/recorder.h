@@ -21,6 +21,7 @@ enum section {
 	SECTION_PEAK,
 	SECTION_HOLDERS,
 	SECTION_HANGING,
+	SECTION_PYTHON,
 	SECTION_CNT,
 };
 
@@ -99,5 +100,7 @@ int recorder_add_holders(struct recorder *recorder, const struct snapshot *snap,
 
 /* Records, for the sites of the snapshot, which memory is reachable only from their lost blocks. */
 void recorder_add_hanging(struct recorder *recorder, const struct snapshot *snap);
+
+int recorder_add_python(struct recorder *recorder, const struct snapshot *snap);
 
 #endif

@@ -82,6 +82,7 @@ static void forget_snapshot(struct recording *recording)
 	recording->tallies = NULL;
 	recording->summary_cnt = 0;
 	recording->tally_cnt = 0;
+	recording->python.container_cnt = recording->python.class_cnt = 0;
 	recording_free_chains(recording);
 	recording_free_hanging(recording);
 }
@@ -194,7 +195,9 @@ static size_t footprint_parts(uint32_t version)
 		return FOOTPRINT_FILES;
 	if (version < RECORDING_WITH_CHILDREN)
 		return FOOTPRINT_CHILDREN;
-	return version < RECORDING_WITH_ZOMBIES ? FOOTPRINT_ZOMBIES : FOOTPRINT_CNT;
+	if (version < RECORDING_WITH_ZOMBIES)
+		return FOOTPRINT_ZOMBIES;
+	return version < RECORDING_WITH_UNMAPPED ? FOOTPRINT_UNMAPPED : FOOTPRINT_CNT;
 }
 
 static void take_footprint(struct byte_reader *from, uint32_t version, struct process_tally *tally)
@@ -260,6 +263,7 @@ static const struct {
 	{recording_take_peak, 0, 1},
 	{recording_take_chain, 4, RECORDING_WITH_HOLDERS},
 	{recording_take_hanging, 4, RECORDING_WITH_HANGING},
+	{recording_take_python, 6, RECORDING_WITH_UNMAPPED},
 };
 
 static int take_section(struct recording *recording, struct byte_reader *from, size_t section)

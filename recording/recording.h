@@ -33,6 +33,7 @@
  *             other holders as text
  *   hanging   for each pair of sites: memory of the first that is reachable only from lost
  *             blocks of the second
+ *   python    containers and classes of Python that grow
  *
  * Each part after the head is a count and that number of items. Instead of ages, times of birth are
  * stored, which do not change while blocks age.
@@ -51,6 +52,9 @@ enum recording_flag {
 	RECORDING_AGES = 1 << 1,   /* ages of blocks are recorded; not set with -C */
 	RECORDING_PEAK = 1 << 2,
 	RECORDING_SUMMARY = 1 << 3,
+	/* Facts of struct run_facts; older recordings have none of them. */
+	RECORDING_HAD_BEGUN = 1 << 4,
+	RECORDING_SIZE_FILTERS = 1 << 5,
 };
 
 struct recorder;

@@ -26,6 +26,17 @@
  * growth.
  */
 #define EXPLAINED 0.5
+/*
+ * Minimum growth of a part that may go on growing: PENDING_BYTES, and PENDING_FRACTION of its size.
+ */
+#define PENDING_BYTES (1U << 20)
+#define PENDING_FRACTION 0.01
+/* A rise has ended when this part of it was reached. */
+#define MOST_OF_RISE 0.9
+/* Maximum fall during a rise, as a fraction of the rise. */
+#define MOST_FALLEN 0.125
+/* Maximum time without growth in which more growth is expected, as for sites. */
+#define LONGEST_QUIET_NS UINT64_C(60000000000)
 
 /*
  * Indices of a process's series. The lower indices, below TRACED, are the parts of the footprint;
@@ -38,7 +49,7 @@ static const char *const part_names[] = {
 	[FOOTPRINT_HUGE] = "huge",           [FOOTPRINT_DESCRIPTORS] = "descriptors",
 	[FOOTPRINT_THREADS] = "threads",     [FOOTPRINT_VIRTUAL] = "virtual",
 	[FOOTPRINT_FILES] = "files",         [FOOTPRINT_CHILDREN] = "children",
-	[FOOTPRINT_ZOMBIES] = "zombies",
+	[FOOTPRINT_ZOMBIES] = "zombies",     [FOOTPRINT_UNMAPPED] = "unmapped",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
@@ -156,10 +167,10 @@ static double gained_since(const struct site_history *history, uint64_t since_ns
 }
 
 /* Returns how much of the growth of a part is due to causes other than an untraced leak. */
-static double explained(const struct options *opts, const struct growth *series,
+static double explained(const struct snapshot *snap, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
 {
-	if (opts->fds)
+	if (snap->descriptors.are_traced)
 		return part == FOOTPRINT_DESCRIPTORS
 			       ? gained_since(series[TRACED].history, since_ns)
 			       : INFINITY;
@@ -169,9 +180,8 @@ static double explained(const struct options *opts, const struct growth *series,
 		 * With size filters, blocks that the filters leave out may have caused the growth,
 		 * so the growth is no sign of a leak.
 		 */
-		return opts->min_size || opts->max_size != UINT64_MAX
-			       ? INFINITY
-			       : gained_since(series[TRACED].history, since_ns);
+		return snap->run.has_size_filters ? INFINITY
+						  : gained_since(series[TRACED].history, since_ns);
 	case FOOTPRINT_SHARED:
 	case FOOTPRINT_FILES:
 		/*
@@ -179,6 +189,10 @@ static double explained(const struct options *opts, const struct growth *series,
 		 * be using, for the first time, memory that it mapped earlier.
 		 */
 		return gained - gained_since(series[FOOTPRINT_VIRTUAL].history, since_ns);
+	case FOOTPRINT_UNMAPPED:
+		/* These include the files that are mapped as well. */
+		return gained_since(series[FOOTPRINT_SHARED].history, since_ns) +
+		       gained_since(series[FOOTPRINT_HUGE].history, since_ns);
 	case FOOTPRINT_HUGE:
 		return gained_since(series[TRACED_MAPPINGS].history, since_ns);
 	case FOOTPRINT_DESCRIPTORS:
@@ -193,7 +207,110 @@ static double explained(const struct options *opts, const struct growth *series,
 	return INFINITY;
 }
 
-static void judge(const struct options *opts, const struct process *process,
+/* The rise of a part of a footprint since it was smallest. */
+struct rise {
+	double gained;
+	double fallen;       /* largest fall after that */
+	double before;       /* largest size before that */
+	uint64_t since_ns;   /* when the part was smallest */
+	uint64_t reached_ns; /* when it reached MOST_OF_RISE; as time since tracing began */
+};
+
+/*
+ * A process that was found, or called exec, after the first report has empty points before that.
+ */
+static size_t first_point(const struct growth *series)
+{
+	const struct site_history *history = series[FOOTPRINT_VIRTUAL].history;
+	size_t i = 0;
+
+	while (i + 1 < history->point_cnt && !history->points[i].bytes)
+		i++;
+	return i;
+}
+
+static struct rise rise_of(const struct growth *series, enum footprint_part part)
+{
+	const struct site_history *history = series[part].history;
+	const struct history_point *points = history->points;
+	size_t last = history->point_cnt - 1, first = first_point(series), low = first;
+	struct rise rise = {0};
+	double most = 0;
+
+	for (size_t i = first; i <= last; i++)
+		if (points[i].bytes <= points[low].bytes)
+			low = i;
+	for (size_t i = first; i < low; i++)
+		rise.before = fmax(rise.before, (double)points[i].bytes);
+	rise.gained = (double)points[last].bytes - (double)points[low].bytes;
+	rise.since_ns = points[low].elapsed_ns;
+	rise.reached_ns = points[last].elapsed_ns;
+	for (size_t i = last + 1; i-- > low;)
+		if ((double)points[i].bytes >=
+		    (double)points[low].bytes + MOST_OF_RISE * rise.gained)
+			rise.reached_ns = points[i].elapsed_ns;
+	for (size_t i = low; i <= last; i++) {
+		most = fmax(most, (double)points[i].bytes);
+		rise.fallen = fmax(rise.fallen, most - (double)points[i].bytes);
+	}
+	rise.reached_ns -= points[first].elapsed_ns;
+	return rise;
+}
+
+/*
+ * True if a rise may go on: the part has hardly fallen since, was never as large before, and has
+ * not been level for as long as the rise took, nor for LONGEST_QUIET_NS.
+ */
+static bool may_go_on(const struct growth *series, enum footprint_part part,
+		      const struct rise *rise)
+{
+	const struct site_history *history = series[part].history;
+	const struct history_point *now = &history->points[history->point_cnt - 1];
+	uint64_t traced_ns = now->elapsed_ns - history->points[first_point(series)].elapsed_ns;
+	uint64_t level_ns = traced_ns - rise->reached_ns;
+
+	return rise->gained >= PENDING_BYTES &&
+	       rise->gained >= PENDING_FRACTION * (double)now->bytes &&
+	       rise->fallen <= MOST_FALLEN * rise->gained &&
+	       rise->before < (double)now->bytes - (1 - MOST_OF_RISE) * rise->gained &&
+	       level_ns < rise->reached_ns && level_ns < LONGEST_QUIET_NS;
+}
+
+/* Anonymous memory gives way to other memory, since the allocator may explain it. */
+static void judge_pending(const struct snapshot *snap, const struct process *process,
+			  const struct growth *series, enum footprint_part part,
+			  struct untraced_growths *ret)
+{
+	const struct site_history *history = series[part].history;
+	uint64_t now_ns = history->points[history->point_cnt - 1].elapsed_ns;
+	struct rise rise = rise_of(series, part);
+	bool gives_way = part == FOOTPRINT_ANONYMOUS && ret->pending.process &&
+			 ret->pending.part != FOOTPRINT_ANONYMOUS;
+	double for_s = (double)(now_ns - rise.since_ns) / 1e9;
+
+	if (!may_go_on(series, part, &rise) || gives_way ||
+	    (ret->pending.part == part && rise.gained <= ret->pending_bytes) ||
+	    explained(snap, series, part, rise.gained, rise.since_ns) >= EXPLAINED * rise.gained)
+		return;
+	ret->pending = (struct untraced_growth){
+		.process = process,
+		.part = part,
+		.per_s = rise.gained / for_s,
+		.traced_per_s =
+			fmax(gained_since(series[TRACED].history, rise.since_ns), 0) / for_s,
+		.since_ns = now_ns - rise.since_ns,
+	};
+	ret->pending_bytes = rise.gained;
+}
+
+/* True for memory that the kernel cannot take back from the process. */
+static bool part_stays(enum footprint_part part)
+{
+	return part == FOOTPRINT_ANONYMOUS || part == FOOTPRINT_SHARED ||
+	       part == FOOTPRINT_UNMAPPED;
+}
+
+static void judge(const struct snapshot *snap, const struct process *process,
 		  const struct growth *series, enum footprint_part part,
 		  struct untraced_growths *ret)
 {
@@ -211,15 +328,20 @@ static void judge(const struct options *opts, const struct process *process,
 		.since_ns = trend->since_ns,
 	};
 
-	if (!grows(history, part, gained))
+	if (!grows(history, part, gained)) {
+		/* Processes that start grow for a while. */
+		if (snap->run.had_begun && part_stays(part))
+			judge_pending(snap, process, series, part, ret);
 		return;
-	if (explained(opts, series, part, gained, since_ns) < EXPLAINED * gained)
+	}
+	if (explained(snap, series, part, gained, since_ns) < EXPLAINED * gained)
 		ret->items[ret->cnt++] = growth;
-	else if (part == FOOTPRINT_ANONYMOUS && !opts->fds && growth.per_s > ret->explained.per_s)
+	else if (part == FOOTPRINT_ANONYMOUS && !snap->descriptors.are_traced &&
+		 growth.per_s > ret->explained.per_s)
 		ret->explained = growth;
 }
 
-static int judge_all(const struct options *opts, const struct series_list *list,
+static int judge_all(const struct snapshot *snap, const struct series_list *list,
 		     const struct growth *growth, struct untraced_growths *ret)
 {
 	ret->items = calloc(list->process_cnt * FOOTPRINT_CNT + 1, sizeof(*ret->items));
@@ -227,13 +349,13 @@ static int judge_all(const struct options *opts, const struct series_list *list,
 		return -ENOMEM;
 	for (size_t i = 0; i < list->process_cnt; i++)
 		for (size_t part = 0; part < FOOTPRINT_CNT; part++)
-			judge(opts, list->processes[i], &growth[i * SERIES_CNT],
+			judge(snap, list->processes[i], &growth[i * SERIES_CNT],
 			      (enum footprint_part)part, ret);
 	return 0;
 }
 
-int untraced_growths_init(const struct options *opts, const struct snapshot *snap, bool is_reported,
-			  struct ranking *ranking, struct untraced_growths *ret)
+int untraced_growths_init(const struct snapshot *snap, bool is_reported, struct ranking *ranking,
+			  struct untraced_growths *ret)
 {
 	cleanup_free struct growth *growth = NULL;
 	struct snapshot view = {.elapsed_ns = snap->elapsed_ns};
@@ -255,7 +377,7 @@ int untraced_growths_init(const struct options *opts, const struct snapshot *sna
 	/* A process without a footprint has ended, so its series do not come back. */
 	ranking__forget_absent(ranking);
 	if (!err && is_reported)
-		err = judge_all(opts, &list, growth, ret);
+		err = judge_all(snap, &list, growth, ret);
 	series_list_deinit(&list);
 	return err;
 }

@@ -7,7 +7,6 @@
 #ifndef REPORT_FOOTPRINT_H
 #define REPORT_FOOTPRINT_H
 
-#include "options/options.h"
 #include "report/ranking.h"
 
 /* Growth of one part of a process's footprint. */
@@ -28,14 +27,21 @@ struct untraced_growths {
 	 * none, `process` is NULL.
 	 */
 	struct untraced_growth explained;
+	/*
+	 * The largest growth of a process's memory that traced blocks do not explain and that does
+	 * not count as growth yet, but may go on. `per_s` and `traced_per_s` are averages since the
+	 * part was smallest. If there is none, `process` is NULL.
+	 */
+	struct untraced_growth pending;
+	double pending_bytes; /* bytes by which the part of `pending` has grown */
 };
 
 /*
  * Adds the footprints in a snapshot to `ranking`, which must have no other data, and judges them if
  * is_reported is true. Returns 0 or -ENOMEM; call untraced_growths_deinit() in both cases.
  */
-int untraced_growths_init(const struct options *opts, const struct snapshot *snap, bool is_reported,
-			  struct ranking *ranking, struct untraced_growths *ret);
+int untraced_growths_init(const struct snapshot *snap, bool is_reported, struct ranking *ranking,
+			  struct untraced_growths *ret);
 void untraced_growths_deinit(struct untraced_growths *growths);
 
 /* Returns the growth of untraced memory, in bytes per second. */

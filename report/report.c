@@ -644,30 +644,28 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 }
 
 /*
- * True if the memory of a path is runtime objects that may stop growing soon. With -p and without
- * --follow, processes are assumed to have finished their start-up.
+ * True if the memory of a path is runtime objects that may stop growing soon.
  */
-static bool is_settling(const struct options *opts, const struct pools *pools,
-			const struct report *report, const struct report_site *path)
+static bool is_settling(const struct pools *pools, const struct report *report,
+			const struct report_site *path)
 {
 	if (!path->objects)
 		return false;
 	if (objects_grow_briefly(path->history) ||
 	    objects_slight_gain(path->history, report->bytes) > 0)
 		return true;
-	return (!opts->pid_cnt || opts->follow) &&
+	return !report->snapshot->run.had_begun &&
 	       process_may_be_starting(path->history,
 				       first_seen_ns(pools, report, path->site->process));
 }
 
 /* Marks the paths whose memory is runtime objects that may stop growing soon. */
-static void find_settling(const struct options *opts, const struct pools *pools,
-			  struct report *report)
+static void find_settling(const struct pools *pools, struct report *report)
 {
 	struct report_site *paths = report->sites + (report->paths - report->sites);
 
 	for (size_t i = 0; i < report->path_cnt; i++) {
-		if (!is_settling(opts, pools, report, &paths[i]))
+		if (!is_settling(pools, report, &paths[i]))
 			continue;
 		paths[i].settling = true;
 		report->settling = report->settling ?: &paths[i];
@@ -776,7 +774,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		err = show_summaries(opts, &report);
 	if (!err && symbols && named_cnt(&report))
 		err = name_sites(opts, symbols, deadline_ns, &report);
-	find_settling(opts, sums->pools, &report);
+	find_settling(sums->pools, &report);
 	if (!err)
 		err = name_culprits(&report);
 	if (err) {

@@ -70,6 +70,17 @@ void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *
 	memcpy(point->parts, rss->parts, sizeof(point->parts));
 }
 
+static double kept_at(const struct rss_point *point)
+{
+	return (double)(point->parts[RSS_PINNED] + point->parts[RSS_TRIMMABLE] +
+			point->parts[RSS_TOP]);
+}
+
+double rss_past_kept(const struct rss_past *past)
+{
+	return past->cnt ? kept_at(&past->points[past->cnt - 1]) - kept_at(&past->points[0]) : 0;
+}
+
 struct reach_sum rss_older(const struct rss *rss)
 {
 	struct reach_sum sum = {0};

@@ -71,6 +71,9 @@ struct rss_past {
 	size_t cnt;
 };
 
+/* Returns by how much the free memory that glibc keeps has grown since the first point. */
+double rss_past_kept(const struct rss_past *past);
+
 void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *rss);
 
 struct reach_sum rss_older(const struct rss *rss);

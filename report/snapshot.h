@@ -163,6 +163,7 @@ enum footprint_part {
 	FOOTPRINT_FILES,    /* resident bytes of mapped files */
 	FOOTPRINT_CHILDREN, /* living child processes; see has_traced_children */
 	FOOTPRINT_ZOMBIES,  /* child processes that have ended, but were not waited for */
+	FOOTPRINT_UNMAPPED, /* bytes of shared memory that need not be mapped: see shared_files.h */
 	FOOTPRINT_CNT,
 };
 
@@ -236,7 +237,15 @@ struct kernel_memory {
 	uint64_t vmalloc;
 };
 
+/* Facts about the run that made a snapshot, which verdicts depend on. */
+struct run_facts {
+	/* The processes are assumed to have finished their start-up before tracing (-p). */
+	bool had_begun;
+	bool has_size_filters; /* blocks are left out because of their size */
+};
+
 struct snapshot {
+	struct run_facts run;
 	int64_t wall_ns;     /* the moment t0_ns, as a CLOCK_REALTIME time */
 	uint64_t t0_ns;      /* when the walk of the tables began */
 	uint64_t walk_ns;    /* duration of the walk of the tables */

@@ -72,7 +72,9 @@ static void write_more(const struct text_part *part, struct named named)
 
 	text_begin_line(part);
 	text_write_count(part->out, cnt,
-			 is_mostly_unnamed(part->report, named) ? "small site" : "more site");
+			 is_mostly_unnamed(part->report, named) ? "small site"
+			 : named.cnt                            ? "more site"
+								: "site");
 	fputs(cnt == 1 ? " grows" : " grow", part->out);
 	text_amount(per_s, amount);
 	if (text_is_of_descriptors(part))
@@ -95,7 +97,7 @@ static const struct {
 	const char *words;
 	const char *advice;
 } untraced_words[FOOTPRINT_CNT] = {
-	[FOOTPRINT_ANONYMOUS] = {"anonymous memory (RSS)", "--census shows what the heap keeps"},
+	[FOOTPRINT_ANONYMOUS] = {"anonymous memory (RSS)", NULL},
 	[FOOTPRINT_SHARED] = {"shared memory", "-K --movable shows who allocates it"},
 	[FOOTPRINT_HUGE] = {"memory in huge pages", "-K shows who allocates it"},
 	[FOOTPRINT_DESCRIPTORS] = {"the number of open descriptors",
@@ -105,6 +107,8 @@ static const struct {
 	[FOOTPRINT_CHILDREN] = {"the number of child processes", "-f traces them"},
 	[FOOTPRINT_ZOMBIES] = {"the number of ended child processes (zombies)",
 			       "the process does not wait for them"},
+	[FOOTPRINT_UNMAPPED] = {"open shared memory (memfd, /dev/shm, System V)",
+				"-K --movable shows who allocates it"},
 };
 
 static bool traces_kernel(const struct report *report)
@@ -162,6 +166,18 @@ static void write_process(const struct text_part *part, const struct process *pr
 	fputc(')', part->out);
 }
 
+/* Ends a line about untraced growth: with the use that grew, or with an option that shows more. */
+static void write_cause(const struct text_part *part, const struct untraced_growth *growth)
+{
+	if (growth->part == FOOTPRINT_ANONYMOUS && write_grown(part, RSS_STACKS, ": "))
+		fputs(" since the start", part->out);
+	else if (growth->part == FOOTPRINT_ANONYMOUS && !part->report->rss)
+		fprintf(part->out, ": --rss -p %d shows its use", growth->process->pid);
+	else if (is_advised(part, growth->part))
+		fprintf(part->out, ": %s", untraced_words[growth->part].advice);
+	fputc('\n', part->out);
+}
+
 static void write_untraced(const struct text_part *part, const struct untraced_growth *growth)
 {
 	bool is_number = !footprint_part_is_bytes(growth->part);
@@ -184,11 +200,7 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	} else if (!is_number || text_is_of_descriptors(part)) {
 		fputs(" and is not traced", out);
 	}
-	if (growth->part == FOOTPRINT_ANONYMOUS && write_grown(part, RSS_STACKS, ": "))
-		fputs(" since the start", out);
-	else if (is_advised(part, growth->part))
-		fprintf(out, ": %s", untraced_words[growth->part].advice);
-	fputc('\n', out);
+	write_cause(part, growth);
 }
 
 static void write_early(const struct text_part *part)
@@ -252,7 +264,27 @@ static bool is_explained(const struct report *report)
 {
 	return conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.explained.process &&
 	       !report->pending && !report->unclear && !report->settling && !report->undecided &&
-	       !report->snapshot->core && !conclusion_is_stopped(report);
+	       !report->snapshot->core && !conclusion_is_stopped(report) &&
+	       !conclusion_untraced_is_pending(report);
+}
+
+/* Writes that untraced memory has grown and may go on growing. */
+static void write_pending_growth(const struct text_part *part)
+{
+	const struct untraced_growths *growths = &part->report->untraced;
+	const struct untraced_growth *growth = &growths->pending;
+	char amount[AMOUNT_TEXT_SIZE], traced[AMOUNT_TEXT_SIZE];
+	double for_s = (double)growth->since_ns / NSEC_PER_SEC;
+
+	text_amount(growths->pending_bytes, amount);
+	text_amount(growth->traced_per_s * for_s, traced);
+	text_begin_line(part);
+	text_write_sign(part, STYLE_OPEN);
+	fprintf(part->out, "not known yet whether %s", untraced_words[growth->part].words);
+	write_process(part, growth->process);
+	fprintf(part->out, " leaks: it grew by %s in %.0f s, traced blocks by %s", amount, for_s,
+		traced);
+	write_cause(part, growth);
 }
 
 static void write_explained(const struct text_part *part, const struct untraced_growth *growth)
@@ -454,6 +486,8 @@ void verdict_write_notes(const struct text_part *part)
 		write_ended(part);
 	if (is_explained(report))
 		write_explained(part, &report->untraced.explained);
+	if (conclusion_of(report) == CONCLUSION_UNKNOWN && conclusion_untraced_is_pending(report))
+		write_pending_growth(part);
 }
 
 void verdict_write_first(const struct text_part *part)

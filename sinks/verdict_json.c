@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "report/conclusion.h"
 #include "sinks/json_parts.h"
+#include "sinks/python_line.h"
 #include "sinks/sink.h"
 #include "sinks/text_facts.h"
 #include "sinks/verdict.h"
@@ -121,6 +122,7 @@ static void write_notes(struct json_writer *json, const struct text_part *part, 
 		return;
 	text_write_incomplete(inner.out, part->report);
 	verdict_write_notes(&inner);
+	python_write_line(&inner);
 	fclose(inner.out);
 	json_begin_array(json, "notes");
 	for (char *line = strtok_r(notes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))

@@ -33,6 +33,7 @@
 #include "loader/target/cgroups.h"
 #include "loader/target/footprint.h"
 #include "loader/target/image_set.h"
+#include "loader/target/shared_files.h"
 
 struct agent_source {
 	struct source source;
@@ -311,6 +312,8 @@ static void add_counts(const struct agent_process *process, struct snapshot *sna
 	stats->stored += process->view.account->stack_cnt;
 	if (!process->ended && !process->replaced)
 		footprint = footprint_read(process->info.pid);
+	if (footprint.is_known)
+		footprint.parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(process->info.pid);
 	if (totals.earlier_frees || footprint.is_known)
 		snap->tallies[snap->tally_cnt++] = (struct process_tally){
 			.process = &process->info,

@@ -10,7 +10,10 @@
 
 #include "report/snapshot.h"
 
-/* Returns the footprint of a process; is_known is false if the process has ended. */
+/*
+ * Returns the footprint of a process, without children and FOOTPRINT_UNMAPPED; is_known is false if
+ * the process has ended.
+ */
 struct footprint footprint_read(pid_t pid);
 
 /*

@@ -77,8 +77,8 @@ static uint64_t detached_bytes(pid_t pid)
 
 	while (file && fgets(line, sizeof(line), file))
 		if (sscanf(line,
-			   "%*d %*d %*o %*u %d %*d %" SCNu64
-			   " %*u %*u %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
+			   "%*d %*d %*o %*u %d %*d %" SCNu64 " %*u %*u %*u %*u %*u %*u %*u %" SCNu64
+			   " %" SCNu64,
 			   &creator, &attached, &resident, &swapped) == 4 &&
 		    creator == pid && !attached)
 			sum += resident + swapped;
@@ -87,7 +87,18 @@ static uint64_t detached_bytes(pid_t pid)
 	return sum;
 }
 
+/* True if a process has the same System V segments as memleak. */
+static bool has_same_segments(pid_t pid)
+{
+	struct stat own, other;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/ipc", pid);
+	return !stat("/proc/self/ns/ipc", &own) && !stat(path, &other) &&
+	       own.st_ino == other.st_ino;
+}
+
 uint64_t shared_files_bytes(pid_t pid)
 {
-	return open_bytes(pid) + detached_bytes(pid);
+	return open_bytes(pid) + (has_same_segments(pid) ? detached_bytes(pid) : 0);
 }

@@ -12,6 +12,7 @@
 #include "loader/tables/tracker_walk.h"
 #include "loader/tables/translate.h"
 #include "loader/target/footprint.h"
+#include "loader/target/shared_files.h"
 #include "loader/user/descriptors.h"
 
 struct mapping_walk {
@@ -114,8 +115,10 @@ static struct footprint footprint_of(const struct process_set *set,
 	ret = footprint_read(process->info.pid);
 	ret.is_stopped &= !process->at_end;
 	ret.has_traced_children = opts->follow;
-	if (ret.is_known && !options_find_processes(opts))
+	if (ret.is_known && !options_find_processes(opts)) {
 		footprint_read_children(process->info.pid, is_counted, set, &ret);
+		ret.parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(process->info.pid);
+	}
 	return ret;
 }
 

@@ -207,7 +207,7 @@ def test_freed(t):
 @slow
 @timeout(120)
 @each("shared", "files", "descriptors", "threads", "children", "zombies", "anonymous", "used",
-      "nothing", "children.-f", "zombies.-f")
+      "unmapped", "nothing", "children.-f", "zombies.-f")
 def test_untraced(t, way):
     """Untraced memory that grows is reported by kind and rate; without growth there is no line."""
     what, *options = way.split(".")
@@ -215,10 +215,13 @@ def test_untraced(t, way):
     most = int(program.truth.facts["grows"][0])
     memleak = t.memleak("--json", *options, "-p", str(program.pid), "1").ready()
     program.send()
-    growths = memleak.report_number(14).get("untraced", [])
+    report = memleak.report_number(14)
+    growths = report.get("untraced", [])
     wanted("parts", [growth["part"] for growth in growths], [what] if most else [])
     if most and not 0 < growths[0]["per_s"] <= 1.1 * most:
         raise Failure(f"{what} grows by {most}/s at most: {growths}")
+    if what == "files" and report["memory"]["files"] < 4 * report["memory"]["shared"]:
+        raise Failure(f"mapped files are not shared memory: {report['memory']}")
 
 
 @slow

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from lib import Failure, each, expect, owner, untraced, wanted
+from lib import Failure, each, expect, owner, slow, timeout, untraced, wanted
 from lib.context import SANITIZER_ENV
 from lib.memleak import parse
 from lib.process import PATIENCE
@@ -72,6 +72,29 @@ def test_same_reports(t, name):
         raise Failure(f"live: {live[-3000:]!r}\nrecorded: {again[-3000:]!r}")
     last = offline(t, "report", "--json", "-T", "100000", *views, path)
     wanted("the last one", last, live.splitlines(keepends=True)[-1])
+
+
+RUNS = {
+    "filters": (("untraced", "anonymous"), "--min-size", "100"),
+    "pending": (("untraced", "unmapped"),),
+}
+
+
+@slow
+@timeout(120)
+@each(*RUNS)
+def test_same_verdicts(t, name):
+    """Verdicts that depend on the options of the run are the same in a recording."""
+    path = t.tmp / "recording"
+    command, *options = RUNS[name]
+    program = t.program(*command)
+    memleak = t.attach(program, "--record", path, *options, interval="1")
+    program.send()
+    memleak.report_number(14)
+    memleak.stop()
+    again = offline(t, "report", "--json", "-T", "100000", "--all", path)
+    if again != memleak.out.data:
+        raise Failure(f"live: {memleak.out.data[-3000:]!r}\nrecorded: {again[-3000:]!r}")
 
 
 def test_all_stacks(t):

@@ -4,7 +4,8 @@
  * PER_SECOND`, then ready. PART: shared (each step maps a memfd), files (each step maps this
  * program's file), descriptors, sockets, threads (which sleep), children (which sleep), zombies
  * (children that have ended), anonymous (touches memory that is mapped at the start), used (touches
- * shared memory that is mapped at the start, which does not count as growth), nothing.
+ * shared memory that is mapped at the start, which does not count as growth), unmapped (writes to a
+ * memfd), nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +55,7 @@ static void share(void)
 static void map_file(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	void *mapped = mmap(NULL, FILE_PIECE, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	void *mapped = mmap(NULL, FILE_PIECE, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 
 	must(fd >= 0 && mapped != MAP_FAILED, "map the program");
 	close(fd);
@@ -124,6 +125,15 @@ static void use_room(void)
 	memset(room + used++ * PIECE, 1, PIECE);
 }
 
+static void write_memfd(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("written", MFD_CLOEXEC);
+	must(write(fd, room, PIECE) == PIECE, "write to a memfd");
+}
+
 static void do_nothing(void)
 {
 }
@@ -141,6 +151,7 @@ static const struct kind {
 	{"zombies", leave_zombie, 1},
 	{"anonymous", use_room, PIECE},
 	{"used", use_room, 0},
+	{"unmapped", write_memfd, PIECE},
 	{"nothing", do_nothing, 0},
 	{"sockets", open_sockets, SOCKETS},
 };

@@ -256,11 +256,36 @@ static void same_tally(const struct process_tally *a, const struct process_tally
 		assert_int_equal(rss_total(&b->rss), 0);
 }
 
+static void same_python(const struct python_growth *a, const struct python_growth *b)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_int_equal(a->container_cnt, b->container_cnt);
+	for (size_t i = 0; i < a->container_cnt; i++) {
+		assert_int_equal(a->containers[i].named_by, b->containers[i].named_by);
+		assert_string_equal(a->containers[i].name, b->containers[i].name);
+		assert_string_equal(a->containers[i].class, b->containers[i].class);
+		assert_int_equal(a->containers[i].items, b->containers[i].items);
+		assert_int_equal(a->containers[i].more, b->containers[i].more);
+		assert_int_equal(a->containers[i].for_ns, b->containers[i].for_ns);
+	}
+	assert_int_equal(a->class_cnt, b->class_cnt);
+	for (size_t i = 0; i < a->class_cnt; i++) {
+		assert_string_equal(a->classes[i].name, b->classes[i].name);
+		assert_int_equal(a->classes[i].count, b->classes[i].count);
+		assert_int_equal(a->classes[i].more, b->classes[i].more);
+		assert_int_equal(a->classes[i].more_bytes, b->classes[i].more_bytes);
+		assert_int_equal(a->classes[i].for_ns, b->classes[i].for_ns);
+	}
+}
+
 void world_compare(struct world *world, const struct snapshot *a, const struct snapshot *b,
 		   struct symbol_backend *symbols)
 {
 	size_t block = 0;
 
+	assert_memory_equal(&a->run, &b->run, sizeof(a->run));
 	assert_int_equal(a->wall_ns, b->wall_ns);
 	assert_int_equal(a->t0_ns, b->t0_ns);
 	assert_int_equal(a->walk_ns, b->walk_ns);
@@ -281,6 +306,7 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 	assert_memory_equal(a->stats, b->stats, sizeof(a->stats));
 	same_proof(a->proof, b->proof);
 	same_census(a->census, b->census);
+	same_python(a->python, b->python);
 	same_hanging(a, b);
 	assert_int_equal(a->site_cnt, b->site_cnt);
 	assert_int_equal(a->block_cnt, b->block_cnt);

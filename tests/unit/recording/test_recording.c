@@ -66,8 +66,8 @@ static void round_trip(unsigned int seed, unsigned int what)
 static void round_trips(void **state)
 {
 	for (unsigned int seed = 1; seed <= 10; seed++) {
-		round_trip(seed, RECORDING_AGES);
-		round_trip(seed, RECORDING_AGES | RECORDING_BLOCKS);
+		round_trip(seed, RECORDING_AGES | RECORDING_HAD_BEGUN | RECORDING_SIZE_FILTERS);
+		round_trip(seed, RECORDING_AGES | RECORDING_BLOCKS | RECORDING_HAD_BEGUN);
 		round_trip(seed, RECORDING_AGES | RECORDING_PEAK | RECORDING_SUMMARY);
 		round_trip(seed, 0);
 	}
@@ -257,8 +257,9 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 		bytes_put_signed(&bytes, step);
 	}
 	/* Remaining sections, all empty. */
-	bytes_put(&bytes, "\0\0\0\0\0\0",
-		  4 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING));
+	bytes_put(&bytes, "\0\0\0\0\0\0\0",
+		  4 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING) +
+			  (version >= RECORDING_WITH_UNMAPPED));
 	assert_false(bytes.failed);
 	assert_int_equal(recording_pack(&bytes, &chunk, &len), 0);
 	assert_int_equal(fwrite(chunk, 1, len, file), len);

@@ -285,6 +285,34 @@ static void world_add_tallies(struct world *world, struct snapshot *snap)
 		snap->tallies->rss.older[number % HEAP_CLASSES] = (struct reach_sum){number, 1};
 }
 
+static void world_add_python(const struct world *world, struct snapshot *snap)
+{
+	static struct python_growth python;
+	uint64_t number = world->t0_ns / 43;
+
+	python = (struct python_growth){
+		.container_cnt = number % (PYTHON_CONTAINERS_MAX + 1),
+		.class_cnt = 1 + number % PYTHON_CLASSES_MAX,
+	};
+	for (size_t i = 0; i < python.container_cnt; i++) {
+		python.containers[i] = (struct python_container){
+			.named_by = (enum python_name)(number / 2 % PYTHON_NAME_CNT),
+			.class = "list",
+			.items = number / 3,
+			.more = ~number,
+			.for_ns = number / 5 + i,
+		};
+		memset(python.containers[i].name, 'n', number % PYTHON_TEXT_BYTES);
+	}
+	for (size_t i = 0; i < python.class_cnt; i++)
+		python.classes[i] = (struct python_class){.name = "Entry",
+							  .count = ~number,
+							  .more = number / 3,
+							  .more_bytes = number / 5,
+							  .for_ns = number + i};
+	snap->python = &python;
+}
+
 static void world_add_proof(struct world *world, struct snapshot *snap)
 {
 	static struct proof_facts facts;
@@ -387,6 +415,8 @@ static void world_take_peak(struct world *world, const struct snapshot *snap)
 void world_snapshot(struct world *world, struct snapshot *ret)
 {
 	*ret = (struct snapshot){
+		.run = {.had_begun = world->what & RECORDING_HAD_BEGUN,
+			.has_size_filters = world->what & RECORDING_SIZE_FILTERS},
 		.wall_ns = (int64_t)world->t0_ns + 12345,
 		.t0_ns = world->t0_ns,
 		.walk_ns = world_wild(world),
@@ -424,6 +454,8 @@ void world_snapshot(struct world *world, struct snapshot *ret)
 		world_add_summaries(world, ret);
 	if (!world_random(world, 10))
 		world_add_tallies(world, ret);
+	if (world->step % 5 < 2)
+		world_add_python(world, ret);
 	if (world->what & RECORDING_PEAK && !world_random(world, 10))
 		world_take_peak(world, ret);
 	ret->peak = world->has_peak ? &world->peak : NULL;

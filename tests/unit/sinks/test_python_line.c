@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "report/pools.h"
 #include "sinks/python_line.h"
+#include "sinks/sink.h"
 
 #define SECOND_NS 1000000000ULL
 
@@ -65,9 +66,28 @@ static void lines(void **state)
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
 }
 
+/* The verdict for programs has the line as a note. */
+static void notes(void **state)
+{
+	static const struct runtime_objects objects = {.words = "python objects"};
+	static const struct pool unclear = {.objects = &objects};
+	const struct python_growth python = {.classes = {{"Entry", 900, 300, 300 * 48, SECOND_NS}},
+					     .class_cnt = 1};
+	const struct snapshot snap = {.python = &python};
+	const struct report report = {.snapshot = &snap, .unclear = &unclear};
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(sink_verdict.report(out, &report), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "\"python: +300 Entry (14.1 KiB) in 1 s\"]"));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lines)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(notes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -255,6 +255,29 @@ static void explained(void **state)
 			    "no site seems to leak\n");
 }
 
+/* No all-clear is given while untraced memory may go on growing. */
+static void pending_growth(void **state)
+{
+	static const struct process process = {.pid = 7};
+	const struct snapshot snap = {0};
+	const struct report report = {
+		.snapshot = &snap,
+		.judged = 2,
+		.sites_total = 2,
+		.untraced = {.pending = {&process, .traced_per_s = 1024, .since_ns = 8000000000},
+			     .pending_bytes = 3 << 20}};
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	verdict_write_text(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+	fclose(out);
+	assert_string_equal(strchr(text, ' ') + 1,
+			    "not known yet whether anonymous memory (RSS) leaks: it grew by "
+			    "3.0 MiB in 8 s, traced blocks by 8.0 KiB: --rss -p 7 shows its use\n");
+}
+
 /* An all-clear says that kernel memory is not traced, unless kernel memory is traced. */
 static void kernel_is_not_traced(void **state)
 {
@@ -514,6 +537,7 @@ int main(void)
 		cmocka_unit_test(stopped_processes),
 		cmocka_unit_test(pending_sites),
 		cmocka_unit_test(explained),
+		cmocka_unit_test(pending_growth),
 		cmocka_unit_test(steps_of_a_script),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which processes count as stopped. */
+/* Tests which processes count as stopped, and which shared memory they hold. */
 #include "loader/target/footprint.h"
 
 #include <setjmp.h>
@@ -7,12 +7,19 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "loader/target/shared_files.h"
+
+#define SHARED_BYTES (1 << 20)
 
 static pid_t start_target(void)
 {
@@ -86,11 +93,37 @@ static void stopped_by_memleak(void **state)
 	end(target);
 }
 
+/* Files that are not mapped count, each once, and segments that no process has attached. */
+static void shared_memory_that_is_not_mapped(void **state)
+{
+	static char bytes[SHARED_BYTES] = {1};
+	uint64_t before = shared_files_bytes(getpid());
+	int fd = memfd_create("test", MFD_CLOEXEC), other = dup(fd);
+	int segment = shmget(IPC_PRIVATE, SHARED_BYTES, 0600);
+	void *attached;
+
+	assert_int_equal(write(fd, bytes, SHARED_BYTES), SHARED_BYTES);
+	assert_int_equal(shared_files_bytes(getpid()), before + SHARED_BYTES);
+	close(fd);
+	close(other);
+	assert_int_equal(shared_files_bytes(getpid()), before);
+	assert_true(segment >= 0);
+	attached = shmat(segment, NULL, 0);
+	assert_ptr_not_equal(attached, (void *)-1);
+	memset(attached, 1, SHARED_BYTES);
+	assert_int_equal(shared_files_bytes(getpid()), before);
+	assert_int_equal(shmdt(attached), 0);
+	assert_int_equal(shared_files_bytes(getpid()), before + SHARED_BYTES);
+	assert_int_equal(shmctl(segment, IPC_RMID, NULL), 0);
+	assert_int_equal(shared_files_bytes(getpid()), before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stopped_by_a_signal),
 		cmocka_unit_test(stopped_by_memleak),
+		cmocka_unit_test(shared_memory_that_is_not_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

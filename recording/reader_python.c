@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads which objects of Python grow. */
+#include <errno.h>
+#include <string.h>
+
+#include "recording/reader.h"
+
+static void take_text(const struct recording *recording, struct byte_reader *from, char *ret)
+{
+	const char *text = recording_take_string_ref(recording, from);
+
+	*ret = '\0';
+	if (text)
+		strncat(ret, text, PYTHON_TEXT_BYTES - 1);
+}
+
+static int take_container(struct recording *recording, struct byte_reader *from,
+			  enum python_name named_by)
+{
+	struct python_growth *python = &recording->python;
+	struct python_container *container = &python->containers[python->container_cnt];
+
+	if (python->container_cnt == PYTHON_CONTAINERS_MAX)
+		return -EBADMSG;
+	container->named_by = named_by;
+	take_text(recording, from, container->name);
+	take_text(recording, from, container->class);
+	container->items = bytes_take_number(from);
+	container->more = bytes_take_number(from);
+	container->for_ns = bytes_take_number(from);
+	python->container_cnt++;
+	return from->failed ? -EBADMSG : 0;
+}
+
+static int take_class(struct recording *recording, struct byte_reader *from)
+{
+	struct python_growth *python = &recording->python;
+	struct python_class *class = &python->classes[python->class_cnt];
+
+	if (python->class_cnt == PYTHON_CLASSES_MAX)
+		return -EBADMSG;
+	take_text(recording, from, class->name);
+	class->count = bytes_take_number(from);
+	class->more = bytes_take_number(from);
+	class->more_bytes = bytes_take_number(from);
+	class->for_ns = bytes_take_number(from);
+	python->class_cnt++;
+	return from->failed ? -EBADMSG : 0;
+}
+
+int recording_take_python(struct recording *recording, struct byte_reader *from)
+{
+	uint64_t kind = bytes_take_below(from, PYTHON_NAME_CNT + 1);
+
+	if (from->failed)
+		return -EBADMSG;
+	return kind < PYTHON_NAME_CNT ? take_container(recording, from, (enum python_name)kind)
+				      : take_class(recording, from);
+}
