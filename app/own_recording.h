@@ -13,6 +13,7 @@ struct own_recording {
 	bool wanted; /* the user has requested a start or stop */
 };
 
+/* Returns what snapshots and recordings keep of the options, since verdicts depend on it. */
 struct run_facts run_facts_of(const struct options *opts);
 
 /* Returns the content of a recording with these options, as flags (enum recording_flag). */

@@ -276,7 +276,20 @@ static bool may_go_on(const struct growth *series, enum footprint_part part,
 	       level_ns < rise->reached_ns && level_ns < LONGEST_QUIET_NS;
 }
 
-/* Anonymous memory gives way to other memory, since the allocator may explain it. */
+/*
+ * True if a rise is to be shown instead of the one found so far. Anonymous memory comes last, since
+ * the allocator may explain it.
+ */
+static bool outranks(enum footprint_part part, double gained, const struct untraced_growths *found)
+{
+	bool was_anonymous = found->pending.part == FOOTPRINT_ANONYMOUS;
+
+	if (!found->pending.process)
+		return true;
+	return (part == FOOTPRINT_ANONYMOUS) == was_anonymous ? gained > found->pending_bytes
+							      : was_anonymous;
+}
+
 static void judge_pending(const struct snapshot *snap, const struct process *process,
 			  const struct growth *series, enum footprint_part part,
 			  struct untraced_growths *ret)
@@ -284,12 +297,9 @@ static void judge_pending(const struct snapshot *snap, const struct process *pro
 	const struct site_history *history = series[part].history;
 	uint64_t now_ns = history->points[history->point_cnt - 1].elapsed_ns;
 	struct rise rise = rise_of(series, part);
-	bool gives_way = part == FOOTPRINT_ANONYMOUS && ret->pending.process &&
-			 ret->pending.part != FOOTPRINT_ANONYMOUS;
 	double for_s = (double)(now_ns - rise.since_ns) / 1e9;
 
-	if (!may_go_on(series, part, &rise) || gives_way ||
-	    (ret->pending.part == part && rise.gained <= ret->pending_bytes) ||
+	if (!may_go_on(series, part, &rise) || !outranks(part, rise.gained, ret) ||
 	    explained(snap, series, part, rise.gained, rise.since_ns) >= EXPLAINED * rise.gained)
 		return;
 	ret->pending = (struct untraced_growth){

@@ -29,8 +29,9 @@ struct untraced_growths {
 	struct untraced_growth explained;
 	/*
 	 * The largest growth of a process's memory that traced blocks do not explain and that does
-	 * not count as growth yet, but may go on. `per_s` and `traced_per_s` are averages since the
-	 * part was smallest. If there is none, `process` is NULL.
+	 * not count as growth yet, but may go on; of anonymous memory only if there is no other.
+	 * `per_s` and `traced_per_s` are averages since the part was smallest. If there is none,
+	 * `process` is NULL.
 	 */
 	struct untraced_growth pending;
 	double pending_bytes; /* bytes by which the part of `pending` has grown */

@@ -643,9 +643,7 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 	return first_ns;
 }
 
-/*
- * True if the memory of a path is runtime objects that may stop growing soon.
- */
+/* True if the memory of a path is runtime objects that may stop growing soon. */
 static bool is_settling(const struct pools *pools, const struct report *report,
 			const struct report_site *path)
 {

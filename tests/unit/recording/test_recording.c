@@ -266,6 +266,37 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 	free(bytes.bytes);
 }
 
+/* Reads a recording with a snapshot that has `cnt` growing classes of Python. */
+static int read_classes(size_t cnt)
+{
+	struct recording_header header = recording_header_now(0);
+	uint8_t bytes[HEADER_BYTES + 512];
+	struct byte_buffer data = {0};
+	cleanup_free uint8_t *chunk = NULL;
+	size_t len;
+	int read_cnt;
+
+	bytes_put(&data, "\0\0\0\0\0\0\0\0\0\0\0\0\0", 13); /* the sections before, all empty */
+	bytes_put_number(&data, cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		bytes_put_number(&data, PYTHON_NAME_CNT);
+		bytes_put(&data, "\0\1\1\1\1", 5); /* no name, and the numbers */
+	}
+	assert_int_equal(recording_pack(&data, &chunk, &len), 0);
+	free(data.bytes);
+	assert_true(len <= 512);
+	recording_header_put(&header, bytes);
+	memcpy(bytes + HEADER_BYTES, chunk, len);
+	return read_all(bytes, HEADER_BYTES + len, &read_cnt);
+}
+
+/* A hostile recording may have more classes than there is room for. */
+static void too_many_classes(void **state)
+{
+	assert_int_equal(read_classes(PYTHON_CLASSES_MAX), 0);
+	assert_int_equal(read_classes(PYTHON_CLASSES_MAX + 1), -EBADMSG);
+}
+
 /*
  * Reads a recording in which site 0 is present in one snapshot, and is defined again with the given
  * id `after` snapshots later.
@@ -403,6 +434,7 @@ int main(void)
 		cmocka_unit_test(other_files),        cmocka_unit_test(full_disk),
 		cmocka_unit_test(reused_numbers),     cmocka_unit_test(versions),
 		cmocka_unit_test(memory_of_snapshot), cmocka_unit_test(for_its_owner),
+		cmocka_unit_test(too_many_classes),
 	};
 	int fd = mkstemp(path);
 	int result;

@@ -23,6 +23,8 @@ struct story {
 	uint64_t from, until;
 	uint64_t period;  /* after each period, everything is as at the start; 0 if never */
 	uint64_t appears; /* the process is found in this second */
+	uint64_t dips;    /* in this second, everything is as two seconds before */
+	uint64_t seconds; /* of tracing; REPORTS if 0 */
 	struct run_facts run;
 };
 
@@ -31,13 +33,15 @@ static uint64_t seconds_of_growth(const struct story *story, uint64_t second)
 {
 	if (story->until && second > story->until)
 		second = story->until;
+	if (second == story->dips)
+		second -= 2;
 	if (story->period)
 		second %= story->period;
 	return second > story->from ? second - story->from : 0;
 }
 
 /*
- * Takes a snapshot each second for REPORTS seconds, and a report of every second snapshot. Returns
+ * Takes a snapshot each second, and a report of every second snapshot. Returns
  * the growth at the last snapshot.
  */
 static struct untraced_growths after(const struct story *story)
@@ -48,7 +52,7 @@ static struct untraced_growths after(const struct story *story)
 	uint64_t grown_s;
 
 	assert_int_equal(ranking__new(&ranking), 0);
-	for (uint64_t second = 1; second <= REPORTS; second++) {
+	for (uint64_t second = 1; second <= (story->seconds ?: REPORTS); second++) {
 		struct site site = {.kind = story->kind, .process = &process};
 		struct process_tally tally = {.process = &process, .footprint.is_known = true};
 		struct snapshot snap = {.run = story->run,
@@ -228,11 +232,52 @@ static void no_rise(void **state)
 	assert_pending(&story, false);
 	story.period = 0;
 	story.until = 1;
-	story.appears = 8;
+	story.appears = REPORTS;
 	assert_pending(&story, false);
 }
 
-/* Shared memory that is held, but not mapped, has grown; if it is mapped, that line says so. */
+/* A rise that is small, falls in between, or ended more than a minute ago is not pending. */
+static void slight_rise(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = MIB * 3 / 4,
+			      .run.had_begun = true,
+			      .from = 6,
+			      .until = 10};
+
+	assert_pending(&story, true);
+	story.dips = 9;
+	assert_pending(&story, false);
+	story.dips = 0;
+	story.from = 10;
+	story.until = 11;
+	assert_pending(&story, false);
+	story.each.parts[FOOTPRINT_ANONYMOUS] = 3 * MIB;
+	story.from = 80;
+	story.until = 81;
+	story.seconds = 120;
+	assert_pending(&story, true);
+	story.seconds = 150;
+	assert_pending(&story, false);
+}
+
+/* Files that a program maps do not count as a rise. Shared memory comes before anonymous memory. */
+static void parts_of_rises(void **state)
+{
+	struct story story = {.each.parts = {[FOOTPRINT_FILES] = MIB, [FOOTPRINT_VIRTUAL] = MIB},
+			      .run.had_begun = true,
+			      .from = 6,
+			      .until = 9};
+	struct untraced_growths growths;
+
+	assert_pending(&story, false);
+	story.each.parts[FOOTPRINT_ANONYMOUS] = 2 * MIB;
+	story.each.parts[FOOTPRINT_UNMAPPED] = MIB;
+	growths = after(&story);
+	assert_int_equal(growths.pending.part, FOOTPRINT_UNMAPPED);
+	untraced_growths_deinit(&growths);
+}
+
+/* Shared memory that is held, but not mapped, has grown; if it is mapped, another line says so. */
 static void unmapped_memory(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_UNMAPPED] = MIB};
@@ -241,6 +286,11 @@ static void unmapped_memory(void **state)
 	story.each.parts[FOOTPRINT_SHARED] = MIB;
 	story.each.parts[FOOTPRINT_VIRTUAL] = MIB;
 	assert_grows(&story, FOOTPRINT_SHARED, MIB);
+	story = (struct story){
+		.each.parts = {[FOOTPRINT_UNMAPPED] = 2 * MIB, [FOOTPRINT_HUGE] = 2 * MIB},
+		.traced_each = 2 * MIB,
+		.kind = KIND_MMAP};
+	assert_nothing(&story);
 }
 
 /* Address space alone is not memory, and a few pages are too little to report. */
@@ -260,7 +310,8 @@ int main(void)
 		cmocka_unit_test(shared_memory),    cmocka_unit_test(huge_pages),
 		cmocka_unit_test(pieces),           cmocka_unit_test(traced_descriptors),
 		cmocka_unit_test(trifles),          cmocka_unit_test(pending),
-		cmocka_unit_test(no_rise),          cmocka_unit_test(unmapped_memory),
+		cmocka_unit_test(no_rise),          cmocka_unit_test(slight_rise),
+		cmocka_unit_test(parts_of_rises),   cmocka_unit_test(unmapped_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,12 +71,29 @@ static void sums_of_pools(void **state)
 	assert_list(&report, expected, 3);
 }
 
+/* Two pools of a process list two of its stacks. */
+static void two_pools(void **state)
+{
+	static const struct site second = {.process = &process, .frame_cnt = 1};
+	struct report_site sites[] = {{.site = &large},
+				      {.site = &in_pool, .in_pool = true},
+				      {.site = &second, .in_pool = true}};
+	const struct report_site whole = {.site = &sum, .in_pool = true};
+	struct suspect of_pools[] = {{.site = &whole}, {.site = &whole}};
+	const struct report report = {
+		.sites = sites, .site_cnt = 3, .suspects = of_pools, .suspect_cnt = 2};
+	const struct site *const expected[] = {&in_pool, &second, &large};
+
+	assert_list(&report, expected, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(suspects),
 		cmocka_unit_test(objects_with_a_stack),
 		cmocka_unit_test(sums_of_pools),
+		cmocka_unit_test(two_pools),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
