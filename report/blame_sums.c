@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/order.h"
 #include "report/blame.h"
+#include "report/function_name.h"
 
 /*
  * Minimum own gain of a call for the call to be blamed, as a fraction of its whole gain. The own
@@ -136,6 +137,15 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return hash;
 }
 
+/* Returns a hash that is the same for all instances of a template, if their source is known. */
+static uint64_t hash_function(const struct sym_location *location)
+{
+	const struct sym_frame *frame = sym_outermost(location);
+	cleanup_free char *name = frame->file ? function_name_template(frame->symbol) : NULL;
+
+	return hash_text(hash_text(0, name ?: frame->symbol), location->module);
+}
+
 static int judge_name(const struct options *opts, struct blaming *blaming,
 		      struct symbol_backend *symbols, size_t sum)
 {
@@ -157,7 +167,7 @@ static int judge_name(const struct options *opts, struct blaming *blaming,
 	symbol = sym_outermost_symbol(locations[at]);
 	if (symbol) {
 		call->is_main = !strcmp(symbol, "main");
-		call->function = hash_text(hash_text(0, symbol), locations[at]->module);
+		call->function = hash_function(locations[at]);
 	}
 	return 0;
 }

@@ -236,8 +236,11 @@ static const char *behind_arguments(const char *symbol, const char *at, const ch
 	return at;
 }
 
-/* Copies a name to `out`, but writes long arguments as "<...>". Returns the end of the copy. */
-static char *shorten(const char *symbol, const char *at, const char *end, char *out)
+/*
+ * Copies a name to `out`, but writes arguments of more than `most` bytes as "<...>". Returns the
+ * end of the copy.
+ */
+static char *shorten(const char *symbol, const char *at, const char *end, ptrdiff_t most, char *out)
 {
 	size_t braces = 0;
 
@@ -252,7 +255,7 @@ static char *shorten(const char *symbol, const char *at, const char *end, char *
 			continue;
 		}
 		behind = behind_arguments(symbol, at, end, is_operator, braces);
-		if (behind - at > ARGUMENTS_MAX) {
+		if (behind - at > most) {
 			out = stpcpy(out, *at == '(' ? "(...)" : "<...>");
 			at = behind;
 			continue;
@@ -269,7 +272,7 @@ static char *shorten(const char *symbol, const char *at, const char *end, char *
 	return out;
 }
 
-char *function_name_short(const char *symbol)
+static char *short_form(const char *symbol, ptrdiff_t most_arguments)
 {
 	struct script_function script;
 	struct function_name name;
@@ -281,8 +284,8 @@ char *function_name_short(const char *symbol)
 	name = function_name_of(symbol);
 	if (name.whole == name.rest)
 		return strdup(symbol);
-	/* The copy is never longer than the name, because "<...>" replaces longer text. */
-	ret = malloc(strlen(symbol) + 1);
+	/* "<...>" is at most three times as long as what it replaces. */
+	ret = malloc(3 * strlen(symbol) + 1);
 	if (!ret)
 		return NULL;
 	out = ret;
@@ -290,11 +293,21 @@ char *function_name_short(const char *symbol)
 	end = name_end(name.whole, name.rest);
 	/* Change Rust's "<app::Cache as app::Store>::put" to "app::Cache::put". */
 	if (at < end && *at == '<') {
-		out = shorten(symbol, at + 1, type_end(at, end), out);
+		out = shorten(symbol, at + 1, type_end(at, end), most_arguments, out);
 		at = behind_bracket(at, end);
 	}
-	*shorten(symbol, at, end, out) = 0;
+	*shorten(symbol, at, end, most_arguments, out) = 0;
 	return ret;
+}
+
+char *function_name_short(const char *symbol)
+{
+	return short_form(symbol, ARGUMENTS_MAX);
+}
+
+char *function_name_template(const char *symbol)
+{
+	return short_form(symbol, 0);
 }
 
 void function_name_cut(char *name, size_t max)

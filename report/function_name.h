@@ -41,6 +41,12 @@ bool script_function_of(const char *symbol, struct script_function *ret);
 char *function_name_short(const char *symbol);
 
 /*
+ * Returns the short form of a symbol in which all template arguments are "<...>". All instances of
+ * a function template have this name. To be freed; NULL if out of memory.
+ */
+char *function_name_template(const char *symbol);
+
+/*
  * Cuts a name to at most `max` bytes, which must be at least 8. Replaces the middle of the name
  * with "...".
  */

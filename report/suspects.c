@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/order.h"
+#include "report/function_name.h"
 #include "report/site_order.h"
 #include "report/trend.h"
 
@@ -46,9 +48,23 @@ static uint64_t offset_of(const struct report_site *site)
 	return location ? location->module_offset : 0;
 }
 
+/* True if two functions of one source file are instances of the same template. */
+static bool are_instances(const struct sym_frame *a, const struct sym_frame *b)
+{
+	size_t common = strcspn(a->symbol, "<");
+	cleanup_free char *left = NULL, *right = NULL;
+
+	if (!a->symbol[common] || strncmp(a->symbol, b->symbol, common + 1) || !a->file ||
+	    !b->file || strcmp(a->file, b->file))
+		return false;
+	left = function_name_template(a->symbol);
+	right = function_name_template(b->symbol);
+	return left && right && !strcmp(left, right);
+}
+
 /*
- * True if the same function is blamed for two sites. If the function has no name, true if the
- * blamed frames have the same offset in the same file.
+ * True if the same function, or two instances of one template, are blamed for two sites. If the
+ * function has no name, true if the blamed frames have the same offset in the same file.
  */
 static bool have_one_name(const struct report_site *a, const struct report_site *b)
 {
@@ -58,7 +74,17 @@ static bool have_one_name(const struct report_site *a, const struct report_site 
 		return false;
 	if (!left->symbol && !right->symbol)
 		return *module_of(a) && offset_of(a) && offset_of(a) == offset_of(b);
-	return left->symbol && right->symbol && !strcmp(left->symbol, right->symbol);
+	return left->symbol && right->symbol &&
+	       (!strcmp(left->symbol, right->symbol) || are_instances(left, right));
+}
+
+/* True if the functions that are blamed for two paths of a suspect have different names. */
+static bool names_differ(const struct report_site *a, const struct report_site *b)
+{
+	const struct sym_frame *left = blamed_function(a), *right = blamed_function(b);
+
+	return left && right && left->symbol && right->symbol &&
+	       strcmp(left->symbol, right->symbol);
 }
 
 /* True if two processes run the same program, judged by the names of the processes. */
@@ -114,6 +140,7 @@ static void add(struct suspect *suspect, const struct report_site *path)
 		suspect->site = path;
 	suspect->path_cnt += path->path_cnt ?: 1;
 	suspect->companion_cnt += is_companion;
+	suspect->has_instances |= !path->objects && names_differ(path, suspect->site);
 	suspect->has_other_owners |= have_two_owners(path->site, suspect->site->site);
 	suspect->bytes_per_s += history->trend.bytes_per_s;
 	suspect->companions_per_s += is_companion ? history->trend.bytes_per_s : 0;
@@ -198,6 +225,7 @@ static void add_loss(struct proven_loss *loss, const struct report_site *path)
 	    reach->lost.bytes + reach->hanging.bytes >
 		    loss->site->site->reach.lost.bytes + loss->site->site->reach.hanging.bytes)
 		loss->site = path;
+	loss->has_instances |= names_differ(path, loss->site);
 	loss->path_cnt++;
 	loss->lost.bytes += reach->lost.bytes;
 	loss->lost.count += reach->lost.count;

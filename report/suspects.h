@@ -16,6 +16,7 @@ struct suspect {
 	const struct report_site *site; /* the path that leaks fastest */
 	size_t path_cnt;
 	size_t companion_cnt;  /* number of companions (kernel_paths.h) among the paths */
+	bool has_instances;    /* the paths are of several instances of one template */
 	bool has_other_owners; /* the paths are kernel memory of several owners */
 	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
 	double bytes_per_s;    /* growth of all paths together */
@@ -33,6 +34,7 @@ struct suspect {
 struct proven_loss {
 	const struct report_site *site; /* the path that has lost most */
 	size_t path_cnt;
+	bool has_instances; /* the paths are of several instances of one template */
 	size_t process_cnt;
 	struct reach_sum lost;    /* sum of the lost blocks of all paths */
 	struct reach_sum hanging; /* sum of the hanging blocks of all paths */

@@ -375,14 +375,24 @@ static void write_frame(const struct text_part *part, uint64_t addr,
 	fputs(frame->inlined ? " (inlined)\n" : "\n", out);
 }
 
-void text_write_function(FILE *out, const char *symbol, size_t max)
+/* Writes a name, and frees it. The name may be NULL. */
+static void write_name(FILE *out, char *name, size_t max)
 {
-	cleanup_free char *name = function_name_short(symbol);
-
 	if (!name)
 		return;
 	function_name_cut(name, max);
 	escape_puts(out, name);
+	free(name);
+}
+
+void text_write_function(FILE *out, const char *symbol, size_t max)
+{
+	write_name(out, function_name_short(symbol), max);
+}
+
+void text_write_template(FILE *out, const char *symbol, size_t max)
+{
+	write_name(out, function_name_template(symbol), max);
 }
 
 void text_write_no_stack(const struct text_part *part)

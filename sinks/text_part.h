@@ -71,6 +71,8 @@ void text_write_folded_stack(const struct text_part *part, const struct report_s
 
 /* Writes the short name of a function, cut to at most `max` bytes. */
 void text_write_function(FILE *out, const char *symbol, size_t max);
+/* Like text_write_function(), but writes the name that all instances of a template have. */
+void text_write_template(FILE *out, const char *symbol, size_t max);
 /*
  * Writes the name of a module in brackets, such as "[libc.so.6]". A name such as "[vdso]" already
  * has brackets.

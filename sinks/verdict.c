@@ -346,23 +346,23 @@ static bool tells_pending(const struct report *report)
 static void write_grows(const struct text_part *part)
 {
 	const struct report *report = part->report;
+	const struct named named = named_suspects(report);
+	bool is_of_sites = is_mostly_unnamed(report, named);
 	char amount[AMOUNT_TEXT_SIZE];
-	double per_s = 0;
-	size_t written_cnt = 0;
+	double per_s = is_of_sites ? report->suspects_per_s : 0;
 
-	for (size_t i = 0; i < report->suspect_cnt; i++) {
+	for (size_t i = 0; !is_of_sites && i < report->suspect_cnt; i++)
 		per_s += report->suspects[i].bytes_per_s;
-		written_cnt += report->suspects[i].path_cnt - report->suspects[i].companion_cnt;
-	}
 	fprintf(part->out, "a leak is likely: %s",
-		written_cnt < report->suspects_total ? "at least " : "");
+		named.cnt < report->suspects_total ? "at least " : "");
 	text_amount(per_s, amount);
 	if (text_is_of_descriptors(part))
 		fprintf(part->out, "%.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
 	else
 		fprintf(part->out, "%s/s", amount);
 	fputs(" in ", part->out);
-	text_write_count(part->out, report->suspect_cnt, "place");
+	text_write_count(part->out, is_of_sites ? report->suspects_total : report->suspect_cnt,
+			 is_of_sites ? "site" : "place");
 }
 
 static void write_lost(const struct text_part *part)

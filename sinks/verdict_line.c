@@ -109,6 +109,7 @@ struct row {
 	FILE *out;
 	unsigned int cnt;
 	bool has_source;
+	bool has_instances; /* the blamed function stands for several instances of a template */
 	size_t name_max;
 };
 
@@ -126,7 +127,10 @@ static void write_function(struct row *row, const struct sym_location *location,
 		text_write_place(row->out, location);
 		return;
 	}
-	text_write_function(row->out, frame->symbol, row->name_max);
+	if (row->has_instances && row->cnt == 1)
+		text_write_template(row->out, frame->symbol, row->name_max);
+	else
+		text_write_function(row->out, frame->symbol, row->name_max);
 	if (row->has_source)
 		return;
 	text_write_short_source(row->out, frame);
@@ -201,7 +205,8 @@ static void write_owner(FILE *out, const struct text_part *part, const struct su
 {
 	const struct report_site *shown = suspect->site;
 	const struct site *site = shown->site;
-	struct row row = {.out = out, .name_max = detail->name_max};
+	struct row row = {
+		.out = out, .has_instances = suspect->has_instances, .name_max = detail->name_max};
 
 	if (shown->objects) {
 		fputs(shown->objects->words, out);
@@ -452,7 +457,9 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 		       const struct detail *detail)
 {
 	const struct proven_loss *loss = verdict->what;
-	const struct suspect owner = {.site = loss->site, .process_cnt = loss->process_cnt};
+	const struct suspect owner = {.site = loss->site,
+				      .has_instances = loss->has_instances,
+				      .process_cnt = loss->process_cnt};
 	bool is_one = loss->lost.count == 1;
 
 	write_owner(out, part, &owner, detail);

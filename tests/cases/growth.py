@@ -140,6 +140,21 @@ def test_spread(t):
 
 @slow
 @timeout(120)
+def test_templates(t):
+    """Instances of a function template are one suspect with the total rate."""
+    program = t.program("templates")
+    memleak = t.memleak("-T", "1", "-p", str(program.pid), "2").ready()
+    program.send()
+    pattern = re.compile(r"^▲ a leak is likely: (\d+\.\d) KiB/s in 1 place\n"
+                         r"▲ handler<\.\.\.>::remember \S*templates\.cpp:\d+, called by "
+                         r"remember<\.\.\.>, grows \1 KiB/s, steadily for \d+ s, 60 paths",
+                         re.M)
+    memleak.wait_for("the verdict", lambda: pattern.search(memleak.out.text), 2 * PATIENCE)
+    memleak.stop()
+
+
+@slow
+@timeout(120)
 def test_arrays(t):
     """A constantly reallocated array keeps its age, and its growth is noticed."""
     program = t.program("arrays")

@@ -28,7 +28,7 @@ PROGRAMS := $(PLAIN:%=$(P)/%) $(VARIANTS:%=$(P)/%)
 
 # Programs that only some machines can build; the cases skip the missing ones.
 ifneq ($(shell command -v $(CXX)),)
-PROGRAMS += $(P)/cxx $(P)/prove_cxx $(P)/unwind_cxx $(P)/pools $(P)/cxx_static $(P)/cxx_built_in $(P)/cxx_own_new \
+PROGRAMS += $(P)/cxx $(P)/prove_cxx $(P)/unwind_cxx $(P)/pools $(P)/templates $(P)/cxx_static $(P)/cxx_built_in $(P)/cxx_own_new \
 	$(P)/libown_new.so
 # Linked with another allocator's library file, so that no header package is needed.
 ALLOCATORS := jemalloc=libjemalloc.so.2 tcmalloc=libtcmalloc_minimal.so.4 \
@@ -251,7 +251,7 @@ $(P)/rusty $(P)/rusty_v0 $(P)/rusty_debug $(P)/rusty_release: tests/programs/rus
 		tests/programs/programs.mk
 	MAKEFLAGS= $(RUSTC) --edition 2018 --crate-name rusty $(RUST_FLAGS) -o $@ $<
 
-$(P)/pools: tests/programs/pools.cpp $(PROGRAM_DEPS)
+$(P)/pools $(P)/templates: $(P)/%: tests/programs/%.cpp $(PROGRAM_DEPS)
 	$(CXX) -std=c++17 $(PROGRAM_FLAGS) -o $@ $<
 
 # A prefix that only one allocator uses, as in languages that build it in.

@@ -506,6 +506,27 @@ static void short_names(void **state)
 	}
 }
 
+static void template_names(void **state)
+{
+	static const char *const names[][2] = {
+		{"Handler<5>::remember", "Handler<...>::remember"},
+		{"Handler<a::b<int>, 7>::remember(int)", "Handler<...>::remember"},
+		{"void keep<x>(x)", "keep<...>"},
+		{"operator<< <x>(x)", "operator<< <...>"},
+		{"a::operator<", "a::operator<"},
+		{"<a<int> as b>::c", "a<...>::c"},
+		{"f<>::g<i>", "f<...>::g<...>"},
+		{"plain", "plain"},
+	};
+
+	for (size_t i = 0; i < LENGTH(names); i++) {
+		char *name = function_name_template(names[i][0]);
+
+		assert_string_equal(name, names[i][1]);
+		free(name);
+	}
+}
+
 static void cut_names(void **state)
 {
 	char name[] = "abcdefghijklmnop";
@@ -539,7 +560,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrappers),         cmocka_unit_test(culprits),
 		cmocka_unit_test(short_names),      cmocka_unit_test(cut_names),
-		cmocka_unit_test(script_functions),
+		cmocka_unit_test(script_functions), cmocka_unit_test(template_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,21 @@ static const struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", N
 
 static const struct sym_location load = FUNCTION("load"), save = FUNCTION("save"),
 				 no_name = FUNCTION(NULL);
+
+#define INSTANCE(name, source)                                                                     \
+	{                                                                                          \
+		.module = "/srv/app", .frame_cnt = 1, .frames = &(const struct sym_frame)          \
+		{                                                                                  \
+			.symbol = (name), .file = (source)                                         \
+		}                                                                                  \
+	}
+
+static const struct sym_location instance = INSTANCE("Keep<1>::put", "keep.h"),
+				 same_instance = INSTANCE("Keep<1>::put", "keep.h"),
+				 second_instance = INSTANCE("Keep<x<2>>::put", "keep.h"),
+				 elsewhere = INSTANCE("Keep<3>::put", "other.h"),
+				 no_source = INSTANCE("Keep<4>::put", NULL),
+				 other_method = INSTANCE("Keep<1>::take", "keep.h");
 static const struct sym_frame nameless_frame;
 static const struct sym_location nameless = {
 	.module = "/srv/app", .module_offset = 0x1234, .frame_cnt = 1, .frames = &nameless_frame};
@@ -46,6 +61,7 @@ struct merged {
 	size_t path_cnt;
 	double bytes_per_s;
 	size_t process_cnt;
+	bool has_instances;
 };
 
 static void check_beside(const struct trifle_scale *scale, const struct path *paths, size_t cnt,
@@ -79,6 +95,7 @@ static void check_beside(const struct trifle_scale *scale, const struct path *pa
 		assert_int_equal(suspects[i].path_cnt, expected[i].path_cnt);
 		assert_true(suspects[i].bytes_per_s == expected[i].bytes_per_s);
 		assert_int_equal(suspects[i].process_cnt, expected[i].process_cnt);
+		assert_int_equal(suspects[i].has_instances, expected[i].has_instances);
 		assert_int_equal(suspects[i].seen, 10 * expected[i].path_cnt);
 		assert_int_equal(suspects[i].freed, expected[i].path_cnt);
 	}
@@ -95,16 +112,32 @@ static void paths_of_one_function(void **state)
 {
 	static const struct path paths[] = {
 		{&one, &save, 250}, {&one, &load, 100}, {&one, &load, 200}, {&one, &load, 24}};
-	static const struct merged expected[] = {{&load, 3, 324, 1}, {&save, 1, 250, 1}};
+	static const struct merged expected[] = {{&load, 3, 324, 1, false},
+						 {&save, 1, 250, 1, false}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
+}
+
+static void instances_of_a_template(void **state)
+{
+	static const struct path paths[] = {
+		{&one, &instance, 100}, {&one, &same_instance, 10}, {&one, &second_instance, 50},
+		{&one, &elsewhere, 40}, {&one, &no_source, 30},     {&one, &other_method, 20}};
+	static const struct path alone[] = {{&one, &instance, 100}, {&one, &same_instance, 10}};
+	static const struct merged expected[] = {{&instance, 3, 160, 1, true},
+						 {&elsewhere, 1, 40, 1, false},
+						 {&no_source, 1, 30, 1, false}};
+	static const struct merged expected_alone[] = {{&instance, 2, 110, 1, false}};
+
+	check(paths, LENGTH(paths), expected, LENGTH(expected));
+	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 }
 
 static void workers(void **state)
 {
 	static const struct path paths[] = {
 		{&one, &load, 30}, {&worker, &load, 50}, {&worker, &load, 10}, {&worker, &save, 5}};
-	static const struct merged expected[] = {{&load, 3, 90, 2}, {&save, 1, 5, 1}};
+	static const struct merged expected[] = {{&load, 3, 90, 2, false}, {&save, 1, 5, 1, false}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
@@ -156,7 +189,7 @@ static void what_stays_apart(void **state)
 	static const struct path paths[] = {
 		{&one, &load, 30}, {&other, &load, 20}, {&one, &no_name, 10}, {&one, &no_name, 10}};
 	static const struct merged expected[] = {
-		{&load, 1, 30, 1}, {&load, 1, 20, 1}, {&no_name, 1, 10, 1}};
+		{&load, 1, 30, 1, false}, {&load, 1, 20, 1, false}, {&no_name, 1, 10, 1, false}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
@@ -164,9 +197,9 @@ static void what_stays_apart(void **state)
 static void trifles(void **state)
 {
 	static const struct path paths[] = {{&one, &load, 97280}, {&one, &save, 2}};
-	static const struct merged expected[] = {{&load, 1, 97280, 1}};
+	static const struct merged expected[] = {{&load, 1, 97280, 1, false}};
 	static const struct path alone[] = {{&one, &save, 2}};
-	static const struct merged expected_alone[] = {{&save, 1, 2, 1}};
+	static const struct merged expected_alone[] = {{&save, 1, 2, 1, false}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
@@ -338,6 +371,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_of_one_function),
+		cmocka_unit_test(instances_of_a_template),
 		cmocka_unit_test(workers),
 		cmocka_unit_test(objects),
 		cmocka_unit_test(what_stays_apart),

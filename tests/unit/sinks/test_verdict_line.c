@@ -369,6 +369,8 @@ static void more_sites(void **state)
 		cleanup_free char *text = NULL;
 		const char *expected = i ? "390 more sites grow 300 bytes/s together\n"
 					 : "390 small sites grow 1023 KiB/s together\n";
+		const char *sum =
+			i ? "at least 700 bytes/s in 1 place" : "at least 1.0 MiB/s in 391 sites";
 		size_t len;
 		FILE *out = open_memstream(&text, &len);
 
@@ -376,10 +378,45 @@ static void more_sites(void **state)
 		report.suspects_per_s = i ? 1000 : 1 << 20;
 		verdict_write_text(
 			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		verdict_write_sentence(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		fclose(out);
+		assert_non_null(strstr(text, sum));
 		assert_non_null(strstr(text, expected));
 		assert_int_equal(strstr(text, expected) < strstr(text, "an unknown stack"), !i);
 		assert_non_null(strstr(text, " grows 700 bytes/s in thread stacks, steadily"));
+	}
+}
+
+/* A suspect that stands for several instances of a template has no template arguments. */
+static void instances(void **state)
+{
+	static const struct sym_frame frame = {
+		.symbol = "Handler<54>::remember", .file = "/srv/app.cc", .line = 12};
+	static const struct sym_location location = {
+		.module = "/srv/app", .frame_cnt = 1, .frames = &frame};
+	static const struct sym_location *locations[] = {&location};
+	static const uint64_t frames[] = {1};
+	const struct site site = {.frames = frames, .frame_cnt = 1};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct report_site shown = {
+		.site = &site, .history = &history, .locations = locations};
+	const struct snapshot snap = {0};
+	const struct report report = {.snapshot = &snap};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct suspect suspect = {
+			.site = &shown, .path_cnt = 60, .has_instances = i, .bytes_per_s = 700};
+		const struct proven_loss loss = {
+			.site = &shown, .path_cnt = 60, .has_instances = i, .lost = {9, 9}};
+		const struct text_part part = {NULL, &report, "", false, LOOK_BCC, NULL, false};
+		cleanup_free char *grows = verdict_suspect_line(&part, &suspect);
+		cleanup_free char *lost = verdict_loss_line(&part, &loss);
+		const char *expected = i ? "Handler<...>::remember srv/app.cc:12"
+					 : "Handler<54>::remember srv/app.cc:12";
+
+		assert_non_null(strstr(grows, expected));
+		assert_non_null(strstr(lost, expected));
 	}
 }
 
@@ -532,6 +569,7 @@ int main(void)
 		cmocka_unit_test(settling),
 		cmocka_unit_test(pending),
 		cmocka_unit_test(more_sites),
+		cmocka_unit_test(instances),
 		cmocka_unit_test(kernel_is_not_traced),
 		cmocka_unit_test(children_are_not_traced),
 		cmocka_unit_test(stopped_processes),
