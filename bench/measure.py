@@ -28,6 +28,11 @@ def cpu_ns(pid):
     return sum(int(path.read_text(encoding="ascii").split()[0]) for path in times)
 
 
+def free_mib():
+    with open("/proc/meminfo", encoding="ascii") as text:
+        return int(text.read().split("MemAvailable:")[1].split()[0]) // 1024
+
+
 def start(argv, **others):
     """Starts a process that is terminated when this one exits."""
     popen = subprocess.Popen(argv, **others)  # pylint: disable=consider-using-with

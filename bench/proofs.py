@@ -5,7 +5,7 @@ import statistics
 import sys
 
 import peers
-from measure import BUILD, Calls, start
+from measure import BUILD, Calls, free_mib, start
 
 MIB = 512
 # Shapes of heaps, and block sizes: pointers in order of addresses, or shuffled.
@@ -88,10 +88,8 @@ def show_costs(turns):
           f"{'to chase':>10}{'processors':>12}{'memory':>9}{'each':>12}")
     for shape, size in SHAPES:
         cost_rows(shape, size, MIB, max(turns // 8, 1))
-    with open("/proc/meminfo", encoding="ascii") as text:
-        free_mib = int(text.read().split("MemAvailable:")[1].split()[0]) // 1024
-    if free_mib < LARGE_MIB + LARGE_SPARE_MIB:
-        peers.skip(f"a process of {LARGE_MIB} MiB", f"{free_mib} MiB are free")
+    if free_mib() < LARGE_MIB + LARGE_SPARE_MIB:
+        peers.skip(f"a process of {LARGE_MIB} MiB", f"{free_mib()} MiB are free")
     else:
         cost_rows("shuffled-tree", 1000, LARGE_MIB, 1)
     print()

@@ -13,6 +13,7 @@ from tracers import NEVER, Libbpf, Memleak
 
 BLOCKS = 1000000
 SITES = 5000
+MANY_SITES = 40000  # one block each: only the sums over calls tell whether they grow
 DEPTH = 13
 INTERVAL = 2  # seconds between reports
 WINDOW = f"pairs {DEPTH} 1 2000"  # takes a few milliseconds
@@ -87,13 +88,13 @@ def idle_percent(program, trace):
     return percent
 
 
-def row(name, trace, sign, cnt):
+def row(name, trace, sign, cnt, sites=SITES, blocks=BLOCKS):
     program = Calls("pairs", 1)
     program.measure("pairs 4 1 1")
     idle = idle_percent(program, trace)
     program.tracer = trace(program.pid, INTERVAL)
     reports_made = Reports(program.tracer, sign)
-    program.measure(f"hold {DEPTH} {SITES} {BLOCKS}")
+    program.measure(f"hold {DEPTH} {sites} {blocks}")
     reports_made.wait(2)  # the second one began after all blocks were allocated
     found = windows(program, reports_made, cnt)
     each_ms = (reports_made.used_ns[-1] - reports_made.used_ns[-1 - cnt]) / cnt / 1e6
@@ -119,11 +120,13 @@ def reports(turns):
     print(f"Reports over {BLOCKS} blocks of {SITES} sites, one each {INTERVAL} seconds: processor "
           "time of the tracer for each, ms;\nthe peak of its and of its helpers' resident memory; "
           "what it uses of a processor when it\nmakes no report; a pair of malloc and free of the "
-          "program between and during reports, ns.\n")
+          f"program between and during reports, ns.\nThe last row is for {MANY_SITES} blocks, each "
+          "of a site of its own.\n")
     print(f"{'':14}" + "".join(f"{title:>12}" for title in (
         "ms/report", "MiB", "MiB helpers", "idle, %", "between", "during", "ratio")))
     cnt = 4 if turns > 8 else 2
     row("memleak", memleak, '"final"', cnt)
     if peers.libbpf_memleak():
         row("libbpf-tools", libbpf, "] Top ", cnt)
+    row("many sites", memleak, '"final"', cnt, MANY_SITES, MANY_SITES)
     print()
