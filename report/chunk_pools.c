@@ -183,18 +183,16 @@ static int check_names(struct chunk_pools *pools, struct symbol_backend *symbols
 	return err;
 }
 
-int chunk_pools_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
-		     struct symbol_backend *symbols, uint64_t deadline_ns, struct chunk_pools *ret)
+int chunk_pools_init(const struct candidate *const *sites, size_t cnt,
+		     const struct callers *callers, struct symbol_backend *symbols,
+		     uint64_t deadline_ns, struct chunk_pools *ret)
 {
-	cleanup_free const struct candidate **sorted = NULL;
 	struct chunk_pools pools = {0};
-	size_t sorted_cnt = 0, cap = 0;
+	size_t cap = 0;
 	int err = 0;
 
-	if (callers && symbols)
-		err = shared_frames_sort(sites, cnt, &sorted_cnt, &sorted);
-	for (size_t i = 1; !err && i <= MOST_FRAMES; i++)
-		err = find(callers, sorted, sorted_cnt, i, &pools, &cap);
+	for (size_t i = 1; callers && symbols && !err && i <= MOST_FRAMES; i++)
+		err = find(callers, sites, cnt, i, &pools, &cap);
 	if (!err && symbols)
 		err = check_names(&pools, symbols, deadline_ns);
 	if (err)

@@ -25,12 +25,14 @@ struct chunk_pools {
 };
 
 /*
- * Finds the chunk pools among all sites of a report. The sites must outlive the pools. `symbols`
+ * Finds the chunk pools among all sites of a report, which shared_frames_sort() has sorted. The
+ * sites must outlive the pools. `symbols`
  * names functions until deadline_ns. If `callers` or `symbols` is NULL, finds no pools. Returns 0
  * or -ENOMEM.
  */
-int chunk_pools_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
-		     struct symbol_backend *symbols, uint64_t deadline_ns, struct chunk_pools *ret);
+int chunk_pools_init(const struct candidate *const *sites, size_t cnt,
+		     const struct callers *callers, struct symbol_backend *symbols,
+		     uint64_t deadline_ns, struct chunk_pools *ret);
 void chunk_pools_deinit(struct chunk_pools *pools);
 
 /* Returns the pool that took the memory of a site; NULL if no pool did. */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "report/shared_frames.h"
 
 /*
@@ -132,16 +131,15 @@ static int find(const struct callers *callers, const struct candidate *const *si
 	return 0;
 }
 
-int funnels_init(const struct candidate *sites, size_t cnt, const struct callers *callers,
+int funnels_init(const struct candidate *const *sites, size_t cnt, const struct callers *callers,
 		 struct funnels *ret)
 {
-	cleanup_free const struct candidate **sorted = NULL;
 	struct funnels funnels = {0};
-	size_t sorted_cnt = 0, cap = 0;
-	int err = shared_frames_sort(sites, cnt, &sorted_cnt, &sorted);
+	size_t cap = 0;
+	int err = 0;
 
 	for (size_t i = 1; !err && i <= MOST_FRAMES; i++)
-		err = find(callers, sorted, sorted_cnt, i, &funnels, &cap);
+		err = find(callers, sites, cnt, i, &funnels, &cap);
 	if (err)
 		funnels_deinit(&funnels);
 	else

@@ -20,6 +20,7 @@
 #include "report/peak.h"
 #include "report/pools.h"
 #include "report/runtime_init.h"
+#include "report/shared_frames.h"
 #include "report/site_order.h"
 #include "report/summary_order.h"
 
@@ -307,11 +308,15 @@ static int choose_sites(const struct grouping *grouping, struct report *report,
 static int compare_callers(const struct sums *sums, struct symbol_backend *symbols,
 			   uint64_t deadline_ns, size_t cnt, struct shown *shown)
 {
-	int err = funnels_init(shown->candidates, cnt, sums->callers, &shown->funnels);
+	cleanup_free const struct candidate **sorted = NULL;
+	int err = shared_frames_sort(shown->candidates, cnt, &cnt, &sorted);
 
-	return err ? err
-		   : chunk_pools_init(shown->candidates, cnt, sums->callers, symbols, deadline_ns,
-				      &shown->chunk_pools);
+	if (!err)
+		err = funnels_init(sorted, cnt, sums->callers, &shown->funnels);
+	if (!err)
+		err = chunk_pools_init(sorted, cnt, sums->callers, symbols, deadline_ns,
+				       &shown->chunk_pools);
+	return err;
 }
 
 static void set_group_sites(struct report *report)

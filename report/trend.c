@@ -879,17 +879,20 @@ static void judge_pending(const struct site_history *history, const struct serie
 
 /*
  * Judges the blocks older than a span, or all blocks if the span is SPAN_CNT. Returns true if they
- * grow.
+ * grow. Sets *ret_since to the history index of the point at which the window begins.
  */
-static bool look(const struct site_history *history, size_t span, struct trend *ret)
+static bool look(const struct site_history *history, size_t span, struct trend *ret,
+		 size_t *ret_since)
 {
 	struct finding found;
 	struct series series;
 
+	*ret_since = 0;
 	series_of(history, span, &series);
 	if (!series.cnt)
 		return false;
 	found = find(&series);
+	*ret_since = found.since;
 	if (span == SPAN_CNT && !found.reasons.objection && has_stalled(history, &series, &found))
 		found.reasons.objection = OBJECTION_LATELY;
 	found.reasons.objection = weigh(history, span, &found, &found.reasons);
@@ -906,21 +909,38 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 }
 
 /*
+ * True if the older blocks of a site cannot count as growing: the number of all blocks has not
+ * changed in the window, or it has stopped growing and none was freed. Then the number of older
+ * blocks grows only because blocks get older.
+ */
+static bool can_only_age(const struct site_history *history, const struct reasons *reasons,
+			 size_t since)
+{
+	const struct history_point *points = history->points;
+
+	if (reasons->objection == OBJECTION_LATELY && !reasons->freed)
+		return true;
+	for (size_t i = since; i < history->point_cnt; i++)
+		if (points[i].held[SPAN_CNT] != points[since].held[SPAN_CNT])
+			return false;
+	return true;
+}
+
+/*
  * Judges all blocks of a site. If they do not grow, judges the blocks older than the shortest span,
- * then those older than the next span, until some blocks grow. If the growth of all blocks has
- * ended and none was freed, the older blocks are not judged: their number grows only because blocks
- * get older.
+ * then those older than the next span, until some blocks grow.
  */
 void trend_of(const struct site_history *history, struct trend *ret)
 {
+	size_t since, other;
+
 	*ret = (struct trend){.bytes_per_s = NAN, .low = NAN, .high = NAN};
-	for (size_t i = 0; i <= SPAN_CNT; i++) {
-		if (!look(history, i ? i - 1 : SPAN_CNT, ret)) {
-			if (!i && ret->reasons.objection == OBJECTION_LATELY && !ret->reasons.freed)
+	if (!look(history, SPAN_CNT, ret, &since)) {
+		if (can_only_age(history, &ret->reasons, since))
+			return;
+		for (size_t i = 0; !look(history, i, ret, &other);)
+			if (++i == SPAN_CNT)
 				return;
-			continue;
-		}
-		ret->undecided = ret->pending = false;
-		return;
 	}
+	ret->undecided = ret->pending = false;
 }

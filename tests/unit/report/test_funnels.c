@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "report/funnels.h"
+#include "report/shared_frames.h"
 
 #define SITES 32
 #define DEEP 4
@@ -42,12 +43,16 @@ static void add(struct made *made, const struct process *process, uint64_t size,
 
 static void expect(struct made *made, size_t first, size_t end, size_t frame_cnt)
 {
+	const struct candidate **sorted;
 	struct funnels funnels;
+	size_t cnt;
 
-	assert_int_equal(funnels_init(made->candidates, made->cnt, NULL, &funnels), 0);
+	assert_int_equal(shared_frames_sort(made->candidates, made->cnt, &cnt, &sorted), 0);
+	assert_int_equal(funnels_init(sorted, cnt, NULL, &funnels), 0);
 	for (size_t i = first; i < end; i++)
 		assert_int_equal(funnels_frame_cnt(&funnels, &made->sites[i]), frame_cnt);
 	funnels_deinit(&funnels);
+	free(sorted);
 }
 
 static void wrapper(void **state)
