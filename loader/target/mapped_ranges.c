@@ -31,12 +31,18 @@ void ranges_init(struct ranges *ranges, uint64_t page_size, uint64_t memory_byte
 	*ranges = (struct ranges){.page_size = page_size, .memory_bytes = memory_bytes};
 }
 
+static void free_items(struct ranges *ranges)
+{
+	if (ranges->items)
+		free(ranges->items - ranges->before);
+}
+
 void ranges_clear(struct ranges *ranges)
 {
 	for (size_t i = 0; i < ranges->taken_cnt; i++)
 		free(ranges->taken[i].pieces);
 	free(ranges->taken);
-	free(ranges->items);
+	free_items(ranges);
 	ranges_init(ranges, ranges->page_size, ranges->memory_bytes);
 }
 
@@ -64,20 +70,53 @@ static size_t first_beyond(const struct ranges *ranges, uint64_t addr)
 	return bisect_upto(ranges->items, ranges->cnt, end, addr);
 }
 
+/* Makes at least `more` slots unused at each end. */
 static int reserve(struct ranges *ranges, size_t more)
 {
-	return array_reserve(&ranges->items, &ranges->cap, ranges->cnt + more);
+	size_t unused = more > ranges->cnt / 2 ? more : ranges->cnt / 2;
+	struct range *slots;
+
+	if (ranges->before >= more && ranges->behind >= more)
+		return 0;
+	slots = reallocarray(NULL, ranges->cnt + 2 * unused, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	if (ranges->cnt)
+		memcpy(slots + unused, ranges->items, ranges->cnt * sizeof(*slots));
+	free_items(ranges);
+	ranges->items = slots + unused;
+	ranges->before = ranges->behind = unused;
+	return 0;
 }
 
-/* Replaces old_cnt items, beginning at index `at`, by new_cnt items. Memory must be reserved. */
+/*
+ * Replaces old_cnt items, beginning at index `at`, by new_cnt items, and moves the items on the
+ * shorter side. Memory must be reserved.
+ */
 static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
 		   size_t new_cnt)
 {
-	memmove(&ranges->items[at + new_cnt], &ranges->items[at + old_cnt],
-		(ranges->cnt - at - old_cnt) * sizeof(*ranges->items));
+	size_t end = at + old_cnt, after = ranges->cnt - end;
+	ptrdiff_t freed = (ptrdiff_t)old_cnt - (ptrdiff_t)new_cnt;
+
+	if (at < after) {
+		memmove(ranges->items + freed, ranges->items, at * sizeof(*ranges->items));
+		ranges->items += freed;
+		ranges->before += (size_t)freed;
+	} else {
+		memmove(&ranges->items[at + new_cnt], &ranges->items[end],
+			after * sizeof(*ranges->items));
+		ranges->behind += (size_t)freed;
+	}
 	if (new_cnt)
 		memcpy(&ranges->items[at], new_items, new_cnt * sizeof(*new_items));
 	ranges->cnt += new_cnt - old_cnt;
+}
+
+/* Adds a range after all others. Memory must be reserved. */
+static void append(struct ranges *ranges, const struct range *range)
+{
+	splice(ranges, ranges->cnt, 0, range, 1);
 }
 
 static struct range clip(struct range range, uint64_t start, uint64_t end)
@@ -149,16 +188,16 @@ int ranges_insert(struct ranges *ranges, const struct range *range)
 
 int ranges_inherit(struct ranges *ranges, const struct ranges *parent, uint32_t image)
 {
+	ranges_clear(ranges);
 	if (reserve(ranges, parent->cnt))
 		return -ENOMEM;
 	for (size_t i = 0; i < parent->cnt; i++) {
-		struct range *range = &ranges->items[i];
+		struct range range = parent->items[i];
 
-		*range = parent->items[i];
-		if (!range->descendant_of)
-			range->descendant_of = image;
+		if (!range.descendant_of)
+			range.descendant_of = image;
+		append(ranges, &range);
 	}
-	ranges->cnt = parent->cnt;
 	return 0;
 }
 
@@ -326,7 +365,7 @@ static int add_freed_blocks(struct ranges *left, const struct range *range, bool
 		}
 		if (reserve(left, 1))
 			return -ENOMEM;
-		left->items[left->cnt++] = piece;
+		append(left, &piece);
 	}
 	return 0;
 }
@@ -344,16 +383,17 @@ int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64
 		if (range->placed_ns < as_of_ns)
 			err = add_freed_blocks(&left, range, goes_on, maps, &at);
 		else if (!(err = reserve(&left, 1)))
-			left.items[left.cnt++] = *range;
+			append(&left, range);
 	}
 	if (err) {
-		free(left.items);
+		free_items(&left);
 		return err;
 	}
-	free(ranges->items);
+	free_items(ranges);
 	ranges->items = left.items;
 	ranges->cnt = left.cnt;
-	ranges->cap = left.cap;
+	ranges->before = left.before;
+	ranges->behind = left.behind;
 	return 0;
 }
 

@@ -41,7 +41,12 @@ struct taken;
 struct ranges {
 	struct range *items;
 	size_t cnt;
-	size_t cap;
+	/*
+	 * Unused slots in front of and after the items. The kernel places mappings downwards, so
+	 * most are added in front.
+	 */
+	size_t before;
+	size_t behind;
 	struct taken *taken;
 	size_t taken_cnt;
 	size_t taken_cap;
