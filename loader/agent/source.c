@@ -375,6 +375,7 @@ static int fill_processes(const struct agent_source *source, struct snapshot *sn
 	snap->lost[LOSS_MAPPINGS] += source->lineage.mappings_lost;
 	for (size_t i = 0; i < source->processes.cnt; i++) {
 		add_counts(source->processes.items[i], snap);
+		snap->lost[LOSS_MAPPINGS] += source->processes.items[i]->ranges.lost;
 		if (source->opts->summary && !source->processes.items[i]->replaced)
 			add_summary(source->processes.items[i], snap);
 	}

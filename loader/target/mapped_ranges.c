@@ -39,11 +39,14 @@ static void free_items(struct ranges *ranges)
 
 void ranges_clear(struct ranges *ranges)
 {
+	uint64_t lost = ranges->lost;
+
 	for (size_t i = 0; i < ranges->taken_cnt; i++)
 		free(ranges->taken[i].pieces);
 	free(ranges->taken);
 	free_items(ranges);
 	ranges_init(ranges, ranges->page_size, ranges->memory_bytes);
+	ranges->lost = lost;
 }
 
 void ranges_deinit(struct ranges *ranges)
@@ -181,6 +184,10 @@ int ranges_insert(struct ranges *ranges, const struct range *range)
 		return 0;
 	if (cut(ranges, range->start, end) || reserve(ranges, 1))
 		return -ENOMEM;
+	if (ranges->cnt >= RANGES_MAX) {
+		ranges->lost++;
+		return 0;
+	}
 	at = first_beyond(ranges, range->start);
 	splice(ranges, at, 0, range, 1);
 	return 0;

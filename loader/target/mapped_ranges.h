@@ -47,6 +47,7 @@ struct ranges {
 	 */
 	size_t before;
 	size_t behind;
+	uint64_t lost; /* number of ranges that were not added because of RANGES_MAX */
 	struct taken *taken;
 	size_t taken_cnt;
 	size_t taken_cap;
@@ -82,9 +83,15 @@ struct range_block {
 int ranges_visit(const struct ranges *ranges,
 		 int (*visit)(void *arg, const struct range_block *block), void *arg);
 
+/* Maximum number of ranges, which limits the memory for a process that maps without end. */
+#define RANGES_MAX (1U << 18)
+
 /* Each of the following functions that returns int returns 0 or -ENOMEM. */
 
-/* Adds a new mapping, and drops the parts of tracked ranges that it overlaps. */
+/*
+ * Adds a new mapping, and drops the parts of tracked ranges that it overlaps. If there are
+ * RANGES_MAX ranges, counts the mapping as lost instead.
+ */
 int ranges_insert(struct ranges *ranges, const struct range *range);
 
 /*

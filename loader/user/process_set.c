@@ -445,7 +445,7 @@ static void forget_process(struct process_set *set, size_t at)
 {
 	const struct user_process *process = set->table.items[at];
 
-	set->mappings_lost += process->mappings_lost;
+	set->mappings_lost += process->mappings_lost + process->ranges.lost;
 	set->exec_gaps += process->exec_gaps;
 	set->processes_lost += process->late;
 	drop(set, process->info.image);

@@ -50,6 +50,27 @@ static void assert_item(const struct ranges *ranges, size_t i, uint64_t page, ui
 	assert_int_equal(ranges->items[i].site, site);
 }
 
+/* Ranges are limited; a range that replaces another still fits. */
+static void test_limit(void **state)
+{
+	struct range one_more = page_range(2, 1, 9);
+	struct ranges ranges;
+
+	ranges_init(&ranges, PAGE, UINT64_MAX);
+	for (uint64_t i = RANGES_MAX; i > 0; i--)
+		insert_pages(&ranges, 2 * i + 10, 1, i);
+	assert_int_equal(ranges.lost, 0);
+	assert_int_equal(ranges_insert(&ranges, &one_more), 0);
+	assert_int_equal(ranges.lost, 1);
+	assert_int_equal(ranges.cnt, RANGES_MAX);
+	insert_pages(&ranges, 12, 1, 5);
+	assert_item(&ranges, 0, 12, 1, 5);
+	assert_int_equal(ranges.cnt, RANGES_MAX);
+	ranges_clear(&ranges);
+	assert_int_equal(ranges.lost, 1);
+	ranges_deinit(&ranges);
+}
+
 static void test_reconcile(void **state)
 {
 	/*
@@ -407,6 +428,7 @@ static void test_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_reconcile),    cmocka_unit_test(test_front_middle_tail),
 		cmocka_unit_test(test_odd_length),   cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_failed_unmap), cmocka_unit_test(test_failed_unmap_of_pieces),
