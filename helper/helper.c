@@ -53,7 +53,7 @@ static bool has_ended(int sock, unsigned int within_ms)
 	do {
 		message_reset(&rest);
 		err = message_receive(sock, &rest, deadline_ns);
-	} while (!err);
+	} while (!err && clock_left_ms(deadline_ns));
 	message_deinit(&rest);
 	return err == -EPIPE;
 }

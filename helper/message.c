@@ -212,7 +212,11 @@ static void take_fds(struct message *msg, struct msghdr *header)
 	}
 }
 
-/* Receives a packet. Returns 0 if the message is complete, 1 if more packets follow. */
+/*
+ * Receives a packet. Returns 0 if the message is complete, 1 if more packets follow. All packets of
+ * a message except the last are full, which limits their number: otherwise a sender could keep its
+ * receiver busy beyond any deadline.
+ */
 static int receive_packet(int sock, struct message *msg)
 {
 	char control[CMSG_SPACE(4 * sizeof(int))];
@@ -234,7 +238,8 @@ static int receive_packet(int sock, struct message *msg)
 	if (!got)
 		return -EPIPE;
 	msg->len += got - 1;
-	if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || msg->len > MESSAGE_BYTES_MAX)
+	if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) || msg->len > MESSAGE_BYTES_MAX ||
+	    (kind == PACKET_MORE && got - 1 != MESSAGE_PACKET_BYTES))
 		return -EPROTO;
 	return kind == PACKET_MORE;
 }

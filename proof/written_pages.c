@@ -234,7 +234,7 @@ static int open_mapped(pid_t pid, const struct mapping *mapping)
 		path = NULL;
 		return -1;
 	}
-	return open(path, O_RDONLY | O_CLOEXEC);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a lease */
 }
 
 /*

@@ -85,6 +85,18 @@ static const char *append(char **store, struct text text)
 	return copy;
 }
 
+/*
+ * Returns a text, or an empty text if *bytes would exceed NAME_BYTES_MAX. Adds its length to
+ * *bytes.
+ */
+static struct text within_limit(struct text text, size_t *bytes)
+{
+	if (text.len > NAME_BYTES_MAX - *bytes)
+		text.len = 0;
+	*bytes += text.len;
+	return text;
+}
+
 int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		     struct name_answer *ret)
 {
@@ -100,14 +112,13 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 	if (got_index != index || !cnt || cnt > SERVER_FRAMES_MAX || start > vaddr)
 		return -EPROTO;
 	for (uint32_t i = 0; i < cnt; i++) {
-		raw[i].symbol = get_text(cursor);
-		raw[i].file = get_text(cursor);
+		raw[i].symbol = within_limit(get_text(cursor), &bytes);
+		raw[i].file = within_limit(get_text(cursor), &bytes);
 		raw[i].line = message_get_u32(cursor);
-		bytes += raw[i].symbol.len + raw[i].file.len + 2;
 	}
 	if (cursor->bad || cursor->at != cursor->end)
 		return -EPROTO;
-	frames = calloc(1, cnt * sizeof(*frames) + bytes);
+	frames = calloc(1, cnt * (sizeof(*frames) + 2) + bytes);
 	if (!frames)
 		return -ENOMEM;
 	store = (char *)(frames + cnt);

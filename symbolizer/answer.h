@@ -27,7 +27,16 @@ struct name_answer {
  * -ENOMEM.
  */
 int answer_read_opened(struct message_cursor *cursor, struct opened_answer *ret);
-/* Parses a NAME answer. index: position of the expected name in the request. */
+/*
+ * Maximum length of all names of an address together, in bytes. The names come from the files of a
+ * traced process, and are kept.
+ */
+#define NAME_BYTES_MAX (64 * 1024)
+
+/*
+ * Parses a NAME answer, without names that would exceed NAME_BYTES_MAX. index: position of the
+ * expected name in the request.
+ */
 int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		     struct name_answer *ret);
 

@@ -20,6 +20,12 @@
 /* Maximum connections that the kernel queues. */
 #define WAITING_MAX 4096
 
+/*
+ * Maximum descriptors that the kernel installs from one message. Even, so that the space for them
+ * has no padding in which another one fits.
+ */
+#define FDS_MAX 2
+
 static int watch(const struct listener *listener, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -63,13 +69,27 @@ void listener_deinit(struct listener *listener)
 	listener->fd = listener->poll_fd = -1;
 }
 
+/* Returns the only descriptor in a control message. Closes them and returns -EPROTO otherwise. */
+static int only_fd(const struct cmsghdr *header)
+{
+	size_t cnt = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	int fds[FDS_MAX];
+
+	if (cnt > FDS_MAX)
+		return -EPROTO;
+	memcpy(fds, CMSG_DATA(header), cnt * sizeof(int));
+	for (size_t i = 0; cnt != 1 && i < cnt; i++)
+		close(fds[i]);
+	return cnt == 1 ? fds[0] : -EPROTO;
+}
+
 /*
  * Receives the message of a connection, and returns the descriptor in it. Returns -EAGAIN if the
- * message has not arrived yet, -EPROTO if it has no descriptor.
+ * message has not arrived yet, -EPROTO if it has not exactly one descriptor.
  */
 static int receive(int sock)
 {
-	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	char control[CMSG_SPACE(FDS_MAX * sizeof(int))] __attribute__((aligned(8)));
 	char byte;
 	struct iovec data = {&byte, 1};
 	struct msghdr message = {
@@ -79,15 +99,13 @@ static int receive(int sock)
 		.msg_controllen = sizeof(control),
 	};
 	struct cmsghdr *header;
-	int fd = -EPROTO;
 
 	if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) < 0)
 		return errno == EAGAIN ? -EAGAIN : -EPROTO;
 	header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	return fd;
+	return header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS
+		       ? only_fd(header)
+		       : -EPROTO;
 }
 
 static bool is_ours(const struct listener *listener, int sock, pid_t *ret_pid)
@@ -153,6 +171,12 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 			*ret_fd = fd;
 			return 0;
 		}
+		listener->refused++;
+	}
+	/* All are silent: the oldest one makes room, so that they cannot keep others out. */
+	if (listener->guest_cnt == LISTENER_GUESTS_MAX) {
+		close(listener->guests[0]);
+		array_remove(listener->guests, &listener->guest_cnt, 0);
 		listener->refused++;
 	}
 	return -EAGAIN;

@@ -35,6 +35,9 @@
 #include "loader/target/image_set.h"
 #include "loader/target/shared_files.h"
 
+/* Maximum accounts that are added before other work is done */
+#define ACCOUNTS_AT_ONCE 4096
+
 struct agent_source {
 	struct source source;
 	const struct options *opts;
@@ -181,13 +184,18 @@ static int add(struct agent_source *source, int fd, pid_t pid)
 	return process->pidfd >= 0 ? watch(source, process->pidfd) : 0;
 }
 
-/* Adds all received accounts. Refuses anything else that was sent. */
+/*
+ * Adds received accounts, up to a limit, because they may arrive faster than they are added.
+ * Refuses anything else that was sent.
+ */
 static int take_accounts(struct agent_source *source)
 {
 	pid_t pid;
 	int fd;
 
-	while (source->listener.fd >= 0 && !listener_take(&source->listener, &fd, &pid))
+	for (int i = 0; i < ACCOUNTS_AT_ONCE && source->listener.fd >= 0 &&
+			!listener_take(&source->listener, &fd, &pid);
+	     i++)
 		switch (add(source, fd, pid)) {
 		case 0:
 			break;

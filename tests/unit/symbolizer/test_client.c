@@ -46,6 +46,50 @@ static void random_answers(void **state)
 	message_deinit(&msg);
 }
 
+/* Writes an answer in which each symbol and file name has `bytes` bytes, and parses it. */
+static struct name_answer name_of(size_t bytes, uint32_t frame_cnt)
+{
+	struct message msg = {.fd = -1};
+	struct message_cursor cursor;
+	struct name_answer name;
+	char *text = calloc(1, bytes + 1);
+
+	assert_non_null(text);
+	memset(text, 'a', bytes);
+	message_put_u32(&msg, 7);
+	message_put_u64(&msg, 100);
+	message_put_u64(&msg, 100);
+	message_put_u32(&msg, frame_cnt);
+	for (uint32_t i = 0; i < frame_cnt; i++) {
+		message_put_string(&msg, text);
+		message_put_string(&msg, text);
+		message_put_u32(&msg, i);
+	}
+	cursor = message_read(&msg);
+	assert_int_equal(answer_read_name(&cursor, 7, true, &name), 0);
+	message_deinit(&msg);
+	free(text);
+	return name;
+}
+
+/* The names of an address are limited: those that come last are left out. */
+static void long_names(void **state)
+{
+	struct name_answer name = name_of(20000, SERVER_FRAMES_MAX);
+
+	assert_int_equal(name.frame_cnt, SERVER_FRAMES_MAX);
+	assert_int_equal(strlen(name.frames[0].symbol), 20000);
+	assert_int_equal(strlen(name.frames[1].symbol), 20000);
+	for (uint32_t i = 1; i < name.frame_cnt; i++) {
+		assert_null(name.frames[i].file);
+		assert_int_equal(name.frames[i].line, i);
+	}
+	free(name.frames);
+	name = name_of(NAME_BYTES_MAX / 2 / SERVER_FRAMES_MAX, SERVER_FRAMES_MAX);
+	assert_non_null(name.frames[SERVER_FRAMES_MAX - 1].file);
+	free(name.frames);
+}
+
 /*
  * The helper inherits no open files of this process except its socket, and ends when its parent
  * ends.
@@ -212,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_answers),
+		cmocka_unit_test(long_names),
 		cmocka_unit_test_setup_teardown(helper_is_confined, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(killed_while_idle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hangs, set_up, tear_down),
