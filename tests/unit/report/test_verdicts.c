@@ -391,6 +391,19 @@ static struct plan make_buffers(struct made_program *program, double sigma)
 	return (struct plan){.until_s = 2000};
 }
 
+/* A sawtooth from which a tenth of the blocks is never freed. */
+static struct plan make_rising_sawtooth(struct made_program *program, double period_s)
+{
+	double per_second = made_scale(program, 2, 200);
+
+	for (double start_s = 0; start_s < 16 * period_s; start_s += period_s)
+		for (double at = 0; at < period_s; at += made_exponential(program, 1 / per_second))
+			made_block(program, 0, start_s + at,
+				   made_uniform(program) < 0.1 ? FOREVER : period_s - at, 200);
+	/* While the first tooth rises, it looks like a leak. */
+	return (struct plan){.until_s = 16 * period_s, .from_s = period_s};
+}
+
 static const double lives_s[] = {20, 40, 75, 150, 300, 600};
 static const double times_s[] = {20, 60, 200};
 static const double shares[] = {1, 5, 20, 50};
@@ -458,6 +471,8 @@ static void leaks(void **state)
 	guilty("array that moves", make_moved_array, grows[i], 60);
 	EACH(periods, i)
 	guilty("leak in steps", make_steps, periods[i], 10 * periods[i]);
+	EACH(times_s, i)
+	guilty("sawtooth that rises", make_rising_sawtooth, times_s[i], 2 * times_s[i]);
 	assert_int_equal(missed, 0);
 }
 
