@@ -11,6 +11,7 @@
 #include "base/order.h"
 #include "metrics/sites.h"
 #include "metrics/text.h"
+#include "metrics/verdict.h"
 #include "sinks/sink.h"
 
 #define NSEC_PER_SEC 1e9
@@ -243,6 +244,7 @@ int metrics_write(FILE *out, const struct metrics *metrics, bool open_metrics)
 	metrics_text_init(&text, out, open_metrics);
 	if (metrics->report) {
 		write_totals(&text, metrics->report);
+		metrics_write_verdict(&text, metrics->report);
 		err = metrics_write_sites(&text, metrics->report);
 		metrics_write_groups(&text, metrics->report);
 		if (metrics->report->snapshot->proof)

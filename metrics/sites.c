@@ -120,10 +120,7 @@ static char *callers_of(const struct report_site *shown)
 	return names;
 }
 
-/*
- * Begins the row of a site. Several sites can have equal labels; the label id distinguishes them.
- */
-static void begin_site(struct metrics_text *text, const struct report_site *shown)
+void metrics_begin_site(struct metrics_text *text, const struct report_site *shown)
 {
 	const struct site *site = shown->site;
 	cleanup_free char *callers = callers_of(shown);
@@ -204,7 +201,7 @@ static const struct site_history *history_at(const struct rows *rows, size_t at)
 static void begin_row(struct metrics_text *text, const struct rows *rows, size_t at)
 {
 	if (rows->sites)
-		begin_site(text, rows->sites[at]);
+		metrics_begin_site(text, rows->sites[at]);
 	else
 		begin_group(text, rows->report->by, &rows->report->groups[at]);
 }

@@ -10,6 +10,12 @@
 int metrics_write_sites(struct metrics_text *text, const struct report *report);
 void metrics_write_groups(struct metrics_text *text, const struct report *report);
 
+/*
+ * Begins the row of a site. Several sites can have equal labels; the label `site` distinguishes
+ * them.
+ */
+void metrics_begin_site(struct metrics_text *text, const struct report_site *shown);
+
 /* Returns how many rows are written if this number of sites or groups is shown. */
 size_t metrics_rows(size_t shown);
 

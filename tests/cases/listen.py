@@ -174,6 +174,45 @@ def test_http(t):
     stop(memleak)
 
 
+LEAK = """
+rule_files: [{alerts}]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - {{series: 'memleak_suspect_growth_bytes_per_second{{{labels}, site="1"}}', values: '{first}'}}
+      - {{series: 'memleak_suspect_growth_bytes_per_second{{{labels}, site="2"}}', values: '{second}'}}
+    alert_rule_test:
+      - {{eval_time: 40m, alertname: MemoryLeak, exp_alerts: [{alert}]}}
+"""
+
+
+@each(("function", 'function="keep", file="a.c:7"', "2048x60", "_x60", "leaks 2kiB/s in keep a.c:7"),
+      ("objects", 'objects="python objects", function="f"', "2048x60", "_x60",
+       "leaks 2kiB/s in python objects"),
+      ("other_stack", 'function="keep", file="a.c:7"', "2048x30 stale", "_x30 2048x30",
+       "leaks 2kiB/s in keep a.c:7"),
+      ("seen_in_some_reports", 'function="keep", file="a.c:7"', "2048 _ _ _ 2048 _ _ _ " * 8, "_x60",
+       "leaks 2kiB/s in keep a.c:7"),
+      ("slow", 'function="keep"', "1000x60", "_x60", None),
+      ("short", 'function="keep"', "2048x9 stale", "_x60", None))
+def test_leak_alert(t, what):
+    """An alert fires if a function has leaked for a quarter of an hour, from whichever stacks."""
+    _, labels, first, second, summary = what
+    if not shutil.which("promtool"):
+        raise Skip("promtool is missing: Debian's package prometheus has it")
+    alert = (f'{{exp_labels: {{severity: warning, comm: app, {labels.replace("=", ": ")}}}, '
+             f'exp_annotations: {{summary: "app {summary}"}}}}') if summary else ""
+    rules = t.tmp / "rules.yml"
+    rules.write_text(LEAK.format(alerts=ROOT / "docs/alerts.yml", labels='comm="app", ' + labels,
+                                 first=first.strip(), second=second, alert=alert),
+                     encoding="utf-8")
+    answer = subprocess.run(["promtool", "test", "rules", rules], text=True, capture_output=True,
+                            check=False)
+    if answer.returncode:
+        raise Failure(answer.stdout + answer.stderr)
+
+
 def test_promtool(t):
     if not shutil.which("promtool"):
         raise Skip("promtool is missing: Debian's package prometheus has it")

@@ -19,6 +19,8 @@
 #include "metrics/metrics.h"
 #include "metrics/text.h"
 #include "report/grouping.h"
+#include "report/python_growth.h"
+#include "report/runtime_objects.h"
 #include "report/thread_split.h"
 #include "tests/unit/lib/fake_symbols.h"
 #include "tests/unit/lib/golden.h"
@@ -288,6 +290,45 @@ static void cgroups(void **state)
 	check_scene("metrics-by-cgroup", &scene, &scene.snap);
 }
 
+/*
+ * Tests suspects, one of which is runtime objects, and Python's containers, two of which have the
+ * same name.
+ */
+static void verdicts(void **state)
+{
+	static const struct sym_frame frame = {.symbol = "keep", .file = "/srv/a.c", .line = 7};
+	static const struct sym_location location = {
+		.module = "/srv/a", .frame_cnt = 1, .frames = &frame};
+	static const struct sym_location *locations[] = {&location};
+	static const struct runtime_objects objects = {.words = "python objects"};
+	static const struct python_growth python = {
+		.classes = {{"Entry", 30, 3, 90, 1},
+			    {"Node", 20, 3, 60, 1},
+			    {"Entry", 5, 3, 30, 1}},
+		.class_cnt = 3,
+		.containers = {{PYTHON_VARIABLE, "Store.items", "list", 900, 600, 1},
+			       {PYTHON_VARIABLE, "Store.items", "list", 100, 60, 1}},
+		.container_cnt = 2};
+	const uint64_t frames[] = {1};
+	const struct site sites[] = {{.id = 1, .process = &leak, .frames = frames, .frame_cnt = 1},
+				     {.id = 2, .process = &leak, .frames = frames, .frame_cnt = 1}};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct report_site shown[] = {
+		{.site = &sites[0], .history = &history, .locations = locations},
+		{.site = &sites[1],
+		 .history = &history,
+		 .locations = locations,
+		 .objects = &objects,
+		 .in_pool = true}};
+	struct suspect suspects[] = {{.site = &shown[0], .path_cnt = 90, .bytes_per_s = 2048},
+				     {.site = &shown[1], .path_cnt = 1, .bytes_per_s = 1024}};
+	const struct snapshot snap = {.python = &python};
+	const struct report report = {.snapshot = &snap, .suspects = suspects, .suspect_cnt = 2};
+	const struct metrics metrics = {.report = &report, .own = &own};
+
+	check("metrics-verdict", &metrics);
+}
+
 static void before_a_report(void **state)
 {
 	const struct metrics metrics = {.own = &own};
@@ -387,11 +428,11 @@ static void odd_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_scene), cmocka_unit_test(threads),
-		cmocka_unit_test(sites),       cmocka_unit_test(proofs),
-		cmocka_unit_test(cgroups),     cmocka_unit_test(before_a_report),
-		cmocka_unit_test(counts),      cmocka_unit_test(many_counts),
-		cmocka_unit_test(odd_values),
+		cmocka_unit_test(every_scene),     cmocka_unit_test(threads),
+		cmocka_unit_test(sites),           cmocka_unit_test(proofs),
+		cmocka_unit_test(cgroups),         cmocka_unit_test(verdicts),
+		cmocka_unit_test(before_a_report), cmocka_unit_test(counts),
+		cmocka_unit_test(many_counts),     cmocka_unit_test(odd_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

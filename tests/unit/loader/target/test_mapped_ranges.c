@@ -429,12 +429,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_reconcile),    cmocka_unit_test(test_front_middle_tail),
-		cmocka_unit_test(test_odd_length),   cmocka_unit_test(test_replaced),
-		cmocka_unit_test(test_failed_unmap), cmocka_unit_test(test_failed_unmap_of_pieces),
-		cmocka_unit_test(test_moved),        cmocka_unit_test(test_pieces_know_the_whole),
-		cmocka_unit_test(test_reserved),     cmocka_unit_test(test_beyond_memory),
-		cmocka_unit_test(test_absurd),       cmocka_unit_test(test_model),
+		cmocka_unit_test(test_reconcile),
+		cmocka_unit_test(test_front_middle_tail),
+		cmocka_unit_test(test_odd_length),
+		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_failed_unmap),
+		cmocka_unit_test(test_failed_unmap_of_pieces),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_pieces_know_the_whole),
+		cmocka_unit_test(test_reserved),
+		cmocka_unit_test(test_beyond_memory),
+		cmocka_unit_test(test_absurd),
+		cmocka_unit_test(test_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the verdict and what it names: functions, objects of runtimes, Python's containers. */
+#include "metrics/verdict.h"
+
+#include <string.h>
+
+#include "metrics/sites.h"
+#include "report/conclusion.h"
+#include "report/python_growth.h"
+#include "report/runtime_objects.h"
+
+static const struct metric_family verdict = {
+	"memleak_verdict", METRIC_GAUGE, NULL,
+	"1 for the verdict of the last report, 0 for all other verdicts."};
+static const struct metric_family suspect_growth = {
+	"memleak_suspect_growth_bytes_per_second", METRIC_GAUGE, "bytes_per_second",
+	"Growth rate of each function, or kind of runtime objects, that seems to leak."};
+static const struct metric_family container_items = {
+	"memleak_python_container_items", METRIC_GAUGE, NULL,
+	"Number of items in the Python containers that keep growing."};
+static const struct metric_family class_objects = {
+	"memleak_python_class_objects", METRIC_GAUGE, NULL,
+	"Number of objects of the Python classes that grow most."};
+
+static void write_conclusion(struct metrics_text *text, const struct report *report)
+{
+	metrics_family(text, &verdict);
+	for (enum conclusion i = 0; i < CONCLUSION_CNT; i++) {
+		metrics_begin(text);
+		metrics_label(text, "verdict", conclusion_name(i));
+		metrics_unsigned(text, i == conclusion_of(report));
+	}
+}
+
+static void write_suspects(struct metrics_text *text, const struct report *report)
+{
+	metrics_family(text, &suspect_growth);
+	for (size_t i = 0; i < report->suspect_cnt; i++) {
+		const struct suspect *suspect = &report->suspects[i];
+
+		metrics_begin_site(text, suspect->site);
+		if (suspect->site->objects)
+			metrics_label(text, "objects", suspect->site->objects->words);
+		metrics_double(text, suspect->bytes_per_s);
+	}
+}
+
+/* A container, or all objects of a class; then `name` is NULL. */
+struct item {
+	const char *name;
+	const char *class;
+	uint64_t value;
+};
+
+static bool have_one_label(const struct item *a, const struct item *b)
+{
+	return !strcmp(a->class, b->class) && (!a->name || !strcmp(a->name, b->name));
+}
+
+/* Writes one row for all items with the same labels, because rows of a family must differ. */
+static void write_items(struct metrics_text *text, const struct metric_family *family,
+			const struct item *items, size_t cnt)
+{
+	metrics_family(text, family);
+	for (size_t i = 0; i < cnt; i++) {
+		uint64_t sum = 0;
+		size_t first = 0;
+
+		while (!have_one_label(&items[first], &items[i]))
+			first++;
+		for (size_t j = i; first == i && j < cnt; j++)
+			sum += have_one_label(&items[j], &items[i]) ? items[j].value : 0;
+		if (first < i)
+			continue;
+		metrics_begin(text);
+		metrics_label(text, "name", items[i].name);
+		metrics_label(text, "class", items[i].class);
+		metrics_unsigned(text, sum);
+	}
+}
+
+static void write_python(struct metrics_text *text, const struct python_growth *python)
+{
+	struct item containers[PYTHON_CONTAINERS_MAX], classes[PYTHON_CLASSES_MAX];
+
+	for (size_t i = 0; i < python->container_cnt; i++)
+		containers[i] =
+			(struct item){python->containers[i].name, python->containers[i].class,
+				      python->containers[i].items};
+	for (size_t i = 0; i < python->class_cnt; i++)
+		classes[i] = (struct item){NULL, python->classes[i].name, python->classes[i].count};
+	write_items(text, &container_items, containers, python->container_cnt);
+	write_items(text, &class_objects, classes, python->class_cnt);
+}
+
+void metrics_write_verdict(struct metrics_text *text, const struct report *report)
+{
+	const struct python_growth *python = report->snapshot->python;
+
+	write_conclusion(text, report);
+	write_suspects(text, report);
+	if (python)
+		write_python(text, python);
+}
