@@ -63,7 +63,7 @@ size_t metrics_rows(size_t shown)
 	return shown < ROWS_MAX ? shown : ROWS_MAX;
 }
 
-static void label_process(struct metrics_text *text, const struct process *process)
+void metrics_label_process(struct metrics_text *text, const struct process *process)
 {
 	if (!process)
 		return;
@@ -129,7 +129,7 @@ void metrics_begin_site(struct metrics_text *text, const struct report_site *sho
 	metrics_label_of(text, "site", "%016" PRIx64, site->id);
 	metrics_label(text, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
 	metrics_label(text, "kind", kind_name(site->kind));
-	label_process(text, site->process);
+	metrics_label_process(text, site->process);
 	label_blamed(text, shown);
 	metrics_label(text, "callers", callers);
 	metrics_label(text, "cache", site->origin.cache);
@@ -174,7 +174,7 @@ static void begin_group(struct metrics_text *text, enum group_by by,
 			      sym_is_known(group->name) ? group->name : "[unknown]");
 		return;
 	}
-	label_process(text, group->sum->process);
+	metrics_label_process(text, group->sum->process);
 	if (by == BY_THREAD) {
 		metrics_label_of(text, "tid", "%d", group->sum->tid);
 		metrics_label(text, "thread", group->thread);

@@ -16,6 +16,9 @@ void metrics_write_groups(struct metrics_text *text, const struct report *report
  */
 void metrics_begin_site(struct metrics_text *text, const struct report_site *shown);
 
+/* Adds labels for a process; nothing if it is NULL. */
+void metrics_label_process(struct metrics_text *text, const struct process *process);
+
 /* Returns how many rows are written if this number of sites or groups is shown. */
 size_t metrics_rows(size_t shown);
 

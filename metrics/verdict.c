@@ -2,6 +2,7 @@
 /* Writes the verdict and what it names: functions, objects of runtimes, Python's containers. */
 #include "metrics/verdict.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "metrics/sites.h"
@@ -32,15 +33,29 @@ static void write_conclusion(struct metrics_text *text, const struct report *rep
 	}
 }
 
+/*
+ * Begins the row of runtime objects. They belong to no function: the stack that happens to make the
+ * runtime take more memory may be another one in each report.
+ */
+static void begin_objects(struct metrics_text *text, const struct report_site *shown)
+{
+	metrics_begin(text);
+	metrics_label_of(text, "site", "%016" PRIx64, shown->site->id);
+	metrics_label(text, "space", "user");
+	metrics_label_process(text, shown->site->process);
+	metrics_label(text, "objects", shown->objects->words);
+}
+
 static void write_suspects(struct metrics_text *text, const struct report *report)
 {
 	metrics_family(text, &suspect_growth);
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		const struct suspect *suspect = &report->suspects[i];
 
-		metrics_begin_site(text, suspect->site);
 		if (suspect->site->objects)
-			metrics_label(text, "objects", suspect->site->objects->words);
+			begin_objects(text, suspect->site);
+		else
+			metrics_begin_site(text, suspect->site);
 		metrics_double(text, suspect->bytes_per_s);
 	}
 }

@@ -188,7 +188,7 @@ tests:
 
 
 @each(("function", 'function="keep", file="a.c:7"', "2048x60", "_x60", "leaks 2kiB/s in keep a.c:7"),
-      ("objects", 'objects="python objects", function="f"', "2048x60", "_x60",
+      ("objects", 'objects="python objects"', "2048x60", "_x60",
        "leaks 2kiB/s in python objects"),
       ("other_stack", 'function="keep", file="a.c:7"', "2048x30 stale", "_x30 2048x30",
        "leaks 2kiB/s in keep a.c:7"),
