@@ -25,17 +25,32 @@
 #include "tests/unit/lib/rights.h"
 #include "tests/unit/proof/waiting_program.h"
 
-#define PICTURES 50
 /* Interval, in pictures, between full reads of memory, which are slow under a sanitizer */
 #define READS_EVERY 5
-#define KILLS 200
-/* Each kill takes more than a second on an emulated machine. */
-#define KILLS_OF_SLOW_MACHINE 50
 
 /* Process name of the program and of its copies; unique to each run of the test. */
 static char name[16];
 
 static struct picture_taker *taker;
+
+/* True on an emulated machine, where a kill takes seconds, and so does a picture of many threads.
+ */
+static bool is_slow(void)
+{
+	const char *slowness = getenv("MEMLEAK_TEST_SLOWNESS");
+
+	return slowness && atoi(slowness) > 4;
+}
+
+static int pictures(void)
+{
+	return is_slow() ? 10 : 50;
+}
+
+static int kills(void)
+{
+	return is_slow() ? 50 : 200;
+}
 
 static int set_up(void **state)
 {
@@ -226,9 +241,9 @@ static struct tally pictures_of(const char *variant, const char *threads, int cn
  */
 static void expect_copies(const char *variant, const char *threads)
 {
-	struct tally tally = pictures_of(variant, threads, PICTURES);
+	struct tally tally = pictures_of(variant, threads, pictures());
 
-	assert_int_equal(tally.methods[PICTURE_CLONE] + tally.stale, PICTURES);
+	assert_int_equal(tally.methods[PICTURE_CLONE] + tally.stale, pictures());
 	assert_true(tally.methods[PICTURE_CLONE] > 0);
 	assert_int_equal(tally.methods[PICTURE_STILL], 0);
 }
@@ -249,7 +264,7 @@ static void children_are_not_disturbed(void **state)
  */
 static void who_waits_for_any_child_is_frozen(void **state)
 {
-	assert_int_equal(pictures_of("walls", "0", PICTURES).methods[PICTURE_FREEZE], PICTURES);
+	assert_int_equal(pictures_of("walls", "0", pictures()).methods[PICTURE_FREEZE], pictures());
 }
 
 static void a_thousand_threads(void **state)
@@ -309,13 +324,6 @@ static void kill_once(struct thread_watch *watch, pid_t pid, uint64_t wait_us)
 	process_await_end(tracer);
 }
 
-static int kills(void)
-{
-	const char *slowness = getenv("MEMLEAK_TEST_SLOWNESS");
-
-	return slowness && atoi(slowness) > 4 ? KILLS_OF_SLOW_MACHINE : KILLS;
-}
-
 static void memleak_is_killed_at_any_moment(void **state)
 {
 	struct thread_watch *watch;
@@ -351,7 +359,7 @@ static void without_a_program_all_threads_are_stopped(void **state)
 	}
 	assert_int_equal(tracer__new(NULL, &tracer), 0);
 	start(&program, "loners", "0");
-	for (int i = 0; i < PICTURES; i++) {
+	for (int i = 0; i < pictures(); i++) {
 		struct tracer_order order = order_for(program.pid);
 		struct tracer_answer answer;
 
