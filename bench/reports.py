@@ -13,7 +13,7 @@ from tracers import NEVER, Libbpf, Memleak
 
 BLOCKS = 1000000
 SITES = 5000
-MANY_SITES = 40000  # one block each: only the sums over calls tell whether they grow
+MANY_SITES = 10000  # one block each: only the sums over calls tell whether they grow
 DEPTH = 13
 INTERVAL = 2  # seconds between reports
 WINDOW = f"pairs {DEPTH} 1 2000"  # takes a few milliseconds

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "report/frame_walk.h"
+#include "report/function_name.h"
 #include "report/listing.h"
 
 static const struct metric_family site_bytes = {
@@ -72,18 +73,22 @@ void metrics_label_process(struct metrics_text *text, const struct process *proc
 }
 
 /* Adds labels for the blamed function: its name, or its module and offset if it has no name. */
-static void label_blamed(struct metrics_text *text, const struct report_site *shown)
+static void label_blamed(struct metrics_text *text, const struct report_site *shown,
+			 bool is_template)
 {
 	static const struct sym_location nowhere;
 	struct frame_walk walk;
 	bool known = frame_walk_blamed(&walk, shown);
 	const struct sym_location *location = known ? walk.location : NULL;
 	const struct sym_frame *frame = known ? walk.frame : NULL;
+	cleanup_free char *name = NULL;
 
 	if (!location)
 		location = &nowhere;
+	if (is_template && frame && sym_is_known(frame->symbol))
+		name = function_name_template(frame->symbol);
 	if (frame && sym_is_known(frame->symbol))
-		metrics_label(text, "function", frame->symbol);
+		metrics_label(text, "function", name ?: frame->symbol);
 	else if (sym_is_known(location->module))
 		metrics_label_of(text, "function", "%s+0x%" PRIx64, path_name(location->module),
 				 location->module_offset);
@@ -120,7 +125,8 @@ static char *callers_of(const struct report_site *shown)
 	return names;
 }
 
-void metrics_begin_site(struct metrics_text *text, const struct report_site *shown)
+void metrics_begin_site(struct metrics_text *text, const struct report_site *shown,
+			bool is_template)
 {
 	const struct site *site = shown->site;
 	cleanup_free char *callers = callers_of(shown);
@@ -130,7 +136,7 @@ void metrics_begin_site(struct metrics_text *text, const struct report_site *sho
 	metrics_label(text, "space", site->space == SPACE_KERNEL ? "kernel" : "user");
 	metrics_label(text, "kind", kind_name(site->kind));
 	metrics_label_process(text, site->process);
-	label_blamed(text, shown);
+	label_blamed(text, shown, is_template);
 	metrics_label(text, "callers", callers);
 	metrics_label(text, "cache", site->origin.cache);
 }
@@ -201,7 +207,7 @@ static const struct site_history *history_at(const struct rows *rows, size_t at)
 static void begin_row(struct metrics_text *text, const struct rows *rows, size_t at)
 {
 	if (rows->sites)
-		metrics_begin_site(text, rows->sites[at]);
+		metrics_begin_site(text, rows->sites[at], false);
 	else
 		begin_group(text, rows->report->by, &rows->report->groups[at]);
 }

@@ -12,9 +12,10 @@ void metrics_write_groups(struct metrics_text *text, const struct report *report
 
 /*
  * Begins the row of a site. Several sites can have equal labels; the label `site` distinguishes
- * them.
+ * them. If is_template, names the blamed function as all instances of its template.
  */
-void metrics_begin_site(struct metrics_text *text, const struct report_site *shown);
+void metrics_begin_site(struct metrics_text *text, const struct report_site *shown,
+			bool is_template);
 
 /* Adds labels for a process; nothing if it is NULL. */
 void metrics_label_process(struct metrics_text *text, const struct process *process);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "metrics/sites.h"
 #include "report/conclusion.h"
 #include "report/python_growth.h"
@@ -55,7 +56,7 @@ static void write_suspects(struct metrics_text *text, const struct report *repor
 		if (suspect->site->objects)
 			begin_objects(text, suspect->site);
 		else
-			metrics_begin_site(text, suspect->site);
+			metrics_begin_site(text, suspect->site, suspect->has_instances);
 		metrics_double(text, suspect->bytes_per_s);
 	}
 }
@@ -67,9 +68,33 @@ struct item {
 	uint64_t value;
 };
 
+static void write_labels(struct metrics_text *text, const struct item *item)
+{
+	metrics_label(text, "name", item->name);
+	metrics_label(text, "class", item->class);
+}
+
+/* Returns the labels of an item as they are written, to be freed; NULL if out of memory. */
+static char *labels_of(const struct item *item)
+{
+	struct metrics_text text = {0};
+	char *labels = NULL;
+	size_t len;
+
+	text.out = open_memstream(&labels, &len);
+	if (!text.out)
+		return NULL;
+	write_labels(&text, item);
+	fclose(text.out);
+	return labels;
+}
+
+/* True if the labels of two items are equal after invalid characters have been replaced. */
 static bool have_one_label(const struct item *a, const struct item *b)
 {
-	return !strcmp(a->class, b->class) && (!a->name || !strcmp(a->name, b->name));
+	cleanup_free char *left = labels_of(a), *right = labels_of(b);
+
+	return a == b || (left && right && !strcmp(left, right));
 }
 
 /* Writes one row for all items with the same labels, because rows of a family must differ. */
@@ -88,8 +113,7 @@ static void write_items(struct metrics_text *text, const struct metric_family *f
 		if (first < i)
 			continue;
 		metrics_begin(text);
-		metrics_label(text, "name", items[i].name);
-		metrics_label(text, "class", items[i].class);
+		write_labels(text, &items[i]);
 		metrics_unsigned(text, sum);
 	}
 }

@@ -26,9 +26,8 @@ struct chunk_pools {
 
 /*
  * Finds the chunk pools among all sites of a report, which shared_frames_sort() has sorted. The
- * sites must outlive the pools. `symbols`
- * names functions until deadline_ns. If `callers` or `symbols` is NULL, finds no pools. Returns 0
- * or -ENOMEM.
+ * sites must outlive the pools. `symbols` names functions until deadline_ns. If `callers` or
+ * `symbols` is NULL, finds no pools. Returns 0 or -ENOMEM.
  */
 int chunk_pools_init(const struct candidate *const *sites, size_t cnt,
 		     const struct callers *callers, struct symbol_backend *symbols,

@@ -307,7 +307,19 @@ char *function_name_short(const char *symbol)
 
 char *function_name_template(const char *symbol)
 {
-	return short_form(symbol, 0);
+	struct script_function script;
+	char *name;
+
+	/* Lambdas of one function differ only in the text after the function's name. */
+	if (!strchr(symbol, '<') || script_function_of(symbol, &script) ||
+	    strstr(symbol, "{lambda("))
+		return NULL;
+	name = short_form(symbol, 0);
+	if (name && !strstr(name, "<...>")) {
+		free(name);
+		return NULL;
+	}
+	return name;
 }
 
 void function_name_cut(char *name, size_t max)

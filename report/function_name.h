@@ -41,8 +41,9 @@ bool script_function_of(const char *symbol, struct script_function *ret);
 char *function_name_short(const char *symbol);
 
 /*
- * Returns the short form of a symbol in which all template arguments are "<...>". All instances of
- * a function template have this name. To be freed; NULL if out of memory.
+ * Returns the short form of a symbol with "<...>" for all template arguments, which is the same for
+ * all instances of a function template. To be freed; NULL if the symbol is not that of an instance,
+ * or if out of memory.
  */
 char *function_name_template(const char *symbol);
 

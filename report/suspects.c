@@ -51,15 +51,13 @@ static uint64_t offset_of(const struct report_site *site)
 /* True if two functions of one source file are instances of the same template. */
 static bool are_instances(const struct sym_frame *a, const struct sym_frame *b)
 {
-	size_t common = strcspn(a->symbol, "<");
 	cleanup_free char *left = NULL, *right = NULL;
 
-	if (!a->symbol[common] || strncmp(a->symbol, b->symbol, common + 1) || !a->file ||
-	    !b->file || strcmp(a->file, b->file))
+	if (!a->file || !b->file || strcmp(a->file, b->file))
 		return false;
 	left = function_name_template(a->symbol);
-	right = function_name_template(b->symbol);
-	return left && right && !strcmp(left, right);
+	right = left ? function_name_template(b->symbol) : NULL;
+	return right && !strcmp(left, right);
 }
 
 /*
@@ -136,11 +134,12 @@ static void add(struct suspect *suspect, const struct report_site *path)
 
 	bool is_companion = site_is_doubtful(path->site);
 
+	suspect->has_instances |=
+		suspect->site && !path->objects && names_differ(path, suspect->site);
 	if (!suspect->site || (!is_companion && weight_of(path) > weight_of(suspect->site)))
 		suspect->site = path;
 	suspect->path_cnt += path->path_cnt ?: 1;
 	suspect->companion_cnt += is_companion;
-	suspect->has_instances |= !path->objects && names_differ(path, suspect->site);
 	suspect->has_other_owners |= have_two_owners(path->site, suspect->site->site);
 	suspect->bytes_per_s += history->trend.bytes_per_s;
 	suspect->companions_per_s += is_companion ? history->trend.bytes_per_s : 0;
@@ -221,11 +220,11 @@ static void add_loss(struct proven_loss *loss, const struct report_site *path)
 {
 	const struct site_reach *reach = &path->site->reach;
 
+	loss->has_instances |= loss->site && names_differ(path, loss->site);
 	if (!loss->site ||
 	    reach->lost.bytes + reach->hanging.bytes >
 		    loss->site->site->reach.lost.bytes + loss->site->site->reach.hanging.bytes)
 		loss->site = path;
-	loss->has_instances |= names_differ(path, loss->site);
 	loss->path_cnt++;
 	loss->lost.bytes += reach->lost.bytes;
 	loss->lost.count += reach->lost.count;

@@ -57,7 +57,7 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 			    "lower --max-memory or --max-allocs, or sample with -s"},
 	[LOSS_MAPPINGS] = {"mappings", "call of mmap, munmap or mremap",
 			   "calls of mmap, munmap or mremap",
-			   "not followed: events came faster than they were read", NULL},
+			   "not followed: events came too fast, or mappings are too many", NULL},
 	[LOSS_EVENTS] = {"events", "line of -t", "lines of -t",
 			 "not printed: events came faster than they were read",
 			 "filter with -z, -Z or -s"},

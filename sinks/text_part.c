@@ -392,7 +392,7 @@ void text_write_function(FILE *out, const char *symbol, size_t max)
 
 void text_write_template(FILE *out, const char *symbol, size_t max)
 {
-	write_name(out, function_name_template(symbol), max);
+	write_name(out, function_name_template(symbol) ?: function_name_short(symbol), max);
 }
 
 void text_write_no_stack(const struct text_part *part)

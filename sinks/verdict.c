@@ -354,7 +354,7 @@ static void write_grows(const struct text_part *part)
 	for (size_t i = 0; !is_of_sites && i < report->suspect_cnt; i++)
 		per_s += report->suspects[i].bytes_per_s;
 	fprintf(part->out, "a leak is likely: %s",
-		named.cnt < report->suspects_total ? "at least " : "");
+		!is_of_sites && named.cnt < report->suspects_total ? "at least " : "");
 	text_amount(per_s, amount);
 	if (text_is_of_descriptors(part))
 		fprintf(part->out, "%.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);

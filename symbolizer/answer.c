@@ -112,9 +112,16 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 	if (got_index != index || !cnt || cnt > SERVER_FRAMES_MAX || start > vaddr)
 		return -EPROTO;
 	for (uint32_t i = 0; i < cnt; i++) {
-		raw[i].symbol = within_limit(get_text(cursor), &bytes);
-		raw[i].file = within_limit(get_text(cursor), &bytes);
+		raw[i].symbol = get_text(cursor);
+		raw[i].file = get_text(cursor);
 		raw[i].line = message_get_u32(cursor);
+	}
+	/* The function itself comes last, and matters more than the calls inlined into it. */
+	raw[cnt - 1].symbol = within_limit(raw[cnt - 1].symbol, &bytes);
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (i + 1 < cnt)
+			raw[i].symbol = within_limit(raw[i].symbol, &bytes);
+		raw[i].file = within_limit(raw[i].file, &bytes);
 	}
 	if (cursor->bad || cursor->at != cursor->end)
 		return -EPROTO;

@@ -69,7 +69,10 @@ void listener_deinit(struct listener *listener)
 	listener->fd = listener->poll_fd = -1;
 }
 
-/* Returns the only descriptor in a control message. Closes them and returns -EPROTO otherwise. */
+/*
+ * Returns the descriptor in a control message. If the message has several descriptors, closes them
+ * and returns -EPROTO.
+ */
 static int only_fd(const struct cmsghdr *header)
 {
 	size_t cnt = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -173,7 +176,7 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 		}
 		listener->refused++;
 	}
-	/* All are silent: the oldest one makes room, so that they cannot keep others out. */
+	/* All guests are silent: close the oldest one, because silent guests keep programs out. */
 	if (listener->guest_cnt == LISTENER_GUESTS_MAX) {
 		close(listener->guests[0]);
 		array_remove(listener->guests, &listener->guest_cnt, 0);

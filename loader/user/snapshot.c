@@ -155,7 +155,8 @@ static void add_losses(const struct process_set *set, struct snapshot *snap)
 	snap->lost[LOSS_PROCESSES] += set->processes_lost;
 	snap->lost[LOSS_INHERITED] += set->programs->descendants.lost;
 	for (size_t i = 0; i < set->table.cnt; i++) {
-		snap->lost[LOSS_MAPPINGS] += set->table.items[i]->mappings_lost;
+		snap->lost[LOSS_MAPPINGS] +=
+			set->table.items[i]->mappings_lost + set->table.items[i]->ranges.lost;
 		snap->lost[LOSS_EXEC] += set->table.items[i]->exec_gaps;
 		snap->lost[LOSS_PROCESSES] += set->table.items[i]->late;
 	}

@@ -6,6 +6,7 @@ import re
 import signal
 
 from lib import Failure, each, owner, slow, timeout, wanted
+from lib.http import address_of, scrape
 from lib.process import PATIENCE
 
 from .record import last_report, offline
@@ -141,15 +142,22 @@ def test_spread(t):
 @slow
 @timeout(120)
 def test_templates(t):
-    """Instances of a function template are one suspect with the total rate."""
+    """Instances of a function template are one suspect with the total rate, in metrics as well."""
     program = t.program("templates")
-    memleak = t.memleak("-T", "1", "-p", str(program.pid), "2").ready()
+    memleak = t.memleak("-T", "1", "--listen", "0", "-p", str(program.pid), "2").ready()
     program.send()
     pattern = re.compile(r"^▲ a leak is likely: (\d+\.\d) KiB/s in 1 place\n"
                          r"▲ handler<\.\.\.>::remember \S*templates\.cpp:\d+, called by "
                          r"remember<\.\.\.>, grows \1 KiB/s, steadily for \d+ s, 60 paths",
                          re.M)
     memleak.wait_for("the verdict", lambda: pattern.search(memleak.out.text), 2 * PATIENCE)
+    metrics = scrape(address_of(memleak))
+    wanted("verdict", metrics.value("memleak_verdict", verdict="grows"), 1)
+    (labels, rate), = metrics.samples["memleak_suspect_growth_bytes_per_second"]
+    wanted("function", labels["function"], "handler<...>::remember")
+    shown = 1024 * float(pattern.findall(memleak.out.text)[-1])
+    if not 0.8 * shown <= rate <= 1.25 * shown:  # there may be another report between
+        raise Failure(f"{rate} in metrics, {shown} in text")
     memleak.stop()
 
 

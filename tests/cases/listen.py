@@ -180,32 +180,35 @@ evaluation_interval: 1m
 tests:
   - interval: 1m
     input_series:
-      - {{series: 'memleak_suspect_growth_bytes_per_second{{{labels}, site="1"}}', values: '{first}'}}
-      - {{series: 'memleak_suspect_growth_bytes_per_second{{{labels}, site="2"}}', values: '{second}'}}
+      - {{series: 'memleak_suspect_growth_bytes_per_second{{{labels}, {one}}}', values: '{first}'}}
+      - {{series: 'memleak_suspect_growth_bytes_per_second{{{labels}, {two}}}', values: '{second}'}}
     alert_rule_test:
-      - {{eval_time: 40m, alertname: MemoryLeak, exp_alerts: [{alert}]}}
+      - {{eval_time: {at}, alertname: MemoryLeak, exp_alerts: [{alert}]}}
 """
+ONE = 'site="1", pid="7", file="a.c:7", callers="a < b", kind="heap"'
+TWO = 'site="2", pid="8", file="a.c:9", callers="b < c", kind="mmap"'
 
 
-@each(("function", 'function="keep", file="a.c:7"', "2048x60", "_x60", "leaks 2kiB/s in keep a.c:7"),
-      ("objects", 'objects="python objects"', "2048x60", "_x60",
+@each(("function", 'function="keep"', "2048x60", "_x60", "40m", "leaks 2kiB/s in keep"),
+      ("objects", 'objects="python objects"', "2048x60", "_x60", "40m",
        "leaks 2kiB/s in python objects"),
-      ("other_stack", 'function="keep", file="a.c:7"', "2048x30 stale", "_x30 2048x30",
-       "leaks 2kiB/s in keep a.c:7"),
-      ("seen_in_some_reports", 'function="keep", file="a.c:7"', "2048 _ _ _ 2048 _ _ _ " * 8, "_x60",
-       "leaks 2kiB/s in keep a.c:7"),
-      ("slow", 'function="keep"', "1000x60", "_x60", None),
-      ("short", 'function="keep"', "2048x9 stale", "_x60", None))
+      ("other_stack", 'function="keep"', "2048x30 stale", "_x30 2048x30", "40m",
+       "leaks 2kiB/s in keep"),
+      ("seen_in_some_reports", 'function="keep"', "2048 _ _ _ 2048 _ _ _ " * 8, "_x60", "40m",
+       "leaks 2kiB/s in keep"),
+      ("slow", 'function="keep"', "1000x60", "_x60", "40m", None),
+      ("short", 'function="keep"', "2048x9 stale", "_x60", "13m", None))
 def test_leak_alert(t, what):
     """An alert fires if a function has leaked for a quarter of an hour, from whichever stacks."""
-    _, labels, first, second, summary = what
+    _, labels, first, second, at, summary = what
     if not shutil.which("promtool"):
         raise Skip("promtool is missing: Debian's package prometheus has it")
     alert = (f'{{exp_labels: {{severity: warning, comm: app, {labels.replace("=", ": ")}}}, '
              f'exp_annotations: {{summary: "app {summary}"}}}}') if summary else ""
     rules = t.tmp / "rules.yml"
     rules.write_text(LEAK.format(alerts=ROOT / "docs/alerts.yml", labels='comm="app", ' + labels,
-                                 first=first.strip(), second=second, alert=alert),
+                                 one=ONE, two=TWO, first=first.strip(), second=second, at=at,
+                                 alert=alert),
                      encoding="utf-8")
     answer = subprocess.run(["promtool", "test", "rules", rules], text=True, capture_output=True,
                             check=False)

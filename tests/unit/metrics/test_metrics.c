@@ -296,15 +296,16 @@ static void cgroups(void **state)
  */
 static void verdicts(void **state)
 {
-	static const struct sym_frame frame = {.symbol = "keep", .file = "/srv/a.c", .line = 7};
+	static const struct sym_frame frame = {
+		.symbol = "Keep<7>::put", .file = "/srv/a.c", .line = 7};
 	static const struct sym_location location = {
 		.module = "/srv/a", .frame_cnt = 1, .frames = &frame};
 	static const struct sym_location *locations[] = {&location};
 	static const struct runtime_objects objects = {.words = "python objects"};
 	static const struct python_growth python = {
-		.classes = {{"Entry", 30, 3, 90, 1},
+		.classes = {{"E\x01", 30, 3, 90, 1},
 			    {"Node", 20, 3, 60, 1},
-			    {"Entry", 5, 3, 30, 1}},
+			    {"E\xff", 5, 3, 30, 1}},
 		.class_cnt = 3,
 		.containers = {{PYTHON_VARIABLE, "Store.items", "list", 900, 600, 1},
 			       {PYTHON_VARIABLE, "Store.items", "list", 100, 60, 1}},
@@ -320,8 +321,9 @@ static void verdicts(void **state)
 		 .locations = locations,
 		 .objects = &objects,
 		 .in_pool = true}};
-	struct suspect suspects[] = {{.site = &shown[0], .path_cnt = 90, .bytes_per_s = 2048},
-				     {.site = &shown[1], .path_cnt = 1, .bytes_per_s = 1024}};
+	struct suspect suspects[] = {
+		{.site = &shown[0], .path_cnt = 90, .has_instances = true, .bytes_per_s = 2048},
+		{.site = &shown[1], .path_cnt = 1, .bytes_per_s = 1024}};
 	const struct snapshot snap = {.python = &python};
 	const struct report report = {.snapshot = &snap, .suspects = suspects, .suspect_cnt = 2};
 	const struct metrics metrics = {.report = &report, .own = &own};

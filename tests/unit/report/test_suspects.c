@@ -43,6 +43,10 @@ static const struct sym_location instance = INSTANCE("Keep<1>::put", "keep.h"),
 				 second_instance = INSTANCE("Keep<x<2>>::put", "keep.h"),
 				 elsewhere = INSTANCE("Keep<3>::put", "other.h"),
 				 no_source = INSTANCE("Keep<4>::put", NULL),
+				 foo = INSTANCE("Foo* make<Foo>(int)", "make.h"),
+				 bar = INSTANCE("Bar* make<Bar>(int)", "make.h"),
+				 overload = INSTANCE("make(std::vector<int>)", "make.h"),
+				 other_overload = INSTANCE("make(std::vector<int>, int)", "make.h"),
 				 other_method = INSTANCE("Keep<1>::take", "keep.h");
 static const struct sym_frame nameless_frame;
 static const struct sym_location nameless = {
@@ -128,7 +132,13 @@ static void instances_of_a_template(void **state)
 						 {&elsewhere, 1, 40, 1, false},
 						 {&no_source, 1, 30, 1, false}};
 	static const struct merged expected_alone[] = {{&instance, 2, 110, 1, false}};
+	static const struct path factories[] = {
+		{&one, &foo, 5}, {&one, &bar, 9}, {&one, &overload, 3}, {&one, &other_overload, 2}};
+	static const struct merged expected_factories[] = {{&bar, 2, 14, 1, true},
+							   {&overload, 1, 3, 1, false},
+							   {&other_overload, 1, 2, 1, false}};
 
+	check(factories, LENGTH(factories), expected_factories, LENGTH(expected_factories));
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 }
