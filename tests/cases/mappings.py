@@ -8,6 +8,7 @@ from lib import Failure, each, expect, pitfall, slow, sum_of, timeout, wanted
 from lib.context import FOREVER
 from lib.kernel import settled
 from lib.memleak import parse
+from lib.process import PATIENCE
 
 from .record import offline
 
@@ -155,6 +156,21 @@ def test_huge_blocks(t, name):
 @slow
 def test_many(t):
     run_mapping(t, "many")
+
+
+@slow
+def test_too_many(t):
+    """Each mapping beyond the limit is counted as lost, while the process still runs."""
+    program = t.program("mappings", "too_many")
+    memleak = t.attach(program)
+    truth = program.go(2 * PATIENCE)
+    report = memleak.stop()
+    count, lost = sum_of(report)["new_map", "mmap"][0], report["lost"]["mappings"]
+    limit = truth.sites["new_map", "mmap"][0]
+    # On a busy machine, more may be lost because events come too fast.
+    wanted("mappings", count + lost, limit + 5)
+    if not 0 < count <= limit:
+        raise Failure(f"{count} mappings, {lost} lost")
 
 
 def test_mapping_and_heap_apart(t):

@@ -527,6 +527,14 @@ static void many(void)
 	say_new(1, 2);
 }
 
+/* More mappings than memleak tracks. The kernel merges them, so it does not limit their number. */
+static void too_many(void)
+{
+	for (int i = 0; i < 262144 + 5; i++)
+		new_map(NULL, 1);
+	say_new(262144, 1);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -568,6 +576,7 @@ static const struct {
 	{"stack", stack},
 	{"thread_stacks", thread_stacks},
 	{"many", many},
+	{"too_many", too_many},
 	{"unseen_whole", unseen_whole},
 	{"unseen_parts", unseen_parts},
 	{"unseen_file_over", unseen_file_over},

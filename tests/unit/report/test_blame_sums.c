@@ -82,23 +82,31 @@ static const struct sym_location fixed[] = {
 #define FIXED_CNT (sizeof(fixed) / sizeof(fixed[0]))
 
 static struct sym_location locations[FIXED_CNT + HANDLER_CNT];
+static struct sym_frame handlers[HANDLER_CNT];
+
+/* Names the handlers, as instances of a template or not. `file` is their source file, or NULL. */
+static void name_handlers(bool are_instances, const char *file)
+{
+	static char names[HANDLER_CNT][16];
+
+	for (size_t i = 0; i < HANDLER_CNT; i++) {
+		snprintf(names[i], sizeof(names[i]), are_instances ? "handler<%zu>" : "handler_%zu",
+			 i);
+		handlers[i] = (struct sym_frame){.symbol = names[i], .file = file};
+	}
+}
 
 static int name_functions(void **state)
 {
-	static struct sym_frame frames[HANDLER_CNT];
-	static char names[HANDLER_CNT][16];
-
 	memcpy(locations, fixed, sizeof(fixed));
-	for (size_t i = 0; i < HANDLER_CNT; i++) {
-		snprintf(names[i], sizeof(names[i]), "handler_%zu", i);
-		frames[i].symbol = names[i];
+	name_handlers(false, NULL);
+	for (size_t i = 0; i < HANDLER_CNT; i++)
 		locations[FIXED_CNT + i] = (struct sym_location){
 			.addr = HANDLERS + i,
 			.module = "/srv/app",
 			.frame_cnt = 1,
-			.frames = &frames[i],
+			.frames = &handlers[i],
 		};
-	}
 	return 0;
 }
 
@@ -108,7 +116,8 @@ struct made {
 	uint64_t born[SITES]; /* number of the first report with the site */
 	size_t cnt;
 	bool has_several_leaks;
-	bool is_called; /* check common_callers */
+	bool are_instances; /* the blamed functions are instances of a template */
+	bool is_called;     /* check common_callers */
 	enum common_callers common_callers;
 };
 
@@ -182,6 +191,7 @@ static void check_report(const struct made *made, const struct snapshot *snap,
 
 		blamed = shown->locations[shown->blamed.frame];
 		assert_string_equal(blamed->frames[0].symbol, function);
+		assert_int_equal(report.suspects[0].has_instances, made->are_instances);
 		assert_int_equal(shown->chunks.callers, pool_callers);
 		if (made->is_called)
 			assert_int_equal(shown->common_callers, made->common_callers);
@@ -351,6 +361,25 @@ static void many_functions(void **state)
 	}
 }
 
+/*
+ * If the many functions are instances of one template, the template is blamed. Without a source
+ * file, the functions are not known to be instances, and their caller is blamed.
+ */
+static void instances(void **state)
+{
+	struct made made = {.are_instances = true};
+
+	name_handlers(true, NULL);
+	many_functions(state);
+	name_handlers(true, "handler.h");
+	for (size_t i = 0; i < REPORTS * HANDLER_CNT; i++)
+		add(&made, 1 + i / HANDLER_CNT, 1, 100, HANDLERS + i % HANDLER_CNT, LEAK,
+		    OUTER + i);
+	check(&made, REPORTS, "handler<0>", (size_t)(REPORTS * 0.6 + 1) * HANDLER_CNT,
+	      HANDLER_CNT * 100 * 1e9 / INTERVAL_NS);
+	name_handlers(false, NULL);
+}
+
 /* Callers of the leaking function grow as fast as the function, but are not blamed. */
 static void callers_of_a_leak(void **state)
 {
@@ -440,19 +469,13 @@ static void leak_of_one_caller(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_block_each),
-		cmocka_unit_test(one_caller),
-		cmocka_unit_test(short_stack),
-		cmocka_unit_test(sizes_and_callers),
-		cmocka_unit_test(level),
-		cmocka_unit_test(wrapper),
-		cmocka_unit_test(shared_caller),
-		cmocka_unit_test(many_functions),
-		cmocka_unit_test(callers_of_a_leak),
-		cmocka_unit_test(chunk_pool),
-		cmocka_unit_test(chunk_pool_with_large_requests),
-		cmocka_unit_test(no_chunk_pool),
-		cmocka_unit_test(leak_of_one_caller),
+		cmocka_unit_test(one_block_each), cmocka_unit_test(one_caller),
+		cmocka_unit_test(short_stack),    cmocka_unit_test(sizes_and_callers),
+		cmocka_unit_test(level),          cmocka_unit_test(wrapper),
+		cmocka_unit_test(shared_caller),  cmocka_unit_test(many_functions),
+		cmocka_unit_test(instances),      cmocka_unit_test(callers_of_a_leak),
+		cmocka_unit_test(chunk_pool),     cmocka_unit_test(chunk_pool_with_large_requests),
+		cmocka_unit_test(no_chunk_pool),  cmocka_unit_test(leak_of_one_caller),
 	};
 
 	return cmocka_run_group_tests(tests, name_functions, NULL);

@@ -331,6 +331,26 @@ static void losses_of_functions(void **state)
 	free(losses);
 }
 
+static void losses_of_instances(void **state)
+{
+	static const struct lossy_path paths[] = {{&one, &instance, 50, 0, 0, 0},
+						  {&one, &second_instance, 90, 0, 0, 0},
+						  {&one, &load, 10, 0, 0, 0},
+						  {&one, &load, 20, 0, 0, 0}};
+	struct site sites[LENGTH(paths)];
+	struct report_site shown[LENGTH(paths)];
+	struct proven_loss *losses;
+	size_t found;
+
+	make_lossy(paths, LENGTH(paths), sites, shown);
+	assert_int_equal(losses_init(shown, LENGTH(paths), 9, &found, &losses), 0);
+	assert_int_equal(found, 2);
+	assert_int_equal(losses[0].lost.bytes, 140);
+	assert_true(losses[0].has_instances);
+	assert_false(losses[1].has_instances);
+	free(losses);
+}
+
 /*
  * Paths of unnamed functions are merged if the functions are at the same offset of the same file.
  */
@@ -388,6 +408,7 @@ int main(void)
 		cmocka_unit_test(trifles),
 		cmocka_unit_test(kernel_trifles),
 		cmocka_unit_test(losses_of_functions),
+		cmocka_unit_test(losses_of_instances),
 		cmocka_unit_test(losses_in_order),
 		cmocka_unit_test(losses_without_names),
 	};
