@@ -253,6 +253,20 @@ static void count_put(struct account *account, uint64_t addr, uint64_t block, ui
 }
 
 /*
+ * Returns the birth of a block that is allocated now. The kernel's tick can be late, on virtual
+ * machines by many ticks, but a block from after a fork must not seem to be older than the fork.
+ */
+static inline uint64_t birth_now(const struct account *account, uint32_t modes)
+{
+	uint64_t birth = ACCOUNT_BIRTH(system_coarse_ns()), fork;
+
+	if (!unlikely(modes & ACCOUNT_FORKED))
+		return birth;
+	fork = ACCOUNT_BIRTH(__atomic_load_n(&account->last_fork_ns, __ATOMIC_RELAXED));
+	return birth > fork ? birth : fork;
+}
+
+/*
  * Records an allocation. before: cell of the block that realloc() replaces, or NULL. If both blocks
  * have the same stack, the new one keeps the birth time of the old one, unless forked children may
  * have a copy of the old one: copies are identified by birth time.
@@ -287,7 +301,7 @@ static ALWAYS_INLINE void note_after(void *addr, size_t size, enum account_call 
 	    !(modes & ACCOUNT_FORKED))
 		birth = before->life >> ACCOUNT_BIRTH_SHIFT;
 	else
-		birth = ACCOUNT_BIRTH(system_coarse_ns());
+		birth = birth_now(account, modes);
 	cell.life = ACCOUNT_LIFE(birth, __atomic_load_n(&account->epoch, __ATOMIC_RELAXED),
 				 (uint64_t)self.number);
 	cell.block = ACCOUNT_CELL(stack, kept, cells_position((uint64_t)addr));
