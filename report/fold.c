@@ -72,12 +72,24 @@ static bool is_of_standard_library(const char *symbol)
 	return !strncmp(name.whole, "std::", 5) || !strncmp(name.whole, "__gnu_cxx::", 11);
 }
 
+/* True for a function of a script's standard library that called the blamed function. */
+static bool is_of_language(const struct fold *fold, const struct spot *spot)
+{
+	struct script_function script;
+
+	return fold->interpreter && spot->pos.frame > fold->shown->blamed.frame &&
+	       spot_has_symbol(spot) && script_function_of(spot->frame->symbol, &script) &&
+	       script_is_of_language(script.path);
+}
+
 /*
  * Returns the file that contains a function that may be folded: its path, or "std" for the standard
- * library of C++. Returns NULL for all other functions.
+ * library of C++. A script's standard library counts as part of its interpreter. Returns NULL for
+ * all other functions.
  */
-static const char *inside_of(const struct report_site *shown, const struct spot *spot)
+static const char *inside_of(const struct fold *fold, const struct spot *spot)
 {
+	const struct report_site *shown = fold->shown;
 	const char *module = spot->location ? spot->location->module : NULL;
 
 	if (spot_is_at(spot, shown->blamed) ||
@@ -85,6 +97,8 @@ static const char *inside_of(const struct report_site *shown, const struct spot 
 		return NULL;
 	if (module && *module && (module_is_runtime(module) || interpreter_of(module)))
 		return module;
+	if (is_of_language(fold, spot))
+		return fold->interpreter;
 	return spot_has_symbol(spot) && is_of_standard_library(spot->frame->symbol) ? "std" : NULL;
 }
 
@@ -198,7 +212,7 @@ static void end_run(struct fold *fold, const char *inside, size_t max)
 	struct spot next = fold->last;
 
 	while (fold->cnt < max && spot_next(fold->shown, &next)) {
-		const char *other = inside_of(fold->shown, &next);
+		const char *other = inside_of(fold, &next);
 
 		if (next.pos.frame >= fold->end || frame_is_start(next.location) || !other ||
 		    strcmp(other, inside))
@@ -230,9 +244,32 @@ static bool is_spared(struct fold *fold, const char *inside)
 	return fold->spared <= SPARED;
 }
 
+/*
+ * Returns the file of the interpreter that runs the blamed function. Returns NULL if this is no
+ * function of a script, or not the program's own: then its callers in the standard library say more
+ * than the function itself.
+ */
+static const char *interpreter_at(const struct report_site *shown)
+{
+	struct spot blamed = spot_at(shown, shown->blamed);
+
+	if (!is_of_script(&blamed) ||
+	    code_owner(NULL, &shown->program, blamed.location, blamed.frame) != CODE_OF_PROGRAM)
+		return NULL;
+	for (size_t i = 0; i < shown->site->frame_cnt; i++) {
+		const struct sym_location *location = shown->locations[i];
+
+		if (location && location->module && interpreter_of(location->module))
+			return location->module;
+	}
+	return NULL;
+}
+
 void fold_begin(struct fold *fold, const struct report_site *shown, size_t end)
 {
 	*fold = (struct fold){.shown = shown, .end = end};
+	if (shown->blamed.frame < shown->site->frame_cnt)
+		fold->interpreter = interpreter_at(shown);
 }
 
 /* Begins the walk at the function that called the allocator. This function is never folded. */
@@ -254,7 +291,7 @@ static bool begin(struct fold *fold)
  */
 static void take(struct fold *fold)
 {
-	const char *inside = inside_of(fold->shown, &fold->last);
+	const char *inside = inside_of(fold, &fold->last);
 
 	fold->spot = fold->last;
 	fold->scripted |= is_of_script(&fold->spot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folds functions of a stack that nobody needs to read one by one: adjacent functions of a runtime,
- * of an interpreter or of the standard library; the repetitions of a recursion; and start-up code.
+ * of an interpreter or of a standard library; the repetitions of a recursion; and start-up code.
  * Knows nothing of how a stack is written.
  */
 #ifndef REPORT_FOLD_H
@@ -45,6 +45,11 @@ struct fold {
 	bool begun;
 	const char *before;
 	size_t spared;
+	/*
+	 * Path of the interpreter, if a script's function is blamed and its callers in the standard
+	 * library may be folded; otherwise NULL.
+	 */
+	const char *interpreter;
 	bool scripted; /* the walk has passed a function of a script */
 	/* Number of functions in the recursion's first cycle that are still to be walked. */
 	size_t unique;

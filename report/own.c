@@ -147,6 +147,14 @@ static bool is_named_own(const struct options *opts, const char *path)
 	return false;
 }
 
+bool script_is_of_language(const char *path)
+{
+	/* CPython 3.13 calls a constructor through code of its own with "__init__" as its path. */
+	return BEGINS(path, built_in_scripts) || !strcmp(path, "__init__") ||
+	       (strstr(path, "/lib/python") && !has_part(path, "site-packages") &&
+		!has_part(path, "dist-packages"));
+}
+
 static enum code_owner script_owner(const struct options *opts, const char *symbol)
 {
 	struct script_function script;
@@ -155,12 +163,11 @@ static enum code_owner script_owner(const struct options *opts, const char *symb
 		return CODE_OF_NOBODY;
 	if (!script_function_of(symbol, &script))
 		return BEGINS(symbol, built_in_code) ? CODE_OF_INTERPRETER : CODE_OF_PROGRAM;
-	/* CPython 3.13 calls a constructor through code of its own with this as its path. */
-	if (BEGINS(script.path, built_in_scripts) || !strcmp(script.path, "__init__"))
+	if (BEGINS(script.path, built_in_scripts))
 		return CODE_OF_LIBRARY;
 	if (opts && opts->own_cnt)
 		return is_named_own(opts, script.path) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
-	return BEGINS(script.path, language_folders) || strstr(script.path, "/lib/python") ||
+	return BEGINS(script.path, language_folders) || script_is_of_language(script.path) ||
 			       is_of_package(script.path)
 		       ? CODE_OF_LIBRARY
 		       : CODE_OF_PROGRAM;

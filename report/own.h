@@ -41,6 +41,12 @@ struct program {
 enum code_owner code_owner(const struct options *opts, const struct program *program,
 			   const struct sym_location *location, const struct sym_frame *frame);
 
+/*
+ * True if a script belongs to its language: it is built into the interpreter, or a file of the
+ * standard library.
+ */
+bool script_is_of_language(const char *path);
+
 /* True if the file is a shared library. */
 bool module_is_library(const char *path);
 

@@ -30,6 +30,9 @@
 #define LIBC "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define MINE "/srv/app"
 #define PYTHON "/usr/bin/python3.11"
+#define STANDARD "/usr/lib/python3.11/"
+#define PACKAGES "/usr/lib/python3/dist-packages/"
+#define SCRIPT(name, path) OF("[jit]", "py::" name ":" path)
 
 #define ROOM 24
 
@@ -104,6 +107,31 @@ static const struct stack stacks[] = {
 		     "    handle app/web.js:12\n"
 		     "    e [python3.11]\n"
 		     "    stub [jit]\n"},
+	/* The callers of a script's function in the standard library are folded, packages not. */
+	{.locations = {OF(PYTHON, "a"), SCRIPT("dumps", STANDARD "json/__init__.py"),
+		       SCRIPT("remember", "/srv/app/leaky.py"), SCRIPT("run", STANDARD "queue.py"),
+		       OF(PYTHON, "b"), SCRIPT("loop", STANDARD "threading.py"),
+		       SCRIPT("handle", PACKAGES "flask/app.py"), OF(PYTHON, "c"),
+		       SCRIPT("_find", "<frozen importlib>"), SCRIPT("serve", "/srv/app/web.py")},
+	 .cnt = 10,
+	 .blamed = {.frame = 2},
+	 .expected = "    a [python3.11]\n"
+		     "    dumps json/__init__.py\n"
+		     "  → remember app/leaky.py\n"
+		     "    … 3 frames of python3.11\n"
+		     "    handle flask/app.py\n"
+		     "    … 2 frames of python3.11\n"
+		     "    serve app/web.py\n"},
+	/* The standard library itself is blamed: its callers say more than the function itself. */
+	{.locations = {OF(PYTHON, "a"), SCRIPT("put", STANDARD "queue.py"),
+		       SCRIPT("submit", STANDARD "concurrent/futures/thread.py"),
+		       SCRIPT("loop", STANDARD "threading.py")},
+	 .cnt = 4,
+	 .blamed = {.frame = 1},
+	 .expected = "    a [python3.11]\n"
+		     "  → put python3.11/queue.py\n"
+		     "    submit futures/thread.py\n"
+		     "    loop python3.11/threading.py\n"},
 	/* Very long names. */
 	{.locations =
 		 {{.module = MINE,
