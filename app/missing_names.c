@@ -18,18 +18,22 @@
 
 struct files {
 	const char *paths[FILES_MAX];
-	pid_t pids[FILES_MAX]; /* a process that maps the file */
+	const char *names[FILES_MAX]; /* as in the stacks */
+	pid_t pids[FILES_MAX];        /* a process that maps the file */
 	size_t cnt;
 };
 
-static void add(struct files *files, const char *path, pid_t pid)
+static void add(struct files *files, const struct sym_location *location, pid_t pid)
 {
+	const char *path = location->module;
+
 	for (size_t i = 0; i < files->cnt; i++)
 		if (!strcmp(files->paths[i], path))
 			return;
 	if (files->cnt == FILES_MAX)
 		return;
 	files->pids[files->cnt] = pid;
+	files->names[files->cnt] = location->known_as ?: path_name(path);
 	files->paths[files->cnt++] = path;
 }
 
@@ -53,8 +57,8 @@ static void add_site(struct nameless *nameless, const struct report_site *shown)
 			continue;
 		nameless->made |= !strcmp(location->module, "[jit]");
 		if (*location->module == '/')
-			add(location->unread ? &nameless->unread : &nameless->read,
-			    location->module, shown->site->process ? shown->site->process->pid : 0);
+			add(location->unread ? &nameless->unread : &nameless->read, location,
+			    shown->site->process ? shown->site->process->pid : 0);
 	}
 }
 
@@ -62,10 +66,9 @@ static void note(const struct files *files, const char *why, const char *help)
 {
 	if (!files->cnt)
 		return;
-	log_note("functions of %s%s%s%s%s have no names: %s%s", path_name(files->paths[0]),
-		 files->cnt > 1 ? ", " : "", files->cnt > 1 ? path_name(files->paths[1]) : "",
-		 files->cnt > 2 ? ", " : "", files->cnt > 2 ? path_name(files->paths[2]) : "", why,
-		 help);
+	log_note("functions of %s%s%s%s%s have no names: %s%s", files->names[0],
+		 files->cnt > 1 ? ", " : "", files->cnt > 1 ? files->names[1] : "",
+		 files->cnt > 2 ? ", " : "", files->cnt > 2 ? files->names[2] : "", why, help);
 }
 
 /*

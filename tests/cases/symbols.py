@@ -388,19 +388,22 @@ def test_progress(t):
     os.close(theirs)
 
 
-@each("stripped", "named")
+@each("stripped", "named", "link")
 def test_missing_names(t, kind):
-    """If functions have no symbols, a line says once how to get them."""
+    """If functions have no symbols, a line says once how to get them, and names the program as ps does."""
     path = shutil.copy(t.file_of("leak"), t.tmp / "bare")
-    if kind == "stripped":
+    if kind != "named":
         tool("strip", path)
+    if kind == "link":
+        path = path.with_name("linked")
+        path.symlink_to("bare")
     program = t.program("leak", path=path)
     memleak = t.memleak("-o", "0", "-p", str(program.pid), "0.2").ready()
     program.go()
     memleak.wait_for("reports", lambda: memleak.out.data.count(b"outstanding:") > 3, 30)
     memleak.stop()
-    said = memleak.notes.count("functions of bare have no names: install debug symbols")
-    if said != (kind == "stripped"):
+    said = memleak.notes.count(f"functions of {path.name} have no names: install debug symbols")
+    if said != (kind != "named"):
         raise Failure(f"said {said} times: {memleak.notes}")
 
 
