@@ -231,6 +231,9 @@ static void write_others(FILE *out, const struct rss *rss, bool is_first)
 		fprintf(out, "%s keeps at most ", name ?: "the allocator");
 		write_amount(out, rss_others_keep(rss), "of other anonymous memory: ");
 		write_amount(out, rss->outside, "are in traced blocks\n");
+	} else if (name && is_first) {
+		fprintf(out, "what %s keeps is not known: trace the process for an upper bound\n",
+			name);
 	} else if (!rss->arenas && is_first) {
 		fputs("no glibc heap found: memory kept by other allocators is not known\n", out);
 	}
@@ -320,7 +323,11 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 	json_unsigned(json, "arenas", rss->arenas);
 	json_unsigned(json, "torn_arenas", rss->torn_arenas);
 	json_unsigned(json, "skipped_arenas", rss->skipped_arenas);
-	json_string(json, "allocator", rss_allocator_name(rss->allocator));
+	json_string(json, "allocator",
+		    rss_allocator_name(rss->allocator)
+			    ?: rss->arenas ? "glibc"
+					   : NULL);
+	json_bool(json, "exact", !rss->torn_arenas && !rss->skipped_arenas);
 	if (rss->has_blocks) {
 		json_unsigned(json, "others_tracked", rss->outside);
 		json_unsigned(json, "others_keep_at_most", rss_others_keep(rss));

@@ -90,6 +90,7 @@ def check_parts(t, program, is_torn):
         raise Failure(f"{facts}: {memory}")
     wanted("arenas", (memory["arenas"], memory["skipped_arenas"]), (facts["arenas"], 0))
     wanted("torn arenas", memory["torn_arenas"], int(is_torn))
+    wanted("exactness", (memory["allocator"], memory["exact"]), ("glibc", not is_torn))
     wanted("kept", memory["kept"], returned + memory["pinned"])
     parts = ("live", "kept", "mapped", "stacks", "files", "shared", "other")
     wanted("sum", sum(memory[part] for part in parts), memory["rss"])

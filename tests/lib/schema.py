@@ -287,6 +287,8 @@ def check_memory(report):
     require(memory["rss"] == sum(memory[part] for part in RSS_PARTS) and
             memory["kept"] == memory["pinned"] + memory["trimmable"] + memory["top"],
             f"parts do not add up: {memory}")
+    require(memory["exact"] == (not memory["torn_arenas"] and not memory["skipped_arenas"]),
+            f"torn or skipped arenas are not exact: {memory}")
     older = memory.get("older")
     for key in ("bytes", "count") if older else ():
         require(older[key] == sum(row[key] for row in older["classes"]),
