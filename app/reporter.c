@@ -368,8 +368,8 @@ static int report_view(struct reporter *reporter, const struct snapshot *snap, u
 static int judge_footprints(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {
 	untraced_growths_deinit(&reporter->untraced);
-	return untraced_growths_init(snap, use != USE_NOTE, reporter->footprint_ranking,
-				     &reporter->untraced);
+	return untraced_growths_init(snap, use != USE_NOTE, &reporter->rss_past,
+				     reporter->footprint_ranking, &reporter->untraced);
 }
 
 /* Remembers resident memory over time; begins anew for each new image of the process. */

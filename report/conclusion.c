@@ -30,15 +30,6 @@ bool conclusion_is_stopped(const struct report *report)
 	return has_stopped;
 }
 
-bool conclusion_untraced_is_pending(const struct report *report)
-{
-	const struct untraced_growths *untraced = &report->untraced;
-
-	return untraced->pending.process &&
-	       (untraced->pending.part != FOOTPRINT_ANONYMOUS || !report->rss_past ||
-		rss_past_kept(report->rss_past) < untraced->pending_bytes / 2);
-}
-
 enum conclusion conclusion_of(const struct report *report)
 {
 	if (report->loss_cnt)
@@ -53,7 +44,7 @@ enum conclusion conclusion_of(const struct report *report)
 	if (conclusion_is_early(report))
 		return CONCLUSION_EARLY;
 	if (report->pending || report->untraced.explained.process ||
-	    conclusion_untraced_is_pending(report))
+	    report->untraced.pending.process)
 		return CONCLUSION_UNKNOWN;
 	return conclusion_has_ended(report) ? CONCLUSION_ENDED : CONCLUSION_CLEAR;
 }

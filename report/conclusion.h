@@ -21,11 +21,6 @@ enum conclusion conclusion_of(const struct report *report);
 bool conclusion_is_early(const struct report *report);
 /* True if all traced processes are stopped, by a signal or by a debugger. */
 bool conclusion_is_stopped(const struct report *report);
-/*
- * True if untraced memory of a process may go on growing, and it is not known to be memory that the
- * allocator keeps.
- */
-bool conclusion_untraced_is_pending(const struct report *report);
 /* Returns the word for a conclusion in JSON, such as "lost". */
 const char *conclusion_name(enum conclusion conclusion);
 /*

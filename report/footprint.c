@@ -166,6 +166,15 @@ static double gained_since(const struct site_history *history, uint64_t since_ns
 	return (double)points[last].bytes - (double)points[first].bytes;
 }
 
+/*
+ * Returns how much of the growth of a part is free memory that the allocator keeps, which is no
+ * leak.
+ */
+static double kept(const struct rss_past *past, enum footprint_part part, uint64_t since_ns)
+{
+	return past && part == FOOTPRINT_ANONYMOUS ? rss_past_kept(past, since_ns) : 0;
+}
+
 /* Returns how much of the growth of a part is due to causes other than an untraced leak. */
 static double explained(const struct snapshot *snap, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
@@ -290,9 +299,9 @@ static bool outranks(enum footprint_part part, double gained, const struct untra
 							      : was_anonymous;
 }
 
-static void judge_pending(const struct snapshot *snap, const struct process *process,
-			  const struct growth *series, enum footprint_part part,
-			  struct untraced_growths *ret)
+static void judge_pending(const struct snapshot *snap, const struct rss_past *past,
+			  const struct process *process, const struct growth *series,
+			  enum footprint_part part, struct untraced_growths *ret)
 {
 	const struct site_history *history = series[part].history;
 	uint64_t now_ns = history->points[history->point_cnt - 1].elapsed_ns;
@@ -300,7 +309,9 @@ static void judge_pending(const struct snapshot *snap, const struct process *pro
 	double for_s = (double)(now_ns - rise.since_ns) / 1e9;
 
 	if (!may_go_on(series, part, &rise) || !outranks(part, rise.gained, ret) ||
-	    explained(snap, series, part, rise.gained, rise.since_ns) >= EXPLAINED * rise.gained)
+	    explained(snap, series, part, rise.gained, rise.since_ns) +
+			    kept(past, part, rise.since_ns) >=
+		    EXPLAINED * rise.gained)
 		return;
 	ret->pending = (struct untraced_growth){
 		.process = process,
@@ -320,16 +331,16 @@ static bool part_stays(enum footprint_part part)
 	       part == FOOTPRINT_UNMAPPED;
 }
 
-static void judge(const struct snapshot *snap, const struct process *process,
-		  const struct growth *series, enum footprint_part part,
-		  struct untraced_growths *ret)
+static void judge(const struct snapshot *snap, const struct rss_past *past,
+		  const struct process *process, const struct growth *series,
+		  enum footprint_part part, struct untraced_growths *ret)
 {
 	const struct site_history *history = series[part].history;
 	const struct trend *trend = &history->trend;
 	uint64_t now_ns = history->points[history->point_cnt - 1].elapsed_ns;
 	uint64_t since_ns = now_ns - trend->since_ns;
 	double gained = gained_since(history, since_ns);
-	double traced = gained_since(series[TRACED].history, since_ns);
+	double traced = gained_since(series[TRACED].history, since_ns), by_traced;
 	struct untraced_growth growth = {
 		.process = process,
 		.part = part,
@@ -341,30 +352,33 @@ static void judge(const struct snapshot *snap, const struct process *process,
 	if (!grows(history, part, gained)) {
 		/* Processes that start grow for a while. */
 		if (snap->run.had_begun && part_stays(part))
-			judge_pending(snap, process, series, part, ret);
+			judge_pending(snap, past, process, series, part, ret);
 		return;
 	}
-	if (explained(snap, series, part, gained, since_ns) < EXPLAINED * gained)
+	by_traced = explained(snap, series, part, gained, since_ns);
+	if (by_traced + kept(past, part, since_ns) < EXPLAINED * gained)
 		ret->items[ret->cnt++] = growth;
-	else if (part == FOOTPRINT_ANONYMOUS && !snap->descriptors.are_traced &&
-		 growth.per_s > ret->explained.per_s)
+	else if (by_traced >= EXPLAINED * gained && part == FOOTPRINT_ANONYMOUS &&
+		 !snap->descriptors.are_traced && growth.per_s > ret->explained.per_s)
 		ret->explained = growth;
 }
 
-static int judge_all(const struct snapshot *snap, const struct series_list *list,
-		     const struct growth *growth, struct untraced_growths *ret)
+static int judge_all(const struct snapshot *snap, const struct rss_past *past,
+		     const struct series_list *list, const struct growth *growth,
+		     struct untraced_growths *ret)
 {
 	ret->items = calloc(list->process_cnt * FOOTPRINT_CNT + 1, sizeof(*ret->items));
 	if (!ret->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->process_cnt; i++)
 		for (size_t part = 0; part < FOOTPRINT_CNT; part++)
-			judge(snap, list->processes[i], &growth[i * SERIES_CNT],
+			judge(snap, past, list->processes[i], &growth[i * SERIES_CNT],
 			      (enum footprint_part)part, ret);
 	return 0;
 }
 
-int untraced_growths_init(const struct snapshot *snap, bool is_reported, struct ranking *ranking,
+int untraced_growths_init(const struct snapshot *snap, bool is_reported,
+			  const struct rss_past *past, struct ranking *ranking,
 			  struct untraced_growths *ret)
 {
 	cleanup_free struct growth *growth = NULL;
@@ -387,7 +401,7 @@ int untraced_growths_init(const struct snapshot *snap, bool is_reported, struct 
 	/* A process without a footprint has ended, so its series do not come back. */
 	ranking__forget_absent(ranking);
 	if (!err && is_reported)
-		err = judge_all(snap, &list, growth, ret);
+		err = judge_all(snap, past, &list, growth, ret);
 	series_list_deinit(&list);
 	return err;
 }

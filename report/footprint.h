@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds growth of a process's footprint that is not explained by traced blocks. The footprint is
- * the set of totals that the kernel keeps for the process. While there is such growth, the message
+ * Finds growth of a process's footprint that is not explained by traced blocks, nor by free memory
+ * that the allocator keeps. The footprint is the set of totals that the kernel keeps for the
+ * process. While there is such growth, the message
  * "nothing seems to leak" would be wrong. Rates are per second.
  */
 #ifndef REPORT_FOOTPRINT_H
 #define REPORT_FOOTPRINT_H
 
 #include "report/ranking.h"
+#include "report/rss.h"
 
 /* Growth of one part of a process's footprint. */
 struct untraced_growth {
@@ -28,8 +30,9 @@ struct untraced_growths {
 	 */
 	struct untraced_growth explained;
 	/*
-	 * The largest growth of a process's memory that traced blocks do not explain and that does
-	 * not count as growth yet, but may go on; of anonymous memory only if there is no other.
+	 * The largest growth of a process's memory that neither traced blocks nor free memory in
+	 * the allocator explain and that does not count as growth yet, but may go on; of anonymous
+	 * memory only if there is no other.
 	 * `per_s` and `traced_per_s` are averages since the part was smallest. If there is none,
 	 * `process` is NULL.
 	 */
@@ -39,9 +42,11 @@ struct untraced_growths {
 
 /*
  * Adds the footprints in a snapshot to `ranking`, which must have no other data, and judges them if
- * is_reported is true. Returns 0 or -ENOMEM; call untraced_growths_deinit() in both cases.
+ * is_reported is true. `past`: resident memory of the process in the snapshot over time; may be
+ * NULL. Returns 0 or -ENOMEM; call untraced_growths_deinit() in both cases.
  */
-int untraced_growths_init(const struct snapshot *snap, bool is_reported, struct ranking *ranking,
+int untraced_growths_init(const struct snapshot *snap, bool is_reported,
+			  const struct rss_past *past, struct ranking *ranking,
 			  struct untraced_growths *ret);
 void untraced_growths_deinit(struct untraced_growths *growths);
 

@@ -76,9 +76,16 @@ static double kept_at(const struct rss_point *point)
 			point->parts[RSS_TOP]);
 }
 
-double rss_past_kept(const struct rss_past *past)
+double rss_past_kept(const struct rss_past *past, uint64_t since_ns)
 {
-	return past->cnt ? kept_at(&past->points[past->cnt - 1]) - kept_at(&past->points[0]) : 0;
+	const struct rss_point *points = past->points;
+	size_t first = past->cnt;
+
+	if (!first)
+		return 0;
+	while (--first && points[first].elapsed_ns > since_ns)
+		;
+	return kept_at(&points[past->cnt - 1]) - kept_at(&points[first]);
 }
 
 struct reach_sum rss_older(const struct rss *rss)

@@ -71,8 +71,11 @@ struct rss_past {
 	size_t cnt;
 };
 
-/* Returns by how much the free memory that glibc keeps has grown since the first point. */
-double rss_past_kept(const struct rss_past *past);
+/*
+ * Returns by how much the free memory that glibc keeps has grown since the latest point at or
+ * before since_ns, or since the first point.
+ */
+double rss_past_kept(const struct rss_past *past, uint64_t since_ns);
 
 void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *rss);
 

@@ -480,7 +480,8 @@ static int json_report(FILE *out, const struct report *report)
 	cost_write_json(&json, &snap->cost);
 	json_unsigned(&json, "undecided",
 		      report->undecided + report->pending + (report->unclear != NULL) +
-			      (report->settling != NULL) + conclusion_untraced_is_pending(report));
+			      (report->settling != NULL) +
+			      (report->untraced.pending.process != NULL));
 	if (report->show_largest)
 		write_largest(&json, report);
 	if (report->show_peak)

@@ -265,7 +265,7 @@ static bool is_explained(const struct report *report)
 	return conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.explained.process &&
 	       !report->pending && !report->unclear && !report->settling && !report->undecided &&
 	       !report->snapshot->core && !conclusion_is_stopped(report) &&
-	       !conclusion_untraced_is_pending(report);
+	       !report->untraced.pending.process;
 }
 
 /* Writes that untraced memory has grown and may go on growing. */
@@ -486,7 +486,7 @@ void verdict_write_notes(const struct text_part *part)
 		write_ended(part);
 	if (is_explained(report))
 		write_explained(part, &report->untraced.explained);
-	if (conclusion_of(report) == CONCLUSION_UNKNOWN && conclusion_untraced_is_pending(report))
+	if (conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.pending.process)
 		write_pending_growth(part);
 }
 

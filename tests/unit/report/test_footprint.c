@@ -19,6 +19,7 @@
 struct story {
 	struct footprint each;
 	uint64_t traced_each;
+	uint64_t kept_each; /* growth of free memory that glibc keeps */
 	enum block_kind kind;
 	uint64_t from, until;
 	uint64_t period;  /* after each period, everything is as at the start; 0 if never */
@@ -48,6 +49,7 @@ static struct untraced_growths after(const struct story *story)
 {
 	struct process process = {.image = 7, .pid = 70};
 	struct untraced_growths growths = {0};
+	struct rss_past past = {0};
 	struct ranking *ranking;
 	uint64_t grown_s;
 
@@ -67,9 +69,11 @@ static struct untraced_growths after(const struct story *story)
 		site.bytes = MIB + grown_s * story->traced_each;
 		for (size_t i = 0; i < FOOTPRINT_CNT; i++)
 			tally.footprint.parts[i] = 10 * MIB + grown_s * story->each.parts[i];
+		tally.rss.parts[RSS_TOP] = MIB + grown_s * story->kept_each;
+		rss_past_add(&past, snap.elapsed_ns, &tally.rss);
 		untraced_growths_deinit(&growths);
-		assert_int_equal(untraced_growths_init(&snap, second % 2 == 0, ranking, &growths),
-				 0);
+		assert_int_equal(
+			untraced_growths_init(&snap, second % 2 == 0, &past, ranking, &growths), 0);
 	}
 	ranking__free(ranking);
 	return growths;
@@ -101,6 +105,14 @@ static void anonymous_memory(void **state)
 	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
 	story.traced_each = MIB / 2 + MIB / 8;
 	assert_nothing(&story);
+	/* Memory that the allocator keeps is no leak, nor is it growth of traced blocks. */
+	story.traced_each = MIB / 4;
+	story.kept_each = MIB / 8;
+	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
+	story.kept_each = MIB / 4;
+	assert_nothing(&story);
+	story.kept_each = 0;
+	story.traced_each = MIB;
 	story.kind = KIND_RESERVE;
 	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
 	story.run.has_size_filters = true;
@@ -120,6 +132,13 @@ static void explained(void **state)
 	assert_non_null(growths.explained.process);
 	assert_true(growths.explained.per_s == MIB);
 	untraced_growths_deinit(&growths);
+	story.traced_each = 0;
+	story.kept_each = MIB;
+	growths = after(&story);
+	assert_int_equal(growths.cnt, 0);
+	assert_null(growths.explained.process);
+	untraced_growths_deinit(&growths);
+	story.kept_each = 0;
 	story.each.parts[FOOTPRINT_ANONYMOUS] = 0;
 	growths = after(&story);
 	assert_null(growths.explained.process);
@@ -195,8 +214,8 @@ static void assert_pending(const struct story *story, bool is_pending)
 }
 
 /*
- * Memory that has grown lately may go on growing. If traced blocks explain the growth, or if it
- * ended long ago, it is not pending.
+ * Memory that has grown lately may go on growing. If traced blocks or the allocator's free memory
+ * explain the growth, or if it ended long ago, it is not pending.
  */
 static void pending(void **state)
 {
@@ -215,6 +234,9 @@ static void pending(void **state)
 	story.traced_each = MIB / 2;
 	assert_pending(&story, false);
 	story.traced_each = 0;
+	story.kept_each = MIB / 2;
+	assert_pending(&story, false);
+	story.kept_each = 0;
 	story.from = 1;
 	story.until = 4;
 	assert_pending(&story, false);
