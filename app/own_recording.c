@@ -9,35 +9,45 @@
 
 #include "base/log.h"
 #include "base/output_file.h"
+#include "base/proc.h"
 #include "screen/screen.h"
 
-struct run_facts run_facts_of(const struct options *opts)
+static bool has_young(const struct options *opts)
+{
+	for (size_t i = 0; i < opts->pid_cnt; i++)
+		if (proc_age_ns(opts->pids[i]) < RUN_YOUNG_NS)
+			return true;
+	return false;
+}
+
+struct run_facts run_facts_now(const struct options *opts)
 {
 	return (struct run_facts){
 		.had_begun = opts->pid_cnt && !opts->follow,
+		.was_young = has_young(opts),
 		.has_size_filters = opts->min_size || opts->max_size != UINT64_MAX,
 	};
 }
 
-unsigned int recording_flags(const struct options *opts)
+unsigned int recording_flags(const struct options *opts, const struct run_facts *facts)
 {
-	struct run_facts run = run_facts_of(opts);
-
-	return (run.had_begun ? RECORDING_HAD_BEGUN : 0) |
-	       (run.has_size_filters ? RECORDING_SIZE_FILTERS : 0) |
+	return (facts->had_begun ? RECORDING_HAD_BEGUN : 0) |
+	       (facts->was_young ? RECORDING_WAS_YOUNG : 0) |
+	       (facts->has_size_filters ? RECORDING_SIZE_FILTERS : 0) |
 	       (opts->show_allocs || opts->by == BY_THREAD ? RECORDING_BLOCKS : 0) |
 	       (opts->combined_only ? 0 : RECORDING_AGES) | (opts->peak ? RECORDING_PEAK : 0) |
 	       (opts->summary ? RECORDING_SUMMARY : 0);
 }
 
-static void begin(struct own_recording *own, const struct options *opts)
+static void begin(struct own_recording *own, const struct options *opts,
+		  const struct run_facts *facts)
 {
 	int err;
 
 	own->name = screen__file_name("mlk");
 	if (!own->name)
 		return;
-	err = recorder__new(own->name, recording_flags(opts), &own->recorder);
+	err = recorder__new(own->name, recording_flags(opts, facts), &own->recorder);
 	if (!err)
 		err = recorder__begin(own->recorder);
 	if (!err) {
@@ -48,7 +58,8 @@ static void begin(struct own_recording *own, const struct options *opts)
 	own_recording_end(own);
 }
 
-void own_recording_toggle(struct own_recording *own, const struct options *opts)
+void own_recording_toggle(struct own_recording *own, const struct options *opts,
+			  const struct run_facts *facts)
 {
 	if (!own->wanted)
 		return;
@@ -59,7 +70,7 @@ void own_recording_toggle(struct own_recording *own, const struct options *opts)
 		log_note("the recording is in %s", own->name);
 		own_recording_end(own);
 	} else {
-		begin(own, opts);
+		begin(own, opts, facts);
 	}
 }
 

@@ -13,17 +13,21 @@ struct own_recording {
 	bool wanted; /* the user has requested a start or stop */
 };
 
-/* Returns what snapshots and recordings keep of the options, since verdicts depend on it. */
-struct run_facts run_facts_of(const struct options *opts);
+/*
+ * Returns the facts about a run that begins now. Snapshots and recordings keep them, since verdicts
+ * depend on them.
+ */
+struct run_facts run_facts_now(const struct options *opts);
 
 /* Returns the content of a recording with these options, as flags (enum recording_flag). */
-unsigned int recording_flags(const struct options *opts);
+unsigned int recording_flags(const struct options *opts, const struct run_facts *facts);
 
 /*
  * Starts or stops the recording if the user has requested it, and logs this. Must be called before
  * each snapshot.
  */
-void own_recording_toggle(struct own_recording *own, const struct options *opts);
+void own_recording_toggle(struct own_recording *own, const struct options *opts,
+			  const struct run_facts *facts);
 /* Adds a snapshot to the recording. After an error the recording ends, but the run goes on. */
 void own_recording_add(struct own_recording *own, const struct snapshot *snap, bool final,
 		       struct symbol_backend *symbols, uint64_t deadline_ns);

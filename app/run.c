@@ -76,6 +76,7 @@
 
 struct run {
 	const struct options *opts;
+	struct run_facts facts;
 	struct source *source;
 	const struct sink *sink;
 	struct output *out;
@@ -273,7 +274,7 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), drain_ns;
 	int err;
 
-	own_recording_toggle(&run->own_recording, run->opts);
+	own_recording_toggle(&run->own_recording, run->opts, &run->facts);
 	if (run->screen)
 		*run->splits_threads = screen__wants_threads(run->screen);
 	final |= ops->ended(run->source);
@@ -294,7 +295,7 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 		log_error("cannot take a snapshot: %s", strerror(-err));
 		return err;
 	}
-	run->snap.run = run_facts_of(run->opts);
+	run->snap.run = run->facts;
 	if (!run->opts->count_by)
 		rss_watch_begin(&run->rss_watch, &run->snap, run->final,
 				request.heaps_before_ns && options_keep_every_block(run->opts));
@@ -564,7 +565,7 @@ static int take_point(struct run *run)
 	if (err)
 		return err;
 	snap.between = true;
-	snap.run = run_facts_of(run->opts);
+	snap.run = run->facts;
 	err = reporter_add(&run->reporter, &snap, request.deadline_ns, false, false);
 	if (!err)
 		err = record(run, &snap, false, request.deadline_ns);
@@ -692,6 +693,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 {
 	struct run run = {
 		.opts = opts,
+		.facts = parts->facts,
 		.rss_watch.from_start = opts->command,
 		.thread = parts->thread,
 		.source = parts->source,

@@ -20,6 +20,7 @@ struct run_result {
 
 /* Objects that a run uses. The caller creates them. */
 struct run_parts {
+	struct run_facts facts;
 	struct source *source;
 	struct output *out;
 	struct metrics_server *server; /* server of --listen; NULL if there is none */

@@ -43,6 +43,7 @@ struct session {
 	const struct options *given;
 	/* Copy of the options, with the changes for --live; keys change it, too. */
 	struct options live;
+	struct run_facts facts;
 	struct output out;
 	struct symbolizer *symbolizer;
 	struct child child;
@@ -176,9 +177,9 @@ static int open_output(struct session *session)
 static int open_recorder(struct session *session)
 {
 	const struct options *opts = session->opts;
-	int err = opts->record
-			  ? recorder__new(opts->record, recording_flags(opts), &session->recorder)
-			  : 0;
+	int err = opts->record ? recorder__new(opts->record, recording_flags(opts, &session->facts),
+					       &session->recorder)
+			       : 0;
 
 	if (err)
 		log_error("cannot write to %s: %s", opts->record, output_file_error(err));
@@ -208,6 +209,7 @@ static int trace(struct session *session)
 {
 	int err = session->opts->live ? screen__new(session->given, &session->screen) : 0;
 
+	session->facts = run_facts_now(session->opts);
 	if (!err)
 		err = open_output(session);
 	if (!err)
@@ -252,10 +254,10 @@ static int trace(struct session *session)
 	if (err)
 		return err;
 	return run_reports(session->opts,
-			   &(struct run_parts){session->source, &session->out, session->server,
-					       session->screen, &session->live.show_allocs,
-					       session->recorder, &session->thread,
-					       &session->prover},
+			   &(struct run_parts){session->facts, session->source, &session->out,
+					       session->server, session->screen,
+					       &session->live.show_allocs, session->recorder,
+					       &session->thread, &session->prover},
 			   &session->result);
 }
 

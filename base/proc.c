@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/number.h"
 
 /* Size of one read, in bytes; larger than most files. */
@@ -177,6 +178,21 @@ uint64_t proc_cpu_ns(pid_t pid)
 		return 0;
 	return (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * NSEC_PER_SEC /
 	       (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+uint64_t proc_age_ns(pid_t pid)
+{
+	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK), ticks, now_ns = clock_ns(CLOCK_BOOTTIME);
+	cleanup_free char *stat = NULL;
+	const char *at;
+
+	if (proc_read(pid, "stat", &stat) || !(at = strrchr(stat, ')')) ||
+	    sscanf(at + 1,
+		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %" SCNu64,
+		   &ticks) != 1)
+		return UINT64_MAX;
+	return now_ns - ticks / hz * NSEC_PER_SEC - ticks % hz * NSEC_PER_SEC / hz;
 }
 
 uint64_t proc_delay_ns(pid_t pid)

@@ -51,6 +51,9 @@ int proc_read(pid_t pid, const char *name, char **ret);
  */
 uint64_t proc_cpu_ns(pid_t pid);
 
+/* Returns the time since a process began, in ns; UINT64_MAX if it cannot be read. */
+uint64_t proc_age_ns(pid_t pid);
+
 /*
  * Returns the total time, in ns, that the main thread of a process was runnable, but waited for a
  * processor; 0 if unknown.

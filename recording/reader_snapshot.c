@@ -136,6 +136,7 @@ static struct run_facts run_facts_from(unsigned int flags)
 {
 	return (struct run_facts){
 		.had_begun = flags & RECORDING_HAD_BEGUN,
+		.was_young = flags & RECORDING_WAS_YOUNG,
 		.has_size_filters = flags & RECORDING_SIZE_FILTERS,
 	};
 }

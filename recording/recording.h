@@ -55,6 +55,7 @@ enum recording_flag {
 	/* Facts of struct run_facts; older recordings have none of them. */
 	RECORDING_HAD_BEGUN = 1 << 4,
 	RECORDING_SIZE_FILTERS = 1 << 5,
+	RECORDING_WAS_YOUNG = 1 << 6,
 };
 
 struct recorder;

@@ -652,12 +652,14 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 static bool is_settling(const struct pools *pools, const struct report *report,
 			const struct report_site *path)
 {
+	const struct run_facts *run = &report->snapshot->run;
+
 	if (!path->objects)
 		return false;
 	if (objects_grow_briefly(path->history) ||
 	    objects_slight_gain(path->history, report->bytes) > 0)
 		return true;
-	return !report->snapshot->run.had_begun &&
+	return (!run->had_begun || run->was_young) &&
 	       process_may_be_starting(path->history,
 				       first_seen_ns(pools, report, path->site->process));
 }

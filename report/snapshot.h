@@ -237,10 +237,14 @@ struct kernel_memory {
 	uint64_t vmalloc;
 };
 
+/* Age up to which a process may still load modules and fill caches, in nanoseconds. */
+#define RUN_YOUNG_NS UINT64_C(20000000000)
+
 /* Facts about the run that made a snapshot, which verdicts depend on. */
 struct run_facts {
 	/* The processes are assumed to have finished their start-up before tracing (-p). */
 	bool had_begun;
+	bool was_young;        /* one of them began less than RUN_YOUNG_NS before tracing */
 	bool has_size_filters; /* blocks are left out because of their size */
 };
 

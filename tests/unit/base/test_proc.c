@@ -166,6 +166,27 @@ static void cpu_time_is_that_of_the_process(void **state)
 	assert_int_equal(proc_cpu_ns(INT_MAX), 0);
 }
 
+/* The kernel rounds the start of a process down to 10 ms. */
+static void age_is_that_of_the_process(void **state)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_BOOTTIME), age_ns;
+	pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	assert_true(child > 0);
+	while (clock_ns(CLOCK_BOOTTIME) < begin_ns + 50000000)
+		;
+	age_ns = proc_age_ns(child);
+	assert_in_range(age_ns, 1, clock_ns(CLOCK_BOOTTIME) - begin_ns + 10000000);
+	assert_true(proc_age_ns(getpid()) >= age_ns);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_true(proc_age_ns(INT_MAX) == UINT64_MAX);
+}
+
 /* Runs on one processor until this process has used cpu_ns. */
 static void spin(const cpu_set_t *one, uint64_t cpu_ns)
 {
@@ -210,6 +231,7 @@ int main(void)
 		cmocka_unit_test(long_files_are_whole),
 		cmocka_unit_test(another_version_is_another_file),
 		cmocka_unit_test(cpu_time_is_that_of_the_process),
+		cmocka_unit_test(age_is_that_of_the_process),
 		cmocka_unit_test(waiting_for_a_processor_is_delay),
 	};
 

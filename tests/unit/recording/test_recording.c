@@ -67,7 +67,8 @@ static void round_trips(void **state)
 {
 	for (unsigned int seed = 1; seed <= 10; seed++) {
 		round_trip(seed, RECORDING_AGES | RECORDING_HAD_BEGUN | RECORDING_SIZE_FILTERS);
-		round_trip(seed, RECORDING_AGES | RECORDING_BLOCKS | RECORDING_HAD_BEGUN);
+		round_trip(seed, RECORDING_AGES | RECORDING_BLOCKS | RECORDING_HAD_BEGUN |
+					 RECORDING_WAS_YOUNG);
 		round_trip(seed, RECORDING_AGES | RECORDING_PEAK | RECORDING_SUMMARY);
 		round_trip(seed, 0);
 	}

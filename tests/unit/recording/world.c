@@ -416,6 +416,7 @@ void world_snapshot(struct world *world, struct snapshot *ret)
 {
 	*ret = (struct snapshot){
 		.run = {.had_begun = world->what & RECORDING_HAD_BEGUN,
+			.was_young = world->what & RECORDING_WAS_YOUNG,
 			.has_size_filters = world->what & RECORDING_SIZE_FILTERS},
 		.wall_ns = (int64_t)world->t0_ns + 12345,
 		.t0_ns = world->t0_ns,
