@@ -226,11 +226,14 @@ static void write_older(FILE *out, const struct rss *rss, const struct rss *firs
 static void write_others(FILE *out, const struct rss *rss, bool is_first)
 {
 	const char *name = rss_allocator_name(rss->allocator);
+	uint64_t untraced = rss_others_keep(rss);
 
 	if (rss->has_blocks && (rss->outside || !rss->arenas)) {
-		fprintf(out, "%s keeps at most ", name ?: "the allocator");
-		write_amount(out, rss_others_keep(rss), "of other anonymous memory: ");
-		write_amount(out, rss->outside, "are in traced blocks\n");
+		if (untraced < rss_total(rss) / SMALL_PART)
+			return;
+		write_amount(out, untraced, "of other anonymous memory is in no traced block: ");
+		fprintf(out, "%s may keep it, or it was allocated before tracing\n",
+			name ?: "the allocator");
 	} else if (name && is_first) {
 		fprintf(out, "what %s keeps is not known: trace the process for an upper bound\n",
 			name);

@@ -90,16 +90,17 @@ static void write_nothing(FILE *out, const struct report *report)
 static void write_headline(const struct text_part *part)
 {
 	const struct report *report = part->report;
+	bool has_target = report->count || report->snapshot->tally_cnt == 1;
 	FILE *out = part->out;
 
 	text_begin_style(part, STYLE_BOLD);
 	text_write_clock(out, report->snapshot->wall_ns);
-	if (report->count) {
+	if (has_target) {
 		fputc(' ', out);
 		text_write_target(out, report);
 	}
 	text_end_style(part);
-	fprintf(out, "%s traced for %" PRIu64 " s: ", report->count ? "," : "",
+	fprintf(out, "%s traced for %" PRIu64 " s: ", has_target ? "," : "",
 		report->snapshot->elapsed_ns / NSEC_PER_SEC);
 	if (!report->count) {
 		write_nothing(out, report);

@@ -107,7 +107,7 @@ static const struct {
 	[FOOTPRINT_CHILDREN] = {"the number of child processes", "-f traces them"},
 	[FOOTPRINT_ZOMBIES] = {"the number of ended child processes (zombies)",
 			       "the process does not wait for them"},
-	[FOOTPRINT_UNMAPPED] = {"open shared memory (memfd, /dev/shm, System V)",
+	[FOOTPRINT_UNMAPPED] = {"open shared memory (memfd, tmpfs, System V)",
 				"-K --movable shows who allocates it"},
 };
 
@@ -456,10 +456,12 @@ static bool has_sentence(const struct text_part *part)
 void verdict_write_notes(const struct text_part *part)
 {
 	const struct report *report = part->report;
-	bool is_written =
-		!report->unclear ||
-		(report->settling && report->settling->objects == report->unclear->objects);
-	bool settles = report->settling;
+	bool same_objects = report->unclear && report->settling &&
+			    report->settling->objects == report->unclear->objects;
+	/* Write one line about the same objects: that on the pool, not on a small part of them. */
+	bool is_written = !report->unclear ||
+			  (same_objects && report->settling->site == &report->unclear->sum);
+	bool settles = report->settling && (is_written || !same_objects);
 	struct named named = named_suspects(report);
 
 	for (size_t i = 0; i < report->suspect_cnt; i++) {

@@ -535,6 +535,42 @@ static void settling(void **state)
 	}
 }
 
+/* The line on a pool is not left out for a small part of the same objects, but for the pool itself.
+ */
+static void part_of_pool(void **state)
+{
+	static const struct runtime_objects objects = {.words = "JavaScript objects"};
+	static const struct pool pool = {.objects = &objects, .step_bytes = 1 << 20};
+	static const struct site part;
+	const struct snapshot snap = {0};
+	struct site_history history = {.trend = {.since_ns = 9000000000, .bytes_per_s = 100}};
+	struct report_site path = {.site = &part, .history = &history, .objects = &objects};
+	const struct report report = {.snapshot = &snap,
+				      .bytes = 1 << 20,
+				      .judged = 2,
+				      .sites_total = 2,
+				      .unclear = &pool,
+				      .settling = &path};
+
+	(void)state;
+	for (int is_pool = 0; is_pool < 2; is_pool++) {
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		path.site = is_pool ? &pool.sum : &part;
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		fclose(out);
+		assert_string_equal(strchr(text, ' ') + 1,
+				    is_pool ? "not known yet whether JavaScript objects grow: "
+					      "they have grown for only 9 s\n"
+					    : "not known yet whether JavaScript objects grow: "
+					      "they have taken memory in steps of 1.0 MiB\n");
+	}
+}
+
 /* No all-clear while a further step of growth may come. */
 static void pending(void **state)
 {
@@ -567,6 +603,7 @@ int main(void)
 		cmocka_unit_test(chunk_pool),
 		cmocka_unit_test(part_of_a_pool),
 		cmocka_unit_test(settling),
+		cmocka_unit_test(part_of_pool),
 		cmocka_unit_test(pending),
 		cmocka_unit_test(more_sites),
 		cmocka_unit_test(instances),
