@@ -241,7 +241,8 @@ static int take_functions(void *arg, struct message *answer)
 	struct file_functions functions = {.surplus_cnt = message_get_u64(&cursor)};
 	int err;
 
-	if (cursor.bad || status > 4095)
+	functions.indirect = message_get_u32(&cursor);
+	if (cursor.bad || status > 4095 || functions.indirect > question->wanted->cnt)
 		return -EPROTO;
 	question->status = -(int)status;
 	if (status)

@@ -146,7 +146,10 @@ static int search_file(struct attach_state *state, const struct module *module,
 		state->err = err;
 	if (err)
 		log_failed(state, module, err);
-	else if (ret->surplus_cnt)
+	if (!err && ret->indirect)
+		log_note("%s chooses allocator functions at run time (IFUNC): %s is not probed",
+			 module->path, wanted->items[ret->indirect - 1].name);
+	if (!err && ret->surplus_cnt)
 		log_note("%s has too many definitions of allocator functions: %llu of them %s not "
 			 "probed",
 			 module->path, (unsigned long long)ret->surplus_cnt,

@@ -41,6 +41,7 @@ struct symbol_search {
 	size_t found_cap;
 	size_t before_cap;
 	uint64_t surplus_cnt;
+	uint32_t indirect; /* as in struct elf_functions */
 	size_t *by_offset; /* indexes into `found`, sorted by file offset */
 	const char *name;  /* name of the wanted symbol */
 	GElf_Sym symbol;
@@ -171,17 +172,22 @@ static int match_symbol(struct symbol_search *search, const char *name, const GE
 		.room = UINT64_MAX,
 	};
 
-	if (!find_name(search, name, &function.name) || !is_meant(search, &function) ||
-	    !locate(search, sym->st_value, &function))
+	if (!find_name(search, name, &function.name) || !is_meant(search, &function))
+		return 0;
+	if (GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC)
+		search->indirect = function.name + 1;
+	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || !locate(search, sym->st_value, &function))
 		return 0;
 	return add_found(search, &function);
 }
 
 static int match_name(struct symbol_search *search, const GElf_Shdr *shdr, const GElf_Sym *sym)
 {
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	const char *name;
 
-	if (GELF_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF || !sym->st_value)
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || sym->st_shndx == SHN_UNDEF ||
+	    !sym->st_value)
 		return 0;
 	name = elf_strptr(search->elf, shdr->sh_link, sym->st_name);
 	return name ? match_symbol(search, name, sym, shdr->sh_type == SHT_DYNSYM) : 0;
@@ -347,7 +353,8 @@ int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *
 	if (err)
 		free(search.found);
 	else
-		*ret = (struct elf_functions){search.found, search.found_cnt, search.surplus_cnt};
+		*ret = (struct elf_functions){search.found, search.found_cnt, search.surplus_cnt,
+					      search.indirect};
 	return err;
 }
 

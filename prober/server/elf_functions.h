@@ -27,6 +27,11 @@ struct elf_functions {
 	struct elf_function *items; /* functions found, allocated with malloc() */
 	size_t cnt;
 	uint64_t surplus_cnt; /* number of definitions left out because of the limits per file */
+	/*
+	 * Number in wanted_functions, plus 1, of a function that is chosen at run time (IFUNC) and
+	 * is therefore not among the items; 0 if there is none.
+	 */
+	uint32_t indirect;
 };
 
 /*

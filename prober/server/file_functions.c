@@ -117,6 +117,7 @@ static int find_all(struct work *work)
 		return -ENOMEM;
 	functions->cnt = work->symbols.cnt;
 	functions->surplus_cnt = work->symbols.surplus_cnt;
+	functions->indirect = work->symbols.indirect;
 	for (size_t i = 0; i < functions->cnt; i++)
 		functions->items[i] = (struct found_function){
 			.name = work->symbols.items[i].name,

@@ -9,6 +9,7 @@ struct file_functions {
 	struct found_function *items; /* functions found, exported ones first */
 	size_t cnt;
 	uint64_t surplus_cnt; /* number of definitions left out because of the limits per file */
+	uint32_t indirect;    /* as in struct elf_functions */
 };
 
 /*

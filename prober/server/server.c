@@ -88,6 +88,7 @@ static int handle_functions(struct message_cursor *cursor, int fd, struct messag
 	err = file_functions_init(fd, machine, &wanted, &functions);
 	message_put_u32(reply, (uint32_t)-err);
 	message_put_u64(reply, functions.surplus_cnt);
+	message_put_u32(reply, functions.indirect);
 	message_put_u32(reply, (uint32_t)functions.cnt);
 	for (size_t i = 0; i < functions.cnt; i++)
 		put_function(reply, &functions.items[i]);

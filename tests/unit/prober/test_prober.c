@@ -96,11 +96,14 @@ static int ask_false(void **state, struct file_functions *ret)
 	return err;
 }
 
+static uint32_t indirect = 3;
+
 static void put_head(uint32_t status, uint32_t cnt)
 {
 	message_reset(&false_answer);
 	message_put_u32(&false_answer, status);
 	message_put_u64(&false_answer, 5);
+	message_put_u32(&false_answer, indirect);
 	message_put_u32(&false_answer, cnt);
 }
 
@@ -143,6 +146,7 @@ static void assert_taken(void **state, const struct found_function *function)
 	assert_int_equal(ask_false(state, &functions), 0);
 	assert_int_equal(functions.cnt, 1);
 	assert_int_equal(functions.surplus_cnt, 5);
+	assert_int_equal(functions.indirect, 3);
 	assert_int_equal(functions.items[0].offset, function->offset);
 	assert_int_equal(functions.items[0].place.offset, function->place.offset);
 	assert_int_equal(functions.items[0].return_cnt, function->return_cnt);
@@ -194,6 +198,10 @@ static void names_of_nobody(void **state)
 	assert_refused(state, &function);
 	function.through = UINT32_MAX;
 	assert_refused(state, &function);
+	function = honest();
+	indirect = 4;
+	assert_refused(state, &function);
+	indirect = 3;
 }
 
 /*

@@ -101,6 +101,26 @@ static void test_libc(void **state)
 	close(fd);
 }
 
+/* A function that is chosen at run time has no address in the file. */
+static void test_indirect(void **state)
+{
+	static const char *const names[] = {"munmap", "strlen"};
+	struct elf_functions found;
+	uintptr_t base;
+	int fd = open(libc_path(&base), O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(find(fd, names, 1, SCOPE_EXPORTED, &found), 0);
+	assert_int_equal(found.indirect, 0);
+	free(found.items);
+	assert_int_equal(find(fd, names, 2, SCOPE_EXPORTED, &found), 0);
+	assert_int_equal(found.cnt, 1);
+	assert_int_equal(found.items[0].name, 0);
+	assert_int_equal(found.indirect, 2);
+	free(found.items);
+	close(fd);
+}
+
 static void test_symtab(void **state)
 {
 	static const char *const names[] = {"only_in_symtab"};
@@ -205,9 +225,9 @@ static void test_truncated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_libc),      cmocka_unit_test(test_symtab),
-		cmocka_unit_test(test_not_elf),   cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_libc),    cmocka_unit_test(test_indirect),
+		cmocka_unit_test(test_symtab),  cmocka_unit_test(test_not_elf),
+		cmocka_unit_test(test_damaged), cmocka_unit_test(test_truncated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
