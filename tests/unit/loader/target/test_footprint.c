@@ -2,6 +2,8 @@
 /* Tests which processes count as stopped, and which shared memory they hold. */
 #include "loader/target/footprint.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/shm.h>
@@ -118,12 +121,54 @@ static void shared_memory_that_is_not_mapped(void **state)
 	assert_int_equal(shared_files_bytes(getpid()), before);
 }
 
+/*
+ * Returns 0 if a file on tmpfs counts as long as it is open for writing, 77 if tmpfs cannot be
+ * mounted, and 1 otherwise.
+ */
+static int write_to_tmpfs(void)
+{
+	static char bytes[SHARED_BYTES] = {1};
+	uint64_t before = shared_files_bytes(getpid());
+	bool is_counted, is_left_out;
+	int fd, reader;
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("test", "/tmp", "tmpfs", 0, NULL))
+		return 77;
+	fd = open("/tmp/log", O_WRONLY | O_CREAT, 0600);
+	reader = open("/tmp/log", O_RDONLY);
+	if (reader < 0 || write(fd, bytes, SHARED_BYTES) != SHARED_BYTES)
+		return 1;
+	is_counted = shared_files_bytes(getpid()) == before + SHARED_BYTES;
+	close(fd);
+	is_left_out = shared_files_bytes(getpid()) == before;
+	close(reader);
+	return !is_counted || !is_left_out;
+}
+
+static void file_on_tmpfs(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(write_to_tmpfs());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77) {
+		print_message("skipped: tmpfs may not be mounted\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stopped_by_a_signal),
 		cmocka_unit_test(stopped_by_memleak),
 		cmocka_unit_test(shared_memory_that_is_not_mapped),
+		cmocka_unit_test(file_on_tmpfs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
