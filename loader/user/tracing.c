@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/proc.h"
 #include "base/signals.h"
 #include "loader/probes/allocators.h"
 #include "loader/tables/tracker_walk.h"
@@ -138,6 +139,22 @@ static pid_t *given_pids(const struct process_table *table, size_t *ret_cnt)
 	return pids;
 }
 
+/* Drops the members that run in the memory of a traced process, and so are traced with it. */
+static size_t drop_sharers(const pid_t *pids, size_t pid_cnt, struct member *members, size_t cnt)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < cnt; i++) {
+		bool shares = false;
+
+		for (size_t j = 0; !shares && j < pid_cnt; j++)
+			shares = proc_share_memory(pids[j], members[i].pid);
+		if (!shares)
+			members[kept++] = members[i];
+	}
+	return kept;
+}
+
 /*
  * Logs how many descendants of the processes given by -p are running, and whether they are traced.
  */
@@ -153,7 +170,10 @@ static void describe_descendants(const struct process_set *set)
 			log_note("tracing %zu running descendant%s, too", cnt, cnt == 1 ? "" : "s");
 		return;
 	}
-	if (!given || target_filter_find_descendants(given, given_cnt, &members, &cnt) || !cnt)
+	if (!given || target_filter_find_descendants(given, given_cnt, &members, &cnt))
+		return;
+	cnt = drop_sharers(given, given_cnt, members, cnt);
+	if (!cnt)
 		return;
 	log_note("%zu descendant%s of the traced process%s %s running and not traced: use -f to "
 		 "trace %s",
