@@ -253,17 +253,18 @@ static void count_put(struct account *account, uint64_t addr, uint64_t block, ui
 }
 
 /*
- * Returns the birth of a block that is allocated now. The kernel's tick can be late, on virtual
- * machines by many ticks, but a block from after a fork must not seem to be older than the fork.
+ * Returns the birth of a block that is allocated in this epoch. The kernel's tick can be late, on
+ * virtual machines by many ticks, but a block must not seem to be older than its epoch, which may
+ * have begun at a fork.
  */
-static inline uint64_t birth_now(const struct account *account, uint32_t modes)
+static inline uint64_t birth_in(const struct account *account, uint32_t epoch, uint32_t modes)
 {
-	uint64_t birth = ACCOUNT_BIRTH(system_coarse_ns()), fork;
+	uint64_t birth = ACCOUNT_BIRTH(system_coarse_ns()), least;
 
 	if (!unlikely(modes & ACCOUNT_FORKED))
 		return birth;
-	fork = ACCOUNT_BIRTH(__atomic_load_n(&account->last_fork_ns, __ATOMIC_RELAXED));
-	return birth > fork ? birth : fork;
+	least = ACCOUNT_BIRTH(__atomic_load_n(epoch_ns(account, epoch), __ATOMIC_ACQUIRE));
+	return birth > least ? birth : least;
 }
 
 /*
@@ -277,7 +278,7 @@ static ALWAYS_INLINE void note_after(void *addr, size_t size, enum account_call 
 	struct account *account = open_account();
 	uint64_t kept = size, birth;
 	struct account_cell cell;
-	uint32_t stack, modes;
+	uint32_t stack, modes, epoch;
 
 	if (!account)
 		return;
@@ -297,13 +298,13 @@ static ALWAYS_INLINE void note_after(void *addr, size_t size, enum account_call 
 		lose(account, ACCOUNT_LOST_SIZE);
 	}
 	stack = stacks_find(account, caller);
+	epoch = __atomic_load_n(&account->epoch, __ATOMIC_ACQUIRE);
 	if (before && before->life && ACCOUNT_CELL_STACK(before->block) == stack &&
 	    !(modes & ACCOUNT_FORKED))
 		birth = before->life >> ACCOUNT_BIRTH_SHIFT;
 	else
-		birth = birth_now(account, modes);
-	cell.life = ACCOUNT_LIFE(birth, __atomic_load_n(&account->epoch, __ATOMIC_RELAXED),
-				 (uint64_t)self.number);
+		birth = birth_in(account, epoch, modes);
+	cell.life = ACCOUNT_LIFE(birth, epoch, (uint64_t)self.number);
 	cell.block = ACCOUNT_CELL(stack, kept, cells_position((uint64_t)addr));
 	if (unlikely(modes)) {
 		cell.life |= modes & ACCOUNT_SAMPLES ? ACCOUNT_LIFE_SAMPLE : 0;

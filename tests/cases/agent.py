@@ -647,7 +647,7 @@ static void be_child(int number)
 	_exit(0);
 }
 #ifdef LATE_TICK
-/* Replaces clock_gettime() for the agent, which uses that of the vDSO if it finds one. */
+/* Replaces clock_gettime() for the agent, which prefers the vDSO's clock_gettime(). */
 void *dlopen(const char *file, int mode) { return NULL; }
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
