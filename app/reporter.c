@@ -381,9 +381,8 @@ static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 
 		if (!rss_total(&tally->rss))
 			continue;
-		if (tally->process->image != reporter->first_rss_image)
-			reporter->rss_past.cnt = 0;
-		rss_past_add(&reporter->rss_past, snap->elapsed_ns, &tally->rss);
+		rss_past_add(&reporter->rss_past, tally->process->image, snap->elapsed_ns,
+			     &tally->rss);
 		if (tally->process->image == reporter->first_rss_image)
 			continue;
 		reporter->first_rss = tally->rss;

@@ -48,7 +48,7 @@ struct reporter {
 	struct untraced_growths untraced; /* untraced growth up to the most recent snapshot */
 	struct rss first_rss; /* first known resident memory of the current process image */
 	uint32_t first_rss_image;
-	struct rss_past rss_past;   /* resident memory of the process image first_rss_image */
+	struct rss_past rss_past;
 	bool rss_is_first;          /* first_rss is from the current snapshot */
 	uint64_t baseline_ns;       /* baseline of the previous snapshot */
 	uint64_t last_ns;           /* elapsed_ns of the previous snapshot */

@@ -170,9 +170,13 @@ static double gained_since(const struct site_history *history, uint64_t since_ns
  * Returns how much of the growth of a part is free memory that the allocator keeps, which is no
  * leak.
  */
-static double kept(const struct rss_past *past, enum footprint_part part, uint64_t since_ns)
+static double kept(const struct rss_past *past, const struct process *process,
+		   enum footprint_part part, enum rss_kept which, uint64_t since_ns,
+		   uint64_t now_ns)
 {
-	return past && part == FOOTPRINT_ANONYMOUS ? rss_past_kept(past, since_ns) : 0;
+	if (!past || past->image != process->image || part != FOOTPRINT_ANONYMOUS)
+		return 0;
+	return rss_past_kept(past, which, since_ns, now_ns);
 }
 
 /* Returns how much of the growth of a part is due to causes other than an untraced leak. */
@@ -310,7 +314,7 @@ static void judge_pending(const struct snapshot *snap, const struct rss_past *pa
 
 	if (!may_go_on(series, part, &rise) || !outranks(part, rise.gained, ret) ||
 	    explained(snap, series, part, rise.gained, rise.since_ns) +
-			    kept(past, part, rise.since_ns) >=
+			    kept(past, process, part, RSS_KEPT_ALL, rise.since_ns, now_ns) >=
 		    EXPLAINED * rise.gained)
 		return;
 	ret->pending = (struct untraced_growth){
@@ -340,7 +344,8 @@ static void judge(const struct snapshot *snap, const struct rss_past *past,
 	uint64_t now_ns = history->points[history->point_cnt - 1].elapsed_ns;
 	uint64_t since_ns = now_ns - trend->since_ns;
 	double gained = gained_since(history, since_ns);
-	double traced = gained_since(series[TRACED].history, since_ns), by_traced;
+	double traced = gained_since(series[TRACED].history, since_ns);
+	double by_traced, returnable;
 	struct untraced_growth growth = {
 		.process = process,
 		.part = part,
@@ -356,10 +361,13 @@ static void judge(const struct snapshot *snap, const struct rss_past *past,
 		return;
 	}
 	by_traced = explained(snap, series, part, gained, since_ns);
-	if (by_traced + kept(past, part, since_ns) < EXPLAINED * gained)
+	/* Pinned memory that grows without end is a fault, although it is no leak. */
+	returnable = kept(past, process, part, RSS_KEPT_RETURNABLE, since_ns, now_ns);
+	if (by_traced + returnable < EXPLAINED * gained)
 		ret->items[ret->cnt++] = growth;
-	else if (by_traced >= EXPLAINED * gained && part == FOOTPRINT_ANONYMOUS &&
-		 !snap->descriptors.are_traced && growth.per_s > ret->explained.per_s)
+	else if ((by_traced >= EXPLAINED * gained || returnable < EXPLAINED * gained) &&
+		 part == FOOTPRINT_ANONYMOUS && !snap->descriptors.are_traced &&
+		 growth.per_s > ret->explained.per_s)
 		ret->explained = growth;
 }
 

@@ -2,8 +2,8 @@
 /*
  * Finds growth of a process's footprint that is not explained by traced blocks, nor by free memory
  * that the allocator keeps. The footprint is the set of totals that the kernel keeps for the
- * process. While there is such growth, the message
- * "nothing seems to leak" would be wrong. Rates are per second.
+ * process. While there is such growth, the message "nothing seems to leak" would be wrong. Rates
+ * are per second.
  */
 #ifndef REPORT_FOOTPRINT_H
 #define REPORT_FOOTPRINT_H

@@ -2,6 +2,7 @@
 /* Computes sums of the parts of resident memory, and names the parts. */
 #include "report/rss.h"
 
+#include <math.h>
 #include <string.h>
 
 #define GROWTH_MIN (1ULL << 20)
@@ -56,10 +57,13 @@ uint64_t rss_others_keep(const struct rss *rss)
 	return rss->parts[RSS_MAPPED] > rss->outside ? rss->parts[RSS_MAPPED] - rss->outside : 0;
 }
 
-void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *rss)
+void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns, const struct rss *rss)
 {
 	struct rss_point *point;
 
+	if (image != past->image)
+		past->cnt = 0;
+	past->image = image;
 	if (past->cnt == RSS_POINTS) {
 		past->cnt /= 2;
 		for (size_t i = 0; i < past->cnt; i++)
@@ -70,22 +74,32 @@ void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *
 	memcpy(point->parts, rss->parts, sizeof(point->parts));
 }
 
-static double kept_at(const struct rss_point *point)
+static double kept_at(const struct rss_point *point, enum rss_kept which)
 {
-	return (double)(point->parts[RSS_PINNED] + point->parts[RSS_TRIMMABLE] +
-			point->parts[RSS_TOP]);
+	uint64_t kept = point->parts[RSS_TRIMMABLE] + point->parts[RSS_TOP];
+
+	return (double)(kept + (which == RSS_KEPT_ALL ? point->parts[RSS_PINNED] : 0));
 }
 
-double rss_past_kept(const struct rss_past *past, uint64_t since_ns)
+double rss_past_kept(const struct rss_past *past, enum rss_kept which, uint64_t since_ns,
+		     uint64_t now_ns)
 {
 	const struct rss_point *points = past->points;
-	size_t first = past->cnt;
+	size_t first = 0, last;
+	double before;
 
-	if (!first)
+	if (!past->cnt)
 		return 0;
-	while (--first && points[first].elapsed_ns > since_ns)
-		;
-	return kept_at(&points[past->cnt - 1]) - kept_at(&points[first]);
+	last = past->cnt - 1;
+	if (points[last].elapsed_ns < since_ns + (now_ns - since_ns) / 2)
+		return 0;
+	while (first < last && points[first + 1].elapsed_ns <= since_ns)
+		first++;
+	/* The value at since_ns lies between two points: assume the larger. */
+	before = kept_at(&points[first], which);
+	if (first < last && points[first].elapsed_ns < since_ns)
+		before = fmax(before, kept_at(&points[first + 1], which));
+	return fmax(kept_at(&points[last], which) - before, 0);
 }
 
 struct reach_sum rss_older(const struct rss *rss)

@@ -64,6 +64,7 @@ struct rss_pinners {
 #define RSS_POINTS 128
 
 struct rss_past {
+	uint32_t image; /* the process image whose memory it is */
 	struct rss_point {
 		uint64_t elapsed_ns; /* time since tracing began */
 		uint64_t parts[RSS_PART_CNT];
@@ -71,13 +72,23 @@ struct rss_past {
 	size_t cnt;
 };
 
-/*
- * Returns by how much the free memory that glibc keeps has grown since the latest point at or
- * before since_ns, or since the first point.
- */
-double rss_past_kept(const struct rss_past *past, uint64_t since_ns);
+/* Free memory that glibc keeps. */
+enum rss_kept {
+	RSS_KEPT_RETURNABLE, /* trimmable memory and the ends of heaps */
+	RSS_KEPT_ALL,        /* memory that is pinned below live blocks as well */
+};
 
-void rss_past_add(struct rss_past *past, uint64_t elapsed_ns, const struct rss *rss);
+/*
+ * Returns the growth of free memory that glibc keeps, from since_ns to now_ns (times since tracing
+ * began). Returns 0 if it has not grown, or if the latest point is from the first half of this
+ * time.
+ */
+double rss_past_kept(const struct rss_past *past, enum rss_kept which, uint64_t since_ns,
+		     uint64_t now_ns);
+
+/* Adds a point. Begins anew if the image is not that of the earlier points. */
+void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns,
+		  const struct rss *rss);
 
 struct reach_sum rss_older(const struct rss *rss);
 

@@ -19,7 +19,9 @@
 struct story {
 	struct footprint each;
 	uint64_t traced_each;
-	uint64_t kept_each; /* growth of free memory that glibc keeps */
+	uint64_t kept_each;   /* growth of free memory that glibc can return */
+	uint64_t pinned_each; /* growth of free memory that is pinned */
+	uint32_t rss_image; /* image whose resident memory is known; 7, that of the process, if 0 */
 	enum block_kind kind;
 	uint64_t from, until;
 	uint64_t period;  /* after each period, everything is as at the start; 0 if never */
@@ -70,7 +72,8 @@ static struct untraced_growths after(const struct story *story)
 		for (size_t i = 0; i < FOOTPRINT_CNT; i++)
 			tally.footprint.parts[i] = 10 * MIB + grown_s * story->each.parts[i];
 		tally.rss.parts[RSS_TOP] = MIB + grown_s * story->kept_each;
-		rss_past_add(&past, snap.elapsed_ns, &tally.rss);
+		tally.rss.parts[RSS_PINNED] = grown_s * story->pinned_each;
+		rss_past_add(&past, story->rss_image ?: 7, snap.elapsed_ns, &tally.rss);
 		untraced_growths_deinit(&growths);
 		assert_int_equal(
 			untraced_growths_init(&snap, second % 2 == 0, &past, ranking, &growths), 0);
@@ -111,7 +114,13 @@ static void anonymous_memory(void **state)
 	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
 	story.kept_each = MIB / 4;
 	assert_nothing(&story);
+	story.rss_image = 8;
+	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
+	story.rss_image = 0;
 	story.kept_each = 0;
+	story.pinned_each = MIB / 2;
+	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
+	story.pinned_each = 0;
 	story.traced_each = MIB;
 	story.kind = KIND_RESERVE;
 	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
@@ -131,6 +140,13 @@ static void explained(void **state)
 	assert_int_equal(growths.cnt, 0);
 	assert_non_null(growths.explained.process);
 	assert_true(growths.explained.per_s == MIB);
+	untraced_growths_deinit(&growths);
+	/* Memory that glibc can return is no growth; together with traced blocks, it may be. */
+	story.traced_each = MIB / 4;
+	story.kept_each = MIB / 4;
+	growths = after(&story);
+	assert_int_equal(growths.cnt, 0);
+	assert_non_null(growths.explained.process);
 	untraced_growths_deinit(&growths);
 	story.traced_each = 0;
 	story.kept_each = MIB;
@@ -325,15 +341,49 @@ static void trifles(void **state)
 	assert_nothing(&story);
 }
 
+static struct rss_past past_of(const uint64_t *kept, size_t cnt)
+{
+	struct rss_past past = {0};
+
+	for (size_t i = 0; i < cnt; i++)
+		rss_past_add(&past, 7, 10 * i, &(struct rss){.parts = {[RSS_TOP] = kept[i]}});
+	return past;
+}
+
+/* Between two points, the larger is assumed. Points that are too old say nothing. */
+static void kept_since(void **state)
+{
+	static const uint64_t rises[] = {100, 500, 600}, falls[] = {500, 100, 600, 550};
+	struct rss_past past = past_of(rises, 3);
+
+	(void)state;
+	assert_true(rss_past_kept(&past, RSS_KEPT_ALL, 0, 20) == 500);
+	assert_true(rss_past_kept(&past, RSS_KEPT_ALL, 5, 20) == 100);
+	assert_true(rss_past_kept(&past, RSS_KEPT_ALL, 10, 30) == 100);
+	assert_true(rss_past_kept(&past, RSS_KEPT_ALL, 10, 32) == 0);
+	past = past_of(falls, 4);
+	assert_true(rss_past_kept(&past, RSS_KEPT_ALL, 5, 30) == 50);
+	assert_true(rss_past_kept(&past, RSS_KEPT_ALL, 20, 30) == 0);
+	past = past_of(falls, 0);
+	assert_true(rss_past_kept(&past, RSS_KEPT_ALL, 0, 30) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(anonymous_memory), cmocka_unit_test(explained),
-		cmocka_unit_test(shared_memory),    cmocka_unit_test(huge_pages),
-		cmocka_unit_test(pieces),           cmocka_unit_test(traced_descriptors),
-		cmocka_unit_test(trifles),          cmocka_unit_test(pending),
-		cmocka_unit_test(no_rise),          cmocka_unit_test(slight_rise),
-		cmocka_unit_test(parts_of_rises),   cmocka_unit_test(unmapped_memory),
+		cmocka_unit_test(kept_since),
+		cmocka_unit_test(anonymous_memory),
+		cmocka_unit_test(explained),
+		cmocka_unit_test(shared_memory),
+		cmocka_unit_test(huge_pages),
+		cmocka_unit_test(pieces),
+		cmocka_unit_test(traced_descriptors),
+		cmocka_unit_test(trifles),
+		cmocka_unit_test(pending),
+		cmocka_unit_test(no_rise),
+		cmocka_unit_test(slight_rise),
+		cmocka_unit_test(parts_of_rises),
+		cmocka_unit_test(unmapped_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
