@@ -256,7 +256,7 @@ static const char *interpreter_at(const struct report_site *shown)
 	if (!is_of_script(&blamed) ||
 	    code_owner(NULL, &shown->program, blamed.location, blamed.frame) != CODE_OF_PROGRAM)
 		return NULL;
-	for (size_t i = 0; i < shown->site->frame_cnt; i++) {
+	for (size_t i = shown->blamed.frame + 1; i < shown->site->frame_cnt; i++) {
 		const struct sym_location *location = shown->locations[i];
 
 		if (location && location->module && interpreter_of(location->module))

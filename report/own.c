@@ -147,12 +147,24 @@ static bool is_named_own(const struct options *opts, const char *path)
 	return false;
 }
 
+/* True if a path has a folder such as "/lib/python3.11/", and none of packages. */
+static bool is_in_standard_library(const char *path)
+{
+	const char *version = strstr(path, "/lib/python"), *minor;
+
+	if (!version)
+		return false;
+	version += strlen("/lib/python");
+	minor = version + strspn(version, "0123456789");
+	return minor > version && *minor == '.' && !has_part(path, "site-packages") &&
+	       !has_part(path, "dist-packages");
+}
+
 bool script_is_of_language(const char *path)
 {
 	/* CPython 3.13 calls a constructor through code of its own with "__init__" as its path. */
 	return BEGINS(path, built_in_scripts) || !strcmp(path, "__init__") ||
-	       (strstr(path, "/lib/python") && !has_part(path, "site-packages") &&
-		!has_part(path, "dist-packages"));
+	       is_in_standard_library(path);
 }
 
 static enum code_owner script_owner(const struct options *opts, const char *symbol)
@@ -168,7 +180,7 @@ static enum code_owner script_owner(const struct options *opts, const char *symb
 	if (opts && opts->own_cnt)
 		return is_named_own(opts, script.path) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
 	return BEGINS(script.path, language_folders) || script_is_of_language(script.path) ||
-			       is_of_package(script.path)
+			       strstr(script.path, "/lib/python") || is_of_package(script.path)
 		       ? CODE_OF_LIBRARY
 		       : CODE_OF_PROGRAM;
 }

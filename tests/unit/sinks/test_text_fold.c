@@ -32,6 +32,7 @@
 #define PYTHON "/usr/bin/python3.11"
 #define STANDARD "/usr/lib/python3.11/"
 #define PACKAGES "/usr/lib/python3/dist-packages/"
+#define OWN "/opt/shop/lib/python/"
 #define SCRIPT(name, path) OF("[jit]", "py::" name ":" path)
 
 #define ROOM 24
@@ -112,8 +113,9 @@ static const struct stack stacks[] = {
 		       SCRIPT("remember", "/srv/app/leaky.py"), SCRIPT("run", STANDARD "queue.py"),
 		       OF(PYTHON, "b"), SCRIPT("loop", STANDARD "threading.py"),
 		       SCRIPT("handle", PACKAGES "flask/app.py"), OF(PYTHON, "c"),
-		       SCRIPT("_find", "<frozen importlib>"), SCRIPT("serve", "/srv/app/web.py")},
-	 .cnt = 10,
+		       SCRIPT("_find", "<frozen importlib>"), SCRIPT("route", OWN "shop/route.py"),
+		       SCRIPT("find", OWN "shop/route.py"), SCRIPT("serve", "/srv/app/web.py")},
+	 .cnt = 12,
 	 .blamed = {.frame = 2},
 	 .expected = "    a [python3.11]\n"
 		     "    dumps json/__init__.py\n"
@@ -121,6 +123,8 @@ static const struct stack stacks[] = {
 		     "    … 3 frames of python3.11\n"
 		     "    handle flask/app.py\n"
 		     "    … 2 frames of python3.11\n"
+		     "    route shop/route.py\n"
+		     "    find shop/route.py\n"
 		     "    serve app/web.py\n"},
 	/* The standard library itself is blamed: its callers say more than the function itself. */
 	{.locations = {OF(PYTHON, "a"), SCRIPT("put", STANDARD "queue.py"),
