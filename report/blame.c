@@ -116,11 +116,23 @@ static bool find(const struct options *opts, const struct report_site *shown, si
 	return false;
 }
 
-static bool is_call(const struct report_site *shown, const struct owned_function *owned)
+/* True if a program, and not a script, called this function of an interpreter's library. */
+static bool is_embedded(const struct report_site *shown, const struct owned_function *owned,
+			size_t caller)
+{
+	const struct sym_location *location = shown->locations[caller];
+
+	return owned->owner == CODE_OF_INTERPRETER && module_is_library(owned->location->module) &&
+	       location && location->module && *location->module != '[';
+}
+
+/* True if a function is a library function for a program that calls it at frame `caller`. */
+static bool is_call(const struct report_site *shown, const struct owned_function *owned,
+		    size_t caller)
 {
 	if (owned->owner == CODE_OF_PROGRAM)
 		return owned->symbol && owned->pos.frame < shown->wrapped_frame;
-	return owned->owner == CODE_OF_LIBRARY ||
+	return owned->owner == CODE_OF_LIBRARY || is_embedded(shown, owned, caller) ||
 	       (owned->owner == CODE_OF_RUNTIME && owned->symbol);
 }
 
@@ -134,6 +146,7 @@ static bool find_call(const struct options *opts, const struct report_site *show
 		      struct stack_pos pos, struct stack_pos *ret)
 {
 	const char *module = NULL;
+	size_t caller = pos.frame;
 
 	while (step_in(shown, &pos)) {
 		struct owned_function owned = owned_at(opts, shown, pos);
@@ -141,7 +154,7 @@ static bool find_call(const struct options *opts, const struct report_site *show
 		if (module && (!owned.location || !owned.location->module ||
 			       strcmp(owned.location->module, module)))
 			break;
-		if (!is_call(shown, &owned))
+		if (!is_call(shown, &owned, caller))
 			continue;
 		if (owned.symbol && function_is_wrapper(owned.symbol))
 			break;
