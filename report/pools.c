@@ -342,15 +342,14 @@ double objects_slight_gain(const struct site_history *history, uint64_t outstand
 
 /*
  * Frees of blocks from before tracing show that the process began before tracing, so it is not
- * starting.
+ * starting, unless it began just before.
  */
-bool process_may_be_starting(const struct site_history *history, uint64_t first_ns)
+bool process_may_be_starting(const struct site_history *history, uint64_t first_ns, bool was_young)
 {
 	const struct history_point *last = &history->points[history->point_cnt - 1];
-
 	uint64_t age_ns = last->elapsed_ns - first_ns;
 
-	if (last->earlier.cnt)
+	if (last->earlier.cnt && !was_young)
 		return false;
 	return age_ns < START_NS ||
 	       (age_ns < 2 * START_NS && (history->trend.tendency != TENDENCY_STEADY ||

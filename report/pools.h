@@ -61,9 +61,9 @@ double objects_slight_gain(const struct site_history *history, uint64_t outstand
 
 /*
  * True if a process may still be loading modules and filling caches. first_ns is the time at which
- * its memory was first seen.
+ * its memory was first seen. was_young: see struct run_facts.
  */
-bool process_may_be_starting(const struct site_history *history, uint64_t first_ns);
+bool process_may_be_starting(const struct site_history *history, uint64_t first_ns, bool was_young);
 
 /* Returns the time at which a process's pools were first seen; now_ns if it has no pools. */
 uint64_t pools_first_ns(const struct pools *pools, const struct process *process, uint64_t now_ns);

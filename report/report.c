@@ -661,7 +661,8 @@ static bool is_settling(const struct pools *pools, const struct report *report,
 		return true;
 	return (!run->had_begun || run->was_young) &&
 	       process_may_be_starting(path->history,
-				       first_seen_ns(pools, report, path->site->process));
+				       first_seen_ns(pools, report, path->site->process),
+				       run->was_young);
 }
 
 /* Marks the paths whose memory is runtime objects that may stop growing soon. */

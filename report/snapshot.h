@@ -244,7 +244,7 @@ struct kernel_memory {
 struct run_facts {
 	/* The processes are assumed to have finished their start-up before tracing (-p). */
 	bool had_begun;
-	bool was_young;        /* one of them began less than RUN_YOUNG_NS before tracing */
+	bool was_young;        /* a process given by -p began less than RUN_YOUNG_NS before */
 	bool has_size_filters; /* blocks are left out because of their size */
 };
 
