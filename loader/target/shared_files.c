@@ -15,27 +15,23 @@
 
 #define DESCRIPTORS_MAX 4096
 #define MOUNTS_MAX 4096
+#define TMPFS " - tmpfs "
 /* The unit of stx_blocks */
 #define BLOCK_BYTES 512
 
-/* The file systems in memory (tmpfs) of a process, as far as they have been read. */
+/* The mounts of tmpfs that a process sees. The keys are mount ids plus 1. */
 struct memory_mounts {
 	pid_t pid;
 	bool are_read;
-	struct hash_map devices;
+	struct hash_map ids;
 };
-
-static uint64_t device_key(unsigned int major, unsigned int minor)
-{
-	return ((uint64_t)major << 32 | minor) + 1;
-}
 
 /* A line has: id parent major:minor root place options [tag...] - type source options. */
 static void read_mounts(struct memory_mounts *mounts)
 {
-	unsigned int major, minor;
 	char path[32], line[512];
 	const char *type;
+	unsigned int id;
 	FILE *file;
 
 	mounts->are_read = true;
@@ -43,59 +39,68 @@ static void read_mounts(struct memory_mounts *mounts)
 	file = fopen(path, "re");
 	for (int i = 0; file && i < MOUNTS_MAX && fgets(line, sizeof(line), file); i++) {
 		type = strstr(line, " - ");
-		if (type && !strncmp(type, " - tmpfs ", 9) &&
-		    sscanf(line, "%*d %*d %u:%u", &major, &minor) == 2 &&
-		    hash_map_set(&mounts->devices, device_key(major, minor), mounts))
+		if (type && !strncmp(type, TMPFS, strlen(TMPFS)) && sscanf(line, "%u ", &id) == 1 &&
+		    hash_map_set(&mounts->ids, (uint64_t)id + 1, mounts))
 			break;
 	}
 	if (file)
 		fclose(file);
 }
 
-static bool is_in_memory(struct memory_mounts *mounts, const struct statx *st)
+/* True if a descriptor's file is on tmpfs. Does not ask the file's own file system. */
+static bool is_in_memory(struct memory_mounts *mounts, const char *descriptor)
 {
-	/* File systems without a disk have no major number. */
-	if (st->stx_dev_major)
+	char path[64], line[128];
+	unsigned int id = 0;
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.16s", mounts->pid, descriptor);
+	file = fopen(path, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "mnt_id: %u", &id) == 1;
+	if (file)
+		fclose(file);
+	if (!found)
 		return false;
 	if (!mounts->are_read)
 		read_mounts(mounts);
-	return hash_map_get(&mounts->devices, device_key(st->stx_dev_major, st->stx_dev_minor));
+	return hash_map_get(&mounts->ids, (uint64_t)id + 1);
 }
 
-enum file_kind {
-	FILE_OTHER,
-	FILE_SHARED,   /* shared memory */
-	FILE_WRITABLE, /* any other file that is open for writing */
-};
-
-static enum file_kind kind_of(int dir, const char *name)
+static bool begins_with(const char *text, size_t len, const char *prefix)
 {
-	static const char *const prefixes[] = {"/memfd:", "/dev/shm/"};
-	char target[16];
-	ssize_t len = readlinkat(dir, name, target, sizeof(target));
-	struct stat link;
-
-	for (size_t i = 0; len > 0 && i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if ((size_t)len >= strlen(prefixes[i]) &&
-		    !memcmp(target, prefixes[i], strlen(prefixes[i])))
-			return FILE_SHARED;
-	if (len <= 0 || *target != '/' || fstatat(dir, name, &link, AT_SYMLINK_NOFOLLOW))
-		return FILE_OTHER;
-	return link.st_mode & S_IWUSR ? FILE_WRITABLE : FILE_OTHER;
+	return len >= strlen(prefix) && !memcmp(text, prefix, strlen(prefix));
 }
 
 /*
- * Returns the size of a file in memory that is not in `seen`, and adds it. Another file system can
- * have files of these names, so do not ask it for current values: its server may not answer.
+ * True if a descriptor is shared memory, or a file on tmpfs that is open for writing: then its link
+ * may be written. Devices do not count, although containers have /dev on tmpfs.
  */
-static uint64_t file_bytes(int dir, const char *name, enum file_kind kind,
-			   struct memory_mounts *mounts, struct hash_map *seen)
+static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *name)
+{
+	char target[16];
+	ssize_t ret = readlinkat(dir, name, target, sizeof(target));
+	size_t len = ret < 0 ? 0 : (size_t)ret;
+	struct stat link;
+
+	if (begins_with(target, len, "/memfd:") || begins_with(target, len, "/dev/shm/"))
+		return true;
+	return begins_with(target, len, "/") && !begins_with(target, len, "/dev/") &&
+	       !fstatat(dir, name, &link, AT_SYMLINK_NOFOLLOW) && (link.st_mode & S_IWUSR) &&
+	       is_in_memory(mounts, name);
+}
+
+/*
+ * Returns the size of a file that is not in `seen`, and adds it. Another file system can have files
+ * of these names, so do not ask it for current values: its server may not answer.
+ */
+static uint64_t file_bytes(int dir, const char *name, struct hash_map *seen)
 {
 	struct statx st;
 	uint64_t key;
 
-	if (statx(dir, name, AT_STATX_DONT_SYNC, STATX_BLOCKS | STATX_INO, &st) ||
-	    (kind == FILE_WRITABLE && !is_in_memory(mounts, &st)))
+	if (statx(dir, name, AT_STATX_DONT_SYNC, STATX_BLOCKS | STATX_INO, &st))
 		return 0;
 	key = st.stx_ino ^ (uint64_t)st.stx_dev_minor << 40 ^ (uint64_t)st.stx_dev_major << 52;
 	if (hash_map_get(seen, key) || hash_map_set(seen, key, seen))
@@ -108,7 +113,6 @@ static uint64_t open_bytes(pid_t pid)
 	struct memory_mounts mounts = {.pid = pid};
 	const struct dirent *entry;
 	struct hash_map seen = {0};
-	enum file_kind kind;
 	uint64_t sum = 0;
 	char path[32];
 	DIR *dir;
@@ -117,14 +121,12 @@ static uint64_t open_bytes(pid_t pid)
 	dir = opendir(path);
 	if (!dir)
 		return 0;
-	for (int i = 0; i < DESCRIPTORS_MAX && (entry = readdir(dir)); i++) {
-		kind = kind_of(dirfd(dir), entry->d_name);
-		if (kind != FILE_OTHER)
-			sum += file_bytes(dirfd(dir), entry->d_name, kind, &mounts, &seen);
-	}
+	for (int i = 0; i < DESCRIPTORS_MAX && (entry = readdir(dir)); i++)
+		if (is_shared_memory(&mounts, dirfd(dir), entry->d_name))
+			sum += file_bytes(dirfd(dir), entry->d_name, &seen);
 	closedir(dir);
 	hash_map_deinit(&seen);
-	hash_map_deinit(&mounts.devices);
+	hash_map_deinit(&mounts.ids);
 	return sum;
 }
 
