@@ -147,7 +147,7 @@ static int search_file(struct attach_state *state, const struct module *module,
 	if (err)
 		log_failed(state, module, err);
 	if (!err && ret->indirect)
-		log_note("%s chooses allocator functions at run time (IFUNC): %s is not probed",
+		log_note("%s chooses %s at run time (IFUNC): such functions are not probed",
 			 module->path, wanted->items[ret->indirect - 1].name);
 	if (!err && ret->surplus_cnt)
 		log_note("%s has too many definitions of allocator functions: %llu of them %s not "

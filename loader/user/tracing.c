@@ -148,7 +148,7 @@ static size_t drop_sharers(const pid_t *pids, size_t pid_cnt, struct member *mem
 		bool shares = false;
 
 		for (size_t j = 0; !shares && j < pid_cnt; j++)
-			shares = proc_share_memory(pids[j], members[i].pid);
+			shares = proc_share_memory(proc_living_thread(pids[j]), members[i].pid);
 		if (!shares)
 			members[kept++] = members[i];
 	}
@@ -172,7 +172,9 @@ static void describe_descendants(const struct process_set *set)
 	}
 	if (!given || target_filter_find_descendants(given, given_cnt, &members, &cnt))
 		return;
-	cnt = drop_sharers(given, given_cnt, members, cnt);
+	/* Calls are counted in the given processes only. */
+	if (!set->programs->ctx.entries_only)
+		cnt = drop_sharers(given, given_cnt, members, cnt);
 	if (!cnt)
 		return;
 	log_note("%zu descendant%s of the traced process%s %s running and not traced: use -f to "

@@ -409,7 +409,10 @@ def test_workers_with(t, option):
     program = start_workers(t, "before")
     given = ["--comm", f"w{os.getpid()}"] if option == "--comm" else [option, "-p", str(program.pid)]
     older = [] if option == "-C" else ["-o", "0"]
-    check_workers(t.memleak("--json", *older, *given, "0.2").ready(), program)
+    memleak = t.memleak("--json", *older, *given, "0.2").ready()
+    check_workers(memleak, program)
+    if "running and not traced" in memleak.notes:
+        raise Failure(f"workers are not called traced: {memleak.notes}")
 
 
 @each("-p", "-f", "--comm")
