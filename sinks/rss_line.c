@@ -235,7 +235,8 @@ static void write_others(FILE *out, const struct rss *rss, bool is_first)
 		fprintf(out, "%s may keep it, or it was allocated before tracing\n",
 			name ?: "the allocator");
 	} else if (name && is_first) {
-		fprintf(out, "what %s keeps is not known: trace the process for an upper bound\n",
+		fprintf(out,
+			"memory kept by %s is not known: only a trace of every block shows it\n",
 			name);
 	} else if (!rss->arenas && is_first) {
 		fputs("no glibc heap found: memory kept by other allocators is not known\n", out);

@@ -278,7 +278,7 @@ void text_write_target(FILE *out, const struct report *report)
 		kernel |= snap->sites[i].space == SPACE_KERNEL;
 		process = snap->sites[i].process ? snap->sites[i].process : process;
 	}
-	if (!kernel && snap->tally_cnt == 1)
+	if (!kernel && !process && snap->tally_cnt == 1)
 		process = snap->tallies[0].process;
 	if (kernel)
 		fputs(process ? "the kernel and " : "the kernel", out);

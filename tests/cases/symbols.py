@@ -390,7 +390,7 @@ def test_progress(t):
 
 @each("stripped", "named", "link")
 def test_missing_names(t, kind):
-    """If functions have no symbols, a line says once how to get them, and names the program as ps does."""
+    """If functions have no symbols, a line says once how to get them. It names the file as ps."""
     path = shutil.copy(t.file_of("leak"), t.tmp / "bare")
     if kind != "named":
         tool("strip", path)

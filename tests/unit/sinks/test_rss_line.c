@@ -109,7 +109,7 @@ static void other_allocator(void **state)
 	(void)state;
 	expect(&untraced, NULL,
 	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
-	       "what jemalloc keeps is not known: trace the process for an upper bound\n");
+	       "memory kept by jemalloc is not known: only a trace of every block shows it\n");
 	expect(&rss, &rss,
 	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
 	       "7.0 MiB of other anonymous memory is in no traced block: jemalloc may keep it, or "

@@ -535,7 +535,9 @@ static void settling(void **state)
 	}
 }
 
-/* The line on a pool is not left out for a small part of the same objects, but for the pool itself.
+/*
+ * If part of a pool is settling, the pool's line is written; if the pool itself is settling, only
+ * that line is.
  */
 static void part_of_pool(void **state)
 {
