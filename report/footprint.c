@@ -144,7 +144,7 @@ static bool grows(const struct site_history *history, enum footprint_part part, 
 	double now = (double)history->points[history->point_cnt - 1].bytes;
 
 	if ((trend->tendency != TENDENCY_STEADY && trend->tendency != TENDENCY_STEPS) ||
-	    trend->score.growth < LEAST_GROWTH ||
+	    trend->bytes_per_s <= 0 || trend->score.growth < LEAST_GROWTH ||
 	    trend->since_ns < TREND_LEAST_S * UINT64_C(1000000000))
 		return false;
 	return footprint_part_is_bytes(part)
