@@ -236,6 +236,12 @@ int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, b
 	int err;
 
 	ranges_forget(ranges, tid);
+	/*
+	 * The kernel refuses such a call. Its last page may be that of another mapping, which other
+	 * threads change in the meantime.
+	 */
+	if (addr % ranges->page_size || !len || page_end(ranges, addr, len) == UINT64_MAX)
+		return 0;
 	if (array_reserve(&ranges->taken, &ranges->taken_cap, ranges->taken_cnt + 1))
 		return -ENOMEM;
 	err = copy_pieces(ranges, addr, page_end(ranges, addr, len), &taken);
