@@ -163,36 +163,54 @@ char *proc_thread_comm(pid_t pid, pid_t tid)
 	return read_comm(pid, name);
 }
 
+/*
+ * Reads the line about a process in /proc/PID/stat. Returns its fields from the third on, which
+ * point into *ret; NULL if they cannot be read. The caller must free *ret.
+ */
+static const char *read_stat(pid_t pid, char **ret)
+{
+	const char *name_end;
+
+	if (proc_read(pid, "stat", ret))
+		return NULL;
+	/* Search for the last ")": the name, which may itself contain parentheses, ends there. */
+	name_end = strrchr(*ret, ')');
+	return name_end ? name_end + 1 : NULL;
+}
+
+static uint64_t ticks_ns(uint64_t ticks)
+{
+	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+
+	return ticks / hz * NSEC_PER_SEC + ticks % hz * NSEC_PER_SEC / hz;
+}
+
 uint64_t proc_cpu_ns(pid_t pid)
 {
 	cleanup_free char *stat = NULL;
+	const char *fields = read_stat(pid, &stat);
 	uint64_t ticks[4];
-	const char *at;
 
-	/* Search for the last ")": the name, which may itself contain parentheses, ends there. */
-	if (proc_read(pid, "stat", &stat) || !(at = strrchr(stat, ')')) ||
-	    sscanf(at + 1,
-		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64 " %" SCNu64
-		   " %" SCNu64,
-		   &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 4)
+	if (!fields || sscanf(fields,
+			      "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %" SCNu64
+			      " %" SCNu64 " %" SCNu64,
+			      &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 4)
 		return 0;
-	return (ticks[0] + ticks[1] + ticks[2] + ticks[3]) * NSEC_PER_SEC /
-	       (uint64_t)sysconf(_SC_CLK_TCK);
+	return ticks_ns(ticks[0] + ticks[1] + ticks[2] + ticks[3]);
 }
 
 uint64_t proc_age_ns(pid_t pid)
 {
-	uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK), ticks, now_ns = clock_ns(CLOCK_BOOTTIME);
 	cleanup_free char *stat = NULL;
-	const char *at;
+	const char *fields = read_stat(pid, &stat);
+	uint64_t begin;
 
-	if (proc_read(pid, "stat", &stat) || !(at = strrchr(stat, ')')) ||
-	    sscanf(at + 1,
-		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		   "%*s %" SCNu64,
-		   &ticks) != 1)
+	if (!fields || sscanf(fields,
+			      "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			      "%*s %*s %*s %" SCNu64,
+			      &begin) != 1)
 		return UINT64_MAX;
-	return now_ns - ticks / hz * NSEC_PER_SEC - ticks % hz * NSEC_PER_SEC / hz;
+	return clock_ns(CLOCK_BOOTTIME) - ticks_ns(begin);
 }
 
 uint64_t proc_delay_ns(pid_t pid)

@@ -25,8 +25,8 @@ struct untraced_growths {
 	size_t cnt;
 	/*
 	 * Growth of the resident anonymous memory of a process, if it is explained by traced
-	 * blocks. If there are several such processes, that with the fastest growth; if there are
-	 * none, `process` is NULL.
+	 * blocks, alone or together with free memory in the allocator. If there are several such
+	 * processes, that with the fastest growth; if there are none, `process` is NULL.
 	 */
 	struct untraced_growth explained;
 	/*

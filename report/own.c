@@ -150,13 +150,13 @@ static bool is_named_own(const struct options *opts, const char *path)
 /* True if a path has a folder such as "/lib/python3.11/", and none of packages. */
 static bool is_in_standard_library(const char *path)
 {
-	const char *version = strstr(path, "/lib/python"), *minor;
+	const char *version = strstr(path, "/lib/python");
 
 	if (!version)
 		return false;
 	version += strlen("/lib/python");
-	minor = version + strspn(version, "0123456789");
-	return minor > version && *minor == '.' && !has_part(path, "site-packages") &&
+	version += strspn(version, "0123456789");
+	return *version == '.' && !has_part(path, "site-packages") &&
 	       !has_part(path, "dist-packages");
 }
 

@@ -319,6 +319,10 @@ static void write_json_older(struct json_writer *json, const struct rss *rss)
 
 void rss_write_json(struct json_writer *json, const struct rss *rss)
 {
+	const char *allocator = rss_allocator_name(rss->allocator);
+
+	if (!allocator && rss->arenas)
+		allocator = "glibc";
 	json_begin_object(json, "memory");
 	json_unsigned(json, "rss", rss_total(rss));
 	json_unsigned(json, "kept", rss_kept(rss));
@@ -327,10 +331,7 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 	json_unsigned(json, "arenas", rss->arenas);
 	json_unsigned(json, "torn_arenas", rss->torn_arenas);
 	json_unsigned(json, "skipped_arenas", rss->skipped_arenas);
-	json_string(json, "allocator",
-		    rss_allocator_name(rss->allocator)
-			    ?: rss->arenas ? "glibc"
-					   : NULL);
+	json_string(json, "allocator", allocator);
 	json_bool(json, "exact", !rss->torn_arenas && !rss->skipped_arenas);
 	if (rss->has_blocks) {
 		json_unsigned(json, "others_tracked", rss->outside);

@@ -28,12 +28,15 @@ struct story {
 	uint64_t appears; /* the process is found in this second */
 	uint64_t dips;    /* in this second, everything is as two seconds before */
 	uint64_t seconds; /* of tracing; REPORTS if 0 */
+	uint64_t jumps;   /* if not 0: bits of the only seconds with growth */
 	struct run_facts run;
 };
 
 /* Returns for how many seconds there has been growth. */
 static uint64_t seconds_of_growth(const struct story *story, uint64_t second)
 {
+	if (story->jumps)
+		return (uint64_t)__builtin_popcountll(story->jumps & ((2ULL << second) - 1));
 	if (story->until && second > story->until)
 		second = story->until;
 	if (second == story->dips)
@@ -341,6 +344,17 @@ static void trifles(void **state)
 	assert_nothing(&story);
 }
 
+/* In most seconds nothing grows, so the typical growth per second is 0, and is no growth. */
+static void jumps(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = 2 * MIB,
+			      .jumps = 1 << 14 | 1 << 15 | 1 << 28 | 1 << 29 | 1 << 30,
+			      .seconds = 30};
+
+	(void)state;
+	assert_nothing(&story);
+}
+
 static struct rss_past past_of(const uint64_t *kept, size_t cnt)
 {
 	struct rss_past past = {0};
@@ -371,6 +385,7 @@ static void kept_since(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(jumps),
 		cmocka_unit_test(kept_since),
 		cmocka_unit_test(anonymous_memory),
 		cmocka_unit_test(explained),

@@ -32,7 +32,7 @@
 #define PYTHON "/usr/bin/python3.11"
 #define STANDARD "/usr/lib/python3.11/"
 #define PACKAGES "/usr/lib/python3/dist-packages/"
-#define OWN "/opt/shop/lib/python/"
+#define OWN "/opt/shop/lib/python3/"
 #define SCRIPT(name, path) OF("[jit]", "py::" name ":" path)
 
 #define ROOM 24
@@ -109,15 +109,17 @@ static const struct stack stacks[] = {
 		     "    e [python3.11]\n"
 		     "    stub [jit]\n"},
 	/* The callers of a script's function in the standard library are folded, packages not. */
-	{.locations = {OF(PYTHON, "a"), SCRIPT("dumps", STANDARD "json/__init__.py"),
+	{.locations = {OF(PYTHON, "a"), SCRIPT("encode", STANDARD "json/encoder.py"),
+		       SCRIPT("dumps", STANDARD "json/__init__.py"),
 		       SCRIPT("remember", "/srv/app/leaky.py"), SCRIPT("run", STANDARD "queue.py"),
 		       OF(PYTHON, "b"), SCRIPT("loop", STANDARD "threading.py"),
 		       SCRIPT("handle", PACKAGES "flask/app.py"), OF(PYTHON, "c"),
 		       SCRIPT("_find", "<frozen importlib>"), SCRIPT("route", OWN "shop/route.py"),
 		       SCRIPT("find", OWN "shop/route.py"), SCRIPT("serve", "/srv/app/web.py")},
-	 .cnt = 12,
-	 .blamed = {.frame = 2},
+	 .cnt = 13,
+	 .blamed = {.frame = 3},
 	 .expected = "    a [python3.11]\n"
+		     "    encode json/encoder.py\n"
 		     "    dumps json/__init__.py\n"
 		     "  → remember app/leaky.py\n"
 		     "    … 3 frames of python3.11\n"
@@ -349,6 +351,44 @@ static void headlines(void **state)
 	}
 }
 
+/* The process is named even if it has no site; another process with sites comes first. */
+static void headline_names_process(void **state)
+{
+	static const struct process held = {.pid = 70, .comm = "held"},
+				    idle = {.pid = 71, .comm = "idle"};
+	struct site site = {.process = &held, .bytes = 2048, .count = 1};
+	struct process_tally tally = {.process = &idle};
+	struct snapshot snap = {.wall_ns = WALL_NS, .elapsed_ns = 5000000000};
+	static const struct {
+		size_t tallies, sites;
+		const char *expected;
+	} heads[] = {
+		{0, 0, " traced for 5 s: nothing outstanding\n"},
+		{1, 0, " idle (71), traced for 5 s: nothing outstanding\n"},
+		{1, 1, " held (70), traced for 5 s: 2.0 KiB in 1 block"},
+	};
+
+	(void)state;
+	snap.sites = &site;
+	snap.tallies = &tally;
+	for (size_t i = 0; i < LENGTH(heads); i++) {
+		struct report report = {
+			.snapshot = &snap, .bytes = 2048 * heads[i].sites, .count = heads[i].sites};
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		snap.tally_cnt = heads[i].tallies;
+		snap.site_cnt = heads[i].sites;
+		assert_int_equal(sink_for(FORMAT_TEXT)->report(out, &report), 0);
+		fclose(out);
+		assert_non_null(strchr(text, ' '));
+		assert_memory_equal(strchr(text, ' '), heads[i].expected,
+				    strlen(heads[i].expected));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +396,7 @@ int main(void)
 		cmocka_unit_test(callers_as_above),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(headlines),
+		cmocka_unit_test(headline_names_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

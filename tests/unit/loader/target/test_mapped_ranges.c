@@ -222,6 +222,33 @@ static void test_odd_length(void **state)
 	ranges_deinit(&ranges);
 }
 
+/* The kernel refuses these calls, so they take no page, and put none back over a newer mapping. */
+static void test_refused(void **state)
+{
+	static const struct {
+		uint64_t offset, len;
+	} refused[] = {{1, 2 * PAGE}, {PAGE, 0}, {PAGE, UINT64_MAX}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct ranges ranges;
+
+		ranges_init(&ranges, PAGE, UINT64_MAX);
+		insert_pages(&ranges, 0, 2, 1);
+		insert_pages(&ranges, 2, 4, 2);
+		assert_int_equal(
+			ranges_take(&ranges, 7, BASE + refused[i].offset, refused[i].len, false),
+			0);
+		assert_item(&ranges, 0, 0, 2, 1);
+		assert_item(&ranges, 1, 2, 4, 2);
+		insert_pages(&ranges, 2, 1, 3);
+		assert_int_equal(ranges_untake(&ranges, 7), 0);
+		assert_item(&ranges, 1, 2, 1, 3);
+		assert_item(&ranges, 2, 3, 3, 2);
+		ranges_deinit(&ranges);
+	}
+}
+
 static void test_replaced(void **state)
 {
 	struct ranges ranges;
@@ -432,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_reconcile),
 		cmocka_unit_test(test_front_middle_tail),
 		cmocka_unit_test(test_odd_length),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_failed_unmap),
 		cmocka_unit_test(test_failed_unmap_of_pieces),
