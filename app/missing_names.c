@@ -12,6 +12,7 @@
 #include "base/dpkg.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "report/fold.h"
 
 /* Maximum files that a message names */
 #define FILES_MAX 3
@@ -48,12 +49,20 @@ struct nameless {
 	bool made; /* some of the code is in no file */
 };
 
+/*
+ * Adds the files of a stack's functions without names. Skips the interpreter's own functions if a
+ * function of the script is blamed.
+ */
 static void add_site(struct nameless *nameless, const struct report_site *shown)
 {
+	struct fold fold;
+
+	fold_begin(&fold, shown, shown->site->frame_cnt);
 	for (size_t i = shown->first_frame; i < shown->site->frame_cnt; i++) {
 		const struct sym_location *location = shown->locations[i];
 
-		if (!location || !location->module || has_name(location))
+		if (!location || !location->module || has_name(location) ||
+		    (fold.interpreter && !strcmp(location->module, fold.interpreter)))
 			continue;
 		nameless->made |= !strcmp(location->module, "[jit]");
 		if (*location->module == '/')

@@ -18,7 +18,7 @@ struct memleak_interpreter {
 	__u32 holder;    /* in the thread state: pointer to the innermost frame, or to its holder */
 	__u32 held;      /* in the holder: pointer to the innermost frame */
 	__u32 previous;  /* in a frame: pointer to the caller's frame */
-	__u32 code;      /* in a frame: pointer to the code object */
+	__u32 code;      /* in a frame: pointer to the code object, with tag bits in 3.14 */
 	__u32 instr;     /* in a frame: pointer to the instruction */
 	__u32 border;    /* in a frame: the byte that marks the end of a run */
 	__u32 cookie;    /* in a code object: the words that distinguish it, 4 bytes each */

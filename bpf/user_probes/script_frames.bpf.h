@@ -21,6 +21,9 @@ struct {
 	__type(value, struct memleak_interpreter);
 } interpreters SEC(".maps");
 
+/* Bits of a pointer to a code object that Python 3.14 uses for tags. */
+#define SCRIPT_CODE_TAGS 7ULL
+
 static __always_inline __u64 script__word(const struct walk *walk, __u32 offset)
 {
 	return walk->script[offset / sizeof(__u64) % SCRIPT_WORDS];
@@ -82,7 +85,7 @@ static __always_inline void walk__mark_script(struct walk *walk, __u64 mark)
 static __always_inline bool walk__keep_script(struct walk *walk,
 					      const struct memleak_interpreter *interpreter)
 {
-	__u64 code = script__word(walk, interpreter->code), word;
+	__u64 code = script__word(walk, interpreter->code) & ~SCRIPT_CODE_TAGS, word;
 	__u32 at = walk->frame_cnt + 2 * walk->script_cnt;
 	__u32 cookie[MEMLEAK_SCRIPT_COOKIE_WORDS];
 

@@ -75,10 +75,12 @@ bool scripts_may_run(const char *path)
 static void say_unread(const char *path, uint32_t version)
 {
 	if (version)
-		log_note("%s is Python %u.%u: lines of scripts are read for 3.11 to 3.13", path,
+		log_note("%s is Python %u.%u: lines of scripts are read for 3.11 to 3.14", path,
 			 version >> 24, version >> 16 & 255);
 	else
-		log_note("%s: lines of scripts are read for Python 3.11 to 3.13", path);
+		log_note("%s: lines of scripts are read for Python 3.11 to 3.14, if it is not "
+			 "free-threaded",
+			 path);
 }
 
 static const struct script_file *file_of(struct scripts *scripts, pid_t pid,

@@ -2,12 +2,26 @@
 /* Finds CPython by its symbols. */
 #include "prober/server/interpreter.h"
 
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/cleanup.h"
 #include "prober/server/elf_functions.h"
 
 #define LOOP "_PyEval_EvalFrameDefault"
+
+/* Start of _PyRuntime from Python 3.13 on. */
+struct debug_offsets {
+	char cookie[8];
+	uint64_t version;
+	uint64_t is_free_threaded;
+};
+#define DEBUG_COOKIE "xdebugpy"
 
 /* Finds the segment that contains an address. */
 static bool find_segment(Elf *elf, uint64_t addr, GElf_Phdr *ret)
@@ -23,17 +37,25 @@ static bool find_segment(Elf *elf, uint64_t addr, GElf_Phdr *ret)
 	return false;
 }
 
-static bool read_version(Elf *elf, int fd, uint32_t *ret)
+/* Reads the first bytes of a variable's initial value. */
+static bool read_variable(Elf *elf, int fd, const GElf_Sym *symbol, void *ret, size_t len)
 {
 	GElf_Phdr segment;
-	GElf_Sym symbol;
 	uint64_t offset;
 
-	if (!elf_symbol_find(elf, "Py_Version", &symbol) ||
-	    !find_segment(elf, symbol.st_value, &segment))
+	if (!find_segment(elf, symbol->st_value, &segment))
 		return false;
-	offset = symbol.st_value - segment.p_vaddr + segment.p_offset;
-	return offset <= INT64_MAX && pread(fd, ret, sizeof(*ret), (off_t)offset) == sizeof(*ret);
+	offset = symbol->st_value - segment.p_vaddr + segment.p_offset;
+	return offset <= INT64_MAX && pread(fd, ret, len, (off_t)offset) == (ssize_t)len;
+}
+
+static bool is_free_threaded(Elf *elf, int fd, const GElf_Sym *runtime)
+{
+	struct debug_offsets offsets;
+
+	return read_variable(elf, fd, runtime, &offsets, sizeof(offsets)) &&
+	       !memcmp(offsets.cookie, DEBUG_COOKIE, sizeof(offsets.cookie)) &&
+	       offsets.is_free_threaded;
 }
 
 static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
@@ -43,18 +65,173 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 	return (struct loop_part){start, start + symbol->st_size};
 }
 
+/* Maximum size of the evaluation loop, in bytes. */
+#define LOOP_BYTES_MAX (1U << 20)
+
+/* Jumps on x86-64. Both end with the distance, in 4 bytes. */
+#define JUMP 0xe9
+#define JUMP_IF(first, second) ((first) == 0x0f && ((second)&0xf0) == 0x80)
+
+/* A range of code that has an entry of its own in .eh_frame. */
+struct code_range {
+	uint64_t start;
+	uint64_t end;
+	size_t jumps; /* jumps from the evaluation loop into the middle of the range */
+};
+
+struct code_ranges {
+	struct code_range *items;
+	size_t cnt;
+	size_t cap;
+};
+
+/*
+ * Adds the range of an entry. Its start and its length have 4 bytes each, and the start counts from
+ * where it stands (DW_EH_PE_pcrel | DW_EH_PE_sdata4), as compilers for x86-64 write it.
+ */
+static void add_range(struct code_ranges *ranges, const Dwarf_CFI_Entry *entry, uint64_t addr)
+{
+	int32_t start;
+	uint32_t len;
+	struct code_range range;
+
+	if (entry->fde.end - entry->fde.start < (ptrdiff_t)(sizeof(start) + sizeof(len)))
+		return;
+	memcpy(&start, entry->fde.start, sizeof(start));
+	memcpy(&len, entry->fde.start + sizeof(start), sizeof(len));
+	range = (struct code_range){.start = addr + (uint64_t)(int64_t)start};
+	range.end = range.start + len;
+	if (!array_reserve(&ranges->items, &ranges->cap, ranges->cnt + 1))
+		ranges->items[ranges->cnt++] = range;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct code_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static Elf_Scn *find_eh_frame(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+	const char *name;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name)
+						      : NULL;
+		if (name && !strcmp(name, ".eh_frame") && header.sh_type != SHT_NOBITS)
+			return section;
+	}
+	return NULL;
+}
+
+static void read_ranges(Elf *elf, struct code_ranges *ranges)
+{
+	Elf_Scn *section = find_eh_frame(elf);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	const uint8_t *ident = (const uint8_t *)elf_getident(elf, NULL);
+	Dwarf_CFI_Entry entry;
+	GElf_Shdr header;
+
+	if (!data || !data->d_buf || !gelf_getshdr(section, &header))
+		return;
+	for (Dwarf_Off at = 0, next;
+	     !dwarf_next_cfi(ident, data, true, at, &next, &entry) && next > at; at = next)
+		if (entry.CIE_id != DW_CIE_ID_64)
+			add_range(ranges, &entry,
+				  header.sh_addr + (uint64_t)(entry.fde.start -
+							      (const uint8_t *)data->d_buf));
+	if (ranges->cnt)
+		qsort(ranges->items, ranges->cnt, sizeof(*ranges->items), compare_ranges);
+}
+
+/* Counts a jump. A jump to the start of a range calls another function. */
+static void count_jump(struct code_ranges *ranges, uint64_t target)
+{
+	size_t low = 0, high = ranges->cnt;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->items[middle].start < target)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && target < ranges->items[low - 1].end)
+		ranges->items[low - 1].jumps++;
+}
+
+/*
+ * Finds the part of the evaluation loop that the compiler takes for rarely used, in a file without
+ * its symbol: the range of code into which most jumps lead. Bytes that only look like jumps lead to
+ * many ranges.
+ */
+static struct code_range find_rare_part(Elf *elf, int fd, const GElf_Phdr *code,
+					const GElf_Sym *loop)
+{
+	size_t size = loop->st_size < LOOP_BYTES_MAX ? loop->st_size : LOOP_BYTES_MAX;
+	uint64_t offset = loop->st_value - code->p_vaddr + code->p_offset;
+	cleanup_free uint8_t *bytes = malloc(size + 1);
+	struct code_range found = {0};
+	struct code_ranges ranges = {0};
+
+	if (!bytes || offset > INT64_MAX || pread(fd, bytes, size, (off_t)offset) != (ssize_t)size)
+		return found;
+	read_ranges(elf, &ranges);
+	for (size_t at = 2; at + sizeof(int32_t) <= size; at++) {
+		int32_t distance;
+		uint64_t target;
+
+		if (bytes[at - 1] != JUMP && !JUMP_IF(bytes[at - 2], bytes[at - 1]))
+			continue;
+		memcpy(&distance, &bytes[at], sizeof(distance));
+		target = loop->st_value + at + sizeof(distance) + (uint64_t)(int64_t)distance;
+		if (target - loop->st_value >= loop->st_size)
+			count_jump(&ranges, target);
+	}
+	for (size_t i = 0; i < ranges.cnt; i++)
+		if (ranges.items[i].jumps > found.jumps)
+			found = ranges.items[i];
+	free(ranges.items);
+	return found;
+}
+
+static struct loop_part rare_part(Elf *elf, int fd, const GElf_Phdr *code, const GElf_Sym *loop)
+{
+	struct code_range range;
+	GElf_Sym cold;
+
+	if (elf_symbol_find(elf, LOOP ".cold", &cold))
+		return part_of(code, &cold);
+	range = find_rare_part(elf, fd, code, loop);
+	if (!range.jumps)
+		return (struct loop_part){0};
+	cold.st_value = range.start;
+	cold.st_size = range.end - range.start;
+	return part_of(code, &cold);
+}
+
 static bool find(Elf *elf, int fd, struct interpreter *ret)
 {
-	GElf_Sym loop, cold, runtime;
+	GElf_Sym loop, runtime, version;
 	GElf_Phdr code;
 
 	if (!elf_symbol_find(elf, LOOP, &loop) || !find_segment(elf, loop.st_value, &code) ||
-	    !elf_symbol_find(elf, "_PyRuntime", &runtime) || !read_version(elf, fd, &ret->version))
+	    !elf_symbol_find(elf, "_PyRuntime", &runtime) ||
+	    !elf_symbol_find(elf, "Py_Version", &version) ||
+	    !read_variable(elf, fd, &version, &ret->version, sizeof(ret->version)))
 		return false;
+	if (is_free_threaded(elf, fd, &runtime))
+		ret->version = 0;
 	ret->runtime = runtime.st_value - (code.p_vaddr - code.p_offset);
 	ret->loop[0] = part_of(&code, &loop);
-	if (elf_symbol_find(elf, LOOP ".cold", &cold))
-		ret->loop[1] = part_of(&code, &cold);
+	ret->loop[1] = rare_part(elf, fd, &code, &loop);
 	return true;
 }
 

@@ -16,7 +16,11 @@ struct loop_part {
 };
 
 struct interpreter {
-	uint32_t version; /* version in the format of Py_Version: 0x030b02f0 for 3.11.2 */
+	/*
+	 * Version in the format of Py_Version: 0x030b02f0 for 3.11.2. 0 for a free-threaded build,
+	 * whose frames differ.
+	 */
+	uint32_t version;
 	/*
 	 * Distance of _PyRuntime from the address (start - offset), where `start` and `offset` are
 	 * those of the mapping that contains the evaluation loop (struct mapping).

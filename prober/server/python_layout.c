@@ -56,6 +56,22 @@ static const struct python_layout layouts[] = {
 		.ascii = 40,
 		.other = 56,
 	},
+	{
+		.version = 0x030e,
+		.key = 0x920,
+		.thread = 152,
+		.holder = 72,
+		.previous = 8,
+		.code = 0,
+		.instr = 56,
+		.border = 74,
+		.border_value = 3, /* FRAME_OWNED_BY_INTERPRETER */
+		.border_is_empty = true,
+		.argument_cnt = 52,
+		.instructions = 208,
+		.ascii = 40,
+		.other = 56,
+	},
 };
 
 const struct python_layout *python_layout_of(uint32_t version)

@@ -3,8 +3,10 @@
 
 import pathlib
 import re
+import shutil
 
-from lib import Failure, Skip, each, slow, timeout, wanted
+from lib import Failure, Skip, each, nightly, slow, timeout, wanted
+from lib.debian import Unavailable, unpacked
 
 # Each leak keeps COUNT objects of one size from the line that has its name in a comment. Objects
 # above 512 bytes take a block of their own with both allocators of Python.
@@ -98,10 +100,27 @@ def interpreter(version):
     raise Skip(f"Python {version} is not installed")
 
 
+NEWEST = "3.14"
+# Packages of Debian with the newest version, and all that the scripts here import.
+PACKAGES = ("libc6", f"python{NEWEST}-minimal", f"libpython{NEWEST}-minimal",
+            f"libpython{NEWEST}-stdlib", "zlib1g", "libexpat1", "libffi8", "libgcc-s1")
+
+
+def newest(t, path):
+    """Returns the command that runs a script by the newest version, in a folder of Debian's sid."""
+    try:
+        root = unpacked("sid", t.tmp / "sid", PACKAGES)
+    except Unavailable as reason:
+        raise Skip(str(reason)) from reason
+    shutil.copy(path, root / path.name)
+    return ["chroot", root, f"/usr/bin/python{NEWEST}", f"/{path.name}"]
+
+
 def start(t, script, version="3.11", allocator="malloc"):
     path = t.tmp / "script.py"
     path.write_text(script, encoding="ascii")
-    program = t.process([interpreter(version), path], env={"PYTHONMALLOC": allocator})
+    argv = newest(t, path) if version == NEWEST else [interpreter(version), path]
+    program = t.process(argv, env={"PYTHONMALLOC": allocator})
     program.wait_for("ready", lambda: b"ready" in program.out.data)
     return program
 
@@ -147,6 +166,14 @@ def test_lines(t, way):
     check_lines(run(program, trace(t, program)))
 
 
+@nightly
+@timeout(300)
+@each("malloc", "pymalloc")
+def test_newest_lines(t, allocator):
+    """Lines of the newest version, which Debian's sid has."""
+    test_lines(t, f"{NEWEST}-{allocator}")
+
+
 def test_order(t):
     """Calls of the script are where the evaluation loop is that ran them."""
     program = start(t, SCRIPT)
@@ -190,6 +217,18 @@ def test_deep(t):
     wanted("ends of the stacks", ends, {"truncated"})
 
 
+def test_names(t):
+    """Debug symbols of the interpreter are not asked for if a line of the script is blamed."""
+    program = start(t, DEEP)
+    memleak = t.memleak("-T", "1", "-z", "3000", "-o", "0", "-p", str(program.pid), "3600").ready()
+    program.send()
+    program.wait_for("done", lambda: b"done" in program.out.data)
+    memleak.stop()
+    named = re.search(r"→ mixed \S*script\.py:\d+$", memleak.out.text, re.M)
+    if not named or "have no names" in memleak.notes:
+        raise Failure(f"{memleak.notes}{memleak.out.text}")
+
+
 def test_ended(t):
     """Lines are known after the process has ended, and in a recording."""
     program = start(t, SCRIPT)
@@ -210,7 +249,7 @@ def test_old(t):
     program = start(t, SCRIPT, "3.10")
     memleak = trace(t, program)
     report = run(program, memleak)
-    wanted("notes", len(re.findall(r"lines of scripts are read for Python 3\.11 to 3\.13",
+    wanted("notes", len(re.findall(r"lines of scripts are read for Python 3\.11 to 3\.14",
                                    memleak.notes)), 1)
     if any(frame["module"] == "[script]" for site in report["sites"] for frame in site["stack"]):
         raise Failure("frames of Python 3.10 were read")
@@ -292,8 +331,8 @@ def test_containers(t, way):
     program = start(t, GROWS.replace("WHAT", what), version, allocator)
     memleak = t.attach(program, interval="1")
     right = HOLDERS[what]
-    if version == "3.13" and what == "attribute":
-        right = ("holder", "__main__.store", "dict")  # attributes of this version have no names
+    if version in ("3.13", NEWEST) and what == "attribute":
+        right = ("holder", "__main__.store", "dict")  # attributes have no names since
     found, rounds = [], 0
     for _ in range(120):
         if not found:  # a container that has stopped growing is not shown
@@ -311,6 +350,14 @@ def test_containers(t, way):
     else:
         raise Failure(f"not {right} of {rounds * ADDED} items, but {found}; classes: {more}")
     memleak.stop()
+
+
+@nightly
+@timeout(300)
+@each(*HOLDERS, "variable-malloc")
+def test_newest_containers(t, what):
+    """Containers of the newest version."""
+    test_containers(t, f"{NEWEST}-{what}")
 
 
 AGAIN = """

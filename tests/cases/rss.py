@@ -7,7 +7,7 @@ import re
 import subprocess
 
 from lib import ROOT, Failure, Skip, each, nightly, owner, slow, timeout, untraced, wanted
-from lib.debian import Suite, Unavailable
+from lib.debian import Unavailable, unpacked
 from lib.libraries import library
 from lib.process import PATIENCE
 
@@ -53,26 +53,21 @@ def test_static(t):
 def test_other_glibc(t, what):
     """The heaps of other versions of glibc, 2.31 and 2.41, are found as well."""
     suite, scene = what.split(".")
-    debian = Suite(suite, t.tmp / suite, ("libc6", "libc6-dev", "linux-libc-dev", "libcrypt-dev"),
-                   arch={"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine])
-    debian.folder.mkdir()
     try:
-        debian.fetch()
+        root = unpacked(suite, t.tmp / suite,
+                        ("libc6", "libc6-dev", "linux-libc-dev", "libcrypt-dev"))
     except Unavailable as reason:
         raise Skip(str(reason)) from reason
-    for name in ("lib", "lib64"):  # links of another package
-        if not (debian.root / name).exists():
-            (debian.root / name).symlink_to(f"usr/{name}")
-    for link in debian.root.rglob("*.so*"):
+    for link in root.rglob("*.so*"):
         if link.is_symlink() and os.readlink(link).startswith("/"):
             target = os.readlink(link)
             link.unlink()
-            link.symlink_to(f"{debian.root}{target}")
-    library, = debian.root.glob("lib/*/libc.so.6")
-    loader = next(path for path in debian.root.rglob("ld-*.so*") if not path.is_symlink())
+            link.symlink_to(f"{root}{target}")
+    library, = root.glob("lib/*/libc.so.6")
+    loader = next(path for path in root.rglob("ld-*.so*") if not path.is_symlink())
     path = t.tmp / "resident"
-    objects = debian.root / "usr/lib" / library.parent.name
-    subprocess.run(["cc", f"--sysroot={debian.root}", f"-B{objects}", f"-L{objects}", "-O2", "-g",
+    objects = root / "usr/lib" / library.parent.name
+    subprocess.run(["cc", f"--sysroot={root}", f"-B{objects}", f"-L{objects}", "-O2", "-g",
                     "-pthread", "-I", ROOT,
                     f"-Wl,--dynamic-linker={loader.resolve()},-rpath,{library.parent.resolve()}",
                     "-o", path, ROOT / "tests/programs/resident.c"], check=True)

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
-	layout = python_layout_of((0x030bU + data[0] % 3) << 16);
+	layout = python_layout_of((0x030bU + data[0] % 4) << 16);
 	input = (struct input){data + 1, size - 1};
 	read_input(&input, layout->argument_cnt, words, sizeof(words));
 	if (code_object_read(&(struct object_memory){read_input, &input}, layout, 0,

@@ -145,3 +145,18 @@ class Suite:
         for deb in sorted(debs.glob("*.deb")):
             subprocess.run(["dpkg-deb", "-x", deb, self.root], check=True)
         shutil.rmtree(debs)
+
+
+def unpacked(suite, folder, packages):
+    """
+    Unpacks packages of a suite for this machine into a new folder, and makes the links that another
+    package would make. Returns the root.
+    """
+    debian = Suite(suite, folder, packages,
+                   arch={"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine])
+    folder.mkdir()
+    debian.fetch()
+    for name in ("lib", "lib64"):
+        if not (debian.root / name).exists():
+            (debian.root / name).symlink_to(f"usr/{name}")
+    return debian.root

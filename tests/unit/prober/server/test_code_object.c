@@ -194,7 +194,8 @@ static void test_layouts(void **state)
 	assert_non_null(python_layout_of(0x030c01f0));
 	assert_non_null(python_layout_of(0x030d0000));
 	assert_null(python_layout_of(0x030a0df0));
-	assert_null(python_layout_of(0x030e0000));
+	assert_non_null(python_layout_of(0x030e0af0));
+	assert_null(python_layout_of(0x030f0000));
 	assert_null(python_layout_of(0));
 }
 
