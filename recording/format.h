@@ -8,18 +8,19 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 11
+#define RECORDING_VERSION 12
 /* Format version that introduced each feature. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
 #define RECORDING_WITH_HANGING 4
 #define RECORDING_WITH_FOOTPRINTS 5
 #define RECORDING_WITH_PROGRAM_NAMES 6
-#define RECORDING_WITH_FILES 7     /* FOOTPRINT_FILES */
-#define RECORDING_WITH_CHILDREN 8  /* FOOTPRINT_CHILDREN */
-#define RECORDING_WITH_PINNED 9    /* pinned_by_older of struct rss, SITE_PINNED */
-#define RECORDING_WITH_ZOMBIES 10  /* FOOTPRINT_ZOMBIES */
-#define RECORDING_WITH_UNMAPPED 11 /* FOOTPRINT_UNMAPPED, growing objects of Python */
+#define RECORDING_WITH_FILES 7      /* FOOTPRINT_FILES */
+#define RECORDING_WITH_CHILDREN 8   /* FOOTPRINT_CHILDREN */
+#define RECORDING_WITH_PINNED 9     /* pinned_by_older of struct rss, SITE_PINNED */
+#define RECORDING_WITH_ZOMBIES 10   /* FOOTPRINT_ZOMBIES */
+#define RECORDING_WITH_UNMAPPED 11  /* FOOTPRINT_UNMAPPED, growing objects of Python */
+#define RECORDING_WITH_TOO_YOUNG 12 /* FOOTPRINT_TOO_YOUNG */
 #define RUN_ID_BYTES 16
 
 struct recording_header {

@@ -197,7 +197,9 @@ static size_t footprint_parts(uint32_t version)
 		return FOOTPRINT_CHILDREN;
 	if (version < RECORDING_WITH_ZOMBIES)
 		return FOOTPRINT_ZOMBIES;
-	return version < RECORDING_WITH_UNMAPPED ? FOOTPRINT_UNMAPPED : FOOTPRINT_CNT;
+	if (version < RECORDING_WITH_UNMAPPED)
+		return FOOTPRINT_UNMAPPED;
+	return version < RECORDING_WITH_TOO_YOUNG ? FOOTPRINT_TOO_YOUNG : FOOTPRINT_CNT;
 }
 
 static void take_footprint(struct byte_reader *from, uint32_t version, struct process_tally *tally)

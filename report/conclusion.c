@@ -44,7 +44,7 @@ enum conclusion conclusion_of(const struct report *report)
 	if (conclusion_is_early(report))
 		return CONCLUSION_EARLY;
 	if (report->pending || report->untraced.explained.process ||
-	    report->untraced.pending.process)
+	    report->untraced.too_young.process || report->untraced.pending.process)
 		return CONCLUSION_UNKNOWN;
 	return conclusion_has_ended(report) ? CONCLUSION_ENDED : CONCLUSION_CLEAR;
 }

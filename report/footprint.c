@@ -40,9 +40,10 @@
 
 /*
  * Indices of a process's series. The lower indices, below TRACED, are the parts of the footprint;
- * the others are the series of traced blocks.
+ * the others are series of traced blocks. WITH_TOO_YOUNG is the sum of TRACED and
+ * FOOTPRINT_TOO_YOUNG.
  */
-enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, SERIES_CNT };
+enum { TRACED = FOOTPRINT_CNT, TRACED_MAPPINGS, WITH_TOO_YOUNG, SERIES_CNT };
 
 static const char *const part_names[] = {
 	[FOOTPRINT_ANONYMOUS] = "anonymous", [FOOTPRINT_SHARED] = "shared",
@@ -50,6 +51,7 @@ static const char *const part_names[] = {
 	[FOOTPRINT_THREADS] = "threads",     [FOOTPRINT_VIRTUAL] = "virtual",
 	[FOOTPRINT_FILES] = "files",         [FOOTPRINT_CHILDREN] = "children",
 	[FOOTPRINT_ZOMBIES] = "zombies",     [FOOTPRINT_UNMAPPED] = "unmapped",
+	[FOOTPRINT_TOO_YOUNG] = "too_young",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(part_names[0]) == FOOTPRINT_CNT,
@@ -89,6 +91,7 @@ static int add_process(struct series_list *list, const struct process_tally *tal
 		if (i < FOOTPRINT_CNT)
 			sites[i].bytes = tally->footprint.parts[i];
 	}
+	sites[WITH_TOO_YOUNG].bytes = tally->footprint.parts[FOOTPRINT_TOO_YOUNG];
 	return hash_map_set(&list->by_image, tally->process->image,
 			    (void *)(uintptr_t)list->process_cnt);
 }
@@ -108,6 +111,7 @@ static void add_traced(struct series_list *list, const struct site *site)
 		return;
 	sites = &list->sites[(at - 1) * SERIES_CNT];
 	sites[TRACED].bytes += site->bytes;
+	sites[WITH_TOO_YOUNG].bytes += site->bytes;
 	if (site->kind != KIND_HEAP)
 		sites[TRACED_MAPPINGS].bytes += site->bytes;
 }
@@ -179,6 +183,19 @@ static double kept(const struct rss_past *past, const struct process *process,
 	return rss_past_kept(past, which, since_ns, now_ns);
 }
 
+/*
+ * Returns how much traced blocks have gained. The largest block that is too young for the report
+ * counts if it grows.
+ */
+static double traced_gain(const struct growth *series, uint64_t since_ns)
+{
+	const struct site_history *all = series[WITH_TOO_YOUNG].history;
+	double gained = gained_since(all, since_ns);
+	double traced = gained_since(series[TRACED].history, since_ns);
+
+	return gained > traced && grows(all, FOOTPRINT_TOO_YOUNG, gained) ? gained : traced;
+}
+
 /* Returns how much of the growth of a part is due to causes other than an untraced leak. */
 static double explained(const struct snapshot *snap, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
@@ -193,8 +210,7 @@ static double explained(const struct snapshot *snap, const struct growth *series
 		 * With size filters, blocks that the filters leave out may have caused the growth,
 		 * so the growth is no sign of a leak.
 		 */
-		return snap->run.has_size_filters ? INFINITY
-						  : gained_since(series[TRACED].history, since_ns);
+		return snap->run.has_size_filters ? INFINITY : traced_gain(series, since_ns);
 	case FOOTPRINT_SHARED:
 	case FOOTPRINT_FILES:
 		/*
@@ -214,6 +230,7 @@ static double explained(const struct snapshot *snap, const struct growth *series
 	case FOOTPRINT_ZOMBIES:
 		return 0;
 	case FOOTPRINT_VIRTUAL:
+	case FOOTPRINT_TOO_YOUNG:
 	case FOOTPRINT_CNT:
 		break;
 	}
@@ -321,8 +338,7 @@ static void judge_pending(const struct snapshot *snap, const struct rss_past *pa
 		.process = process,
 		.part = part,
 		.per_s = rise.gained / for_s,
-		.traced_per_s =
-			fmax(gained_since(series[TRACED].history, rise.since_ns), 0) / for_s,
+		.traced_per_s = fmax(traced_gain(series, rise.since_ns), 0) / for_s,
 		.since_ns = now_ns - rise.since_ns,
 	};
 	ret->pending_bytes = rise.gained;
@@ -335,6 +351,32 @@ static bool part_stays(enum footprint_part part)
 	       part == FOOTPRINT_UNMAPPED;
 }
 
+/*
+ * Judges the largest block that is too young for the report. A buffer that is often replaced by a
+ * larger copy may never become old enough. The largest block is judged instead of the sum, because
+ * the sum also has the other copy at some moments.
+ */
+static void judge_too_young(const struct process *process, const struct growth *series,
+			    struct untraced_growths *ret)
+{
+	const struct site_history *history = series[FOOTPRINT_TOO_YOUNG].history;
+	const struct site_history *anonymous = series[FOOTPRINT_ANONYMOUS].history;
+	const struct trend *trend = &history->trend;
+	size_t last = history->point_cnt - 1;
+	double gained = gained_since(history, history->points[last].elapsed_ns - trend->since_ns);
+
+	if (!grows(history, FOOTPRINT_TOO_YOUNG, gained) || gained < PENDING_BYTES ||
+	    gained < PENDING_FRACTION * (double)anonymous->points[last].bytes ||
+	    trend->bytes_per_s <= ret->too_young.per_s)
+		return;
+	ret->too_young = (struct untraced_growth){
+		.process = process,
+		.part = FOOTPRINT_TOO_YOUNG,
+		.per_s = trend->bytes_per_s,
+		.since_ns = trend->since_ns,
+	};
+}
+
 static void judge(const struct snapshot *snap, const struct rss_past *past,
 		  const struct process *process, const struct growth *series,
 		  enum footprint_part part, struct untraced_growths *ret)
@@ -344,7 +386,7 @@ static void judge(const struct snapshot *snap, const struct rss_past *past,
 	uint64_t now_ns = history->points[history->point_cnt - 1].elapsed_ns;
 	uint64_t since_ns = now_ns - trend->since_ns;
 	double gained = gained_since(history, since_ns);
-	double traced = gained_since(series[TRACED].history, since_ns);
+	double traced = traced_gain(series, since_ns);
 	double by_traced, returnable;
 	struct untraced_growth growth = {
 		.process = process,
@@ -378,10 +420,15 @@ static int judge_all(const struct snapshot *snap, const struct rss_past *past,
 	ret->items = calloc(list->process_cnt * FOOTPRINT_CNT + 1, sizeof(*ret->items));
 	if (!ret->items)
 		return -ENOMEM;
-	for (size_t i = 0; i < list->process_cnt; i++)
-		for (size_t part = 0; part < FOOTPRINT_CNT; part++)
-			judge(snap, past, list->processes[i], &growth[i * SERIES_CNT],
-			      (enum footprint_part)part, ret);
+	for (size_t i = 0; i < list->process_cnt; i++) {
+		const struct growth *series = &growth[i * SERIES_CNT];
+
+		for (size_t part = 0; part < FOOTPRINT_TOO_YOUNG; part++)
+			judge(snap, past, list->processes[i], series, (enum footprint_part)part,
+			      ret);
+		if (!snap->descriptors.are_traced)
+			judge_too_young(list->processes[i], series, ret);
+	}
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds growth of a process's footprint that is not explained by traced blocks, nor by free memory
- * that the allocator keeps. The footprint is the set of totals that the kernel keeps for the
- * process. While there is such growth, the message "nothing seems to leak" would be wrong. Rates
+ * that the allocator keeps. The footprint is a set of totals of a process, most of which the kernel
+ * keeps. While there is such growth, the message "nothing seems to leak" would be wrong. Rates
  * are per second.
  */
 #ifndef REPORT_FOOTPRINT_H
@@ -29,6 +29,11 @@ struct untraced_growths {
 	 * processes, that with the fastest growth; if there are none, `process` is NULL.
 	 */
 	struct untraced_growth explained;
+	/*
+	 * Growth of FOOTPRINT_TOO_YOUNG. If it grows in several processes, the fastest growth; if
+	 * it grows in none, `process` is NULL.
+	 */
+	struct untraced_growth too_young;
 	/*
 	 * The largest growth of a process's memory that neither traced blocks nor free memory in
 	 * the allocator explain and that does not count as growth yet, but may go on; of anonymous

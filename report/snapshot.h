@@ -152,7 +152,7 @@ struct earlier_frees {
 	uint64_t bytes; /* total size of the blocks with a known size */
 };
 
-/* Totals that the kernel keeps for a process as a whole, at the time of the snapshot. */
+/* Totals of a process as a whole, at the time of the snapshot. The kernel keeps most of them. */
 enum footprint_part {
 	FOOTPRINT_ANONYMOUS,   /* resident bytes of anonymous memory */
 	FOOTPRINT_SHARED,      /* resident bytes of tmpfs, memfd, System V and MAP_SHARED */
@@ -164,6 +164,7 @@ enum footprint_part {
 	FOOTPRINT_CHILDREN, /* living child processes; see has_traced_children */
 	FOOTPRINT_ZOMBIES,  /* child processes that have ended, but were not waited for */
 	FOOTPRINT_UNMAPPED, /* bytes of shared memory that need not be mapped: see shared_files.h */
+	FOOTPRINT_TOO_YOUNG, /* bytes of the largest heap block younger than --older */
 	FOOTPRINT_CNT,
 };
 

@@ -481,6 +481,7 @@ static int json_report(FILE *out, const struct report *report)
 	json_unsigned(&json, "undecided",
 		      report->undecided + report->pending + (report->unclear != NULL) +
 			      (report->settling != NULL) +
+			      (report->untraced.too_young.process != NULL) +
 			      (report->untraced.pending.process != NULL));
 	if (report->show_largest)
 		write_largest(&json, report);

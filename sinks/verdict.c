@@ -265,7 +265,7 @@ static bool is_explained(const struct report *report)
 	return conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.explained.process &&
 	       !report->pending && !report->unclear && !report->settling && !report->undecided &&
 	       !report->snapshot->core && !conclusion_is_stopped(report) &&
-	       !report->untraced.pending.process;
+	       !report->untraced.too_young.process && !report->untraced.pending.process;
 }
 
 /* Writes that untraced memory has grown and may go on growing. */
@@ -297,6 +297,29 @@ static void write_explained(const struct text_part *part, const struct untraced_
 	fprintf(part->out, "not known yet whether memory leaks: RSS");
 	write_process(part, growth->process);
 	fprintf(part->out, " grows %s/s for %" PRIu64 " s, but no site seems to leak\n", amount,
+		growth->since_ns / NSEC_PER_SEC);
+}
+
+/*
+ * Writes that the largest block grows that is too young for the report. Writes it even if there are
+ * suspects, which may be the smaller part of the growth.
+ */
+static void write_too_young(const struct text_part *part)
+{
+	const struct untraced_growth *growth = &part->report->untraced.too_young;
+	enum conclusion conclusion = conclusion_of(part->report);
+	char amount[AMOUNT_TEXT_SIZE];
+
+	if (!growth->process || conclusion == CONCLUSION_EARLY)
+		return;
+	text_begin_line(part);
+	text_amount(growth->per_s, amount);
+	text_write_sign(part, STYLE_OPEN);
+	if (conclusion == CONCLUSION_UNKNOWN)
+		fputs("not known yet whether memory leaks: ", part->out);
+	fputs("the largest heap block younger than --older", part->out);
+	write_process(part, growth->process);
+	fprintf(part->out, " grows by %s/s for %" PRIu64 " s: -o 0 shows it\n", amount,
 		growth->since_ns / NSEC_PER_SEC);
 }
 
@@ -488,6 +511,7 @@ void verdict_write_notes(const struct text_part *part)
 		write_ended(part);
 	if (is_explained(report))
 		write_explained(part, &report->untraced.explained);
+	write_too_young(part);
 	if (conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.pending.process)
 		write_pending_growth(part);
 }

@@ -433,7 +433,10 @@ int agent_process__walk(struct agent_process *process, const struct ancestry *an
 
 	at.since_ns = since_ns;
 	process->stackless = 0;
+	process->too_young = 0;
+	at.owner.too_young = &process->too_young;
 	err = account_view_blocks(&process->view, add_block, &at);
+	at.owner.too_young = NULL;
 	if (!err)
 		err = ranges_visit(&process->ranges, add_mapping, &at);
 	if (process->stackless > process->stacks_lost)

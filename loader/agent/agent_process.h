@@ -36,6 +36,7 @@ struct agent_process {
 	uint64_t stackless;   /* number of blocks in this walk without a stack due to SITES_MAX */
 	uint64_t stacks_lost; /* maximum of stackless over all walks */
 	struct ranges ranges;
+	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */
 	struct hash_map sites; /* values are struct site_entry; keys are image, kind and stack */
 	struct account_totals counted; /* totals at the previous report of --count */
 	uint32_t *files;               /* file number + 1 of each module; 0 if not known yet */

@@ -74,7 +74,8 @@ static bool find_owner(void *arg, uint32_t image, struct block_owner *ret)
 
 	if (!process)
 		return false;
-	*ret = (struct block_owner){&process->info, process->ended || process->at_end};
+	*ret = (struct block_owner){.process = &process->info,
+				    .ended = process->ended || process->at_end};
 	return true;
 }
 
@@ -322,6 +323,7 @@ static void add_counts(const struct agent_process *process, struct snapshot *sna
 		footprint = footprint_read(process->info.pid);
 	if (footprint.is_known)
 		footprint.parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(process->info.pid);
+	footprint.parts[FOOTPRINT_TOO_YOUNG] = process->too_young;
 	if (totals.earlier_frees || footprint.is_known)
 		snap->tallies[snap->tally_cnt++] = (struct process_tally){
 			.process = &process->info,

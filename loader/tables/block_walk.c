@@ -28,6 +28,18 @@ static bool is_wanted(const struct block_walk *walk, const struct block_owner *o
 	return birth_ns <= walk->t0_ns && walk->t0_ns - birth_ns >= older;
 }
 
+/*
+ * Remembers the process's largest block younger than --older. Blocks from after t0_ns count, too:
+ * they may have replaced blocks that were freed after t0_ns.
+ */
+static void note_too_young(const struct block_walk *walk, const struct block_owner *owner,
+			   const struct block *block, uint64_t birth_ns)
+{
+	if (owner->too_young && birth_ns >= walk->walker->baseline_ns &&
+	    block->size > *owner->too_young)
+		*owner->too_young = block->size;
+}
+
 static int keep_block(struct block_walk *walk, const struct block *block)
 {
 	if (array_reserve(&walk->blocks, &walk->block_cap, walk->block_cnt + 1))
@@ -87,6 +99,8 @@ int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uin
 	bool wanted = walk->walker->opts->combined_only || is_wanted(walk, owner, birth_ns);
 	struct site_entry *entry;
 
+	if (!wanted)
+		note_too_young(walk, owner, block, birth_ns);
 	if (!wanted && !walk->walker->sums_left_out && !walk->walker->heaps_before_ns)
 		return 0;
 	entry = site_table_get(&walk->walker->sites, site);

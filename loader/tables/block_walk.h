@@ -15,6 +15,11 @@
 struct block_owner {
 	const struct process *process; /* the process; NULL if the owner is not a single process */
 	bool ended;
+	/*
+	 * Size of the process's largest heap block younger than --older, in bytes; NULL for blocks
+	 * that are not on the heap.
+	 */
+	uint64_t *too_young;
 };
 
 /* Returns true and fills in ret if the image belongs to the source. */

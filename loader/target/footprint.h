@@ -11,8 +11,8 @@
 #include "report/snapshot.h"
 
 /*
- * Returns the footprint of a process, without children and FOOTPRINT_UNMAPPED; is_known is false if
- * the process has ended.
+ * Returns the footprint of a process, without children, FOOTPRINT_UNMAPPED and FOOTPRINT_TOO_YOUNG;
+ * is_known is false if the process has ended.
  */
 struct footprint footprint_read(pid_t pid);
 

@@ -57,6 +57,7 @@ struct user_process {
 	uint32_t stepped;        /* bit set of families with a single-stepped probe */
 	char *allocator;         /* path of the first file with a probed heap function */
 	struct ranges ranges;
+	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */
 	struct proc_maps maps; /* mappings as of read_ns; empty after comparison with ranges */
 	uint64_t compared_ns;
 	uint64_t mappings_lost; /* number of mappings lost because memory ran out */

@@ -83,12 +83,13 @@ struct user_process *process_set_process(struct process_set *set, uint32_t image
 
 bool process_set_owner(void *arg, uint32_t image, struct block_owner *ret)
 {
-	const struct user_process *process = process_set_process(arg, image);
+	struct user_process *process = process_set_process(arg, image);
 
 	if (!process)
 		return false;
 	*ret = (struct block_owner){.process = &process->info,
-				    .ended = process->ended || process->at_end};
+				    .ended = process->ended || process->at_end,
+				    .too_young = &process->too_young};
 	return true;
 }
 

@@ -115,6 +115,7 @@ static struct footprint footprint_of(const struct process_set *set,
 	ret = footprint_read(process->info.pid);
 	ret.is_stopped &= !process->at_end;
 	ret.has_traced_children = opts->follow;
+	ret.parts[FOOTPRINT_TOO_YOUNG] = process->too_young;
 	if (ret.is_known && !options_find_processes(opts)) {
 		footprint_read_children(process->info.pid, is_counted, set, &ret);
 		ret.parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(process->info.pid);
@@ -175,6 +176,8 @@ int user_snapshot_read(struct process_set *set, uint64_t t0_ns, const struct pea
 		return err;
 	if (tracker->is_gone)
 		descriptors_read(set);
+	for (size_t i = 0; i < set->table.cnt; i++)
+		set->table.items[i]->too_young = 0;
 	err = tracker_walk_begin(tracker, t0_ns, &walk, &snap);
 	snap.peak = peak;
 	for (size_t i = 0; !err && i < set->table.cnt; i++)

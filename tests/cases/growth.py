@@ -249,7 +249,7 @@ def test_untraced(t, way):
 
 @slow
 @timeout(120)
-@each("shared", "descriptors", "nothing")
+@each("shared", "descriptors", "copied", "nothing")
 def test_all_clear(t, what):
     """"Nothing seems to leak" is printed only if the kernel's figures of the process agree."""
     program = t.program("untraced", what)
@@ -261,10 +261,34 @@ def test_all_clear(t, what):
     lines = {
         "shared": r"^▲ shared memory grows [\d.]+ MiB/s for \d+ s and is not traced: -K",
         "descriptors": r"^▲ the number of open descriptors grows [\d.]+/s for \d+ s: --fds shows",
+        "copied": r"^\? not known yet whether memory leaks: the largest heap block younger than --older "
+                  r"grows by [\d.]+ [KM]iB/s for \d+ s: -o 0 shows it$",
     }
     grows = what in lines and re.search(lines[what], last, re.M) is not None
     if (clear, grows) != ((False, True) if what in lines else (True, False)):
         raise Failure(f"the last report is {last}")
+
+
+@slow
+@timeout(120)
+@each(("all",), ("sampled", "--sample-bytes", "64k"))
+def test_copied(t, way):
+    """A block that is replaced by a larger copy before it is old enough is no all-clear."""
+    program = t.program("untraced", "copied")
+    memleak = t.attach(program, "-o", "500", *way[1:], interval="1")
+    program.send()
+    report = memleak.report_number(14)
+    wanted("verdict and undecided", (report["verdict"], report["undecided"]), ("unknown", 1))
+    wanted("untraced", report.get("untraced", []), [])
+
+
+def test_copied_named(t):
+    """With -o 0, the function that copies is in the reports."""
+    program = t.program("untraced", "copied")
+    memleak = t.attach(program, "-o", "0", interval="0.3")
+    program.send()
+    while "copy_larger" not in judged(memleak.fresh_report()["sites"]):
+        pass
 
 
 def test_stopped(t):

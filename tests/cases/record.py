@@ -77,6 +77,7 @@ def test_same_reports(t, name):
 RUNS = {
     "filters": (("untraced", "anonymous"), "--min-size", "100"),
     "pending": (("untraced", "unmapped"),),
+    "young": (("untraced", "copied"),),
 }
 
 

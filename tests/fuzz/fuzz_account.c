@@ -128,7 +128,7 @@ static bool find_owner(void *arg, uint32_t image, struct block_owner *ret)
 {
 	const struct agent_process *process = arg;
 
-	*ret = (struct block_owner){&process->info, false};
+	*ret = (struct block_owner){.process = &process->info};
 	return true;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * untraced PART: grows by memory that memleak does not trace, until stdin ends. Prints `grows
- * PER_SECOND`, then ready. PART: shared (each step maps a memfd), files (each step maps this
+ * untraced PART: grows by memory that memleak does not trace or not show, until stdin ends. Prints
+ * `grows PER_SECOND`, then ready. PART: shared (each step maps a memfd), files (each step maps this
  * program's file), descriptors, sockets, threads (which sleep), children (which sleep), zombies
  * (children that have ended), anonymous (touches memory that is mapped at the start), used (touches
  * shared memory that is mapped at the start, which does not count as growth), unmapped (writes to a
- * memfd), nothing.
+ * memfd), copied (replaces a heap block by a larger copy), nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +26,7 @@
 #define PIECES_MAX 2000
 #define PIECE (256 << 10)
 #define FILE_PIECE (16 << 10)
+#define COPIED (64 << 10)
 #define SOCKETS 5
 
 static char *room; /* memory mapped at the start, and touched piece by piece */
@@ -134,6 +135,21 @@ static void write_memfd(void)
 	must(write(fd, room, PIECE) == PIECE, "write to a memfd");
 }
 
+static void copy_larger(void)
+{
+	static char *copied;
+	static size_t size;
+	char *copy = malloc(size + COPIED);
+
+	must(copy != NULL, "malloc");
+	if (copied)
+		memcpy(copy, copied, size);
+	memset(copy + size, 1, COPIED);
+	free(copied);
+	copied = copy;
+	size += COPIED;
+}
+
 static void do_nothing(void)
 {
 }
@@ -152,6 +168,7 @@ static const struct kind {
 	{"anonymous", use_room, PIECE},
 	{"used", use_room, 0},
 	{"unmapped", write_memfd, PIECE},
+	{"copied", copy_larger, COPIED},
 	{"nothing", do_nothing, 0},
 	{"sockets", open_sockets, SOCKETS},
 };

@@ -47,7 +47,8 @@ static void only_start_up(void **state)
 	assert_int_equal(conclusion_of(&report), CONCLUSION_ENDED);
 }
 
-/* Untraced memory that may go on growing prevents an all-clear. */
+/* Untraced memory that may go on growing, or blocks too young for the report, prevent an all-clear.
+ */
 static void pending_growth(void **state)
 {
 	static const struct process process = {.pid = 7};
@@ -57,6 +58,9 @@ static void pending_growth(void **state)
 	(void)state;
 	assert_int_equal(conclusion_of(&report), CONCLUSION_CLEAR);
 	report.untraced.pending.process = &process;
+	assert_int_equal(conclusion_of(&report), CONCLUSION_UNKNOWN);
+	report.untraced.pending.process = NULL;
+	report.untraced.too_young.process = &process;
 	assert_int_equal(conclusion_of(&report), CONCLUSION_UNKNOWN);
 }
 

@@ -29,6 +29,7 @@ struct story {
 	uint64_t dips;    /* in this second, everything is as two seconds before */
 	uint64_t seconds; /* of tracing; REPORTS if 0 */
 	uint64_t jumps;   /* if not 0: bits of the only seconds with growth */
+	bool alternates;  /* every other report, the traced blocks are too young */
 	struct run_facts run;
 };
 
@@ -74,6 +75,10 @@ static struct untraced_growths after(const struct story *story)
 		site.bytes = MIB + grown_s * story->traced_each;
 		for (size_t i = 0; i < FOOTPRINT_CNT; i++)
 			tally.footprint.parts[i] = 10 * MIB + grown_s * story->each.parts[i];
+		if (story->alternates && second % 4 < 2) {
+			tally.footprint.parts[FOOTPRINT_TOO_YOUNG] += site.bytes;
+			site.bytes = 0;
+		}
 		tally.rss.parts[RSS_TOP] = MIB + grown_s * story->kept_each;
 		tally.rss.parts[RSS_PINNED] = grown_s * story->pinned_each;
 		rss_past_add(&past, story->rss_image ?: 7, snap.elapsed_ns, &tally.rss);
@@ -355,6 +360,81 @@ static void jumps(void **state)
 	assert_nothing(&story);
 }
 
+/* A block that is too young for the report prevents an all-clear if it grows. */
+static void too_young_block(void **state)
+{
+	struct story story = {
+		.each.parts = {[FOOTPRINT_ANONYMOUS] = MIB, [FOOTPRINT_TOO_YOUNG] = MIB}};
+	struct untraced_growths growths = after(&story);
+
+	(void)state;
+	assert_int_equal(growths.cnt, 0);
+	assert_non_null(growths.too_young.process);
+	assert_true(growths.too_young.per_s == MIB);
+	assert_int_equal(growths.too_young.part, FOOTPRINT_TOO_YOUNG);
+	assert_non_null(growths.explained.process);
+	untraced_growths_deinit(&growths);
+	/* It grows even if the allocator takes its memory from what it kept. */
+	story.each.parts[FOOTPRINT_ANONYMOUS] = 0;
+	growths = after(&story);
+	assert_non_null(growths.too_young.process);
+	assert_null(growths.explained.process);
+	untraced_growths_deinit(&growths);
+}
+
+/* Blocks of any age explain the growth of anonymous memory, but only by what they have gained. */
+static void explained_at_any_age(void **state)
+{
+	struct story story = {
+		.each.parts = {[FOOTPRINT_ANONYMOUS] = MIB, [FOOTPRINT_TOO_YOUNG] = MIB / 4},
+		.traced_each = MIB / 2 - MIB / 8};
+	struct untraced_growths growths;
+
+	(void)state;
+	assert_nothing(&story);
+	story.alternates = true;
+	story.each.parts[FOOTPRINT_TOO_YOUNG] = 0;
+	story.traced_each = MIB;
+	growths = after(&story);
+	assert_int_equal(growths.cnt, 0);
+	assert_non_null(growths.explained.process);
+	untraced_growths_deinit(&growths);
+	story = (struct story){
+		.each.parts = {[FOOTPRINT_ANONYMOUS] = 3 * MIB, [FOOTPRINT_TOO_YOUNG] = MIB}};
+	growths = after(&story);
+	assert_int_equal(growths.cnt, 1);
+	assert_true(growths.items[0].traced_per_s == MIB);
+	untraced_growths_deinit(&growths);
+}
+
+static void assert_none_too_young(const struct story *story)
+{
+	struct untraced_growths growths = after(story);
+
+	assert_null(growths.too_young.process);
+	untraced_growths_deinit(&growths);
+}
+
+static void hardly_too_young_block(void **state)
+{
+	struct story story = {.each.parts[FOOTPRINT_TOO_YOUNG] = MIB / REPORTS / 2};
+
+	(void)state;
+	assert_none_too_young(&story); /* less than 1 MiB */
+	story.each.parts[FOOTPRINT_TOO_YOUNG] = MIB;
+	story.until = 5;
+	assert_none_too_young(&story); /* levelled off */
+	story.until = 0;
+	story.period = 3;
+	assert_none_too_young(&story); /* a sawtooth */
+	story.period = 0;
+	story.kind = KIND_DESCRIPTOR;
+	assert_none_too_young(&story);
+	story.kind = KIND_HEAP;
+	story.each.parts[FOOTPRINT_ANONYMOUS] = 128 * MIB;
+	assert_none_too_young(&story); /* less than a hundredth of the memory */
+}
+
 static struct rss_past past_of(const uint64_t *kept, size_t cnt)
 {
 	struct rss_past past = {0};
@@ -387,6 +467,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jumps),
 		cmocka_unit_test(kept_since),
+		cmocka_unit_test(too_young_block),
+		cmocka_unit_test(explained_at_any_age),
+		cmocka_unit_test(hardly_too_young_block),
 		cmocka_unit_test(anonymous_memory),
 		cmocka_unit_test(explained),
 		cmocka_unit_test(shared_memory),

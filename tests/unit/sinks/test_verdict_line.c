@@ -255,6 +255,60 @@ static void explained(void **state)
 			    "no site seems to leak\n");
 }
 
+/*
+ * No all-clear is given while a block grows that is too young for the report. There is a line about
+ * it beside other growth, too.
+ */
+static void block_too_young(void **state)
+{
+	static const struct process process = {.pid = 7, .comm = "copier"};
+	static struct untraced_growth shared = {&process, .part = FOOTPRINT_SHARED, .per_s = 1024,
+						.since_ns = 8000000000};
+	static const char line[] =
+		"the largest heap block younger than --older of process 7 (copier) "
+		"grows by 4.0 KiB/s for 13 s: -o 0 shows it\n";
+	static const struct {
+		unsigned int judged;
+		size_t untraced;
+		const char *before; /* NULL if there is no line */
+	} scenes[] = {
+		{2, 0, "not known yet whether memory leaks: "},
+		{2, 1, "] "}, /* after the line on untraced memory */
+		{0, 0, NULL},
+	};
+	const struct snapshot snap = {0};
+
+	(void)state;
+	for (size_t i = 0; i < LENGTH(scenes); i++) {
+		const struct report report = {
+			.snapshot = &snap,
+			.judged = scenes[i].judged,
+			.sites_total = 2,
+			.untraced = {
+				.items = &shared,
+				.cnt = scenes[i].untraced,
+				.explained = {&process, .per_s = 2048, .since_ns = 12000000000},
+				.too_young = {&process, .per_s = 4096, .since_ns = 13000000000}}};
+		cleanup_free char *text = NULL;
+		const char *found;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		verdict_write_text(
+			&(struct text_part){out, &report, "", true, LOOK_BCC, NULL, false});
+		fclose(out);
+		found = strstr(text, "the largest heap block");
+		if (!scenes[i].before) {
+			assert_null(found);
+			continue;
+		}
+		assert_string_equal(found, line);
+		assert_memory_equal(found - strlen(scenes[i].before), scenes[i].before,
+				    strlen(scenes[i].before));
+	}
+}
+
 /* No all-clear is given while untraced memory may go on growing. */
 static void pending_growth(void **state)
 {
@@ -614,6 +668,7 @@ int main(void)
 		cmocka_unit_test(stopped_processes),
 		cmocka_unit_test(pending_sites),
 		cmocka_unit_test(explained),
+		cmocka_unit_test(block_too_young),
 		cmocka_unit_test(pending_growth),
 		cmocka_unit_test(steps_of_a_script),
 	};
