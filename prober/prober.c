@@ -438,6 +438,7 @@ static int take_interpreter(void *arg, struct message *answer)
 	int err = take_status(&cursor, question);
 
 	found->version = message_get_u32(&cursor);
+	found->is_free_threaded = message_get_u32(&cursor);
 	found->runtime = message_get_u64(&cursor);
 	for (size_t i = 0; i < LOOP_PARTS; i++) {
 		found->loop[i].start = message_get_u64(&cursor);

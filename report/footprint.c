@@ -354,7 +354,7 @@ static bool part_stays(enum footprint_part part)
 /*
  * Judges the largest block that is too young for the report. A buffer that is often replaced by a
  * larger copy may never become old enough. The largest block is judged instead of the sum, because
- * the sum also has the other copy at some moments.
+ * the sum includes both copies during copying.
  */
 static void judge_too_young(const struct process *process, const struct growth *series,
 			    struct untraced_growths *ret)

@@ -724,6 +724,7 @@ static struct report report_of(const struct options *opts, const struct snapshot
 		.show_peak = opts->peak,
 		.by_pin = opts->sort == SORT_PINNED,
 		.has_older = opts->older_given && opts->older_ns,
+		.any_age = !opts->older_ns,
 		.has_min_size = opts->min_size != 0,
 		.has_max_size = opts->max_size && opts->max_size != UINT64_MAX,
 		.show_stats = opts->stats,

@@ -130,6 +130,7 @@ struct report {
 	bool by_pin;     /* the sites are in order of what they pin, if `has_pinned` */
 	bool has_pinned; /* it is known what the sites pin */
 	bool has_older;  /* --older is given and is not 0 */
+	bool any_age;    /* --older is 0 */
 	bool has_min_size;
 	bool has_max_size;
 	bool show_allocs;

@@ -265,7 +265,8 @@ static bool is_explained(const struct report *report)
 	return conclusion_of(report) == CONCLUSION_UNKNOWN && report->untraced.explained.process &&
 	       !report->pending && !report->unclear && !report->settling && !report->undecided &&
 	       !report->snapshot->core && !conclusion_is_stopped(report) &&
-	       !report->untraced.too_young.process && !report->untraced.pending.process;
+	       report->untraced.too_young.process != report->untraced.explained.process &&
+	       !report->untraced.pending.process;
 }
 
 /* Writes that untraced memory has grown and may go on growing. */
@@ -317,10 +318,12 @@ static void write_too_young(const struct text_part *part)
 	text_write_sign(part, STYLE_OPEN);
 	if (conclusion == CONCLUSION_UNKNOWN)
 		fputs("not known yet whether memory leaks: ", part->out);
-	fputs("the largest heap block younger than --older", part->out);
+	fputs("the largest heap block", part->out);
 	write_process(part, growth->process);
-	fprintf(part->out, " grows by %s/s for %" PRIu64 " s: -o 0 shows it\n", amount,
-		growth->since_ns / NSEC_PER_SEC);
+	fprintf(part->out, " %s grows %s/s for %" PRIu64 " s%s\n",
+		part->report->any_age ? "allocated while a report is made" : "younger than --older",
+		amount, growth->since_ns / NSEC_PER_SEC,
+		part->report->any_age ? "" : ": -o 0 shows it");
 }
 
 /* Writes how many child processes of the traced processes are not traced, if there are any. */

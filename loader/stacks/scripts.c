@@ -72,15 +72,18 @@ bool scripts_may_run(const char *path)
 	return !strncmp(name, "python3", 7) || !strncmp(name, "libpython3.", 11);
 }
 
-static void say_unread(const char *path, uint32_t version)
+static void say_unread(const char *path, const struct interpreter *found)
 {
-	if (version)
-		log_note("%s is Python %u.%u: lines of scripts are read for 3.11 to 3.14", path,
-			 version >> 24, version >> 16 & 255);
+	static const char read[] = "lines of scripts are read for";
+
+	if (found->is_free_threaded)
+		log_note("%s is free-threaded: %s builds with a global interpreter lock", path,
+			 read);
+	else if (found->version)
+		log_note("%s is Python %u.%u: %s 3.11 to 3.14", path, found->version >> 24,
+			 found->version >> 16 & 255, read);
 	else
-		log_note("%s: lines of scripts are read for Python 3.11 to 3.14, if it is not "
-			 "free-threaded",
-			 path);
+		log_note("%s: %s Python 3.11 to 3.14", path, read);
 }
 
 static const struct script_file *file_of(struct scripts *scripts, pid_t pid,
@@ -100,11 +103,14 @@ static const struct script_file *file_of(struct scripts *scripts, pid_t pid,
 		return NULL;
 	}
 	err = prober_interpreter(fd, deadline_ns, &file->found);
-	if (!err)
+	if (!err && !file->found.is_free_threaded)
 		file->layout = python_layout_of(file->found.version);
 	/* Do not log an executable without an interpreter: it may load libpython, which has one. */
-	if (!file->layout && (!err || strstr(mapping->path, ".so")))
-		say_unread(mapping->path, file->found.version);
+	if (err && err != -ENOEXEC)
+		log_note("%s: lines of its scripts are not read: %s", mapping->path,
+			 strerror(-err));
+	else if (!file->layout && (!err || strstr(mapping->path, ".so")))
+		say_unread(mapping->path, &file->found);
 	return file;
 }
 

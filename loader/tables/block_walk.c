@@ -29,8 +29,8 @@ static bool is_wanted(const struct block_walk *walk, const struct block_owner *o
 }
 
 /*
- * Remembers the process's largest block younger than --older. Blocks from after t0_ns count, too:
- * they may have replaced blocks that were freed after t0_ns.
+ * Remembers the process's largest block younger than --older. Also counts blocks allocated
+ * after t0_ns: they may have replaced blocks that were freed after t0_ns.
  */
 static void note_too_young(const struct block_walk *walk, const struct block_owner *owner,
 			   const struct block *block, uint64_t birth_ns)

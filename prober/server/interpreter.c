@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "prober/server/elf_functions.h"
 
 #define LOOP "_PyEval_EvalFrameDefault"
@@ -65,8 +64,15 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 	return (struct loop_part){start, start + symbol->st_size};
 }
 
-/* Maximum size of the evaluation loop, in bytes. */
-#define LOOP_BYTES_MAX (1U << 20)
+/* Maximum bytes of a range of code in which jumps are searched. */
+#define CODE_BYTES_MAX (1U << 20)
+/* Maximum ranges of code in a file. */
+#define RANGES_MAX (1U << 18)
+/*
+ * Minimum jumps from the cold part back into the evaluation loop. Debian's builds have hundreds.
+ * Bytes that only look like jumps rarely lead to one function.
+ */
+#define LEAST_JUMPS_BACK 16
 
 /* Jumps on x86-64. Both end with the distance, in 4 bytes. */
 #define JUMP 0xe9
@@ -83,25 +89,28 @@ struct code_ranges {
 	struct code_range *items;
 	size_t cnt;
 	size_t cap;
+	bool is_full;
 };
 
 /*
- * Adds the range of an entry. Its start and its length have 4 bytes each, and the start counts from
- * where it stands (DW_EH_PE_pcrel | DW_EH_PE_sdata4), as compilers for x86-64 write it.
+ * Adds the range of an entry. Its start and its length have 4 bytes each, and the start is relative
+ * to its own address (DW_EH_PE_pcrel | DW_EH_PE_sdata4), as compilers for x86-64 write it.
  */
 static void add_range(struct code_ranges *ranges, const Dwarf_CFI_Entry *entry, uint64_t addr)
 {
+	struct code_range range = {0};
 	int32_t start;
 	uint32_t len;
-	struct code_range range;
 
 	if (entry->fde.end - entry->fde.start < (ptrdiff_t)(sizeof(start) + sizeof(len)))
 		return;
 	memcpy(&start, entry->fde.start, sizeof(start));
 	memcpy(&len, entry->fde.start + sizeof(start), sizeof(len));
-	range = (struct code_range){.start = addr + (uint64_t)(int64_t)start};
+	range.start = addr + (uint64_t)(int64_t)start;
 	range.end = range.start + len;
-	if (!array_reserve(&ranges->items, &ranges->cap, ranges->cnt + 1))
+	ranges->is_full = ranges->cnt == RANGES_MAX ||
+			  array_reserve(&ranges->items, &ranges->cap, ranges->cnt + 1);
+	if (!ranges->is_full)
 		ranges->items[ranges->cnt++] = range;
 }
 
@@ -115,9 +124,9 @@ static int compare_ranges(const void *a, const void *b)
 static Elf_Scn *find_eh_frame(Elf *elf)
 {
 	Elf_Scn *section = NULL;
+	const char *name;
 	GElf_Shdr header;
 	size_t names;
-	const char *name;
 
 	if (elf_getshdrstrndx(elf, &names))
 		return NULL;
@@ -130,27 +139,33 @@ static Elf_Scn *find_eh_frame(Elf *elf)
 	return NULL;
 }
 
+/* Reads the ranges. Skips entries that libdw cannot parse. */
 static void read_ranges(Elf *elf, struct code_ranges *ranges)
 {
 	Elf_Scn *section = find_eh_frame(elf);
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
-	const uint8_t *ident = (const uint8_t *)elf_getident(elf, NULL);
-	Dwarf_CFI_Entry entry;
+	const uint8_t *ident = (const uint8_t *)elf_getident(elf, NULL), *bytes;
 	GElf_Shdr header;
+	Dwarf_Off next = 0;
 
 	if (!data || !data->d_buf || !gelf_getshdr(section, &header))
 		return;
-	for (Dwarf_Off at = 0, next;
-	     !dwarf_next_cfi(ident, data, true, at, &next, &entry) && next > at; at = next)
-		if (entry.CIE_id != DW_CIE_ID_64)
+	bytes = data->d_buf;
+	for (Dwarf_Off at = 0; !ranges->is_full; at = next) {
+		Dwarf_CFI_Entry entry;
+		int err = dwarf_next_cfi(ident, data, true, at, &next, &entry);
+
+		if (err > 0 || next <= at)
+			break;
+		if (!err && entry.CIE_id != DW_CIE_ID_64)
 			add_range(ranges, &entry,
-				  header.sh_addr + (uint64_t)(entry.fde.start -
-							      (const uint8_t *)data->d_buf));
+				  header.sh_addr + (uint64_t)(entry.fde.start - bytes));
+	}
 	if (ranges->cnt)
 		qsort(ranges->items, ranges->cnt, sizeof(*ranges->items), compare_ranges);
 }
 
-/* Counts a jump. A jump to the start of a range calls another function. */
+/* Counts a jump. A jump to the start of a range is a tail call. */
 static void count_jump(struct code_ranges *ranges, uint64_t target)
 {
 	size_t low = 0, high = ranges->cnt;
@@ -167,49 +182,92 @@ static void count_jump(struct code_ranges *ranges, uint64_t target)
 		ranges->items[low - 1].jumps++;
 }
 
+/* A piece of code in which jumps are searched. */
+struct code_bytes {
+	uint8_t *bytes;
+	size_t size;
+	uint64_t addr;
+	size_t at; /* index of the next byte that may be a jump's distance */
+};
+
+/* Reads the code from addr on. The caller must free ret->bytes. */
+static bool read_code(int fd, const GElf_Phdr *code, uint64_t addr, uint64_t size,
+		      struct code_bytes *ret)
+{
+	uint64_t offset = addr - code->p_vaddr + code->p_offset;
+
+	if (addr < code->p_vaddr || addr - code->p_vaddr > code->p_filesz ||
+	    size > code->p_filesz - (addr - code->p_vaddr) || size > CODE_BYTES_MAX ||
+	    offset > INT64_MAX)
+		return false;
+	*ret = (struct code_bytes){.bytes = malloc(size + 1), .size = size, .addr = addr, .at = 2};
+	return ret->bytes && pread(fd, ret->bytes, size, (off_t)offset) == (ssize_t)size;
+}
+
+/* Finds the next jump. Bytes that are no instruction may look like one. */
+static bool next_jump(struct code_bytes *code, uint64_t *target)
+{
+	for (; code->at + sizeof(int32_t) <= code->size; code->at++) {
+		const uint8_t *at = &code->bytes[code->at];
+		int32_t distance;
+
+		if (at[-1] != JUMP && !JUMP_IF(at[-2], at[-1]))
+			continue;
+		memcpy(&distance, at, sizeof(distance));
+		*target = code->addr + code->at++ + sizeof(distance) + (uint64_t)(int64_t)distance;
+		return true;
+	}
+	return false;
+}
+
+/* True if the code of a range has LEAST_JUMPS_BACK jumps into the middle of the evaluation loop. */
+static bool jumps_back(int fd, const GElf_Phdr *code, const GElf_Sym *loop,
+		       const struct code_range *range)
+{
+	struct code_bytes bytes = {0};
+	uint64_t target;
+	size_t cnt = 0;
+
+	if (read_code(fd, code, range->start, range->end - range->start, &bytes))
+		while (next_jump(&bytes, &target))
+			cnt += target > loop->st_value && target - loop->st_value < loop->st_size;
+	free(bytes.bytes);
+	return cnt >= LEAST_JUMPS_BACK;
+}
+
 /*
- * Finds the part of the evaluation loop that the compiler takes for rarely used, in a file without
- * its symbol: the range of code into which most jumps lead. Bytes that only look like jumps lead to
- * many ranges.
+ * Finds the cold part of the evaluation loop in a file without its symbol: the range of code into
+ * which most jumps lead, and which jumps back.
  */
-static struct code_range find_rare_part(Elf *elf, int fd, const GElf_Phdr *code,
+static struct code_range find_cold_part(Elf *elf, int fd, const GElf_Phdr *code,
 					const GElf_Sym *loop)
 {
-	size_t size = loop->st_size < LOOP_BYTES_MAX ? loop->st_size : LOOP_BYTES_MAX;
-	uint64_t offset = loop->st_value - code->p_vaddr + code->p_offset;
-	cleanup_free uint8_t *bytes = malloc(size + 1);
 	struct code_range found = {0};
 	struct code_ranges ranges = {0};
+	struct code_bytes bytes = {0};
+	uint64_t target;
 
-	if (!bytes || offset > INT64_MAX || pread(fd, bytes, size, (off_t)offset) != (ssize_t)size)
-		return found;
-	read_ranges(elf, &ranges);
-	for (size_t at = 2; at + sizeof(int32_t) <= size; at++) {
-		int32_t distance;
-		uint64_t target;
-
-		if (bytes[at - 1] != JUMP && !JUMP_IF(bytes[at - 2], bytes[at - 1]))
-			continue;
-		memcpy(&distance, &bytes[at], sizeof(distance));
-		target = loop->st_value + at + sizeof(distance) + (uint64_t)(int64_t)distance;
+	if (read_code(fd, code, loop->st_value, loop->st_size, &bytes))
+		read_ranges(elf, &ranges);
+	while (ranges.cnt && next_jump(&bytes, &target))
 		if (target - loop->st_value >= loop->st_size)
 			count_jump(&ranges, target);
-	}
 	for (size_t i = 0; i < ranges.cnt; i++)
 		if (ranges.items[i].jumps > found.jumps)
 			found = ranges.items[i];
 	free(ranges.items);
-	return found;
+	free(bytes.bytes);
+	return found.jumps && jumps_back(fd, code, loop, &found) ? found : (struct code_range){0};
 }
 
-static struct loop_part rare_part(Elf *elf, int fd, const GElf_Phdr *code, const GElf_Sym *loop)
+static struct loop_part cold_part(Elf *elf, int fd, const GElf_Phdr *code, const GElf_Sym *loop)
 {
 	struct code_range range;
 	GElf_Sym cold;
 
 	if (elf_symbol_find(elf, LOOP ".cold", &cold))
 		return part_of(code, &cold);
-	range = find_rare_part(elf, fd, code, loop);
+	range = find_cold_part(elf, fd, code, loop);
 	if (!range.jumps)
 		return (struct loop_part){0};
 	cold.st_value = range.start;
@@ -227,11 +285,10 @@ static bool find(Elf *elf, int fd, struct interpreter *ret)
 	    !elf_symbol_find(elf, "Py_Version", &version) ||
 	    !read_variable(elf, fd, &version, &ret->version, sizeof(ret->version)))
 		return false;
-	if (is_free_threaded(elf, fd, &runtime))
-		ret->version = 0;
+	ret->is_free_threaded = is_free_threaded(elf, fd, &runtime);
 	ret->runtime = runtime.st_value - (code.p_vaddr - code.p_offset);
 	ret->loop[0] = part_of(&code, &loop);
-	ret->loop[1] = rare_part(elf, fd, &code, &loop);
+	ret->loop[1] = cold_part(elf, fd, &code, &loop);
 	return true;
 }
 

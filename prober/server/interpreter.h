@@ -3,6 +3,7 @@
 #ifndef PROBER_SERVER_INTERPRETER_H
 #define PROBER_SERVER_INTERPRETER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -16,11 +17,8 @@ struct loop_part {
 };
 
 struct interpreter {
-	/*
-	 * Version in the format of Py_Version: 0x030b02f0 for 3.11.2. 0 for a free-threaded build,
-	 * whose frames differ.
-	 */
-	uint32_t version;
+	uint32_t version;      /* version in the format of Py_Version: 0x030b02f0 for 3.11.2 */
+	bool is_free_threaded; /* known from 3.13 on; the frames of such builds differ */
 	/*
 	 * Distance of _PyRuntime from the address (start - offset), where `start` and `offset` are
 	 * those of the mapping that contains the evaluation loop (struct mapping).

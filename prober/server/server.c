@@ -140,6 +140,7 @@ static int handle_interpreter(int fd, struct message *reply)
 
 	message_put_u32(reply, (uint32_t)-interpreter_find(fd, &found));
 	message_put_u32(reply, found.version);
+	message_put_u32(reply, found.is_free_threaded);
 	message_put_u64(reply, found.runtime);
 	for (size_t i = 0; i < LOOP_PARTS; i++) {
 		message_put_u64(reply, found.loop[i].start);

@@ -332,7 +332,7 @@ def test_containers(t, way):
     memleak = t.attach(program, interval="1")
     right = HOLDERS[what]
     if version in ("3.13", NEWEST) and what == "attribute":
-        right = ("holder", "__main__.store", "dict")  # attributes have no names since
+        right = ("holder", "__main__.store", "dict")  # no names since 3.13
     found, rounds = [], 0
     for _ in range(120):
         if not found:  # a container that has stopped growing is not shown

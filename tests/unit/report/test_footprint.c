@@ -415,7 +415,7 @@ static void assert_none_too_young(const struct story *story)
 	untraced_growths_deinit(&growths);
 }
 
-static void hardly_too_young_block(void **state)
+static void too_young_without_growth(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_TOO_YOUNG] = MIB / REPORTS / 2};
 
@@ -469,7 +469,7 @@ int main(void)
 		cmocka_unit_test(kept_since),
 		cmocka_unit_test(too_young_block),
 		cmocka_unit_test(explained_at_any_age),
-		cmocka_unit_test(hardly_too_young_block),
+		cmocka_unit_test(too_young_without_growth),
 		cmocka_unit_test(anonymous_memory),
 		cmocka_unit_test(explained),
 		cmocka_unit_test(shared_memory),
