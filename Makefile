@@ -79,8 +79,8 @@ BPF_CFLAGS := -target bpf -mcpu=v3 -O2 -g -std=gnu11 -Wall -Wextra $(if $(WERROR
 # The rooms from top to bottom, in link order; each is an archive. A room may include only rooms
 # after it in this list, as scripts/check-includes verifies.
 ROOMS := app screen metrics recording sinks proof loader/agent loader/kernel loader/user loader/stacks loader/tables \
-	loader/probes loader/target loader report options symbolizer symbolizer/server unwinder \
-	unwinder/server prober prober/server helper base
+	loader/probes loader/target loader report options symbolizer symbolizer/server prober \
+	prober/server unwinder unwinder/server helper base
 SRC := $(sort $(wildcard $(ROOMS:%=%/*.c)))
 OBJ := $(SRC:%.c=$(O)/%.o) $(O)/sinks/profile.pb-c.o
 ARCHIVES := $(foreach room,$(filter-out loader,$(ROOMS)),$(O)/lib/$(subst /,-,$(room)).a)

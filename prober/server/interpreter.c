@@ -2,15 +2,13 @@
 /* Finds CPython by its symbols. */
 #include "prober/server/interpreter.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "prober/server/elf_functions.h"
+#include "unwinder/server/fde_list.h"
 
 #define LOOP "_PyEval_EvalFrameDefault"
 
@@ -66,8 +64,6 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 
 /* Maximum bytes of a range of code in which jumps are searched. */
 #define CODE_BYTES_MAX (1U << 20)
-/* Maximum ranges of code in a file. */
-#define RANGES_MAX (1U << 18)
 /*
  * Minimum jumps from the cold part back into the evaluation loop. Debian's builds have hundreds.
  * Bytes that only look like jumps rarely lead to one function.
@@ -78,108 +74,20 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 #define JUMP 0xe9
 #define JUMP_IF(first, second) ((first) == 0x0f && ((second)&0xf0) == 0x80)
 
-/* A range of code that has an entry of its own in .eh_frame. */
-struct code_range {
-	uint64_t start;
-	uint64_t end;
-	size_t jumps; /* jumps from the evaluation loop into the middle of the range */
-};
-
-struct code_ranges {
-	struct code_range *items;
-	size_t cnt;
-	size_t cap;
-	bool is_full;
-};
-
-/*
- * Adds the range of an entry. Its start and its length have 4 bytes each, and the start is relative
- * to its own address (DW_EH_PE_pcrel | DW_EH_PE_sdata4), as compilers for x86-64 write it.
- */
-static void add_range(struct code_ranges *ranges, const Dwarf_CFI_Entry *entry, uint64_t addr)
+/* Returns the FDE with an address in its middle; NULL if there is none. */
+static const struct fde *fde_around(const struct fde_list *list, uint64_t addr)
 {
-	struct code_range range = {0};
-	int32_t start;
-	uint32_t len;
-
-	if (entry->fde.end - entry->fde.start < (ptrdiff_t)(sizeof(start) + sizeof(len)))
-		return;
-	memcpy(&start, entry->fde.start, sizeof(start));
-	memcpy(&len, entry->fde.start + sizeof(start), sizeof(len));
-	range.start = addr + (uint64_t)(int64_t)start;
-	range.end = range.start + len;
-	ranges->is_full = ranges->cnt == RANGES_MAX ||
-			  array_reserve(&ranges->items, &ranges->cap, ranges->cnt + 1);
-	if (!ranges->is_full)
-		ranges->items[ranges->cnt++] = range;
-}
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct code_range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-static Elf_Scn *find_eh_frame(Elf *elf)
-{
-	Elf_Scn *section = NULL;
-	const char *name;
-	GElf_Shdr header;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return NULL;
-	while ((section = elf_nextscn(elf, section))) {
-		name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name)
-						      : NULL;
-		if (name && !strcmp(name, ".eh_frame") && header.sh_type != SHT_NOBITS)
-			return section;
-	}
-	return NULL;
-}
-
-/* Reads the ranges. Skips entries that libdw cannot parse. */
-static void read_ranges(Elf *elf, struct code_ranges *ranges)
-{
-	Elf_Scn *section = find_eh_frame(elf);
-	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
-	const uint8_t *ident = (const uint8_t *)elf_getident(elf, NULL), *bytes;
-	GElf_Shdr header;
-	Dwarf_Off next = 0;
-
-	if (!data || !data->d_buf || !gelf_getshdr(section, &header))
-		return;
-	bytes = data->d_buf;
-	for (Dwarf_Off at = 0; !ranges->is_full; at = next) {
-		Dwarf_CFI_Entry entry;
-		int err = dwarf_next_cfi(ident, data, true, at, &next, &entry);
-
-		if (err > 0 || next <= at)
-			break;
-		if (!err && entry.CIE_id != DW_CIE_ID_64)
-			add_range(ranges, &entry,
-				  header.sh_addr + (uint64_t)(entry.fde.start - bytes));
-	}
-	if (ranges->cnt)
-		qsort(ranges->items, ranges->cnt, sizeof(*ranges->items), compare_ranges);
-}
-
-/* Counts a jump. A jump to the start of a range is a tail call. */
-static void count_jump(struct code_ranges *ranges, uint64_t target)
-{
-	size_t low = 0, high = ranges->cnt;
+	size_t low = 0, high = list->cnt;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (ranges->items[middle].start < target)
+		if (list->items[middle].start < addr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low && target < ranges->items[low - 1].end)
-		ranges->items[low - 1].jumps++;
+	return low && addr < list->items[low - 1].end ? &list->items[low - 1] : NULL;
 }
 
 /* A piece of code in which jumps are searched. */
@@ -220,15 +128,14 @@ static bool next_jump(struct code_bytes *code, uint64_t *target)
 	return false;
 }
 
-/* True if the code of a range has LEAST_JUMPS_BACK jumps into the middle of the evaluation loop. */
-static bool jumps_back(int fd, const GElf_Phdr *code, const GElf_Sym *loop,
-		       const struct code_range *range)
+/* True if the code of an FDE has LEAST_JUMPS_BACK jumps into the middle of the evaluation loop. */
+static bool jumps_back(int fd, const GElf_Phdr *code, const GElf_Sym *loop, const struct fde *fde)
 {
 	struct code_bytes bytes = {0};
 	uint64_t target;
 	size_t cnt = 0;
 
-	if (read_code(fd, code, range->start, range->end - range->start, &bytes))
+	if (read_code(fd, code, fde->start, fde->end - fde->start, &bytes))
 		while (next_jump(&bytes, &target))
 			cnt += target > loop->st_value && target - loop->st_value < loop->st_size;
 	free(bytes.bytes);
@@ -236,48 +143,54 @@ static bool jumps_back(int fd, const GElf_Phdr *code, const GElf_Sym *loop,
 }
 
 /*
- * Finds the cold part of the evaluation loop in a file without its symbol: the range of code into
- * which most jumps lead, and which jumps back.
+ * Returns the FDE into which most of the code's jumps lead; NULL if there is none. A jump to the
+ * start of an FDE is a tail call.
  */
-static struct code_range find_cold_part(Elf *elf, int fd, const GElf_Phdr *code,
-					const GElf_Sym *loop)
+static const struct fde *most_entered(const struct fde_list *list, struct code_bytes *code)
 {
-	struct code_range found = {0};
-	struct code_ranges ranges = {0};
-	struct code_bytes bytes = {0};
+	size_t *jumps = calloc(list->cnt + 1, sizeof(*jumps)), most = 0;
+	const struct fde *found = NULL;
 	uint64_t target;
 
-	if (read_code(fd, code, loop->st_value, loop->st_size, &bytes))
-		read_ranges(elf, &ranges);
-	while (ranges.cnt && next_jump(&bytes, &target))
-		if (target - loop->st_value >= loop->st_size)
-			count_jump(&ranges, target);
-	for (size_t i = 0; i < ranges.cnt; i++)
-		if (ranges.items[i].jumps > found.jumps)
-			found = ranges.items[i];
-	free(ranges.items);
-	free(bytes.bytes);
-	return found.jumps && jumps_back(fd, code, loop, &found) ? found : (struct code_range){0};
+	while (jumps && next_jump(code, &target)) {
+		const struct fde *fde =
+			target - code->addr < code->size ? NULL : fde_around(list, target);
+
+		if (!fde || ++jumps[fde - list->items] <= most)
+			continue;
+		most = jumps[fde - list->items];
+		found = fde;
+	}
+	free(jumps);
+	return found;
 }
 
-static struct loop_part cold_part(Elf *elf, int fd, const GElf_Phdr *code, const GElf_Sym *loop)
+/*
+ * Finds the cold part of the evaluation loop in a file without its symbol: most jumps that leave
+ * the loop lead there, and it jumps back. Returns false if there is none.
+ */
+static bool find_cold_part(Elf *elf, int fd, const GElf_Phdr *code, const GElf_Sym *loop,
+			   GElf_Sym *ret)
 {
-	struct code_range range;
-	GElf_Sym cold;
+	struct code_bytes bytes = {0};
+	struct fde_list list = {0};
+	const struct fde *found = NULL;
 
-	if (elf_symbol_find(elf, LOOP ".cold", &cold))
-		return part_of(code, &cold);
-	range = find_cold_part(elf, fd, code, loop);
-	if (!range.jumps)
-		return (struct loop_part){0};
-	cold.st_value = range.start;
-	cold.st_size = range.end - range.start;
-	return part_of(code, &cold);
+	if (read_code(fd, code, loop->st_value, loop->st_size, &bytes) &&
+	    !fde_list_init(elf, &list))
+		found = most_entered(&list, &bytes);
+	if (found && !jumps_back(fd, code, loop, found))
+		found = NULL;
+	if (found)
+		*ret = (GElf_Sym){.st_value = found->start, .st_size = found->end - found->start};
+	fde_list_deinit(&list);
+	free(bytes.bytes);
+	return found;
 }
 
 static bool find(Elf *elf, int fd, struct interpreter *ret)
 {
-	GElf_Sym loop, runtime, version;
+	GElf_Sym loop, cold, runtime, version;
 	GElf_Phdr code;
 
 	if (!elf_symbol_find(elf, LOOP, &loop) || !find_segment(elf, loop.st_value, &code) ||
@@ -288,7 +201,9 @@ static bool find(Elf *elf, int fd, struct interpreter *ret)
 	ret->is_free_threaded = is_free_threaded(elf, fd, &runtime);
 	ret->runtime = runtime.st_value - (code.p_vaddr - code.p_offset);
 	ret->loop[0] = part_of(&code, &loop);
-	ret->loop[1] = cold_part(elf, fd, &code, &loop);
+	if (elf_symbol_find(elf, LOOP ".cold", &cold) ||
+	    find_cold_part(elf, fd, &code, &loop, &cold))
+		ret->loop[1] = part_of(&code, &cold);
 	return true;
 }
 
