@@ -196,6 +196,15 @@ static double traced_gain(const struct growth *series, uint64_t since_ns)
 	return gained > traced && grows(all, FOOTPRINT_TOO_YOUNG, gained) ? gained : traced;
 }
 
+/*
+ * Like traced_gain(), but counts the block that is too young twice: while a program copies it, both
+ * copies are resident.
+ */
+static double resident_gain(const struct growth *series, uint64_t since_ns)
+{
+	return 2 * traced_gain(series, since_ns) - gained_since(series[TRACED].history, since_ns);
+}
+
 /* Returns how much of the growth of a part is due to causes other than an untraced leak. */
 static double explained(const struct snapshot *snap, const struct growth *series,
 			enum footprint_part part, double gained, uint64_t since_ns)
@@ -210,7 +219,7 @@ static double explained(const struct snapshot *snap, const struct growth *series
 		 * With size filters, blocks that the filters leave out may have caused the growth,
 		 * so the growth is no sign of a leak.
 		 */
-		return snap->run.has_size_filters ? INFINITY : traced_gain(series, since_ns);
+		return snap->run.has_size_filters ? INFINITY : resident_gain(series, since_ns);
 	case FOOTPRINT_SHARED:
 	case FOOTPRINT_FILES:
 		/*
