@@ -70,6 +70,7 @@ static __always_inline void count_earlier(struct pt_regs *ctx, const struct thre
 static __always_inline void begin_alloc(struct pt_regs *ctx, struct thread_state *thread,
 					__u32 shape, __u32 operation, __u64 addr, __u64 size)
 {
+	thread->freed_addr = 0; /* the new block may have this address */
 	thread->operation = operation;
 	thread->kind = MEMLEAK_KIND_HEAP;
 	thread->addr = addr;
@@ -156,9 +157,10 @@ static __always_inline bool free__is_of_handler(const struct thread_state *threa
 }
 
 /*
- * True if a free() of another library is in progress and has called or jumped to this free(): the
- * other free() is a wrapper, which passes the block on. False if the block is tracked: then the
- * wrapper frees a block that it had itself allocated from this library.
+ * True if a free() is in progress and has called or jumped to this free(): a wrapper in another
+ * library passes the block on, or an allocator begins again, as glibc 2.42 does after setting up a
+ * thread's cache. False if the block is tracked: then the wrapper frees a block that it had itself
+ * allocated from this library.
  */
 static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 					       const struct thread_state *thread,
@@ -166,7 +168,8 @@ static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 {
 	__u64 slot = arch_entry_slot(ctx), caller = arch_return_address(ctx);
 
-	if (PT_REGS_IP(ctx) - thread->free_function + SAME_LIBRARY <= 2 * SAME_LIBRARY)
+	if (PT_REGS_IP(ctx) - thread->free_function + SAME_LIBRARY <= 2 * SAME_LIBRARY &&
+	    key->addr != thread->freed_addr)
 		return false;
 	if (!mark__may_be_freeing(thread, slot, caller) &&
 	    (slot != thread->freed.slot || caller != thread->freed.return_address))
@@ -174,19 +177,20 @@ static __always_inline bool free__is_passed_on(struct pt_regs *ctx,
 	return !block__may_be_held(key);
 }
 
-/* Marks a call to free(). caller is the return address; 0 if it was not read. */
-static __always_inline void mark_free(struct pt_regs *ctx, struct thread_state *thread,
+/* Marks a call to free(addr). caller is the return address; 0 if it was not read. */
+static __always_inline void mark_free(struct pt_regs *ctx, struct thread_state *thread, __u64 addr,
 				      __u64 caller)
 {
 	thread->free_function = PT_REGS_IP(ctx);
+	thread->freed_addr = addr;
 	thread->freed.slot = arch_entry_slot(ctx);
 	thread->freed.return_address = caller;
 }
 
-static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *thread,
+static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *thread, __u64 addr,
 				      __u64 caller)
 {
-	mark_free(ctx, thread, caller);
+	mark_free(ctx, thread, addr, caller);
 	count(MEMLEAK_STAT_CALLS_OF + MEMLEAK_SHAPE_FREE, 1);
 	summary__call(thread->image, MEMLEAK_SHAPE_FREE);
 }
@@ -212,17 +216,17 @@ static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *
 	decided = thread__was_decided(thread);
 	key.image = thread->image;
 	if (free__is_passed_on(ctx, thread, &key)) {
-		mark_free(ctx, thread, arch_return_address(ctx));
+		mark_free(ctx, thread, addr, arch_return_address(ctx));
 		return;
 	}
 	if (!(children_inherit() && thread->descendant) && free__is_of_others(&key)) {
-		note_free(ctx, thread, 0);
+		note_free(ctx, thread, addr, 0);
 		return;
 	}
 	if (!decided && !free__is_of_handler(thread, &key) &&
 	    thread__is_nested(ctx, entry, thread, arch_entry_slot(ctx), shape))
 		return;
-	note_free(ctx, thread, arch_return_address(ctx));
+	note_free(ctx, thread, addr, arch_return_address(ctx));
 	if (thread__take(thread, &key, &block)) {
 		summary__freed(key.image, block.size);
 	} else {

@@ -51,6 +51,7 @@ struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the most recent outermost free; it has no return probe */
 	__u64 free_function;    /* address of the function called by that free */
+	__u64 freed_addr;       /* its block; 0 after an allocation */
 	__u64 raised;           /* slot of a call in which an exception was raised */
 	__u64 overwritten;      /* slot of a call whose mark was replaced: it may still return */
 	__u32 nested;           /* number of calls that seemed nested in the call in progress */

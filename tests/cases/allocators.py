@@ -283,6 +283,12 @@ def test_own_allocator(t, name):
     run(t, name)
 
 
+def test_begun_again(t):
+    """A free() that begins again is one call."""
+    report = run(t, "own_malloc", options=("--stats",))
+    wanted("frees", report["stats"]["user"]["functions"]["free"], 20)
+
+
 @each("own_malloc_built_in", "own_malloc_hidden")
 def test_built_in(t, name):
     """Names that only jemalloc has, as static functions of the program or a library."""
