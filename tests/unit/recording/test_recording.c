@@ -298,6 +298,47 @@ static void too_many_classes(void **state)
 	assert_int_equal(read_classes(PYTHON_CLASSES_MAX + 1), -EBADMSG);
 }
 
+/* Reads a recording of a version, with a process whose footprint has `cnt` parts. */
+static int read_footprint(unsigned int version, size_t cnt)
+{
+	struct recording_header header = recording_header_now(0);
+	uint8_t bytes[HEADER_BYTES + 512];
+	struct byte_buffer data = {0};
+	cleanup_free uint8_t *chunk = NULL;
+	size_t len;
+	int read_cnt;
+
+	header.version = version;
+	bytes_put(&data, "\0\0\0\1\1\1\0\0", 8); /* a process */
+	bytes_put(&data, "\0\0\0\0\0", 5);       /* five empty sections */
+	bytes_put(&data, "\1\1\0\0\0\0", 6);     /* a tally without counts */
+	bytes_put_number(&data, RECORDING_TALLY_FOOTPRINT);
+	for (size_t i = 0; i < cnt; i++)
+		bytes_put_number(&data, 1);
+	bytes_put(&data, "\0\0\0\0",
+		  1 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING) +
+			  (version >= RECORDING_WITH_UNMAPPED));
+	assert_int_equal(recording_pack(&data, &chunk, &len), 0);
+	free(data.bytes);
+	assert_true(len <= 512);
+	recording_header_put(&header, bytes);
+	memcpy(bytes + HEADER_BYTES, chunk, len);
+	return read_all(bytes, HEADER_BYTES + len, &read_cnt);
+}
+
+/* Footprints have more parts in newer versions. */
+static void footprints_of_versions(void **state)
+{
+	static const size_t parts[] = {
+		[5] = 6, [6] = 6, [7] = 7, [8] = 8, [9] = 8, [10] = 9, [11] = 10, [12] = 11};
+
+	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
+		assert_int_equal(read_footprint(version, parts[version]), 0);
+		assert_int_equal(read_footprint(version, parts[version] - 1), -EBADMSG);
+		assert_int_equal(read_footprint(version, parts[version] + 1), -EBADMSG);
+	}
+}
+
 /*
  * Reads a recording in which site 0 is present in one snapshot, and is defined again with the given
  * id `after` snapshots later.
@@ -430,11 +471,17 @@ static void for_its_owner(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_of_day),       cmocka_unit_test(round_trips),
-		cmocka_unit_test(truncations),        cmocka_unit_test(bit_flips),
-		cmocka_unit_test(other_files),        cmocka_unit_test(full_disk),
-		cmocka_unit_test(reused_numbers),     cmocka_unit_test(versions),
-		cmocka_unit_test(memory_of_snapshot), cmocka_unit_test(for_its_owner),
+		cmocka_unit_test(times_of_day),
+		cmocka_unit_test(round_trips),
+		cmocka_unit_test(truncations),
+		cmocka_unit_test(bit_flips),
+		cmocka_unit_test(other_files),
+		cmocka_unit_test(full_disk),
+		cmocka_unit_test(reused_numbers),
+		cmocka_unit_test(versions),
+		cmocka_unit_test(footprints_of_versions),
+		cmocka_unit_test(memory_of_snapshot),
+		cmocka_unit_test(for_its_owner),
 		cmocka_unit_test(too_many_classes),
 	};
 	int fd = mkstemp(path);
