@@ -42,7 +42,7 @@ enum account_region {
 	ACCOUNT_THREADS, /* struct account_thread, indexed by thread number - 1 */
 	ACCOUNT_MODULES, /* struct account_module, indexed by module number */
 	ACCOUNT_TEXT,    /* paths of modules, each NUL-terminated */
-	/* __u64: start times of the most recent epochs, indexed by epoch modulo their number */
+	/* ring buffer of __u64: start times of the most recent epochs, indexed by epoch */
 	ACCOUNT_EPOCH_TIMES,
 	/* indexed by address / ACCOUNT_CHUNK_SPAN: chunk number + 1, 0 if there is no chunk */
 	ACCOUNT_DIRECTORY,
@@ -215,7 +215,7 @@ _Static_assert(sizeof(struct account_thread) % ACCOUNT_CACHE_LINE == 0,
 struct account_module {
 	__u64 start;
 	__u64 end;
-	__u64 offset; /* file offset of the address start */
+	__u64 offset; /* file offset that is mapped at `start` */
 	__u64 ino;    /* inode number, 0 if there is no file */
 	__u32 dev_major;
 	__u32 dev_minor;

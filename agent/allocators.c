@@ -94,7 +94,7 @@ static const char *const other_names[OTHER_CNT] = {"mmap", "munmap", "mremap", "
 /* next definition of each function, cast to its type at each call */
 static any_function *next[FUNCTION_CNT];
 static any_function *others[OTHER_CNT];
-/* record calls of C++ operators, as these do not call malloc() */
+/* true if C++ operators do not call malloc(): calls of operators are then recorded */
 static bool operators_allocate;
 
 /*

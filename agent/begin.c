@@ -23,7 +23,10 @@
 
 #define PAGE 4096ULL
 
-/* Maximum number of times that regions are halved to fit into the address space limit. */
+/*
+ * Maximum attempts to map an account within the resource limits. Each attempt after the first one
+ * halves the regions of spills and chunks.
+ */
 #define HALVES 8U
 
 struct gate gate __attribute__((aligned(4096), visibility("hidden")));
@@ -213,8 +216,8 @@ static bool send_account(const char *name, int fd)
 }
 
 /*
- * Closes the descriptor if memleak has it. Otherwise moves it to a high number, where memleak finds
- * it in /proc.
+ * Closes the account's descriptor if it was sent to memleak. Otherwise moves it to a high number,
+ * which the program hardly uses; memleak can then open the account through /proc.
  */
 static void put_away(int fd, bool is_sent)
 {

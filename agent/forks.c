@@ -24,8 +24,8 @@ static struct {
 } own;
 
 /*
- * Copy of the filter, made before a fork. The child's filter begins with these counts, because the
- * child inherits the samples that they count; but the child cannot read its parent's account.
+ * Copy of the filter, made before a fork, because the child cannot read its parent's account. The
+ * child's filter begins with these counts: the child inherits the samples that they count.
  */
 static uint8_t filter[SAMPLES_FILTER_BYTES];
 
@@ -42,8 +42,8 @@ static uint64_t begin_epoch(struct account *account)
 }
 
 /*
- * Prepares a fork. Allocations and frees by other threads until the fork may be counted as before
- * or after the fork.
+ * Prepares a fork. Allocations and frees that other threads make between this call and the fork may
+ * count as made before or after the fork.
  */
 static void before_fork(void)
 {

@@ -193,7 +193,7 @@ static bool open_table(uint64_t header, uint64_t start, uint64_t end, struct tab
 	       !(ret->entries & 3);
 }
 
-/* Returns the address of the last FDE that begins at or before pc, 0 if there is none. */
+/* Returns the address of the FDE of the last function that begins at or before pc, 0 if none. */
 static uint64_t find_description(const struct table *table, uint64_t start, uint64_t end,
 				 uint64_t pc)
 {

@@ -31,7 +31,7 @@ struct code_list {
 };
 
 static struct code_list *list;
-static uint64_t read_ns; /* time spent reading maps that the budget does not cover yet */
+static uint64_t read_ns; /* reading time that the budget does not cover yet */
 static uint64_t read_at_ns;
 
 static const struct code *find_in(const struct code_list *codes, uint64_t pc)
@@ -300,8 +300,8 @@ static bool read_list(struct account *account)
 	if (!made)
 		return false;
 	/*
-	 * Other threads may be using the old list, so it is never freed. If the new list is equal
-	 * to it, the new one is freed.
+	 * Other threads may be using the old list, so it is never freed. The new list is freed if
+	 * it is equal to the old one, or if another thread has replaced the old one first.
 	 */
 	if (is_same_list(before, made) ||
 	    !__atomic_compare_exchange_n(&list, &before, made, false, __ATOMIC_ACQ_REL,

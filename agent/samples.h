@@ -16,7 +16,7 @@ _Static_assert(SAMPLES_FILTER_BYTES == ACCOUNT_FILTER_BYTES, "the region is as l
 
 bool samples_choose_slowly(const struct account *account, uint64_t size);
 
-/* Counts a block that is stored in a cell, or removed from it. */
+/* Updates the filter for a block that is stored in a cell, or removed from it. */
 void samples_put(uint64_t addr);
 void samples_taken(uint64_t addr);
 

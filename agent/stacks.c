@@ -71,7 +71,7 @@ static void forget(struct memo *memo)
 		for (uint32_t j = 0; j < ALIKE_WAYS; j++)
 			memo->alike[i].entries[j] = 0;
 	memo->known.cnt = 0;
-	/* Make all entries at offset 0 invalid, since offset 0 means that there is no entry. */
+	/* Makes memo_has() false for offset 0, which means that there is no entry. */
 	memo->written = MEMO_BYTES;
 }
 

@@ -100,8 +100,8 @@ def replaced(turns):
 
 def run_once(argv, text, folder):
     """
-    Runs a command. Returns its wall time and CPU time in seconds, with its children, and its peak
-    memory in MB; None if it did not end in time.
+    Runs a command. Returns its wall time and its CPU time (including its children), in seconds, and
+    its peak memory in MB; None if it did not end in time.
     """
     before = time.monotonic()
     with subprocess.Popen([os.fspath(arg) for arg in argv], stdin=subprocess.PIPE, cwd=folder,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures what processes cost memleak that live for a moment only: processor time and memory."""
+"""Measures what short-lived processes cost memleak: processor time and memory."""
 
 import pathlib
 import subprocess

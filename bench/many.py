@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures probes shared by processes: in traced processes, in others, and with all traced."""
+"""Measures probes that processes share: in a traced process, in an untraced one, and with -A."""
 
 import os
 import pathlib

@@ -68,7 +68,7 @@ class Program:
 
 
 def library_paths(program):
-    # For a script, return the last one: all programs that it runs use it.
+    # For a script, return libc: all programs that it runs use it.
     return ([path for path in libraries_of(program) if os.path.basename(path) in ALLOCATORS] or
             [mapped("self", ALLOCATORS[-1])])
 

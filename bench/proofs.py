@@ -8,7 +8,7 @@ import peers
 from measure import BUILD, Calls, free_mib, start
 
 MIB = 512
-# Shapes of heaps, and block sizes: pointers in order of addresses, or shuffled.
+# Shapes of heaps (see heaps.c), and block sizes in bytes.
 SHAPES = (("list", 100), ("shuffled-tree", 1000), ("shuffled-tree", 100), ("shuffled-list", 100),
           ("shuffled-inner", 100), ("shuffled-dense", 1000))
 CHAINS = ("list", "shuffled-list", "shuffled-inner")

@@ -124,7 +124,7 @@ class Libbpf(Tracer):
     """libbpf-tools' memleak, tracing a process or the kernel."""
 
     def __init__(self, pid=None, *options, interval=NEVER):
-        # It does not support long paths.
+        # Start it in the folder of the library: it does not support long paths.
         folder, name = os.path.split(allocator(pid)) if pid else (None, None)
         target = ("-p", pid, "-O", f"./{name}") if pid else ()
         super().__init__(("stdbuf", "-oL", *peers.libbpf_memleak(), *target, *options, interval),

@@ -206,8 +206,8 @@ static __always_inline bool arch_thread_registers(struct task_struct *task, __u6
 }
 
 /*
- * Copies the vector registers in XSAVE format: at most max bytes, fewer than MEMLEAK_VECTOR_BYTES,
- * in whole words.
+ * Copies the vector registers in XSAVE format, in whole words. Copies at most `max` bytes, and
+ * always fewer than MEMLEAK_VECTOR_BYTES.
  */
 static __always_inline __u32 arch_thread_vectors(struct task_struct *task, __u32 max, void *ret)
 {

@@ -287,9 +287,9 @@ static __always_inline bool task_on_cpu(struct task_struct *task)
 }
 
 /*
- * Returns the address of a thread's user registers while the thread is in the kernel; 0 if unknown.
- * Without bpf_task_pt_regs(), the registers are found at the end of the kernel stack: the parameter
- * `bytes` is their size, and stack_bytes is the size of the stack.
+ * Returns the address of the user registers of a thread that is in the kernel. The registers are at
+ * the end of its kernel stack. Without bpf_task_pt_regs(), their address follows from the size of
+ * the stack (`stack_bytes`) and the size of the registers (`bytes`).
  */
 static __always_inline __u64 task_user_registers(struct task_struct *task, __u64 stack_bytes,
 						 __u64 bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of the ABI that only the BPF objects for kernel memory use: events, where the values of
- * an event are, and constants of the programs.
+ * The part of the ABI that only the BPF objects for kernel memory use: the events, the positions of
+ * their values, and the constants of the programs.
  */
 #ifndef BPF_KERNEL_H
 #define BPF_KERNEL_H

@@ -52,7 +52,7 @@ enum memleak_tail {
 	MEMLEAK_TAIL_VMA,    /* walks the stack with the kernel's VMAs */
 	MEMLEAK_TAIL_EVENT,  /* walks the stack of a free or an untracked call, for -tt */
 	MEMLEAK_TAIL_DECIDE, /* decides whether the call is nested */
-	MEMLEAK_TAIL_ENTER,  /* continues the entry if the call is not nested */
+	MEMLEAK_TAIL_ENTER,  /* handles the entry of a call that is not nested */
 	MEMLEAK_TAIL_CNT,
 };
 

@@ -243,7 +243,10 @@ static __always_inline bool page_block__take(__u64 addr, struct memleak_block_ke
 	return false;
 }
 
-/* Stores the rest of a block after [addr, addr + len) was freed, as buddies of decreasing size. */
+/*
+ * Stores the remaining pages of a block, of which [addr, addr + len) was freed, as buddies of
+ * decreasing size.
+ */
 static __always_inline void page_block__keep_rest(struct memleak_block_key *key,
 						  struct memleak_block *block, __u64 addr,
 						  __u64 len)

@@ -7,10 +7,10 @@
  * stack for the return addresses in the walk's result. A word that is found may be left over from
  * an earlier call; if the same return address occurs again before the next return address is found,
  * both words are used. The size of a frame follows from its return address, except in the few
- * functions that find their caller by a saved register. So a stack could be mistaken for another
- * one only if the other stack's return address is left over below a return address that differs
- * from it, while all other words are equal. Therefore some recognised stacks are walked as a check;
- * if a walk gives another stack, the key is not used again.
+ * functions that find their caller by a saved register. So a stack is mistaken for a cached one
+ * only if one return address differs, a copy of the cached return address is left over below it,
+ * and all other words are equal. Therefore some recognised stacks are walked as a check; if a walk
+ * gives another stack, the key is not used again.
  *
  * Only stacks of tasks are cached: the frames of an interrupt are on another stack, or they end
  * somewhere within a task's stack.

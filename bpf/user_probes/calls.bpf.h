@@ -154,8 +154,8 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 
 /*
  * True if the marked call, whose return is not reported, may enclose the call being entered. Such a
- * mark stays after the marked call has ended. If thread->careful is not set, the mark has no return
- * address; then only mapping calls, and calls made by the allocator, may be nested.
+ * mark stays after the marked call has ended. If the mark has no return address, only mapping calls
+ * and calls made by the allocator may be nested.
  */
 static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 					      const struct thread_state *thread, bool mapping)
@@ -280,9 +280,9 @@ static __always_inline void thread__resume_call(struct thread_state *thread)
 }
 
 /*
- * True if a return probe must report the return of the outermost call. The return may go unreported
- * only if the call is not recorded, and if stack walks can tell which calls are nested in it; stack
- * walks by frame pointers alone cannot tell this.
+ * True if a return probe must report the return of the outermost call. The return can go unreported
+ * only if the call is not recorded, its function makes no tail call, and stack walks can tell which
+ * calls are nested in it. Walks by frame pointers alone cannot.
  */
 static __always_inline bool thread__awaits_return(struct thread_state *thread)
 {

@@ -345,7 +345,7 @@ static __always_inline bool fd_event__is_handled(const struct bpf_raw_tracepoint
 	return true;
 }
 
-/* Which of the programs for the end of a system call runs */
+/* Programs that handle the end of a system call. */
 enum fd_return_program { FD_RETURN_FIRST, FD_RETURN_SECOND, FD_RETURN_BY_VMA };
 
 static __always_inline int fd_return(struct bpf_raw_tracepoint_args *ctx,

@@ -34,7 +34,10 @@ static __always_inline void walk__store_stack(struct pt_regs *ctx, struct walk *
 	send_stacks(walk);
 }
 
-/* Ends an entry whose program has made a tail call. True if the return of the call is reported. */
+/*
+ * Ends the handling of an entry whose stack was wanted only for -tt. True if the return of the call
+ * is reported.
+ */
 static __always_inline bool send_event(struct pt_regs *ctx, struct thread_state *thread,
 				       __u64 stack)
 {

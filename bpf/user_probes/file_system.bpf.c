@@ -43,8 +43,9 @@ struct task_struct___files {
 #pragma clang attribute pop
 
 /*
- * Layout of the overlay module's data. Only CAP_SYS_ADMIN may read the module's BTF. If the layout
- * differs, the names read are garbage and match nothing.
+ * Layout of the overlay module's data. It is fixed here, because reading it from the module's BTF
+ * takes CAP_SYS_ADMIN. If the kernel's layout differs, garbage is read: no name matches, or
+ * part_cnt exceeds PARTS_MAX.
  */
 struct overlay_part {
 	struct super_block *sb;

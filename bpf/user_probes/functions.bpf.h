@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracks which probed functions end with a tail call (a jump to another probed function). Returns
- * may go unreported only for functions without a tail call.
+ * Tracks which probed functions end with a tail call (a jump to another probed function). The
+ * return of a call can go unreported only if its function makes no tail call.
  *
  * While a return probe awaits the return of a call, the call's stack slot holds the address of the
  * return trampoline. A tail call is recognised because it finds the trampoline in its slot; without

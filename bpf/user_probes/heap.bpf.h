@@ -45,7 +45,7 @@ __noinline __u64 chunk_size(__u64 addr)
 
 /*
  * Counts a free of an unknown block, which usually is older than tracing. Does not count frees by
- * the allocator itself: it may free blocks that it took without a call, such as glibc's thread
+ * the allocator itself: it may free blocks that it allocated internally, such as glibc's thread
  * cache when a thread ends.
  */
 static __always_inline void count_earlier(struct pt_regs *ctx, const struct thread_state *thread,
@@ -198,7 +198,7 @@ static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *
 /*
  * Handles the entry of a free. The block is removed at the entry, since its address may be reused
  * as soon as the function returns. Frees have no return probe, so they have a separate mark, which
- * is checked by mapping calls and by wrappers of free().
+ * is checked at the entry of mapping calls and of other frees.
  */
 static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
 				       __u64 addr)
@@ -248,7 +248,7 @@ static __always_inline void enter_destroy(const struct entry *entry, __u64 heap)
 
 /*
  * Treats a resize in place as a realloc that returns the same block. The block gets the size that
- * the call returns, at most the size requested.
+ * the call returns, but at most `size` + `extra`.
  */
 static __always_inline __u64 resize_result(struct thread_state *thread, __u64 got)
 {
@@ -283,8 +283,8 @@ static __always_inline void send_call(struct thread_state *thread, __u64 addr)
 }
 
 /*
- * Counts a failed call. Does not count untracked calls, whose return may not be seen, or calls for
- * 0 bytes, which may return NULL without failure.
+ * Counts a failed call. Does not count untracked calls, since their returns may go unreported. Does
+ * not count calls for 0 bytes either: they may succeed and return NULL.
  */
 static __always_inline void count_failure(const struct thread_state *thread)
 {
@@ -295,8 +295,9 @@ static __always_inline void count_failure(const struct thread_state *thread)
 /*
  * Returns the birth time for a new block. A block reallocated by the same site keeps its birth
  * time, so that it can become old. A block that moves to another site while the loader reads the
- * blocks gets the exact time, since the approximate clock may lag behind. If children inherit
- * blocks, all times are exact: they decide which child has a copy of which block.
+ * blocks gets the exact time: the approximate clock lags, so the block could seem older than the
+ * reading. If children inherit blocks, all birth times are exact, since they tell which child has a
+ * copy of which block.
  */
 static __always_inline __u64 birth_of(const struct thread_state *thread)
 {

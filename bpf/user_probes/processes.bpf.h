@@ -5,8 +5,8 @@
  * allocates.
  *
  * Newer kernels skip a program if a preempted task on the same CPU is running it. So each event has
- * two identical programs. The second program skips what the first has done already, and counts the
- * events that the first has missed.
+ * two programs. The second program skips what the first has done already, and counts the events
+ * that the first has missed.
  */
 #ifndef BPF_USER_PROBES_PROCESSES_BPF_H
 #define BPF_USER_PROBES_PROCESSES_BPF_H
@@ -100,10 +100,7 @@ static __always_inline bool target__add(__u32 tgid, const struct memleak_target 
 	return false;
 }
 
-/*
- * Returns how many programs the thread has executed, including those that its ancestors executed
- * before they forked it.
- */
+/* Returns the kernel's exec count of the thread. A forked thread begins with its parent's count. */
 static __always_inline __u64 task__exec_cnt(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, self_exec_id);
@@ -130,7 +127,10 @@ static __always_inline void target__leave(__u32 type, __u32 tgid,
 	send_process(type, tgid, image, unloads);
 }
 
-/* Returns the image whose mappings a child begins with. */
+/*
+ * Returns the image whose mappings a child of the target begins with: the target's image, or its
+ * `base` if the mappings of the target's image have not been read yet.
+ */
 static __always_inline __u32 target__base(const struct memleak_target *target)
 {
 	return !target->base || space__find(target->image) ? target->image : target->base;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles blocks that are reallocated while the loader reads the blocks for a report. Such a block
- * must not be read twice, at its old and at its new address, and should not be missed.
+ * Handles blocks that are reallocated while the loader reads the blocks for a report. The loader
+ * could read such a block twice, at its old and at its new address, or miss it.
  *
  * The loader reads the recent-block cache bucket by bucket, then the table. A block counts as read
  * if it was in a bucket that the loader has read or is reading. If a block that was not read is

@@ -33,7 +33,7 @@ static __always_inline void send_code(struct walk *walk)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Before the stack table is full, requests the eviction of stacks without outstanding blocks. */
+/* If the stack table is nearly full, asks the loader to evict stacks without outstanding blocks. */
 static __always_inline void send_stacks(struct walk *walk)
 {
 	struct memleak_record *record;
@@ -47,8 +47,8 @@ static __always_inline void send_stacks(struct walk *walk)
 }
 
 /*
- * Reports a new stack with script frames to the loader, which must read the frames' names before
- * they are gone.
+ * Reports a new stack with script frames, so that the loader reads the names of the frames before
+ * the interpreter frees their code objects.
  */
 static __always_inline void tell_of_scripts(struct walk *walk)
 {

@@ -9,8 +9,9 @@
  * and finds the same frames, so stale return addresses do no harm. A wrong match can only be a bug
  * or a collision of 64-bit hashes. As a check, a few recognised stacks are walked anyway.
  *
- * Not cached are: cut stacks; stacks with a signal frame, with a return address replaced by a
- * return probe, or with unmapped code; and stacks walked while libraries were being unloaded.
+ * These stacks are not cached: cut stacks; stacks with a signal frame, with a return address
+ * replaced by a return probe, or with code in no known mapping; and stacks walked while libraries
+ * were being unloaded.
  */
 #ifndef BPF_USER_PROBES_STACK_CACHE_BPF_H
 #define BPF_USER_PROBES_STACK_CACHE_BPF_H
@@ -120,9 +121,9 @@ static __always_inline bool walk__look_up(struct walk *walk)
 }
 
 /*
- * Adds the stack to the cache. The parameter `note` is 1 + a kind of block for which the stack is
- * known to have a site; 0 if none is known. If the process runs scripts, the native frames alone do
- * not determine a site: the number of native frames is then stored as the note.
+ * Adds the stack to the cache. The parameter `note` is 1 + the kind of block for which the stack
+ * has a site; 0 if no site is known. If the process runs scripts, the native frames alone do not
+ * determine a site, so the number of native frames is stored instead of `note`.
  */
 static __always_inline void walk__cache(struct walk *walk, __u32 note)
 {

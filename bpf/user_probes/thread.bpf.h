@@ -51,7 +51,7 @@ struct thread_state {
 	struct call_mark call;  /* the outermost call in progress */
 	struct call_mark freed; /* the most recent outermost free; it has no return probe */
 	__u64 free_function;    /* address of the function called by that free */
-	__u64 freed_addr;       /* its block; 0 after an allocation */
+	__u64 freed_addr;       /* block freed by that free; 0 after an allocation */
 	__u64 raised;           /* slot of a call in which an exception was raised */
 	__u64 overwritten;      /* slot of a call whose mark was replaced: it may still return */
 	__u32 nested;           /* number of calls that seemed nested in the call in progress */
@@ -87,7 +87,7 @@ struct thread_state {
 
 	struct suspended_call suspended;
 
-	/* the entry for which a stack walk decides whether it is nested */
+	/* the entry that a stack walk checks for nesting */
 	__u32 asked_shape;
 	bool decided; /* a stack walk has decided that the call is not nested */
 
@@ -99,7 +99,7 @@ struct thread_state {
 	__u64 free_size;
 	bool event_by_vma; /* the walk with the kernel's VMAs is only for a -tt event */
 
-	/* --fds: arguments of the event that fd_call_return() has handled most recently */
+	/* --fds: address of the arguments of the event fd_call_return() handled most recently */
 	__u64 fd_event;
 };
 

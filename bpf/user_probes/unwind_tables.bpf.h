@@ -67,7 +67,7 @@ struct {
 #define SCRIPT_WORDS 32
 
 struct walk {
-	__u64 users; /* number of programs using this memory; only a sole user may use it */
+	__u64 users; /* number of programs that try to reserve this memory; see walk__take() */
 	struct stack_buffer stack; /* the frames; words[0] is the header */
 	struct unwind_regs regs;
 	__u64 slot;       /* slot of the call that returns to pc; 0 if unknown */

@@ -296,8 +296,8 @@ int session_call(struct pt_regs *ctx)
 }
 
 /*
- * Decides by a stack walk whether an entry is nested in a marked call. If it is not, continues the
- * entry.
+ * Walks the stack to decide whether the call being entered is nested in a marked call. If it is
+ * not, makes a tail call to the program that handles the entry.
  */
 static __always_inline void decide(struct pt_regs *ctx, struct tail_calls *tail_calls)
 {
@@ -326,7 +326,7 @@ int decide_nesting(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Continues an entry that is not nested, for probes without cookies. */
+/* Handles an entry that a stack walk found not to be nested; for probes without cookies. */
 SEC("uprobe")
 int enter_decided(struct pt_regs *ctx)
 {

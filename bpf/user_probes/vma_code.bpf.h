@@ -5,10 +5,10 @@
  * So the stacks of a program whose files are known are complete from its first allocation, before
  * the loader has read the process's mappings:
  *
- *  - Walks use unwind_spaces first, since its mappings can be cached. It lacks processes that have
- *    just executed a program, and libraries loaded or unloaded since the loader read the mappings.
- *  - If a mapping is missing, the walk starts again, after a tail call to a program that uses the
- *    kernel's VMAs.
+ *  - Walks use unwind_spaces first, since its mappings can be cached. It is out of date after an
+ *    exec, and after libraries are loaded or unloaded, until the loader reads the mappings again.
+ *  - If a mapping is missing or may be out of date, a tail call to a program that uses the kernel's
+ *    VMAs starts the walk again.
  *  - A frame found here is an offset in the file that was mapped at that moment. Later changes of
  *    the mappings do not affect it.
  *  - Files are identified by inode, device, size and modification time, since inode numbers are
