@@ -25,7 +25,8 @@ struct event_listener {
 struct read_request {
 	uint64_t deadline_ns;
 	/*
-	 * For a proof: heap blocks allocated before this time are listed. 0 if there is no proof.
+	 * If not 0, the snapshot lists all heap blocks. A proof judges only the blocks allocated
+	 * before this time.
 	 */
 	uint64_t heaps_before_ns;
 };
@@ -39,7 +40,7 @@ struct traced_process {
 struct source_ops {
 	/* Starts recording. */
 	int (*start)(struct source *source);
-	/* Logs a line that says what is traced, once tracing is ready. */
+	/* Logs what is traced. Called once tracing is ready. */
 	void (*describe)(const struct source *source);
 	/* Returns a descriptor that is readable while dispatch() has work to do. */
 	int (*poll_fd)(const struct source *source);
@@ -52,10 +53,10 @@ struct source_ops {
 	/* True if there is nothing more to trace. */
 	bool (*ended)(const struct source *source);
 	/*
-	 * A report takes three calls. drain() handles all pending data. read() makes the snapshot,
-	 * which owns everything that it points to; the source does not change, except for caches.
-	 * maintain() is called after the report: it drops ended processes, makes room in tables and
-	 * logs losses. If is_reported is false, the snapshot was taken between reports, and ended
+	 * Each snapshot takes three calls. drain() handles all pending data. read() makes the
+	 * snapshot, which owns everything that it points to, and removes nothing from the source.
+	 * maintain() is called after the snapshot was used: it drops ended processes and makes room
+	 * in tables. If is_reported is false, the snapshot was taken between reports, and ended
 	 * processes are kept for the next report.
 	 */
 	int (*drain)(struct source *source, const struct event_listener *listener,
@@ -65,17 +66,19 @@ struct source_ops {
 	int (*maintain)(struct source *source, const struct snapshot *snap, bool is_reported);
 	/*
 	 * Called when a process is paused at its end, with its memory intact. From now on, no block
-	 * of the process is too young for a report. NULL if the source cannot pause processes.
+	 * of the process is too young for a report. This callback is NULL if the source cannot
+	 * pause processes.
 	 */
 	void (*at_end)(struct source *source, pid_t pid);
 	/*
 	 * Called before pictures of memory are taken for the next snapshot. Blocks that move
-	 * between the pictures and the snapshot get no verdict. NULL if blocks cannot move.
+	 * between the pictures and the snapshot get no verdict. This callback is NULL if the source
+	 * has no heaps.
 	 */
 	void (*expect_pictures)(struct source *source);
 	/*
-	 * Lists the processes that have heaps. The caller frees the list. NULL if the source has no
-	 * such processes.
+	 * Lists the processes that have heaps. The caller frees the list. This callback is NULL if
+	 * the source has no heaps.
 	 */
 	int (*processes)(const struct source *source, struct traced_process **ret, size_t *ret_cnt);
 	/*

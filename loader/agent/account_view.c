@@ -183,9 +183,9 @@ struct visit {
 };
 
 /*
- * Returns the birth time of a block. This is the start of its birth tick, or the start of its epoch
- * if the epoch began later in this tick, which makes the time more exact. Only the low bits of the
- * epoch are stored, so this is the newest epoch with these bits that began before the tick ended.
+ * Returns the birth time of a block: the start of its birth tick, or, as a more exact time, the
+ * start of its epoch if the epoch began later in this tick. Only the low bits of the epoch's number
+ * are stored. They stand for the newest epoch with these bits that began before the tick ended.
  */
 static uint64_t birth_of(const struct account_view *view, uint64_t life)
 {
@@ -414,7 +414,7 @@ bool account_view_event(struct account_view *view, bool ended, struct account_ev
 	const struct account_event *events = at(view, ACCOUNT_EVENTS, 0), *event;
 	uint64_t cnt = load64(&view->account->event_cnt), room = account_view_event_room(view);
 
-	/* The count is forged if it exceeds the capacity. */
+	/* The count is forged if there are more unread events than the buffer can hold. */
 	if (!room || cnt - view->event_at > room)
 		return false;
 	for (; view->event_at < cnt; view->event_at++) {

@@ -62,8 +62,8 @@ int account_view_init(int fd, struct account_view *ret);
 void account_view_deinit(struct account_view *view);
 
 /*
- * True if the program uses an allocator other than the agent's. The calls of that allocator are
- * missing from the account.
+ * True if the program uses an allocator other than the agent's. Calls to that allocator are missing
+ * from the account.
  */
 bool account_view_is_bypassed(const struct account_view *view);
 
@@ -87,7 +87,7 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 
 /*
  * Copies a module and its path. The path has the form that it has in /proc/PID/maps, and is cut to
- * path_size. False if there is no such module.
+ * path_size. Returns false if there is no such module.
  */
 bool account_view_module(const struct account_view *view, uint32_t number,
 			 struct account_module *ret, char *path, size_t path_size);
@@ -97,13 +97,13 @@ uint32_t account_view_tid(const struct account_view *view, uint32_t thread);
 /* Returns the capacity of the event buffer, as a number of events. */
 uint64_t account_view_event_room(const struct account_view *view);
 /*
- * Reads the next event. False if there is none, or it is not complete yet. ended: the program has
- * ended, so skip incomplete events.
+ * Reads the next event. Returns false if there is no event, or if the next one is not complete yet.
+ * ended: the program has ended, so skip incomplete events.
  */
 bool account_view_event(struct account_view *view, bool ended, struct account_event *ret);
 /*
- * Reads the next traced call; call account_view_take_traced() to remove it. False if there is none,
- * or it is not complete yet. ended: as for account_view_event().
+ * Reads the next traced call; call account_view_take_traced() to remove it. Returns false if there
+ * is no call, or if the next one is not complete yet. ended: as for account_view_event().
  */
 bool account_view_traced(struct account_view *view, bool ended, struct account_traced *ret);
 void account_view_take_traced(struct account_view *view);
@@ -112,8 +112,8 @@ void account_view_trace(struct account_view *view, bool with_stacks);
 void account_view_trace_no_more(struct account_view *view);
 
 /*
- * True if more than half of the event buffer contains events that were read, but that the agent may
- * not overwrite before account_view_keep_ranges() is called.
+ * True if events that memleak has read fill more than half of the event buffer. The agent may not
+ * overwrite these events before account_view_keep_ranges() is called.
  */
 bool account_view_events_half_full(const struct account_view *view);
 

@@ -31,9 +31,9 @@ int agent_find_account(pid_t pid);
 char *agent_find_library(void);
 
 /*
- * Sets environment variables that make programs executed from now on load the agent, record what
- * the options need, and send their accounts to socket. With --follow, the children of these
- * programs do so, too. Returns 0 or -ENOMEM.
+ * Sets environment variables for the programs that are executed from now on: these programs load
+ * the agent, record what the options need, and send their accounts to socket. With --follow, their
+ * children do so, too. Returns 0 or -ENOMEM.
  */
 int agent_set_environment(const char *library, const char *socket, const struct options *opts);
 /* Restores the environment. */

@@ -10,7 +10,10 @@
 
 #include "base/array.h"
 
-/* Maximum number of freed blocks stored. The tables of the BPF programs have the same limit. */
+/*
+ * Maximum number of entries in freed_shared, and in freed. The tables of the BPF programs have the
+ * same limit.
+ */
 #define FREED_MOST (1U << 22)
 /*
  * Maximum number of awaited children: forked children whose accounts have not arrived. Accounts

@@ -37,8 +37,8 @@ struct heritage {
 void heritage_deinit(struct heritage *heritage);
 
 /*
- * Applies an event of a fork, or of a free of an inherited block. ranges: current mappings. Returns
- * 0 or -ENOMEM.
+ * Applies an event of a fork, of a free of a block that children may have, or of a free of an
+ * inherited block. Ignores other events. ranges: current mappings. Returns 0 or -ENOMEM.
  */
 int heritage_apply(struct heritage *heritage, const struct account_view *view, uint32_t image,
 		   const struct ranges *ranges, const struct account_event *event);

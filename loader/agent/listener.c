@@ -21,8 +21,8 @@
 #define WAITING_MAX 4096
 
 /*
- * Maximum descriptors that the kernel installs from one message. Even, so that the space for them
- * has no padding in which another one fits.
+ * Maximum descriptors that the kernel installs from one message. The number is even: otherwise, one
+ * more descriptor would fit into the padding of the buffer.
  */
 #define FDS_MAX 2
 
@@ -88,7 +88,7 @@ static int only_fd(const struct cmsghdr *header)
 
 /*
  * Receives the message of a connection, and returns the descriptor in it. Returns -EAGAIN if the
- * message has not arrived yet, -EPROTO if it has not exactly one descriptor.
+ * message has not arrived yet, -EPROTO if it does not contain exactly one descriptor.
  */
 static int receive(int sock)
 {

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #define LISTENER_NAME_BYTES 64
-/* Maximum connections that have not sent an account yet. */
+/* Maximum number of guests: accepted connections on which no account has arrived yet. */
 #define LISTENER_GUESTS_MAX 64
 
 struct listener {

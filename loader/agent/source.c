@@ -426,8 +426,8 @@ static int read_all(struct agent_source *source, const struct peak *peak, struct
 }
 
 /*
- * Copies blocks if a peak is due. With several processes, the highest total between two polls is
- * unknown, so only the polled totals are compared.
+ * Copies the blocks if a copy is due. With several processes, the highest total between two polls
+ * is unknown, so only the polled totals are compared.
  */
 static int watch_peak(struct agent_source *source, bool at_report)
 {
@@ -488,8 +488,8 @@ static int agent_source__dispatch(struct source *base, const struct event_listen
 		err = watch_peak(source, false);
 	look_for_ends(source);
 	/*
-	 * command_ended was set first. If it is true, and the command has sent an account, the
-	 * account is received here.
+	 * command_ended was set before this call, so an account that the command sent before its
+	 * end is received here.
 	 */
 	if (!err)
 		err = take_accounts(source);

@@ -14,7 +14,7 @@
 #include "loader/probes/skeleton.h"
 #include "loader/tables/tracker_stats.h"
 
-/* Functions to which a hook may be attached; the first one that exists is used */
+/* Hooks, each with its possible kernel functions; the first function that exists is used */
 static const struct {
 	const char *prog;
 	const char *functions[2];

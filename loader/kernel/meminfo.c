@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* VmallocUsed in /proc/meminfo is the size of vmalloc()'s pages only on newer kernels. */
+/* Reads /proc/meminfo. Kernels before 5.3 report VmallocUsed as 0. */
 #include "loader/kernel/meminfo.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loads the BPF programs for the kernel's allocation events. Of several kinds of programs, uses the
- * best one that the kernel accepts.
+ * Loads the BPF programs for the kernel's allocation events. Tries several kinds of programs, and
+ * uses the best kind that the kernel accepts.
  */
 #ifndef LOADER_KERNEL_PROGRAMS_H
 #define LOADER_KERNEL_PROGRAMS_H

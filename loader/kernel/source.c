@@ -30,9 +30,9 @@ struct kernel_source {
 	struct kernel_programs programs;
 	struct kernel_symbols symbols;
 	struct tracker tracker;
-	struct slab_caches caches;    /* caches at the start of tracing; empty if not compared */
+	struct slab_caches caches;    /* /proc/slabinfo when tracing began; empty if not needed */
 	struct kernel_memory before;  /* kernel memory when tracing began */
-	bool compares_vmalloc;        /* report growth of vmalloc()'s memory without events */
+	bool compares_vmalloc;        /* report vmalloc()'s growth that had no events */
 	uint64_t hooks_missed_before; /* events that hooks missed before tracking began */
 	struct process *processes;    /* traced processes; their images are index + 1 */
 	int *pidfds;                  /* pidfd of each process; -1 if it has ended */
@@ -40,8 +40,8 @@ struct kernel_source {
 	int targets_fd;
 	int epoll_fd; /* polls the rings (data is 0) and the pidfds (data is the image) */
 	struct ring_buffer *rings;
-	const struct event_listener *listener; /* receiver of events; set only during dispatch, like
-						  the two fields below */
+	const struct event_listener *listener; /* receiver of events; valid only during dispatch,
+						  like the two fields below */
 	uint64_t dispatched_ns;                /* start of the dispatch */
 	uint64_t deadline_ns;
 };

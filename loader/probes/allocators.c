@@ -40,9 +40,9 @@
 		OWN(prefix "sdallocx", FREE)
 
 /*
- * Inner functions, which other allocator functions call, come last. Probes are attached one by one
- * in this order: if the inner function were probed first, a call of the outer function would look
- * like a call of the inner one.
+ * Mapping functions come last, because allocators call them. Probes are attached one by one in this
+ * order: if mmap() were probed before malloc(), a call of malloc() that calls mmap() would look
+ * like a call of mmap().
  */
 const struct allocator_function allocator_functions[] = {
 	C("malloc", SIZE),

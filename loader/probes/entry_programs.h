@@ -13,8 +13,8 @@ struct entry_programs;
 struct user_bpf;
 
 /*
- * Prepares the programs without loading them. shared: the main object, which must be loaded and
- * must outlive the programs.
+ * Prepares the programs without loading them. shared: the main object, which must be loaded before
+ * entry_programs__get() is called, and must outlive the programs. Returns NULL if memory runs out.
  */
 struct entry_programs *entry_programs__new(struct user_bpf *shared);
 void entry_programs__free(struct entry_programs *programs);
@@ -26,8 +26,8 @@ void entry_programs__free(struct entry_programs *programs);
 struct bpf_program *entry_programs__get(struct entry_programs *programs);
 
 /*
- * Fills the tail-call table for links other than session links. enter: the program that continues
- * the entry if the call is not nested. Returns 0 or a negative errno.
+ * Fills the tail-call table for links other than session links. enter: the program that handles the
+ * entry of a call once it is known that the call is not nested. Returns 0 or a negative errno.
  */
 int entry_programs_put_tail_calls(const struct user_bpf *skel, const struct bpf_program *enter);
 

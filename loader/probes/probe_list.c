@@ -65,9 +65,9 @@ static int add_returns(struct choice *choice, const struct found_function *funct
 }
 
 /*
- * False if the operator needs no probe because a probed function does all of its work. An operator
- * delete needs a probe unless it jumps to a probed function: if it calls the function instead, it
- * may pass a different address.
+ * False for an operator if a probed function does all of its work, or if it may throw and not all
+ * of its returns were found. An operator delete needs a probe unless it jumps to a probed function:
+ * if it calls the function instead, it may pass a different address.
  */
 static bool needs_probe(const struct choice *choice, const struct found_function *function)
 {

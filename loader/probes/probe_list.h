@@ -14,7 +14,7 @@
 struct skipped_function {
 	const char *name;
 	enum function_verdict verdict;
-	const char *through; /* with FUNCTION_THROUGH: function that all calls reach */
+	const char *through; /* with FUNCTION_THROUGH: the probed function that it calls */
 };
 
 struct probe_list {

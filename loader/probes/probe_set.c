@@ -132,9 +132,9 @@ static struct bpf_program *multi_program(const struct attachment *to, enum multi
 }
 
 /*
- * True if the probe needs an entry link instead of a session link. A session link would make the
- * kernel intercept the function's returns in all processes, such as children, not only in the bound
- * process.
+ * True if the probe needs an entry link instead of a session link. With a session link, the kernel
+ * would intercept the function's returns not only in the bound process, but also in others, such as
+ * its children.
  */
 static bool needs_entry_link(const struct probe *probe)
 {

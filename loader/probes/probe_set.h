@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The probes for one process, or for all processes. A probe is identified by its file and offset,
- * and no place is probed twice. All probes are detached together. The kind of link is chosen when
- * the BPF programs are loaded. Does not know what the programs do.
+ * and no place is probed twice. The kind of link is chosen when the BPF programs are loaded. Does
+ * not know what the programs do.
  */
 #ifndef LOADER_PROBES_PROBE_SET_H
 #define LOADER_PROBES_PROBE_SET_H
@@ -82,7 +82,7 @@ int probe_set_rebind(struct probe_set *set, const struct probe_programs *program
 		     struct probe_set *old);
 
 /*
- * Attaches all probes of the set, including those added later, also for other processes that run in
+ * Makes all probes of the set, and probes added later, also fire in other processes that run in
  * this process's memory. The additional links fire in all processes, and the BPF programs filter
  * the calls. Returns 0 or the first error.
  */

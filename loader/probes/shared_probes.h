@@ -34,8 +34,10 @@ struct probed_file *shared_probes_find(struct shared_probes *shared, int fd);
 int shared_probes_add(struct shared_probes *shared, int fd, bool has_heap);
 /* Returns the number of files with a probed heap function. */
 size_t shared_probes_heaps(const struct shared_probes *shared);
-/* shared_probes_begin_round() begins a new sweep round; shared_probes_use_all() marks all files as
- * used. */
+/*
+ * shared_probes_begin_round() begins a new sweep round. shared_probes_use_all() marks all files as
+ * used.
+ */
 void shared_probes_begin_round(struct shared_probes *shared);
 void shared_probes_use_all(struct shared_probes *shared);
 /*

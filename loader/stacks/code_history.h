@@ -39,7 +39,7 @@ void code_history_drop(struct code_history *history, uint32_t image);
 
 /*
  * Resolves the frames of a stack to files and offsets. Marks ambiguous frames as unsure. Cuts the
- * stack where the walk mistook code for other code. Returns false if a frame is unsure: the same
+ * stack after the frame at which the walk went wrong. Returns false if a frame is unsure: the same
  * frames may then be a different stack at a different unload count.
  */
 bool code_history_resolve(const struct code_history *history, uint32_t image,

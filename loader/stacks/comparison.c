@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares copied stacks with libdwfl's walks, and counts the results. */
+/* Compares memleak's walks with libdwfl's walks of the same stacks, and counts the results. */
 #include "loader/stacks/comparison.h"
 
 #include <inttypes.h>

@@ -41,8 +41,8 @@ void mapping_list_deinit(struct mapping_list *list);
 void mapping_list_add(struct mapping_list *list, const struct mapping *mapping, ssize_t file);
 
 /*
- * Finds an identical mapping in the list and returns the index of its file. Negative if the mapping
- * has no file; -ENOENT if the list has no such mapping.
+ * Finds an identical mapping in the list and returns the index of its file. The index is negative
+ * if the mapping has no file, and -ENOENT if the list has no such mapping.
  */
 ssize_t mapping_list_file(const struct mapping_list *list, const struct mapping *mapping);
 

@@ -242,7 +242,8 @@ static const char *reason_of(int err)
 
 /*
  * Registers the newest file with the symbolizer, so that addresses in it become frames with file
- * and offset. Skips the vdso, which has no path, and files into which JIT compilers write code.
+ * and offset. Skips the vdso, which has no path, and files that are not ELF, such as those into
+ * which JIT compilers write code.
  */
 static void register_symbols(struct unwind_files *files, int fd, const char *name)
 {

@@ -62,9 +62,9 @@ uint32_t unwind_spaces_unloads(const struct unwind_spaces *spaces, pid_t pid);
 
 /*
  * Passes the process's current mappings to the BPF programs, and builds unwind tables of new files.
- * Passes nothing if the process has unloaded code since the mappings were read, since a record of
- * the unload will follow. Returns false if the deadline passed before all files were read; then
- * call again.
+ * Passes nothing if the process has unloaded code since the mappings were read: a record of the
+ * unload will follow. Returns false if the deadline passed before all files were read; then call
+ * again.
  */
 bool unwind_spaces_refresh(struct unwind_spaces *spaces, const struct unwind_subject *subject,
 			   const struct proc_maps *proc);

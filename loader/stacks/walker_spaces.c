@@ -68,8 +68,8 @@ const struct walker_code_space *walker_spaces_find(const struct walker_spaces *s
 }
 
 /*
- * Returns the address, at or below the code, at which the start of the code's file is mapped; 0 if
- * there is none.
+ * Returns the address at which the start of the code's file is mapped, searching downwards from the
+ * code; 0 if there is none.
  */
 static uint64_t find_headers(const struct proc_maps *maps, const struct mapping *code)
 {
@@ -101,7 +101,7 @@ static int send_mapping(struct walker_spaces *spaces, const struct walker_code_s
 	return walker__add_code(spaces->walker, space->generation, fd, &code, deadline_ns);
 }
 
-/* Drops the lists of mappings of a process, except the newest few. */
+/* Drops the lists of mappings of a process, except the newest `few` lists. */
 static void drop_old(struct walker_spaces *spaces, pid_t pid, size_t few)
 {
 	size_t kept = 0, cnt = 0;

@@ -21,7 +21,8 @@ struct block_tables {
 	uint32_t first; /* maximum blocks of the first table */
 	uint32_t second;
 	volatile struct memleak_block_watch *watch; /* counts blocks put into the first table; NULL
-						       if there will be no second table */
+						       if no second table can be created, or after
+						       the attempt to create it */
 };
 
 /*

@@ -16,8 +16,8 @@ struct block_owner {
 	const struct process *process; /* the process; NULL if the owner is not a single process */
 	bool ended;
 	/*
-	 * Size of the process's largest heap block younger than --older, in bytes; NULL for blocks
-	 * that are not on the heap.
+	 * Points to the size of the process's largest heap block younger than --older, in bytes.
+	 * NULL for blocks that are not on the heap.
 	 */
 	uint64_t *too_young;
 };
@@ -50,8 +50,8 @@ struct block_walk {
 	struct block_walker *walker;
 	uint64_t t0_ns;
 	struct sampling sampling;
-	struct block *blocks; /* blocks (only with -a). Until they are sorted, the site of a block
-				 is the address of a struct site_entry */
+	struct block *blocks; /* blocks (only with -a or --by thread). Until they are sorted, the
+				 site of a block is the address of a struct site_entry */
 	size_t block_cnt;
 	size_t block_cap;
 	struct heap_list heaps; /* heap blocks for a proof */

@@ -12,7 +12,7 @@
 #include "report/tracing_cost.h"
 
 /*
- * Sums since tracing began. The run times only cover the windows in which the kernel timed
+ * Sums since tracing began. run_ns and runs cover only the windows in which the kernel timed
  * programs.
  */
 struct cost_sums {

@@ -28,8 +28,8 @@ int descendants_init(struct descendants *descendants, const struct bpf_object *o
 void descendants_deinit(struct descendants *descendants);
 
 /*
- * Reads the freed blocks, after all outstanding blocks have been added, and deletes the entries of
- * blocks that no descendant can have. Returns 0 or a negative errno.
+ * Reads the freed blocks, and deletes the entries of blocks that no descendant can have. Called
+ * after all outstanding blocks have been added. Returns 0 or a negative errno.
  */
 int descendants_read(struct descendants *descendants, struct recent_blocks *recent);
 

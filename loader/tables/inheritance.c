@@ -72,8 +72,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Finds the ancestors of living images. Looks at the latest forks first, because a child is always
- * forked later than its parent.
+ * Finds the ancestors of living images. Visits the latest forks first. A child's own forks are
+ * later than the fork that created the child. They are visited before that fork, and show whether
+ * the child has living descendants.
  */
 static int find_ancestors(struct inheritance *inheritance, struct fork **forks, living_fn *living,
 			  void *arg)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keeps the largest copy of outstanding blocks. At most half of the time is spent on making copies.
+ * Keeps the copy of the outstanding blocks that has the most bytes. At most half of the time is
+ * spent on making copies.
  */
 #include "loader/tables/peak_copies.h"
 
@@ -15,7 +16,7 @@
 #define SHARE 16
 #define STEP_MIN 4096
 
-/* Keeps the larger of two copies. Returns true if that is the new copy. */
+/* Keeps the larger of two copies. Returns true if the new copy is larger. */
 static bool keep(struct peak *kept, struct snapshot *snap)
 {
 	struct peak copy = peak_from(snap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the largest copy of outstanding blocks for --peak, and decides when the next copy is due:
- * whenever the peak has grown by a certain share.
+ * Keeps a snapshot of the peak for --peak: of all copies of the outstanding blocks, the one with
+ * the most bytes. The next copy is due when the peak has grown by a certain share.
  */
 #ifndef LOADER_TABLES_PEAK_COPIES_H
 #define LOADER_TABLES_PEAK_COPIES_H
@@ -9,7 +9,7 @@
 #include "report/peak.h"
 
 struct peak_copies {
-	struct peak kept; /* largest copy */
+	struct peak kept; /* copy with the most bytes */
 	uint64_t not_before_ns;
 };
 

@@ -70,8 +70,8 @@ static uint64_t live_address(uint64_t word)
 }
 
 /*
- * Copies the block at a place in the bucket. Returns the block's address, or 0 if the place is
- * free. Another block may replace the block during the copy, even one with the same address.
+ * Copies the block at a place in the bucket. Returns the block's address, or 0 if the place has no
+ * live block. Another block may replace the block during the copy, even one with the same address.
  * Therefore the copy is repeated until two copies in a row are equal.
  */
 static uint64_t read_block(const struct memleak_recent *bucket, size_t place,

@@ -33,7 +33,7 @@ int recent_blocks_init(struct recent_blocks *recent, const struct bpf_object *ob
 void recent_blocks_deinit(struct recent_blocks *recent);
 
 /*
- * Calls element() for each block of the cache, like struct table_walk. Walk the table afterwards: a
+ * Calls element() for each block of the cache, like table_walk_run(). Walk the table afterwards: a
  * block that moves to the table during this walk is visited in one of the two walks, or in both.
  * During the walk, *read_cnt is the number of buckets read so far; read_cnt may be NULL.
  */

@@ -69,7 +69,7 @@ void site_table_begin(struct site_table *table);
 
 /*
  * Returns the entry of a site, creating it if needed. The entry has the sums of the current walk.
- * NULL if there is no memory.
+ * Returns NULL if there is no memory.
  */
 struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 

@@ -24,30 +24,31 @@ struct script_frames;
 struct tracker {
 	struct block_walker walker;
 	struct bpf_object *object;
-	/* Returns the number of innermost frames to hide; NULL if none are hidden. */
+	/* Returns the number of innermost frames to hide. A NULL pointer hides none. */
 	size_t (*skip_frames)(void *arg, const uint64_t *frames, size_t cnt);
 	/*
 	 * Resolves the frames of an unresolved stack. Returns false if some frames stay unresolved.
-	 * NULL if the stacks of this object are always resolved.
+	 * The pointer is NULL if the stacks of this object are always resolved.
 	 */
 	bool (*resolve)(void *arg, uint32_t image, struct memleak_stack *stack);
 	/*
 	 * Puts the script frames of a stack between its native frames. *frames is from malloc().
-	 * Returns 0 or -ENOMEM. NULL if the stacks of this object have no script frames.
+	 * Returns 0 or -ENOMEM. The pointer is NULL if the stacks of this object have no script
+	 * frames.
 	 */
 	int (*merge)(void *arg, uint32_t image, const struct memleak_stack *stack,
 		     const struct script_frames *scripts, uint64_t **frames, size_t *cnt);
 	/*
-	 * True if a block was freed without an event and must be left out. NULL if all blocks of
-	 * this object are freed with an event.
+	 * True if a block was freed without an event and must be left out. The pointer is NULL if
+	 * all blocks of this object are freed with an event.
 	 */
 	bool (*is_gone)(void *arg, const struct memleak_block_key *key,
 			const struct memleak_block *block);
 	struct descendants *descendants; /* inherited blocks; NULL if images inherit none */
 	/*
-	 * True for a program whose missed events are not lost. Such a program runs second for an
-	 * event, and counts those that it handles because the first program has missed them as
-	 * rescued; or the loader finds what the program has missed.
+	 * True if events that the program misses are not lost. Either the program is the second of
+	 * a pair: events that only the second program handles are counted as rescued. Or the loader
+	 * itself finds the changes that the program misses.
 	 */
 	bool (*may_miss)(const struct bpf_program *prog);
 	uint64_t recursion;    /* number of events that no program handled, as of the last report */

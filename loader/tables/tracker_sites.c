@@ -28,10 +28,10 @@ static uint64_t plain_hash(const struct memleak_stack *stack, const struct scrip
 }
 
 /*
- * Resolves the frames of a stack, and sets the fields resolved_stack and resolved_id, which say to
- * which site the entry's site is joined. If all frames are certain, this is the site of the
- * resolved stack. Otherwise it is the site of the unresolved stack; unless the stack was deferred,
- * that is the entry's site itself.
+ * Resolves the frames of a stack, and chooses the site to which the entry's site is joined
+ * (resolved_stack and resolved_id). If all frames are certain, this is the site of the resolved
+ * stack. Otherwise it is the site of the unresolved stack, which is the entry's site itself if the
+ * stack was never deferred. While the stack is still deferred, the entry's site is not joined.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack,
 		    const struct script_frames *scripts)
@@ -158,8 +158,8 @@ static bool is_final(const struct site_entry *entry)
 }
 
 /*
- * Reads a site from the kernel tables. Its stack is read only once. For a kernel site, the process
- * that used it last is read in each walk.
+ * Reads a site from the kernel tables. Once its stack is no longer deferred, the stack is not read
+ * again. For a kernel site, the process that used it last is read in each walk.
  */
 static int load_site(struct tracker *tracker, struct site_entry *entry)
 {

@@ -13,8 +13,9 @@
 int tracker_sites_load(struct tracker *tracker);
 
 /*
- * Returns the site of a descendant (`image`) that has the stack and kind of its ancestor's site;
- * the descendant need not have allocated there itself. NULL if there is no memory.
+ * Returns the descendant's site that has the stack and kind of `site`, a site of an ancestor.
+ * image: the descendant, which need not have allocated there itself. Returns NULL if there is no
+ * memory.
  */
 struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image);
 

@@ -9,8 +9,8 @@
 void tracker_stats_start(struct tracker *tracker);
 
 /*
- * Reads losses, calls and statistics. With --stats, also counts the entries of the tables, for
- * which it walks over the tables.
+ * Reads losses, calls and statistics. With --stats, also walks over the tables to count their
+ * entries.
  */
 int tracker_stats_read(struct tracker *tracker, struct snapshot *snap);
 

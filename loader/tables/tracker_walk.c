@@ -242,7 +242,10 @@ static int visit_table_block(void *arg, const void *key, const void *value)
 								  : visit_block(arg, key, value);
 }
 
-/* Reads the totals of a site. The programs keep these totals with -C. */
+/*
+ * Reads the totals of a site, for -C. Only with -C do these totals include all blocks; without -C,
+ * they lack the blocks in the recent-block cache.
+ */
 static int visit_site(void *arg, const void *key, const void *value)
 {
 	const struct memleak_site *site = value;

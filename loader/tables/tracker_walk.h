@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes snapshots from the tables of a BPF object, since the start of tracing or a baseline. */
+/*
+ * Makes snapshots from the tables of a BPF object. A snapshot has the blocks that were allocated
+ * since tracing began, or since a baseline.
+ */
 #ifndef LOADER_TABLES_TRACKER_WALK_H
 #define LOADER_TABLES_TRACKER_WALK_H
 

@@ -53,7 +53,7 @@ int arch_set_pc(pid_t tid, uint64_t pc)
 
 #ifdef __x86_64__
 /*
- * Sets debug register 0 to addr, so that the thread traps when it executes the instruction there.
+ * Sets debug register 0 to addr, so that the thread traps when it reaches the instruction there.
  */
 int arch_trap_before(pid_t tid, uint64_t addr)
 {

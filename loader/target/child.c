@@ -2,8 +2,8 @@
 /*
  * Starts a process under ptrace and stops it before its first constructor. The dynamic loaders of
  * glibc and musl call a hook, _dl_debug_state(), when all libraries are mapped and relocated and
- * before any code of a library runs. A debug register or a breakpoint makes the process trap in
- * this hook.
+ * before any constructor runs. A debug register or a breakpoint makes the process trap in this
+ * hook.
  */
 #include "loader/target/child.h"
 
@@ -204,7 +204,7 @@ static int poke(pid_t pid, uint64_t addr, uint64_t word)
 	return ptrace(PTRACE_POKETEXT, pid, (void *)addr, (void *)word) ? -errno : 0;
 }
 
-/* Continues the stopped process until it traps, and delivers other signals to it. */
+/* Continues the stopped process until it traps at pc_then, and delivers all other signals. */
 static int run_to_trap(struct child *child, uint64_t pc_then)
 {
 	int sig = 0;
@@ -288,8 +288,8 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
 }
 
 /*
- * Runs to the second call of the hook. The first call is when loading begins, the second when all
- * libraries are loaded.
+ * Runs to the call of the hook that follows the loading of all libraries. Skips an earlier call,
+ * which precedes the loading.
  */
 static int run_to_hook(struct child *child, uint64_t hook)
 {
@@ -325,7 +325,10 @@ static int hold_before_constructors(struct child *child)
 	return run_to_hook(child, hook);
 }
 
-/* Logs the user that the command runs as. With sudo, it runs as root, which is rarely wanted. */
+/*
+ * If memleak was started with sudo, logs the user that the command runs as. Without --user, this is
+ * root, which is rarely wanted.
+ */
 static void say_whose(const char *command, const struct passwd *user)
 {
 	const char *invoker = getenv("SUDO_USER");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists the system calls that return descriptors. ioctl() and recvmmsg() are left out, although
- * they can open descriptors: reports count these descriptors as missed.
+ * Lists the system calls that open or close descriptors. ioctl() and recvmmsg() are left out,
+ * although they can open descriptors: reports count these descriptors as missed.
  */
 #include "loader/target/fd_calls.h"
 

@@ -51,7 +51,7 @@ static uint64_t count_descriptors(pid_t pid)
 	return st.st_size > 0 ? (uint64_t)st.st_size : count_entries(path);
 }
 
-/* The state follows the name of the program, which ends with the last parenthesis. */
+/* In the stat file, the state follows the program name, which ends at the last parenthesis. */
 static bool is_zombie(pid_t pid)
 {
 	cleanup_free char *stat = NULL;
@@ -100,7 +100,7 @@ void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_
 		closedir(dir);
 }
 
-/* Proofs stop the process, too: the process that traces it then is a child of this process. */
+/* True if memleak has stopped the process for a proof. Its tracer is then a child of memleak. */
 static bool is_traced_by_memleak(const char *status)
 {
 	long tracer = proc_status_number(status, "TracerPid");

@@ -17,8 +17,8 @@
 struct footprint footprint_read(pid_t pid);
 
 /*
- * Adds the numbers of child processes of the process pid, without children for which is_counted()
- * returns false. Adds nothing if the kernel does not list children.
+ * Counts the child processes of pid, zombies separately, and skips children for which is_counted()
+ * returns false. Counts nothing if the kernel does not list children.
  */
 void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
 			     const void *arg, struct footprint *ret);

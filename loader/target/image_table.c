@@ -153,7 +153,6 @@ static void apply_exit(struct image_table *table, const struct map_record *recor
 
 	if (!image || image->ended_ns)
 		return;
-	/* The count is 0 if the process started before tracing, as its threads were not counted. */
 	if (image->thread_cnt > 0)
 		image->thread_cnt--;
 	if (!image->thread_cnt || (!image->maps && record->tid == record->pid))

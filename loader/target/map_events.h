@@ -28,18 +28,18 @@ int map_events__poll_fd(const struct map_events *events);
 void map_events__consume(struct map_events *events);
 
 /*
- * Returns the executable mappings of the image that the process ran at at_ns (CLOCK_MONOTONIC, or
- * IMAGE_NEWEST). These include the mappings that the parent of the process made before the fork.
- * since_ns of a mapping is the time when it was made. Returns 0; -ENOENT if the mappings are
- * unknown, because exec was called before the events were opened or because records were lost; or
- * -ENOMEM.
+ * Returns the executable mappings of the image that the process ran at the time at_ns
+ * (CLOCK_MONOTONIC), or of its newest image if at_ns is IMAGE_NEWEST. The list includes mappings
+ * that the parent of the process made before the fork. since_ns of a mapping is the time when it
+ * was made. Returns 0; -ENOENT if the mappings are unknown, because exec was called before the
+ * events were opened or because records were lost; or -ENOMEM.
  */
 int map_events__maps(const struct map_events *events, pid_t pid, uint64_t at_ns,
 		     struct proc_maps *ret);
 
 /*
- * Returns the name of the image that the process ran at at_ns; NULL if unknown. Valid until
- * map_events__consume() or map_events__forget() is called.
+ * Returns the name of the image that the process ran at the time at_ns; NULL if unknown. The name
+ * is valid until map_events__consume() or map_events__forget() is called.
  */
 const char *map_events__comm(const struct map_events *events, pid_t pid, uint64_t at_ns);
 

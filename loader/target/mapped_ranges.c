@@ -237,8 +237,8 @@ int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, b
 
 	ranges_forget(ranges, tid);
 	/*
-	 * The kernel refuses such a call. Its last page may be that of another mapping, which other
-	 * threads change in the meantime.
+	 * The kernel rejects a call with such arguments. Take nothing: if pieces were put back
+	 * after the call, changes that other threads have made in the meantime would be lost.
 	 */
 	if (addr % ranges->page_size || !len || page_end(ranges, addr, len) == UINT64_MAX)
 		return 0;

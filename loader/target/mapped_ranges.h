@@ -107,8 +107,8 @@ void ranges_forget(struct ranges *ranges, pid_t tid);
 int ranges_untake(struct ranges *ranges, pid_t tid);
 
 /*
- * Puts the taken pieces of the thread at addr. len: new total length of the pieces; if it has
- * grown, only the last piece grows. now_ns: time of the move.
+ * Puts the thread's taken pieces at addr. len: new total length of the pieces; if it has grown,
+ * only the last piece grows. now_ns: time of the move.
  */
 int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, uint64_t now_ns);
 

@@ -13,8 +13,8 @@
 #include "loader/target/cgroups.h"
 
 /*
- * Reads a number from a file: its first number if name is NULL, else the number after name at the
- * start of a line. False if there is no number.
+ * Reads a number from a file: the first one if name is NULL, else the one in the line that begins
+ * with name. False if there is no number.
  */
 static bool read_number(const char *directory, const char *file, const char *name, uint64_t *ret)
 {

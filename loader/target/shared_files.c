@@ -74,8 +74,9 @@ static bool begins_with(const char *text, size_t len, const char *prefix)
 }
 
 /*
- * True if a descriptor is shared memory, or a file on tmpfs that is open for writing: then its link
- * may be written. Devices do not count, although containers have /dev on tmpfs.
+ * True if a descriptor is shared memory, or a file on tmpfs that is open for writing. If a file is
+ * open for writing, its link in /proc/PID/fd has write permission. Devices do not count, although
+ * containers have /dev on tmpfs.
  */
 static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *name)
 {
@@ -92,8 +93,9 @@ static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *
 }
 
 /*
- * Returns the size of a file that is not in `seen`, and adds it. Another file system can have files
- * of these names, so do not ask it for current values: its server may not answer.
+ * Returns the size of a file and adds it to `seen`; returns 0 if it is already there. Does not ask
+ * the file system for current values: it may be FUSE with files of these names, and its server may
+ * not answer.
  */
 static uint64_t file_bytes(int dir, const char *name, struct hash_map *seen)
 {

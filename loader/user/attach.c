@@ -30,8 +30,8 @@
 #define NEAREST_NS 1000000000ULL
 
 /*
- * Functions to probe in a module. With -O, heap functions are probed in one file and mapping
- * functions in other files.
+ * Functions to probe in a module. With -O, heap functions are probed only in the given file, and
+ * mapping functions in all mapped files.
  */
 enum module_part { PART_ALL, PART_HEAP, PART_MAPS };
 
@@ -50,7 +50,7 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
  * whose definition is probed instead. If size filters or sampling leave out calls, only the first
  * definition is probed: an allocator call that is left out does not mark its thread, so a nested
  * call of another allocator would be counted by mistake. Exception: a file loaded by name (dlopen)
- * always uses its own definition, which is therefore probed, too.
+ * may call its own definition, which is therefore probed, too.
  */
 static const char *first_file(struct attach_state *state, const struct module *module,
 			      const struct found_function *function)
@@ -67,8 +67,8 @@ static const char *first_file(struct attach_state *state, const struct module *m
 }
 
 /*
- * Picks the wanted functions from the functions found, in the order of the table, which lists inner
- * functions last.
+ * Picks the wanted functions from the functions found, in the order of allocator_functions, which
+ * lists mapping functions last.
  */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
 			       enum module_part part, const struct file_functions *found,
@@ -114,8 +114,8 @@ static void log_too_late(const struct attach_state *state)
 }
 
 /*
- * Searches a file for functions. Fails only if memory or time runs out. Returns 0 even if the file
- * cannot be read or has none of the functions.
+ * Searches a file for functions. Returns 0 even if the file has none of them; -EAGAIN if the search
+ * is postponed; or another negative errno.
  */
 static int search_file(struct attach_state *state, const struct module *module,
 		       const struct wanted_functions *wanted, struct file_functions *ret)

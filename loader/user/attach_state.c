@@ -49,7 +49,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 		const struct allocator_function *function = &allocator_functions[i];
 		enum allocator_family family = function->family;
 
-		/* With -S, search only for functions of the allocator that has the prefix. */
+		/* With -S, search only for C functions with the prefix, and mapping functions. */
 		if (prefix && family != ALLOCATOR_C && family != ALLOCATOR_MAPS)
 			continue;
 		if (asprintf(&names->names[i], "%s%s",
@@ -62,7 +62,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 }
 
 /*
- * Returns the real uid of a process, which the process itself cannot change; -1 if the process has
+ * Returns the real uid of a process, which an ordinary process cannot change; -1 if the process has
  * ended.
  */
 static uid_t uid_of(pid_t pid)
@@ -156,7 +156,7 @@ int attach_modules(struct attach_state *state, struct module_list *ret)
 	return 0;
 }
 
-/* Logs the place and the cost of a probe, in columns. */
+/* Logs the place of a probe, and whether its instruction is emulated or single-stepped. */
 static void log_placed(pid_t pid, const struct module *module, const struct probe *probe,
 		       const struct probe_place *place)
 {

@@ -39,11 +39,10 @@ struct attach_state {
 	bool is_budget_spent; /* the user's time budget is used up */
 	bool hangs;           /* reading memory of this user's processes is paused after a hang */
 	bool is_cooling_down; /* searches are paused after slow files of this user or all users */
-	bool postponed; /* a file was postponed because is_budget_spent or is_cooling_down is true
-			 */
-	bool was_postponed; /* the previous search postponed a file */
-	bool too_late;      /* the search of a file ran out of time */
-	bool missed;        /* a file was not searched, or its code cannot be probed */
+	bool postponed;       /* a file was postponed for one of the three reasons above */
+	bool was_postponed;   /* the previous search postponed a file */
+	bool too_late;        /* the search of a file ran out of time */
+	bool missed;          /* a file was not searched, or its code cannot be probed */
 };
 
 /*
@@ -55,8 +54,8 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 void attach_end(struct attach_state *state);
 
 /*
- * Lists the files that the process maps. Marks the search as postponed if time ran out before
- * memory or files of the process could be examined.
+ * Lists the files that the process maps. Marks the search as postponed if the user's budget or a
+ * pause forbids reading memory or files of the process now.
  */
 int attach_modules(struct attach_state *state, struct module_list *ret);
 
@@ -69,8 +68,8 @@ void log_attached(const struct attach_state *state, const struct module *module,
 		  const struct probe *probe, const struct probe_place *place);
 
 /*
- * Logs that a function is not probed, and why. If a throwing operator is not probed, memory from it
- * is not tracked.
+ * Logs that a function is not probed, and why. Memory from a throwing operator that is not probed
+ * may not be tracked.
  */
 void log_skipped(const struct attach_state *state, const struct module *module,
 		 const struct skipped_function *skipped);

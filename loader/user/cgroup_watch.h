@@ -17,7 +17,7 @@ struct cgroup_watch {
  */
 int cgroup_watch_init(struct cgroup_watch *watch, struct process_set *set);
 void cgroup_watch_deinit(struct cgroup_watch *watch);
-/* Checks whether the cgroup was created again, if the timer has fired. */
+/* If the timer has fired, checks whether the cgroup was removed or created again. */
 void cgroup_watch_check(struct cgroup_watch *watch);
 
 #endif

@@ -21,7 +21,7 @@ struct user_context {
 			      functions */
 	struct unwind_spaces *unwind;
 	struct stack_copies *copies;
-	struct map_events *map_events; /* the kernel's mapping records; NULL without a filter */
+	struct map_events *map_events; /* the kernel's mapping records; NULL if `shared` is NULL */
 	struct shared_probes *shared;  /* probes of all processes; NULL if each has its own */
 	uint64_t deadline_ns;          /* deadline of the current report or iteration */
 };

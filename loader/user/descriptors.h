@@ -16,8 +16,8 @@ void descriptors_begin(struct process_set *set);
 void descriptors_read(struct process_set *set);
 /*
  * Callback of the tracker; its argument is the process_set. Notes that a block is in the tables.
- * Returns true if the block's descriptor is no longer open, which means that its close() was
- * missed.
+ * Returns true if the block's descriptor is no longer open: its close() was missed, or its process
+ * has ended while others run.
  */
 bool descriptors_are_gone(void *set, const struct memleak_block_key *key,
 			  const struct memleak_block *block);

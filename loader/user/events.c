@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "loader/tables/event_stack.h"
 
-/* Resolves those frames of an event's stack whose code is already known. */
+/* Finishes an event's stack if it is deferred, and resolves frames whose code is known. */
 static void resolve(struct process_set *set, struct user_process *process,
 		    const struct memleak_event *event, struct memleak_stack *stack)
 {

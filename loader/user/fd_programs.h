@@ -26,7 +26,7 @@ int fd_programs_prepare(const struct options *opts, struct user_bpf *skel);
 int fd_programs_attach(struct fd_programs *programs, const struct user_bpf *skel);
 void fd_programs_detach(struct fd_programs *programs);
 
-/* True if a program is one of --fds. What these have missed is found in /proc. */
+/* True if the program belongs to --fds. Descriptors that these programs miss are found in /proc. */
 bool fd_programs_have(const struct bpf_program *program);
 
 #endif

@@ -35,7 +35,7 @@ static uint64_t round_ns(void)
 }
 
 /*
- * True for errors that mean that the process or file is gone, or that the file is not an ELF file.
+ * True for errors that mean that the process or file is gone, or that the file is not regular.
  */
 static bool is_gone(int err)
 {
@@ -43,8 +43,8 @@ static bool is_gone(int err)
 }
 
 /*
- * Marks all files that a process maps as used. If a negative errno is returned, some of them may
- * not be marked.
+ * Marks as used all probed files that a process maps. If a negative errno is returned, some of
+ * these files may not be marked.
  */
 static int find_mapped(struct shared_probes *shared, pid_t pid)
 {

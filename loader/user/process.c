@@ -33,7 +33,7 @@
 /* Minimum interval between reads of maps that only reconcile mappings, in nanoseconds. */
 #define COMPARE_EVERY_NS 1000000000ULL
 
-/* Maximum maps_interval_ns that does not prevent reading maps again before a report. */
+/* Maximum maps_interval_ns that is ignored before a report. */
 #define INTERVAL_IGNORED_NS 250000000ULL
 
 static char *read_comm(pid_t pid)
@@ -402,7 +402,10 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	}
 	if (ctx->opts->trace)
 		note_functions(ctx, process, &maps);
-	/* The mappings of processes found by a filter are not compared with tracked ranges. */
+	/*
+	 * For a process found by a filter, user_process__read_mappings() reads the mappings to be
+	 * compared with the tracked ranges.
+	 */
 	if (!process->found && process->ranges.cnt)
 		process->maps = maps;
 	else

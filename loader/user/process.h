@@ -107,8 +107,8 @@ int user_process__maps_from_records(const struct user_context *ctx,
 				    const struct user_process *process, struct proc_maps *ret);
 
 /*
- * Reads the current mappings, or copies the last known ones if they cannot be read. Returns 0 in
- * both cases, or a negative errno.
+ * Reads the current mappings. If that fails and the process was found by a filter, takes them from
+ * the kernel's records. Returns 0 or a negative errno.
  */
 int user_process__maps(const struct user_context *ctx, const struct user_process *process,
 		       struct proc_maps *ret);
@@ -138,7 +138,7 @@ void user_process__compare_mappings(struct user_process *process, uint64_t recor
 /* --fds: stores which descriptors the process has open before any of them is tracked. */
 void user_process__begin_fds(const struct user_context *ctx, struct user_process *process);
 
-/* Finishes deferred stacks of the process. most: their maximum number. */
+/* Finishes at most `most` deferred stacks of the process. */
 void user_process__finish_deferred(const struct user_context *ctx,
 				   const struct user_process *process,
 				   struct deferred_stacks *deferred, size_t most);

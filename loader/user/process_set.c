@@ -214,9 +214,9 @@ static void retry_process(struct process_set *set, struct user_process *process)
 }
 
 /*
- * Searches processes that are not attached yet. Failures are handled at the next event of the
- * process. Begins with the process at which the last iteration ran out of time, so that no process
- * is left out for good.
+ * Searches processes that are not attached yet. A process that cannot be attached now is tried
+ * again at a later call. Begins with the process at which the last iteration ran out of time, so
+ * that no process is left out for good.
  */
 static void retry(struct process_set *set)
 {
@@ -277,8 +277,8 @@ static int add(struct process_set *set, struct user_process *process)
 	quotas_begin(&set->programs->tracker.quotas, process->info.image);
 	user_process__begin_fds(&set->programs->ctx, process);
 	/*
-	 * The mappings of an ended process are read when its end record arrives, which contains the
-	 * unload count.
+	 * The mappings of an ended process are read when its end record arrives, because the record
+	 * contains the unload count.
 	 */
 	if (!process->gone_ns)
 		refresh(set, process);
@@ -762,7 +762,7 @@ void process_set_end(struct process_set *set, struct user_process *process, uint
 
 /*
  * End records may be missing: they can be lost, or the kernel skips the program that sends them. A
- * process is ended only after all records from before its end have been applied.
+ * process is marked as ended only after all records from before its end have been applied.
  */
 void process_set_end_gone(struct process_set *set)
 {

@@ -81,8 +81,8 @@ void process_set_describe(const struct process_set *set);
 void process_set_new(struct process_set *set, const struct memleak_record *record, uint32_t image,
 		     uint32_t base);
 /*
- * Also traces sharer, a process that runs in the memory of the given process. Earlier calls of
- * sharer may have been missed.
+ * Also traces sharer, a process that runs in the memory of the given process. Allocator calls that
+ * sharer has already made may have been missed.
  */
 void process_set_add_sharer(struct process_set *set, struct user_process *process, pid_t sharer);
 /* Removes a process that is no longer traced and whose memory is gone. */

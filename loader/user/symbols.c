@@ -53,7 +53,7 @@ static struct symspace *own_space(struct user_symbols *symbols, const struct sit
 
 /*
  * Returns the symbol space for a site's frames: the space of its process, or else the shared space
- * for offsets in files. NULL if there is none or if memory runs out.
+ * for offsets in files. NULL for a site without a user process, or if memory runs out.
  */
 static struct symspace *space_of(struct user_symbols *symbols, const struct site *site)
 {
@@ -79,9 +79,7 @@ static bool can_name(const struct user_symbols *symbols, const struct symspace *
 	return MEMLEAK_FRAME_IN_FILE(frame) || space != symbols->files;
 }
 
-/*
- * A site and its symbol space. The process of the site may be removed before the frames are named.
- */
+/* A site and its symbol space, for sorting sites by symbol space. */
 struct named_site {
 	struct symspace *space;
 	const struct site *site;

@@ -172,7 +172,7 @@ static void describe_descendants(const struct process_set *set)
 	}
 	if (!given || target_filter_find_descendants(given, given_cnt, &members, &cnt))
 		return;
-	/* Calls are counted in the given processes only. */
+	/* With --count, calls are counted only in the given processes. */
 	if (!set->programs->ctx.entries_only)
 		cnt = drop_sharers(given, given_cnt, members, cnt);
 	if (!cnt)
