@@ -114,7 +114,7 @@ int recording_pack(const struct byte_buffer *payload, uint8_t **ret, size_t *ret
 	return 0;
 }
 
-/* Inflates a chunk. True if the chunk is intact and has exactly len bytes. */
+/* Inflates a chunk. Returns true if the chunk is intact and inflates to exactly len bytes. */
 static bool inflate_all(const uint8_t *packed, size_t packed_len, uint8_t *bytes, size_t len)
 {
 	uLongf inflated = len;

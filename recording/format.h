@@ -79,10 +79,10 @@ void recording_snapshot_words(const struct recording_header *header, const struc
 			      bool final, uint64_t *words);
 void recording_snapshot_from(const struct recording_header *header, const uint64_t *words,
 			     struct snapshot *snap, bool *final);
-/* Reads the proof of a snapshot from its words. False if the snapshot has none. */
+/* Reads the proof of a snapshot from its words. Returns false if the snapshot has no proof. */
 bool recording_proof_from(const struct recording_header *header, const uint64_t *words,
 			  struct proof_facts *ret);
-/* Reads the census of a snapshot from its words. False if the snapshot has none. */
+/* Reads the census of a snapshot from its words. Returns false if the snapshot has no census. */
 bool recording_census_from(const struct recording_header *header, const uint64_t *words,
 			   struct heap_census *ret);
 

@@ -89,7 +89,7 @@ struct recording {
 	const struct sym_location **frame_locations; /* location of each of the frames */
 };
 
-/* Takes memory from the budget. False if too little of the budget remains. */
+/* Takes memory from the budget. Returns false if too little of the budget remains. */
 bool recording_take_memory(struct recording *recording, size_t cnt, size_t item_bytes);
 
 int recording_take_string(struct recording *recording, struct byte_reader *from);

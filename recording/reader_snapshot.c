@@ -9,7 +9,7 @@
 #include "recording/recording.h"
 #include "report/snapshot_own.h"
 
-/* Positions at which the next items are stored in the snapshot's arrays. */
+/* A snapshot being made, and the position at which the next location is stored. */
 struct maker {
 	size_t *index; /* for each site number: index of the site in the snapshot, or SIZE_MAX */
 	struct recording *recording;

@@ -14,8 +14,8 @@
 #include "recording/recording.h"
 
 /*
- * Makes the file readable by its owner only, even if the file exists: recordings reveal the memory
- * layout of processes.
+ * Opens the file and makes it readable by its owner only, even if it already exists: recordings
+ * reveal the memory layout of processes.
  */
 static int open_for_owner(const char *path)
 {
@@ -86,8 +86,8 @@ void recorder__free(struct recorder *recorder)
 }
 
 /*
- * Returns the summary that was recorded most recently for a process; all its words are 0 if none
- * was.
+ * Returns the summary that was recorded most recently for a process; all words are 0 if there is no
+ * such summary.
  */
 static uint64_t *summary_of(struct recorder *recorder, uint64_t process)
 {

@@ -77,8 +77,8 @@ int recorder_string(struct recorder *recorder, const char *text, uint64_t *ret);
 int recorder_process(struct recorder *recorder, const struct process *process, uint64_t *ret);
 
 /*
- * Adds names of frames that were not found before. If `all` is false, skips sites whose next retry
- * is not due.
+ * Looks up and records the names of frames that have no names yet. If `all` is false, skips sites
+ * whose next retry is not due.
  */
 int recorder_add_names(struct recorder *recorder, struct symbol_backend *symbols, bool all,
 		       uint64_t deadline_ns);

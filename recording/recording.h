@@ -93,10 +93,10 @@ unsigned int recording__flags(const struct recording *recording);
 bool recording__same_run(const struct recording *a, const struct recording *b);
 
 /*
- * Reads the next snapshot. Its frames have names until another snapshot is read. Returns 1 if there
- * is a snapshot, 0 at the end, -EBADMSG if the rest of the file is truncated or damaged, -EFBIG if
- * the snapshot would take too much memory, -ENOMEM or -EIO. After 0 or an error, no more snapshots
- * can be read.
+ * Reads the next snapshot. The names of its frames are available until another snapshot is read.
+ * Returns 1 if there is a snapshot, 0 at the end, -EBADMSG if the rest of the file is truncated or
+ * damaged, -EFBIG if the snapshot would take too much memory, -ENOMEM or -EIO. After 0 or an error,
+ * no more snapshots can be read.
  */
 int recording__next(struct recording *recording, struct snapshot *ret, bool *final);
 

@@ -20,8 +20,8 @@ static bool x86_is_signal(const struct unwind_rule *rule)
 
 /*
  * True for the CFA expression of PLT entries: breg7 8, breg16 0, lit15, and, litN, ge, lit3, shl,
- * plus. In a PLT entry, the push instruction moves the stack by 8, so that the CFA is 8 higher from
- * byte N of the entry on. N is 11, or another number in entries with bnd or endbr64.
+ * plus. The push instruction of a PLT entry moves the stack pointer by 8, so the CFA is sp + 8, and
+ * sp + 16 from byte N of the entry on. N is 11, or another number in entries with bnd or endbr64.
  */
 static bool x86_is_plt(const Dwarf_Op *ops, size_t cnt, int32_t *threshold)
 {

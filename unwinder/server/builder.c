@@ -312,8 +312,8 @@ static void sort_rows(struct builder *builder)
 }
 
 /*
- * Opens libdw's readers. If the reader of a section is NULL, the code that the section describes
- * gets rule UNKNOWN.
+ * Opens libdw's readers. If the reader of a section is NULL, those functions of the section whose
+ * rows only libdw could read get rule UNKNOWN.
  */
 static void open_cfi(struct builder *builder, const struct fde_list *list)
 {

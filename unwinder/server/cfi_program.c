@@ -215,8 +215,8 @@ static bool skip(struct program *program, void *arg)
 }
 
 /*
- * Reads the expression of a register. Leaves unsupported ones to libdw, unless the register is not
- * needed.
+ * Reads the expression of a register. Leaves an unsupported expression to libdw, unless the
+ * register is not needed.
  */
 static void run_expression(struct program *program, uint64_t reg, bool is_value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Computes a function's rules by running its call frame instructions once. libdw runs them from the
- * start for each row, and allocates a frame each time. This takes more than ten times as long, so
- * libdw is used for rare instructions only. Reads hostile bytes.
+ * Computes a function's rules by running its call frame instructions once. libdw takes more than
+ * ten times as long, since it runs the instructions from the start for each row, and allocates a
+ * frame each time. Therefore libdw is used for rare instructions only. Reads hostile bytes.
  */
 #ifndef UNWINDER_SERVER_CFI_PROGRAM_H
 #define UNWINDER_SERVER_CFI_PROGRAM_H

@@ -69,8 +69,8 @@ static bool header_segment(Elf *elf, GElf_Phdr *ret)
 }
 
 /*
- * Overwrites the encodings in .eh_frame_hdr by "omitted", so that libdw finds no search table there
- * and reads .eh_frame itself.
+ * Overwrites the encodings in .eh_frame_hdr with "omitted", so that libdw finds no search table
+ * there and reads .eh_frame itself.
  */
 static void hide_search_table(const struct elf_view *view, uint64_t offset, bool keep_pointer)
 {

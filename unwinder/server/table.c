@@ -33,9 +33,9 @@ struct layout {
 };
 
 /*
- * Lays out the rows of one granule; *at is the index of its first row. The first row is the one
- * that applies at the granule's start. If the granule has too many rows, its last row gets rule
- * UNKNOWN.
+ * Lays out the rows of one granule, beginning with the row that applies at the granule's start. *at
+ * is the index of the first row that begins in this granule or later. If the granule has too many
+ * rows, the last one that fits gets rule UNKNOWN.
  */
 static void place_granule(struct layout *layout, uint64_t granule, size_t *at)
 {

@@ -92,7 +92,7 @@ void walker_space__free(struct walker_space *space)
 	free(space);
 }
 
-/* Converts a file offset to an ELF address; false if no segment loads it. */
+/* Converts a file offset to an ELF address. Returns false if no segment contains the offset. */
 static bool find_address(Elf *elf, uint64_t offset, uint64_t *ret)
 {
 	size_t cnt;
@@ -189,8 +189,8 @@ static bool read_range(const struct unwind_copied_range *range, const uint8_t *b
 }
 
 /*
- * Returns the return address that a return probe has replaced by `word` at addr. It is that of the
- * innermost active call whose slot is at or above addr.
+ * Returns the original return address at addr, where a return probe has stored `word`: that of the
+ * innermost active call whose slot is at or above addr. Returns `word` if there is no such call.
  */
 static uint64_t return_address(const struct unwind_copy *copy, uint64_t addr, uint64_t word)
 {
