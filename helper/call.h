@@ -13,8 +13,9 @@
 typedef int (*helper_take_fn)(void *arg, struct message *answer);
 
 /*
- * Sends a request, starting the helper if needed, and empties the message. The request's fd stays
- * the caller's. Returns -EPIPE if the helper had ended, or -ETIMEDOUT if its socket stayed full.
+ * Sends a request, first starting the helper if none is running, and empties the message. The
+ * caller keeps the request's fd. Returns 0; -EPIPE if the helper has died unnoticed (the next call
+ * starts a new one); -ETIMEDOUT if its socket stayed full; or another negative errno.
  */
 int helper_send(struct helper *helper, struct message *request, uint64_t deadline_ns);
 
@@ -27,7 +28,7 @@ int helper_take(struct helper *helper, uint64_t deadline_ns, helper_take_fn take
 
 /*
  * Like helper_take(), but returns -EINTR within 50 ms after a termination signal, and -ETIMEDOUT
- * before the deadline in a thread that fair_lock_interrupt() forbids to wait. In both cases the
+ * before the deadline if fair_lock_interrupt() interrupts the calling thread. In both cases the
  * helper continues.
  */
 int helper_take_unless_ended(struct helper *helper, uint64_t deadline_ns, helper_take_fn take,

@@ -33,8 +33,8 @@ struct helper {
 
 /*
  * Starts the helper, unless it is running. The process inherits no open file but the socket, calls
- * work() and ends when work() returns. It begins with the memory that memleak had when the first
- * helper was started.
+ * work() and ends when work() returns. It begins with the memory that memleak had when the starter
+ * was started (starter.h).
  */
 int helper_start(struct helper *helper);
 

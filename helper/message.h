@@ -21,8 +21,7 @@
 #define MESSAGE_FOREVER UINT64_MAX
 
 /*
- * A message that is being written or received. A message of zeros, but with fd -1, is valid and
- * empty.
+ * A message that is being written or received. An all-zero message with fd -1 is valid and empty.
  */
 struct message {
 	unsigned char *data;

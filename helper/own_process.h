@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /*
- * Ignores two kinds of signals, which are meant for the parent: those from the terminal, and
+ * Ignores SIGPIPE, SIGXFSZ, and signals that are meant for the parent: those from the terminal, and
  * requests to memleak (base/signals.h). Resets all other signals to their defaults.
  */
 void own_process_reset_signals(void);

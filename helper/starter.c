@@ -102,8 +102,8 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 #if HELPER_SANITIZED
 	/*
 	 * Check only this kind of helper for leaks: other kinds load network libraries, which do
-	 * leak. Also check only if the main thread forked the helper: in a child of another thread,
-	 * memory to which only the main thread's stack refers would appear leaked.
+	 * leak. Also check only if the main thread forked the starter: in a child of another
+	 * thread, memory to which only the main thread's stack refers would appear leaked.
 	 */
 	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)
 		__lsan_do_leak_check();

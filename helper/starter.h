@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The starter: a child process of memleak that starts and ends helpers, and the only process that
- * keeps the capabilities needed for this. Helpers inherit its memory, which is a copy of memleak's
- * before it read any data of a target. Started with the first helper; ends with memleak. Not
+ * keeps the capabilities needed for this. Helpers inherit its memory: a copy that was made before
+ * memleak read any data of a target. Started with the first helper; ends with memleak. Not
  * thread-safe.
  */
 #ifndef HELPER_STARTER_H

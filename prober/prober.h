@@ -37,8 +37,8 @@ bool prober_variable(int fd, const char *name, uint64_t deadline_ns, uint64_t *r
 
 /*
  * Continues the search `nearest` (base/nearest.h) with the names of all functions in a file. If one
- * is nearer than all names searched before, records the distance in `nearest` and returns the name,
- * which is printable and freed by the caller. Returns NULL if there is none.
+ * of them is nearer than all names searched before, records the distance in `nearest` and returns
+ * this name, which is printable and freed by the caller. Otherwise returns NULL.
  */
 char *prober_nearest(int fd, struct nearest *nearest, uint64_t deadline_ns);
 

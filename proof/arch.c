@@ -231,8 +231,8 @@ long registers_result(const __u64 *registers)
 }
 
 /*
- * Before a tracer sees the thread, the kernel has rewound any system call that it restarts itself.
- * For other calls, only the BPF record has the original x0.
+ * Before a tracer sees the thread, the kernel has rewound any system call that it restarts on its
+ * own. For other calls, only the BPF record has the original x0.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before)
 {

@@ -40,12 +40,12 @@ long registers_result(const __u64 *registers);
 
 /*
  * True if a stopped thread's registers, as ptrace returns them, include the first argument of the
- * system call that the stop interrupted. Otherwise only the BPF record has this argument.
+ * system call that the stop interrupted. If false, only the BPF record has this argument.
  */
 extern const bool registers_keep_argument;
 /*
- * True if stopping the thread interrupted a system call that the kernel does not restart itself.
- * before: registers in the BPF record, or NULL.
+ * True if stopping the thread interrupted a system call that the kernel does not restart on its
+ * own. before: registers in the BPF record, or NULL.
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before);
 /*

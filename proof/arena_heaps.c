@@ -86,8 +86,8 @@ static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *ar
 }
 
 /*
- * Walks one heap. Depending on the version of glibc, the first chunk begins at the end of the arena
- * or one word later.
+ * Walks one heap. In the first heap, the first chunk begins at the end of the arena or one word
+ * later, depending on the version of glibc.
  */
 static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 		    uint64_t first, const struct heap_info *info, struct heap_set *set)
@@ -109,7 +109,7 @@ static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, 
 	return err;
 }
 
-/* Visits the heaps of an arena from the newest to the first, until visit returns nonzero. */
+/* Called for the heaps of an arena, from the newest to the first, until it returns nonzero. */
 typedef int heap_visit_fn(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 			  uint64_t first, const struct heap_info *info, struct heap_set *set);
 

@@ -8,10 +8,10 @@
 
 /*
  * Adds all heaps of an arena to the set. Returns -EILSEQ if a heap cannot be walked to its end, or
- * if the arena's lists do not contain exactly its free chunks. In this case, the address ranges of
- * the heaps that were found are added as unknown memory. After any other negative errno, the census
- * must end. *ret_torn: true if the arena changed while it was read, so that some free chunks count
- * as used.
+ * if memory does not change but the arena's lists do not contain exactly its free chunks. With
+ * -EILSEQ, the address ranges of the heaps that were found are added as unknown memory. After any
+ * other negative errno, the census must end. *ret_torn: true if the arena changed while it was
+ * read, so that some free chunks count as used.
  */
 int arena_heaps_walk(struct heap_reader *reader, const struct heap_arena *arena,
 		     struct heap_set *set, bool *ret_torn);

@@ -61,7 +61,7 @@ void block_index_deinit(struct block_index *index);
 uint32_t block_index_find(const struct block_index *index, uint64_t addr, size_t *cluster);
 
 /*
- * Two halves of block_index_find(), so that the caller can prefetch the grain in between. The first
+ * The two halves of block_index_find(). Between them, the caller can prefetch the grain. The first
  * half returns the grain of addr, or NO_GRAIN if no block is near addr. The second half returns the
  * first block that ends after addr.
  */

@@ -211,8 +211,8 @@ static int take(struct work *work)
 	int err = heap_arenas_find(&work->reader, &work->arenas);
 
 	/*
-	 * Without an arena, the program does not use glibc's malloc(). Its mappings are then not
-	 * blocks of malloc(), even if they look like large blocks.
+	 * If there is no arena, the program does not use glibc's malloc(). Its mappings are then
+	 * not blocks of malloc(), even if they look like large blocks.
 	 */
 	if (err || !work->arenas.cnt)
 		return err;

@@ -19,7 +19,7 @@
 #include "proof/mapped_chunks.h"
 #include "proof/memory.h"
 
-/* A memory range that consists of visited chunks and their size fields only. */
+/* A memory range that consists only of visited chunks and their size fields. */
 struct heap_range {
 	uint64_t start;
 	uint64_t end; /* end address, exclusive */

@@ -10,8 +10,8 @@
 #include "report/heap_census.h"
 
 /*
- * Adds a visited chunk. is_known: true if the chunk has a reported block; ignored unless the chunk
- * is used.
+ * Adds a visited chunk. is_known: true if the source of blocks has reported a block in the chunk;
+ * ignored unless the chunk is used.
  */
 void census_table_add(struct heap_census *table, const struct chunk *chunk, bool is_known);
 

@@ -2,7 +2,7 @@
 /*
  * Makes a copy-on-write copy of a stopped process, without its threads noticing. The copy never
  * runs. It shares the process's table of open files, so files that the process closes do not stay
- * open in the copy. For use in the tracing process only; the copy is killed when that process ends.
+ * open in the copy. For use in the tracer only: the kernel kills the copy when the tracer ends.
  *
  * A thread of the process first makes a child that shares its memory; the child makes the copy and
  * ends. So the copy is an orphan, reaped by the process's reaper, and never a child of the process.
@@ -34,7 +34,7 @@ size_t ended_copies_reap(struct ended_copies *ended);
 /*
  * Makes a copy while the process is stopped; at: result of remote_call_place(). If threads ran
  * while the copy was made, stops them and retries, a few times. Returns -ENOEXEC if no thread can
- * be used, -ESTALE if some thread ran in every try, or the errno of a failed clone(): -ENOMEM,
+ * be used, -ESTALE if threads ran during each try, or the errno of a failed clone(): -ENOMEM,
  * -EAGAIN ...
  */
 int copy_make(struct stop *stop, uint64_t at, uint64_t deadline_ns, struct ended_copies *ended,

@@ -28,9 +28,7 @@ static bool waits_for_all(const struct memleak_thread_record *thread)
 	long call = thread->flags & MEMLEAK_THREAD_KNOWN ? registers_call(thread->registers) : -1;
 	uint64_t options = 0;
 
-	/*
-	 * Count each thread that traces other threads: it will probably wait for them again soon.
-	 */
+	/* A thread that traces other threads will probably wait for them again soon. */
 	if (thread->flags & MEMLEAK_THREAD_TRACES)
 		return true;
 	if (call == SYS_wait4)
@@ -49,9 +47,9 @@ static uint64_t signals_in(const char *status, const char *field)
 }
 
 /*
- * True if the process handles, ignores or blocks SIGCHLD, so that it reaps orphans. Also true for
- * the first process of the machine, which may poll for orphans instead. The first process of a
- * container may be any program, so its signals are checked like those of other processes.
+ * True if the process handles, ignores or blocks SIGCHLD, and so presumably reaps orphans. Also
+ * true for the first process of the machine, which may poll for orphans instead. The first process
+ * of a container may be any program, so its signals are checked like those of other processes.
  */
 static bool takes_orphans(pid_t pid)
 {

@@ -100,8 +100,8 @@ static int visit_data(const struct core_file *core, const struct core_segment *s
 }
 
 /*
- * True if the mapping may have been written to. A core contains at most the first page of a
- * read-only file mapping, to identify the file. It contains all of a mapping that was modified,
+ * True if the mapping may have been written to. A core contains at most the first page of a file
+ * mapping that was never modified, to identify the file. It contains all of a modified mapping,
  * even if the mapping is read-only now, like relocated data (RELRO).
  */
 static bool may_be_written(const struct mapping *mapping, const struct core_segment *segment)
@@ -312,7 +312,7 @@ struct piece {
 };
 
 /*
- * Cuts a piece at start or at end, whichever is the first inside the piece. True if the range
+ * Cuts a piece at start or at end, whichever comes first inside the piece. True if the range
  * [start, end) contains the start of the piece.
  */
 static bool holds(struct piece *piece, uint64_t start, uint64_t end)

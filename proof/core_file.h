@@ -2,11 +2,11 @@
 /*
  * A core file, written by the kernel or by gcore, as a picture of its process. Supports 64-bit ELF
  * for x86-64 and aarch64. Keeps only the headers and notes in memory. Checks the structure of the
- * whole file; the content may still be forged.
+ * whole file; the content may still be forged. Does not read the mapped files.
  *
- * A core does not say whether a mapping is shared or private, or whether anonymous memory is the
- * heap, a stack or something else, except for some stacks. It has neither permissions nor content
- * of file mappings that were not written to. Does not read the mapped files.
+ * A core does not say whether a mapping is shared or private. It identifies some stacks, but no
+ * other anonymous memory, not even the heap. It has neither permissions nor content of file
+ * mappings that were not written to.
  */
 #ifndef PROOF_CORE_FILE_H
 #define PROOF_CORE_FILE_H

@@ -23,7 +23,10 @@ bool end_watch_is(pid_t tid);
  */
 pid_t end_watch_at_end(pid_t pid);
 
-/* Handles pending ptrace events of the watched thread, unless another module holds it. */
+/*
+ * Handles pending ptrace events of the watched thread. There are none while another module keeps
+ * the thread stopped.
+ */
 void end_watch_poll(void);
 
 /* Result of end_watch_event(): the meaning of a ptrace stop. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Marks free chunks that look used from their headers: chunks in thread caches and in fast bins.
- * They differ from used chunks only by being in these lists.
+ * Marks free chunks whose headers look like those of used chunks: chunks in thread caches and in
+ * fast bins. They differ from used chunks only by being in these lists.
  */
 #ifndef PROOF_FREE_LISTS_H
 #define PROOF_FREE_LISTS_H

@@ -180,8 +180,8 @@ static void set_addr(struct heap_arena *arena, uint64_t addr)
 }
 
 /*
- * Reads an arena whose list heads are at the given distance from its start. False if there is no
- * arena.
+ * Reads an arena whose pointer to the top chunk is at the given distance from its start. False if
+ * there is no arena.
  */
 static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t distance,
 		       struct heap_arena *ret)
@@ -200,8 +200,8 @@ static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t dista
 #define FLAG_SCATTERED (2ULL << 32)
 
 /*
- * Follows the list of arenas from a main arena. Assumes that list heads are at the given distance
- * from the start of an arena.
+ * Follows the list of arenas from a main arena. Assumes that the pointer to the top chunk is at the
+ * given distance from the start of an arena.
  */
 static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, size_t from,
 		       uint64_t distance)

@@ -16,10 +16,10 @@
 #define ARENA_BINS 127U
 
 struct heap_arena {
-	/* Address of the structure; 0 if unknown because no other arena points to it. */
+	/* Address of the structure; 0 if the list of arenas does not lead back to it. */
 	uint64_t addr;
 	uint64_t start, end; /* address range that certainly belongs to the arena */
-	/* Address of the pointer to the top chunk, just before the list heads. */
+	/* Address of the pointer to the top chunk, two words before the list heads. */
 	uint64_t lists;
 	uint64_t top;
 	uint64_t next; /* next arena in the circular list */

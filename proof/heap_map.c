@@ -26,7 +26,7 @@
 
 /*
  * For memory that changes: a walk tolerates an inconsistent chunk only after this number of chunks,
- * and continues at the next address where this number of plausible chunks begin.
+ * and continues at the next address from which this number of chunks look plausible.
  */
 #define TRIAL_CHUNKS 16U
 

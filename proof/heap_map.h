@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Map of the chunks in one contiguous run of glibc's heap, and of the free ones: two bits for each
- * 16 bytes. Reads chunk headers only, neither arenas nor free lists.
+ * Map of the chunks in one contiguous run of glibc's heap. For each 16 bytes, one bit marks the
+ * start of a chunk, and another bit the start of a free chunk. Reads chunk headers only, neither
+ * arenas nor free lists.
  *
  * The address of a chunk is that of its header, as in glibc. The first word of the header belongs
  * to the previous chunk: its size if it is free, else the last word of its data. The second word is
@@ -86,8 +87,9 @@ uint64_t heap_link_hash(uint64_t from, uint64_t to);
 /*
  * Walks the chunks from map->start to the end of the run. limit: address where the run should end;
  * end: how it should end there. In the main heap, fences may end the run before limit. Initialise
- * map with only start set, and call heap_map_deinit() in any case. Returns -EILSEQ if chunks are
- * inconsistent; if memory changes while it is read, only if the first chunks are inconsistent.
+ * start, info and main of map, and all other fields with zeros. Call heap_map_deinit() in any case.
+ * Returns -EILSEQ if chunks are inconsistent; if memory changes while it is read, only if the first
+ * chunks are inconsistent.
  */
 int heap_map_walk(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		  uint64_t limit);

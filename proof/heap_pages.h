@@ -14,7 +14,7 @@
 #define HEAP_PAGE_NO_OWNER UINT32_MAX
 
 struct heap_page {
-	uint64_t addr;       /* 0 if there is none */
+	uint64_t addr;       /* address of the page; 0 if there is none */
 	uint64_t live_bytes; /* number of bytes in used chunks */
 	enum rss_part rest;  /* kind of all other bytes */
 	/* Owners of the used chunks on the page, as passed to heap_pages_add(). */

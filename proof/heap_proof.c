@@ -47,8 +47,8 @@ static size_t digit_of(const struct heap_block *block, unsigned int shift)
 }
 
 /*
- * Returns the bit at which the radix sort takes its most significant digit: higher bits are equal
- * in all addresses. cnt is not 0.
+ * Returns the lowest bit of the most significant digit for the radix sort. All bits above this
+ * digit are equal in all addresses. cnt is not 0.
  */
 static unsigned int highest_digit(const struct heap_block *blocks, size_t cnt)
 {
@@ -111,8 +111,8 @@ static void sort_blocks(struct heap_block *blocks, size_t cnt)
 
 /*
  * Drops blocks that overlap. Tables that are read while the program runs may contain both a freed
- * block and a new block that overlaps it. Keeps the block at the lower address. No other block is
- * wrongly reported as lost because of this: memory without a known block is a root.
+ * block and a new block that overlaps it. Keeps the block at the lower address. This does not make
+ * other blocks appear lost: memory without a known block is a root.
  */
 static void drop_overlaps(struct heap *heap)
 {
@@ -161,7 +161,7 @@ struct older_blocks {
 };
 
 /*
- * Adds a block to a sum, unless the block is not judged: such a block may be newer than the
+ * Adds a block to a sum if the block is judged. Blocks that are not judged may be newer than the
  * picture.
  */
 static void add_judged(struct reach_sum *sum, const struct heap_block *block)
@@ -224,8 +224,8 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 }
 
 /*
- * Joins the ranges of heaps and of the allocator's data outside heaps. List heads, for example, are
- * no roots: they point to free chunks, whose first word belongs to the previous block.
+ * Joins the ranges of heaps and of the allocator's data outside heaps. List heads, for example,
+ * must not be roots: they point to free chunks, whose first word belongs to the previous block.
  */
 static int join_heaps(const struct census *census, const struct root_ranges *own,
 		      struct root_ranges *ret)

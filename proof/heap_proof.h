@@ -48,8 +48,8 @@ struct heap_picture {
 };
 
 /*
- * Proves one heap. Sorts the heap's blocks, which must outlive ret. Returns 0, -ECANCELED if stop
- * asked for it, or another negative errno.
+ * Proves one heap. Sorts the heap's blocks, which must outlive ret. Returns 0, -ECANCELED if stop()
+ * returned true, or another negative errno.
  */
 int heap_proof_init(const struct heap_picture *picture, struct heap *heap, marking_stop_fn *stop,
 		    void *arg, struct heap_proof *ret);
@@ -62,8 +62,9 @@ uint32_t heap_proof_find(const struct heap_proof *proof, uint64_t addr);
 /* True if addr is in an allocator heap that was walked, but not in a block. */
 bool heap_proof_is_free(const struct heap_proof *proof, uint64_t addr);
 /*
- * Follows the chain of holders from a block to its last block. *ret_slot: slot with the pointer to
- * the last block, in the format of struct marks; 0 if unknown. False if the block is lost.
+ * Follows the chain of holders that begins at `block`. *ret_top: last block of the chain;
+ * *ret_slot: slot with the pointer to this last block, in the format of struct marks; 0 if unknown.
+ * False if `block` is lost.
  */
 bool heap_proof_top_of(const struct heap_proof *proof, uint32_t block, uint32_t *ret_top,
 		       uint64_t *ret_slot);

@@ -38,8 +38,8 @@ void heap_reader_deinit(struct heap_reader *reader);
 const void *heap_reader_move(struct heap_reader *reader, uint64_t addr, size_t len);
 
 /*
- * Returns len bytes at addr, at most a quarter of the window, valid until the next call; NULL if
- * they cannot be read. The pointer has the alignment of addr, up to 16.
+ * Returns the memory at addr, valid until the next call; NULL if it cannot be read. len: number of
+ * bytes, at most a quarter of the window. The pointer has the alignment of addr, up to 16.
  */
 static inline const void *heap_reader_window(struct heap_reader *reader, uint64_t addr, size_t len)
 {

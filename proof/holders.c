@@ -157,7 +157,7 @@ static int describe_root(const struct holders *holders, const struct retrace_pla
 struct chain {
 	struct holder links[LINKS_MOST];
 	size_t cnt;
-	const struct heap_block *top;      /* last known block of the chain */
+	const struct heap_block *top;      /* known block nearest to the root */
 	uint64_t slot;                     /* slot of the pointer to that block, 0 if unknown */
 	bool is_likely;                    /* true if some links were inferred */
 	const struct retrace_place *place; /* place from which a search found the slot, or NULL */
@@ -205,8 +205,9 @@ static bool follow(const struct holders *holders, uint32_t block, struct chain *
 }
 
 /*
- * Extends a chain from an unspecific root to a specific one, if retrace found a way. In a script,
- * adds each object on the way to the chain; otherwise, adds only blocks of unknown memory.
+ * Extends a chain from an unspecific root to a specific one, if retrace found a way. Adds each
+ * block on the way. Except in a script, retrace skips from a known block to the end of its holders,
+ * so this function adds these holders, too.
  */
 static void follow_places(const struct holders *holders, struct chain *chain)
 {
@@ -286,10 +287,11 @@ static int by_growth(const void *left, const void *right, void *arg)
 }
 
 /*
- * Sorts the sites by `order` and chooses the first SITES_MOST. For each, adds the place where
- * retracing starts. In a Python process, this is the site's own block, because each object on the
- * way to the root may have a name. In other processes, it is the last known block of the chain,
- * which is only added if the memory that points to this block does not identify an owner.
+ * Sorts the sites by `order` and chooses the first SITES_MOST. For each, adds the block where
+ * retracing starts. In a Python process, this is a block of the site, because each object on the
+ * way to the root may have a name. In other processes, it is the last block in the chain of holders
+ * of this block. It is added only if the root that points to this last block does not identify an
+ * owner.
  */
 static int choose_first(struct holders *holders, size_t *sites, size_t cnt,
 			int (*order)(const void *left, const void *right, void *arg))

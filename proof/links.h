@@ -59,8 +59,8 @@ struct links_request {
 };
 
 /*
- * Reads the links of all small blocks. Returns 0, -ECANCELED if stop asked for it, -ENOMEM, or the
- * error of a failed read.
+ * Reads the links of all small blocks. Returns 0, -ECANCELED if stop() returned true, -ENOMEM, or
+ * the error of a failed read.
  */
 int links_init(const struct links_request *request, struct links *ret);
 void links_deinit(struct links *links);

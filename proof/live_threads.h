@@ -31,15 +31,15 @@ struct live_threads {
 void live_threads_deinit(struct live_threads *threads);
 
 /*
- * Sets the thread count in all records. Needed if the BPF iterator, which sets the count itself,
- * did not make the records.
+ * Sets the thread count in all records. Needed for records that the BPF iterator did not make: the
+ * iterator sets the count itself.
  */
 void live_threads_set_count(struct live_threads *threads);
 
 /*
  * Fills in items from the records in store. All fields of threads but store must be empty. Returns
- * 0, -EAGAIN if threads came or went while they were read, -EPROTO if records are invalid, or
- * -ENOMEM.
+ * 0, -ESRCH if there are no records, -EAGAIN if threads came or went while they were read, -EPROTO
+ * if records are invalid, or -ENOMEM.
  */
 int live_threads_index(struct live_threads *threads);
 
@@ -57,7 +57,10 @@ bool live_threads_are_idle(const struct live_threads *threads);
 /* True if `before` and `after` have the same threads, and none of these has run in between. */
 bool live_threads_stayed_idle(const struct live_threads *before, const struct live_threads *after);
 
-/* Adds the states of all threads, with their registers as words. Returns 0 or -ENOMEM. */
+/*
+ * Adds the states of all threads except kernel threads. Sleeping threads have their registers as
+ * words. Returns 0 or -ENOMEM.
+ */
 int live_threads_add_states(const struct live_threads *threads, struct thread_states *states);
 
 #endif

@@ -42,7 +42,8 @@ static uint64_t top_end(struct heap_reader *reader, const struct heap_arena *are
 }
 
 /*
- * Adds the run that begins at start. It must end before limit, with the top chunk or with fences.
+ * Adds the run that begins at start. It must end with the top chunk or with fences, not beyond
+ * limit.
  */
 static int add_run(struct heap_search *search, uint64_t start, uint64_t limit)
 {
@@ -53,8 +54,8 @@ static int add_run(struct heap_search *search, uint64_t start, uint64_t limit)
 }
 
 /*
- * True if a run may begin at addr: addr is followed by TRIAL_CHUNKS plausible chunks, or fewer and
- * a plausible end.
+ * True if a run may begin at addr: addr is followed by TRIAL_CHUNKS plausible chunks, or by fewer
+ * plausible chunks and a plausible end.
  */
 static bool may_begin(struct heap_search *search, uint64_t addr, uint64_t limit)
 {

@@ -36,8 +36,8 @@ void mapped_chunks_deinit(struct mapped_chunks *chunks)
 /*
  * Returns the total size of the chunk whose memory is at start and whose header is at addr, 0 if
  * there is none. *ret: usable bytes. In old versions of glibc, the size in the header includes both
- * words of the header, in newer versions neither word. In newer versions the chunk has two more
- * words after its data: the first is usable, as in other chunks, the second is not.
+ * words of the header. In newer versions it includes neither word, and the last word of the chunk
+ * is not usable.
  */
 static uint64_t mapped_size(struct heap_reader *reader, uint64_t start, uint64_t addr,
 			    uint64_t *ret)

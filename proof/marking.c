@@ -127,7 +127,7 @@ static void push_large(struct worker *worker, const struct heap_block *reached, 
 	}
 }
 
-/* Queues a block for the next round, unless it has no links. */
+/* Queues a block for the next round if it may have links. */
 static void push(struct crew *crew, struct worker *worker, uint32_t block)
 {
 	const struct heap_block *reached = &crew->index->blocks[block];
@@ -165,8 +165,8 @@ static bool is_reached(const struct crew *crew, uint32_t block)
 }
 
 /*
- * Handles a pointer to a block. holder: block that contains the pointer, or NO_BLOCK; slot: its
- * address in a root.
+ * Handles a pointer to a block. holder: block that contains the pointer, or NO_BLOCK; slot: address
+ * of a pointer in a root.
  */
 static void reach(struct crew *crew, struct worker *worker, struct link link, uint32_t holder,
 		  uint64_t slot)
@@ -477,7 +477,7 @@ static int add_late_roots(struct crew *crew)
 
 /*
  * Begins the second pass, after all reachable blocks are known: starts from the blocks that were
- * reached only at their interior.
+ * reached only by interior pointers.
  */
 static void add_possible(struct crew *crew)
 {

@@ -60,8 +60,8 @@ struct marking_request {
 };
 
 /*
- * Marks all blocks. Returns 0, -ECANCELED if stop asked for it, -ENOMEM, or the error of a failed
- * read.
+ * Marks all blocks. Returns 0, -ECANCELED if stop() returned true, -ENOMEM, or the error of a
+ * failed read.
  */
 int marking_run(const struct marking_request *request, struct marks *ret);
 

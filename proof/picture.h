@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Takes a picture of a live process: memory and registers at one moment. Sleeping threads are not
- * disturbed. Running threads are stopped, for about as long as a system call takes. Does not
- * interpret memory.
+ * disturbed. Running threads are stopped, usually for about as long as a system call takes. Does
+ * not interpret memory.
  */
 #ifndef PROOF_PICTURE_H
 #define PROOF_PICTURE_H
@@ -60,9 +60,9 @@ pid_t picture_taker__pid(const struct picture_taker *taker);
 
 /*
  * Takes a picture; release it before the next one. waits_for_runner: the process's threads never
- * sleep for long. If all threads sleep now, the call first waits a while for one that runs, because
- * otherwise a thread would wake up before all memory has been read. At the deadline, a copy is
- * killed and threads resume, even if not all was read. Returns 0, -ESRCH if the process is gone,
+ * sleep for long. If all threads sleep now, the call first waits a while for a thread to run,
+ * because otherwise a thread would wake up before all memory has been read. At the deadline, a copy
+ * is killed and threads resume, even if not all was read. Returns 0, -ESRCH if the process is gone,
  * -EBUSY if a debugger traces it, -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE
  * if the tracer is gone, or another negative errno.
  */
@@ -70,8 +70,8 @@ int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_r
 			uint64_t deadline_ns, struct picture **ret);
 
 /*
- * True if all memory read so far was unchanged since taken_ns. Always true for a copy, otherwise
- * true if no thread has run since. Call before picture__release().
+ * True if all memory read so far was unchanged since taken_ns. Always true for a copy and for a
+ * process at its exit, otherwise true if no thread has run since. Call before picture__release().
  */
 bool picture__is_valid(struct picture *picture);
 

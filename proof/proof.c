@@ -206,7 +206,7 @@ static uint64_t judged_before_ns(const struct picture *picture)
 
 /*
  * Returns the entry of a process, adding it if needed. With several takers, the first picture of a
- * process does not wait for a running thread: there may be many processes, and waiting in each
+ * process does not wait for a running thread: there may be many processes, and waiting for each
  * would take too long.
  */
 static struct definite *definite_of(struct proof *proof, uint32_t image)

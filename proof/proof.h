@@ -49,7 +49,8 @@ int proof__begin(struct proof *proof, const struct traced_process *processes, si
 /*
  * Judges the blocks in the heaps of the snapshot, and fills in reachability for each site and the
  * totals. Frees these heaps and the pictures. Releases the lock (base/fair_lock.h) for other
- * threads while reading memory. Returns -ECANCELED if stop asked for it; then nothing is filled in.
+ * threads while reading memory. Returns -ECANCELED if stop() returned true; then nothing is filled
+ * in.
  */
 int proof__finish(struct proof *proof, struct snapshot *snap, marking_stop_fn *stop, void *arg);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds objects in pools and in glibc's heap, and recognises their classes by their type pointers.
- * Keeps the numbers of the first reading to compare with.
+ * Keeps the numbers of the first reading for comparison.
  */
 #include "proof/python_heap.h"
 
@@ -28,23 +28,29 @@
 /* Bytes of a chunk that are read: they include the number of a container's items. */
 #define CHUNK_BYTES 64U
 
-/* Bounds on what a hostile process can make this table grow to. */
+/* Bounds on the sizes to which a hostile process can make the tables grow. */
 #define CLASSES_MAX 65536U
 #define REJECTED_MAX 65536U
 #define CONTAINERS_MAX 65536U
 
-/* Maximum time to count objects, in nanoseconds. A larger process is not counted again. */
+/*
+ * Maximum time to count objects, in nanoseconds. A process that takes longer is not counted again.
+ */
 #define COUNT_NS 3000000000ULL
 /* Maximum time to find names, in nanoseconds. */
 #define NAME_NS 5000000000ULL
 
-/* Smaller containers, and fewer new objects, are not worth mentioning. */
+/*
+ * Minimum number of items of a container, and minimum growth of a class or container, in objects or
+ * items. Less is not worth reporting.
+ */
 #define ITEMS_MIN 32U
 #define MORE_MIN 16U
 
 /*
- * A container must have grown this often, in half of the readings, and lately; and never shrunk. A
- * shorter series may be due to temporary containers that had the same address one after another.
+ * Minimum number of readings in which a container grew, and maximum number of readings since it
+ * last grew. It must also have grown in half of its readings, and never shrunk. A shorter series
+ * may be due to temporary containers that had the same address one after another.
  */
 #define RISES_MIN 3U
 #define LATELY 2U
@@ -61,7 +67,7 @@ struct counted_class {
 	char name[PYTHON_TEXT_BYTES];
 	size_t items_at; /* word of the object with the number of its items; 0 if it has none */
 	uint64_t count, bytes;
-	uint64_t first_count, first_bytes; /* of the first reading */
+	uint64_t first_count, first_bytes; /* numbers of the first reading */
 	uint64_t before;                   /* count of the previous reading */
 };
 
@@ -78,7 +84,7 @@ struct container {
 
 struct python_heap {
 	struct hash_map classes;    /* struct counted_class, keyed by the address of the type */
-	struct hash_map rejected;   /* addresses that are not those of classes, with any value */
+	struct hash_map rejected;   /* addresses without a class; values have no meaning */
 	struct hash_map containers; /* struct container, keyed by address */
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
 	unsigned int readings;
@@ -90,7 +96,7 @@ struct reading {
 	struct python_heap *heap;
 	const struct memory *memory;
 	uint64_t now_ns;
-	struct hash_map containers; /* those that were found in this reading */
+	struct hash_map containers; /* containers found in this reading */
 	unsigned char *pool;
 	uint64_t next; /* end of the memory that was searched for pools */
 	struct heap_reader chunks;
@@ -153,7 +159,9 @@ static bool read_class_name(const struct memory *memory, uint64_t addr, char ret
 	return true;
 }
 
-/* Returns the word of an object that has the number of its items. */
+/*
+ * Returns the index of the word of an object that contains the number of its items; 0 if none does.
+ */
 static size_t items_at(const char *name, uint64_t flags)
 {
 	if ((flags & (FLAG_LIST | FLAG_DICT)) || !strcmp(name, "collections.deque"))
@@ -176,7 +184,7 @@ static bool read_class(const struct memory *memory, uint64_t addr, struct counte
 	return true;
 }
 
-/* Returns the class with its type at addr, which has not been seen yet; NULL if there is none. */
+/* Adds a new class, whose type object is at addr, and returns it; NULL if there is none. */
 static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 {
 	struct python_heap *heap = reading->heap;
@@ -186,7 +194,7 @@ static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 	    heap->classes.cnt >= CLASSES_MAX)
 		return NULL;
 	if (!read_class(reading->memory, addr, &found)) {
-		/* If there is no memory, the address is read again. */
+		/* If memory runs out here, the address is read again later, which is harmless. */
 		hash_map_set(&heap->rejected, addr, heap);
 		return NULL;
 	}
@@ -200,7 +208,10 @@ static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 	return NULL;
 }
 
-/* Counts references in the lower half of the first word; the upper half has flags since 3.14. */
+/*
+ * True if this may be an object: the lower half of its first word is the reference count. The upper
+ * half has flags since 3.14.
+ */
 static bool may_be_object(const uint64_t *object)
 {
 	return (uint32_t)object[0] && is_address(object[1]);
@@ -261,7 +272,9 @@ static int add_container(struct reading *reading, const struct counted_class *cl
 	return -ENOMEM;
 }
 
-/* block: the first words of a block at addr; bytes: its size */
+/*
+ * Counts the object in a block. block: first words of the block at addr; bytes: size of the block.
+ */
 static int add_object(struct reading *reading, const uint64_t *block, size_t word_cnt, size_t bytes,
 		      uint64_t addr)
 {
@@ -305,7 +318,10 @@ static int add_pool(struct reading *reading, const unsigned char *bytes, uint64_
 	return err;
 }
 
-/* Reads the header first, because most memory may be no pools. */
+/*
+ * Reads a pool, if one begins at addr. Reads the header first, because most memory may not be
+ * pools.
+ */
 static bool read_pool(struct reading *reading, uint64_t addr)
 {
 	const struct memory *memory = reading->memory;
@@ -337,7 +353,7 @@ static int visit_run(void *arg, uint64_t start, uint64_t end)
 	return err;
 }
 
-/* Takes a block of glibc's heap for an object if its first words are those of one. */
+/* Counts a block of glibc's heap as an object if its first words look like those of an object. */
 static int visit_chunk(void *arg, const struct chunk *chunk)
 {
 	struct reading *reading = arg;
@@ -388,7 +404,7 @@ static int read_pools(struct reading *reading)
 	return err;
 }
 
-/* True if the memory is zero, as it seems to be if it is not resident. */
+/* True if the memory reads as zeros, as memory that is not resident does. */
 static bool is_absent(const struct memory *memory, uint64_t addr)
 {
 	uint64_t words[2];
@@ -433,7 +449,7 @@ static int begin_reading(struct python_heap *heap, const struct memory *memory, 
 		class->before = class->count;
 		class->count = class->bytes = 0;
 	}
-	/* Pages that were not in memory may be there now. */
+	/* Pages that were not resident may be resident now. */
 	hash_map_deinit(&heap->rejected);
 	heap->rejected = (struct hash_map){0};
 	return err;
@@ -456,7 +472,9 @@ static uint64_t more_bytes(const struct counted_class *class)
 	return class->bytes > class->first_bytes ? class->bytes - class->first_bytes : 0;
 }
 
-/* Lists the classes that grew since the first reading, and did not shrink since the previous. */
+/*
+ * Lists the classes that grew since the first reading, and did not shrink since the previous one.
+ */
 static void list_classes(const struct python_heap *heap, uint64_t now_ns, struct python_growth *ret)
 {
 	const struct hash_map_slot *slot = NULL;
@@ -496,7 +514,7 @@ static bool keeps_growing(const struct container *container)
 	       more_items(container) >= MORE_MIN;
 }
 
-/* Finds the containers that gained most. Returns their number. */
+/* Finds the containers that gained the most items. Returns their number. */
 static size_t find_growing(const struct python_heap *heap,
 			   struct container *ret[PYTHON_CONTAINERS_MAX])
 {
@@ -520,7 +538,7 @@ static size_t find_growing(const struct python_heap *heap,
 	return cnt;
 }
 
-/* Searches for the names of containers that have not been searched for yet. */
+/* Searches for the names of those containers whose names have not been searched for yet. */
 static int name_containers(const struct memory *memory, struct container *const *containers,
 			   size_t cnt)
 {
@@ -564,7 +582,9 @@ static int list_containers(const struct python_heap *heap, const struct memory *
 	return err;
 }
 
-/* Moves the containers that were not found to the table of those that were. */
+/*
+ * Moves the containers that this reading did not find into the table of containers that it found.
+ */
 static void keep_containers(struct hash_map *old, struct hash_map *found)
 {
 	const struct hash_map_slot *slot = NULL;

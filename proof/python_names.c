@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A first search finds the pointers to the objects. If these are not variables of a module, a
- * second search finds the pointers to the blocks in which they are.
+ * A first search finds the pointers to the objects. If these pointers are not variables of a
+ * module, a second search finds the pointers to the blocks that contain them.
  */
 #include "proof/python_names.h"
 
@@ -31,7 +31,10 @@ struct target {
 	uint64_t slot;       /* address of the pointer to the object; 0 in the first search */
 };
 
-/* Bits of the filter, one for each 16 bytes of a range, modulo its size. */
+/*
+ * Number of bits in the filter. Each 16 bytes of a target range set one bit, selected by their
+ * address.
+ */
 #define FILTER_BITS 4096U
 
 struct search {
@@ -59,7 +62,10 @@ static void set_name(struct search *search, size_t object, enum python_name by, 
 	snprintf(named->name, sizeof(named->name), "%s", name);
 }
 
-/* Searches for pointers to the block with this address later, if it is in a pool. */
+/*
+ * Schedules a second search, for pointers to the block that contains slot. Does nothing if slot is
+ * not in a pool.
+ */
 static void search_later(struct search *search, size_t object, uint64_t slot)
 {
 	uint64_t addr = slot & ~(uint64_t)(PYTHON_POOL_BYTES - 1), in_blocks;
@@ -155,7 +161,7 @@ static void run(struct search *search)
 			return;
 }
 
-/* Begins the second search, for the objects whose names can become better. */
+/* Begins the second search, for the objects whose names can still improve. */
 static void take_later(struct search *search)
 {
 	search->target_cnt = 0;

@@ -37,7 +37,7 @@ struct shared_keys {
 #define SHARED_KEYS_MOST 30
 
 /*
- * Distance from the pointer to an object's values to the object, in bytes: in Python 3.11, and in
+ * An object begins this number of bytes after the pointer to its values: in Python 3.11, and in
  * 3.12.
  */
 static const uint64_t values_before[] = {32, 24};

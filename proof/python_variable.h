@@ -18,7 +18,7 @@
 /* Writes "MODULE.VARIABLE". False if the pointer at slot is not the value of a variable. */
 bool python_variable(const struct memory *memory, uint64_t slot, char ret[2 * PYTHON_NAME_BYTES]);
 
-/* Writes the key of a dictionary for the value at slot. False if it is not a name. */
+/* Writes the key of a dictionary for the value at slot. False if the key is not a name. */
 bool python_key(const struct memory *memory, uint64_t slot, char ret[PYTHON_NAME_BYTES]);
 
 /*

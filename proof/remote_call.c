@@ -110,7 +110,7 @@ uint64_t remote_call_sequences(pid_t tid)
 }
 
 /*
- * True if the thread is in a restartable sequence. A thread in a sequence must make no remote
+ * True if the thread is in a restartable sequence. A thread in a sequence must not make remote
  * calls: after a call it would return to the same address, so the kernel would not notice that the
  * sequence was interrupted and must be aborted. Threads in system calls are never in a sequence.
  */
@@ -300,9 +300,9 @@ int remote_call_last(struct remote_caller *caller, long number)
 }
 
 /*
- * Moves the thread on from its stop at the exit of a remote call. If the thread resumed from there,
- * the kernel would not restart the system call that memleak interrupted. So makes the thread stop
- * again at the usual point, before the thread runs any code.
+ * Moves the thread from its stop at the exit of a remote call to a second stop, at the usual point,
+ * before it runs any code. If the thread resumed from the first stop, the kernel would not restart
+ * the system call that memleak interrupted.
  */
 static int stop_again(struct remote_caller *caller)
 {

@@ -24,7 +24,7 @@ struct resident_memory {
 	const struct mapping *mapping; /* previous result of resident_memory_mapping() */
 };
 
-/* The files and the maps are to outlive *ret, which needs no freeing. */
+/* The files and the maps must outlive *ret, which needs no freeing. */
 void resident_memory_init(const struct rss_files *files, const struct proc_maps *maps,
 			  struct resident_memory *ret);
 

@@ -408,8 +408,8 @@ static int add_next(const struct round *round, struct retrace *retrace, size_t f
 }
 
 /*
- * Uses a slot on a stack as the holder of each block without another holder. Stacks come last
- * because they often have stale pointers, or copies of pointers from elsewhere.
+ * Uses a slot on a stack as the holder of each block for which no other holder was found. Stacks
+ * come last because they often have stale pointers, or copies of pointers from elsewhere.
  */
 static void resolve_by_stacks(const struct round *round)
 {

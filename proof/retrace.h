@@ -71,8 +71,8 @@ struct retrace {
 int retrace_add(struct retrace *retrace, const struct heap_block *block, uint64_t slot);
 
 /*
- * Searches for at most as long as the proof took. Existing places keep their indexes; new ones are
- * appended. Returns 0 or -ENOMEM.
+ * Searches for at most as long as the proof took, or for up to 0.1 s if the proof was faster.
+ * Existing places keep their indexes; new ones are appended. Returns 0 or -ENOMEM.
  */
 int retrace_run(struct retrace *retrace, const struct heap_proof *proof,
 		const struct heap_picture *picture);

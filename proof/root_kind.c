@@ -25,7 +25,7 @@ const struct thread_state *root_thread(const struct heap_picture *picture,
 
 /*
  * True if the file's data extends beyond end, according to the ELF headers that are mapped in the
- * process.
+ * process. Also true if these headers cannot be read.
  */
 static bool goes_on(const struct memory *memory, const struct mapping *begin, uint64_t end)
 {

@@ -143,8 +143,8 @@ static void pass_blocks(struct count *count, uint64_t addr)
 }
 
 /*
- * Returns the site of the block in a used chunk. If no block is in the chunk, counts it as older
- * and returns OLDER. Chunks come in ascending order.
+ * Returns the site of the block in a used chunk. If no block is in the chunk, counts the chunk as
+ * older and returns OLDER. Chunks come in ascending order.
  */
 static uint32_t find_owner(struct count *count, const struct chunk *chunk)
 {
@@ -242,7 +242,7 @@ static size_t count_sites(const struct rss_blocks *blocks)
 	return cnt;
 }
 
-/* Adds a site to the list of those that pin most, if it is one of them so far. */
+/* Adds a site to the list of sites that pin most, if it ranks among them so far. */
 static void rank_pinner(struct rss_pinners *pinners, uint32_t site, uint64_t bytes)
 {
 	size_t at = pinners->cnt;

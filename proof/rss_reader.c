@@ -160,7 +160,7 @@ static int take_answer(void *arg, struct message *answer)
 	return status;
 }
 
-/* program: as for the server */
+/* Sends all requests of one reading. program: as in rss_server.h. */
 static int begin(pid_t pid, const struct heap *heap, uint64_t program, uint64_t deadline_ns)
 {
 	int err = send_file(pid, "mem", RSS_MEM, 0, deadline_ns);

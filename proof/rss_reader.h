@@ -27,8 +27,9 @@ int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
 int rss_begin(const struct process *process, const struct heap *heap, uint64_t deadline_ns);
 
 /*
- * Waits for the result of rss_begin(). Returns an errno of rss_read(). After -ETIMEDOUT, reading
- * continues, and a later call can get the result; after any other error, reading has stopped.
+ * Waits for the result of rss_begin(). Returns 0 or an errno of rss_read(). After -ETIMEDOUT,
+ * reading continues, and a later call can get the result; after any other error, reading has
+ * stopped.
  */
 int rss_take(uint64_t deadline_ns, struct rss_reading *ret);
 

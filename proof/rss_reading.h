@@ -8,7 +8,7 @@
 
 struct rss_reading {
 	struct rss rss;
-	/* the sites of the heap's blocks that pin most; their indexes are not checked */
+	/* sites whose blocks pin most; their indexes are not checked */
 	struct rss_pinners pinners;
 	struct python_growth python;
 };

@@ -90,7 +90,7 @@ static void set_program(struct rss_server *server, uint64_t program)
 	server->program = program;
 }
 
-/* Without memory or time, growth stays unknown. */
+/* Counts Python's objects. If memory or time runs out, growth stays unknown. */
 static void count_python(struct rss_server *server, const struct proc_maps *maps,
 			 struct python_growth *ret)
 {

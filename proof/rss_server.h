@@ -14,8 +14,8 @@
  *                                 most (index, bytes);
  *                                 growing classes and containers of Python
  *
- * Growth is counted from the first of several readings of the same program, any number. 0 stands
- * for a program that is read once.
+ * program: any number, the same for all readings of a program. Growth is counted from the first of
+ * these readings. 0 stands for a program that is read once.
  */
 #ifndef PROOF_RSS_SERVER_H
 #define PROOF_RSS_SERVER_H

@@ -60,7 +60,10 @@ void scan_code(struct scan *scan, uint64_t start, uint64_t end);
 void scan_word(struct scan *scan, uint64_t word, uint64_t slot);
 void scan_flush(struct scan *scan);
 
-/* Scans blocks, in address order. Blocks that are close together are read in one step. */
+/*
+ * Scans blocks, which must be sorted by address. Blocks that are close together are read in one
+ * step.
+ */
 void scan_blocks(struct scan *scan, const uint32_t *blocks, size_t cnt);
 
 #endif

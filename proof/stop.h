@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stops a process: running threads are stopped by ptrace, and sleeping threads are left alone but
- * watched. For use in the tracing process only.
+ * watched. For use in the tracer only.
  */
 #ifndef PROOF_STOP_H
 #define PROOF_STOP_H
@@ -23,8 +23,8 @@ struct stop {
 };
 
 /*
- * Stops all running threads. wants_one: if no thread runs, waits up to a quarter of a second for
- * one that does. After success, no thread runs, and ret->stopped has the stopped threads; it is
+ * Stops all running threads. wants_one: if no thread runs, waits up to a quarter of a second for a
+ * thread to run. After success, no thread runs, and ret->stopped has the stopped threads; it is
  * empty if all were asleep. Returns -EBUSY if another process traces the process, -EAGAIN if
  * threads come and go too fast, -ESRCH or -ETIMEDOUT. Call stop_end() and stop_deinit() in any
  * case.

@@ -63,8 +63,8 @@ struct stopped_thread *stopped_threads_find(const struct stopped_threads *stoppe
 }
 
 /*
- * Returns -EBUSY if another process traces the thread. A thread that is about to end cannot be
- * traced, either, but this is no error.
+ * Returns -EBUSY if another process traces the thread. Returns 0 if the thread cannot be traced
+ * because it is about to end: this is not an error.
  */
 static int why_not(pid_t tid)
 {
@@ -101,8 +101,8 @@ static int event_of(int status)
 }
 
 /*
- * Delivers a pending signal. The stop for this signal has cancelled PTRACE_INTERRUPT, so repeats
- * PTRACE_INTERRUPT first: the thread then stops again before it runs any code.
+ * Delivers a pending signal. The stop for this signal has cancelled PTRACE_INTERRUPT. Repeating
+ * PTRACE_INTERRUPT first makes the thread stop again before it runs any code.
  */
 static void deliver_signal(const struct stopped_thread *thread, int status)
 {

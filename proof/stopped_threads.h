@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Threads of another process that are stopped by ptrace, and later resumed unnoticed: no system
- * call is cut short, and no signal is lost. For use in the tracing process only: the threads resume
- * if that process ends.
+ * call is cut short, and no signal is lost. For use in the tracer only: the threads resume if the
+ * tracer ends.
  */
 #ifndef PROOF_STOPPED_THREADS_H
 #define PROOF_STOPPED_THREADS_H

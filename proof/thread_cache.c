@@ -65,8 +65,8 @@ static void read_bins(const struct layout *layout, const char *data, struct thre
 }
 
 /*
- * True if the count of each list is 0 exactly if the list is empty, and at least one list is not
- * empty.
+ * True if the counts and the pointers agree about which lists are empty, and at least one list is
+ * not empty.
  */
 static bool is_sound(const struct thread_cache *cache)
 {

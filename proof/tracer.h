@@ -17,7 +17,7 @@ struct tracer;
 /*
  * Starts the tracer by forking, so the tracer has a copy of memleak's memory at this time. watch
  * may be NULL; memleak must not use it while the tracer does. Returns 0; -EOPNOTSUPP if watch is
- * NULL and the architecture needs it (registers_keep_argument); or another negative errno.
+ * NULL but needed on this architecture (see registers_keep_argument); or another negative errno.
  */
 int tracer__new(struct thread_watch *watch, struct tracer **ret);
 void tracer__free(struct tracer *tracer);

@@ -21,7 +21,7 @@ enum tracer_result {
 
 struct tracer_order {
 	pid_t pid;
-	bool waits_for_runner; /* true to wait a while for a running thread if none runs */
+	bool waits_for_runner; /* if no thread runs, wait a while for a thread to run */
 	bool may_copy;
 	uint64_t deadline_ns; /* time at which threads are resumed and a copy is killed */
 };
@@ -30,13 +30,13 @@ struct tracer_answer {
 	enum tracer_result result;
 	pid_t copy;
 	/*
-	 * With TRACER_STOPPED: why there is no copy. -ECHILD: the process could notice a copy;
-	 * -ENOEXEC: no thread may make a copy, e.g. because of a seccomp filter; -ESTALE: some
-	 * thread ran in every try; -ENOMEM: not enough memory; -EAGAIN: too many processes.
+	 * With TRACER_STOPPED: reason that no copy was made. -ECHILD: the process could notice a
+	 * copy; -ENOEXEC: no thread can make a copy, e.g. because of a seccomp filter; -ESTALE:
+	 * threads ran during each try; -ENOMEM: not enough memory; -EAGAIN: too many processes.
 	 */
 	int copy_err;
 	uint64_t taken_ns;
-	/* how long threads were stopped; 0 with TRACER_STOPPED, because they are still stopped */
+	/* time that threads were stopped; 0 with TRACER_STOPPED: threads are still stopped */
 	uint64_t stopped_ns;
 	struct live_threads seen;
 };

@@ -36,8 +36,8 @@
 	 CAPABILITY(CAP_SYS_NICE))
 
 /*
- * Maximum time to wait until the other threads, which were killed, have ended, in nanoseconds.
- * Threads that are busy in the kernel may take longer.
+ * Maximum time, in nanoseconds, to wait for the end of the other threads when a process exits. The
+ * kernel kills these threads, but threads that are busy in the kernel may take longer.
  */
 #define OTHERS_END_NS 500000000ULL
 
@@ -113,8 +113,8 @@ static void end_copies(struct tracing *tracing)
 }
 
 /*
- * Takes a picture of a process that is stopped at its exit. Waits until all other threads, which
- * were killed, have ended.
+ * Takes a picture of a process that is stopped at its exit. Waits for the end of all other threads,
+ * which the kernel has killed.
  */
 static int take_at_end(struct tracing *tracing, const struct tracer_order *order,
 		       struct tracer_answer *ret)

@@ -28,8 +28,8 @@ struct elf_functions {
 	size_t cnt;
 	uint64_t surplus_cnt; /* number of definitions left out because of the limits per file */
 	/*
-	 * Number in wanted_functions, plus 1, of a function that is chosen at run time (IFUNC) and
-	 * is therefore not among the items; 0 if there is none.
+	 * 1 + index of a wanted function that is an IFUNC: its code is chosen at run time, so it is
+	 * not among the items. 0 if there is none.
 	 */
 	uint32_t indirect;
 };

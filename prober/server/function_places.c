@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 
 /*
- * Number of bytes read of a function that is large or of unknown size. The probe of such a function
- * stays at the entry.
+ * Number of bytes to read of a function that is large or of unknown size. The probe of such a
+ * function stays at the entry.
  */
 #define FUNCTION_START 64
 

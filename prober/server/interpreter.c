@@ -66,7 +66,7 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 #define CODE_BYTES_MAX (1U << 20)
 /*
  * Minimum jumps from the cold part back into the evaluation loop. Debian's builds have hundreds.
- * Bytes that only look like jumps rarely lead to one function.
+ * Bytes that only look like jumps rarely lead to the same function.
  */
 #define LEAST_JUMPS_BACK 16
 
@@ -74,7 +74,7 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 #define JUMP 0xe9
 #define JUMP_IF(first, second) ((first) == 0x0f && ((second)&0xf0) == 0x80)
 
-/* Returns the FDE with an address in its middle; NULL if there is none. */
+/* Returns the FDE that contains an address but does not begin there; NULL if there is none. */
 static const struct fde *fde_around(const struct fde_list *list, uint64_t addr)
 {
 	size_t low = 0, high = list->cnt;
@@ -112,7 +112,7 @@ static bool read_code(int fd, const GElf_Phdr *code, uint64_t addr, uint64_t siz
 	return ret->bytes && pread(fd, ret->bytes, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Finds the next jump. Bytes that are no instruction may look like one. */
+/* Finds the next jump. Bytes that are not a jump may look like one. */
 static bool next_jump(struct code_bytes *code, uint64_t *target)
 {
 	for (; code->at + sizeof(int32_t) <= code->size; code->at++) {
@@ -166,8 +166,9 @@ static const struct fde *most_entered(const struct fde_list *list, struct code_b
 }
 
 /*
- * Finds the cold part of the evaluation loop in a file without its symbol: most jumps that leave
- * the loop lead there, and it jumps back. Returns false if there is none.
+ * Finds the cold part of the evaluation loop in a file that has no symbol for this part. Most jumps
+ * that leave the loop lead to the cold part, and many jumps lead from there back into the loop.
+ * Returns false if there is none.
  */
 static bool find_cold_part(Elf *elf, int fd, const GElf_Phdr *code, const GElf_Sym *loop,
 			   GElf_Sym *ret)

@@ -27,7 +27,7 @@ struct interpreter {
 	struct loop_part loop[LOOP_PARTS]; /* parts of the evaluation loop; unused ones are empty */
 };
 
-/* Returns 0, or -ENOEXEC if the file has no CPython from version 3.11 on. */
+/* Returns 0, or -ENOEXEC if the file has no CPython of version 3.11 or later. */
 int interpreter_find(int fd, struct interpreter *ret);
 
 #endif

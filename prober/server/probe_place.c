@@ -15,9 +15,9 @@
  * accepts push of a 64-bit register with no prefix or exactly REX.B. These encodings are the same
  * in all kernels from Linux 5.4 to those of 2026.
  *
- * This function does not accept other nops, which only new kernels emulate (they replace the
- * five-byte nop by a call, which writes its return address below the stack pointer), branches with
- * a prefix (the kernel refuses prefix 66), and endbr64.
+ * This function does not accept endbr64, branches with a prefix (the kernel refuses prefix 66), or
+ * other nops. Only new kernels emulate other nops: they replace the five-byte nop by a call, which
+ * writes its return address below the stack pointer.
  */
 static bool is_emulated(const uint8_t *insn, size_t len)
 {
@@ -138,7 +138,8 @@ static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 
 /*
  * True if this is a direct branch to an address above `from` and at most `to`. Only checks that the
- * sole operand is such a constant. A push of such a constant also matches, which is harmless.
+ * sole operand is a constant in this range. A push of such a constant also matches, which is
+ * harmless.
  */
 static bool leads_into(const cs_insn *insn, uint64_t from, uint64_t to)
 {
