@@ -92,8 +92,8 @@ static int join_arrays(struct snapshot *a, const struct snapshot *b)
 }
 
 /*
- * Moves the snapshot `b` into `a`. Summaries and tallies are not moved, because `b` is of the
- * kernel and has none.
+ * Moves the snapshot `b` into `a`. Summaries and tallies are not moved, because `b` is a snapshot
+ * of kernel memory and has none.
  */
 static int join(struct snapshot *a, struct snapshot *b)
 {

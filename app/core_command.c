@@ -82,7 +82,7 @@ static int open_core(const char *path, struct core_file *ret)
 
 /*
  * Sets *ret to the real path of the program given on the command line, or to NULL if none is given.
- * The path is compared with the paths of mapped files.
+ * This path replaces the program's path in the core's mappings, so it must be absolute.
  */
 static int find_executable(const struct options *opts, char **ret)
 {

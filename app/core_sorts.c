@@ -22,7 +22,7 @@
 #define WORDS_MOST 65536
 #define NAMED_AT_ONCE 1024
 
-/* Size of a block, in bytes, from which on size classes end at powers of two */
+/* Minimum size, in bytes, of blocks whose size classes end at powers of two */
 #define LARGE_BYTES 1025
 /*
  * Step between the sizes of chunks, and smallest usable size of a chunk, in bytes. A chunk has 8
@@ -194,9 +194,9 @@ static char *join(struct arena *arena, const char *before, const char *symbol, c
 }
 
 /*
- * Names a sort by the first word of its blocks. An object of a C++ class begins with the address of
- * the third word, or a later one, of the vtable of its class. A block that begins with the address
- * of NAME gets the name {&NAME,...}. Names with blanks are not used.
+ * Names a sort by the first word of its blocks. An object of a C++ class begins with a pointer into
+ * the vtable of the class, past the start of the vtable. A sort whose first word is the address of
+ * NAME gets the name {&NAME,...}, unless NAME has blanks.
  */
 static int take_name(struct core_sorts *sorts, struct core_sort *sort,
 		     const struct sym_location *location)

@@ -11,7 +11,7 @@
 #include "sinks/diff.h"
 #include "sinks/html.h"
 
-/* One of the moments that are compared. */
+/* A moment that is compared. */
 struct moment_of {
 	struct replay replay;
 	struct snapshot snap;

@@ -50,8 +50,8 @@ struct nameless {
 };
 
 /*
- * Adds the files of a stack's functions without names. Skips the interpreter's own functions if a
- * function of the script is blamed.
+ * Adds the files of those functions on a stack that have no names. Skips the interpreter's own
+ * functions if a function of a script is blamed.
  */
 static void add_site(struct nameless *nameless, const struct report_site *shown)
 {
@@ -94,7 +94,7 @@ static bool shares_root(pid_t pid)
 	       ours.st_ino == theirs.st_ino;
 }
 
-/* Finds the packages of all files. Returns 0, or -ENOENT if dpkg does not know all of them. */
+/* Finds the packages of all files. Returns 0, or -ENOENT if the package of a file is unknown. */
 static int find_packages(const struct files *files, char *packages[FILES_MAX], size_t *cnt)
 {
 	for (size_t i = 0; i < files->cnt; i++) {

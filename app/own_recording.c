@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes recordings to the current directory, when the user presses the key for this on the screen.
+ * Writes recordings to the current directory. The key R of the live screen starts and stops them.
  */
 #include "app/own_recording.h"
 

@@ -29,8 +29,8 @@ struct limit {
 };
 
 /*
- * Parses a time in seconds. Returns the end of the interval that it stands for: 5 means up to
- * 5.999999999.
+ * Parses a time in seconds. Sets *ret to the end of the interval that the text stands for: 5 means
+ * up to 5.999999999.
  */
 static bool parse_seconds(const char *text, uint64_t *ret)
 {
@@ -58,7 +58,10 @@ static bool parse_time(const char *text, struct limit *ret)
 	return ret->clock || parse_seconds(text, &ret->elapsed_ns);
 }
 
-/* Returns the first moment after the start of tracing that has this time of day. */
+/*
+ * Returns the end of the first second, at or after the start of tracing, that has the time of day
+ * in limit; INT64_MAX if there is none.
+ */
 static int64_t wall_of(const struct limit *limit, const struct recorded_moment *moment)
 {
 	int64_t begin_ns;
@@ -131,8 +134,8 @@ static void close_recording(struct replay *replay)
 }
 
 /*
- * Logs that a recording cannot be read. A truncated file is used up to its end; logs a note if the
- * requested moment may be in the missing part.
+ * Logs why a recording cannot be used, and returns a negative errno. A truncated recording is used
+ * up to its last complete snapshot. Logs a note if the requested moment may be in the missing part.
  */
 static int say_end(const struct replay *replay, size_t total, int err)
 {

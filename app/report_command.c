@@ -11,8 +11,8 @@
 #include "base/log.h"
 
 /*
- * Returns the name of a requested content that the recording does not have; NULL if it has
- * everything.
+ * Returns text that says which requested content the recording lacks, and why; NULL if it lacks
+ * nothing.
  */
 static const char *missing(const struct options *opts, unsigned int flags)
 {

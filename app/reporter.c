@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ranks snapshots, makes reports of them, and passes the reports to the sink. */
+/*
+ * Ranks snapshots, makes reports of them, and passes the reports to the sink. report_view(),
+ * report_pools() and report_callers() rank sites, pools and calls, and each calls the next of these
+ * functions; report_callers() calls report_sums(). Depending on --by, report_sums() makes the
+ * report in report_stacks() or, through report_groups(), in report_grouped().
+ */
 #include "app/reporter.h"
 
 #include <errno.h>
@@ -87,7 +92,7 @@ static void remember_total(struct reporter *reporter, const struct snapshot *sna
 	reporter->past[reporter->past_cnt++] = bytes;
 }
 
-/* Sets the fields of a report whose values do not come from the snapshot. */
+/* Sets the report's fields whose values do not come from the snapshot. */
 static void dress(const struct reporter *reporter, struct report *report)
 {
 	report->recorded = reporter->recorded;

@@ -124,7 +124,7 @@ static void keep_pinners(struct rss_watch *watch, const struct rss_pinners *pinn
 	}
 }
 
-/* Sets what the sites pinned in the latest reading. */
+/* Sets pinned_bytes of the sites from the latest reading. */
 static void set_pinned(const struct rss_watch *watch, struct snapshot *snap)
 {
 	for (size_t i = 0; i < watch->pinner_cnt; i++)

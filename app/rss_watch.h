@@ -24,10 +24,13 @@ struct rss_watch {
 	 * Earliest start of the next reading, so that readings use at most a twentieth of a core.
 	 */
 	uint64_t next_ns;
-	/* ids of the sites of the snapshot for which the reading began; NULL without its blocks */
+	/*
+	 * ids of the sites of the snapshot for which the reading began; NULL if its blocks are not
+	 * listed
+	 */
 	uint64_t *site_ids;
 	size_t site_cnt;
-	/* The sites that pinned most in the latest reading. */
+	/* The sites that pinned most memory in the latest reading. */
 	struct {
 		uint64_t id;
 		uint64_t bytes;

@@ -20,9 +20,9 @@
 #include "sinks/sink.h"
 
 /*
- * Time to look up names of frames that only a recording needs, in nanoseconds. RECORD_NS is for the
- * time after a report while nothing else is due. RECORD_LAST_NS is for the time after the last
- * report, unless the user has requested the end.
+ * Maximum time to look up names that only a recording needs, in nanoseconds. RECORD_NS applies
+ * after each report but the last, and does not extend the report's deadline. RECORD_LAST_NS applies
+ * after the last report, unless the user has requested the end.
  */
 #define RECORD_NS 1000000000ULL
 #define RECORD_LAST_NS 10000000000ULL
@@ -57,9 +57,10 @@
 #define REPORT_CHEAP_NS 200000000ULL
 
 /*
- * Snapshots between reports, because verdicts need several moments. In the first seconds of a run,
- * a snapshot is taken every POINT_NS, up to POINTS_MAX of them. None are taken if the interval of
- * reports is at most POINT_NS, or after a snapshot that cost more than POINT_CHEAP_NS.
+ * Limits for snapshots between reports, which are taken because verdicts need several moments. In
+ * the first seconds of a run, a snapshot is taken every POINT_NS, up to POINTS_MAX of them. None
+ * are taken if the interval of reports is at most POINT_NS, or after a snapshot that cost more than
+ * POINT_CHEAP_NS.
  */
 #define POINT_NS 2000000000ULL
 #define POINTS_MAX 8
@@ -113,7 +114,7 @@ struct run {
 	bool end_requested; /* the user has requested the end, so the report must be quick */
 	bool due;           /* an interval has ended during the report */
 	bool soon;          /* another report follows at once */
-	bool asked;         /* the user has requested that report, with a proof if there are any */
+	bool asked;         /* the user has requested the report of `soon`: ignore --prove-every */
 	struct run_result *result;
 };
 

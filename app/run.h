@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs the main loop, which makes a report at each interval and a last one. */
+/* Runs the main loop, which makes a report at each interval, and a final report. */
 #ifndef APP_RUN_H
 #define APP_RUN_H
 

@@ -19,7 +19,10 @@
 #include "options/table.h"
 #include "options/values.h"
 
-/* Values that getopt_long() returns for arguments other than options with a letter */
+/*
+ * Values that getopt_long() returns: LONG_BASE plus the index of a long option; POSITIONAL for a
+ * positional argument
+ */
 #define LONG_BASE 256
 #define POSITIONAL 1
 
@@ -93,7 +96,10 @@ static enum options_result bad_option(const struct option_def *def, const char *
 	return OPTIONS_EXIT_USAGE;
 }
 
-/* Logs that help or the version could not be printed, for example because the disk is full. */
+/*
+ * Logs an error if the help or the version could not be printed, for example because the disk is
+ * full.
+ */
 static enum options_result end_of_output(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

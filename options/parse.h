@@ -8,9 +8,10 @@
 enum options_result { OPTIONS_RUN, OPTIONS_EXIT_OK, OPTIONS_EXIT_USAGE, OPTIONS_EXIT_FAILED };
 
 /*
- * Parses argv. Returns OPTIONS_EXIT_OK if --help or --version was printed. Returns
- * OPTIONS_EXIT_FAILED if printing them failed, and OPTIONS_EXIT_USAGE if the usage is wrong; both
- * are logged. options_deinit() must be called for ret in every case.
+ * Parses argv. Returns OPTIONS_EXIT_OK if the help or the version was printed. If printing fails,
+ * logs the error and returns OPTIONS_EXIT_FAILED. If the usage is wrong, logs why and returns
+ * OPTIONS_EXIT_USAGE. Otherwise returns OPTIONS_RUN. options_deinit() must be called for ret in
+ * every case.
  */
 enum options_result options_parse(int argc, char **argv, struct options *ret);
 

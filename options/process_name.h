@@ -8,7 +8,7 @@
 
 /*
  * Finds the process whose name in /proc/PID/comm is `name`. The name has len bytes, of which the
- * first 15 are compared. memleak itself does not count.
+ * first 15 are compared. Skips memleak itself.
  *
  * Returns 0 if there is exactly one such process, else a negative errno. -ESRCH: there is none;
  * *ret_others is a similar name or NULL. -EMLINK: there are several; *ret_others lists some of

@@ -14,7 +14,7 @@
 
 /*
  * Maximum bytes of a file. Files written by hand are smaller. The limit ends the reading of files
- * such as /dev/zero
+ * such as /dev/zero.
  */
 #define FILE_MAX (16 << 20)
 #define KIND "leak:"

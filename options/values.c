@@ -19,7 +19,7 @@
 #define NSEC_PER_MSEC 1000000ULL
 /*
  * Minimum and maximum interval, in nanoseconds. With a shorter interval, memleak would have time
- * only for reports. Nobody needs a longer one
+ * only for reports. Nobody needs a longer interval.
  */
 #define MIN_INTERVAL_NS NSEC_PER_MSEC
 #define MAX_INTERVAL_NS (1000000000ULL * NSEC_PER_SEC)
@@ -296,7 +296,7 @@ static const struct shape_word alloc_shapes[] = {
 	{"memalign", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"posix_memalign", MEMLEAK_SHAPE_POSIX_MEMALIGN},
 	{"strdup", MEMLEAK_SHAPE_STRING},
-	/* Unlike malloc, takes the size as the second argument, so it has the shape of memalign. */
+	/* The size is the second argument, so the function has the shape of memalign. */
 	{"pool_malloc", MEMLEAK_SHAPE_ALIGN_SIZE},
 	{"pool_calloc", MEMLEAK_SHAPE_HEAP_COUNT_SIZE},
 	{"pool_realloc", MEMLEAK_SHAPE_HEAP_REALLOC},

@@ -168,8 +168,8 @@ static const char *const runtime_files[] = {
 };
 
 /*
- * True if the name of a runtime's file may end in `rest` after `name`, which is from the table:
- * `rest` is a suffix, a version or, after "ld-linux", an architecture.
+ * True if `rest` may follow `name`, an entry of the table, in the name of a runtime's file. It may
+ * be a suffix, a version or, after "ld-linux", an architecture.
  */
 static bool ends_name(const char *rest, const char *name)
 {

@@ -126,7 +126,7 @@ static bool is_embedded(const struct report_site *shown, const struct owned_func
 	       location && location->module && *location->module != '[';
 }
 
-/* True if a function is a library function for a program that calls it at frame `caller`. */
+/* True if a function counts as a library function when it is called from frame `caller`. */
 static bool is_call(const struct report_site *shown, const struct owned_function *owned,
 		    size_t caller)
 {
@@ -137,9 +137,9 @@ static bool is_call(const struct report_site *shown, const struct owned_function
 }
 
 /*
- * Finds the library function that the function at `pos` called, which is the nearest library
- * function inwards. If it has no name, as after a tail call, finds the next named function inwards
- * that is in the same file. Wrappers, such as strdup() and the standard library of C++, do not
+ * Finds the library function that the function at `pos` called: the nearest library function
+ * inwards. If that function has no name, as after a tail call, finds the next named function
+ * inwards in the same file. Wrappers, such as strdup() and the standard library of C++, do not
  * count as library functions.
  */
 static bool find_call(const struct options *opts, const struct report_site *shown,
@@ -172,7 +172,8 @@ static bool find_call(const struct options *opts, const struct report_site *show
 /*
  * Returns the function to blame if no named function on the stack is the program's own. This is the
  * library function that the stripped program or the interpreter called; else the innermost named
- * function of a library; else the innermost function.
+ * function of a library or interpreter; else the program's innermost function; else the innermost
+ * function.
  */
 static struct stack_pos blamed_of_others(const struct options *opts,
 					 const struct report_site *shown)

@@ -16,8 +16,9 @@
  * behaviour (wrapped_frame).
  *
  * If there is no such function, `blamed` is the library function that the program or its
- * interpreter called; else the innermost function of a library; else the innermost function. If the
- * site is in a pool, only functions of the runtime that took the memory are blamed. If the site
+ * interpreter called. If there is no such call, `blamed` is the innermost named function of a
+ * library or interpreter, else the program's innermost function, else the innermost function. If
+ * the site is in a pool, only functions of the runtime that took the memory are blamed. If the site
  * belongs to a chunk pool, the function of the chunk pool is blamed; its frame is blamed_from. opts
  * may be NULL.
  */

@@ -29,16 +29,17 @@
 #define SPREAD_MOST (1.0 / 16)
 
 /*
- * A call that is on the stacks of sites. Gains are in bytes, and cover the later part of tracing.
+ * A call that is on the stacks of sites. The call's function is the function at its frame, which
+ * contains the return address. Gains are in bytes, and cover the later part of tracing.
  */
 struct call {
-	bool is_named; /* the name of the called function must be looked up */
+	bool is_named; /* the name of the call's function must be looked up */
 	bool may_be_blamed;
 	bool is_main;
 	bool is_blamed;
 	bool is_spread;
 	bool is_listed;    /* one candidate replaces the sites that are assigned to the call */
-	uint64_t function; /* hash of the called function's name and file */
+	uint64_t function; /* hash of the name and file of the call's function */
 	/* Gain of all sites with this call; 0 if their sum does not seem to leak. */
 	double gained;
 	double own;      /* gain of the sites that inner calls do not explain */
@@ -48,8 +49,9 @@ struct call {
 	size_t most; /* index of the assigned site that gained most */
 	double most_gained;
 	/*
-	 * The only call that may have made this call in more than half of what was assigned, found
-	 * by the Boyer-Moore majority vote; what it gained, and its site that gained most.
+	 * The only possible caller of this call with more than half of the assigned gain, found by
+	 * the Boyer-Moore majority vote. by_caller is the gain of the assigned sites that have this
+	 * caller, and most_by_caller is the one of these sites that gained most.
 	 */
 	uint32_t caller;
 	double votes;
@@ -63,7 +65,7 @@ struct blaming {
 	struct call *calls; /* one call for each sum of `callers`, with the same index */
 	struct candidate *sites;
 	size_t cnt;
-	/* For each site, depth of its innermost call that is not a call to a wrapper. */
+	/* For each site, depth of the innermost call whose function is not a wrapper. */
 	uint8_t *first;
 	/* For each site, 1 + index of its assigned call; 0 if it is not assigned. */
 	uint32_t *assigned;
@@ -78,7 +80,7 @@ static void blaming_deinit(struct blaming *blaming)
 
 /*
  * Returns 1 + index of the call at a depth of a site's stack; 0 if there is no call, or if the
- * called function is a wrapper.
+ * call's function is a wrapper.
  */
 static uint32_t call_at(const struct blaming *blaming, size_t site, size_t depth)
 {
@@ -99,9 +101,7 @@ static bool grows(const struct blaming *blaming, uint32_t number)
 	return number && callers_grow(blaming->callers, number - 1);
 }
 
-/*
- * True if the first call does not seem to leak, but gained at least half as much as the other call.
- */
+/* True if the call `number` does not seem to leak, but gained at least half as much as `other`. */
 static bool outweighs(const struct blaming *blaming, uint32_t number, uint32_t other)
 {
 	const struct growth *growth = blaming->callers->growth;
@@ -203,7 +203,7 @@ static bool is_among(const uint64_t *frames, size_t cnt, uint64_t frame)
 	return false;
 }
 
-/* Returns the number of innermost calls on a site's stack whose called functions are wrappers. */
+/* Returns the number of innermost calls on a site's stack whose functions are wrappers. */
 static uint8_t wrapped_calls(const struct blaming *blaming, const struct funnels *funnels,
 			     const struct site *site)
 {
@@ -279,7 +279,7 @@ static void add_up(struct blaming *blaming, size_t site)
 	call->most_gained = gained;
 }
 
-/* Adds a site to the sum of its caller, after the vote. */
+/* Adds a site to by_caller of its call if the site has the caller that won the vote. */
 static void add_by_caller(struct blaming *blaming, size_t site)
 {
 	uint32_t number = blaming->assigned[site];
@@ -312,8 +312,8 @@ static void assign_up_to(struct blaming *blaming, size_t site, size_t depth)
 }
 
 /*
- * Assigns each site of a chunk pool to the call to the pool's function. This call is blamed only if
- * its sum grows.
+ * Assigns each site of a chunk pool to the call whose function is the pool's function. This call is
+ * blamed only if its sum grows.
  */
 static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools *pools)
 {
@@ -484,8 +484,8 @@ static int mark_spread(struct blaming *blaming)
 }
 
 /*
- * Assigns a site to the innermost spread call on its stack, if there is one. If the site has a
- * blamed call, only spread calls further out than the blamed call count.
+ * Assigns a site to the innermost spread call on its stack, if there is one. If the site is
+ * assigned to a blamed call, considers only calls further out than that call.
  */
 static void assign_spread(struct blaming *blaming, size_t site)
 {

@@ -20,8 +20,8 @@
  *     a site if it is blamed. It also explains the site if it may be blamed, does not seem to leak,
  *     and gained at least half as much as the outer call.
  *
- * If many functions are blamed for the growth of an outer call, and each of them only for a small
- * part of it, the outer call is blamed instead for all of its growth, unless its function is main.
+ * If many functions share the blame for the growth of an outer call, and each of them has only a
+ * small part, the outer call is blamed for the whole growth instead, unless its function is main.
  * The sites of a chunk pool are judged only by their sum. If the sum seems to leak, the pool's
  * function is blamed; otherwise, the sites are removed from `sites`.
  *

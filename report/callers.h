@@ -44,7 +44,7 @@ void callers_deinit(struct callers *callers);
 int callers_rank(struct callers *callers, struct ranking *ranking);
 
 /*
- * Returns a site's calls, innermost first, followed by 0; NULL if the site is not in the snapshot.
+ * Returns the CALLER_CALLS entries of `calls` for a site; NULL if the site is not in the snapshot.
  */
 const uint32_t *callers_calls(const struct callers *callers, const struct site *site);
 

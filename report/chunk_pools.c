@@ -143,8 +143,9 @@ static int find(const struct callers *callers, const struct candidate *const *si
 }
 
 /*
- * True if a function may be that of a chunk pool: it is in no allocator, not in libc (except
- * obstack functions) and not in libstdc++.
+ * True if a function may be that of a chunk pool. It must not be in an allocator. In a C or C++
+ * library, it must be a wrapper, such as obstack_newchunk(). In any other file, it must not belong
+ * to the standard library of C++ or Rust.
  */
 static bool may_have_chunks(const struct site *site, const struct sym_location *location)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds what has changed between two snapshots (sides), which may be of one run or of two runs.
- * Matches sites without addresses, and sites of two runs without process ids. Pure arithmetic on
- * snapshots and names.
+ * Between two runs, addresses and process ids are not compared. Pure arithmetic on snapshots and
+ * names.
  *
  * Within one run, two sites with the same id match, and the second side names their frames. Other
  * sites match if they have the same kind, the same process and the same frames. Processes match by
  * process id within one run, and by name in two runs. Two frames match if they have the same
  *	- offset in the file, if both files have the same build id or are of one run;
+ *	- address, if they are of one run and not in a file;
  *	- otherwise, names of the function and of the file; folders are not compared;
  *	- if the function has no name, name of the file and offset in it.
  * Names of slab caches are not compared, because a site of several caches has only one name. If
@@ -25,7 +26,7 @@ enum change { CHANGE_NEW, CHANGE_GROWN, CHANGE_SHRUNK, CHANGE_GONE, CHANGE_NONE,
 /* Returns the name of a change in reports, such as "new" or "grown". */
 const char *change_name(enum change change);
 
-/* Sum over the sites of one side that match. */
+/* Sum over the matching sites of one side. */
 struct diff_part {
 	uint64_t bytes;
 	uint64_t count;

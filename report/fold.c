@@ -72,7 +72,9 @@ static bool is_of_standard_library(const char *symbol)
 	return !strncmp(name.whole, "std::", 5) || !strncmp(name.whole, "__gnu_cxx::", 11);
 }
 
-/* True for a function of a script's standard library that called the blamed function. */
+/*
+ * True for a function of a script's standard library that is further out than the blamed function.
+ */
 static bool is_of_language(const struct fold *fold, const struct spot *spot)
 {
 	struct script_function script;
@@ -245,9 +247,9 @@ static bool is_spared(struct fold *fold, const char *inside)
 }
 
 /*
- * Returns the file of the interpreter that runs the blamed function. Returns NULL if this is no
- * function of a script, or not the program's own: then its callers in the standard library say more
- * than the function itself.
+ * Returns the file of the interpreter that runs the blamed function. Returns NULL if the blamed
+ * function is not a script's, or is not the program's own: then its callers in the standard library
+ * say more than the function itself.
  */
 static const char *interpreter_at(const struct report_site *shown)
 {

@@ -31,11 +31,11 @@
  */
 #define PENDING_BYTES (1U << 20)
 #define PENDING_FRACTION 0.01
-/* A rise has ended when this part of it was reached. */
+/* Fraction of a rise after which the rise counts as ended. */
 #define MOST_OF_RISE 0.9
 /* Maximum fall during a rise, as a fraction of the rise. */
 #define MOST_FALLEN 0.125
-/* Maximum time without growth in which more growth is expected, as for sites. */
+/* Maximum time without growth after which more growth is still expected, as for sites. */
 #define LONGEST_QUIET_NS UINT64_C(60000000000)
 
 /*
@@ -228,7 +228,7 @@ static double explained(const struct snapshot *snap, const struct growth *series
 		 */
 		return gained - gained_since(series[FOOTPRINT_VIRTUAL].history, since_ns);
 	case FOOTPRINT_UNMAPPED:
-		/* These include the files that are mapped as well. */
+		/* This part also contains files that are mapped. */
 		return gained_since(series[FOOTPRINT_SHARED].history, since_ns) +
 		       gained_since(series[FOOTPRINT_HUGE].history, since_ns);
 	case FOOTPRINT_HUGE:
@@ -252,11 +252,12 @@ struct rise {
 	double fallen;       /* largest fall after that */
 	double before;       /* largest size before that */
 	uint64_t since_ns;   /* when the part was smallest */
-	uint64_t reached_ns; /* when it reached MOST_OF_RISE; as time since tracing began */
+	uint64_t reached_ns; /* when the rise reached MOST_OF_RISE, as time since first_point() */
 };
 
 /*
- * A process that was found, or called exec, after the first report has empty points before that.
+ * Returns the index of the first point that is not empty. The history of a process that was found,
+ * or called exec, after the first report begins with empty points.
  */
 static size_t first_point(const struct growth *series)
 {
@@ -406,13 +407,16 @@ static void judge(const struct snapshot *snap, const struct rss_past *past,
 	};
 
 	if (!grows(history, part, gained)) {
-		/* Processes that start grow for a while. */
+		/* Skip processes that may have just started: such processes grow for a while. */
 		if (snap->run.had_begun && part_stays(part))
 			judge_pending(snap, past, process, series, part, ret);
 		return;
 	}
 	by_traced = explained(snap, series, part, gained, since_ns);
-	/* Pinned memory that grows without end is a fault, although it is no leak. */
+	/*
+	 * Pinned memory does not explain growth: if it grows without end, that is a fault, although
+	 * not a leak.
+	 */
 	returnable = kept(past, process, part, RSS_KEPT_RETURNABLE, since_ns, now_ns);
 	if (by_traced + returnable < EXPLAINED * gained)
 		ret->items[ret->cnt++] = growth;

@@ -26,7 +26,7 @@ struct untraced_growths {
 	/*
 	 * Growth of the resident anonymous memory of a process, if it is explained by traced
 	 * blocks, alone or together with free memory in the allocator. If there are several such
-	 * processes, that with the fastest growth; if there are none, `process` is NULL.
+	 * processes, the fastest growth; if there are none, `process` is NULL.
 	 */
 	struct untraced_growth explained;
 	/*
@@ -35,11 +35,10 @@ struct untraced_growths {
 	 */
 	struct untraced_growth too_young;
 	/*
-	 * The largest growth of a process's memory that neither traced blocks nor free memory in
-	 * the allocator explain and that does not count as growth yet, but may go on; of anonymous
-	 * memory only if there is no other.
-	 * `per_s` and `traced_per_s` are averages since the part was smallest. If there is none,
-	 * `process` is NULL.
+	 * The largest rise of a process's memory that is not judged as growth yet, but may go on.
+	 * Neither traced blocks nor free memory in the allocator explain it. A rise of anonymous
+	 * memory is used only if there is no other rise. `per_s` and `traced_per_s` are averages
+	 * since the part was smallest. If there is no rise, `process` is NULL.
 	 */
 	struct untraced_growth pending;
 	double pending_bytes; /* bytes by which the part of `pending` has grown */
@@ -47,8 +46,8 @@ struct untraced_growths {
 
 /*
  * Adds the footprints in a snapshot to `ranking`, which must have no other data, and judges them if
- * is_reported is true. `past`: resident memory of the process in the snapshot over time; may be
- * NULL. Returns 0 or -ENOMEM; call untraced_growths_deinit() in both cases.
+ * is_reported is true. `past` is the history of a process's resident memory; may be NULL. Returns 0
+ * or -ENOMEM; call untraced_growths_deinit() in both cases.
  */
 int untraced_growths_init(const struct snapshot *snap, bool is_reported,
 			  const struct rss_past *past, struct ranking *ranking,

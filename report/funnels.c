@@ -23,7 +23,7 @@ _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand toget
 
 /* Callers of a function, and the average block sizes of their sites. */
 struct use {
-	/* Index of the sum of calls to the function, if this sum grows; else SIZE_MAX. */
+	/* Index of the sum for the call at the function's frame, if it grows; else SIZE_MAX. */
 	size_t sum;
 	/*
 	 * Number of callers whose memory does not grow, and number of callers whose memory grows.
@@ -32,7 +32,7 @@ struct use {
 	/* Different average block sizes of callers that do not grow, up to LEAST_SIZES. */
 	uint64_t sizes[LEAST_SIZES];
 	size_t size_cnt;
-	double gained; /* bytes that the sum of the call gained; 0 if it does not grow */
+	double gained; /* bytes that this sum gained; 0 if it does not grow */
 	double gained_by_growing;
 	double most; /* largest gain of a single caller */
 };

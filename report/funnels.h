@@ -31,7 +31,7 @@ int funnels_init(const struct candidate *const *sites, size_t cnt, const struct 
 		 struct funnels *ret);
 void funnels_deinit(struct funnels *funnels);
 
-/* Returns the number of a site's innermost frames that are in functions of a funnel. */
+/* Returns how many of a site's innermost frames belong to a funnel; 0 if none do. */
 size_t funnels_frame_cnt(const struct funnels *funnels, const struct site *site);
 
 #endif

@@ -12,8 +12,7 @@
 /*
  * Blames one function for all kernel paths (growing stacks) that begin with the same system call,
  * or with the same function of a kernel thread: the innermost function through which nearly all of
- * their growth goes. For a path that does not go through this function, blames another function,
- * alone or together with similar paths.
+ * their growth goes. Then does the same for the paths that do not go through this function.
  *
  * A doubtful path (site_order.h) can only be a companion: it joins other paths of the same owner if
  * it does not grow by many more blocks per second than these paths; otherwise it is excluded. The

@@ -147,7 +147,7 @@ static bool is_named_own(const struct options *opts, const char *path)
 	return false;
 }
 
-/* True if a path has a folder such as "/lib/python3.11/", and none of packages. */
+/* True if a path has a folder such as "/lib/python3.11/", and no folder of packages. */
 static bool is_in_standard_library(const char *path)
 {
 	const char *version = strstr(path, "/lib/python");
@@ -186,7 +186,7 @@ static enum code_owner script_owner(const struct options *opts, const char *symb
 }
 
 /*
- * Returns the end of `path`, without the folders that it has in common with `other`. `other` may be
+ * Returns the part of `path` after the folders that it has in common with `other`. `other` may be
  * NULL.
  */
 static const char *behind_common(const char *path, const char *other)

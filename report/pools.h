@@ -69,8 +69,8 @@ bool process_may_be_starting(const struct site_history *history, uint64_t first_
 uint64_t pools_first_ns(const struct pools *pools, const struct process *process, uint64_t now_ns);
 
 /*
- * True if a pool has grown, although not like a leak, and may go on growing because it has not been
- * level for a long time.
+ * True if a pool has grown, although not like a leak, and has not been level long enough to rule
+ * out more growth.
  */
 bool pool_is_unclear(const struct site_history *history);
 

@@ -13,7 +13,7 @@
 #define PYTHON_CLASSES_MAX 3
 #define PYTHON_CONTAINERS_MAX 2
 
-/* How a container is named. A better kind of name comes later here. */
+/* How a container is named. Higher values are better names. */
 enum python_name {
 	PYTHON_UNNAMED,
 	PYTHON_KEY,      /* its key in a dictionary: "items" */
@@ -27,8 +27,8 @@ struct python_growth {
 	struct python_class {
 		char name[PYTHON_TEXT_BYTES];
 		uint64_t count;
-		uint64_t more;       /* objects more than at the first reading */
-		uint64_t more_bytes; /* size of these, without memory that they point to */
+		uint64_t more;       /* increase of count since the first reading */
+		uint64_t more_bytes; /* size of the added objects, without memory they point to */
 		uint64_t for_ns;     /* time since the first reading */
 	} classes[PYTHON_CLASSES_MAX];
 	size_t class_cnt;
@@ -38,7 +38,7 @@ struct python_growth {
 		char name[PYTHON_TEXT_BYTES]; /* "" if not known */
 		char class[PYTHON_TEXT_BYTES];
 		uint64_t items;
-		uint64_t more;   /* items more than when it was first seen */
+		uint64_t more;   /* increase of items since it was first seen */
 		uint64_t for_ns; /* time since it was first seen */
 	} containers[PYTHON_CONTAINERS_MAX];
 	size_t container_cnt;

@@ -64,7 +64,7 @@ struct holder {
 	 * Path of the mapping, or name of the thread or variable, as raw bytes; NULL if not known.
 	 */
 	const char *path;
-	bool is_likely; /* some links of the chain were inferred; set only in the root */
+	bool is_likely; /* some links of the chain of holders were inferred; set only in its root */
 	/*
 	 * Text that describes the holder, if it is not a block and is from a recording; else NULL.
 	 */

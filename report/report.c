@@ -59,8 +59,7 @@ static void add_totals(const struct candidate *candidates, struct report *report
 }
 
 /*
- * The parts of a report that have stacks. They are in the same order as in the report's array of
- * sites.
+ * The sites of each part of a report. The report's array of sites has the parts in the same order.
  */
 struct shown {
 	struct candidate *candidates; /* the outstanding sites */

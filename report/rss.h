@@ -75,13 +75,13 @@ struct rss_past {
 /* Free memory that glibc keeps. */
 enum rss_kept {
 	RSS_KEPT_RETURNABLE, /* trimmable memory and the ends of heaps */
-	RSS_KEPT_ALL,        /* memory that is pinned below live blocks as well */
+	RSS_KEPT_ALL,        /* also pinned memory (RSS_PINNED) */
 };
 
 /*
- * Returns the growth of free memory that glibc keeps, from since_ns to now_ns (times since tracing
- * began). Returns 0 if it has not grown, or if the latest point is from the first half of this
- * time.
+ * Returns how much the free memory that glibc keeps has grown from since_ns to now_ns, which are
+ * times since tracing began. Returns 0 if it has not grown, or if no point is in the second half of
+ * this period.
  */
 double rss_past_kept(const struct rss_past *past, enum rss_kept which, uint64_t since_ns,
 		     uint64_t now_ns);

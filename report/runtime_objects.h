@@ -7,7 +7,7 @@
 
 struct runtime_objects {
 	const char *runtime;      /* name of the runtime, without version */
-	const char *words;        /* what the objects are called, such as "python objects" */
+	const char *words;        /* name of the objects, such as "python objects" */
 	const char *advice;       /* how to find out which objects grow; NULL if not known */
 	const char *block_advice; /* advice for the case that each object has a block of its own */
 	/* The entry applies only to versions before this one; NULL if it applies to all. */

@@ -11,8 +11,8 @@
 #define SHARED_FRAMES 5
 
 /*
- * Compares the processes of two sites, then their frame_cnt innermost frames. A stack that ends
- * before the other comes first.
+ * Compares the processes of two sites, then their frame_cnt innermost frames. The shorter stack
+ * comes first if it is equal to the beginning of the other stack.
  */
 int shared_frames_compare(const struct site *a, const struct site *b, size_t frame_cnt);
 

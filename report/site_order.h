@@ -6,11 +6,11 @@
 #include "options/options.h"
 #include "report/ranking.h"
 
-/* Which callers of the blamed function most of the growth of the summed-up sites comes from. */
+/* Callers that account for most of the growth of a blamed function. */
 enum common_callers {
-	CALLERS_ALL,  /* all callers of a single one of the sites */
-	CALLERS_ONE,  /* the caller of the blamed function, but not the same callers of that one */
-	CALLERS_NONE, /* several callers */
+	CALLERS_ALL,  /* all callers on the stack of one site */
+	CALLERS_ONE,  /* one direct caller, but several callers further out */
+	CALLERS_NONE, /* no single caller */
 };
 
 struct candidate {

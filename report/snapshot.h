@@ -37,7 +37,10 @@ struct process {
 	char *cgroup; /* path of the cgroup; NULL if not known or not requested */
 };
 
-/* The allocator and the owner of a kernel site's memory. Strings are raw bytes. */
+/*
+ * Origin of a kernel site's memory: its slab cache, and the processes that allocated it and own it.
+ * Strings are raw bytes.
+ */
 struct site_origin {
 	pid_t last_pid;
 	/*
@@ -241,11 +244,11 @@ struct kernel_memory {
 /* Age up to which a process may still load modules and fill caches, in nanoseconds. */
 #define RUN_YOUNG_NS UINT64_C(20000000000)
 
-/* Facts about the run that made a snapshot, which verdicts depend on. */
+/* Facts about the run that made a snapshot. Verdicts depend on them. */
 struct run_facts {
 	/* The processes are assumed to have finished their start-up before tracing (-p). */
 	bool had_begun;
-	bool was_young;        /* a process given by -p began less than RUN_YOUNG_NS before */
+	bool was_young;        /* a -p process was younger than RUN_YOUNG_NS when tracing began */
 	bool has_size_filters; /* blocks are left out because of their size */
 };
 
@@ -340,8 +343,8 @@ void site_set_inherited(struct site *site, const struct sampling *sampling,
 			const struct part *inherited);
 
 /*
- * Adds a site's bytes, count, ages and proof results to a sum. Before the first call, the sum's
- * newest_ns must be AGE_UNKNOWN.
+ * Adds a site's bytes, count, oldest and newest age, pinned bytes and proof results to a sum.
+ * Before the first call, the sum's newest_ns must be AGE_UNKNOWN.
  */
 void site_add_sums(struct site *sum, const struct site *site);
 

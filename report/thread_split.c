@@ -97,7 +97,7 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	struct part inherited = {0};
 	uint64_t bytes = 0;
 
-	/* Proof and heap have results for all blocks of a stack, not for each thread. */
+	/* Proof results and pinned bytes are for all blocks of a stack, not for each thread. */
 	if (end - first < split->snap->sites[split->blocks[first]->site].count) {
 		site.reach = (struct site_reach){0};
 		site.pinned_bytes = 0;

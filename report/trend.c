@@ -105,8 +105,8 @@
  */
 #define NET_FALLS 2
 /*
- * Minimum fraction of frees with a known size, for the freed bytes to be used. In practice, the
- * sizes of nearly all frees can be read, or of none.
+ * Minimum fraction of frees with a known size, for the freed bytes to be used. In practice, either
+ * nearly all sizes can be read, or none.
  */
 #define MOST_SIZED 0.9
 /* Quantile of the normal distribution, for confidence limits of 95 %. */
@@ -742,7 +742,7 @@ static enum tendency tendency_of(const struct series *series, const struct findi
 
 /*
  * True if a series grows in steps and the next step may not be due yet. False if the latest step is
- * smaller or slower than the step before it, as in a cache that fills up.
+ * smaller than the step before it, or much slower than the average, as in a cache that fills up.
  */
 static bool is_between_steps(const struct series *series)
 {
@@ -910,8 +910,8 @@ static bool look(const struct site_history *history, size_t span, struct trend *
 
 /*
  * True if the older blocks of a site cannot count as growing: the number of all blocks has not
- * changed in the window, or it has stopped growing and none was freed. Then the number of older
- * blocks grows only because blocks get older.
+ * changed in the window, or the site has stopped growing and no block was freed. Then the number of
+ * older blocks grows only because blocks get older.
  */
 static bool can_only_age(const struct site_history *history, const struct reasons *reasons,
 			 size_t since)

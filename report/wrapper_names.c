@@ -110,7 +110,7 @@ static bool is_of_library(const char *whole)
 	return false;
 }
 
-/* Ignore suffixes that compilers append, such as ".isra.0". */
+/* Ignores suffixes that compilers append, such as ".isra.0". */
 static bool is_known_wrapper(const struct function_name *name)
 {
 	const char *plain = name->last + strspn(name->last, "_");
