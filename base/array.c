@@ -20,7 +20,7 @@ int array_grow(void *items, size_t *cap, size_t wanted, size_t item_bytes)
 		grown_cap = FIRST_CAP;
 	if (grown_cap < wanted)
 		grown_cap = wanted;
-	/* Copy the pointer with memcpy(), since its type is not void *. */
+	/* Use memcpy(): `items` may point to a pointer of any type, not only to a void *. */
 	memcpy(&grown, items, sizeof(grown));
 	grown = reallocarray(grown, grown_cap, item_bytes);
 	if (!grown)

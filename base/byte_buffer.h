@@ -23,8 +23,8 @@ void bytes_put_number(struct byte_buffer *to, uint64_t number);
 void bytes_put_signed(struct byte_buffer *to, int64_t number);
 /*
  * Writes only the words that differ between the arrays `before` and `now` (cnt words each). For
- * each of these words, writes the number of unchanged words before it, and the word's difference
- * from its value in `before`.
+ * each of these words, writes the number of unchanged words directly before it, and the word's
+ * difference from its value in `before`.
  */
 void bytes_put_changes(struct byte_buffer *to, const uint64_t *before, const uint64_t *now,
 		       size_t cnt);

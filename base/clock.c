@@ -15,7 +15,7 @@
 /* Maximum duration of a reading, in nanoseconds. A longer reading may have been interrupted. */
 #define READING_NS 100000
 #define READINGS_MAX 10
-/* Smaller changes of the difference between the clocks, in nanoseconds, are ignored. */
+/* Minimum change of the clocks' difference, in nanoseconds; smaller changes are ignored. */
 #define CHANGE_NS 1000000
 
 int64_t clock_ahead_ns;

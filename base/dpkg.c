@@ -12,8 +12,8 @@
 #include "base/cleanup.h"
 
 /*
- * Packages built before the merge of / and /usr list a file as /lib/..., even where its path is now
- * /usr/lib/...
+ * Compares a path from the list of a package with the path of a file. Packages that were built
+ * before / and /usr were merged contain /lib/NAME as the path of a file that is now /usr/lib/NAME.
  */
 static bool is_same_file(const char *listed, const char *path)
 {

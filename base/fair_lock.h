@@ -25,9 +25,9 @@ void fair_lock_begin_sharing(void);
  */
 void fair_lock_end_sharing(void);
 /*
- * Calls poll(2) for one descriptor; returns 0 early if fair_lock_interrupt() was called. If the
- * thread has called fair_lock_begin_sharing(), releases the lock while it waits: the other thread
- * may then change shared data.
+ * Calls poll(2) for one descriptor. If the thread has called fair_lock_begin_sharing(), releases
+ * the lock during the wait, so that the other thread may change shared data, and returns 0 early
+ * after fair_lock_interrupt(true).
  */
 int fair_lock_poll(struct pollfd *fd, int timeout_ms);
 

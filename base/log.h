@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes log lines with the prefix "memleak: " to stderr. An error is logged once, by the code that
- * knows the name of the file or process concerned; libraries (symbolizer, snapshot, ranking,
- * report, sinks) never log.
+ * knows the name of the file or process concerned; the code in report/ and recording/ never logs.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

@@ -185,7 +185,10 @@ static int open_last(struct path_walk *walk, const char *name)
 		fd = openat(walk->folder_fd, name, FLAGS);
 		return fd < 0 ? -errno : fd;
 	}
-	/* Reject a pipe of another user, since opening it could block. */
+	/*
+	 * Reject files and pipes of other users, who may have placed them here. Opening a pipe
+	 * could also block.
+	 */
 	return S_ISCHR(st.st_mode) || may_be_trusted(&st) ? open_again(path_fd) : -EACCES;
 }
 

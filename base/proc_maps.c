@@ -123,8 +123,8 @@ static bool parse_line(struct line line, char *store, struct mapping *ret)
 }
 
 /*
- * Size of the cache of recent paths, through which nearby mappings with the same path share one
- * copy of it.
+ * Number of entries of the cache of recent paths. Through this cache, nearby mappings of one path
+ * share a copy of the path.
  */
 #define RECENT_PATHS 256
 #define HASHED_BYTES 64

@@ -43,10 +43,10 @@ int regular_file_reopen(int path_fd, struct stat *st);
 int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st);
 
 /*
- * Reads where a symbolic link leads; `path` is as in regular_file_open_known(). That function
- * cannot follow a link whose access time the kernel would have to update, which may be each link
- * that has not been followed for a day. Links in folders of the path are not read. Returns 0, or
- * -ENOENT if there is no such link, the path is not cached, or the text does not fit.
+ * Reads the target of a symbolic link; `path` is as in regular_file_open_known(). That function
+ * cannot follow a link if the kernel would have to update the access time of the link, which
+ * usually happens once a day. Links in the folders of the path are followed. Returns 0, or -ENOENT
+ * if there is no such link, the path is not cached, or the text does not fit.
  */
 int link_read_known(int root_fd, const char *path, char *ret, size_t size);
 

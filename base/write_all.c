@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes to files, pipes, terminals and sockets, with a bounded wait for stalled readers. */
+/*
+ * Writes to files, pipes, terminals and sockets. Waits for a stalled reader only until a
+ * termination signal arrives.
+ */
 #include "base/write_all.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Checks the Host header of a request. By DNS rebinding, a hostile web site can make its own host
- * name resolve to memleak's address, and then read what memleak serves. To prevent this, only names
- * are accepted that no web site controls.
+ * name resolve to memleak's address, and then read what memleak serves. To prevent this, memleak
+ * accepts only names that no web site controls.
  */
 #ifndef METRICS_HOST_H
 #define METRICS_HOST_H

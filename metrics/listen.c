@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * memleak's side of --listen: opens the socket, and sends the pages of each report to the helper
- * that serves clients. It never waits for the helper: a slow helper continues to serve older pages,
- * and a restarted helper immediately gets the latest pages.
+ * that serves clients. After the start, memleak does not wait for the helper: a slow helper
+ * continues to serve older pages, and a restarted helper immediately gets the latest pages.
  */
 #include "metrics/listen.h"
 
@@ -68,9 +68,9 @@ static int remove_stale(int fd, const struct listen_address *address)
 }
 
 /*
- * Locks the folder, so that two memleaks do not replace each other's socket. The check, the removal
- * and listen() are done while the folder is locked. Any user who can read the folder can lock it,
- * so the wait is limited. Returns -1 if the folder cannot be locked.
+ * Locks the folder for bind_locked(), so that two memleaks do not replace each other's socket. Any
+ * user who can read the folder can lock it, so the wait is limited. Returns -1 if the folder cannot
+ * be locked.
  */
 static int lock_folder(const struct listen_address *address)
 {

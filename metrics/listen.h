@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * --listen: serves the latest report over HTTP. A helper process without privileges serves the
- * clients; memleak never waits for it.
+ * clients. After the start, memleak does not wait for this process.
  */
 #ifndef METRICS_LISTEN_H
 #define METRICS_LISTEN_H

@@ -102,7 +102,8 @@ static void label_blamed(struct metrics_text *text, const struct report_site *sh
 }
 
 /*
- * Returns the callers' names, which the caller must free; NULL if there are none or memory ran out.
+ * Returns the names of callers of the blamed function, to be freed; "" if there are none; NULL if
+ * out of memory.
  */
 static char *callers_of(const struct report_site *shown)
 {

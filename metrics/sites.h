@@ -6,13 +6,16 @@
 #include "metrics/text.h"
 #include "report/report.h"
 
-/* Write one row for each site or group, in the order of reports. Return 0 or -ENOMEM. */
+/*
+ * Write one row for each site or group, in the order of reports. metrics_write_sites() returns 0 or
+ * -ENOMEM.
+ */
 int metrics_write_sites(struct metrics_text *text, const struct report *report);
 void metrics_write_groups(struct metrics_text *text, const struct report *report);
 
 /*
  * Begins the row of a site. Several sites can have equal labels; the label `site` distinguishes
- * them. If is_template, names the blamed function as all instances of its template.
+ * them. If is_template, uses the name that all instances of the blamed template share.
  */
 void metrics_begin_site(struct metrics_text *text, const struct report_site *shown,
 			bool is_template);

@@ -61,7 +61,7 @@ static void write_suspects(struct metrics_text *text, const struct report *repor
 	}
 }
 
-/* A container, or all objects of a class; then `name` is NULL. */
+/* A container, or all objects of a class; `name` is NULL for a class. */
 struct item {
 	const char *name;
 	const char *class;

@@ -30,7 +30,7 @@ void web_server__free(struct web_server *server);
 int web_server__poll_fd(const struct web_server *server);
 /*
  * Returns the time in milliseconds after which web_server__dispatch() must be called even if the
- * descriptor is not readable; -1 if it need not be.
+ * descriptor is not readable; -1 if there is no such time.
  */
 int web_server__timeout_ms(struct web_server *server);
 void web_server__dispatch(struct web_server *server);

@@ -123,7 +123,7 @@ const struct screen_row *model_selected(const struct model *model);
 /* Returns the name of a view: "stack", "process" and so on. */
 const char *view_word(enum screen_view view);
 
-/* Returns the verdict on a row, such as "lost 5.0M", "leaks 97%" or "steady". */
+/* Returns the verdict on a row, such as "lost 5.00M", "leaks 97%" or "steady". */
 void row_verdict(const struct screen_row *row, char ret[SHORT_AMOUNT_SIZE]);
 
 #endif

@@ -88,7 +88,7 @@ void shown_report__free(struct shown_report *shown);
 /* Copies the results of the latest proof into a report that has no proof. Returns 0 or -ENOMEM. */
 int shown_report__keep_proof(struct shown_report *shown, const struct shown_report *before);
 
-/* Formats an amount, such as "1.2M", in at most 6 columns, or 7 with a sign. */
+/* Formats an amount, such as "1.20M", in at most 5 columns, or 6 with a sign. */
 #define SHORT_AMOUNT_SIZE 16
 void short_amount(double bytes, char ret[SHORT_AMOUNT_SIZE]);
 /* Formats an age, such as "35s". */

@@ -106,10 +106,7 @@ int terminal_open(int wake_fd, bool colour)
 	setlocale(LC_CTYPE, "");
 	wake = wake_fd;
 	tcgetattr(STDIN_FILENO, &before);
-	/*
-	 * Must come before curses is started, which sets handlers only for signals without a
-	 * handler.
-	 */
+	/* Call this before newterm(): curses sets handlers only for signals without a handler. */
 	catch_ends();
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)

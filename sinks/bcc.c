@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes reports in the format of bcc's memleak. Scripts parse the header, the line that ends in
- * "from stack", and the frames below that line, so these three never change. Whatever memleak adds
- * is on separate lines below the frames.
+ * "from stack", and the frames below that line, so these three never change. Everything that
+ * memleak adds is on separate lines.
  */
 #include "sinks/census.h"
 #include "sinks/core.h"

@@ -6,7 +6,7 @@
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* Suggests how to lower the cost; nothing if the cost is low. */
+/* Writes the cost. If the cost is high, also suggests how to lower it. */
 void cost_write_text(const struct text_part *part);
 /* Writes the JSON object "tracing_cost". */
 void cost_write_json(struct json_writer *json, const struct tracing_cost *cost);

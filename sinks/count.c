@@ -83,7 +83,10 @@ static void write_sums(struct json_writer *json, const struct count_row *row)
 	json_end_object(json);
 }
 
-/* Writes the name of a row; null for the row COUNT_OTHERS, which has calls of unknown origin. */
+/*
+ * Writes the name of a row, and its pid or cgroup id. They are null for COUNT_OTHERS, the row with
+ * the calls that belong to no other row.
+ */
 static void write_json_name(struct json_writer *json, enum count_by by, const struct count_row *row)
 {
 	bool known = row->key != COUNT_OTHERS;

@@ -21,7 +21,7 @@ static void write_moment(FILE *out, const struct diff_side *side)
 	fputs(" s]", out);
 }
 
-/* Either the pid or the name may be unknown. */
+/* Writes the name of the site's process; nothing if the process is unknown. */
 static void write_process(FILE *out, const struct diff_site *site)
 {
 	const struct process *process = site->shown.site->process;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Replaces a document: renames a new file to its path, or overwrites it if no file can be created
- * in its folder.
+ * Replaces a document: renames a new file to the document's path. If no file can be created in the
+ * folder, overwrites the document in place.
  */
 #include "sinks/document.h"
 

@@ -63,7 +63,7 @@ static void write_text(FILE *out, const char *text)
 /* Function that writes a text about a report or about a difference. */
 typedef void write_words(FILE *out, const void *about);
 
-/* Returns a string to be freed, or NULL if there is no memory. */
+/* Returns the text that `write` writes, to be freed; NULL if there is no memory. */
 static char *words_of(write_words *write, const void *about)
 {
 	char *words = NULL;

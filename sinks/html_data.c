@@ -40,7 +40,7 @@ struct value {
 /* A process for which the page draws amounts over time. */
 struct past {
 	const struct process *process;
-	/* The longest of the histories of the process's sites; NULL if there is none. */
+	/* The longest history of any site of the process; NULL if there is none. */
 	const struct site_history *history;
 };
 
@@ -160,8 +160,8 @@ static size_t function_number(struct page *page, const struct function *function
 }
 
 /*
- * Returns the index of a frame's function. For a function of a script, finds the file and the line
- * in its symbol.
+ * Returns the index of a frame's function. If the function is in a script, takes the file and the
+ * line from the function's symbol.
  */
 static size_t function_of(struct page *page, const struct frame_walk *walk)
 {

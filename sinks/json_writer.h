@@ -4,8 +4,8 @@
  * memory. Strings may have any bytes; the result is always valid JSON in valid UTF-8. This module
  * knows nothing of reports.
  *
- * The argument `key` is NULL within arrays and for the outermost value. Functions that take a text
- * or a pointer as a value write null if the value is NULL.
+ * The argument `key` is NULL within arrays and for the outermost value. json_string() writes null
+ * if the value is NULL.
  */
 #ifndef SINKS_JSON_WRITER_H
 #define SINKS_JSON_WRITER_H

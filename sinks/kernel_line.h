@@ -11,7 +11,7 @@
 
 /* Both functions write nothing if no kernel memory is traced, or /proc/meminfo is not known. */
 void kernel_write_lines(const struct text_part *part);
-/* Writes the key "kernel_memory". */
+/* Writes the keys "kernel_memory" and "kernel_memory_before". */
 void kernel_write_json(struct json_writer *json, const struct snapshot *snap);
 
 #endif

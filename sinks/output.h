@@ -54,8 +54,8 @@ void output_size(const struct output *out, unsigned int *rows, unsigned int *col
 FILE *output_begin(struct output *out);
 
 /*
- * Writes the buffered report. Returns -EPIPE if the reader has closed the pipe; logs all other
- * errors.
+ * Writes the buffered report. Returns -EPIPE if the reader has closed the pipe. Logs all errors
+ * except -EPIPE and -ENOMEM.
  */
 int output_end(struct output *out);
 

@@ -11,7 +11,7 @@
 
 /* Writes one line with the totals of the peak. */
 void peak_write_fact(FILE *out, const struct report *report);
-/* Writes the sites of the peak, each indented by one step. */
+/* Writes the line with the totals of the peak, and the sites of the peak, indented by one step. */
 void peak_write_text(const struct text_part *part);
 /* Writes the JSON object "peak"; null if no memory has been outstanding. */
 void peak_write_json(struct json_writer *json, const struct report *report);

@@ -14,8 +14,8 @@
 #include "base/escape.h"
 
 /*
- * Grows an array to the next power of two. Returns NULL if there is no memory; the array is then
- * unchanged.
+ * Makes room for one more item in an array, whose capacity is a power of two. Returns NULL if there
+ * is no memory; the array is then unchanged.
  */
 static void *make_room(void *array, size_t cnt, size_t size)
 {

@@ -12,7 +12,10 @@
 /* Writes a container: "app.audit (list) grows by 14 items/s". */
 void python_write_container(FILE *out, const struct python_container *container);
 
-/* Writes a line about the growing containers and classes, if the process has any. */
+/*
+ * Writes up to two lines about the growing containers and classes; nothing if the report has
+ * neither a suspect nor a runtime whose objects may be growing.
+ */
 void python_write_line(const struct text_part *part);
 
 /* Writes the JSON object "python". */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes the parts of resident memory, and whose blocks pin it. Parts below one per cent are
- * combined at the end of the line.
+ * Writes the parts of resident memory, and the functions whose blocks pin free memory. Parts below
+ * one per cent are combined at the end of the line.
  */
 #include "sinks/rss_line.h"
 
@@ -198,7 +198,7 @@ static void write_classes(FILE *out, const struct rss *rss)
 
 /*
  * Writes the line about blocks older than tracing, unless they are a small part of resident memory.
- * Counts blocks that the program allocates while memleak reads the heap as older, too.
+ * Blocks that the program allocates while memleak reads the heap count as older, too.
  */
 static void write_older(FILE *out, const struct rss *rss, const struct rss *first)
 {

@@ -12,9 +12,9 @@
 #include "sinks/text_part.h"
 
 /*
- * Writes the line for `rss`, and the changes since `first`, which has the values from when resident
- * memory was first known. If `first` is NULL, writes the first line about the process, which also
- * names what is not known.
+ * Writes the line for `rss`, and the changes since `first`, the first values that are known of the
+ * process. If `first` is NULL, writes the first line about the process, which also names what is
+ * not known.
  */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 
@@ -31,7 +31,7 @@ void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes);
 void rss_write_json(struct json_writer *json, const struct rss *rss);
 
 /*
- * Writes the functions whose blocks pin most free memory, and how much they pin, if
+ * Writes the functions whose blocks pin the most free memory, and how much they pin, if
  * rss_pins_matter().
  */
 void rss_write_pinners(const struct text_part *part);

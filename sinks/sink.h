@@ -44,7 +44,7 @@ const struct sink *sink_for(enum output_format format);
 /* Words for one kind of loss, in JSON and in text, and the option that helps against it. */
 struct lost_text {
 	const char *key;
-	const char *one; /* what was lost, such as "allocation", in the singular */
+	const char *one; /* lost thing in the singular, such as "allocation" */
 	const char *many;
 	const char *how;    /* how it was lost, for both singular and plural */
 	const char *remedy; /* option that helps; NULL if no option does */

@@ -181,9 +181,9 @@ static size_t cut_lines(char *text, size_t columns, size_t most)
 }
 
 /*
- * Writes at least one stack, and further stacks until the next one would not fit into `left` lines.
- * If not even the first stack fits, leaves out its last lines. If there are suspects, writes no
- * stack when their lines fill the terminal, so that these do not scroll away.
+ * Writes at least one stack, and further stacks as long as they fit into `left` lines. If not even
+ * the first stack fits, leaves out its last lines. If lines of suspects fill the terminal, writes
+ * no stack, so that the lines of suspects do not scroll away.
  */
 static int write_sites(const struct text_part *part, const struct report_site *const *sites,
 		       size_t cnt, size_t left)
@@ -287,7 +287,7 @@ static bool is_note(const char *line)
 
 /*
  * Writes the labels of the notes from the given line on. If adjacent notes have the same label,
- * writes it once, with their number.
+ * writes the label once, with the number of these notes.
  */
 static void write_labels(FILE *out, const char *line)
 {

@@ -10,7 +10,7 @@
 #include "sinks/suppressions.h"
 #include "sinks/text_part.h"
 
-/* Returns the percentage, rounded down, so that 100 % means all. */
+/* Rounds the percentage down, so that it is below 100 % unless all stacks are complete. */
 void text_write_complete(FILE *out, const struct report *report)
 {
 	unsigned int permille;
@@ -169,8 +169,8 @@ static void write_losses(FILE *out, const struct snapshot *snap)
 }
 
 /*
- * Losses above this limit, in thousandths of all allocations or bytes, are reported before
- * everything else
+ * Losses above this limit, in thousandths of all allocations or bytes, get a line near the top of
+ * the report
  */
 #define MUCH_LOST 10
 

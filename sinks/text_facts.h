@@ -8,8 +8,8 @@
 #include "report/report.h"
 
 /*
- * Writes "; all stacks are complete", or the percentage of complete stacks; nothing if nothing is
- * outstanding.
+ * Writes "; all stacks are complete", or the percentage of bytes with complete stacks. Writes
+ * nothing for a core file, or if nothing is outstanding.
  */
 void text_write_complete(FILE *out, const struct report *report);
 

@@ -14,8 +14,8 @@
 
 #define NAME_MOST 100
 /*
- * Minimum number of frames in common with the stack above. If there are fewer, they are written
- * again; otherwise they are left out
+ * Minimum number of frames in common with the stack above for which these frames are left out.
+ * Fewer frames are written again.
  */
 #define REPEATED_LEAST 3
 

@@ -467,7 +467,7 @@ static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 struct note {
 	FILE *out;
 	const char *indent;
-	const char *before; /* what is written before the next piece; NULL before the first piece */
+	const char *before; /* text before the next piece; NULL before the first piece */
 	enum text_look look;
 	bool of_descriptors;
 };
@@ -639,7 +639,7 @@ static void note_end(struct note *note, const struct site *site)
 	fputs(")\n", note->out);
 }
 
-/* Writes the notes that are not in bcc's format. */
+/* Writes the notes on a site, which bcc's own memleak does not have. */
 void text_write_notes(const struct text_part *part, const struct report_site *shown)
 {
 	const struct site *site = shown->site;

@@ -50,7 +50,9 @@ enum text_style {
 #define TEXT_MARK_BEGIN 1 /* the character is this number plus the enum text_style */
 #define TEXT_MARK_END 14
 
-/* Begin and end a style. Without colours, both functions do nothing. */
+/*
+ * Begin and end a style. Both functions do nothing unless the look is LOOK_COLOUR or LOOK_MARKED.
+ */
 void text_begin_style(const struct text_part *part, enum text_style style);
 void text_end_style(const struct text_part *part);
 /* Writes the sign of a verdict's style, for readers without colours; nothing in bcc's format. */
@@ -71,7 +73,7 @@ void text_write_folded_stack(const struct text_part *part, const struct report_s
 
 /* Writes the short name of a function, cut to at most `max` bytes. */
 void text_write_function(FILE *out, const char *symbol, size_t max);
-/* Like text_write_function(), but writes the name that all instances of a template have. */
+/* Like text_write_function(), but writes the name that all instances of a template share. */
 void text_write_template(FILE *out, const char *symbol, size_t max);
 /*
  * Writes the name of a module in brackets, such as "[libc.so.6]". A name such as "[vdso]" already
@@ -92,7 +94,8 @@ void text_write_place(FILE *out, const struct sym_location *location);
 void text_write_source(FILE *out, const struct sym_frame *frame);
 /*
  * text_write_short_source() is like text_write_source(), but leaves out the middle of long paths.
- * Both functions also work for a function of a script: they find its file and line in its symbol.
+ * text_has_source() is true if the file is known. Both functions also handle a script's function,
+ * whose symbol contains the file and the line.
  */
 bool text_has_source(const struct sym_frame *frame);
 void text_write_short_source(FILE *out, const struct sym_frame *frame);
@@ -162,7 +165,7 @@ void text_write_reserved(FILE *out, const struct reserved *reserved);
 /* Writes a line such as "(2 more stacks)", for the entries of a list that are not shown. */
 void text_write_more(FILE *out, const char *indent, size_t cnt, const char *word);
 
-/* Returns the word for an entry of the list, such as "stack" or "process". */
+/* Returns the word for one group, such as "process"; "stack" without grouping. */
 const char *text_group_word(enum group_by by);
 /* Returns the ending of the plural of a word. */
 const char *text_plural(const char *word);

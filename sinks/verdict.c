@@ -166,7 +166,10 @@ static void write_process(const struct text_part *part, const struct process *pr
 	fputc(')', part->out);
 }
 
-/* Ends a line about untraced growth: with the use that grew, or with an option that shows more. */
+/*
+ * Ends a line about untraced growth: with the part of memory that grew most, or with an option that
+ * shows more.
+ */
 static void write_cause(const struct text_part *part, const struct untraced_growth *growth)
 {
 	if (growth->part == FOOTPRINT_ANONYMOUS && write_grown(part, RSS_STACKS, ": "))
@@ -302,8 +305,8 @@ static void write_explained(const struct text_part *part, const struct untraced_
 }
 
 /*
- * Writes that the largest block grows that is too young for the report. Writes it even if there are
- * suspects, which may be the smaller part of the growth.
+ * Writes how fast the largest block grows, if that block is too young for the report. Writes this
+ * even if there are suspects, which may be the smaller part of the growth.
  */
 static void write_too_young(const struct text_part *part)
 {
@@ -360,8 +363,8 @@ static void write_clear(const struct text_part *part)
 }
 
 /*
- * True if pending sites are to be mentioned. If there are suspects, the sites must hold at least
- * half of all memory.
+ * True if pending sites are to be mentioned. If there are suspects, the pending sites must hold at
+ * least half of all memory.
  */
 static bool tells_pending(const struct report *report)
 {
@@ -484,7 +487,10 @@ void verdict_write_notes(const struct text_part *part)
 	const struct report *report = part->report;
 	bool same_objects = report->unclear && report->settling &&
 			    report->settling->objects == report->unclear->objects;
-	/* Write one line about the same objects: that on the pool, not on a small part of them. */
+	/*
+	 * Write only one line about the same objects: the one about the whole pool, not the one
+	 * about a part of it.
+	 */
 	bool is_written = !report->unclear ||
 			  (same_objects && report->settling->site == &report->unclear->sum);
 	bool settles = report->settling && (is_written || !same_objects);

@@ -16,7 +16,7 @@ void verdict_write_notes(const struct text_part *part);
 /* Write the line of the verdict, and a line for each loss, each suspect and each note. */
 void verdict_write_first(const struct text_part *part);
 void verdict_write_reasons(const struct text_part *part);
-/* Writes both. */
+/* Calls verdict_write_first() and verdict_write_reasons(). */
 void verdict_write_text(const struct text_part *part);
 
 /* Writes the JSON key "trend"; its value is null if there is no history. */

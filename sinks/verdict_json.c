@@ -37,7 +37,7 @@ static bool has_room(struct room *room)
 	return true;
 }
 
-/* Writes a text that is produced by a function, or null if there is no memory. */
+/* Writes the text that `write` writes; nothing if there is no memory. */
 static void write_words(struct json_writer *json, const char *key, const struct text_part *part,
 			void (*write)(const struct text_part *part))
 {

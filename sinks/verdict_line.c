@@ -184,7 +184,10 @@ static void write_callers(struct row *row, const struct report_site *shown, unsi
 	}
 }
 
-/* Writes the library function that the blamed function called; without a name, its module. */
+/*
+ * Writes the library function that the blamed function called. If the library function has no name,
+ * writes its module.
+ */
 static void write_call(FILE *out, const struct report_site *shown, size_t name_max)
 {
 	const struct sym_location *location = shown->locations[shown->through.frame];
@@ -251,9 +254,9 @@ struct verdict_line {
 };
 
 /*
- * Writes the line of a script that ran most often when the runtime extended its pools. The runtime
- * extends them in steps of 1 MiB, for whichever line needs memory next. This may be a line that
- * frees its memory soon.
+ * Writes the script line that ran most often when the runtime extended its pools. The runtime
+ * extends them in steps of 1 MiB, for whichever line needs memory next. That line may free its
+ * memory soon.
  */
 static void write_steps(FILE *out, const struct report_site *shown,
 			const struct sym_location *location, size_t name_max)

@@ -8,8 +8,8 @@
 /*
  * Writes the line of a suspect: the blamed function, the library function that it called, the rate
  * and the duration of the growth, and the number of paths (stacks). If the line is too long, leaves
- * out callers first, then the score, the blocks and the kind of growth. If no source line is known,
- * the nearest caller is left out last. After all that, names are cut.
+ * out details in this order: all callers but the nearest, the score, the blocks, the kind of
+ * growth, the nearest caller. If it is still too long, cuts names.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 /*
@@ -18,7 +18,9 @@ void verdict_write_line(const struct text_part *part, const struct suspect *susp
  */
 void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss);
 
-/* Return these lines without a newline, to be freed; NULL if there is no memory. */
+/*
+ * Return the line of a suspect or loss without a newline, to be freed; NULL if there is no memory.
+ */
 char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect);
 char *verdict_loss_line(const struct text_part *part, const struct proven_loss *loss);
 

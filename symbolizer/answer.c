@@ -116,7 +116,7 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		raw[i].file = get_text(cursor);
 		raw[i].line = message_get_u32(cursor);
 	}
-	/* The function itself comes last, and matters more than the calls inlined into it. */
+	/* Handle the last frame first: the function itself matters more than inlined calls. */
 	raw[cnt - 1].symbol = within_limit(raw[cnt - 1].symbol, &bytes);
 	for (uint32_t i = 0; i < cnt; i++) {
 		if (i + 1 < cnt)

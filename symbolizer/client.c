@@ -338,7 +338,8 @@ int client_open(struct client *client, struct module *module, uint64_t deadline_
 	struct message request = {.fd = module->fd};
 
 	/*
-	 * The helper closes its files only when it ends: start a new helper if too many are open.
+	 * The helper keeps the files of a module open until client_close(). Start a new helper if
+	 * too many files are open.
 	 */
 	if (client->opened >= most_opened()) {
 		helper_stop(&client->helper, HELPER_GRACE_MS);

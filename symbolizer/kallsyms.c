@@ -359,7 +359,7 @@ const struct kernel_symbol *kallsyms_find(const struct kallsyms *table, uint64_t
 	return addr - symbol->start < symbol->bytes ? symbol : NULL;
 }
 
-/* True if no symbol of the table overlaps the given symbol. */
+/* True if no symbol of the table contains the first or the last byte of the given symbol. */
 
 static bool is_free(const struct kallsyms *table, const struct kernel_symbol *symbol)
 {

@@ -96,8 +96,8 @@ static int find_location(struct kernel_space *space, const struct sym_query *que
 		place = kernel_symtab_find(&space->image,
 					   query->exact ? query->addr : query->addr - 1);
 		/*
-		 * Fill in a location that had no kernel part. Replace one that has another part or
-		 * function.
+		 * Fill in the location if no kernel part was known for it. If the address now
+		 * belongs to a different part or function, add a new location instead.
 		 */
 		if (!loc || (loc->part && !is_same(loc, &place)))
 			err = locations_add(&space->locations, query, &loc);
@@ -158,8 +158,9 @@ int kernel_space_find(struct kernel_space *space, const struct sym_query *querie
 }
 
 /*
- * Publishes inlined calls and lines from DWARF. The function keeps its name from kallsyms, which is
- * the same with and without a debug file. If kallsyms has no function there, DWARF is not used.
+ * Publishes inlined calls and lines from DWARF. The function keeps its name from kallsyms, so that
+ * the name is the same with and without a debug file. If kallsyms has no function there, DWARF is
+ * not used.
  */
 int kernel_space_publish(struct location *loc)
 {

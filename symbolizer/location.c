@@ -8,7 +8,10 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* Marks keys of queries by file. Addresses of processes never have the highest bit set. */
+/*
+ * Returns the hash key of a query. The highest bit marks queries by file offset: addresses of
+ * processes never have this bit set.
+ */
 static uint64_t key_of(const struct sym_query *query)
 {
 	if (query->kind == SYM_TLS)

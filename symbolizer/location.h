@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Addresses that were looked up in a space, with the results. A location that was returned to the
- * caller stays valid; if something else is mapped at its address later, a new location replaces it.
+ * caller stays valid; if something else is mapped at the address later, the address gets a new
+ * location.
  */
 #ifndef SYMBOLIZER_LOCATION_H
 #define SYMBOLIZER_LOCATION_H

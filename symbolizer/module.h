@@ -105,7 +105,7 @@ struct module {
 	struct name **todo;
 	size_t todo_cnt;
 	size_t todo_cap;
-	void **blocks; /* all memory that frames of names point to or once pointed to */
+	void **blocks; /* memory of the present and former frames of all names */
 	size_t block_cnt;
 	size_t block_cap;
 };
@@ -114,23 +114,21 @@ struct module {
 int module__new(int fd, const struct file_version *version, const char *path, struct module **ret);
 void module__free(struct module *module);
 
-/* Closes the files of a module that can be reopened. Keeps the names found in it. */
+/* Closes the files of a module, which can be reopened later. Keeps the names found in them. */
 void module__close(struct module *module);
 
 /*
- * Returns the struct name of the code at a file offset. Creates it, with no name looked up yet, if
- * it does not exist. Fails only with -ENOMEM.
+ * Returns the struct name of the code at a file offset. If there is none, creates it, without
+ * looking up the name. Fails only with -ENOMEM.
  */
 int module__name(struct module *module, uint64_t offset, bool exact, struct name **ret);
 /*
- * Returns the struct name of a variable. Creates it, with no name looked up yet, if it does not
- * exist. kind is not NAME_OF_CODE.
+ * Returns the struct name of a variable. If there is none, creates it, without looking up the name.
+ * kind is not NAME_OF_CODE.
  */
 int module__variable(struct module *module, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		     struct name **ret);
-/*
- * Puts a name on the module's todo list if another lookup may improve it. Fails only with -ENOMEM.
- */
+/* Puts a name on the module's todo list, unless it is already there. Fails only with -ENOMEM. */
 int module__want(struct module *module, struct name *name);
 /* Empties the module's todo list. */
 void module__want_nothing(struct module *module);

@@ -9,7 +9,7 @@
 #include "symbolizer/debug_file.h"
 #include "symbolizer/naming.h"
 
-/* Maximum attempts per call to use a module after its helper ended. */
+/* Maximum attempts per call to use a module while its helper keeps ending. */
 #define TRIES_MAX 3
 
 struct naming_pass {

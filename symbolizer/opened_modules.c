@@ -13,7 +13,7 @@
 
 /* Maximum open files. Most files are needed only once, when they are sent to the helper. */
 #define OPEN_MAX_FILES 64
-/* Divisor: RLIMIT_NOFILE divided by this is the maximum number of open files */
+/* Open files may take at most 1/OPEN_SHARE of RLIMIT_NOFILE. */
 #define OPEN_SHARE 8
 
 static size_t most_open(void)

@@ -54,7 +54,10 @@ int perf_map_parse(struct perf_map *map, const char *text, size_t len)
 	if (!map->text)
 		return -ENOMEM;
 	memcpy(map->text, text, len);
-	/* The last line may have been written only in part: terminate it. */
+	/*
+	 * Add a newline, at which the loop ends. The loop skips a last line without its own
+	 * newline, since that line may be incomplete.
+	 */
 	map->text[len] = '\n';
 	end = map->text + len;
 	for (const char *at = map->text; !err && at < end && lines < LINES_MAX; lines++) {

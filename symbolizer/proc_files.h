@@ -15,7 +15,7 @@
 #include "symbolizer/regions.h"
 
 struct proc_files {
-	/* directory /proc/PID or /proc/PID/task/TID; -1 if the process had ended before */
+	/* directory /proc/PID or /proc/PID/task/TID; -1 if the process had already ended */
 	int proc_fd;
 	int maps_fd;
 	int root_fd; /* descriptor of the root directory (O_PATH); -1 if access is denied */
@@ -44,8 +44,7 @@ struct file_version proc_image_vdso(const struct region *region);
 /*
  * Opens a mapping's file, even if it was deleted or is in another mount namespace. Returns an fd or
  * a negative errno. For an ended process, opens the mapping's path if that is still the mapped
- * file. For the vdso, returns a file with a copy of memleak's own vdso, whose version has a fixed
- * inode number.
+ * file. For the vdso, opens a copy of memleak's own vdso; *ret then has a fixed inode number.
  */
 int proc_files_open(const struct proc_files *files, const struct region *region,
 		    struct file_version *ret);

@@ -122,7 +122,10 @@ static int place(struct process_space *space, struct location *loc, struct regio
 			    &loc->name);
 }
 
-/* True if the region still maps the location's address to the file offset that was looked up. */
+/*
+ * True if the region still maps the location's address to the file offset that was looked up, or if
+ * `region` is NULL.
+ */
 static bool is_still_there(const struct location *loc, const struct region *region)
 {
 	if (!region || loc->region == region)
@@ -322,7 +325,10 @@ void process_space_publish(struct location *loc)
 	loc->pub.frame_cnt = name->frame_cnt;
 }
 
-/* Opens the module's path in memleak's own root. Used for a file that no process maps any more. */
+/*
+ * Opens the module's path in memleak's own root. Used for a file that cannot be opened through the
+ * space's mappings.
+ */
 static int open_by_path(const struct module *module, struct file_version *ret)
 {
 	struct stat st;

@@ -57,7 +57,7 @@ static char *follow_link(int root_fd, const char *path)
 	return asprintf(&ret, "%.*s%s", folder_len, path, target) < 0 ? NULL : ret;
 }
 
-/* Takes over `path`, from malloc(). */
+/* True if a path leads to the program's file. Takes over `path`, which is from malloc(). */
 static bool is_exe(int proc_fd, int root_fd, char *path)
 {
 	struct stat exe, other;

@@ -50,7 +50,10 @@ int regions_update(struct regions *regions, const struct proc_maps *maps,
 /* Copies the present regions of `from`, with their modules. Fails with -ENOMEM. */
 int regions_copy(const struct regions *from, struct regions *ret);
 
-/* Returns the newest region, present or former, that contains addr; NULL if there is none. */
+/*
+ * Returns the newest code region, present or former, that contains addr; without one, the present
+ * region there; NULL if there is none.
+ */
 struct region *regions_find(const struct regions *regions, uint64_t addr);
 
 /* Returns the present region that contains addr; NULL if nothing is mapped there. */

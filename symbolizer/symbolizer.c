@@ -14,7 +14,7 @@
 #include "symbolizer/naming.h"
 #include "symbolizer/state.h"
 
-/* Time that a file stays open after it was unmapped, for programs that are soon run again. */
+/* Time, in nanoseconds, for which unmapped files stay open: a program may soon run again. */
 #define UNMAPPED_NS 5000000000ULL
 
 int symbolizer__new(struct symbolizer **ret)

@@ -9,8 +9,8 @@
  * so that code of ended processes and closed libraries can still be named; other files are reopened
  * when needed.
  *
- * Knows nothing of BPF, blocks or reports; never prints. Not thread-safe. Functions return 0 or a
- * negative errno unless stated otherwise.
+ * Knows nothing of BPF, blocks or reports; logs notes, but prints nothing else. Not thread-safe.
+ * Functions return 0 or a negative errno unless stated otherwise.
  */
 #ifndef SYMBOLIZER_SYMBOLIZER_H
 #define SYMBOLIZER_SYMBOLIZER_H
@@ -34,7 +34,7 @@ void symbolizer__free(struct symbolizer *sym);
 
 /*
  * After a call with keep = true, freed spaces and their locations stay valid until a call with
- * false. For callers that another task may interrupt while they wait for names.
+ * false. Needed by callers that another task may interrupt while they wait for names.
  */
 void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
 

@@ -170,7 +170,7 @@ static int find_unit(struct dwarf_index *index, uint64_t pc, Dwarf_Die *ret)
 	return find_in(index, &index->units, pc, ret) ? 0 : -ENOENT;
 }
 
-/* True if functions may be below this DIE. False for types, which are most of a unit's DIEs. */
+/* True if a DIE may have functions below it. Most DIEs of a unit cannot. */
 static bool may_hold_functions(Dwarf_Die *die)
 {
 	switch (dwarf_tag(die)) {

@@ -94,7 +94,7 @@ int elf_object__add_debug(struct elf_object *obj, int fd);
 void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_level level);
 
 /*
- * Converts a file offset to an ELF virtual address; returns the offset itself if it is in no
+ * Converts a file offset to an ELF virtual address; returns the offset itself if it is in no code
  * segment. If the object has anchors, converts a load address to libdwfl's address instead; returns
  * 0 if no anchor covers it.
  */

@@ -8,7 +8,7 @@
 #include "symbolizer/server/name_writer.h"
 #include "symbolizer/server/thread_block.h"
 
-/* A function and the calls inlined at an address of it, outermost first. */
+/* A function and the calls that are inlined at one address in it, outermost first. */
 struct inlines {
 	Dwarf_Die dies[SERVER_FRAMES_MAX];
 	size_t cnt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies a file section by section. Unpacked sections are placed after the end of the original
- * file.
+ * Copies a file section by section. In the copy, unpacked sections have offsets beyond the end of
+ * the original file.
  */
 #include "symbolizer/server/unpack.h"
 

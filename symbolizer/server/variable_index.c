@@ -14,7 +14,7 @@
 /* Maximum nesting of namespaces. */
 #define DEPTH_MAX 16
 /*
- * Maximum DIEs read, which takes about half a second. In larger files, declarations of some
+ * Maximum DIEs read; reading them takes about half a second. In larger files, declarations of some
  * variables are not found.
  */
 #define DIES_MAX (4 << 20)
