@@ -107,7 +107,7 @@ def test_joined_again(t):
 
 
 def test_two_witnesses(t):
-    """Probes and the agent report the same for one program, one after the other."""
+    """Probes and the agent report the same for one run of a program."""
     program = load(t, "threads")
     agent = t.memleak("--agent", "--json", "-T", "1000", "-o", "0", "-p", str(program.pid), "3600",
                       env={"MEMLEAK_AGENT_SINCE": "join"}).ready()
@@ -163,7 +163,7 @@ def test_forked(t):
 @each("definite", "clean")
 def test_verdict(t, what):
     """
-    Proofs work with a program that has the agent, as LeakSanitizer would check it; run as root.
+    A proof at the end of a program with the agent gives LeakSanitizer's result. Runs as root.
     """
     source = t.tmp / "lost.c"
     keep = "kept = p;" if what == "clean" else ""
@@ -181,7 +181,7 @@ def test_verdict(t, what):
 
 
 def test_descriptor_is_closed(t):
-    """The agent still works after the program has closed all unknown descriptors."""
+    """The agent still works after the program has closed all descriptors that it does not know."""
     source = ("import ctypes, os, sys\nlibc = ctypes.CDLL(None)\n"
               "libc.malloc.restype = ctypes.c_void_p\nos.closerange(3, 5000)\n"
               "for _ in range(3): libc.malloc(345678)\n"
@@ -230,8 +230,8 @@ def field(text, name):
 
 def test_in_gdb(t):
     """
-    gdb can print the totals by a function call; from a core file, those in the header of the
-    agent's memory.
+    gdb can print the totals of a process by a function call, and the header of the agent's memory
+    from a core file.
     """
     process = python(t, "kept = first()\nstage()\nsecond()\nstage()\nstage()")
     core = t.tmp / "core"
@@ -352,9 +352,9 @@ int main(void)
 @untraced
 def test_stale_words(t):
     """
-    Stale words of an earlier call may be on the stack at the same depth, if no function has written
-    since: the frame pointer tells both calls apart. A reused address is one block, however the
-    previous block was freed.
+    Stale words of an earlier call may be on the stack at the same depth, if no function has
+    overwritten them: the frame pointer tells both calls apart. A reused address is one block,
+    however the previous block was freed.
     """
     source, program = t.tmp / "stale.c", t.tmp / "stale"
     source.write_text(STALE, encoding="ascii")
@@ -425,7 +425,7 @@ def test_samples_from_the_first(t, options):
 
 
 def test_samples_from_then_on(t):
-    """Blocks from before sampling are counted exactly; a memleak that joins later is told so."""
+    """Blocks from before sampling count exactly; a memleak that joins later reports the rate."""
     process = python(t, "kept = first()\nstage()\nsecond()\nstage()")
     before = join(t, process).stop()
     exact = [site for site in before["sites"] if site["bytes"] == 777000]
@@ -607,7 +607,7 @@ def test_family(t, what):
     memleak = start_heirs(t, "family", what, "5")
     truth = truth_of(memleak)
     parent = next(iter(truth.children))
-    # The blocks from before its first stage are seen as well.
+    # The parent's blocks from before its first stage are seen as well.
     truth.children[parent] = 20, 2000
     truth.inherits = {pid: (20, 2000) for pid in truth.inherits}
     target_filter.check([memleak.stop(code=128 + signal.SIGTERM)],

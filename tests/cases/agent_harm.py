@@ -325,7 +325,7 @@ def test_child_has_its_own(t):
 @untraced
 @slow
 def test_memleak_is_stopped(t):
-    """A stopped memleak does not block a forking program; children without room are counted."""
+    """A stopped memleak does not block a forking program; children without a record are counted."""
     children = 4500
     memleak = watched(t, "3600", build(t, "forks", FORKS), str(children), options=("-f",))
     memleak.wait_for("ready", lambda: "ready" in memleak.out.text)

@@ -273,7 +273,7 @@ def test_built_otherwise(t, name):
 
 @each("leak_musl", "leak_musl_static")
 def test_musl(t, name):
-    """musl has no unwind tables, so stacks are cut behind main."""
+    """musl has no unwind tables, so stacks are cut after main."""
     run(t, name, may_lose=("unwind",))
 
 
@@ -284,7 +284,7 @@ def test_own_allocator(t, name):
 
 
 def test_begun_again(t):
-    """A free() that begins again is one call."""
+    """A free() that jumps to its own beginning counts as one call."""
     report = run(t, "own_malloc", options=("--stats",))
     wanted("frees", report["stats"]["user"]["functions"]["free"], 20)
 

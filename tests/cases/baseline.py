@@ -185,8 +185,8 @@ def test_command_has_its_signals(t, name):
 
 def attach_early(t):
     """
-    Returns (memleak, program, end of the warm-up in nanoseconds) after a report of the warm-up, when
-    blocks were allocated.
+    Returns (memleak, program, end of the warm-up in nanoseconds). Before that, the program has
+    allocated blocks, and a report has come during the warm-up.
     """
     for seconds in LONGER:
         program = t.program("leak")

@@ -134,7 +134,7 @@ SCRIPTS = {"perl": (["perl", "-e", PERL], "perl objects"),
 @timeout(120)
 @each(*SCRIPTS)
 def test_scripts(t, language):
-    """What a language takes for its objects, block by block, is judged as one."""
+    """All blocks that a language takes for its objects are judged as one."""
     argv, what = SCRIPTS[language]
     if not shutil.which(argv[0]):
         raise Skip(f"{argv[0]} is not installed")

@@ -130,7 +130,7 @@ def test_core(t):
 
 
 def test_another_allocator(t):
-    """Blocks of another allocator than glibc's are shown as outside of its heap."""
+    """Blocks of an allocator other than glibc's are shown as outside of glibc's heap."""
     program = t.program("own_malloc")
     memleak = t.attach(program, "--census", interval="0.1")
     truth = program.go()

@@ -67,7 +67,7 @@ def test_steady(t):
 @pitfall(29)
 @slow
 def test_combined(t):
-    """-C reads the totals of several sites not at one moment, but nearly."""
+    """-C reads the totals of several sites one after another, at nearly the same moment."""
     reports, most = run_churn(t, options=("-C",))
     for report in reports:
         check_lost(report, ())

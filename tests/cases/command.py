@@ -342,7 +342,7 @@ def test_environment_is_untouched(t):
 
 
 def test_ended_processes(t):
-    """The final report names what ended before it, and is no all-clear about that."""
+    """The final report names processes that ended before it, and gives no all-clear about them."""
     program = t.file_of("pairs")
     output = t.tmp / "reports"
     memleak = t.memleak("-f", "-o", "0", "--output", output, "0.3", "--", "sh", "-c",

@@ -59,7 +59,7 @@ REPLACING = {"CAP_CHOWN": 0, "CAP_DAC_OVERRIDE": 1, "CAP_FOWNER": 3}
 
 def demand_few_rights(memleak, kept):
     """
-    Checks every thread. With a setting above 2, Debian's kernels require CAP_SYS_ADMIN for events.
+    Checks every thread. If the value is above 2, Debian's kernels require CAP_SYS_ADMIN for events.
     """
     with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
         if int(file.read()) > 2:
@@ -101,7 +101,7 @@ def test_own_rights(t, deployment):
 
 
 def test_rights_to_replace(t):
-    """Output files are replaced with capabilities that allow it in any user's folder."""
+    """memleak keeps the capabilities to replace output files in any user's folder."""
     folder = t.tmp / "folder"
     folder.mkdir(mode=0o700)
     os.chown(folder, 65534, 65534)

@@ -15,7 +15,7 @@ from lib.process import PATIENCE
 from .prove import KINDS, LOST, SCENES
 
 USER = "nobody"
-# Number of lost blocks by which a core gives a wrong answer, as it lacks information.
+# Error in the number of lost blocks that a core gives, because it lacks information.
 NOT_TOLD = {
     "ends_of_blocks": -1,      # requested sizes: cores have only the usable ones
     "data_of_epoll": 1,        # pointers that the kernel keeps

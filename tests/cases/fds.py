@@ -40,7 +40,7 @@ def test_exact(t, part):
 
 
 def test_unseen(t):
-    """What memleak does not trace is found in /proc, and counted."""
+    """Descriptors that memleak does not trace are found in /proc, and counted."""
     program = t.program("fds", "unseen")
     older = int(program.truth.facts["older"][0])
     memleak = t.attach(program, "--fds")
@@ -53,7 +53,7 @@ def test_unseen(t):
 
 
 def test_exec(t):
-    """A new program has what is not closed on exec, as older ones, and its own."""
+    """After exec, the inherited descriptors count as older, and the new program has its own."""
     program = t.program("fds", "exec")
     memleak = t.attach(program, "--fds")
     truth = program.go()
@@ -65,7 +65,7 @@ def test_exec(t):
 
 @each("follow", "alone")
 def test_fork(t, how):
-    """A child has a table of its own, which is traced if children are."""
+    """A child has its own descriptor table, which is traced if children are traced."""
     program = t.program("fds", "fork")
     memleak = t.attach(program, "--fds", *("-f",) * (how == "follow"))
     truth = program.go()
@@ -80,7 +80,7 @@ def test_fork(t, how):
 
 @each("alone", "follow")
 def test_command(t, how):
-    """What is open at the end, by the program that was executed last."""
+    """Reports the descriptors that the last executed program has open at its end."""
     memleak = t.command(t.file_of("fds"), "exec_at_once", options=("--fds", *("-f",) * (how == "follow")))
     report = memleak.finish()
     truth = Truth.of(memleak.out.text.replace("ready\n", ""))

@@ -137,7 +137,7 @@ def test_sampling(t):
 
 @pitfall(17)
 def test_sampling_is_not_periodic(t):
-    """Two functions call alternately: one in two must not favour either."""
+    """Two functions allocate alternately: sampling one call in two must not favour either."""
     program = t.program("pairs", "20000")
     memleak = t.attach(program, "-s", "2")
     truth = program.go()

@@ -25,8 +25,8 @@ def bytes_of(report, name):
 
 def check_rate(reports, name, bytes_of=bytes_of):
     """
-    Requires that a suspect's rate in the last report fits its bytes in all reports, and that nothing
-    of it was freed. On a slow machine, the program itself is slow.
+    Requires that a suspect's rate in the last report fits its bytes in all reports, and that none
+    of its blocks was freed. On a slow machine, the program itself is slow.
     """
     seen = [(report["elapsed_ns"] / 1e9, bytes_of(report, name)) for report in reports]
     seen = [(at, size) for at, size in seen if size]
@@ -133,7 +133,7 @@ def test_spread(t):
         suspect["paths"] >= 1000 for suspect in memleak.reports[-1]["suspects"]), 2 * PATIENCE)
     report = memleak.stop()
     wanted("suspects", [owner(site) for site in report["suspects"]], ["audit"])
-    # The blocks of lend() do not become more.
+    # The number of blocks of lend() does not grow.
     check_rate(memleak.reports[1:], "audit", lambda report, _: report["outstanding"]["bytes"])
     suspect = report["suspects"][0]
     wanted("paths", suspect["paths"], report["suspects_total"])
@@ -273,7 +273,7 @@ def test_all_clear(t, what):
 @timeout(120)
 @each(("all",), ("sampled", "--sample-bytes", "64k"))
 def test_copied(t, way):
-    """A block that is replaced by a larger copy before it is old enough is no all-clear."""
+    """No all-clear is given while a block is replaced by larger copies before it is old enough."""
     program = t.program("untraced", "copied")
     memleak = t.attach(program, "-o", "500", *way[1:], interval="1")
     program.send()

@@ -76,7 +76,7 @@ def test_totals(t):
 
 
 def test_growth(t):
-    """What was held at three moments is in the file, in order."""
+    """The file has the bytes held at three moments, in order."""
     path, massif = t.tmp / "file", t.tmp / "massif"
     program = t.program("leak")
     memleak = attach(t, program, path, "0.2")

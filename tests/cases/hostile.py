@@ -71,7 +71,7 @@ def probed(memleak):
 
 
 def test_many_definitions(t):
-    """Of 200,000 symbols 40,000 are called malloc: only 64 are probed, and a line says so."""
+    """40,000 of 200,000 symbols are called malloc: only 64 are probed, and a line says so."""
     names = [b"je_malloc" if i % 5 == 0 else b"other" for i in range(200000)]
     path = write_elf(t.tmp / "many", [(name, PAGE + 1 + i) for i, name in enumerate(names)])
     program, memleak = trace(t, write_elf(t.tmp / "none", []))

@@ -540,7 +540,7 @@ if (!seen.find) {
 
 
 def test_resident_memory(t):
-    """A page shows the parts of resident memory over time, on each other."""
+    """A page shows the parts of resident memory over time, stacked."""
     path = t.tmp / "page"
     program = t.program("keeps", "leak")
     memleak = t.memleak("--format", "html", "--output", path, "-p", str(program.pid), "0.1").ready()

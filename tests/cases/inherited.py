@@ -35,7 +35,8 @@ def holdings(report):
 
 def check(report, truth, first=False):
     """
-    Ended processes are in one more report; unless it is the first, this may be an earlier report.
+    A process is in one report after its end. If the report to check is not the first, an earlier
+    report may have had the process.
     """
     found, lost = holdings(report), {key: n for key, n in report["lost"].items() if n}
     if lost:

@@ -115,7 +115,7 @@ def test_growth(t):
 
 
 def check_bulk(report, count):
-    """A single page may be allocated by another path with another stack: adds up the sites."""
+    """Adds up a function's sites: single pages may be allocated on another path and stack."""
     check_kernel_lost(report)
     for name, (_, kind, size) in BULK_LEAKS.items():
         sites = [site for site in kernel_part(report) if culprit_of(site) == name]

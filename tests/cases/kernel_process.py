@@ -53,7 +53,7 @@ def test_only_this_process(t):
 @slow
 @timeout(120)
 def test_socket_leak(t):
-    """All that the kernel keeps for a socket is one verdict, of the system call."""
+    """All kernel memory of the sockets gives one verdict, which blames the system call."""
     share_kernel(t)
     program = t.program("untraced", "sockets")
     each_s = int(program.truth.facts["grows"][0])

@@ -12,7 +12,7 @@ from lib.links import KINDS, attach
         for case in ("after_free:maps", "after_free:unmaps", "after_free:one_place",
                      "after_free_static:maps", "after_free_static:unmaps")))
 def test_after_free(t, case):
-    """The return address of an earlier free is in a hole of the frame of the caller of mmap."""
+    """A hole in the frame of mmap's caller has the return address of an earlier free."""
     program, name, kind = case.split(":")
     program = t.program(program, name)
     memleak = attach(t, program, kind)
@@ -61,7 +61,7 @@ def test_abandoned_call(t, kind):
 @once
 @each(*KINDS)
 def test_new_after_unreported(t, kind):
-    """An exception may leave operator new, which has extra probes beside sessions."""
+    """An exception may leave operator new, which has extra probes in addition to sessions."""
     program = t.program("unreported", "news", preload=library("tcmalloc"))
     memleak = attach(t, program, kind, "-z", "1000")
     truth = program.go()

@@ -129,11 +129,7 @@ def test_stdout_closed(t):
 
 @each("json", "text")
 def test_reader_leaves(t, name):
-    """
-    memleak …
-
-    head -1: when the reader ends, memleak ends without an error.
-    """
+    """Acts like `memleak … | head -1`: when the reader ends, memleak ends without an error."""
     program = t.program("leak")
     reader, writer = os.pipe()
     memleak = t.memleak("--format", name, "-p", str(program.pid), "0.1", stdout=writer)

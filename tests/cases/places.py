@@ -13,7 +13,7 @@ AT_ENTRY = {"MEMLEAK_PLACE": "entry"}
 
 
 def moved(memleak):
-    """Returns the functions that are probed behind their entry."""
+    """Returns the functions that are probed after their entry."""
     return re.findall(r"(\w+) at \S+, entry\+[1-9]", memleak.notes)
 
 

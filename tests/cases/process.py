@@ -418,8 +418,8 @@ def test_workers_with(t, option):
 @each("-p", "-f", "--comm")
 def test_worker_is_made(t, option):
     """
-    A worker made later: calls before its first traced one are missed and reported, or none if all
-    processes are probed.
+    A worker made later. With -p, its calls may be missed until one is traced, and the loss is
+    reported. With -f and --comm, all processes are probed, and no call is missed.
     """
     program = start_workers(t, "later")
     given = ["--comm", f"w{os.getpid()}"] if option == "--comm" else ["-p", str(program.pid)]

@@ -227,8 +227,8 @@ CROWD = 30
 @timeout(120)
 def test_many_with_mappings(t):
     """
-    Many idle processes have the maximum number of mappings: reading all takes longer than a report
-    may, which delays neither the beginning of tracing nor reports.
+    Many idle processes have the maximum number of mappings: reading all of them takes longer than a
+    report may take. This delays neither the beginning of tracing nor reports.
     """
     mapper = t.program("mapper", write_elf(t.tmp / "mapped.so", []), str(MAPPINGS), str(CROWD))
     mapper.go()
@@ -494,8 +494,8 @@ def storm(t, name, program, users):
 
 def hung_storm(t, program, users):
     """
-    Many programs begin at once while the prober hangs. Postponed files are searched once it works
-    again.
+    Many programs begin at once while the prober hangs. Postponed files are searched after the
+    prober works again.
     """
     name = f"hung{os.getpid()}"
     memleak = t.memleak("--json", "-v", "-o", "0", "--comm", name, str(INTERVAL)).ready()
@@ -519,13 +519,13 @@ def hung_storm(t, program, users):
 @slow
 @each("one_user", "many_users")
 def test_hung_storm(t, users):
-    """Neither one user nor all of them together delay reports."""
+    """Neither the files of one user nor those of many users delay reports."""
     hung_storm(t, "/bin/sleep", 1 if users == "one_user" else STORM)
 
 
 @slow
 def test_hung_static_storm(t):
-    """A static program is first checked for being the dynamic loader, which hangs as well."""
+    """A static program is first checked for being the dynamic loader; this check hangs as well."""
     hung_storm(t, t.file_of("leak_static"), STORM)
 
 

@@ -83,7 +83,7 @@ SIZES = {"list": 1033, "closure": 1133, "cache": 1233, "cycle": 1333, "ctypes": 
 
 
 def lines_of(script):
-    """Returns the line of each leak. The call of the callback begins one line above its argument."""
+    """Returns the line of each leak. The callback's call begins one line above its argument."""
     lines = {found[1]: number for number, line in enumerate(script.splitlines(), 1)
              if (found := re.search(r"# (\w+)$", line))}
     if "callback" in lines:
@@ -161,7 +161,7 @@ def check_lines(report):
 @each(*[f"{version}-{allocator}" for version in ("3.11", "3.12", "3.13")
         for allocator in ("malloc", "pymalloc")])
 def test_lines(t, way):
-    """Each line has exactly the bytes that it keeps, whatever the native stack has in common."""
+    """Each line has exactly the bytes that it keeps, even if native stacks are alike."""
     program = start(t, SCRIPT, *way.split("-"))
     check_lines(run(program, trace(t, program)))
 
@@ -175,7 +175,7 @@ def test_newest_lines(t, allocator):
 
 
 def test_order(t):
-    """Calls of the script are where the evaluation loop is that ran them."""
+    """In a stack, calls of the script come right before the evaluation loop that ran them."""
     program = start(t, SCRIPT)
     report = run(program, trace(t, program))
     line = lines_of(SCRIPT)["callback"]
@@ -343,7 +343,7 @@ def test_containers(t, way):
         found = [(one["named_by"], one["name"], one["class"], one["items"])
                  for one in python["containers"]]
         more = {one["name"]: one["more"] for one in python["classes"]}
-        # The latest count may be from before the program waited: then it sees a temporary list.
+        # The latest count may be from before the program waited, when there was a temporary list.
         if (found == [(*right, rounds * ADDED)]
                 and ADDED <= more.get("Entry", 0) <= rounds * ADDED):
             break

@@ -317,7 +317,7 @@ def test_stats_not_recorded(t):
 
 
 def test_pipe(t):
-    """A recording in a pipe cannot be read twice: memleak says so, not that it is no recording."""
+    """A recording in a pipe cannot be read twice: memleak says so, and does not call it invalid."""
     path, _ = record(t, "recording", 1)
     t.refused(path, code=1, says="/dev/stdin: must be a file, not a pipe",
               wrapper=("sh", "-c", 'cat "$1" | "$0" report /dev/stdin'))

@@ -108,7 +108,7 @@ def test_settings(t, what):
       ("top", "that the program has freed, which is not a leak; malloc_trim"),
       ("full", None))
 def test_words(t, what):
-    """A sentence says that the allocator keeps the memory, and only then."""
+    """A sentence says that the allocator keeps memory, but only if it does."""
     scene, sentence = what
     program = t.program("resident", scene)
     text = run(t, "-p", str(program.pid))
@@ -119,7 +119,7 @@ def test_words(t, what):
 
 
 def test_said_once(t):
-    """Reports of a program with an allocator of its own do not repeat what is not known."""
+    """If a program has its own allocator, only one report says that no heap of glibc was found."""
     program = t.program("own_malloc")
     memleak = t.memleak("-s", "2", "-p", str(program.pid), "0.1").ready()
     program.go()
@@ -130,7 +130,7 @@ def test_said_once(t):
 
 @each("jemalloc", "tcmalloc", "mimalloc")
 def test_other_allocators(t, name):
-    """What another allocator keeps is at most its memory less the traced blocks."""
+    """Another allocator keeps at most the mapped memory less the traced blocks."""
     program = t.program("keeps", "spike", preload=library(name))
     memleak = t.attach(program, "-o", "0", interval="0.2")
     program.send()
@@ -192,7 +192,7 @@ def test_leak_and_fragments(t):
     wanted("leaked", report["outstanding"]["bytes"], int(facts["leaked"][0]))
     if not is_near(report["memory"]["kept"], int(facts["kept"][0])):
         raise Failure(f"{facts}: {report['memory']}")
-    # Another block, of another class, is from the start of the C library.
+    # The start of the C library adds one more block, of another size class.
     older = {row["upto_bytes"]: row for row in report["memory"]["older"]["classes"]}[512]
     wanted("older", [older["count"], older["bytes"]], [int(word) for word in facts["older"]])
     if not re.search(r"^(?:at most )?12\.\d MiB in 2500\d blocks are older than this trace, -\S+ MiB "

@@ -76,7 +76,8 @@ def test_million_blocks_combined(t):
 
 def test_second_table(t):
     """
-    Blocks are found, freed and dropped in both tables; together they hold more than the first.
+    Blocks are found, freed and dropped in both tables. Together, the tables hold more blocks than
+    the first table has room for.
     """
     if not grows():
         raise Skip("this kernel allocates all entries of a table at once")

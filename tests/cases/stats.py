@@ -79,7 +79,7 @@ def test_stats_functions(t):
 
 
 def test_stats_failed(t):
-    """A realloc that returns NULL has failed, but not a realloc to 0 bytes."""
+    """A realloc that returns NULL counts as failed, unless it is to 0 bytes."""
     seen = []
     for how in ("realloc_fails", "realloc_to_zero"):
         program = t.program("edges", how)

@@ -217,7 +217,7 @@ def test_proposed_json(t):
 def test_proved(t, value):
     """
     A suppressed definite block is not a loss, and blocks reachable from it are left out with it, as
-    in LeakSanitizer. If only such a block is suppressed, the block that leads to it is still lost.
+    in LeakSanitizer. If only the reachable block is suppressed, the definite block is still lost.
     """
     patterns = {"nothing": (), "the_head": ("^cut_node$",), "what_hangs": ("^cut_leaf$",)}[value]
     memleak = t.command(t.file_of("prove_shapes"), "tree_that_was_cut",

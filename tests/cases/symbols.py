@@ -78,7 +78,7 @@ def test_call_at_the_end_of_a_function(t):
 
 @each("link", "file", "copy")
 def test_started_by_link(t, what):
-    """People read the name by which a program was started, if that is one of its file."""
+    """Text shows the name by which a program was started, if this name still leads to its file."""
     path = pathlib.Path(leak_copy(t))
     tool("strip", "--strip-debug", path)
     link = path.with_name("other")
@@ -390,7 +390,7 @@ def test_progress(t):
 
 @each("stripped", "named", "link")
 def test_missing_names(t, kind):
-    """If functions have no symbols, a line says once how to get them. It names the file as ps."""
+    """If symbols are missing, a line says once how to get them, and names the file as ps does."""
     path = shutil.copy(t.file_of("leak"), t.tmp / "bare")
     if kind != "named":
         tool("strip", path)

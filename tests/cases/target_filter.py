@@ -518,7 +518,7 @@ def test_cgroup_elsewhere(t, version):
 
 @each("libpod", "crio")
 def test_cgroup_container(t, runtime):
-    """A container's id is part of two cgroup names, one of which is of its monitor process."""
+    """A container's id is part of two cgroup names; one of them belongs to its monitor process."""
     number = f"{os.getpid():064x}"[::-1]
     with hierarchy(t, "v2") as root, Cgroup(root) as cgroup, \
             cgroup.more(f"{runtime}-{number}.scope", f"{runtime}-conmon-{number}.scope") as paths:

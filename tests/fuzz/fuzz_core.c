@@ -84,8 +84,8 @@ static void check_notes(const struct core_notes *notes)
 }
 
 /*
- * Leaves out the memory that memleak does not need, and does so again. Checks that the content
- * bytes are the sum over the segments, and that the second call does not increase the absent bytes.
+ * Leaves out the memory that memleak does not need, twice. Checks that the content bytes are the
+ * sum over the segments, and that the second call does not increase the absent bytes.
  */
 static void check_account(struct core_file *core)
 {

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * Head of a request with a foreign Host. Another line must follow Host: libmicrohttpd drops a
- * header line that an input continues on the next line, and would then accept a second Host from
- * the input. Browsers send no second Host.
+ * Head of a request with a foreign Host. Another header must follow Host. Otherwise an input could
+ * begin with a continuation of the line with Host: libmicrohttpd would drop that line, and accept a
+ * second Host from the input. Browsers send no second Host.
  */
 #define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
 /*
@@ -32,7 +32,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* An abstract socket address, unreachable for other machines. */
+/* An abstract socket address, which other machines cannot reach. */
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static socklen_t address_len;
 

@@ -2,7 +2,7 @@
 /*
  * Fuzzes suppression files and matching of their patterns; "make fuzz" builds and runs it. The
  * first byte selects what the rest of an input is: a file; a pattern, a zero byte and a text; or a
- * function's name to make a suppression of.
+ * function's name, for which a suppression is made.
  */
 #include "options/suppressions.h"
 

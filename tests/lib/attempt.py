@@ -56,7 +56,7 @@ def evidence(context):
 
 
 def crashes(context):
-    """Returns why the way a memleak ended is a fault, regardless of the case; None if none is."""
+    """Returns a fault in the way a memleak ended that no case can excuse; None if there is none."""
     for process in context.started:
         if not isinstance(process, Memleak):
             continue

@@ -45,8 +45,8 @@ def alone(function):
 
 def once(function):
     """
-    Marks a case about the kernel whose code in memleak other cases cover: it is not run again with
-    a sanitized memleak.
+    Marks a case about the kernel. Other cases cover memleak's code for it, so the case is not run
+    again with a sanitized memleak.
     """
     function.once = True
     return function

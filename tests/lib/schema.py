@@ -168,7 +168,8 @@ def check_losses(losses, report):
 
 def check_proof(report):
     """
-    Checks that a report with a proof applies it to everything, and that one without says nothing.
+    Checks that a report with a proof applies it to everything, and that a report without a proof
+    has no results of one.
     """
     proof = report.get("proof")
     losses = report.get("losses", [])

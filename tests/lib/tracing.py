@@ -37,8 +37,8 @@ TYPES = ("/sys/kernel/btf/vmlinux", "/boot/vmlinux-%s", "/lib/modules/%s/vmlinux
 
 # An eBPF program is a list of (code, registers, offset, constant).
 RETURN_0 = [(0xb7, 0, 0, 0), (0x95, 0, 0, 0)]
-READ_KERNEL = [(0xbf, 0xa1, 0, 0), (0x07, 1, 0, -8),  # r1 = r10 - 8: where to
-               (0xb7, 2, 0, 8), (0xbf, 0xa3, 0, 0),   # r2 = 8, r3 = r10: from where
+READ_KERNEL = [(0xbf, 0xa1, 0, 0), (0x07, 1, 0, -8),  # r1 = r10 - 8: destination
+               (0xb7, 2, 0, 8), (0xbf, 0xa3, 0, 0),   # r2 = 8, r3 = r10: source
                (0x85, 0, 0, 113), *RETURN_0]          # bpf_probe_read_kernel()
 
 SUDO = "run it as root (sudo)"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An allocator that does not use the one of libc: it hands out pieces of one array and never reuses
+ * An allocator that is independent of libc's: it hands out pieces of one array and never reuses
  * them. It is built in three ways: into a program, as a library, and with PREFIX before the names
  * of its functions.
  */

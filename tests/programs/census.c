@@ -7,8 +7,8 @@
  *	upto_LIMIT KNOWN BYTES OLDER BYTES FREE BYTES
  *
  * LIMIT is the largest size in the class. KNOWN is the number of blocks allocated after memleak was
- * attached, OLDER that of blocks allocated before, FREE that of free blocks. After each number are
- * the usable bytes of its blocks.
+ * attached, OLDER the number of older blocks, FREE the number of free blocks. Each number is
+ * followed by the usable bytes of these blocks.
  *
  * Also prints glibc's own figures for the heap, the number of freed blocks that glibc counts as
  * used because they are in the thread's cache, and the number of touched pages of blocks with

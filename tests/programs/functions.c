@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * functions NAME...: calls these allocator functions, with all kinds of arguments; "all" calls
+ * functions NAME...: calls the named allocator functions, with all kinds of arguments; "all" calls
  * every function that the program knows. In the first phase blocks of known size are allocated, in
  * the next phase they are freed.
  */

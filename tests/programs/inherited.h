@@ -155,7 +155,7 @@ static void done(void)
 	__atomic_add_fetch(turn, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Waits until the parent ends. */
+/* Waits until the write end of a pipe is closed, then ends this process. */
 static void wait_end(int fd)
 {
 	char byte;
@@ -175,8 +175,8 @@ static void execute(void)
 }
 
 /*
- * Waits until a child runs the other program, which writes a byte once it runs. A descriptor with
- * O_CLOEXEC would not do: it is closed some time before the kernel reports the exec.
+ * Waits until a child runs the other program, which closes the pipe `executed` at its start.
+ * O_CLOEXEC would not do: the kernel would close the pipe some time before it reports the exec.
  */
 static void wait_executed(void)
 {
@@ -186,7 +186,7 @@ static void wait_executed(void)
 	must(read(executed[0], &byte, 1) == 0, "exec");
 }
 
-/* Last step of a child: prints its blocks and waits for its end. */
+/* Last step of a child: prints the child's blocks, and waits until the pipe `hold` is closed. */
 static void stay(void)
 {
 	tell("holds");

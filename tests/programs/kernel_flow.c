@@ -9,8 +9,8 @@
  *	timerfds    creates and closes timerfds, which are freed in bulk, without an event
  *	options     sets IP options again and again; the old ones are freed in bulk
  *	fragments   sends datagrams of many fragments over lo; their buffers are freed in bulk
- *	children    makes connections, which the kernel allocates in interrupts and nobody accepts;
- *	            those of the first phase are held until the second phase
+ *	children    makes connections that nobody accepts; the kernel allocates their sockets in
+ *	            interrupts; connections of the first phase are held until the second phase
  *	packets     sends datagrams both ways through a veth pair between two network namespaces
  *	child       a child of the process makes messages; the process itself makes none
  *	exec        makes messages, then executes another program, which holds them

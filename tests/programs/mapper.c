@@ -2,7 +2,7 @@
 /*
  * mapper FILE COUNT [COPIES]: maps a page of a file COUNT times, every second time as code. The
  * kernel cannot merge these mappings. Then leaks, and maps and unmaps code until it reads a byte.
- * Then sleeps, as do COPIES forked children.
+ * Then forks COPIES children, which sleep, and waits for another byte.
  */
 #include <fcntl.h>
 #include <poll.h>

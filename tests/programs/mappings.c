@@ -208,7 +208,7 @@ static void munmap_fails(void)
 
 OWN_FRAME static void free_block(void *p)
 {
-	char room[64]; /* makes stale data of free() lie where map_in_hole has its array hole */
+	char room[64]; /* makes stale data of free() lie where the array `hole` will be */
 
 	keep(room);
 	free(p);
@@ -425,7 +425,7 @@ OWN_FRAME static void huge_and_small(void)
 		maps("huge_and_small", count[1], total[1] * PAGE, "reserve");
 }
 
-/* None of these mappings is private and anonymous. */
+/* Only the mapping of new_map() is private and anonymous, so only this one is reported. */
 static void files(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Has functions with the names mi_strdup and mi_realpath that return pointers to invalid strings.
- * "odd_strings" calls mi_strdup, "odd_strings paths" calls the functions for paths.
+ * Defines mi_strdup(), mi_realpath() and mi_heap_realpath(), which return their argument or a buffer
+ * instead of a copy. "odd_strings" passes mostly invalid strings to mi_strdup(); "odd_strings paths"
+ * calls the two functions for paths.
  */
 #include <sys/mman.h>
 

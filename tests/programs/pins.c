@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fills pages with four small blocks and a large one each, then frees all large blocks, so that the
+ * Fills each page with four small blocks and a large one. Then frees all large blocks, so that the
  * small blocks pin nearly all of the free memory. A fifth of the pages is filled before the start
- * signal, with blocks of older_pins(). Each of the others has three blocks of pin_most() and one of
- * pin_some(). Prints `pinned BYTES`: the free memory in its heap.
+ * signal, with small blocks of older_pins(). Each other page has three small blocks of pin_most()
+ * and one of pin_some(). Prints `pinned BYTES`: the free memory in its heap.
  */
 #include <malloc.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #define PAGES 8000
 #define PAGE 4096
 #define SMALL 64
-#define LARGE 3768 /* with all headers, the blocks take a page */
+#define LARGE 3768 /* with their headers, five blocks fill a page */
 
 static void *large[PAGES];
 
@@ -41,7 +41,7 @@ OWN_FRAME static void older_pins(void)
 	keep(malloc(SMALL));
 }
 
-/* Lets the next block begin in the middle of a page, so that page boundaries are in large blocks. */
+/* Lets the next block begin in mid-page, so that page boundaries are in large blocks. */
 static void leave_boundary(void)
 {
 	uintptr_t at = (uintptr_t)keep(malloc(SMALL)) + SMALL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * prefork COUNT: a server whose workers run before memleak is attached. The server has COUNT
- * children, and each child has one child. When the runner lets the server go on, each of these
- * workers leaks, and forks another process that also leaks. They all print the blocks that they
- * hold: `child PID COUNT BYTES`.
+ * prefork COUNT: a server with COUNT workers, each of which has forked one more worker before
+ * memleak is attached. When the runner lets the server go on, the server leaks. Each worker leaks
+ * and forks another process, which also leaks. Each process prints the blocks that it holds:
+ * `child PID COUNT BYTES`.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -42,7 +42,10 @@ static pid_t fork_process(void)
 	return pid;
 }
 
-/* Leaks once the server goes on, and forks a child that inherits the blocks and also leaks. */
+/*
+ * Waits until the server goes on. Then leaks, and forks a child that inherits the leaked blocks and
+ * leaks one more.
+ */
 static void run_worker(size_t cnt)
 {
 	char byte;

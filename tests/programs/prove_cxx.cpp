@@ -166,8 +166,7 @@ SCENE(base_classes)
 }
 
 /*
- * Returns a string of the C++ library's old ABI: length, capacity and reference count precede its
- * characters.
+ * String of the C++ library's old ABI. Length, capacity and reference count precede the characters.
  */
 struct OldString {
 	size_t length;

@@ -513,7 +513,8 @@ SCENE(coroutines)
 }
 
 /*
- * Another name of sigaction() in the C library, which a preloaded LeakSanitizer does not intercept.
+ * A second name of sigaction() in the C library. A preloaded LeakSanitizer does not intercept calls
+ * by this name.
  */
 int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
 

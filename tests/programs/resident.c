@@ -152,7 +152,7 @@ static size_t anonymous_bytes(void)
 	return kib << 10;
 }
 
-/* Forks a child, which has the same heap and may change its copy. */
+/* Returns the bytes that malloc_trim() frees in a forked child, which has a copy of the heap. */
 static size_t trimmed_bytes(void)
 {
 	int ends[2];

@@ -25,8 +25,8 @@
 #define FAR_TOO_MUCH ((size_t)PTRDIFF_MAX - PAGE)
 
 /*
- * Groups of operations. The arguments select groups: leaving out one after another shows which
- * group causes a difference.
+ * Groups of operations. The arguments select groups. To find the group that causes a difference,
+ * leave them out one by one.
  */
 enum group { PLAIN, ALIGNED, RESIZED, TEXTS, OPERATORS, ODD, MAPPED, CUT, MOVED, BRIEF, FORKED, SIGNALS,
 	     STARVED, TRIMMED, DEEP, BURSTS, ENDED, EXECUTED, GROUPS };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sites BLOCKS STACKS [DEPTH]: allocates blocks from many different call stacks, as chains of two
- * functions chosen by the bits of the stack's number.
+ * sites BLOCKS STACKS [DEPTH]: allocates blocks from many different call stacks. The stacks consist
+ * of calls of two functions. The bits of a stack's number select the function at each depth.
  *
  * sites rounds ROUNDS STACKS: in each round, allocates from STACKS new stacks and frees all blocks
- * but the first. Finally allocates one more block from the second stack of each round.
+ * of the round but the first. Finally allocates one more block from the second stack of each round.
  */
 #include "truth.h"
 

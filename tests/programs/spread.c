@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * spread: until a byte is read from stdin, audit() leaks strings of eleven sizes, and lend()
- * allocates as much but frees it a second later. Both are called from 4096 stacks in turn.
+ * spread: until a byte is read from stdin, audit() leaks blocks of eleven sizes, and lend()
+ * allocates equal blocks but frees them a second later. Both are called from 4096 stacks in turn.
  */
 #include <poll.h>
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Copies strings of many lengths. "strings mimalloc" uses mimalloc's functions; "strings strdup"
- * and "strings libc" use the functions of the C library or of a preloaded allocator. strings many N
- * SIZE: N copies of SIZE bytes.
+ * strings WAY: copies strings of many lengths.
+ *
+ *  mimalloc     by mimalloc's functions
+ *  long         by mi_strdup: two strings that are longer than memleak reads
+ *  pool         by a function that memleak does not know
+ *  strdup       by strdup and __strdup of the C library, a sanitizer or a preloaded allocator
+ *  libc         like strdup; also copies parts of strings, by strndup
+ *  many N SIZE  by mi_strdup: N copies of SIZE bytes each
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -177,8 +182,8 @@ static void many(size_t cnt, size_t size)
 }
 
 /*
- * Copies strings by a function unknown to memleak. The function returns no new block: it copies to
- * a block that is allocated before.
+ * Copies a string into existing memory. memleak does not know this function unless an option names
+ * it.
  */
 OWN_FRAME static char *pool_copy(void *pool, const char *string)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * untraced PART: grows by memory that memleak does not trace or not show, until stdin ends. Prints
- * `grows PER_SECOND`, then ready. PART: shared (each step maps a memfd), files (each step maps this
- * program's file), descriptors, sockets, threads (which sleep), children (which sleep), zombies
- * (children that have ended), anonymous (touches memory that is mapped at the start), used (touches
- * shared memory that is mapped at the start, which does not count as growth), unmapped (writes to a
- * memfd), copied (replaces a heap block by a larger copy), nothing.
+ * untraced PART: grows in a way that memleak does not trace or does not show, until stdin ends.
+ * Prints `grows PER_SECOND`, the maximum rate, then ready. PART: shared (each step maps a memfd),
+ * files (each step maps this program's file), descriptors, sockets, threads (which sleep), children
+ * (which sleep), zombies (children that have ended), anonymous (touches memory that is mapped at
+ * the start), used (touches shared memory that is mapped at the start, which does not count as
+ * growth), unmapped (writes to a memfd), copied (replaces a heap block by a larger copy), nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -97,7 +97,10 @@ static void start_thread(void)
 	must(pthread_create(&thread, &attributes, wait_forever, NULL) == 0, "pthread_create");
 }
 
-/* Makes a child in every fourth step. The child ends with this process, if not at once. */
+/*
+ * Makes a child in every fourth step. The child sleeps until this process ends, or ends at once and
+ * stays a zombie.
+ */
 static void make_child(bool sleeps)
 {
 	static unsigned int step;
@@ -157,7 +160,7 @@ static void do_nothing(void)
 static const struct kind {
 	const char *name;
 	void (*grow)(void);
-	long each; /* growth per step: bytes, or number of things */
+	long each; /* maximum growth per step: bytes, or number of things */
 } kinds[] = {
 	{"shared", share, PIECE},
 	{"files", map_file, FILE_PIECE},

@@ -144,7 +144,7 @@ OWN_FRAME static void other_stack(void)
 	say("chain leak_here inner handler raised other_stack main\n");
 }
 
-/* A function that is interrupted at its first byte. The byte before belongs to another function. */
+/* A function that is interrupted at its first byte. The preceding byte is of another function. */
 #if defined(__x86_64__)
 #define FRAME_OF_TWO                                                                               \
 	"	push %rbx\n"                                                                       \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Allocates in C++ code without frame pointers: in containers, during exception handling, and in
- * std::thread. A line "chain FUNCTION..." lists the program's functions in order; the stack may
- * have template code of the compiler in between.
+ * std::thread. A line "chain FUNCTION..." lists the program's functions in order. In the stack,
+ * there may be template code of the C++ library between them.
  */
 #include "truth.h"
 

@@ -216,7 +216,8 @@ static const struct {
 };
 
 /*
- * unwind_exotic WAY [pieces N | file PATH]: maps code before memleak is attached.
+ * unwind_exotic WAY [pieces N | file PATH]: calls the function that WAY names. "pieces" and "file"
+ * map code before memleak is attached.
  */
 int main(int argc, char **argv)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares stack walks that stop at frames known from the previous stack with complete walks.
- * Functions call each other at random; some stacks are deep enough to be truncated.
+ * Tests stack walks that stop at frames known from the previous stack: each walk is compared with a
+ * complete walk. Functions call each other at random; some stacks are deep enough to be truncated.
  */
 #include <setjmp.h>
 #include <stdarg.h>

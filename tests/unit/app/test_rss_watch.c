@@ -91,7 +91,7 @@ static void late_result(void **state)
 	assert_int_equal(reader.begun, 2);
 }
 
-/* Python's objects are shown until the next result, unless another program runs. */
+/* Python's objects are shown until the next result, unless the process runs another program. */
 static void python_objects(void **state)
 {
 	static const struct process other = {.pid = 7, .image = 2};

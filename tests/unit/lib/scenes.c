@@ -878,8 +878,8 @@ static const struct ended_processes compilers = {
 };
 
 /*
- * The cost of tracing over two seconds in which the program used one second of CPU time: cost_ns of
- * that second was spent on tracing.
+ * The cost of tracing in an interval of two seconds. The program used one second of CPU time, and
+ * cost_ns of this time were spent on tracing.
  */
 #define COST(cost_ns, ...)                                                                         \
 	{                                                                                          \

@@ -28,8 +28,7 @@ struct child {
 	struct live_memory live;
 	size_t page;
 	char *sparse;  /* mapping whose pages 3, 4 and 9 are written to */
-	char *closed;  /* fully written mapping; then page 0 becomes unreadable, page 2 is unmapped
-			*/
+	char *closed;  /* fully written mapping; later page 0 is unreadable, page 2 is unmapped */
 	char *shared;  /* mapping whose page 2 is written to by another process */
 	char *huge;    /* mapping whose first and last page are written to */
 	char *of_file; /* mapping of a file; page 1 is written to */

@@ -33,8 +33,7 @@ static char name[16];
 
 static struct picture_taker *taker;
 
-/* True on an emulated machine, where a kill takes seconds, and so does a picture of many threads.
- */
+/* True on an emulated machine, where a kill or a picture of many threads takes seconds. */
 static bool is_slow(void)
 {
 	const char *slowness = getenv("MEMLEAK_TEST_SLOWNESS");
@@ -343,7 +342,7 @@ static void memleak_is_killed_at_any_moment(void **state)
 
 /*
  * If the BPF program that finds sleeping threads is missing, pictures are taken with all threads
- * stopped. There are no pictures if their system calls could not be repeated.
+ * stopped. If the system calls of the threads could not be repeated, there are no pictures.
  */
 static void without_a_program_all_threads_are_stopped(void **state)
 {

@@ -23,7 +23,7 @@
 #define POOL_CNT 8
 #define END (POOLS + POOL_CNT * PYTHON_POOL_BYTES)
 
-/* Distance of types, in bytes; the second half has the name. */
+/* Distance between two types, in bytes; the second half of this space has the type's name. */
 #define TYPE_BYTES 512
 enum { TYPE_LIST, TYPE_ENTRY, TYPE_CNT };
 
@@ -165,7 +165,7 @@ static void containers_grow(void **state)
 	assert_int_equal(python->growth.containers[0].for_ns, 4 * SECOND_NS);
 	assert_string_equal(python->growth.containers[0].class, "list");
 	assert_string_equal(python->growth.containers[0].name, "");
-	/* A container that has stopped growing is not mentioned for long. */
+	/* A container that has stopped growing is no longer mentioned after a few readings. */
 	for (int i = 0; i < 3; i++)
 		read_heap(python);
 	assert_int_equal(python->growth.container_cnt, 0);
@@ -216,8 +216,8 @@ static void damaged_headers(void **state)
 
 	make_pool(python, 0, 64, 10, 0);
 	is_no_pool(python, 0, 0);                           /* no used block */
-	is_no_pool(python, 0, 11);                          /* more than were handed out */
-	is_no_pool(python, 4, 32ULL << 32);                 /* no such size */
+	is_no_pool(python, 0, 11);                          /* more blocks than were handed out */
+	is_no_pool(python, 4, 32ULL << 32);                 /* no such block size */
 	is_no_pool(python, 5, (48 + 650) | 16320ULL << 32); /* between two blocks */
 	is_no_pool(python, 5, (48 + 640) | 16336ULL << 32); /* last block of another size */
 	is_no_pool(python, 5, 16400 | 16320ULL << 32);      /* beyond the end */

@@ -277,11 +277,11 @@ static int read_classes(size_t cnt)
 	size_t len;
 	int read_cnt;
 
-	bytes_put(&data, "\0\0\0\0\0\0\0\0\0\0\0\0\0", 13); /* the sections before, all empty */
+	bytes_put(&data, "\0\0\0\0\0\0\0\0\0\0\0\0\0", 13); /* preceding sections, all empty */
 	bytes_put_number(&data, cnt);
 	for (size_t i = 0; i < cnt; i++) {
 		bytes_put_number(&data, PYTHON_NAME_CNT);
-		bytes_put(&data, "\0\1\1\1\1", 5); /* no name, and the numbers */
+		bytes_put(&data, "\0\1\1\1\1", 5); /* no name, then four numbers */
 	}
 	assert_int_equal(recording_pack(&data, &chunk, &len), 0);
 	free(data.bytes);

@@ -215,7 +215,7 @@ static const struct stack stacks[] = {
 	{.frames = {"app|xmalloc,xstrdup", "app|keep,load", "app|main"},
 	 .named = "keep",
 	 .frame = 1},
-	/* Callers of library functions that allocate for their callers are blamed. */
+	/* If a library function allocates for its caller, the caller is blamed. */
 	{.frames = {"/lib/libc.so.6|_IO_file_open", "/lib/libc.so.6|fopen", "app|open_log",
 		    "app|main"},
 	 .named = "open_log",
@@ -318,7 +318,7 @@ static const struct stack stacks[] = {
 	 .frame = 2,
 	 .through = "new",
 	 .program = "python3"},
-	/* The library of an interpreter that a program has embedded; and one that runs a script. */
+	/* An interpreter's library that is embedded in a program, and one that runs a script. */
 	{.frames = {"/usr/lib/liblua5.4.so.0|luaH_resize", "/usr/lib/liblua5.4.so.0|lua_pcallk",
 		    "/srv/game|run_turn"},
 	 .named = "run_turn",
@@ -526,7 +526,7 @@ static void template_names(void **state)
 		{"std::vector<int> create<int>(int)", "create<...>"},
 		{"a::operator<< <x>(x)", "a::operator<< <...>"},
 		{"f<>::g<i>", "f<...>::g<...>"},
-		/* These are no instances. */
+		/* These names are not treated as instances of a template. */
 		{"put(std::vector<int>, int)", NULL},
 		{"std::vector<int> put(int)", NULL},
 		{"a::operator<", NULL},

@@ -47,8 +47,7 @@ static void only_start_up(void **state)
 	assert_int_equal(conclusion_of(&report), CONCLUSION_ENDED);
 }
 
-/* Untraced memory that may go on growing, or blocks too young for the report, prevent an all-clear.
- */
+/* Pending growth of untraced memory, or blocks too young for the report, prevent an all-clear. */
 static void pending_growth(void **state)
 {
 	static const struct process process = {.pid = 7};

@@ -21,19 +21,19 @@ struct story {
 	uint64_t traced_each;
 	uint64_t kept_each;   /* growth of free memory that glibc can return */
 	uint64_t pinned_each; /* growth of free memory that is pinned */
-	uint32_t rss_image; /* image whose resident memory is known; 7, that of the process, if 0 */
+	uint32_t rss_image;   /* image whose resident memory is known; 0: the process's image */
 	enum block_kind kind;
 	uint64_t from, until;
-	uint64_t period;  /* after each period, everything is as at the start; 0 if never */
+	uint64_t period;  /* time after which everything is as at the start; 0 if never */
 	uint64_t appears; /* the process is found in this second */
 	uint64_t dips;    /* in this second, everything is as two seconds before */
-	uint64_t seconds; /* of tracing; REPORTS if 0 */
-	uint64_t jumps;   /* if not 0: bits of the only seconds with growth */
+	uint64_t seconds; /* duration of tracing; REPORTS if 0 */
+	uint64_t jumps;   /* if not 0: bit mask of the seconds with growth */
 	bool alternates;  /* every other report, the traced blocks are too young */
 	struct run_facts run;
 };
 
-/* Returns for how many seconds there has been growth. */
+/* Returns the number of seconds with growth so far. */
 static uint64_t seconds_of_growth(const struct story *story, uint64_t second)
 {
 	if (story->jumps)
@@ -48,8 +48,8 @@ static uint64_t seconds_of_growth(const struct story *story, uint64_t second)
 }
 
 /*
- * Takes a snapshot each second, and a report of every second snapshot. Returns
- * the growth at the last snapshot.
+ * Takes a snapshot each second, and makes a report of every other snapshot. Returns the growth at
+ * the last snapshot.
  */
 static struct untraced_growths after(const struct story *story)
 {
@@ -149,7 +149,10 @@ static void explained(void **state)
 	assert_non_null(growths.explained.process);
 	assert_true(growths.explained.per_s == MIB);
 	untraced_growths_deinit(&growths);
-	/* Memory that glibc can return is no growth; together with traced blocks, it may be. */
+	/*
+	 * Growth of glibc's free memory alone is not remembered. If traced blocks grow as well, the
+	 * growth is remembered.
+	 */
 	story.traced_each = MIB / 4;
 	story.kept_each = MIB / 4;
 	growths = after(&story);
@@ -323,7 +326,10 @@ static void parts_of_rises(void **state)
 	untraced_growths_deinit(&growths);
 }
 
-/* Shared memory that is held, but not mapped, has grown; if it is mapped, another line says so. */
+/*
+ * Shared memory that is held but not mapped counts as growth. If mapped shared memory grows, too,
+ * only that growth is reported.
+ */
 static void unmapped_memory(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_UNMAPPED] = MIB};
@@ -349,7 +355,7 @@ static void trifles(void **state)
 	assert_nothing(&story);
 }
 
-/* In most seconds nothing grows, so the typical growth per second is 0, and is no growth. */
+/* Memory grows in a few seconds only: the typical growth per second is 0 and is not reported. */
 static void jumps(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = 2 * MIB,
@@ -374,7 +380,7 @@ static void too_young_block(void **state)
 	assert_int_equal(growths.too_young.part, FOOTPRINT_TOO_YOUNG);
 	assert_non_null(growths.explained.process);
 	untraced_growths_deinit(&growths);
-	/* It grows even if the allocator takes its memory from what it kept. */
+	/* The block's growth counts even if its memory comes from the allocator's free memory. */
 	story.each.parts[FOOTPRINT_ANONYMOUS] = 0;
 	growths = after(&story);
 	assert_non_null(growths.too_young.process);
@@ -383,8 +389,8 @@ static void too_young_block(void **state)
 }
 
 /*
- * Blocks of any age explain the growth of anonymous memory. Those that are too young count twice,
- * because both copies may be resident.
+ * Blocks of any age explain the growth of anonymous memory. Blocks that are too young count twice,
+ * because a block and its larger copy may both be resident.
  */
 static void explained_at_any_age(void **state)
 {
@@ -449,7 +455,7 @@ static struct rss_past past_of(const uint64_t *kept, size_t cnt)
 	return past;
 }
 
-/* Between two points, the larger is assumed. Points that are too old say nothing. */
+/* Between two points, the larger value is assumed. Points that are too old are not used. */
 static void kept_since(void **state)
 {
 	static const uint64_t rises[] = {100, 500, 600}, falls[] = {500, 100, 600, 550};

@@ -42,7 +42,10 @@ static void suspects(void **state)
 	assert_list(&report, expected, 2);
 }
 
-/* A suspect whose memory is a runtime's objects, but no sum, is listed even if it is small. */
+/*
+ * A suspect that consists of a runtime's objects and has a stack of its own is listed, even if its
+ * site is too small for the report.
+ */
 static void objects_with_a_stack(void **state)
 {
 	static const struct runtime_objects objects;

@@ -177,8 +177,8 @@ static void unclear(void **state)
 }
 
 /*
- * If a process frees no blocks from before tracing, or began just before, growth for a short time
- * is normal.
+ * Growth for a short time is normal in a process that began just before tracing, or that frees no
+ * blocks from before tracing.
  */
 static void settling(void **state)
 {

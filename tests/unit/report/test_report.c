@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests reports: totals, order, cut to the top sites, names and blocks. */
+/* Tests reports: totals, order, the limit on the number of sites, names and blocks. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -28,8 +28,8 @@ static const struct stack stacks[] = {
 	{{{"_IO_file_doallocate", LIBC}, {"puts", LIBC}, {"main", PROGRAM}}, 1, true},
 	{{{"malloc", LIBC}, {"_IO_file_doallocate", LIBC}, {"main", PROGRAM}}, 3, true},
 	/*
-	 * Buffers of more streams than stdin, stdout and stderr belong to streams that the program
-	 * opened and did not close.
+	 * At most three stream buffers belong to stdin, stdout and stderr. If there are more, the
+	 * program has opened streams and not closed them.
 	 */
 	{{{"_IO_file_doallocate", LIBC}, {"fgets", LIBC}, {"main", PROGRAM}}, 4, false},
 	{{{"_nl_load_locale", LIBC}, {"setlocale", LIBC}, {"main", PROGRAM}}, 24, true},

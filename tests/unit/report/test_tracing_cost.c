@@ -25,8 +25,8 @@ static void shares_are_of_cpu_time(void **state)
 }
 
 /*
- * With sampling, only the cost of traps would remain: 250 ms of the program's own work and 250 ms
- * of traps.
+ * At best, sampling leaves only the cost of traps: then 250 ms of traps are added to 250 ms of the
+ * program's own work.
  */
 static void sampling_leaves_traps(void **state)
 {

@@ -363,7 +363,10 @@ static void watch_widening(void *arg, double at_s, const struct site *sites,
 	ret->cleared += trend->tendency != TENDENCY_UNKNOWN && !trend_is_suspect(trend);
 }
 
-/* Each chunk is larger than the previous one by a factor, and lasts longer by the same factor. */
+/*
+ * Each step is larger than the previous one by a factor. The interval before it is longer by the
+ * same factor.
+ */
 static void run_widening(struct made_program *program, uint64_t seed)
 {
 	double factor = made_between(program, 1.3, 2), gap_s = made_between(program, 0.5, 1);

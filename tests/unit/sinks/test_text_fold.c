@@ -108,7 +108,7 @@ static const struct stack stacks[] = {
 		     "    handle app/web.js:12\n"
 		     "    e [python3.11]\n"
 		     "    stub [jit]\n"},
-	/* The callers of a script's function in the standard library are folded, packages not. */
+	/* A script's callers in the standard library are folded; callers in packages are not. */
 	{.locations = {OF(PYTHON, "a"), SCRIPT("encode", STANDARD "json/encoder.py"),
 		       SCRIPT("dumps", STANDARD "json/__init__.py"),
 		       SCRIPT("remember", "/srv/app/leaky.py"), SCRIPT("run", STANDARD "queue.py"),

@@ -256,8 +256,8 @@ static void explained(void **state)
 }
 
 /*
- * No all-clear is given while a block grows that is too young for the report. There is a line about
- * it beside other growth, too.
+ * No all-clear is given while a block that is too young for the report grows. The block has its own
+ * line even if there is other growth.
  */
 static void block_too_young(void **state)
 {
@@ -596,8 +596,8 @@ static void settling(void **state)
 }
 
 /*
- * If part of a pool is settling, the pool's line is written; if the pool itself is settling, only
- * that line is.
+ * If only a part of a pool is settling, the line is about the steps of the pool. If the pool itself
+ * is settling, the line says for how long it has grown.
  */
 static void part_of_pool(void **state)
 {

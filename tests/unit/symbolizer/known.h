@@ -47,7 +47,7 @@ int remove_folder(void **state);
 const char *in_folder(const char *name);
 /* Runs a shell command in the folder with $CC and $SELF set. Returns false on failure. */
 bool run(const char *command);
-/* Skips a test and prints why, as cmocka's skip() does not. */
+/* Skips a test and prints the reason, which cmocka's skip() does not print. */
 #define SKIP(why)                                                                                  \
 	do {                                                                                       \
 		print_message("skipped: %s\n", why);                                               \

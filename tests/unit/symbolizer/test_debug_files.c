@@ -58,8 +58,8 @@ static void nothing_to_find(void **state)
 }
 
 /*
- * Tests each of the two folders in which the file of a debug link may be. For the second folder, a
- * wrong file of the same name is in the first one.
+ * Tests both folders in which the target of a debug link may be. While the second folder is tested,
+ * the first contains a wrong file of the same name.
  */
 static void by_debuglink(void **state)
 {

@@ -131,7 +131,7 @@ static void test_noise(void **state)
 
 		apply(&heritage, CHILD, &none, &event);
 	}
-	assert_int_equal(heritage.awaited_cnt, 4096); /* the oldest were dropped */
+	assert_int_equal(heritage.awaited_cnt, 4096); /* the oldest elements were dropped */
 	assert_int_equal(heritage_walk(&heritage, &inheritance, UINT64_MAX), 0);
 	assert_int_equal(heritage_walk_freed(&heritage, &inheritance), 0);
 	inheritance_deinit(&inheritance);

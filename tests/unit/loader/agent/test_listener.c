@@ -86,7 +86,7 @@ static void number_of_descriptors(void **state)
 	listener_deinit(&listener);
 }
 
-/* Connections that send nothing do not keep others out. */
+/* Connections that send nothing do not keep other connections out. */
 static void silent_guests(void **state)
 {
 	int socks[LISTENER_GUESTS_MAX + 1], fd;

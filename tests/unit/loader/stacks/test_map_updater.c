@@ -19,7 +19,7 @@
 #include "loader/stacks/map_updater.h"
 #include "tests/unit/lib/process.h"
 
-/* Number of keys, below the thread limit: so threads are started while keys are added */
+/* Number of keys; below the thread limit, so that threads are started while keys are added */
 #define KEYS 12
 #define UPDATERS 40
 #define UPDATES 200

@@ -19,8 +19,8 @@ static struct cost_meter meter_of(uint64_t trap_ns)
 }
 
 /*
- * The cost of a call is 400 ns in BPF programs plus 1.5 traps, as 1,000 calls had 500 return
- * probes.
+ * The cost of a call is 400 ns in BPF programs plus 1.5 traps: 500 of 1,000 calls also hit a return
+ * probe.
  */
 static void a_call_costs_traps_and_programs(void **state)
 {

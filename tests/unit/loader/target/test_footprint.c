@@ -42,7 +42,9 @@ static void end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Stops a process by ptrace. Returns its tracer, a child of this process; -1 if that is forbidden.
+/*
+ * Stops a process by ptrace. Returns its tracer, a child of this process; -1 if that is not
+ * permitted.
  */
 static pid_t trace(pid_t target)
 {
@@ -96,7 +98,7 @@ static void stopped_by_memleak(void **state)
 	end(target);
 }
 
-/* Files that are not mapped count, each once, and segments that no process has attached. */
+/* Counts files that are held but not mapped, and segments that no process has attached. */
 static void shared_memory_that_is_not_mapped(void **state)
 {
 	static char bytes[SHARED_BYTES] = {1};
@@ -135,7 +137,7 @@ static int write_to_tmpfs(void)
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("test", "/tmp", "tmpfs", 0, NULL))
 		return 77;
-	/* Descriptors from before may be on tmpfs, too, but on mounts of the other namespace. */
+	/* Not before unshare(): files opened earlier are on mounts of the parent's namespace. */
 	before = shared_files_bytes(getpid());
 	fd = open("/tmp/log", O_WRONLY | O_CREAT, 0600);
 	reader = open("/tmp/log", O_RDONLY);

@@ -50,7 +50,7 @@ static void assert_item(const struct ranges *ranges, size_t i, uint64_t page, ui
 	assert_int_equal(ranges->items[i].site, site);
 }
 
-/* Ranges are limited; a range that replaces another still fits. */
+/* The number of ranges is limited. A range that replaces another one still fits. */
 static void test_limit(void **state)
 {
 	struct range one_more = page_range(2, 1, 9);
@@ -222,7 +222,10 @@ static void test_odd_length(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* The kernel refuses these calls, so they take no page, and put none back over a newer mapping. */
+/*
+ * The kernel refuses these calls. They must not take pages out, and undoing them must not put pages
+ * back over a newer mapping.
+ */
 static void test_refused(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names for many processes while the helper hangs: all processes share one deadline. */
+/* Tests names for many processes while the helper hangs: all processes share one deadline. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -112,7 +112,7 @@ static void test_verdicts(void **state)
 	close(fd);
 }
 
-/* The file may have changed since its symbols were read. */
+/* Searches files that were truncated or damaged after their symbols were read. */
 static void test_hostile(void **state)
 {
 	int exe = open("/proc/self/exe", O_RDONLY), fd = memfd_create("hostile", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests how CPython is found in a file. This program has its symbols, and so stands for it. */
+/* Tests finding CPython in a file. This program defines CPython's symbols, to look like CPython. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@ struct {
 } _PyRuntime = {"xdebugpy", VERSION, 0};
 
 /*
- * An evaluation loop with a cold part whose symbol has another name. Between them stands a function
- * with a tail call in the loop, and with bytes that look like a jump to its middle.
+ * An evaluation loop, and its cold part under another symbol. Between them is the function `other`.
+ * The loop has a tail call to `other`, and bytes that look like a jump into the middle of `other`.
  */
 extern const char _PyEval_EvalFrameDefault[], loop_end[], cold_start[], cold_end[];
 asm(".pushsection .text.loop, \"ax\", @progbits\n"

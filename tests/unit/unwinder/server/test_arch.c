@@ -92,7 +92,7 @@ static void arm64_rules(void **state)
 		DW_CFA_offset + 29,
 		6,
 		DW_CFA_offset + 30,
-		5, /* saved as a pair */
+		5, /* x29 and x30 are saved as a pair */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_def_cfa_register,
 		29,
@@ -100,7 +100,7 @@ static void arm64_rules(void **state)
 		DW_CFA_restore + 29, /* only the return address is saved now */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_offset + 29,
-		1, /* not saved as a pair */
+		1, /* x29 and x30 are not saved as a pair */
 		DW_CFA_advance_loc + 4,
 		DW_CFA_undefined,
 		29,
