@@ -89,7 +89,8 @@ def is_named(site):
     True if the site has symbols; on a busy machine they may come later. A stripped library has
     none.
     """
-    return all(frame["symbol"] or "libstdc++" in (frame["module"] or "")
+    return all(frame["symbol"] or
+               any(library in (frame["module"] or "") for library in ("libstdc++", "ld-linux"))
                for frame in frames_of(site)[:1])
 
 
