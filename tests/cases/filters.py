@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Filters for blocks, filters and order of sites, and sampling."""
 
-from lib import Failure, each, expect, owner, pitfall
+from lib import Failure, each, expect, owner, pitfall, wanted
 from lib.program import Truth
 
 
@@ -37,6 +37,16 @@ def test_filtered_blocks_are_freed_right(t):
     program.go()
     truth = program.go()
     expect(memleak.stop(), truth)
+
+
+def test_frees_of_left_out_blocks(t):
+    """Each of these frees counts, though all free the same address for the same caller."""
+    program = t.program("after_free", "maps")
+    memleak = t.attach(program, "-z", "1000", "--stats")
+    truth = program.go()
+    report = memleak.stop()
+    expect(report, truth)
+    wanted("frees", report["stats"]["user"]["functions"]["free"], 10)
 
 
 @each(("-Z", "500"), ("-z", "1000000"))
