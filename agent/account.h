@@ -4,10 +4,11 @@
  * program, writes the account, and memleak reads it. The account is sparse, always consistent, and
  * valid after the program has ended. Reading the account does not stop any thread.
  *
- * Each block is stored in a *cell*, found by the block's address. A *line* of four cells covers 256
- * bytes of addresses, which is enough in most programs; a full line gets *spills* of eleven more
- * cells. Lines are in *chunks*, created when their addresses are first used. A cell is two words:
- * the first is 0 if the cell is empty, the second is 0 while the cell is being written.
+ * Each block is stored in a *cell*, found by the block's address. A *line* covers 256 bytes of
+ * addresses. It has four cells, which are enough in most programs; a full line gets *spills*, each
+ * with eleven more cells. Lines are in *chunks*, created when their addresses are first used. A
+ * cell is two words: the first is 0 if the cell is empty, the second is 0 while the cell is being
+ * written.
  *
  * Stacks are paths in one *call tree*, shared by all threads. A stack is identified by the number
  * of its innermost frame, whose parent is the frame of its caller. Frames never change, and common
@@ -30,8 +31,8 @@
 #define ACCOUNT_FILTER_BYTES (1U << 16)
 
 /*
- * Minimum descriptor number of an account that the agent could not send to memleak: the descriptor
- * stays open in the program.
+ * If the agent cannot send the descriptor of its account to memleak, the descriptor stays open in
+ * the program, with this number or a higher one.
  */
 #define ACCOUNT_FD 1000
 
@@ -46,7 +47,7 @@ enum account_region {
 	ACCOUNT_EPOCH_TIMES,
 	/* indexed by address / ACCOUNT_CHUNK_SPAN: chunk number + 1, 0 if there is no chunk */
 	ACCOUNT_DIRECTORY,
-	ACCOUNT_FILTER, /* for each hash of an address: number of kept blocks */
+	ACCOUNT_FILTER, /* number of kept blocks, indexed by a hash of the address */
 	ACCOUNT_EVENTS, /* ring buffer of struct account_event */
 	ACCOUNT_TRACE,  /* ring buffer of struct account_traced */
 	/* struct account_range: the mappings that exist after all events that memleak has read */
@@ -60,15 +61,14 @@ enum account_region {
 /* Indexes into account.lost, which counts data that could not be recorded. */
 enum account_lost {
 	ACCOUNT_LOST_CELLS, /* blocks dropped because no cell was free */
-	/* blocks recorded without a stack, as there was no room for frames */
+	/* blocks recorded without a stack, as there was no room for it */
 	ACCOUNT_LOST_STACKS,
-	ACCOUNT_LOST_UNWIND,   /* truncated stacks */
-	ACCOUNT_LOST_MAPPINGS, /* mapping events dropped because the ring was full */
-	ACCOUNT_LOST_THREADS,  /* threads beyond the maximum number */
+	ACCOUNT_LOST_UNWIND,   /* distinct stacks whose outer callers were not found */
+	ACCOUNT_LOST_MAPPINGS, /* mapping and fork events dropped because the ring was full */
+	ACCOUNT_LOST_THREADS,  /* calls of threads beyond the maximum number */
 	ACCOUNT_LOST_SIZE,     /* blocks larger than ACCOUNT_SIZE_MAX, recorded with that size */
 	ACCOUNT_LOST_TRACED,   /* traced calls dropped because the ring was full */
-	/* dropped events of these types: ACCOUNT_EVENT_FREED_SHARED, ACCOUNT_EVENT_FREED_INHERITED
-	 */
+	/* dropped events: ACCOUNT_EVENT_FREED_SHARED and ACCOUNT_EVENT_FREED_INHERITED */
 	ACCOUNT_LOST_INHERITED,
 	ACCOUNT_LOST_CNT,
 };
@@ -232,8 +232,9 @@ struct account_frame {
 	 */
 	__u32 parent;
 	/*
-	 * Frames with the same parent form a binary trie by hash: first is the root of the trie of
-	 * this frame's children; next has this frame's two branches in the trie of its siblings.
+	 * Frames with the same parent form a binary trie by hash. `first` is the root of the trie
+	 * of this frame's children; `next` has this frame's two branches in the trie of its
+	 * siblings.
 	 */
 	__u32 first;
 	__u32 next[2];
@@ -241,8 +242,8 @@ struct account_frame {
 
 #define ACCOUNT_STACK_BITS 24
 /*
- * Value of parent in an outermost frame; the argument end is an enum unwind_end: why the walk
- * ended.
+ * Value of `parent` in an outermost frame. The argument `end` (enum unwind_end) is the reason why
+ * the walk ended.
  */
 #define ACCOUNT_STACK_END(end) (1U + (end))
 #define ACCOUNT_STACK_ENDS ACCOUNT_STACK_END(UNWIND_END_CNT)
@@ -263,8 +264,8 @@ struct account_frame {
 
 /*
  * Second word of a cell, account_cell.life: time of the block's allocation (birth) in units of 2^22
- * ns, sample bit, epoch, and thread number. Births have the resolution of the kernel's tick. An
- * epoch begins at each fork and whenever memleak asks for one; epochs order births within one tick.
+ * ns, sample bit, epoch, and thread number. Births have the resolution of the kernel's tick. Forks
+ * and memleak begin new epochs, which order births within one tick.
  */
 #define ACCOUNT_THREAD_BITS 20
 #define ACCOUNT_SAMPLE_SHIFT (ACCOUNT_THREAD_BITS + ACCOUNT_EPOCH_BITS)
@@ -338,8 +339,8 @@ enum account_event_type {
 	 */
 	ACCOUNT_EVENT_FREED_SHARED,
 	/*
-	 * This process frees an address that is in no cell, which may be a block inherited from its
-	 * parent.
+	 * This process frees an address that is in no cell: perhaps a block that it has inherited
+	 * from its parent.
 	 */
 	ACCOUNT_EVENT_FREED_INHERITED,
 };

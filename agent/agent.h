@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data of all parts of the agent: the gate, which is open while there is an account, and data of
- * each thread.
+ * Data that all parts of the agent use: the gate, which is open while there is an account, and data
+ * of each thread.
  *
  * The agent runs inside every allocator call, also in signal handlers. It takes no lock, allocates
  * nothing on the heap, and preserves errno.
@@ -112,7 +112,8 @@ static inline void lose(struct account *account, enum account_lost what)
 }
 
 /*
- * Begins an account, if memleak has requested one in the environment. True if the gate is open now.
+ * Begins an account, unless the options in the environment allow none for this process. True if the
+ * gate is open now.
  */
 bool agent_begin(void);
 

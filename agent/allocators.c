@@ -162,8 +162,9 @@ bool allocators_are_bypassed(void)
 	    !dladdr(next, &own))
 		return false;
 	/*
-	 * An executable that takes the address of malloc() may define it as a PLT entry of its own.
-	 * The entry only leads to the function that is called: it is not another allocator.
+	 * An executable that takes the address of malloc() may define the symbol malloc as an entry
+	 * of its own PLT. The entry only jumps to the malloc() of a library: it is not another
+	 * allocator.
 	 */
 	if (symbol && symbol->st_shndx == SHN_UNDEF)
 		return false;
@@ -373,8 +374,8 @@ static inline void count_other_free(void *addr, const struct caller *caller)
 }
 
 /*
- * True if the block is not a sample. Then the call needs no recording after it returns, so the
- * caller can jump to the allocator.
+ * True if the block is not a sample. The caller can then jump to the allocator, as nothing needs to
+ * be recorded after the allocation.
  */
 static ALWAYS_INLINE bool is_passed_over(size_t size, enum account_call call)
 {
@@ -429,7 +430,7 @@ HIDDEN void *agent_calloc(size_t cnt, size_t size, uint64_t ra, uint64_t sp, uin
 	return addr;
 }
 
-/* Restores a block that was removed before a call that failed. */
+/* Restores a block that was removed for a realloc() that then failed. */
 static void put_back(uint64_t addr, struct account_cell cell)
 {
 	struct account *account = gate.account;
@@ -514,7 +515,7 @@ HIDDEN void *agent_realloc(void *old, size_t size, uint64_t ra, uint64_t sp, uin
 	return reallocate_any(old, size, ACCOUNT_CALL_REALLOC, CALLER(ra, sp, fp));
 }
 
-/* Does the same as the C library's reallocarray(), but is counted as one call. */
+/* Does the work of the C library's reallocarray() without calling it, and counts one call. */
 HIDDEN void *agent_reallocarray(void *old, size_t cnt, size_t size, uint64_t ra, uint64_t sp,
 				uint64_t fp)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Begins accounts: at a program's first call, in a forked child, and for each thread. */
+/* Begins the account of a program or of a forked child, and adds threads to the account. */
 #include <fcntl.h>
 #include <linux/memfd.h>
 #include <pthread.h>
@@ -293,7 +293,10 @@ bool agent_begin(void)
 	struct orders orders;
 	bool done;
 
-	/* Without environ the C library is not initialised, and memleak's options are unknown. */
+	/*
+	 * While environ is NULL, the C library is not initialised, and memleak's options are
+	 * unknown.
+	 */
 	if (seen == OFF || seen == BEGINNING || !environ ||
 	    !__atomic_compare_exchange_n(&state, &seen, BEGINNING, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
@@ -325,8 +328,8 @@ void thread_begin_memo(void)
 
 /*
  * Finds a page of the thread's own stack. On the main stack, this is the page of AT_RANDOM, which
- * is above all frames; on other stacks, it is the page of the thread pointer. A child keeps the
- * stack of the thread that forked.
+ * is above all frames; on other stacks, it is the page of the thread pointer. A forked child keeps
+ * the range that was found for the thread that forked.
  */
 static void find_stack(bool is_main)
 {

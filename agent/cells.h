@@ -17,7 +17,9 @@ struct account_chunk *cells_new_chunk(struct account *account, uint64_t addr);
  */
 void cells_put_slowly(struct account *account, struct account_chunk *chunk, uint64_t addr,
 		      struct account_cell cell);
-/* Searches for a block outside its home cell. Returns NULL if not found there. */
+/*
+ * Searches the line of an address, and the line's spills, for a block. Returns NULL if not found.
+ */
 struct account_cell *cells_find_elsewhere(struct account_chunk *chunk, uint64_t addr);
 
 static inline struct account_chunk *cells_chunk(uint64_t addr)

@@ -13,7 +13,7 @@ void forks_load(void);
 
 /*
  * Enables the fork handlers. Called only if memleak follows children and gets the account of each
- * process: it needs a parent's account to compute which blocks a child inherits.
+ * process: memleak needs a parent's account to compute which blocks a child inherits.
  */
 void forks_follow(void);
 
@@ -23,7 +23,7 @@ void forks_describe(struct account *account);
 /* Reports the free of a block that is older than the latest fork; ignores newer blocks. */
 void forks_freed_shared(struct account *account, uint64_t addr, const struct account_cell *cell);
 
-/* Reports a free of an address in no cell, which may be a block of the parent. */
+/* Reports the free of an address that is in no cell: perhaps a block inherited from the parent. */
 void forks_freed_inherited(struct account *account, uint64_t addr);
 
 #endif

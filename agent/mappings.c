@@ -55,7 +55,7 @@ static long call_system(long number, long a, long b, long c, long d, long e, lon
 	return -1;
 }
 
-/* Calls the C library's mmap(), which sets errno, if its address is known. */
+/* Calls the C library's mmap(), or the kernel if the address of mmap() is not known yet. */
 static void *map(void *addr, size_t len, int prot, int flags, int fd, long offset)
 {
 	void *(*function)(void *, size_t, int, int, int, long) =
@@ -157,8 +157,8 @@ HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void
 }
 
 /*
- * Discards cached code twice: before the call, as it may unmap code, and after the call, as other
- * threads may have cached the code again during it.
+ * Discards cached code before dlclose(), which may unmap the code, and again afterwards, as other
+ * threads may have cached the code in the meantime.
  */
 EXPORT int dlclose(void *library)
 {

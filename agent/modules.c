@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads /proc/self/maps when unknown code is found, and .eh_frame of that code. Does not use the
- * dynamic loader's list, which changes under the loader's lock.
+ * dynamic loader's list of files, which must not be read without the loader's lock.
  */
 #include "agent/modules.h"
 
@@ -17,8 +17,8 @@
 #define MAPS_BYTES (8U << 20)
 
 /*
- * Budget for reading maps: 1/READ_SHARE of the elapsed time, of which at most READ_MOST_NS can be
- * saved up.
+ * Budget for reading maps: 1/READ_SHARE of the elapsed time. At most READ_MOST_NS of unused budget
+ * is saved up.
  */
 #define READ_SHARE 50
 #define READ_MOST_NS 100000000ULL
@@ -138,7 +138,10 @@ static char *read_maps(uint64_t *ret_len)
 	return text;
 }
 
-/* Returns the module's number in the account, adding it to the account if needed. */
+/*
+ * Returns the module number of an executable mapping. Adds the module to the account if needed.
+ * Returns UINT32_MAX if there is no room.
+ */
 static uint32_t module_number(struct account *account, const struct line *line)
 {
 	struct account_module *modules = region(account, ACCOUNT_MODULES);

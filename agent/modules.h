@@ -22,8 +22,8 @@ struct code {
 
 /*
  * Returns the code at an address, NULL if there is none. May read the program's mappings, which
- * takes about 0.1 ms. *ret_unsure: the mappings could not be read, or the time budget for reading
- * them was used up.
+ * takes about 0.1 ms. *ret_unsure: true if the mappings could not be read, or if the time budget
+ * for reading them was used up.
  */
 const struct code *modules_find(struct account *account, uint64_t pc, bool *ret_unsure);
 

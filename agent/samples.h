@@ -8,8 +8,10 @@
 
 #include "agent/agent.h"
 
-/* Number of bits in a filter index, so the filter has 64 KiB. A larger one would not fit into the
- * CPU's fastest caches; checking it would then be no faster than looking for the block's cell. */
+/*
+ * Number of bits in a filter index, so the filter has 64 KiB. A larger filter would not fit into
+ * the CPU's fastest caches; checking it would then be no faster than looking for the block's cell.
+ */
 #define SAMPLES_FILTER_BITS 16
 #define SAMPLES_FILTER_BYTES (1U << SAMPLES_FILTER_BITS)
 _Static_assert(SAMPLES_FILTER_BYTES == ACCOUNT_FILTER_BYTES, "the region is as large");
@@ -44,7 +46,7 @@ static inline uint8_t *samples_place(uint64_t addr)
 	return &gate.filter[addr * 0x9e3779b97f4a7c15ULL >> (64 - SAMPLES_FILTER_BITS)];
 }
 
-/* False if the address is in no cell. */
+/* Returns false only if the address is certainly in no cell. */
 static inline bool samples_may_have(uint64_t addr)
 {
 	return __atomic_load_n(samples_place(addr), __ATOMIC_RELAXED);

@@ -58,8 +58,8 @@ static uint32_t find_way(const struct memo *memo, const struct alike_set *set, u
 }
 
 /*
- * Clears a memo. Does not touch an unused memo: it is all zeros, and most of its pages are not
- * allocated.
+ * Clears a memo. Does not touch the tables of an unused memo: they are all zeros, and most of their
+ * pages are not allocated.
  */
 static void forget(struct memo *memo)
 {
@@ -208,7 +208,10 @@ static uint32_t take_and_find(struct account *account, struct memo *memo,
 	return number;
 }
 
-/* Walks without the memo. For a signal handler that may have interrupted a change of the memo. */
+/*
+ * Walks without the memo, as the caller is in a signal handler that may have interrupted a change
+ * of the memo.
+ */
 static uint32_t find_anew(struct account *account, struct walk *walk, const struct caller *caller)
 {
 	walk_run(account, caller, NULL, walk);

@@ -18,7 +18,7 @@
 #define WALKS 2U
 
 #define MEMO_BUSY 0
-#define MEMO_NEW 1 /* generation of a new memo, lower than all others */
+#define MEMO_NEW 1 /* generation of a new memo, lower than any stacks_generation */
 
 /* Words compared in one round. A remembered stack repeats its last word to fill the last round. */
 #define MEMO_ROUND 4U
@@ -49,8 +49,8 @@ struct memo_slot {
 };
 
 /*
- * Hash set of remembered stacks. Different stacks in a set may have the same return address and
- * stack pointer.
+ * A set of the set-associative cache of remembered stacks. Different stacks in a set may have the
+ * same return address and stack pointer.
  */
 struct alike_set {
 	uint64_t hashes[ALIKE_WAYS];
@@ -100,7 +100,7 @@ static inline struct memo_slot *stacks_slot(struct memo *memo, const struct call
 	return &memo->slots[(caller->ra + caller->sp * 8) * 0x9e3779b97f4a7c15ULL >> 53];
 }
 
-/* False if the entry was overwritten, or there is none. */
+/* False if the entry was overwritten, or if there is none. */
 static ALWAYS_INLINE bool memo_has(const struct memo *memo, uint64_t entry)
 {
 	return memo->written - entry < MEMO_BYTES;

@@ -12,7 +12,7 @@
 void sums_put(struct account *account, uint64_t size);
 void sums_taken(struct account *account, uint64_t size);
 
-/* Adds an allocation of this thread. */
+/* Adds an allocation to the counters of the calling thread. */
 void sums_allocated(uint64_t size);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Adds up outstanding blocks on request in a debugger, so that allocator calls need not. Skips
- * pages of the account that are not resident, as reading untouched pages would allocate memory. So
- * blocks in swapped pages are missing.
+ * Adds up the outstanding blocks when a debugger calls memleak_totals(), so that allocator calls
+ * need not maintain a total. Skips pages of the account that are not resident, as reading untouched
+ * pages would allocate memory; blocks in swapped pages are therefore missing.
  */
 #include <sys/syscall.h>
 

@@ -351,8 +351,8 @@ static void take_rule_by_code(const struct state *state, struct unwind_rule *rul
 }
 
 /*
- * Handles code generated at run time. If pc was only guessed from a frame pointer, the guess was
- * wrong: there is no code at pc.
+ * Handles a pc that is in no known executable mapping. If pc was only guessed from a frame pointer,
+ * the guess was wrong.
  */
 static bool step_unknown(struct state *state)
 {

@@ -2,7 +2,7 @@
 /*
  * Walks the stack of the calling thread: finds its frames, and the stack words that the walk
  * depended on. While these words are unchanged, so are the frames. A known stack shortens the walk:
- * it ends at a frame of the known stack if the words of that frame and of all its callers are
+ * the walk ends at a frame of the known stack if the words of that frame and of all its callers are
  * unchanged.
  */
 #ifndef AGENT_WALK_H
@@ -74,8 +74,8 @@ struct walk {
 };
 
 /*
- * Sets the depth; 0 for the default. Stacks with more frames may be truncated, but keep at least
- * this number. Returns the depth in effect.
+ * Sets the depth, or the default depth if `frames` is 0. Deeper stacks may be truncated, but keep
+ * at least this number of frames. Returns the depth in effect.
  */
 uint32_t walk_set_depth(uint32_t frames);
 

@@ -22,7 +22,7 @@
 /* Maximum threads for which the current function is looked up */
 #define NAMED_THREADS 256
 
-/* State of the command. Fields are in the order in which they are initialised. */
+/* State of one run of the command. */
 struct core_run {
 	const struct options *opts;
 	struct core_file core;
@@ -241,10 +241,7 @@ static int look_at(struct core_run *run, const char *executable, enum last_verdi
 	return err;
 }
 
-/*
- * Returns the exit code. If --error-exitcode is given and there is no proof, this is a failure and
- * not success.
- */
+/* Returns the exit code for --error-exitcode. Without a proof, the command fails. */
 static int verdict_code(const struct options *opts, enum last_verdict verdict)
 {
 	if (verdict == VERDICT_LEFT)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts used blocks by their first words or by their sizes. */
+/* Groups used blocks by their first words or by their sizes. */
 #include "app/core_sorts.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "proof/window.h"
 
 /*
- * Maximum number of sorts by first word. When it is reached, blocks with other first words are
- * sorted by size.
+ * Maximum types that are defined by a first word. Blocks with further first words are grouped by
+ * size.
  */
 #define WORDS_MOST 65536
 #define NAMED_AT_ONCE 1024
@@ -194,9 +194,9 @@ static char *join(struct arena *arena, const char *before, const char *symbol, c
 }
 
 /*
- * Names a sort by the first word of its blocks. An object of a C++ class begins with a pointer into
- * the vtable of the class, past the start of the vtable. A sort whose first word is the address of
- * NAME gets the name {&NAME,...}, unless NAME has blanks.
+ * Names a type by the first word of its blocks. A pointer into a vtable, past the start of the
+ * vtable, gives the type the name of the C++ class. The address of NAME gives the type the name
+ * {&NAME,...}, unless NAME has blanks.
  */
 static int take_name(struct core_sorts *sorts, struct core_sort *sort,
 		     const struct sym_location *location)
@@ -279,10 +279,7 @@ static int name_sizes(struct core_sorts *sorts)
 	return 0;
 }
 
-/*
- * Removes sorts without blocks: if a first word has no name, its blocks were moved to sorts by
- * size.
- */
+/* Removes types without blocks: blocks whose first word has no name were moved to types by size. */
 static int drop_empty(struct core_sorts *sorts)
 {
 	cleanup_free size_t *places = calloc(sorts->cnt + 1, sizeof(*places));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Divides the used blocks of a core's heap into sorts, because a core file does not record who
- * allocated a block. The sorts are: objects of a C++ class (found by the vtable), blocks that begin
- * with the address of a named constant, and all other blocks by requested size.
+ * Divides the used blocks of a core's heap into types (struct core_sort), because a core file does
+ * not record who allocated a block. A type is the objects of a C++ class (found by the vtable), the
+ * blocks that begin with the address of a named variable, or all other blocks of a size class.
  */
 #ifndef APP_CORE_SORTS_H
 #define APP_CORE_SORTS_H
@@ -14,12 +14,12 @@
 #include "symbolizer/symbolizer.h"
 
 struct core_sort {
-	uint64_t word; /* first word of the blocks; 0 if the blocks are sorted by size */
-	uint64_t size; /* maximum size of the blocks; 0 if the blocks are sorted by first word */
+	uint64_t word; /* first word of the blocks; 0 if the type is a size class */
+	uint64_t size; /* maximum size in the size class; 0 if the type is defined by `word` */
 	struct block largest;
 	uint64_t bytes;
 	uint64_t count;
-	struct sym_location location; /* name of the sort, stored like the name of a frame */
+	struct sym_location location; /* name of the type, stored like the name of a frame */
 	struct sym_frame frame;
 };
 
@@ -37,26 +37,23 @@ struct core_sorts {
 	struct arena names;
 };
 
-/* Reads the heap, and sorts its blocks. Returns 0 or a negative errno. */
+/* Reads the heap, and groups its used blocks. Returns 0 or a negative errno. */
 int core_sorts_init(const struct core_file *core, struct core_sorts *ret);
 void core_sorts_deinit(struct core_sorts *sorts);
 
 /*
- * Names the sorts by symbols of the mapped files. If a first word has no name, its blocks are
- * sorted by size instead.
+ * Names the types by symbols of the mapped files. Blocks whose first word has no name are grouped
+ * by size instead.
  */
 int core_sorts_name(struct core_sorts *sorts, struct symspace *space, uint64_t deadline_ns);
 
-/*
- * Adds one site for each sort to a snapshot. The sites are in the order of the sorts. Returns 0 or
- * -ENOMEM.
- */
+/* Adds one site for each type to a snapshot, in the order of the types. Returns 0 or -ENOMEM. */
 int core_sorts_sites(const struct core_sorts *sorts, const struct process *process,
 		     struct snapshot *snap);
 
 /*
- * Returns the sort that a site stands for, identified by the site's only frame. Returns NULL if the
- * site stands for no sort.
+ * Returns the type that a site stands for. `frame` is the site's only frame. Returns NULL if the
+ * frame stands for no type.
  */
 const struct core_sort *core_sorts_of(const struct core_sorts *sorts, uint64_t frame);
 

@@ -48,8 +48,8 @@ static const struct sym_location *place(struct symbol_backend *self, const struc
 }
 
 /*
- * Returns the mapping of the program's file: the file that has the entry point. If there is none,
- * returns the first mapped file.
+ * Returns the mapping of the program's file, which contains the entry point. If there is none,
+ * returns the first mapping of a file.
  */
 static const struct mapping *program_of(const struct core_file *core)
 {

@@ -12,7 +12,7 @@
 #include "symbolizer/symbolizer.h"
 
 struct core_space {
-	struct symbol_backend backend; /* finds the names of sorts and variables */
+	struct symbol_backend backend; /* finds the names of block types and variables */
 	struct symbolizer *symbolizer;
 	struct symspace *space;
 	const struct core_sorts *sorts; /* set by the caller before backend is used */

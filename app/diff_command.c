@@ -11,7 +11,7 @@
 #include "sinks/diff.h"
 #include "sinks/html.h"
 
-/* A moment that is compared. */
+/* One of the two moments that are compared. */
 struct moment_of {
 	struct replay replay;
 	struct snapshot snap;

@@ -19,7 +19,7 @@
 
 struct files {
 	const char *paths[FILES_MAX];
-	const char *names[FILES_MAX]; /* as in the stacks */
+	const char *names[FILES_MAX]; /* as shown in the stacks */
 	pid_t pids[FILES_MAX];        /* a process that maps the file */
 	size_t cnt;
 };
@@ -81,8 +81,8 @@ static void note(const struct files *files, const char *why, const char *help)
 }
 
 /*
- * True if a path names the same file for the process as for memleak: the process is in no
- * container.
+ * True if the process has the root directory of memleak, so that paths name the same files for
+ * both. A process in a container has a different one.
  */
 static bool shares_root(pid_t pid)
 {

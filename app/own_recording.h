@@ -19,7 +19,7 @@ struct own_recording {
  */
 struct run_facts run_facts_now(const struct options *opts);
 
-/* Returns the content of a recording with these options, as flags (enum recording_flag). */
+/* Returns the flags (enum recording_flag) of a recording that is made with these options. */
 unsigned int recording_flags(const struct options *opts, const struct run_facts *facts);
 
 /*

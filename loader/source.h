@@ -82,8 +82,9 @@ struct source_ops {
 	 */
 	int (*processes)(const struct source *source, struct traced_process **ret, size_t *ret_cnt);
 	/*
-	 * Sets the baseline: later snapshots have only blocks allocated at now_ns (CLOCK_MONOTONIC)
-	 * or later. Returns the time from the start of tracing to the baseline.
+	 * Moves the baseline to now_ns (CLOCK_MONOTONIC), unless the baseline is later already.
+	 * Later snapshots leave out blocks allocated before the baseline. Returns the time from the
+	 * start of tracing to now_ns.
 	 */
 	uint64_t (*set_baseline)(struct source *source, uint64_t now_ns);
 	void (*free)(struct source *source);

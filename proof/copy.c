@@ -21,7 +21,10 @@
  */
 #define REAP_US 1000
 
-/* Flags for clone() without an exit signal. */
+/*
+ * Flags for clone(). They contain no exit signal, so the end of the child is not signalled to its
+ * parent.
+ */
 #define MAKER_FLAGS (CLONE_VM | CLONE_FILES)
 #define COPY_FLAGS CLONE_FILES
 
@@ -89,7 +92,9 @@ static void kill_process(pid_t pid, uint64_t at)
 {
 	struct remote_caller caller;
 
-	/* kill() is not permitted for another user's process: make it call exit_group(). */
+	/*
+	 * For another user's process, kill() is not permitted: make the process call exit_group().
+	 */
 	if (kill(pid, SIGKILL) && errno == EPERM && !remote_caller_begin(&caller, pid, at, 0, true))
 		remote_call_last(&caller, SYS_exit_group);
 }
@@ -116,7 +121,7 @@ size_t ended_copies_reap(struct ended_copies *ended)
 void copy_end(const struct copy *copy, struct ended_copies *ended)
 {
 	kill_process(copy->pid, copy->at);
-	/* Wait a moment: killed copies need CPU time to end. */
+	/* If `ended` is full, wait until a killed copy has ended, which takes CPU time. */
 	while (ended->cnt == ENDED_COPIES_MAX && ended_copies_reap(ended) == ENDED_COPIES_MAX)
 		usleep(REAP_US);
 	ended->pids[ended->cnt++] = copy->pid;
@@ -133,7 +138,9 @@ static void raise_priority(pid_t pid)
 	sched_setscheduler(pid, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
 }
 
-/* Makes the copy, and makes it anew if any thread has run since the threads were stopped. */
+/*
+ * Makes the copy. If any thread has run since the threads were stopped, kills the copy and retries.
+ */
 static int make_copy(struct family *family, struct stop *stop, uint64_t deadline_ns,
 		     struct ended_copies *ended)
 {

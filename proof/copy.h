@@ -4,8 +4,9 @@
  * runs. It shares the process's table of open files, so files that the process closes do not stay
  * open in the copy. For use in the tracer only: the kernel kills the copy when the tracer ends.
  *
- * A thread of the process first makes a child that shares its memory; the child makes the copy and
- * ends. So the copy is an orphan, reaped by the process's reaper, and never a child of the process.
+ * A thread of the process first makes a child that shares the process's memory; the child makes the
+ * copy and ends. So the copy is an orphan, reaped by the process that adopts orphans, and never a
+ * child of the copied process.
  */
 #ifndef PROOF_COPY_H
 #define PROOF_COPY_H
@@ -34,8 +35,8 @@ size_t ended_copies_reap(struct ended_copies *ended);
 /*
  * Makes a copy while the process is stopped; at: result of remote_call_place(). If threads ran
  * while the copy was made, stops them and retries, a few times. Returns -ENOEXEC if no thread can
- * be used, -ESTALE if threads ran during each try, or the errno of a failed clone(): -ENOMEM,
- * -EAGAIN ...
+ * make the system calls, -ESTALE if threads ran during each try, or the errno of a failed clone():
+ * -ENOMEM, -EAGAIN ...
  */
 int copy_make(struct stop *stop, uint64_t at, uint64_t deadline_ns, struct ended_copies *ended,
 	      struct copy *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks the system calls that threads are in, and /proc. */
+/* Checks the system call that each thread is in, the reaper's signal masks, and the free memory. */
 #include "proof/copy_risks.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "loader/target/pid_namespace.h"
 #include "proof/arch.h"
 
-/* wait() options with which wait() also returns children without an exit signal. */
+/* Options with which wait4() and waitid() also return children without an exit signal. */
 #define WAITS_FOR_ALL ((uint32_t)__WALL | (uint32_t)__WCLONE)
 
 /* Assumes that the process writes to at most 1/WRITTEN_PART of its memory while the copy exists. */
@@ -28,7 +28,7 @@ static bool waits_for_all(const struct memleak_thread_record *thread)
 	long call = thread->flags & MEMLEAK_THREAD_KNOWN ? registers_call(thread->registers) : -1;
 	uint64_t options = 0;
 
-	/* A thread that traces other threads will probably wait for them again soon. */
+	/* A thread that traces others may be between two calls of wait4(), usually with __WALL. */
 	if (thread->flags & MEMLEAK_THREAD_TRACES)
 		return true;
 	if (call == SYS_wait4)

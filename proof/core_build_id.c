@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the ELF headers and notes of a file from a process's memory. */
+/* Reads the ELF headers and notes of a mapped file from the memory in a core. */
 #include "proof/core_build_id.h"
 
 #include <elf.h>
@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum program headers per file; most files have about a dozen. */
+/* Maximum number of program headers to read; ELF files usually have about a dozen. */
 #define HEADERS_MAX 64
 /*
- * Maximum size of notes: build ids are in the first page, and many cores contain only that page of
- * a file.
+ * Maximum size of a note segment, in bytes. Build ids are in the first page of a file, and many
+ * cores contain only that page.
  */
 #define NOTES_BYTES_MAX 4096
 

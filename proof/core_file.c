@@ -70,7 +70,7 @@ static ssize_t read_memory(const struct memory *memory, uint64_t addr, void *buf
 	return (ssize_t)done;
 }
 
-/* Visits the data of a segment; untouched pages are holes in the file. */
+/* Visits the data of a segment. Skips holes in the file: they stand for untouched pages. */
 static int visit_data(const struct core_file *core, const struct core_segment *segment,
 		      uint64_t start, uint64_t end, memory_visit_fn *visit, void *arg)
 {
@@ -196,8 +196,8 @@ static int count_headers(const struct core_file *core, const Elf64_Ehdr *header,
 }
 
 /*
- * Adds a segment. Its addresses must be multiples of 8, because mappings begin and end at page
- * boundaries.
+ * Adds a segment. Skips a segment whose addresses are not multiples of 8, since real mappings begin
+ * and end at page boundaries.
  */
 static int add_segment(struct core_file *core, const Elf64_Phdr *header)
 {
@@ -325,7 +325,7 @@ static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 	return inside;
 }
 
-/* Finds the first piece at an address or above. False if there is none. */
+/* Finds the first piece at or above an address. False if there is none. */
 static bool next_piece(const struct core_file *core, uint64_t from, struct piece *ret)
 {
 	const struct core_segment *segment = segment_from(core, from);

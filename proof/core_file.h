@@ -5,8 +5,8 @@
  * whole file; the content may still be forged. Does not read the mapped files.
  *
  * A core does not say whether a mapping is shared or private. It identifies some stacks, but no
- * other anonymous memory, not even the heap. It has neither permissions nor content of file
- * mappings that were not written to.
+ * other anonymous memory, not even the heap. For file mappings that were not written to, it has
+ * neither permissions nor content.
  */
 #ifndef PROOF_CORE_FILE_H
 #define PROOF_CORE_FILE_H
@@ -24,11 +24,11 @@ struct core_segment {
 
 struct core_file {
 	/*
-	 * Must be the first field. Paths of mappings are empty except for files, "[stack]" of the
-	 * first thread, and "[vdso]".
+	 * Must be the first field. In its list of mappings, only files, "[stack]" of the first
+	 * thread, and "[vdso]" have a path.
 	 *
-	 * A mapping that is not in the core is treated as executable, but neither readable nor
-	 * writable.
+	 * A mapping without a segment in the core is treated as executable, but neither readable
+	 * nor writable.
 	 */
 	struct memory memory;
 	struct core_notes notes;

@@ -14,15 +14,15 @@
 #include "base/read_at.h"
 
 /*
- * Maximum total size of notes: 100,000 threads with the widest registers. Without a limit, a forged
- * sparse file could have notes of any size.
+ * Maximum total size of notes in bytes, enough for 100,000 threads with the widest registers.
+ * Without a limit, a forged sparse file could have notes of any size.
  */
 #define NOTES_BYTES_MAX (1ULL << 30)
 /* Maximum size of one note. The kernel's default limit for NT_FILE is 4 MB. */
 #define NOTE_BYTES_MAX (64 << 20)
 #define NOTE_NAME_MAX 16
 
-/* Offsets in elf_prstatus and elf_prpsinfo, which are equal on all 64-bit machines. */
+/* Offsets and sizes in elf_prstatus and elf_prpsinfo. They are equal on all 64-bit machines. */
 #define STATUS_SIGNAL 12
 #define STATUS_PID 32
 #define STATUS_REGISTERS 112
@@ -32,7 +32,7 @@
 #define INFO_ARGUMENTS 56
 #define INFO_ARGUMENTS_BYTES 80
 
-/* Header of NT_FILE: number of entries, and the unit of the file offsets in them. */
+/* Header of NT_FILE: number of entries, and the unit of the file offsets in the entries. */
 struct file_head {
 	uint64_t cnt;
 	uint64_t unit;
@@ -53,8 +53,8 @@ struct machine {
 };
 
 /*
- * Number of registers, and indexes of sp and pc, in user_regs_struct (which includes fs_base) and
- * in user_pt_regs.
+ * Number of registers, and indexes of sp and pc: for x86-64 in user_regs_struct, which includes
+ * fs_base; for aarch64 in user_pt_regs.
  */
 static const struct machine machines[] = {
 	{EM_X86_64, 27, 19, 16, 0},
@@ -208,7 +208,8 @@ static int compare_files(const void *left, const void *right)
 }
 
 /*
- * Sorts mapped ranges and drops overlaps; the kernel itself writes sorted ranges without overlaps.
+ * Sorts mapped ranges, and drops each range that overlaps an earlier one. The kernel itself writes
+ * sorted ranges without overlaps.
  */
 static void sort_files(struct core_notes *notes)
 {
@@ -361,7 +362,7 @@ static int next_note(struct core_notes *notes, const struct machine *machine, in
 	if (got < (ssize_t)sizeof(header))
 		return got < 0 ? (int)got : 0;
 	name_bytes = padded(header.n_namesz);
-	/* A note without a name means that only zeros follow. */
+	/* Stop at zeros, which look like a note without a name, and at a note that is too long. */
 	if (!name_bytes || sizeof(header) + name_bytes + header.n_descsz > left) {
 		notes->odd = true;
 		return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stops a process at its exit, before its memory is freed. Until then the process is traced and
- * runs normally, with its signals passed on. Used in the tracer process only, for one process.
+ * Stops a process at its exit, before its memory is freed. Until then the process is traced but
+ * runs normally, and receives its signals. Used in the tracer process only, for one process at a
+ * time.
  */
 #ifndef PROOF_END_WATCH_H
 #define PROOF_END_WATCH_H

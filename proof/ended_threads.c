@@ -77,7 +77,8 @@ void ended_threads__free(struct ended_threads *ended)
 
 /*
  * Adds an entry without registers for a thread whose record was lost. The thread's stack may be
- * anywhere, so this entry makes the proof scan all stacks as a whole.
+ * anywhere, so this entry makes the proof scan each stack from its lowest address instead of from
+ * its stack pointer.
  */
 static int add_unknown(struct thread_states *states)
 {

@@ -36,7 +36,10 @@ static int read_maps(const void *arg, struct proc_maps *ret)
 	return proc_maps_read(picture->pid, ret);
 }
 
-/* Gives the process's mappings to the stack walker, once per picture. */
+/*
+ * Passes the process's mappings to the stack walker, once per picture. Returns NULL if too many
+ * slots were looked up in this picture, or if the mappings are unknown.
+ */
 static const struct walker_code_space *space_of(struct frame_finder *finder,
 						const struct heap_picture *picture)
 {

@@ -8,7 +8,10 @@
 #include "base/array.h"
 #include "proof/thread_cache.h"
 
-/* A hidden link is XORed with its own address, shifted right by this number of bits. */
+/*
+ * A hidden link (safe linking) is stored XORed with its own address, shifted right by this number
+ * of bits.
+ */
 #define HIDING_SHIFT 12
 
 /*
@@ -52,7 +55,10 @@ void free_lists_deinit(struct free_lists *lists)
 	*lists = (struct free_lists){0};
 }
 
-/* True if the chunk with this data fits the list. Sets or clears the chunk's mark. */
+/*
+ * Sets or clears the free mark of the chunk whose data is at `data`. False if the chunk does not
+ * fit the list.
+ */
 static bool mark_chunk(struct free_lists *lists, const struct list *list, uint64_t data,
 		       bool is_free)
 {
@@ -86,7 +92,7 @@ static bool next_data(struct free_lists *lists, const struct list *list, uint64_
 	return true;
 }
 
-/* Clears the marks of the first cnt chunks. */
+/* Clears the marks of the first cnt chunks of a list. */
 static void unmark(struct free_lists *lists, const struct list *list, size_t cnt)
 {
 	uint64_t data = list->first ? list->first + list->to_data : 0;

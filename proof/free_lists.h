@@ -22,7 +22,7 @@ struct free_lists {
 	 */
 	bool is_known, hidden;
 	uint64_t steps_left; /* remaining steps, so that a corrupt list ends */
-	uint64_t reads_max;  /* maximum page reads */
+	uint64_t reads_max;  /* limit on the reader's page_reads counter */
 	size_t cut_cnt;      /* number of fast bins too long to be marked in full */
 	/* Addresses of the chunks that are thread caches, ascending. */
 	uint64_t *caches;
@@ -33,8 +33,9 @@ void free_lists_init(struct free_lists *lists, struct heap_reader *reader, struc
 void free_lists_deinit(struct free_lists *lists);
 
 /*
- * Finds the thread caches in all heaps, and marks the chunks in their lists. A chunk whose lists do
- * not match its counts is not a thread cache, and is treated as a used chunk. Returns 0 or -ENOMEM.
+ * Finds the thread caches in all heaps, and marks the chunks in their lists. A chunk that looks
+ * like a thread cache, but whose lists do not match its counts, is treated as a used chunk. Returns
+ * 0 or -ENOMEM.
  */
 int free_lists_mark_caches(struct free_lists *lists);
 

@@ -29,8 +29,8 @@
 #define SCAN_BYTES_MAX (4ULL << 30)
 
 /*
- * Possible sizes of what is before the pointer to the top chunk (lock, flags, fast bins), in bytes.
- * They depend on the version of glibc.
+ * Possible sizes, in bytes, of the fields before the pointer to the top chunk (lock, flags, fast
+ * bins). The size depends on the version of glibc.
  */
 static const uint64_t lists_at[] = {96, 88, 16, 8};
 
@@ -168,8 +168,8 @@ static int find_main(struct heap_reader *reader, struct heap_arenas *arenas)
 }
 
 /*
- * Sets the address of an arena. If there is no room for fast bins before the list heads, this
- * version of glibc has no fast bins.
+ * Sets the address of an arena. Clears the fast bins if there is no room for them before the list
+ * heads: this version of glibc has none.
  */
 static void set_addr(struct heap_arena *arena, uint64_t addr)
 {

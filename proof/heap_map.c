@@ -107,7 +107,10 @@ static bool may_be_torn(const struct heap_map *map, const struct heap_reader *re
 	return reader->memory->changes && map->chunk_cnt >= TRIAL_CHUNKS;
 }
 
-/* Adds the previous chunk to the map: the header of the chunk after it says whether it is free. */
+/*
+ * Records that the previous chunk is free, if the header of the chunk after it says so. Otherwise,
+ * records the previous chunk if it looks like a thread cache.
+ */
 static int end_chunk(struct heap_map *map, const struct heap_reader *reader,
 		     const struct heap_walk *last, const uint64_t *header)
 {
@@ -119,7 +122,7 @@ static int end_chunk(struct heap_map *map, const struct heap_reader *reader,
 		map->caches[map->cache_cnt++] = last->addr;
 		return 0;
 	}
-	/* glibc merges adjacent free chunks, so two adjacent ones are an error. */
+	/* glibc merges adjacent free chunks, so two adjacent free chunks are an error. */
 	if (!last->size || last->free_before || header[0] != last->size) {
 		map->torn = true;
 		return may_be_torn(map, reader) ? 0 : -EILSEQ;
@@ -147,8 +150,8 @@ static uint64_t fences_end(struct heap_reader *reader, uint64_t addr, uint64_t l
 }
 
 /*
- * True if a chunk that goes beyond the limit is a top chunk that has grown since the limit was
- * read.
+ * True if the chunk goes beyond the limit because it is a top chunk that has grown since the limit
+ * was read.
  */
 static bool has_grown(const struct heap_reader *reader, uint64_t addr, uint64_t size,
 		      uint64_t limit)

@@ -43,7 +43,7 @@ struct heap_map {
 	uint64_t tail;  /* address of the header that ends the run; 0 if the end was not reached */
 	uint64_t end;   /* end address of the chunk at tail, exclusive */
 	/*
-	 * Address of the heap_info, 0 if there is none. The memory from here to start contains the
+	 * Address of the heap_info, 0 if there is none. The memory from info to start contains the
 	 * heap_info, and the malloc_state if this is the first heap of an arena.
 	 */
 	uint64_t info;
@@ -96,7 +96,7 @@ int heap_map_walk(struct heap_map *map, struct heap_reader *reader, enum heap_en
 void heap_map_deinit(struct heap_map *map);
 
 /*
- * Returns the size of the chunk at addr, including its header; 0 if no chunk of the program begins
+ * Returns the size of the chunk at addr, including its header; 0 if no chunk below map->tail begins
  * there.
  */
 uint64_t heap_map_size(const struct heap_map *map, uint64_t addr);

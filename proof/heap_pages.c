@@ -42,8 +42,8 @@ static void add_live(struct heap_page *page, uint64_t bytes, uint32_t owner)
 }
 
 /*
- * Adds a range of bytes that are either all live or all free. The free bytes are pinned: their
- * pages cannot be returned to the kernel.
+ * Adds a range of bytes, all live or all free. Free bytes are added as pinned: their pages cannot
+ * be returned to the kernel.
  */
 static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bool live,
 		      uint32_t owner)
@@ -97,8 +97,7 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_
 		break;
 	case CHUNK_OWN:
 		/*
-		 * A chunk of a page or more is a top chunk, because the allocator's structures are
-		 * small.
+		 * Only a top chunk can be as large as a page: the allocator's structures are small.
 		 */
 		if (chunk->size < pages->page_size)
 			add_bytes(pages, chunk->addr, chunk->addr + chunk->size, true,

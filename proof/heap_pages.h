@@ -25,7 +25,7 @@ struct heap_page {
 /* Called for each page of a chunk. */
 typedef void heap_page_fn(void *arg, const struct heap_page *page);
 
-/* Initialise the first three fields, and the others with zeros. */
+/* Set the first three fields, and initialise the page with zeros. */
 struct heap_pages {
 	uint64_t page_size;
 	heap_page_fn *visit;

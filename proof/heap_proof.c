@@ -47,8 +47,8 @@ static size_t digit_of(const struct heap_block *block, unsigned int shift)
 }
 
 /*
- * Returns the lowest bit of the most significant digit for the radix sort. All bits above this
- * digit are equal in all addresses. cnt is not 0.
+ * Returns the position of the lowest bit of the most significant digit for the radix sort. All bits
+ * above this digit are equal in all addresses. cnt is not 0.
  */
 static unsigned int highest_digit(const struct heap_block *blocks, size_t cnt)
 {
@@ -110,8 +110,8 @@ static void sort_blocks(struct heap_block *blocks, size_t cnt)
 }
 
 /*
- * Drops blocks that overlap. Tables that are read while the program runs may contain both a freed
- * block and a new block that overlaps it. Keeps the block at the lower address. This does not make
+ * Drops each block that overlaps a block at a lower address. Tables that are read while the program
+ * runs may contain both a freed block and a new block in its place. Dropping a block does not make
  * other blocks appear lost: memory without a known block is a root.
  */
 static void drop_overlaps(struct heap *heap)
@@ -148,7 +148,7 @@ static int gather_words(const struct heap_picture *picture, struct root_words **
 	return 0;
 }
 
-/* Blocks that the census has found, but that were not reported by the source of blocks. */
+/* Blocks that the census has found, but that are not among the reported blocks. */
 struct older_blocks {
 	const struct heap *heap; /* heap with the reported blocks */
 	size_t next;             /* first reported block after the last visited chunk */
@@ -187,8 +187,8 @@ static bool count_known(struct older_blocks *older, const struct chunk *chunk)
 		add_judged(&older->judged_inside, &heap->blocks[at]);
 	}
 	/*
-	 * Limit the sum: a block may be newer than the picture, and sizes of very large blocks are
-	 * capped.
+	 * A block may be newer than the picture, so add at most the size of the chunk. Sizes of
+	 * very large blocks are capped, so for them add the size of the chunk instead.
 	 */
 	if (chunk->state == CHUNK_USED && at > first)
 		older->census.requested_bytes +=
@@ -225,7 +225,8 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 
 /*
  * Joins the ranges of heaps and of the allocator's data outside heaps. List heads, for example,
- * must not be roots: they point to free chunks, whose first word belongs to the previous block.
+ * must not be roots: a pointer to a free chunk points into the block before that chunk, since the
+ * chunk's first word belongs to that block.
  */
 static int join_heaps(const struct census *census, const struct root_ranges *own,
 		      struct root_ranges *ret)

@@ -35,7 +35,7 @@ void heap_reader_deinit(struct heap_reader *reader)
 	*reader = (struct heap_reader){0};
 }
 
-/* Returns the number of bytes read. */
+/* Reads as many bytes as possible, at most len. Returns the number of bytes read. */
 static size_t read_some(struct heap_reader *reader, uint64_t addr, void *buf, size_t len)
 {
 	const struct memory *memory = reader->memory;

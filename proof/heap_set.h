@@ -19,8 +19,8 @@ struct heap_set {
 /* Adds a map and takes ownership of it. On -ENOMEM, the caller keeps ownership. */
 int heap_set_add(struct heap_set *set, const struct heap_map *map);
 /*
- * Walks a map as heap_map_walk() does and adds it. Returns -EILSEQ if any memory up to the limit is
- * not readable.
+ * Walks a map as heap_map_walk() does and adds it. Returns -EILSEQ also if any memory up to the
+ * limit is not readable.
  */
 int heap_set_walk(struct heap_set *set, struct heap_reader *reader, struct heap_map map,
 		  enum heap_end end, uint64_t limit);

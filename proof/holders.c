@@ -205,9 +205,9 @@ static bool follow(const struct holders *holders, uint32_t block, struct chain *
 }
 
 /*
- * Extends a chain from an unspecific root to a specific one, if retrace found a way. Adds each
- * block on the way. Except in a script, retrace skips from a known block to the end of its holders,
- * so this function adds these holders, too.
+ * Extends a chain that ends at an unspecific root to a specific root, if retrace found a way. Adds
+ * each block on the way. Except in a Python script, retrace jumps from a known block to the last
+ * block in its chain of holders, so this function adds the blocks in between, too.
  */
 static void follow_places(const struct holders *holders, struct chain *chain)
 {
@@ -290,7 +290,7 @@ static int by_growth(const void *left, const void *right, void *arg)
  * Sorts the sites by `order` and chooses the first SITES_MOST. For each, adds the block where
  * retracing starts. In a Python process, this is a block of the site, because each object on the
  * way to the root may have a name. In other processes, it is the last block in the chain of holders
- * of this block. It is added only if the root that points to this last block does not identify an
+ * of a block of the site, and is added only if the root that points to it does not identify an
  * owner.
  */
 static int choose_first(struct holders *holders, size_t *sites, size_t cnt,

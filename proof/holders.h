@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the holders of reachable blocks: for a site, the pointer by which most of its blocks were
- * first reached, the block with this pointer, and so on up to a root.
+ * Finds chains of holders for sites: the holder that most reachable blocks of a site have, the
+ * holder of this holder, and so on up to a root. The holder of a block contains the pointer by
+ * which the block was first reached.
  */
 #ifndef PROOF_HOLDERS_H
 #define PROOF_HOLDERS_H
@@ -19,8 +20,8 @@ int holders_search(const struct heap_proof *proof, const struct heap_picture *pi
 		   const uint64_t *before, const struct snapshot *snap, struct holders **ret);
 
 /*
- * Fills in held_by of the chosen sites. snap: the snapshot passed to holders_search(). Returns 0 or
- * -ENOMEM.
+ * Fills in held_by of the sites that holders_search() chose. snap: the snapshot passed to
+ * holders_search(). Returns 0 or -ENOMEM.
  */
 int holders_fill(const struct holders *holders, struct snapshot *snap);
 void holders_free(struct holders *holders);

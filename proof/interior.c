@@ -84,8 +84,9 @@ static bool is_string(struct interior *interior, const struct heap_block *block,
 }
 
 /*
- * True if the pointer points to a base class subobject. Its virtual function table has the offset
- * to the top of the object two words before the first function (Itanium C++ ABI, 2.5.2).
+ * True if the pointer points to a base class subobject. The virtual function table of the subobject
+ * has the offset to the top of the object two words before the first function (Itanium C++ ABI,
+ * 2.5.2).
  */
 static bool is_base_class(struct interior *interior, const struct heap_block *block,
 			  uint64_t offset)

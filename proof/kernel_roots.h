@@ -10,8 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Reads the pointers that the kernel keeps for a process into an array, *ret, allocated with
- * malloc(). Returns 0 or a negative errno. */
+/*
+ * Reads the pointers that the kernel keeps for a process into an array, *ret, allocated with
+ * malloc(). Returns 0 or a negative errno.
+ */
 int kernel_roots_read(pid_t pid, uint64_t **ret, size_t *ret_cnt);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Links: pointers from small blocks to other blocks. All small blocks are read once, in address
  * order, so that following pointers needs no random reads. Links of large blocks and of blocks with
- * many pointers are not kept: these blocks are read when they are reached, which costs little for
- * their size.
+ * many pointers are not kept. These blocks are read when they are reached: a random read costs
+ * little compared with the other work for such a block.
  */
 #ifndef PROOF_LINKS_H
 #define PROOF_LINKS_H
@@ -32,9 +32,9 @@ struct link {
 
 struct links {
 	/*
-	 * For each block: its link, if it has exactly one link, and this leads to the start of a
-	 * block. Otherwise LINKS_NONE, LINKS_UNREAD, or LINKS_MANY with the position of the block's
-	 * links in chunks.
+	 * For each block: its link, if it has exactly one link and this link leads to the start of
+	 * a block. Otherwise LINKS_NONE, LINKS_UNREAD, or LINKS_MANY with the position of the
+	 * block's links in chunks.
 	 */
 	uint32_t *first;
 	uint32_t **chunks; /* links of blocks with LINKS_MANY */

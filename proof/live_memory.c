@@ -234,9 +234,9 @@ static bool has_pages(const struct live_memory *live, const struct mapping *mapp
 }
 
 /*
- * Replaces mappings that the kernel has wiped in the copy (MADV_WIPEONFORK) by those of the
- * original process. Wiped mappings have no pages; other private mappings have the pages of the
- * original.
+ * Replaces mappings that the kernel has wiped in the copy (MADV_WIPEONFORK) with those of the
+ * original process. A private mapping was wiped if it has pages in the original process, but none
+ * in the copy.
  */
 static void take_wiped(struct live_memory *live)
 {

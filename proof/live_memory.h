@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory of a live process that does not change its memory: it is stopped or asleep, or is a copy
- * of another process. Reads memory on demand. Never reads mappings of devices.
+ * Unchanging memory of a live process, which is stopped or asleep, or is a copy of another process.
+ * Reads memory on demand. Never reads mappings of devices.
  */
 #ifndef PROOF_LIVE_MEMORY_H
 #define PROOF_LIVE_MEMORY_H
@@ -17,7 +17,7 @@ struct live_memory {
 	int pagemap_fd;
 	/* if this is a copy: the process that was copied; else NULL */
 	struct live_memory *original;
-	/* Deadline of searches for written pages. A later search returns -ETIMEDOUT. */
+	/* Deadline of searches for written pages. Searches after the deadline return -ETIMEDOUT. */
 	uint64_t deadline_ns;
 	bool scans;          /* true if the kernel supports PAGEMAP_SCAN */
 	uint64_t zero_frame; /* frame of the shared zero page: see written_pages.h */
@@ -37,7 +37,7 @@ int live_memory_init(pid_t pid, uint64_t deadline_ns, struct live_memory *ret);
 int live_memory_init_copy(pid_t copy, pid_t pid, uint64_t deadline_ns, struct live_memory *ret);
 void live_memory_deinit(struct live_memory *live);
 
-/* True if a mapping may be read: reading a device's memory may have side effects. */
+/* True if a mapping may be read. False for device memory: reading it may have side effects. */
 bool live_memory_may_read(const struct mapping *mapping);
 
 #endif

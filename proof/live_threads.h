@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads of a live process at one moment, and registers of the sleeping ones, from records of a
- * BPF program (thread_watch.h).
+ * Threads of a live process at one moment, with the registers of sleeping threads, from records of
+ * a BPF program (thread_watch.h).
  */
 #ifndef PROOF_LIVE_THREADS_H
 #define PROOF_LIVE_THREADS_H
@@ -37,9 +37,9 @@ void live_threads_deinit(struct live_threads *threads);
 void live_threads_set_count(struct live_threads *threads);
 
 /*
- * Fills in items from the records in store. All fields of threads but store must be empty. Returns
- * 0, -ESRCH if there are no records, -EAGAIN if threads came or went while they were read, -EPROTO
- * if records are invalid, or -ENOMEM.
+ * Fills in items from the records in store; items must be empty. Returns 0, -ESRCH if there are no
+ * records, -EAGAIN if threads came or went while the records were made, -EPROTO if records are
+ * invalid, or -ENOMEM.
  */
 int live_threads_index(struct live_threads *threads);
 
@@ -54,12 +54,15 @@ bool live_thread_is_worker(const struct memleak_thread_record *thread);
 bool live_thread_is_idle(const struct memleak_thread_record *thread);
 bool live_threads_are_idle(const struct live_threads *threads);
 
-/* True if `before` and `after` have the same threads, and none of these has run in between. */
+/*
+ * True if `before` and `after` have the same threads, and none except kernel threads has run in
+ * between.
+ */
 bool live_threads_stayed_idle(const struct live_threads *before, const struct live_threads *after);
 
 /*
- * Adds the states of all threads except kernel threads. Sleeping threads have their registers as
- * words. Returns 0 or -ENOMEM.
+ * Adds the states of all threads except kernel threads. Only states of sleeping threads have
+ * registers. Returns 0 or -ENOMEM.
  */
 int live_threads_add_states(const struct live_threads *threads, struct thread_states *states);
 

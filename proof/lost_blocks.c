@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Searches from each lost block that is not reached yet (a head), in address order, so that the
- * head of a cycle is its lowest block. In this order, a search may begin at a head that itself
- * hangs from a block at a higher address, which is a head, too. So a second pass repeats the
+ * Searches in address order from each lost block that no earlier search has reached (a head), so
+ * that the head of a cycle is its lowest block. In this order, a search may begin at a head that
+ * itself hangs from a block at a higher address, which is a head, too. So a second pass repeats the
  * searches from all heads in reverse order: now the head at the higher address comes first and
  * reaches the lower one, which ceases to be a head.
  */

@@ -9,11 +9,14 @@
 #include "proof/heap_arena.h"
 #include "proof/heap_set.h"
 
-/* Adds all runs to the set. Returns -EILSEQ if they cannot be found; then discard the set. */
+/*
+ * Adds all runs to the set. Returns -EILSEQ if they cannot be found; then discard the set. If the
+ * arena is scattered, may miss runs and still return 0.
+ */
 int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena,
 		   struct heap_set *set);
 
-/* Adds to the set, as unknown, all ranges that may contain runs. */
+/* Adds the mappings of the break and of the top chunk to the set as unknown ranges. */
 int main_heap_add_unknown(struct heap_reader *reader, const struct heap_arena *arena,
 			  struct heap_set *set);
 

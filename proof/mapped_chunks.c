@@ -60,8 +60,8 @@ static uint64_t mapped_size(struct heap_reader *reader, uint64_t start, uint64_t
 
 /*
  * Finds the chunk whose memory begins at start. False if there is none. An aligned block has its
- * original header at start, and a second header before its data. realloc() only updates the second
- * header.
+ * original header at start, and a second header before its data. realloc() updates only the second
+ * header, so the size is taken from there.
  */
 static bool find_chunk(struct heap_reader *reader, uint64_t start, uint64_t end,
 		       struct mapped_chunk *ret)

@@ -20,8 +20,8 @@ struct mapped_chunks {
 };
 
 /*
- * Adds chunks at the start of anonymous mappings, and chunks that directly follow these chunks.
- * Misses chunks that follow other memory, because the kernel merges adjacent mappings. Returns 0 or
+ * Adds chunks at the start of anonymous mappings, and chunks that directly follow these chunks. The
+ * kernel merges adjacent mappings, so chunks that follow other memory are missed. Returns 0 or
  * -ENOMEM.
  */
 int mapped_chunks_find(struct heap_reader *reader, struct mapped_chunks *chunks);

@@ -26,7 +26,7 @@
 /* Number of blocks whose links are followed together. */
 #define BATCH 64
 
-/* Minimum number of blocks in a round for which several threads are used. */
+/* Minimum number of blocks for a round to use several threads. */
 #define ROUND_MIN 8192
 /* Number of blocks that a worker takes at a time. */
 #define SHARE 1024
@@ -165,8 +165,8 @@ static bool is_reached(const struct crew *crew, uint32_t block)
 }
 
 /*
- * Handles a pointer to a block. holder: block that contains the pointer, or NO_BLOCK; slot: address
- * of a pointer in a root.
+ * Handles a pointer to a block. holder: block that contains the pointer, or NO_BLOCK for a root;
+ * slot: address of the pointer if it is in a root.
  */
 static void reach(struct crew *crew, struct worker *worker, struct link link, uint32_t holder,
 		  uint64_t slot)
@@ -210,7 +210,7 @@ static void found(void *arg, const struct pointer *pointers, size_t cnt)
 		      pointers[i].holder, pointers[i].slot);
 }
 
-/* Follows the links of a batch of blocks, so that cache misses overlap. */
+/* Follows the links of a batch of blocks together, so that cache misses overlap. */
 static void follow(struct crew *crew, struct worker *worker, const uint32_t *blocks, size_t cnt)
 {
 	struct link links[BATCH * LINKS_MOST];
@@ -320,7 +320,7 @@ static int order_blocks(const void *a, const void *b)
 	return ORDER(*x, *y);
 }
 
-/* Sorts the reached blocks; uses a bitmap of all blocks if there are many. */
+/* Sorts the reached blocks. If there are many, sorts them with a bitmap of all blocks. */
 static int sort_reached(const struct crew *crew, struct reached_blocks *reached)
 {
 	size_t word_cnt = crew->index->cnt / 64 + 1, cnt = 0;

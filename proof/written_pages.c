@@ -150,8 +150,8 @@ uint64_t written_pages_zero_frame(void)
 }
 
 /*
- * True if the entry is of the zero page. Entries of huge zero pages have ENTRY_FILE and need no
- * check.
+ * True if the entry is that of the zero page. Entries of huge zero pages need no check: they have
+ * ENTRY_FILE, and are skipped in private memory.
  */
 static bool is_zero(const struct written_pages *pages, uint64_t entry)
 {
@@ -234,12 +234,12 @@ static int open_mapped(pid_t pid, const struct mapping *mapping)
 		path = NULL;
 		return -1;
 	}
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait for a lease */
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* without waiting for a lease */
 }
 
 /*
  * Visits the pages that exist in the in-memory file of a mapping, including pages that are swapped
- * out or that this process has not mapped.
+ * out or not in the page tables of the process.
  */
 static int visit_data(const struct written_pages *pages, int fd, const struct mapping *mapping,
 		      uint64_t start, uint64_t end)
@@ -280,7 +280,7 @@ int written_pages_of_file(const struct written_pages *pages, const struct mappin
 
 	if (fd >= 0)
 		return visit_data(pages, fd, mapping, start, end);
-	/* Skip the mapping: the process cannot have written to it. */
+	/* Skip the mapping: the process cannot write to it. */
 	if (!mapping->writable)
 		return 0;
 	return visit_tables(pages, start, end, true);

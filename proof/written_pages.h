@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the pages to which a live process may have written: from its page tables, or, for shared
- * memory, from the mapped in-memory file. With PAGEMAP_SCAN (since Linux 6.7), untouched ranges
- * take almost no time; otherwise, 8 bytes are read for each page.
+ * Finds the pages to which a live process may have written. Reads the page tables of the process
+ * or, for shared memory, searches the in-memory file that is mapped. With PAGEMAP_SCAN (since Linux
+ * 6.7), untouched ranges take almost no time; otherwise, 8 bytes are read for each page.
  */
 #ifndef PROOF_WRITTEN_PAGES_H
 #define PROOF_WRITTEN_PAGES_H
@@ -50,8 +50,9 @@ dev_t written_pages_kernel_dev(void);
 int written_pages_of_memory(const struct written_pages *pages, uint64_t start, uint64_t end);
 
 /*
- * Visits the pages of a shared mapping that exist in the mapped in-memory file, or that the process
- * has touched. The order and return values are those of written_pages_of_memory().
+ * Visits the pages of a shared mapping that exist in the mapped in-memory file. If the file is of
+ * another kind or cannot be opened, visits the pages that the process has touched, unless the
+ * mapping is read-only. The order and return values are those of written_pages_of_memory().
  */
 int written_pages_of_file(const struct written_pages *pages, const struct mapping *mapping,
 			  uint64_t start, uint64_t end);

@@ -16,7 +16,7 @@
 #define RECORDING_MEMORY_MAX (2ULL << 30)
 #endif
 
-/* Maximum frames of a stack, as in every source. */
+/* Maximum frames of a stack. No source records longer stacks. */
 #define FRAMES_MAX 512
 
 struct read_process {
@@ -57,7 +57,7 @@ struct recording {
 	bool begun;
 	uint64_t *words; /* words of the current snapshot */
 
-	/* The arrays below are indexed by number - 1. */
+	/* In the arrays below, the item with number N is at index N - 1. */
 	char **strings;
 	size_t string_cnt, string_cap;
 	struct sym_location **locations;
@@ -65,7 +65,7 @@ struct recording {
 	struct read_process **processes;
 	size_t process_cnt, process_cap;
 
-	struct read_site *sites; /* sites, indexed by number, not by number - 1 */
+	struct read_site *sites; /* sites; the site with number N is at index N */
 	size_t site_cnt, site_cap;
 
 	/* Data of the current snapshot. */
@@ -98,8 +98,8 @@ int recording_take_process(struct recording *recording, struct byte_reader *from
 void recording_free_names(struct recording *recording);
 
 /*
- * Return the item with the given number. The functions with "take" in their names read the number
- * from the chunk. Return NULL for number 0 and after a failure.
+ * Return the item with the given number; NULL for number 0 and after a failure. The functions with
+ * "take" in their names read the number from the chunk.
  */
 const char *recording_string_at(const struct recording *recording, uint64_t number);
 const char *recording_take_string_ref(const struct recording *recording, struct byte_reader *from);

@@ -7,7 +7,10 @@
 #include "base/order.h"
 #include "recording/reader.h"
 
-/* Memory of a sum: its entry in the growing array, and its copy in the snapshot. */
+/*
+ * Bytes that a sum takes from the memory budget, for its entry in the growing array and its copy in
+ * the snapshot.
+ */
 #define SUM_MEMORY (3 * sizeof(struct hanging_sum))
 
 int recording_take_hanging(struct recording *recording, struct byte_reader *from)

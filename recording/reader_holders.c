@@ -7,7 +7,10 @@
 #include "recording/reader.h"
 
 #define LINK_BYTES_MIN 2
-/* Memory of a holder: its entry in the chain, and its copy in the snapshot. */
+/*
+ * Bytes that a holder takes from the memory budget, for its entry in the chain and its copy in the
+ * snapshot.
+ */
 #define LINK_MEMORY (2 * sizeof(struct holder) + sizeof(size_t))
 
 static void take_link(const struct recording *recording, struct byte_reader *from,

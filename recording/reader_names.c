@@ -32,9 +32,7 @@ int recording_take_string(struct recording *recording, struct byte_reader *from)
 
 	if (from->failed)
 		return -EBADMSG;
-	/*
-	 * The budget also pays for a copy of the string in a snapshot, and for an entry in a map.
-	 */
+	/* Also take memory for a copy of the string in a snapshot, and for an entry in a map. */
 	if (!recording_take_memory(recording, 2 * len + 8 * MALLOC_BYTES, 1))
 		return -EFBIG;
 	if (array_reserve(&recording->strings, &recording->string_cap, recording->string_cnt + 1))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads which objects of Python grow. */
+/* Reads which Python objects grow. */
 #include <errno.h>
 #include <string.h>
 

@@ -50,7 +50,7 @@ static int take_frames(struct recording *recording, struct byte_reader *from, si
 	return from->failed ? -EBADMSG : 0;
 }
 
-/* Returns the site with this number. Adds a site if the number is the next unused one. */
+/* Finds a site by its number. Adds the site if its number is the next unused one. */
 static int find_or_add(struct recording *recording, uint64_t number, struct read_site **ret)
 {
 	if (number == recording->site_cnt) {
@@ -65,8 +65,9 @@ static int find_or_add(struct recording *recording, uint64_t number, struct read
 }
 
 /*
- * True if the number of a site may be reused for another site: reports no longer remember the old
- * site. Recorders keep to this rule, so reports never remember more sites than there are numbers.
+ * True if the number of a site may be reused for another site, because reports no longer remember
+ * the old site. Readers reject any other reuse, so reports never remember more sites than there are
+ * numbers.
  */
 static bool is_free(const struct recording *recording, const struct read_site *site)
 {

@@ -64,7 +64,7 @@ static struct room room_of(const struct recording *recording)
 		room.block_cnt += recording->sites[i].block_cnt;
 		room.frame_cnt += recording->sites[i].fixed.frame_cnt;
 	}
-	/* A peak may list one site with a long stack many times: count the frames each time. */
+	/* A peak may list a site many times: count the frames of the site each time. */
 	for (size_t i = 0; i < recording->peak_site_cnt; i++)
 		room.frame_cnt += recording->sites[recording->peak_sites[i].site].fixed.frame_cnt;
 	return room;

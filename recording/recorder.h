@@ -64,7 +64,7 @@ struct recorder {
 	size_t site_cnt;
 	size_t site_cap;
 	struct hash_map by_id; /* entries of sites, with the site's id as key */
-	uint64_t *words; /* words of the latest snapshot, then those of the snapshot being added */
+	uint64_t *words;       /* words of two snapshots: the latest one, and the one being added */
 	uint64_t peak_t0_ns;
 	uint64_t peak_highest_bytes;
 };

@@ -129,7 +129,10 @@ static bool has_name(const struct sym_location *location)
 	return location && location->frame_cnt && location->frames[0].symbol;
 }
 
-/* Schedules the next lookup, at growing intervals: the code may never get a name. */
+/*
+ * Schedules the next lookup of a site's names. The intervals grow, because some code may never get
+ * a name.
+ */
 static void retry_later(struct recorder *recorder, struct recorded_site *entry)
 {
 	entry->retry_gap = entry->retry_gap ? entry->retry_gap * 2 : 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records which objects of Python grow. */
+/* Records which Python objects grow. */
 #include <errno.h>
 
 #include "recording/recorder.h"

@@ -140,8 +140,8 @@ int recorder_add_sites(struct recorder *recorder, const struct snapshot *snap)
 		err = define(recorder, entry);
 	}
 	/*
-	 * Sites that are only in the peak: their stacks were resolved at the time of the peak, and
-	 * are not resolved again.
+	 * Add the sites that are only in the peak, with their stacks as they were resolved at the
+	 * time of the peak.
 	 */
 	for (size_t i = 0; !err && snap->peak && i < snap->peak->site_cnt; i++) {
 		err = add_site(recorder, &snap->peak->sites[i], &from, &entry);

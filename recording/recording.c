@@ -24,8 +24,8 @@ static int recording__prepare(struct symbol_backend *self, const struct site *co
 }
 
 /*
- * Finds the location of a frame by the frame's index in the snapshot. Copies of a site point to the
- * same frames.
+ * Finds the location of a frame by the frame's index in the snapshot. This also works for a copy of
+ * a site, because the copy points to the same frames.
  */
 static const struct sym_location *recording__lookup(struct symbol_backend *self,
 						    const struct site *site, uint64_t frame)
@@ -188,7 +188,7 @@ static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss
 		rss->pinned_by_older = bytes_take_number(from);
 }
 
-/* Returns the number of parts of a footprint in recordings of a version. */
+/* Returns the number of parts that a footprint has in recordings of a format version. */
 static size_t footprint_parts(uint32_t version)
 {
 	if (version < RECORDING_WITH_FILES)

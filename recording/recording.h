@@ -35,8 +35,8 @@
  *             blocks of the second
  *   python    containers and classes of Python that grow
  *
- * Each part after the head is a count and that number of items. Instead of ages, times of birth are
- * stored, which do not change while blocks age.
+ * Each section after the head begins with the number of its items. Times of birth are stored
+ * instead of ages, because they do not change while blocks age.
  */
 #ifndef RECORDING_RECORDING_H
 #define RECORDING_RECORDING_H

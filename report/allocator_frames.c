@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists names of allocator functions, and of the files of allocators and language runtimes. */
+/* Lists names of allocator functions, and of the files of allocators and of C and C++ runtimes. */
 #include "report/allocator_frames.h"
 #include "base/path.h"
 
@@ -68,7 +68,7 @@ static const char *const kernel_allocator_names[] = {
 
 /*
  * Names of kernel free functions. A symbol matches if its part before the first dot is equal to a
- * name. Names are not prefixes, because kfree_skb, for example, is another kind of function.
+ * name. A longer symbol does not match, because kfree_skb(), for example, is no allocator function.
  */
 static const char *const kernel_free_names[] = {
 	"kfree",
@@ -121,8 +121,8 @@ static bool is_kernel_allocator(const char *symbol)
 }
 
 /*
- * Checks only the last function of the location, into which all other functions of the location are
- * inlined.
+ * Checks only the last function of the location. All other functions of the location are inlined
+ * into it.
  */
 bool frame_is_allocator(const struct site *site, const struct sym_location *location)
 {
@@ -168,8 +168,8 @@ static const char *const runtime_files[] = {
 };
 
 /*
- * True if `rest` may follow `name`, an entry of the table, in the name of a runtime's file. It may
- * be a suffix, a version or, after "ld-linux", an architecture.
+ * True if `rest` may follow `name`, an entry of the table, in the name of a runtime's file. `rest`
+ * may be a suffix, a version or, after "ld-linux", an architecture.
  */
 static bool ends_name(const char *rest, const char *name)
 {

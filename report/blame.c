@@ -140,7 +140,7 @@ static bool is_call(const struct report_site *shown, const struct owned_function
  * Finds the library function that the function at `pos` called: the nearest library function
  * inwards. If that function has no name, as after a tail call, finds the next named function
  * inwards in the same file. Wrappers, such as strdup() and the standard library of C++, do not
- * count as library functions.
+ * count as library functions; the search ends at a named wrapper.
  */
 static bool find_call(const struct options *opts, const struct report_site *shown,
 		      struct stack_pos pos, struct stack_pos *ret)
@@ -170,10 +170,10 @@ static bool find_call(const struct options *opts, const struct report_site *show
 }
 
 /*
- * Returns the function to blame if no named function on the stack is the program's own. This is the
- * library function that the stripped program or the interpreter called; else the innermost named
- * function of a library or interpreter; else the program's innermost function; else the innermost
- * function.
+ * Returns the function to blame for a stack on which no named function is the program's own. This
+ * is the library function that the stripped program or the interpreter called; else the innermost
+ * named function of a library or interpreter; else the program's innermost function; else the
+ * innermost function.
  */
 static struct stack_pos blamed_of_others(const struct options *opts,
 					 const struct report_site *shown)
@@ -239,8 +239,9 @@ static struct program program_of(const struct report_site *shown)
 }
 
 /*
- * Finds the runtime that allocated the memory, and returns its outermost function. All functions
- * from this one to the allocator are in the runtime's file.
+ * Finds the language runtime that allocated the memory: its file is the first one on the stack
+ * after the allocator and the C and C++ libraries. Returns the outermost of the adjacent functions
+ * in this file.
  */
 static struct stack_pos border_of(const struct options *opts, const struct report_site *shown)
 {

@@ -16,11 +16,11 @@
  * behaviour (wrapped_frame).
  *
  * If there is no such function, `blamed` is the library function that the program or its
- * interpreter called. If there is no such call, `blamed` is the innermost named function of a
- * library or interpreter, else the program's innermost function, else the innermost function. If
- * the site is in a pool, only functions of the runtime that took the memory are blamed. If the site
- * belongs to a chunk pool, the function of the chunk pool is blamed; its frame is blamed_from. opts
- * may be NULL.
+ * interpreter called. If there is no such library function, `blamed` is the innermost named
+ * function of a library or interpreter, else the program's innermost function, else the innermost
+ * function. If the site is in a pool, only functions of scripts, or of the runtime that took the
+ * memory, are blamed. If the site belongs to a chunk pool, the function of the chunk pool is
+ * blamed; its frame is blamed_from. opts may be NULL.
  */
 void blame(const struct options *opts, struct report_site *shown);
 

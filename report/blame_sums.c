@@ -49,9 +49,10 @@ struct call {
 	size_t most; /* index of the assigned site that gained most */
 	double most_gained;
 	/*
-	 * The only possible caller of this call with more than half of the assigned gain, found by
-	 * the Boyer-Moore majority vote. by_caller is the gain of the assigned sites that have this
-	 * caller, and most_by_caller is the one of these sites that gained most.
+	 * `caller` is the caller of this call with more than half of the assigned gain, if there is
+	 * such a caller (majority vote of Boyer and Moore). by_caller is the gain of the assigned
+	 * sites that have this caller, and most_by_caller is the one of these sites that gained
+	 * most.
 	 */
 	uint32_t caller;
 	double votes;

@@ -16,9 +16,9 @@
  * Blames a call if all of this is true:
  *   - the sum of its sites seems to leak;
  *   - its function is one that may be blamed (blame_may_name());
- *   - at least half of its gain is due to sites that no inner call explains. An inner call explains
- *     a site if it is blamed. It also explains the site if it may be blamed, does not seem to leak,
- *     and gained at least half as much as the outer call.
+ *   - at least half of its gain is due to sites that no inner call explains. A blamed inner call
+ *     explains a site. An inner call that may be blamed, but does not seem to leak, also explains
+ *     the site if the inner call gained at least half as much as the outer call.
  *
  * If many functions share the blame for the growth of an outer call, and each of them has only a
  * small part, the outer call is blamed for the whole growth instead, unless its function is main.

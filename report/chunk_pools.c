@@ -51,7 +51,7 @@ static uint64_t size_of(const struct site *site)
 }
 
 /*
- * Returns the block size that has more than half of the bytes, if there is one (algorithm of Boyer
+ * If more than half of the bytes are in blocks of one size, returns this size (algorithm of Boyer
  * and Moore).
  */
 static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
@@ -133,8 +133,8 @@ static int find(const struct callers *callers, const struct candidate *const *si
 		if (array_reserve(&pools->pools, cap, pools->cnt + 1))
 			return -ENOMEM;
 		/*
-		 * Keep the last of the sites. Its stack has at least frame_cnt frames, because the
-		 * sites with shorter stacks come first.
+		 * Remember the pool's last site. Its stack has at least frame_cnt frames, because
+		 * the sites with shorter stacks come first.
 		 */
 		pools->pools[pools->cnt++] =
 			(struct chunk_pool){sites[end - 1]->site, frame_cnt, chunks};

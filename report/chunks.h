@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The chunks in which a function (a chunk pool) takes memory, to hand it out in smaller blocks. */
+/*
+ * The chunks in which the function of a chunk pool takes memory, to hand it out in smaller blocks.
+ */
 #ifndef REPORT_CHUNKS_H
 #define REPORT_CHUNKS_H
 

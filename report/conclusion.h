@@ -9,8 +9,8 @@ enum conclusion {
 	CONCLUSION_LOST,     /* a proof found lost blocks */
 	CONCLUSION_GROWS,    /* functions seem to leak */
 	CONCLUSION_UNTRACED, /* only something that is not traced grows */
-	CONCLUSION_UNKNOWN,  /* there is growth that cannot be judged yet */
-	CONCLUSION_EARLY,    /* there are too few reports for a verdict */
+	CONCLUSION_UNKNOWN,  /* it cannot be judged (yet) whether anything leaks */
+	CONCLUSION_EARLY,    /* too few snapshots, or too little time, for a verdict */
 	CONCLUSION_ENDED,    /* nothing grows, but processes held memory when they ended */
 	CONCLUSION_CLEAR,    /* nothing seems to leak */
 	CONCLUSION_CNT
@@ -24,8 +24,8 @@ bool conclusion_is_stopped(const struct report *report);
 /* Returns the word for a conclusion in JSON, such as "lost". */
 const char *conclusion_name(enum conclusion conclusion);
 /*
- * True if a process held memory when it ended. Memory that libraries allocate at start-up does not
- * count.
+ * True if a process held memory when it ended. If there is just one such process, the memory that
+ * libraries allocate at start-up does not count.
  */
 bool conclusion_has_ended(const struct report *report);
 

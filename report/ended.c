@@ -50,8 +50,8 @@ int ended_leave_out(struct snapshot_view *view)
 }
 
 /*
- * Inserts a process into the list of those with most memory, if it has enough. If the list is full,
- * drops the process with least memory. Takes ownership of the name.
+ * Inserts a process into the list of those that held most memory, if it is one of them. If the list
+ * is full, drops the process that held least memory. Takes ownership of the name.
  */
 static void name_process(struct ended_processes *list, struct ended_process *process)
 {

@@ -36,7 +36,7 @@ static struct chance chance_of(const struct sampling *sampling, uint64_t size)
 
 /*
  * The pieces of one block are sampled together or not at all. The computed variance of their sum is
- * exact while all pieces are there, and too large after some pieces have been freed.
+ * exact while no piece has been freed, and too large afterwards.
  */
 void estimate_add(struct estimate *sum, const struct sampling *sampling, uint64_t size,
 		  uint64_t sampled_size)

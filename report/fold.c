@@ -14,9 +14,9 @@
 #include "report/own.h"
 
 /*
- * Number of functions, in a run of adjacent functions of an interpreter, that are not folded: the
- * innermost ones, which may show what the interpreter does. The others only show that it runs a
- * script.
+ * Number of innermost functions that are not folded in a run of adjacent functions of an
+ * interpreter. They may show what the interpreter does; the other functions only show that it runs
+ * a script.
  */
 #define SPARED 4
 
@@ -247,9 +247,9 @@ static bool is_spared(struct fold *fold, const char *inside)
 }
 
 /*
- * Returns the file of the interpreter that runs the blamed function. Returns NULL if the blamed
- * function is not a script's, or is not the program's own: then its callers in the standard library
- * say more than the function itself.
+ * Returns the file of the interpreter that runs the blamed function; NULL if the blamed function is
+ * not a script's. Also returns NULL if the blamed function is not the program's own: its callers in
+ * the standard library then say more than the function itself.
  */
 static const char *interpreter_at(const struct report_site *shown)
 {

@@ -15,15 +15,15 @@
 /* Minimum value of leak_score.growth for a part of the footprint to count as growing. */
 #define LEAST_GROWTH 0.9
 /*
- * Minimum growth of a part: LEAST_BYTES, and LEAST_FRACTION of its size; for descriptors and
- * threads, LEAST_PIECES.
+ * Minimum growth of a part: LEAST_BYTES, and LEAST_FRACTION of its size; for descriptors, threads
+ * and child processes, LEAST_PIECES.
  */
 #define LEAST_BYTES (256U << 10)
 #define LEAST_FRACTION 0.001
 #define LEAST_PIECES 8
 /*
- * Minimum growth of traced blocks that explains a part's growth, as a fraction of the part's
- * growth.
+ * The growth of a part is explained if traced blocks, and free memory that the allocator keeps,
+ * account for at least this fraction of the growth.
  */
 #define EXPLAINED 0.5
 /*
@@ -31,7 +31,7 @@
  */
 #define PENDING_BYTES (1U << 20)
 #define PENDING_FRACTION 0.01
-/* Fraction of a rise after which the rise counts as ended. */
+/* A part counts as level once it has reached this fraction of its rise. */
 #define MOST_OF_RISE 0.9
 /* Maximum fall during a rise, as a fraction of the rise. */
 #define MOST_FALLEN 0.125
@@ -223,12 +223,12 @@ static double explained(const struct snapshot *snap, const struct growth *series
 	case FOOTPRINT_SHARED:
 	case FOOTPRINT_FILES:
 		/*
-		 * Growth without new address space is no leak: as a database does, the process may
-		 * be using, for the first time, memory that it mapped earlier.
+		 * Growth without new address space is no leak: the process may be using, for the
+		 * first time, memory that it mapped earlier, as databases do.
 		 */
 		return gained - gained_since(series[FOOTPRINT_VIRTUAL].history, since_ns);
 	case FOOTPRINT_UNMAPPED:
-		/* This part also contains files that are mapped. */
+		/* Mapped shared memory is in this part, and also in one of the two parts below. */
 		return gained_since(series[FOOTPRINT_SHARED].history, since_ns) +
 		       gained_since(series[FOOTPRINT_HUGE].history, since_ns);
 	case FOOTPRINT_HUGE:
@@ -249,15 +249,15 @@ static double explained(const struct snapshot *snap, const struct growth *series
 /* The rise of a part of a footprint since it was smallest. */
 struct rise {
 	double gained;
-	double fallen;       /* largest fall after that */
-	double before;       /* largest size before that */
+	double fallen;       /* largest fall since the part was smallest */
+	double before;       /* largest size before the part was smallest */
 	uint64_t since_ns;   /* when the part was smallest */
 	uint64_t reached_ns; /* when the rise reached MOST_OF_RISE, as time since first_point() */
 };
 
 /*
- * Returns the index of the first point that is not empty. The history of a process that was found,
- * or called exec, after the first report begins with empty points.
+ * Returns the index of the first point that is not empty. If a process was found, or called exec,
+ * after the first report, its history begins with empty points.
  */
 static size_t first_point(const struct growth *series)
 {
@@ -298,8 +298,9 @@ static struct rise rise_of(const struct growth *series, enum footprint_part part
 }
 
 /*
- * True if a rise may go on: the part has hardly fallen since, was never as large before, and has
- * not been level for as long as the rise took, nor for LONGEST_QUIET_NS.
+ * True if a rise may go on: it is large, the part has hardly fallen since, was never as large
+ * before, and has been level neither for half of the time since first_point() nor for
+ * LONGEST_QUIET_NS.
  */
 static bool may_go_on(const struct growth *series, enum footprint_part part,
 		      const struct rise *rise)

@@ -15,7 +15,7 @@
 struct untraced_growth {
 	const struct process *process;
 	enum footprint_part part;
-	double per_s;        /* growth in bytes, descriptors or threads */
+	double per_s;        /* growth in bytes, or in descriptors, threads or processes */
 	double traced_per_s; /* growth of traced blocks in the same time, in bytes */
 	uint64_t since_ns;   /* time for which the part has been growing */
 };

@@ -34,7 +34,10 @@ bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown)
 bool frame_walk_at(const struct frame_walk *walk, const struct stack_pos *pos);
 bool frame_walk_at_blamed(const struct frame_walk *walk);
 
-/* Returns the name of the process that a stack belongs to, as raw bytes, or "[kernel]". */
+/*
+ * Returns the name of the process that a stack belongs to, as raw bytes; "[kernel]" without a
+ * process, "?" if the name is not known.
+ */
 const char *stack_root(const struct site *site);
 
 /*

@@ -26,8 +26,8 @@ static bool ends_in_operator(const char *symbol, const char *end)
 }
 
 /*
- * True if "<" begins template arguments. It does if it is at the beginning, or follows a name and
- * is not part of an operator.
+ * True if the "<" at `at` begins template arguments: it is at the beginning of the symbol, or
+ * follows a name and is not part of an operator.
  */
 static bool opens_template(const char *symbol, const char *at)
 {
@@ -310,7 +310,10 @@ char *function_name_template(const char *symbol)
 	struct script_function script;
 	char *name;
 
-	/* Lambdas of one function differ only in the text after the function's name. */
+	/*
+	 * Keep the whole name of a lambda: lambdas of one function differ only in the text after
+	 * the function's name.
+	 */
 	if (!strchr(symbol, '<') || script_function_of(symbol, &script) ||
 	    strstr(symbol, "{lambda("))
 		return NULL;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Parts of a name, without return type and parameters. */
+/* Parts of a symbol. The return type is in none of the parts. */
 struct function_name {
 	const char *whole; /* name with namespaces */
 	const char *last;  /* name without namespaces */
@@ -27,23 +27,21 @@ struct script_function {
 	unsigned int line; /* first line of the function; 0 if not known */
 };
 
-/*
- * Parses the symbol of a script's function. Returns false if the symbol is that of any other
- * function.
- */
+/* Parses the symbol of a script's function. Returns false for any other symbol. */
 bool script_function_of(const char *symbol, struct script_function *ret);
 
 /*
- * Returns the short form of a symbol, such as pkg::Class::method. It has no parameters and no
- * suffixes of compiler clones (".isra.0"), and its long template arguments are written as "<...>".
- * For a script's function, returns only its name. To be freed; NULL if out of memory.
+ * Returns the short form of a symbol, such as pkg::Class::method, to be freed; NULL if out of
+ * memory. The short form has no parameters and no suffixes of compiler clones (".isra.0"), and its
+ * long template arguments are written as "<...>". For a script's function, the short form is only
+ * its name.
  */
 char *function_name_short(const char *symbol);
 
 /*
- * Returns the short form of a symbol with "<...>" for all template arguments, which is the same for
- * all instances of a function template. To be freed; NULL if the symbol is not that of an instance,
- * or if out of memory.
+ * Returns the short form of a symbol, to be freed, with all template arguments written as "<...>".
+ * All instances of a function template have this form in common. Returns NULL if the symbol has no
+ * template arguments or is that of a lambda, or if out of memory.
  */
 char *function_name_template(const char *symbol);
 

@@ -23,7 +23,9 @@ _Static_assert(MOST_FRAMES < SHARED_FRAMES, "sites that share frames stand toget
 
 /* Callers of a function, and the average block sizes of their sites. */
 struct use {
-	/* Index of the sum for the call at the function's frame, if it grows; else SIZE_MAX. */
+	/*
+	 * Index of the sum for the call at the function's frame, if this sum grows; else SIZE_MAX.
+	 */
 	size_t sum;
 	/*
 	 * Number of callers whose memory does not grow, and number of callers whose memory grows.
@@ -59,7 +61,10 @@ static bool grows(const struct callers *callers, const struct candidate *site, s
 	return candidate_is_suspect(site) || (sum != SIZE_MAX && callers_grow(callers, sum));
 }
 
-/* Adds one caller of the function. `sites` are all sites with this caller on their stacks. */
+/*
+ * Adds a caller of a function to `use`. `sites` are all sites whose stacks have the function and
+ * this caller.
+ */
 static void add_caller(const struct callers *callers, const struct candidate *const *sites,
 		       size_t cnt, size_t frame_cnt, struct use *use)
 {
@@ -122,10 +127,7 @@ static int find(const struct callers *callers, const struct candidate *const *si
 			continue;
 		if (array_reserve(&funnels->funnels, cap, funnels->cnt + 1))
 			return -ENOMEM;
-		/*
-		 * Keep the last of the sites. Its stack has at least frame_cnt frames, because the
-		 * sites with shorter stacks come first.
-		 */
+		/* Keep one of the sites: all of them have the innermost frames of the funnel. */
 		funnels->funnels[funnels->cnt++] = (struct funnel){sites[end - 1]->site, frame_cnt};
 	}
 	return 0;

@@ -28,7 +28,7 @@ static int compare(const void *left, const void *right)
 }
 
 /*
- * Returns the file of the innermost frame that is not in an allocator or language runtime. If there
+ * Returns the file of the innermost frame outside allocators and the C and C++ libraries. If there
  * is no such frame, returns the file of the innermost frame. Returns "" if the search reaches a
  * frame whose file is not known, because that file could be the wanted one.
  */

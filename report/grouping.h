@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sums up the sites of a snapshot as --by requests: by process, by the module that allocated, by
- * thread or by cgroup. Does not deal with the order of groups, growth or formats.
+ * thread or by cgroup. Does not deal with growth, formats, or the order of groups.
  */
 #ifndef REPORT_GROUPING_H
 #define REPORT_GROUPING_H
@@ -11,7 +11,7 @@
 
 struct grouping {
 	enum group_by by;
-	struct site *sums;  /* one sum for each group, without a stack, with unique ids */
+	struct site *sums;  /* one sum for each group, which has a unique id and no stack */
 	const char **names; /* paths of modules or cgroups; NULL if not known */
 	size_t cnt;
 	size_t *group_of; /* for each site of the snapshot, the index of its group in `sums` */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Maximum bytes at the start of a block in which a proof looks for pointers. */
+/* Maximum number of bytes, from the start of a block, that a proof searches for pointers. */
 #define HEAP_BLOCK_BYTES_MAX UINT32_MAX
 
 /*

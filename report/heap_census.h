@@ -40,7 +40,7 @@ struct heap_census {
 	uint64_t processes;
 	uint64_t without_heap; /* number of examined processes that have no glibc heap */
 	struct reach_sum classes[HEAP_CLASSES][HEAP_USE_CNT];
-	/* Bytes requested for chunks of tracked blocks; less than their usable size. */
+	/* Bytes that were requested for the chunks of tracked blocks; at most their usable size. */
 	uint64_t requested_bytes;
 	/* Tracked blocks that were found in none of the parsed heaps. */
 	struct reach_sum elsewhere;

@@ -56,8 +56,8 @@ int held_by_sites(const struct candidate *const *lists, const size_t *cnts, size
 }
 
 /*
- * Writes the name of the variable or function at a location, without inlined functions. Returns
- * false if the name is not known.
+ * Writes the name, source line and file of the variable or function at a location. Ignores inlined
+ * functions. Returns false if the name is not known.
  */
 static bool write_symbol(FILE *out, const struct sym_location *location, const char *module)
 {
@@ -91,8 +91,8 @@ static void write_stack(FILE *out, const struct holder *holder, const struct sym
 }
 
 /*
- * Writes where a pointer is stored. `location` is the location of the variable or function; NULL if
- * not known.
+ * Writes where a pointer is stored. `location` is the location of the variable, or of the function
+ * whose stack frame has the pointer; NULL if not known.
  */
 static void write_place(FILE *out, const struct holder *holder, const struct sym_location *location)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Describes what keeps a site's memory reachable: makes a text for each holder in the chain of
- * pointers that leads to it, root first.
+ * pointers that leads to the memory, root first.
  */
 #ifndef REPORT_HELD_BY_H
 #define REPORT_HELD_BY_H

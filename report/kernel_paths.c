@@ -25,7 +25,7 @@
 #define MOST_BLOCKS 1.25
 
 /*
- * Prefixes of the names of functions that enter the kernel; these are outermost on kernel stacks.
+ * Name prefixes of functions that enter the kernel. These functions are outermost on kernel stacks.
  */
 static const char *const entry_names[] = {
 	"entry_",
@@ -81,7 +81,7 @@ struct rate {
 struct kernel_paths {
 	struct report_site *paths;
 	size_t cnt;
-	bool *is_assigned; /* flag for each path: a function has been blamed for it */
+	bool *is_assigned; /* flag for each path: its `blamed` or `objects` is set */
 };
 
 static bool begins_with_one_of(const char *symbol, const char *const *names, size_t cnt)
@@ -182,7 +182,10 @@ static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 	return most;
 }
 
-/* True if a path is not doubtful, or if its rate of blocks is low enough for a companion. */
+/*
+ * True if a path is not doubtful, or if it may be a companion: it has an owner, and its rate of
+ * blocks is low enough.
+ */
 static bool may_join(const struct report_site *path, double most)
 {
 	const struct site *site = path->site;
@@ -277,8 +280,8 @@ static bool is_bpf_refill(const struct report_site *path)
 }
 
 /*
- * Sets the objects of paths that allocate entries of BPF maps to "BPF map entries". Then no
- * function is blamed for these paths.
+ * Marks the paths that allocate entries of BPF maps: their objects are "BPF map entries", and no
+ * function is blamed for them.
  */
 static void set_objects(struct kernel_paths *all)
 {

@@ -12,8 +12,8 @@ struct listing {
 };
 
 /*
- * Returns the entry for a site in the report's own list, which has more details. If the list does
- * not have the site, returns `site`.
+ * If the report's list of shown sites has an entry for the same site, returns that entry, because
+ * it has more details. Otherwise, returns `site`.
  */
 static const struct report_site *shown_as(const struct report *report,
 					  const struct report_site *site)
@@ -39,8 +39,8 @@ static void add(struct listing *listing, const struct report_site *site)
 }
 
 /*
- * Adds the stack of a suspect. The sum of a runtime's pool has no stack of its own, and the blocks
- * in it are listed with their sites, so the first of these sites takes its place.
+ * Adds the stack of a suspect. If the suspect is the sum of a runtime's pool, adds the first
+ * unlisted site of the pool instead, because the sum has no stack of its own.
  */
 static void add_suspect(struct listing *listing, const struct report_site *suspect, size_t upto)
 {

@@ -6,10 +6,11 @@
 #include "report/report.h"
 
 /*
- * Lists the stacks of losses, then those of suspects, then those of the first `upto` sites of the
- * report, until the list has site_cnt stacks. Each stack is listed once. For a suspect that is the
- * sum of a runtime's pool, the first site of the pool is listed, so that no block is in two stacks.
- * *ret points to sites of the report and is to be freed. Returns 0 or -ENOMEM.
+ * Lists the stacks of all losses, then those of all suspects. Then, while the list has fewer than
+ * report->site_cnt stacks, adds those of the first `upto` sites of the report. Lists each stack
+ * once. For a suspect that is the sum of a runtime's pool, lists the first unlisted site of the
+ * pool, so that no block is in two stacks. *ret points to sites of the report and is to be freed.
+ * Returns 0 or -ENOMEM.
  */
 int report_list(const struct report *report, size_t upto, size_t *ret_cnt,
 		const struct report_site ***ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names the frames of a site that the report shows. */
+/* Names the frames of a site, and finds the function to blame. */
 #ifndef REPORT_NAMING_H
 #define REPORT_NAMING_H
 
@@ -7,7 +7,8 @@
 #include "report/report_site.h"
 
 /*
- * Looks up the names of a site's frames. `symbols` must have prepared the site. `opts` may be NULL.
+ * Looks up the names of a site's frames, and blames a function. `symbols` must have prepared the
+ * site. `opts` may be NULL.
  */
 void report_site_name(const struct options *opts, struct symbol_backend *symbols,
 		      struct report_site *shown);

@@ -162,7 +162,7 @@ static bool is_in_standard_library(const char *path)
 
 bool script_is_of_language(const char *path)
 {
-	/* CPython 3.13 calls a constructor through code of its own with "__init__" as its path. */
+	/* CPython 3.13 calls constructors through internal code that has the path "__init__". */
 	return BEGINS(path, built_in_scripts) || !strcmp(path, "__init__") ||
 	       is_in_standard_library(path);
 }
@@ -297,7 +297,7 @@ static bool is_installed_with(const char *module, const char *file)
 	       !is_of_package(module + len + 1) && !BEGINS(path_name(module), bundled_libraries);
 }
 
-/* True if a file contains code of the program. Node addons among installed packages do not. */
+/* True if a file contains code of the program. Node addons in installed packages do not. */
 static bool is_program(const char *module, const struct program *program)
 {
 	if (!module_is_library(module))

@@ -32,13 +32,13 @@ struct program {
  *	- executables, except interpreters;
  *	- libraries outside the folders of the system and of package managers;
  *	- system libraries that are named after the program or lie in a folder named after it;
- *	- libraries below the folder that has the executable's bin/, unless the executable is an
- *	  interpreter;
+ *	- libraries below the folder in which the executable is installed, except common third-party
+ *	  libraries; none if the executable is an interpreter;
  *	- scripts outside the folders of languages and of package managers.
  * Even in these files, code does not belong to the program if its source file is in a folder of a
  * language or of a package manager. Folders of package managers that also have the source file of
- * main() do not count. With --own, the program owns all code below the given paths, and no other
- * code.
+ * main() do not count. With --own, the program instead owns the code below the given paths, except
+ * C and C++ libraries.
  */
 enum code_owner code_owner(const struct options *opts, const struct program *program,
 			   const struct sym_location *location, const struct sym_frame *frame);

@@ -61,8 +61,9 @@ static bool has_own_function(const struct site *site, struct symbol_backend *sym
 }
 
 /*
- * Returns the kind of objects that a block is for, judged by the functions at frame `first` and
- * further out; NULL if not known.
+ * Returns the kind of runtime objects in a block, judged by the functions at frame `first` and
+ * further out. Returns NULL if the kind is not known, or if the stack has a function of the program
+ * or of a script.
  */
 static const struct runtime_objects *objects_by_function(const struct site *site, size_t first,
 							 struct symbol_backend *symbols)
@@ -81,8 +82,8 @@ static const struct runtime_objects *objects_by_function(const struct site *site
 }
 
 /*
- * Returns the kind of runtime objects in a site's memory, judged by the first frame outside the C
- * library.
+ * Returns the kind of runtime objects in a site's memory, judged by the innermost frame outside the
+ * C and C++ libraries; NULL if not known.
  */
 static const struct runtime_objects *objects_of(const struct site *site,
 						struct symbol_backend *symbols)
@@ -104,8 +105,8 @@ static const struct runtime_objects *objects_of(const struct site *site,
 }
 
 /*
- * True if the executable of a site's process is a runtime with blocks for scripts. The executable
- * is the outermost file on the stack that is not a library.
+ * True if the executable of a site's process is a runtime that takes heap blocks for scripts. The
+ * executable is the outermost file on the stack that is not a library.
  */
 static bool runs_scripts(const struct site *site, struct symbol_backend *symbols)
 {
@@ -341,8 +342,8 @@ double objects_slight_gain(const struct site_history *history, uint64_t outstand
 }
 
 /*
- * Frees of blocks from before tracing show that the process began before tracing, so it is not
- * starting, unless it began just before.
+ * If a process has freed blocks from before tracing, it began before tracing. So it is not starting
+ * any more, unless it was young when tracing began.
  */
 bool process_may_be_starting(const struct site_history *history, uint64_t first_ns, bool was_young)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which objects of CPython grow. The names are read from the process and are untrusted. The process
- * changes its objects while they are counted, so all numbers are approximate.
+ * Growing classes and containers of a CPython process. The names are read from the process and are
+ * untrusted. The process changes its objects while they are counted, so all numbers are
+ * approximate.
  */
 #ifndef REPORT_PYTHON_GROWTH_H
 #define REPORT_PYTHON_GROWTH_H
@@ -23,7 +24,7 @@ enum python_name {
 };
 
 struct python_growth {
-	/* Classes with more objects than at the first reading, most bytes first. */
+	/* Classes with more objects than at the first reading, most bytes gained first. */
 	struct python_class {
 		char name[PYTHON_TEXT_BYTES];
 		uint64_t count;

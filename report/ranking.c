@@ -90,8 +90,8 @@ void ranking__free(struct ranking *ranking)
 
 /*
  * Returns the index of the point to drop: the point whose two neighbours are closest together in
- * time, relative to the point's age. So the points that are kept cover the whole past, but more
- * densely the recent past.
+ * time, relative to the point's age. So the points that are kept cover the whole past, and the
+ * recent past more densely.
  */
 static size_t least_informative(const struct site_history *history)
 {
@@ -152,9 +152,9 @@ static int add_to_process(struct process_sums *sums, uint32_t image, const struc
 }
 
 /*
- * True if the number of frees of blocks from before tracing is known. It is not known if blocks are
- * suppressed or not tracked, because frees of such blocks look like frees of blocks from before
- * tracing.
+ * True if the number of frees of blocks from before tracing is known. If some blocks are suppressed
+ * or untracked, the number is unknown, because frees of such blocks look like frees of blocks from
+ * before tracing.
  */
 static bool earlier_are_known(const struct snapshot *snap)
 {

@@ -45,7 +45,7 @@ int ranking__note(struct ranking *ranking, const struct snapshot *snap);
  */
 void ranking__forget_absent(struct ranking *ranking);
 
-/* Number of snapshots that are remembered, and the time between the first and the last of them. */
+/* Number of snapshots so far, and the time between the first and the last of them. */
 struct ranking_past {
 	uint64_t cnt;
 	uint64_t ns;

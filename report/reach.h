@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Results of a proof. A proof finds out, for each heap block of a process, whether anything in the
- * memory of the process points to it. The terms are those of valgrind; proof/marking.h defines
+ * memory of the process points to the block. The terms are those of valgrind; proof/marks.h defines
  * them.
  */
 #ifndef REPORT_REACH_H
@@ -30,10 +30,10 @@ struct reach_sum {
 	uint64_t count;
 };
 
-/* Blocks of one site that are reachable only from lost blocks of another site. */
+/* Blocks of one site that are reachable only from definite blocks of another site. */
 struct hanging_sum {
 	uint64_t site; /* id of the site of the reachable blocks */
-	uint64_t head; /* id of the site of the lost blocks */
+	uint64_t head; /* id of the site of the definite blocks */
 	struct reach_sum of;
 };
 
@@ -64,7 +64,7 @@ struct holder {
 	 * Path of the mapping, or name of the thread or variable, as raw bytes; NULL if not known.
 	 */
 	const char *path;
-	bool is_likely; /* some links of the chain of holders were inferred; set only in its root */
+	bool is_likely; /* some links of the chain of holders were inferred; set only in the root */
 	/*
 	 * Text that describes the holder, if it is not a block and is from a recording; else NULL.
 	 */
@@ -100,7 +100,7 @@ struct proof_facts {
 	enum proof_method method;
 	uint64_t stopped_ns; /* the longest time for which a thread was stopped */
 	uint64_t scanned_bytes;
-	/* Number of pictures that a block must be definite in to be lost: 1 or 2. */
+	/* Number of pictures in which a block must be definite to count as lost: 1 or 2. */
 	uint64_t pictures;
 	uint64_t processes;
 	uint64_t unproved; /* number of processes whose memory could not be examined */

@@ -80,7 +80,7 @@ struct shown {
 	struct chunk_pools chunk_pools;
 };
 
-/* Sets the chunks of a site whose memory a chunk pool took. */
+/* If a chunk pool took a site's memory, sets the site's chunks. */
 static void set_chunks(const struct chunk_pools *pools, struct report_site *shown)
 {
 	const struct chunk_pool *pool = chunk_pools_find(pools, shown->site);
@@ -220,9 +220,9 @@ static int name_sites(const struct options *opts, struct symbol_backend *symbols
 }
 
 /*
- * Finds the largest named site that has the process and the runtime objects of `objects` and is
- * held by a script variable. Returns the text for this variable; NULL if there is no such site.
- * Searches the sites because the sum of a pool has no holders of its own.
+ * Finds the largest named site that belongs to the process of `objects`, has the same runtime
+ * objects, and is held by a script variable. Returns the text for this variable; NULL if there is
+ * no such site. Searches the sites because the sum of a pool has no holders of its own.
  */
 static const char *script_holder_of(const struct report *report, const struct report_site *objects)
 {
@@ -303,7 +303,7 @@ static int choose_sites(const struct grouping *grouping, struct report *report,
 	return 0;
 }
 
-/* Finds functions that allocate on behalf of their callers, and functions that fill chunk pools. */
+/* Finds functions that allocate on behalf of their callers (funnels), and chunk pools. */
 static int compare_callers(const struct sums *sums, struct symbol_backend *symbols,
 			   uint64_t deadline_ns, size_t cnt, struct shown *shown)
 {
@@ -328,7 +328,7 @@ static void set_group_sites(struct report *report)
 	}
 }
 
-/* Returns the maximum number of entries in a list of anything but stacks. */
+/* Returns the maximum length of lists, except lists of stacks. */
 static size_t records_of(const struct options *opts)
 {
 	return opts->max_records ? opts->max_records : opts->top;
@@ -343,7 +343,10 @@ static int show_summaries(const struct options *opts, struct report *report)
 	return summary_order_init(report->snapshot, opts->summary_sort, &report->summaries);
 }
 
-/* Sorts the groups, and moves the *cnt sites that are shown to the front of `candidates`. */
+/*
+ * Sorts the groups. Moves the sites to be shown to the front of `candidates`, and sets *cnt to
+ * their number.
+ */
 static int rank_groups(const struct options *opts, const struct grouping *grouping,
 		       const struct growth *growth, struct report *report,
 		       struct candidate *candidates, size_t *cnt)
@@ -361,8 +364,7 @@ static int rank_groups(const struct options *opts, const struct grouping *groupi
 }
 
 /*
- * Selects the sites of a peak that are shown. They have no growth, because a peak is a single
- * moment.
+ * Selects the sites to be shown for a peak. They have no growth, because a peak is a single moment.
  */
 static int show_peak(const struct options *opts, const struct peak *peak, struct shown *shown)
 {
@@ -382,8 +384,8 @@ static int show_peak(const struct options *opts, const struct peak *peak, struct
 }
 
 /*
- * Moves the sites of runtime initialisation behind all other sites. If sites are grouped, only
- * checks whether all of them are runtime initialisation.
+ * Moves sites of runtime initialisation behind the first opts->top other sites. If sites are
+ * grouped, only checks, for the exit status, whether all sites are runtime initialisation.
  */
 static int sort_out_runtime_init(const struct options *opts, struct symbol_backend *symbols,
 				 uint64_t deadline_ns, bool grouped, struct report *report,
@@ -443,9 +445,9 @@ static bool has_ended(const struct snapshot *snap, const struct process *process
 }
 
 /*
- * True if a site is pending: it may go on growing, it has at least LEAST_PART of all memory
- * (without inherited blocks), its process runs, and it is judged on its own instead of in a pool.
- * Pending sites prevent the message "nothing seems to leak".
+ * True if a site is pending: it may go on growing, its memory without inherited blocks is at least
+ * LEAST_PART of all memory, its process is running, and the site is judged on its own instead of in
+ * a pool. Pending sites prevent the message "nothing seems to leak".
  */
 static bool is_pending(const struct sums *sums, const struct shown *shown,
 		       const struct report *report, const struct candidate *candidate)
@@ -504,7 +506,7 @@ static void count_verdicts(const struct sums *sums, const struct shown *shown,
 		uint64_t bytes = largest_pending_sum(sums->callers, report);
 
 		report->pending = bytes > 0;
-		/* If there are suspects, the sum may be theirs. */
+		/* Leave the bytes out if there are suspects, to which they may belong. */
 		report->pending_bytes = shown->path_cnt ? 0 : bytes;
 	}
 }
@@ -647,7 +649,7 @@ static uint64_t first_seen_ns(const struct pools *pools, const struct report *re
 	return first_ns;
 }
 
-/* True if the memory of a path is runtime objects that may stop growing soon. */
+/* True if a path's memory consists of runtime objects that may stop growing soon. */
 static bool is_settling(const struct pools *pools, const struct report *report,
 			const struct report_site *path)
 {
@@ -664,7 +666,7 @@ static bool is_settling(const struct pools *pools, const struct report *report,
 				       run->was_young);
 }
 
-/* Marks the paths whose memory is runtime objects that may stop growing soon. */
+/* Marks the paths whose memory consists of runtime objects that may stop growing soon. */
 static void find_settling(const struct pools *pools, struct report *report)
 {
 	struct report_site *paths = report->sites + (report->paths - report->sites);

@@ -32,7 +32,7 @@ struct sums {
 	const struct rss *first_rss;
 };
 
-/* A group of --by: the sum over all its sites, and its largest sites. */
+/* A group of --by: the sum over all its sites, and the sites that are shown for it. */
 struct report_group {
 	const struct site *sum; /* sum of the group's sites, without a stack */
 	const char *name;       /* path of the module or cgroup; NULL if not known */
@@ -72,7 +72,7 @@ struct report {
 	size_t largest_total;
 	/* Growth of kernel sites, including caches, in bytes per second. */
 	double kernel_per_s;
-	const struct report_site *paths; /* the sites that seem to leak, the worst first */
+	const struct report_site *paths; /* sites that seem to leak, worst first; then companions */
 	size_t path_cnt;
 	/* The suspects: paths, merged by program and blamed function. */
 	struct suspect *suspects;
@@ -99,12 +99,13 @@ struct report {
 	size_t holder_cnt;
 	size_t judged; /* number of sites whose history is long enough for a verdict */
 	/*
-	 * Number of growing sites whose blocks may only replace blocks from before tracing began.
+	 * Number of growing sites whose blocks may just replace freed blocks from before tracing.
 	 */
 	size_t undecided;
 	/*
 	 * Number of pending sites, which are large sites that may go on growing: the next step of
-	 * their growth may not be due yet, or they grow although many of their blocks are freed.
+	 * their growth may not be due yet, or they grow although many of their blocks are freed. If
+	 * no site is pending, but the sum of a call is, the number is 1.
 	 */
 	size_t pending;
 	size_t pending_freed;   /* number of pending sites that free blocks */
@@ -122,13 +123,13 @@ struct report {
 	 * data.
 	 */
 	struct untraced_growths untraced;
-	/* Resident memory of the only process; NULL if not known. */
+	/* Resident memory of the process, if there is only one; NULL if not known. */
 	const struct rss *rss;
 	/* Resident memory when it was first known; NULL if it is known for the first time now. */
 	const struct rss *first_rss;
 	const struct rss_past *rss_past; /* resident memory at earlier reports; may be NULL */
-	bool by_pin;     /* the sites are in order of what they pin, if `has_pinned` */
-	bool has_pinned; /* it is known what the sites pin */
+	bool by_pin;     /* sites are sorted by the memory that they pin, if `has_pinned` */
+	bool has_pinned; /* some sites are known to pin memory */
 	bool has_older;  /* --older is given and is not 0 */
 	bool any_age;    /* --older is 0 */
 	bool has_min_size;

@@ -43,7 +43,7 @@ struct report_site {
 	size_t wrapped_frame;   /* frames below this index allocate on behalf of their callers */
 	size_t blamed_from;     /* frames below this index are not blamed */
 	size_t path_cnt;        /* number of sites summed up; 0 for a single site */
-	/* A runtime took the memory. No caller of the runtime is blamed. */
+	/* A runtime took the memory. Of the runtime's callers, only scripts are blamed. */
 	bool in_pool;
 	enum common_callers common_callers;
 	bool is_excluded;         /* the site grows, but must not become a suspect */
@@ -51,7 +51,7 @@ struct report_site {
 	struct stack_pos blamed;  /* the blamed function */
 	struct stack_pos through; /* library function that `blamed` called */
 	bool has_through;
-	const struct runtime_objects *objects; /* kind of runtime objects in the memory; or NULL */
+	const struct runtime_objects *objects; /* kind of runtime objects; NULL if there are none */
 	bool settling;  /* the site may stop growing soon, so it is no suspect yet */
 	char **held_by; /* texts for the chain of holders, root first */
 	size_t held_by_cnt;

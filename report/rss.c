@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define GROWTH_MIN (1ULL << 20)
-/* Pinned memory matters if it is at least 1/PINNED_PART of resident memory */
+/* Pinned memory matters if it is at least 1/PINNED_PART of resident memory. */
 #define PINNED_PART 10
 
 static const char *const part_names[] = {
@@ -95,7 +95,7 @@ double rss_past_kept(const struct rss_past *past, enum rss_kept which, uint64_t 
 		return 0;
 	while (first < last && points[first + 1].elapsed_ns <= since_ns)
 		first++;
-	/* The value at since_ns lies between two points: assume the larger. */
+	/* If since_ns lies between two points, assume the larger of their values. */
 	before = kept_at(&points[first], which);
 	if (first < last && points[first].elapsed_ns < since_ns)
 		before = fmax(before, kept_at(&points[first + 1], which));

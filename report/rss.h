@@ -36,7 +36,7 @@ enum rss_allocator {
 struct rss {
 	uint64_t parts[RSS_PART_CNT];
 	uint64_t arenas; /* number of glibc arenas whose chunks were counted */
-	/* Counted arenas that changed while they were counted, so the numbers are approximate. */
+	/* Counted arenas that changed during counting; their numbers are approximate. */
 	uint64_t torn_arenas;
 	/* Glibc arenas that were inconsistent; their memory is part of RSS_MAPPED. */
 	uint64_t skipped_arenas;
@@ -46,7 +46,7 @@ struct rss {
 	uint64_t outside;
 	/* Used chunks without a block that memleak tracks, by size class (heap_census.h). */
 	struct reach_sum older[HEAP_CLASSES];
-	uint64_t pinned_by_older; /* part of RSS_PINNED that is pinned by those chunks */
+	uint64_t pinned_by_older; /* part of RSS_PINNED that the chunks in `older` pin */
 };
 
 #define RSS_PINNERS_MAX 64
@@ -60,7 +60,7 @@ struct rss_pinners {
 	size_t cnt;
 };
 
-/* Maximum number of points of a run. When it is reached, every second point is dropped. */
+/* Maximum number of points that are kept. When it is reached, every second point is dropped. */
 #define RSS_POINTS 128
 
 struct rss_past {
@@ -95,8 +95,8 @@ struct reach_sum rss_older(const struct rss *rss);
 uint64_t rss_total(const struct rss *rss);
 
 /*
- * True if it matters who pins memory: RSS_PINNED is at least a tenth of resident memory, and the
- * blocks are known.
+ * True if it matters which sites pin memory: RSS_PINNED is at least a tenth of resident memory, and
+ * the blocks are known.
  */
 bool rss_pins_matter(const struct rss *rss);
 
@@ -105,9 +105,9 @@ uint64_t rss_kept(const struct rss *rss);
 
 /*
  * Returns the growth of resident memory since `first`; 0 if the growth is less than 1 MiB, or less
- * than 1 % of the present memory. Among the parts up to `last`, sets *ret_part to the part that
- * grew most, and *ret_bytes to the growth of this part. All free memory that glibc keeps counts as
- * RSS_PINNED here.
+ * than 1 % of the present memory, or if no part up to `last` grew. Among the parts up to `last`,
+ * sets *ret_part to the part that grew most, and *ret_bytes to the growth of this part. All free
+ * memory that glibc keeps counts as RSS_PINNED here.
  */
 uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
 		    enum rss_part *ret_part, uint64_t *ret_bytes);

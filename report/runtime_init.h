@@ -19,9 +19,10 @@ struct runtime_init {
 
 /*
  * Examines candidates in order until it has found `most` candidates that are not runtime
- * initialisation. Moves these to the front, and sets *ret_cnt to their number. They are followed by
- * the candidates that are runtime initialisation, whose sum is added to *ret. A candidate without
- * names at deadline_ns does not count as runtime initialisation. Returns 0 or -ENOMEM.
+ * initialisation. Moves these to the front, and sets *ret_cnt to their number. Behind these, puts
+ * the examined candidates that are runtime initialisation, and adds their sum to *ret. A candidate
+ * whose frames have no names at deadline_ns does not count as runtime initialisation. Returns 0 or
+ * -ENOMEM.
  */
 int runtime_init_put_last(struct symbol_backend *symbols, uint64_t deadline_ns,
 			  struct candidate *candidates, size_t cnt, size_t most, size_t *ret_cnt,

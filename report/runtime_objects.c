@@ -85,10 +85,7 @@ static unsigned long version_number(const char *text)
 	return minor < VERSION_STEP ? major * VERSION_STEP + minor : 0;
 }
 
-/*
- * True if the version in a file's name, such as "libpython3.11.so.1.0", is lower than another
- * version.
- */
+/* True if the version in a file's name, such as "libpython3.11.so.1.0", is lower than `version`. */
 static bool is_before(const char *module, const char *version)
 {
 	const char *name = path_name(module);

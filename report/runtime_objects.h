@@ -15,11 +15,11 @@ struct runtime_objects {
 	/* The runtime is a library that any program can load, and runs no scripts itself. */
 	bool is_library;
 	/*
-	 * If the runtime is the executable of a process, the process's heap blocks are added to the
-	 * pool.
+	 * If the runtime is the executable of a process, the process's heap blocks are added to its
+	 * pool (pools.h).
 	 */
 	bool has_blocks;
-	/* If not NULL, the entry only applies to blocks that functions with these prefixes take. */
+	/* If not NULL, the entry applies only to blocks that functions with these prefixes take. */
 	const char *const *functions;
 };
 

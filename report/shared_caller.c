@@ -52,7 +52,7 @@ static bool is_reported(const struct report_site *path, const struct suspect *su
 
 /*
  * Returns the number of sites whose stacks have the function at a frame of `path`. Does not count
- * sites that are in a suspect.
+ * sites that are in a suspect or may stop growing soon.
  */
 static size_t sites_below(const struct report_site *paths, size_t cnt,
 			  const struct suspect *suspects, size_t suspect_cnt,

@@ -32,7 +32,7 @@ int site_order_init(const struct site *sites, const struct growth *growth, size_
  */
 bool site_is_doubtful(const struct site *site);
 
-/* True if a site seems to leak, which is to say that it grows and is not doubtful. */
+/* True if a site seems to leak: it grows, its leak score is high enough, and it is not doubtful. */
 bool site_is_suspect(const struct site *site, const struct site_history *history);
 bool candidate_is_suspect(const struct candidate *candidate);
 
@@ -44,8 +44,8 @@ int site_order_suspects(const struct candidate *candidates, size_t cnt, size_t *
 			struct candidate **ret);
 
 /*
- * Selects doubtful sites that grow, which may be companions of suspects (kernel_paths.h). The
- * fastest growing site comes first.
+ * Selects doubtful sites that grow, which may be companions of suspects (kernel_paths.h). Sorts
+ * them like site_order_suspects().
  */
 int site_order_companions(const struct candidate *candidates, size_t cnt, size_t *ret_cnt,
 			  struct candidate **ret);

@@ -29,7 +29,7 @@
 
 enum address_space { SPACE_USER, SPACE_KERNEL, SPACE_CNT };
 
-/* A process image: the state of a process between one exec or fork and the next exec or its end. */
+/* A process image: a process from an exec or fork until its next exec or its end. */
 struct process {
 	uint32_t image;
 	pid_t pid;
@@ -38,13 +38,14 @@ struct process {
 };
 
 /*
- * Origin of a kernel site's memory: its slab cache, and the processes that allocated it and own it.
- * Strings are raw bytes.
+ * Origin of a kernel site's memory: the slab cache, the process that made the latest allocation,
+ * and the process that owns most of the blocks. Strings are raw bytes.
  */
 struct site_origin {
 	pid_t last_pid;
 	/*
-	 * Name of the process that made the latest allocation; NULL if all were made in interrupts.
+	 * Name of the process that made the latest allocation; NULL if all allocations were made in
+	 * interrupts.
 	 */
 	const char *last_comm;
 	bool several_pids;
@@ -71,8 +72,8 @@ struct block {
 	uint64_t sampled_size;
 	uint64_t age_ns;
 	pid_t tid;
-	bool inherited; /* the block is a copy of a parent's block in a forked child */
-	bool moved;     /* the program moved the block after the picture of the memory was taken */
+	bool inherited; /* the block is a forked child's copy of a block of its parent */
+	bool moved;     /* the program reallocated the block after the picture of its memory */
 };
 
 /* Sums over a part of a site's blocks. */
@@ -97,13 +98,13 @@ struct site {
 	uint64_t id; /* identifies the site in all snapshots of a run */
 	enum address_space space;
 	enum block_kind kind;
-	const struct process *process; /* process of the site; NULL if there is no single one */
+	const struct process *process; /* the site's process; NULL if it has several or none */
 	pid_t tid; /* thread that allocated the blocks, with --by thread; else 0 */
 	uint64_t bytes;
 	uint64_t count;
 	double bytes_variance; /* variance of bytes, due to sampling; NAN if not known */
 	double count_variance;
-	uint64_t inherited_bytes; /* part of `bytes` that is in copies of a parent's blocks */
+	uint64_t inherited_bytes; /* part of `bytes` in blocks inherited from a parent process */
 	uint64_t inherited_count;
 	uint64_t oldest_ns; /* age of the oldest block; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
@@ -151,14 +152,14 @@ struct ended {
 /* Frees of blocks that had been allocated before tracing began. */
 struct earlier_frees {
 	uint64_t cnt;
-	uint64_t sized; /* number of frees in `cnt` with a known size */
-	uint64_t bytes; /* total size of the blocks with a known size */
+	uint64_t sized; /* number of these frees for which the size is known */
+	uint64_t bytes; /* total size of the blocks freed by the `sized` frees */
 };
 
 /* Totals of a process as a whole, at the time of the snapshot. The kernel keeps most of them. */
 enum footprint_part {
 	FOOTPRINT_ANONYMOUS,   /* resident bytes of anonymous memory */
-	FOOTPRINT_SHARED,      /* resident bytes of tmpfs, memfd, System V and MAP_SHARED */
+	FOOTPRINT_SHARED,      /* resident shared memory: tmpfs, memfd, System V, MAP_SHARED */
 	FOOTPRINT_HUGE,        /* resident bytes of hugetlbfs */
 	FOOTPRINT_DESCRIPTORS, /* open file descriptors */
 	FOOTPRINT_THREADS,
@@ -166,7 +167,7 @@ enum footprint_part {
 	FOOTPRINT_FILES,    /* resident bytes of mapped files */
 	FOOTPRINT_CHILDREN, /* living child processes; see has_traced_children */
 	FOOTPRINT_ZOMBIES,  /* child processes that have ended, but were not waited for */
-	FOOTPRINT_UNMAPPED, /* bytes of shared memory that need not be mapped: see shared_files.h */
+	FOOTPRINT_UNMAPPED, /* bytes of shared memory, mapped or not; kinds are in shared_files.h */
 	FOOTPRINT_TOO_YOUNG, /* bytes of the largest heap block younger than --older */
 	FOOTPRINT_CNT,
 };
@@ -174,7 +175,7 @@ enum footprint_part {
 struct footprint {
 	bool is_known;
 	bool is_stopped; /* by a signal, or by a process that traces it, such as a debugger */
-	bool has_traced_children; /* traced children are counted, too (-f) */
+	bool has_traced_children; /* FOOTPRINT_CHILDREN includes traced children (-f) */
 	uint64_t parts[FOOTPRINT_CNT];
 };
 
@@ -183,7 +184,7 @@ struct process_tally {
 	const struct process *process;
 	uint64_t refused; /* blocks not tracked because the process had used up its quota */
 	/*
-	 * Frees of blocks from before tracing; all 0 if filters or sampling leave some blocks
+	 * Frees of blocks allocated before tracing; all 0 if filters or sampling leave some blocks
 	 * untracked.
 	 */
 	struct earlier_frees earlier;
@@ -241,7 +242,7 @@ struct kernel_memory {
 	uint64_t vmalloc;
 };
 
-/* Age up to which a process may still load modules and fill caches, in nanoseconds. */
+/* Age in nanoseconds up to which a process may still be loading modules and filling caches. */
 #define RUN_YOUNG_NS UINT64_C(20000000000)
 
 /* Facts about the run that made a snapshot. Verdicts depend on them. */
@@ -277,7 +278,7 @@ struct snapshot {
 	const struct proof_facts *proof;   /* facts about the proof; NULL without a proof */
 	const struct hanging_sum *hanging; /* hanging blocks that the proof found, sorted by site */
 	size_t hanging_cnt;
-	const struct heap_census *census; /* census of glibc heaps; NULL without one */
+	const struct heap_census *census; /* census of glibc heaps; NULL if none was taken */
 	/*
 	 * Facts about the core file; NULL unless the snapshot is of a core file. The sites of such
 	 * a snapshot are groups of similar blocks, without stacks.
@@ -291,11 +292,11 @@ struct snapshot {
 	 * The next two fields count blocks that were freed without an event since tracing began.
 	 * Later events show that they were freed.
 	 */
-	uint64_t replaced; /* blocks that were not freed before their address was allocated again */
-	uint64_t gone_with_page; /* blocks whose page was freed by the kernel's slab allocator */
+	uint64_t replaced; /* blocks whose address was allocated again without a free in between */
+	uint64_t gone_with_page; /* blocks whose slab page was freed */
 	/*
-	 * Maximum number of slab blocks in this snapshot that may have been freed without an event,
-	 * computed from the caches' sizes.
+	 * Estimated number of slab blocks in this snapshot that were freed without an event,
+	 * computed from the sizes of the slab caches.
 	 */
 	uint64_t beyond_caches;
 	uint64_t vmalloc_hidden; /* bytes allocated by vmalloc() without an event */
@@ -312,23 +313,23 @@ struct snapshot {
 	/* One sum for each pattern of --suppressions; the suppressor owns the array. */
 	const struct suppressed *suppressed;
 	size_t suppressed_cnt;
-	/* Sum of the reserved sites; set only in a view from which they were removed. */
+	/* Sum of the sites of reserved address space; set only in a view that leaves them out. */
 	struct reserved reserved;
 	/* Sum of the ended processes; set only in a view from which they were removed. */
 	struct ended ended;
 	struct process_tally *tallies; /* one tally for each process that has counters */
 	size_t tally_cnt;
-	const struct python_growth *python; /* in the only traced process; NULL if not known */
+	const struct python_growth *python; /* growth in the only process; NULL if not known */
 	/* Frames of all sites, in the order of the sites, then frames of the peak's sites. */
 	const uint64_t *frames;
-	/* Memory of the data that sites, summaries, tallies, peak and counts point to. */
+	/* Holds the data that sites, summaries, tallies, peak and counts point to. */
 	struct arena arena;
 };
 
 /* Frees the input of a proof. */
 void snapshot_drop_heaps(struct snapshot *snap);
 
-/* True if a site holds memory: it is neither reserved address space nor a thread's stack. */
+/* True if a site has blocks that are neither reserved address space nor stacks of threads. */
 bool site_is_memory(const struct site *site);
 
 /*
@@ -364,7 +365,10 @@ void ages_join(struct ages *ages, const struct ages *part);
 /* Replaces `block` by a copy of `other` if `other` is larger, or equally large and older. */
 void block_take_larger(struct block *block, const struct block *other);
 
-/* Returns the resident memory of the only process; NULL if there are several or it is not known. */
+/*
+ * Returns the resident memory of the only process; NULL if it is not known, as with several
+ * processes.
+ */
 const struct rss *snapshot_rss(const struct snapshot *snap);
 
 void snapshot_deinit(struct snapshot *snap);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A view of a snapshot for one report. If the report leaves out or splits sites, the view has its
- * own arrays of sites and blocks. All other data belongs to the snapshot, which does not change and
- * must outlive the view.
+ * own arrays of sites and blocks. All other data belongs to the suppressor or to the snapshot,
+ * which does not change. Both must outlive the view.
  */
 #ifndef REPORT_SNAPSHOT_VIEW_H
 #define REPORT_SNAPSHOT_VIEW_H
@@ -19,8 +19,8 @@ struct snapshot_view snapshot_view_of(const struct snapshot *snap);
 void snapshot_view_deinit(struct snapshot_view *view);
 
 /*
- * Replaces an array of the view. The view takes ownership of the new array, and frees its previous
- * one.
+ * Replaces an array of the view. The view takes ownership of the new array, and frees the array
+ * that it owned before.
  */
 void snapshot_view_set_sites(struct snapshot_view *view, struct site *sites, size_t cnt);
 void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, size_t cnt);

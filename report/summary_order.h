@@ -6,7 +6,7 @@
 #include "options/options.h"
 #include "report/snapshot.h"
 
-/* Sorts all summaries of a snapshot. *ret is to be freed. Returns 0 or -ENOMEM. */
+/* Sorts all summaries of a snapshot. The caller frees *ret. Returns 0 or -ENOMEM. */
 int summary_order_init(const struct snapshot *snap, enum summary_sort by,
 		       const struct process_summary ***ret);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the sites that suppressions match. The result for each site (verdict) is kept until a
- * snapshot does not have the site any more. Verdicts are sorted by site id.
+ * Finds the sites that suppressions match. The result for a site (verdict) is kept as long as
+ * snapshots contain the site. Verdicts are sorted by site id.
  */
 #include "report/suppressor.h"
 
@@ -30,7 +30,7 @@ struct verdict {
 
 struct suppressor {
 	const struct suppressions *suppressions;
-	struct verdict *verdicts; /* verdicts on sites of the previous snapshot, by id */
+	struct verdict *verdicts; /* verdicts on sites of the previous snapshot, sorted by id */
 	size_t verdict_cnt;
 	struct suppressed *sums; /* one sum per pattern */
 	/* Peak of the view, with its own array of sites; its other data belongs to the snapshot. */
@@ -121,8 +121,8 @@ static bool has_names(const struct sym_location *location)
 }
 
 /*
- * Returns the index of the first pattern that a frame of a site matches. If there is none, but a
- * frame may still get a name, returns NOT_KNOWN.
+ * Returns the index of the first pattern that matches a frame of a site. If no pattern does,
+ * returns NOT_KNOWN if a frame may still get a name, else NO_PATTERN.
  */
 static size_t find_pattern(const struct suppressor *suppressor, struct symbol_backend *symbols,
 			   const struct site *site)
@@ -148,8 +148,9 @@ static size_t find_pattern(const struct suppressor *suppressor, struct symbol_ba
 }
 
 /*
- * Names the sites that have no verdict, and matches them. If the deadline passes, a site that
- * matches no pattern gets no verdict, because it may still get names later.
+ * Names the frames of the sites without a verdict, and compares them with the patterns. If the
+ * deadline passes, a site that matches no pattern gets no verdict, because its frames may still get
+ * names later.
  */
 static int judge(const struct suppressor *suppressor, struct symbol_backend *symbols,
 		 uint64_t deadline_ns, const struct task *task)
@@ -210,8 +211,8 @@ static void add_to(struct suppressed *sum, uint64_t bytes, uint64_t count)
 
 /*
  * Returns the sum of those blocks of a site that hang from suppressed blocks. These hanging blocks
- * are suppressed, too, so they are also added to the sums of the patterns that suppress them. Sets
- * *ret_sum to one of these pattern sums, if there are any.
+ * are suppressed, too, so they are also added to the sums of the patterns that suppress them. If
+ * there are hanging blocks, sets *ret_sum to the sum of one of these patterns.
  */
 static struct reach_sum hanging_of(struct suppressor *suppressor, const struct snapshot *snap,
 				   uint64_t site, struct suppressed **ret_sum)
@@ -234,8 +235,9 @@ static struct reach_sum hanging_of(struct suppressor *suppressor, const struct s
 }
 
 /*
- * Computes the sums of all patterns. Returns the number of sites to leave out completely. For each
- * other site i, sets hanging[i] to the sum of the blocks to leave out.
+ * Computes the sums of all patterns. Sets left_out[i] for each site i to leave out completely, and
+ * returns the number of these sites. For each other site i, sets hanging[i] to the sum of the
+ * blocks to leave out.
  */
 static size_t add_sums(struct suppressor *suppressor, const struct snapshot *snap,
 		       const size_t *patterns, bool *left_out, struct reach_sum *hanging)

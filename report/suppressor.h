@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Leaves suppressed sites out of reports. Each site is named and matched once; the result is
- * remembered under the site's id.
+ * Leaves suppressed sites out of reports. The decision on each site is remembered under the site's
+ * id.
  */
 #ifndef REPORT_SUPPRESSOR_H
 #define REPORT_SUPPRESSOR_H
@@ -18,9 +18,9 @@ void suppressor__free(struct suppressor *suppressor);
 
 /*
  * Removes suppressed sites and their blocks from the view and its peak, and sets
- * view->snap.suppressed. The view's peak and view->snap.suppressed are valid until the next call.
- * If a site cannot be named by deadline_ns (CLOCK_MONOTONIC), it stays in the view and is tried
- * again in the next call. Returns 0 or -ENOMEM.
+ * view->snap.suppressed. The peak, proof and suppressed sums of the view are valid until the next
+ * call. If the frames of a site cannot be named by deadline_ns (CLOCK_MONOTONIC), the site stays in
+ * the view and the next call tries again. Returns 0 or -ENOMEM.
  */
 int suppressor__apply(struct suppressor *suppressor, struct symbol_backend *symbols,
 		      uint64_t deadline_ns, struct snapshot_view *view);

@@ -17,9 +17,9 @@
 #include "report/trend.h"
 
 /*
- * Minimum growth of a suspect, as a fraction of the growth of all suspects. Also the minimum growth
- * of a suspect per day, as a fraction of all outstanding memory: with less growth, it would take
- * years until the memory has doubled.
+ * Minimum growth of a suspect, as a fraction of the growth of all suspects and untraced memory.
+ * Also the minimum growth of a suspect per day, as a fraction of all outstanding memory: with less
+ * growth, it would take years until the memory has doubled.
  */
 #define TRIFLE 0.001
 #define SECONDS_OF_DAY 86400.0

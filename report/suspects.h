@@ -16,29 +16,29 @@ struct suspect {
 	const struct report_site *site; /* the path that leaks fastest */
 	size_t path_cnt;
 	size_t companion_cnt;  /* number of companions (kernel_paths.h) among the paths */
-	bool has_instances;    /* the paths are of several instances of one template */
-	bool has_other_owners; /* the paths are kernel memory of several owners */
+	bool has_instances;    /* the blamed functions are instances of one template */
+	bool has_other_owners; /* the kernel memory of the paths has several owners */
 	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
 	double bytes_per_s;    /* growth of all paths together */
 	double companions_per_s; /* part of bytes_per_s that is due to companions */
 	double weight;           /* sum over all paths of bytes_per_s times leak score */
-	uint64_t seen;           /* number of sampled blocks of all paths */
-	uint64_t freed;          /* number of freed blocks of all paths */
+	uint64_t seen;           /* number of sampled blocks ever seen, over all paths */
+	uint64_t freed;          /* number of these blocks that were freed */
 	uint64_t since_ns;       /* longest time for which one of the paths has been growing */
 	/* The next two fields are set only if the memory is runtime objects. */
 	bool in_pools;      /* the runtime takes memory in large steps and hands it out itself */
-	const char *holder; /* text for the script variable that holds most objects; or NULL */
+	const char *holder; /* script variable that holds most objects; NULL if not known */
 };
 
 /* Lost blocks of all paths for which the same function is blamed. */
 struct proven_loss {
 	const struct report_site *site; /* the path that has lost most */
 	size_t path_cnt;
-	bool has_instances; /* the paths are of several instances of one template */
+	bool has_instances; /* the blamed functions are instances of one template */
 	size_t process_cnt;
 	struct reach_sum lost;    /* sum of the lost blocks of all paths */
 	struct reach_sum hanging; /* sum of the hanging blocks of all paths */
-	double per_s;             /* blocks lost per second, on all paths together */
+	double per_s;             /* blocks lost per second, over all paths */
 	uint64_t for_ns;          /* time since the first of these blocks was found lost */
 };
 
@@ -56,26 +56,27 @@ struct trifle_scale {
 };
 
 /*
- * Merges cnt paths that seem to leak into at most `most` suspects, the worst first. The paths must
- * have names and histories. Leaves out paths that may stop growing soon. Leaves out suspects with a
- * tiny growth, compared either with the growth of all suspects and untraced memory together, or
- * with all outstanding memory. A kernel suspect, unless it is the worst suspect, is also left out
- * if its growth is tiny compared with that of all kernel sites. The suspects point into paths; *ret
- * is to be freed. Returns 0 or -ENOMEM.
+ * Merges cnt paths, which seem to leak, into suspects: at most `most`, the worst first. The paths
+ * must have names and histories. Leaves out paths that may stop growing soon. Leaves out a suspect
+ * whose growth is tiny compared with the growth of all suspects and untraced memory together, or
+ * with all outstanding memory. Leaves out a kernel suspect, unless it is the worst suspect, if its
+ * growth is tiny compared with that of all kernel sites. The suspects point into paths; the caller
+ * frees *ret. Returns 0 or -ENOMEM.
  */
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret);
 
 /*
  * Merges cnt paths with lost blocks into at most `most` losses, the largest first. The losses point
- * into paths; *ret is to be freed. Returns 0 or -ENOMEM.
+ * into paths; the caller frees *ret. Returns 0 or -ENOMEM.
  */
 int losses_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		struct proven_loss **ret);
 
 /*
- * Merges cnt paths that pin memory, sorted by what they pin, into at most `most` pinners, the
- * largest first. The pinners point into paths; *ret is to be freed. Returns 0 or -ENOMEM.
+ * Merges cnt paths that pin memory into at most `most` pinners, the largest first. The paths must
+ * be sorted by pinned bytes, in descending order. The pinners point into paths; the caller frees
+ * *ret. Returns 0 or -ENOMEM.
  */
 int pinners_init(const struct report_site *paths, size_t cnt, size_t most, size_t *ret_cnt,
 		 struct pinner **ret);
@@ -83,7 +84,7 @@ int pinners_init(const struct report_site *paths, size_t cnt, size_t most, size_
 /* True if a path is one of those that were merged into a suspect. */
 bool suspect_has(const struct suspect *suspect, const struct report_site *path);
 
-/* True if a loss is also reported for the function of a suspect. */
+/* True if one of the losses is of the same program and blamed function as the suspect. */
 bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt);
 
 #endif

@@ -7,8 +7,8 @@
 #include "symbolizer/symbolizer.h"
 
 /*
- * Names the addresses of sites. Each address space has an implementation of its own, and so have
- * recordings.
+ * Names the addresses of sites. Each address space has its own implementation; recordings have
+ * another one.
  */
 struct symbol_backend {
 	/*

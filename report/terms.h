@@ -39,7 +39,7 @@ enum loss {
 	LOSS_NESTING,      /* call whose record was overwritten by a call on another stack */
 	LOSS_RECURSION,    /* probe skipped by the kernel */
 	LOSS_UNWIND,       /* stack cut: block kept, outer callers not known */
-	LOSS_UNRETURNED,   /* call never returned: longjmp, or the return was not seen */
+	LOSS_UNRETURNED,   /* call without a return event: longjmp, or the event was missed */
 	LOSS_SITES_FULL,   /* site table full: block not tracked */
 	LOSS_THREADS_FULL, /* no memory for a thread's state: its calls were not seen */
 	LOSS_NO_MEMORY,    /* the kernel had no memory for a table entry: block not tracked */
@@ -52,14 +52,14 @@ enum loss {
 	LOSS_HEAPS,
 	/* Unrecorded frees by parents or forked children; inherited blocks may be wrong. */
 	LOSS_INHERITED,
-	/* Strings that were read only in part; the size of the part is used. */
+	/* Strings that were read only in part; the size of the part counts as the block's size. */
 	LOSS_STRINGS,
 	LOSS_CNT,
 };
 
 /*
- * Families: functions with the same effect, named after the best known one. Numbers that have no
- * name here are unused.
+ * A family is a group of functions with the same effect, named after the best known of them.
+ * Numbers that have no name here are unused.
  */
 enum family {
 	FAMILY_MALLOC,

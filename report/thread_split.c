@@ -41,7 +41,7 @@ static int sort_blocks(const struct snapshot *snap, struct split *ret)
 	return 0;
 }
 
-/* Returns the end of the run that begins at `first`: blocks of the same site and thread. */
+/* Returns the end of the run of blocks of one site and thread that begins at `first`. */
 static size_t run_end(const struct split *split, size_t first)
 {
 	const struct block *begin = split->blocks[first];
@@ -56,7 +56,8 @@ static size_t run_end(const struct split *split, size_t first)
 /*
  * Returns, for each site, the age of its youngest block that was already in the previous snapshot;
  * AGE_UNKNOWN if the site has no such block. Only the number of such blocks is known, so they are
- * assumed to be the oldest blocks of the site. The array is from malloc; NULL if out of memory.
+ * assumed to be the oldest blocks of the site. The caller frees the array; it is NULL if out of
+ * memory.
  */
 static uint64_t *ages_kept(const struct snapshot *snap)
 {

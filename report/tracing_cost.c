@@ -3,8 +3,8 @@
 #include "report/tracing_cost.h"
 
 /*
- * Minimum CPU time of the processes, in nanoseconds, for computing the share that probes took. From
- * less time, the share would be too inexact: the kernel counts CPU time in steps of 10 ms.
+ * Minimum CPU time of the processes, in nanoseconds, for computing the share that probes took. With
+ * less CPU time, the share would be too inexact: the kernel counts CPU time in steps of 10 ms.
  */
 #define LEAST_CPU_NS 50000000ULL
 

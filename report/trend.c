@@ -20,14 +20,15 @@
 #define LEAST_SCORE 0.4
 /*
  * Minimum rises of a site for it to count as growing. A site that grows in steps needs LEAST_STEPS,
- * because programs also load in a few steps.
+ * because memory also grows in a few steps while a program loads.
  */
 #define LEAST_RISES 3
 #define LEAST_STEPS 5
 #define STEADY_RISES 0.7
 /*
- * Maximum duration of a step, relative to the duration of the previous step. A vector that doubles
- * takes twice as long for each step; the factor is larger because a report may show a step late.
+ * Maximum duration of a step, relative to the duration of the previous step. Each step of a vector
+ * that doubles lasts twice as long as the step before; the factor is larger because a report may
+ * show a step late.
  */
 #define WIDENING 3
 /*
@@ -52,23 +53,23 @@
 #define STILL_GROWING 0.2
 /*
  * Steady growth of a site as a whole has stalled, as when a cache is full, if two conditions hold:
- * in the last STALL_REPORTS reports, its rate is less than STALLED of the earlier rate, and at the
- * earlier rate, at least STALL_BLOCKS blocks would have been added in these reports.
+ * in the last STALL_REPORTS reports, its rate is less than STALLED times the earlier rate; and at
+ * the earlier rate, at least STALL_BLOCKS blocks would have been added in these reports.
  */
 #define STALL_REPORTS 2
 #define STALL_BLOCKS 5
 #define STALLED 0.1
 /*
- * Growth is even if three conditions hold: its confidence is at least EVEN_CONFIDENCE, its recent
- * rate is at least EVEN_RATE of its earlier rate, and the lower confidence limit of its rate is at
- * least EVEN_RATE of the rate.
+ * Growth is even if three conditions hold: its confidence is at least EVEN_CONFIDENCE; its recent
+ * rate is at least EVEN_RATE times its earlier rate; and the lower confidence limit of its rate is
+ * at least EVEN_RATE times the rate.
  */
 #define EVEN_CONFIDENCE 0.99
 #define EVEN_RATE 0.5
 /*
  * Maximum freed blocks per block of growth. With more frees, the blocks may be temporary, with
- * lifetimes that vary by orders of magnitude: of such blocks, about half of those that reach an age
- * are freed before they reach twice that age.
+ * lifetimes that vary by orders of magnitude. About half of such blocks that reach an age t are
+ * freed before they reach the age 2t.
  */
 #define MOST_FREED 0.125
 /*
@@ -100,8 +101,8 @@
 #define LEAST_SHARE 0.5
 #define FALLS 3
 /*
- * Used instead of FALLS if frees of blocks from before tracing are subtracted from the whole. Less
- * is added then, because growth that only replaces such blocks is no leak.
+ * Used instead of FALLS if frees of blocks from before tracing are subtracted from the whole. It is
+ * less than FALLS, because growth that only replaces such blocks is no leak.
  */
 #define NET_FALLS 2
 /*
@@ -217,8 +218,8 @@ static void series_of(const struct site_history *history, size_t span, struct se
 }
 
 /*
- * Returns Kendall's S of the values from `first` on, and sets its variance, which is corrected for
- * ties.
+ * Returns Kendall's S of the values from `first` on. Sets *ret_variance to the variance of S,
+ * corrected for ties.
  */
 static double kendall(const struct series *series, size_t first, double *ret_variance)
 {
@@ -325,8 +326,8 @@ static double length_s(const struct series *series, size_t first)
 
 /*
  * Returns the window: the later part of a series, but at least its latest RECENT_POINTS points.
- * After some time, the window no longer contains the start of the program, or the start of its
- * traffic, when few blocks have been freed yet.
+ * After some time, the window no longer contains the start of the program or of its workload,
+ * during which few blocks are freed.
  */
 static struct series window_of(const struct series *series)
 {
@@ -361,7 +362,7 @@ static uint32_t rises_of(const struct series *series, size_t first, double *ret_
 /*
  * Returns the index at which the growth of a series began. Goes back from `first`, a few reports at
  * a time, as long as the rate of growth is similar to the rate after `first`. Stops at a much lower
- * rate, and at a much higher rate, such as that of a program that loads.
+ * rate, and at a much higher rate, such as the rate while a program loads.
  */
 static size_t extended(const struct series *series, size_t first)
 {
@@ -386,8 +387,8 @@ static bool is_steady(const struct series *series, size_t first, uint32_t rises)
 }
 
 /*
- * Returns the index at which the recent past begins. The recent past has LATE_REPORTS reports or,
- * for growth in steps, as many more as are needed to cover LATE_STEPS average steps.
+ * Returns the index at which the recent past begins. The recent past has LATE_REPORTS reports; for
+ * growth in steps, it has more reports if LATE_STEPS average steps take longer.
  */
 static size_t late_of(const struct series *series, const struct finding *found)
 {
@@ -530,8 +531,8 @@ double history_gain(const struct site_history *history, uint64_t older_ns, uint6
 }
 
 /*
- * Returns the probability, by Laplace's rule, that the next block that reaches the age `span` is
- * never freed.
+ * Returns the probability, by Laplace's rule, that the next block that outlives the span is never
+ * freed; NAN if not known.
  */
 static double unfreed(const struct site_history *history, size_t span, uint64_t freed)
 {
@@ -554,7 +555,8 @@ static double process_bytes_of(const struct history_point *point, size_t span)
 }
 
 /*
- * Returns the bytes of a process minus the bytes of blocks from before tracing that it has freed.
+ * Returns the bytes that a process holds, minus the bytes that the process has freed of blocks from
+ * before tracing.
  */
 static double net_bytes_of(const struct history_point *point, size_t span)
 {
@@ -581,9 +583,8 @@ static double change(const struct site_history *history, size_t since, struct am
 }
 
 /*
- * True if a whole (site or process) has grown, since a point, about as much as a part of its
- * blocks. Normal falls may make the growth of the whole lower; `fall` is the largest fall of the
- * whole.
+ * True if, since a point, a whole (site or process) has grown about as much as a part of its
+ * blocks. Allows for falls of the whole, the largest of which is `fall`.
  */
 static bool grew_since(const struct site_history *history, size_t since, struct amount whole,
 		       struct amount part, double fall)
@@ -624,8 +625,8 @@ static bool site_grew_with(const struct site_history *history, const struct find
 }
 
 /*
- * True if the blocks of a site only replace each other: in the window, their number never changed
- * and their bytes never fell.
+ * True if the blocks of a site only replace each other: in the window, their number never changed,
+ * and their bytes rose at least REPLACED_RISES times and never fell.
  */
 static bool are_replaced(const struct site_history *history, const struct finding *found)
 {
@@ -638,9 +639,9 @@ static bool are_replaced(const struct site_history *history, const struct findin
 }
 
 /*
- * True if growing blocks may only replace freed blocks from before tracing. They may if there are
- * enough such frees, by number or by bytes, and if the process did not grow when these frees are
- * subtracted.
+ * True if growing blocks possibly just replace freed blocks from before tracing. This is possible
+ * if there are enough such frees, and if the growth of the process, in blocks or in bytes, is too
+ * small when these frees are subtracted.
  */
 static bool replace_earlier(const struct site_history *history, const struct finding *found,
 			    const struct reasons *reasons, struct amount blocks,
@@ -686,8 +687,8 @@ static enum objection weigh_process(const struct site_history *history, size_t s
 }
 
 /*
- * Returns the reason why growing blocks do not count as growth: too many are freed, they only got
- * older, or they replace other blocks.
+ * Computes how many blocks a site gained and freed in the window. Returns the reason why its blocks
+ * do not count as growing, such as too many frees; OBJECTION_NONE if they do.
  */
 static enum objection weigh(const struct site_history *history, size_t span,
 			    const struct finding *found, struct reasons *reasons)

@@ -64,13 +64,13 @@ struct history_point {
 
 enum tendency {
 	/*
-	 * There are too few reports, or the site grew recently and the next step may not be due
-	 * yet.
+	 * There are too few reports, the next step of the growth may not be due yet, or the blocks
+	 * may just replace freed blocks from before tracing.
 	 */
 	TENDENCY_UNKNOWN,
 	TENDENCY_FLAT,     /* no trend: does not change, or goes up and down */
-	TENDENCY_STEADY,   /* grows at most reports */
-	TENDENCY_STEPS,    /* grows in steps, at some of the reports */
+	TENDENCY_STEADY,   /* grows in the majority of the reports */
+	TENDENCY_STEPS,    /* grows in steps, in some of the reports */
 	TENDENCY_LEVELLED, /* grew, but does not grow any more */
 	TENDENCY_SHRINKS,
 	TENDENCY_CNT,
@@ -78,8 +78,8 @@ enum tendency {
 
 /*
  * How likely it is that a site leaks. All numbers except older_ns are in [0, 1]. If all blocks of
- * the site together grow, the score judges all blocks; otherwise, it judges the blocks older than
- * some span. Among all blocks, those that are soon freed would hide those that leak.
+ * the site together grow, the score judges all blocks; otherwise, it judges only the blocks older
+ * than some span, because younger blocks that are soon freed may hide blocks that leak.
  */
 struct leak_score {
 	double total; /* growth * unfreed, or growth * risen if `unfreed` is not known */
@@ -102,7 +102,7 @@ enum objection {
 	OBJECTION_FREED,   /* too many blocks were freed */
 	OBJECTION_SITE,    /* the blocks only got older: the site did not grow as a whole */
 	OBJECTION_PROCESS, /* the process did not grow as a whole */
-	OBJECTION_EARLIER, /* the blocks may only replace freed blocks from before tracing began */
+	OBJECTION_EARLIER, /* the blocks may just replace freed blocks from before tracing */
 };
 
 /* Facts behind a verdict. They are measured in the window: the later part of a site's past. */
@@ -131,7 +131,7 @@ struct trend {
 	double high;
 	struct leak_score score;
 	struct reasons reasons;
-	/* Blocks grow, but they may only replace freed blocks from before tracing began. */
+	/* Blocks grow, but they may just replace freed blocks from before tracing. */
 	bool undecided;
 	/*
 	 * The site does not count as growing yet, but it is too early to rule out a leak: the next

@@ -7,7 +7,10 @@
 
 #include "report/function_name.h"
 
-/* Texts in the names of wrappers, in upper or lower case. Namespaces are not searched. */
+/*
+ * A function is a wrapper if its name contains one of these texts, in upper or lower case.
+ * Namespaces are not searched.
+ */
 static const char *const wrapper_parts[] = {
 	"malloc", "calloc",  "realloc", "memalign",  "zalloc",   "palloc",
 	"strdup", "strndup", "memdup",  "mem_alloc", "memalloc", "asprintf",
@@ -110,7 +113,10 @@ static bool is_of_library(const char *whole)
 	return false;
 }
 
-/* Ignores suffixes that compilers append, such as ".isra.0". */
+/*
+ * True if a function is in wrapper_names. Ignores suffixes that compilers append, such as
+ * ".isra.0".
+ */
 static bool is_known_wrapper(const struct function_name *name)
 {
 	const char *plain = name->last + strspn(name->last, "_");

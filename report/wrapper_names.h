@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Recognises, by their names, functions that allocate on behalf of their callers: wrappers of
- * allocators (xmalloc, zmalloc_usable, PyObject_Malloc, g_strdup), and the standard libraries of
- * C++ and Rust.
+ * allocators (xmalloc, zmalloc_usable, PyObject_Malloc, g_strdup), and functions of the standard
+ * libraries of C++ and Rust.
  */
 #ifndef REPORT_WRAPPER_NAMES_H
 #define REPORT_WRAPPER_NAMES_H
 
 #include <stdbool.h>
 
-/* True if a demangled name, with or without parameters, is that of a wrapper. */
+/*
+ * True if a demangled name, with or without parameters, is that of a wrapper or of a standard
+ * library function.
+ */
 bool function_is_wrapper(const char *symbol);
 
 /* True if a function belongs to the standard library of C++ or Rust. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws from the top: title, sums, verdict and the page. Messages and keys are drawn below the
- * page. Parts for which there is no room are left out, the least important first.
+ * Draws, from top to bottom: title, sums, verdict, page, messages and keys. If there is no room for
+ * all of these, leaves out the least important ones first.
  */
 #include "screen/draw.h"
 
@@ -51,7 +51,7 @@ static wchar_t shown_character(uint32_t character)
 
 /*
  * Converts text to wide characters. If the text does not fit, cuts it and ends it with an ellipsis.
- * Returns its width in columns.
+ * Returns the width of the result in columns.
  */
 static int cut(const char *text, int width, wchar_t ret[LINE_MOST])
 {
@@ -250,7 +250,7 @@ static int draw_verdict(const struct model *model, int y)
 	return y;
 }
 
-/* Terminal column at which each column of the list starts; -1 if it does not fit. */
+/* Terminal column at which each column of the list starts; -1 for a column that does not fit. */
 struct layout {
 	int x[COLUMN_CNT];
 	int spark_x, spark_width;

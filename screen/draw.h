@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Draws a model on the terminal. Changes only those fields that depend on the terminal's size. */
+/*
+ * Draws a model on the terminal. Changes only those fields of the model that depend on the
+ * terminal's size.
+ */
 #ifndef SCREEN_DRAW_H
 #define SCREEN_DRAW_H
 
@@ -10,15 +13,15 @@
 struct drawing {
 	struct source_reader *sources;
 	const char *log;     /* messages that memleak has logged, one per line */
-	const char *unread;  /* the part of log that was logged after the latest key */
+	const char *unread;  /* the part of log that was logged after the latest key press */
 	const char *waiting; /* text shown before the first report */
 };
 
 void draw(struct model *model, const struct drawing *drawing);
 
 /*
- * Returns the index of the list row that is drawn at line y of the terminal; negative if there is
- * none.
+ * Returns the index, among the visible rows of the list, of the row at line y of the terminal;
+ * negative if the line is not part of the list.
  */
 int draw_row_at(int y);
 

@@ -80,7 +80,7 @@ static int64_t change_of(const struct model *model, const struct screen_row *row
 	return (int64_t)(row->bytes - (mark ? mark->bytes : 0));
 }
 
-/* Sets a mark: remembers the bytes of all rows shown, so that their later change can be shown. */
+/* Sets a mark: remembers the bytes of all stacks, so that their later change can be shown. */
 static int set_mark(struct model *model)
 {
 	const struct shown_report *shown = model->shown;
@@ -238,7 +238,10 @@ static size_t threads_of(const struct model *model, const struct screen_row *row
 	return model->view == VIEW_THREAD && row->thread_cnt ? row->thread_cnt : 1;
 }
 
-/* Adds a row to its group or, if that group is open, to the list. */
+/*
+ * Adds a row to its group; adds it to the list instead if its group is open or rows are not
+ * grouped. Skips the row if another group is open.
+ */
 static int list_row(struct model *model, const struct screen_row *row, struct hash_map *groups)
 {
 	for (size_t i = 0; i < threads_of(model, row); i++) {
@@ -334,8 +337,8 @@ static void keep_in_view(struct model *model)
 }
 
 /*
- * Selects the row that was selected before. If at_top is true, because that was the first row,
- * selects the new first row instead.
+ * Selects the row with the given id, which was selected before. If at_top is true, because this row
+ * was the first, selects the new first row instead.
  */
 static void select_again(struct model *model, uint64_t id, bool at_top)
 {
@@ -381,7 +384,10 @@ static int make_rows(struct model *model)
 	return err;
 }
 
-/* Lists the rows again; the same row stays selected. */
+/*
+ * Lists the rows again. The selected row stays selected; if it was the first, the new first row is
+ * selected.
+ */
 static int list(struct model *model)
 {
 	const struct screen_row *selected = model_selected(model);
@@ -654,7 +660,7 @@ static enum screen_ask other_page(struct model *model, uint32_t key, int *err)
 	return ASK_NOTHING;
 }
 
-/* Handles keys for sorting, marks and grouping. */
+/* Handles keys that work only in the list. Returns false for other keys. */
 static bool list_key(struct model *model, uint32_t key, enum screen_ask *ret, int *err)
 {
 	if (key == '/')

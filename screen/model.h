@@ -81,7 +81,7 @@ struct model {
 	char filter[FILTER_SIZE];
 	bool is_typing;
 	enum screen_page page;
-	/* Name and id of the group that is open; the name is NULL if none is. */
+	/* Name and id of the group that is open; the name is NULL if no group is open. */
 	char *within;
 	uint64_t within_id;
 
@@ -99,13 +99,16 @@ struct model {
 	size_t top;       /* first visible row */
 	size_t page_rows; /* number of visible rows; set by draw() */
 	size_t line;      /* selected line of a stack, or first visible line of a text */
-	size_t line_cnt;  /* number of lines of the page; set by draw() */
+	size_t line_cnt;  /* number of possible values of `line`; set by draw() */
 };
 
 void model_init(enum screen_view view, enum screen_column sort, struct model *ret);
 void model_deinit(struct model *model);
 
-/* Shows a report and takes ownership of it. Returns 0 or -ENOMEM; frees the report on failure. */
+/*
+ * Shows a report; while the screen is paused, stores it as `newest`. Takes ownership of the report,
+ * even on failure. Returns 0 or -ENOMEM.
+ */
 int model_show(struct model *model, struct shown_report *shown);
 
 /* Handles a key or character. Returns 0 or -ENOMEM. */

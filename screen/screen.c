@@ -38,7 +38,7 @@ struct screen {
 	pthread_mutex_t log_lock; /* protects log: any thread may log messages */
 	char *log;
 	size_t log_len;
-	size_t read_len; /* length of the part of log that was logged before the latest key */
+	size_t read_len; /* length of the part of log that was logged before the latest key press */
 };
 
 static void wake(struct screen *screen)
@@ -352,7 +352,7 @@ void screen__want_page(struct screen *screen)
 		save_page(screen);
 }
 
-/* Called now and then while a large report is copied, so that the key thread can work. */
+/* Lets the key thread work for a moment; called now and then while a large report is copied. */
 static void breathe(void)
 {
 	fair_lock_release();
@@ -382,7 +382,7 @@ void screen__end(struct screen *screen)
 	wake(screen);
 }
 
-/* Answers a key's request after tracing has ended. */
+/* Handles a request that the user makes after tracing has ended. */
 static void refuse(struct screen *screen, enum screen_ask ask)
 {
 	if (ask == ASK_PAGE)

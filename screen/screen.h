@@ -14,15 +14,18 @@ struct screen;
 
 /* Creates a screen; needs a terminal. Returns 0, or a negative errno after logging the failure. */
 int screen__new(const struct options *opts, struct screen **ret);
-/* Restores the terminal, then prints to stderr the messages logged since screen__open(). */
+/* Closes the screen, if it is open, and frees it. */
 void screen__free(struct screen *screen);
 
 /*
- * Takes over the terminal; from then on, the terminal shows messages. Returns 0, or a negative
- * errno after logging the failure.
+ * Starts to draw on the terminal; from then on, log messages appear on the screen. Returns 0, or a
+ * negative errno after logging the failure.
  */
 int screen__open(struct screen *screen);
-/* Restores the terminal; the screen cannot be opened again. */
+/*
+ * Restores the terminal, and prints the latest messages to stderr if stderr is a terminal. The
+ * screen cannot be opened again.
+ */
 void screen__close(struct screen *screen);
 
 /* Returns a descriptor that is readable when there is a key or something to draw. */

@@ -86,7 +86,7 @@ static const char *keep_file(struct builder *b, const char *file)
 	return copy && !hash_map_set(&b->files, key, copy) ? copy : NULL;
 }
 
-/* Returns the functions of a location, at least one; NULL if out of memory. */
+/* Returns the functions of a location, which must have at least one; NULL if out of memory. */
 static struct screen_line *lines_of(struct builder *b, const struct sym_location *location)
 {
 	uint64_t key = (uintptr_t)location;
@@ -177,7 +177,7 @@ static int copy_notes(struct builder *b, const struct report_site *site, struct 
 	return row->notes ? 0 : -ENOMEM;
 }
 
-/* Returns the text that was made before for a process or module; NULL if there is none yet. */
+/* Returns the text of a process or module if it was made before; else returns NULL. */
 static const char *kept_text(struct builder *b, const void *key)
 {
 	return hash_map_get(&b->processes, (uintptr_t)key);
@@ -262,7 +262,10 @@ static int copy_threads(struct builder *b, const struct report_site *site, struc
 	return 0;
 }
 
-/* Fills in the bytes at SPARK_CNT moments, which are at equal intervals and end with now. */
+/*
+ * Stores the outstanding bytes at SPARK_CNT moments. The moments are at equal intervals, and the
+ * last one is now.
+ */
 static void make_spark(const struct site_history *history, uint64_t elapsed_ns,
 		       uint64_t ret[SPARK_CNT])
 {

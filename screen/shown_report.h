@@ -60,7 +60,7 @@ struct shown_report {
 	struct screen_line **lines; /* all lines used by rows */
 	size_t line_cnt, line_cap;
 	const char *target;
-	const char *verdict; /* one line for each loss and for each suspect */
+	const char *verdict; /* the verdict; a line for each loss, suspect and note */
 	const char *facts;   /* totals and losses */
 	int64_t wall_ns;
 	uint64_t elapsed_ns;
@@ -85,7 +85,10 @@ int shown_report__new(const struct report *report, void (*breathe)(void),
 		      struct shown_report **ret);
 void shown_report__free(struct shown_report *shown);
 
-/* Copies the results of the latest proof into a report that has no proof. Returns 0 or -ENOMEM. */
+/*
+ * If `shown` has no proof, copies the results of the latest proof from the earlier report `before`.
+ * Returns 0 or -ENOMEM.
+ */
 int shown_report__keep_proof(struct shown_report *shown, const struct shown_report *before);
 
 /* Formats an amount, such as "1.20M", in at most 5 columns, or 6 with a sign. */

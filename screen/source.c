@@ -20,7 +20,10 @@
 /* Spaces drawn for a tab. */
 #define TAB_WIDTH 4
 
-/* A file being read. The thread owns it until done is set; the last user frees it. */
+/*
+ * A request to read lines of a file. Until done is set, only the thread uses the lines. The last
+ * user frees the job.
+ */
 struct job {
 	struct source_text text;
 	int wake_fd; /* duplicate of the reader's wake_fd, closed with the job */
@@ -30,7 +33,7 @@ struct job {
 
 struct source_reader {
 	int wake_fd;
-	struct job *job; /* the most recently requested file; NULL if there is none */
+	struct job *job; /* the latest job; NULL if there is none */
 };
 
 static void job_put(struct job *job)
@@ -148,7 +151,7 @@ const struct source_text *source_reader__ask(struct source_reader *reader, const
 	struct job *job = reader->job;
 
 	if (!job || strcmp(job->text.file, file) || job->text.line != line) {
-		/* Start no second thread while the first one may hang. */
+		/* Start no second thread while the first one is still reading: it may hang. */
 		if (job && !atomic_load(&job->done))
 			return NULL;
 		if (job)

@@ -15,7 +15,7 @@
 struct source_text {
 	char *file;
 	unsigned int line;
-	char *lines[2 * SOURCE_AROUND + 1]; /* lines with escapes; NULL if there is no such line */
+	char *lines[2 * SOURCE_AROUND + 1]; /* escaped; NULL for lines not in the file */
 };
 
 struct source_reader;
@@ -24,8 +24,8 @@ int source_reader__new(int wake_fd, struct source_reader **ret);
 void source_reader__free(struct source_reader *reader);
 
 /*
- * Returns the requested line and the lines around it; NULL if the lines do not exist or have not
- * been read yet. When the lines have been read, the reader writes to wake_fd.
+ * Returns the requested line and the lines around it. Returns NULL if the requested line does not
+ * exist, or has not been read yet: when it has been read, the reader writes to wake_fd.
  */
 const struct source_text *source_reader__ask(struct source_reader *reader, const char *file,
 					     unsigned int line);

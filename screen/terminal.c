@@ -55,7 +55,7 @@ static void resized(int sig)
 	errno = saved;
 }
 
-/* Signal handler. Restores the terminal by async-signal-safe calls only. */
+/* Signal handler. Restores the terminal, using only async-signal-safe calls. */
 static void ended(int sig)
 {
 	if (is_open && write(STDOUT_FILENO, leave, strlen(leave)) >= 0)
@@ -64,8 +64,9 @@ static void ended(int sig)
 }
 
 /*
- * Handles crashes (unless sanitizers handle them) and termination signals. Termination signals are
- * normally blocked, and read from a signalfd, but not while memleak waits for a command to end.
+ * Installs the handler for crashes (unless sanitizers handle them) and for termination signals. The
+ * handler receives termination signals only once memleak waits for a command to end: until then,
+ * they are blocked and read from a signalfd.
  */
 static void catch_ends(void)
 {
@@ -121,7 +122,7 @@ int terminal_open(int wake_fd, bool colour)
 	set_escdelay(ESCAPE_MS);
 	curs_set(0);
 	is_open = true;
-	/* Replaces curses' signal handler, which would access curses' data in any thread. */
+	/* Replace curses' signal handler: it may run in any thread, and accesses curses' data. */
 	sigaction(SIGWINCH, &action, NULL);
 	signal(SIGTSTP, SIG_IGN);
 	atexit(terminal_close);

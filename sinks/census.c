@@ -81,7 +81,7 @@ static void take_all(const struct heap_census *census, struct reach_sum ret[HEAP
 		ret[use] = heap_census_all(census, (enum heap_use)use);
 }
 
-/* Pads all cells of a row except the last, so that no line ends in blanks. */
+/* Writes a cell of a row. Pads all cells except the last, so that no line ends in blanks. */
 static void write_cell(FILE *out, const struct reach_sum *sum, bool is_last)
 {
 	char amount[AMOUNT_TEXT_SIZE] = "-", count[32] = "";

@@ -10,7 +10,7 @@
 
 /* None of these functions writes anything if the report has no census. */
 void census_write_text(FILE *out, const struct report *report);
-/* Writes the lines that follow the table. */
+/* Writes the lines of text that follow the table of chunk sizes. */
 void census_write_facts(FILE *out, const struct report *report);
 void census_write_html(FILE *out, const struct report *report);
 /* Writes the JSON key "census". */

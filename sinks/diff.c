@@ -21,7 +21,7 @@ static void write_moment(FILE *out, const struct diff_side *side)
 	fputs(" s]", out);
 }
 
-/* Writes the name of the site's process; nothing if the process is unknown. */
+/* Writes the name of the site's process; nothing if the site belongs to no single process. */
 static void write_process(FILE *out, const struct diff_site *site)
 {
 	const struct process *process = site->shown.site->process;

@@ -7,8 +7,8 @@
  *     + ALLOCATION    - ALLOCATION
  * Numbers are in hexadecimal. The numbers of s, i and t begin with 1, those of a with 0.
  *
- * Each allocation and each free takes a line. The blocks of a site have its average size. If there
- * are many, a block of the file stands for several blocks. Bytes are exact at each moment.
+ * Each allocation and each free takes a line. Blocks of a site are written with their average size.
+ * If there are many blocks, a block of the file stands for several. Bytes are exact at each moment.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -173,8 +173,8 @@ static int by_time(const void *left, const void *right)
 }
 
 /*
- * Writes frees of the site's newest blocks in the file, until the totals of the event can be
- * reached by allocations alone.
+ * Writes frees of those blocks of the site that were written last. Stops when allocations alone can
+ * bring the site to the totals of the event.
  */
 static void write_frees(struct heaptrack_file *file, const struct event *event)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes strings, code addresses and stacks of a heaptrack file. Each has a line of its own, which
- * comes before its first use.
+ * Writes strings, code addresses and stacks of a heaptrack file. Each has a line of its own, before
+ * the first line that refers to it.
  */
 #include "sinks/heaptrack_names.h"
 
@@ -59,7 +59,7 @@ static size_t code_number(struct heaptrack_names *names, uint64_t frame,
 		string_number(names, location->frames[i].symbol);
 		string_number(names, location->frames[i].file);
 	}
-	/* All strings in this line have been written before. */
+	/* Now the line can be written in one piece: all its strings have lines already. */
 	fprintf(names->out, "i %" PRIx64 " %zx", frame_address(frame, location), module);
 	for (size_t i = 0; i < frame_cnt; i++) {
 		const struct sym_frame *function = &location->frames[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a self-contained page. It has the head and the facts of a text report in the same words.
- * It also has pictures, which html/report.js draws in the browser from JSON data in the page.
+ * Writes a self-contained page: the head and the facts of a text report, in the same words, and
+ * charts, which html/report.js draws in the browser from JSON data in the page.
  */
 #include "sinks/html.h"
 

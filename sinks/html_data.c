@@ -51,7 +51,7 @@ struct page {
 	struct intern string_numbers;
 	struct intern function_numbers;
 	struct intern process_numbers;
-	struct past *pasts; /* index: the process's number in process_numbers */
+	struct past *pasts; /* indexed by the number of the process */
 	size_t past_cnt, past_cap;
 	bool failed; /* memory has run out */
 };
@@ -218,8 +218,8 @@ static size_t write_functions(struct page *page, const struct report_site *shown
 }
 
 /*
- * Returns the name of a folded row: the name of a library, or the names of the functions of a
- * recursion. Returns NULL if there is no memory.
+ * Returns the name of a folded row: the name of a library, or of a function of a recursion. Returns
+ * NULL if there is no memory.
  */
 static char *row_name(const struct fold *fold)
 {
@@ -258,8 +258,8 @@ static void write_row(struct page *page, const struct fold *fold, size_t at)
 }
 
 /*
- * Writes what a text report folds: the rows, from the innermost frame on, and the start-up frames,
- * which all programs have.
+ * Writes which frames a text report folds: those of each folded row, beginning with the innermost
+ * row, and the start-up frames, which all programs have.
  */
 static void write_folds(struct page *page, const struct report_site *shown, size_t cnt)
 {
@@ -479,7 +479,7 @@ static void write_classes(struct json_writer *json, const struct report_site *sh
 	json_end_array(json);
 }
 
-/* Writes the keys that identify a site into an object. */
+/* Adds to an object the keys that identify a site. */
 static void write_identity(struct page *page, const struct report_site *shown)
 {
 	struct json_writer *json = &page->report.json;
@@ -559,8 +559,8 @@ static void write_peak(struct page *page, const struct report *report)
 }
 
 /*
- * Writes, for each process, its name and its amounts over time. The times are those of the longest
- * history of its sites.
+ * Writes, for each process, its name and its amounts over time. The times are those of the
+ * process's site with the longest history.
  */
 static void write_processes(struct page *page)
 {
@@ -621,7 +621,7 @@ static void write_report(struct page *page, const void *about)
 	write_rss(json, report->rss_past);
 }
 
-/* Writes a difference: the sites of both sides. */
+/* Writes a difference: the shown sites, with their amounts in both snapshots. */
 static void write_diff(struct page *page, const void *about)
 {
 	struct json_writer *json = &page->report.json;

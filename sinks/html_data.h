@@ -8,7 +8,7 @@
 #include "report/diff.h"
 #include "report/report.h"
 
-/* Write the data from which the page draws its pictures. Both functions return 0 or -ENOMEM. */
+/* Write the data from which the page draws its charts. Both functions return 0 or -ENOMEM. */
 int html_write_data(FILE *out, const struct report *report);
 int html_write_diff_data(FILE *out, const struct diff *diff);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes a line for each report ("memleak/1") and for each event ("memleak-event/1"). A line is one
- * JSON object. New versions may add keys, but never rename or remove any. If a value is not known,
- * its key is there with the value null.
+ * JSON object. New versions may add keys, but never rename or remove any. A value that is not known
+ * is null. Only a few objects, such as "tracing_cost", are left out if they are not known.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -104,7 +104,7 @@ static void write_blocks(struct json_writer *json, const struct report_site *sho
 	json_end_array(json);
 }
 
-/* Writes an amount for each kind of reachability into an object. */
+/* Adds to an object the amount of each reach, such as REACH_DEFINITE. */
 static void write_kinds(struct json_writer *json, const struct reach_sum *of)
 {
 	for (size_t i = 0; i < REACH_CNT; i++)
@@ -205,8 +205,8 @@ static void begin_function(struct json_writer *json, const struct report *report
 }
 
 /*
- * Writes the functions with proven losses. The amounts are sums over all paths (stacks) of a
- * function.
+ * Writes the functions with proven losses. Numbers about the loss are sums over all paths (stacks)
+ * of the function; the keys of a site are those of the path that has lost most.
  */
 static void write_proven_losses(struct json_writer *json, const struct report *report)
 {
@@ -327,7 +327,10 @@ static void write_largest(struct json_writer *json, const struct report *report)
 	json_unsigned(json, "largest_total", report->largest_total);
 }
 
-/* Writes the sum over ended processes; nothing if no process has ended. */
+/*
+ * Writes how much memory was held by processes that have ended since the previous report; nothing
+ * if none has ended.
+ */
 static void write_ended(struct json_writer *json, const struct ended *ended)
 {
 	if (!ended->processes)
@@ -375,7 +378,9 @@ static void write_ended_processes(struct json_writer *json, const struct ended_p
 	json_end_object(json);
 }
 
-/* Writes the parts of a footprint that grow without being traced; nothing if there are none. */
+/*
+ * Writes the parts of processes' footprints that grow without being traced; nothing if none grows.
+ */
 static void write_untraced(struct json_writer *json, const struct untraced_growths *growths)
 {
 	if (!growths->cnt)
@@ -427,7 +432,7 @@ static void write_losses(struct json_writer *json, const struct snapshot *snap)
 		json_end_array(json);
 }
 
-/* Writes the frees that were inferred, because no event showed them. */
+/* Writes how many frees were inferred because no event showed them. */
 static void write_inferred(struct json_writer *json, const struct snapshot *snap)
 {
 	json_begin_object(json, "inferred");

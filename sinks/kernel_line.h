@@ -9,7 +9,7 @@
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* Both functions write nothing if no kernel memory is traced, or /proc/meminfo is not known. */
+/* Both functions write nothing if no kernel memory is traced, or /proc/meminfo cannot be read. */
 void kernel_write_lines(const struct text_part *part);
 /* Writes the keys "kernel_memory" and "kernel_memory_before". */
 void kernel_write_json(struct json_writer *json, const struct snapshot *snap);

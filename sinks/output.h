@@ -15,7 +15,7 @@ struct output {
 	int fd;
 	const char *name; /* name for messages */
 	bool document;
-	/* Path of the document; NULL if the output is no document that can be replaced. */
+	/* Path of the document; NULL if the output is no document, or cannot be replaced. */
 	char *path;
 	char *buf;
 	size_t len;

@@ -21,9 +21,7 @@ static const struct peak *peak_of(const struct report *report)
 	return peak && (peak->count || has_no_copy(peak)) ? peak : NULL;
 }
 
-/*
- * Writes the difference between the real peak and the later moment at which its sites were copied.
- */
+/* Writes how many bytes more were outstanding at the real peak than when its sites were copied. */
 static void write_higher(FILE *out, const struct peak *peak)
 {
 	uint64_t more = peak->highest_bytes - peak->bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes growing containers and classes of Python. */
+/* Writes which containers and classes of a Python program grow. */
 #include "sinks/python_line.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes which objects of Python grow. */
+/* Writes which containers and classes of a Python program grow, as text and as JSON. */
 #ifndef SINKS_PYTHON_LINE_H
 #define SINKS_PYTHON_LINE_H
 

@@ -23,7 +23,7 @@
 /* Maximum number of size classes in the line about blocks older than tracing */
 #define CLASSES_MAX 5
 
-/* Minimum arenas for which MALLOC_ARENA_MAX is suggested */
+/* Number of arenas above which MALLOC_ARENA_MAX is suggested */
 #define MANY_ARENAS 4
 
 static const char *const words[] = {
@@ -49,8 +49,8 @@ static void write_amount(FILE *out, uint64_t bytes, const char *what)
 }
 
 /*
- * Writes a part as one term of the sum. If the part is below a hundredth of the whole, adds it to
- * `rest` instead.
+ * Writes a part of resident memory as a term of the sum. If the part is below a hundredth of the
+ * whole, adds it to `rest` instead.
  */
 static void write_term(FILE *out, const char **between, uint64_t bytes, const char *what,
 		       uint64_t whole, uint64_t *rest)
@@ -168,7 +168,10 @@ static void write_advice(FILE *out, const struct rss *rss)
 	fputc('\n', out);
 }
 
-/* Returns the largest of the classes that are not written yet; HEAP_CLASSES if there is none. */
+/*
+ * Returns the size class with the most bytes among those not written yet; HEAP_CLASSES if there is
+ * none.
+ */
 static size_t next_class(const struct rss *rss, const bool *written)
 {
 	size_t found = HEAP_CLASSES;

@@ -21,8 +21,9 @@ struct sink {
 	/* Writes a report. Returns 0 or -ENOMEM. */
 	int (*report)(FILE *out, const struct report *report);
 	/*
-	 * Both functions may be NULL: the format then cannot write events or counts, and options/
-	 * rejects --trace or --count.
+	 * Write an event, and counts. `event` is NULL if the format cannot write events: options/
+	 * then rejects --trace. `counts` is NULL if it cannot write counts: options/ then rejects
+	 * --count.
 	 */
 	void (*event)(FILE *out, const struct trace_event *event);
 	void (*counts)(FILE *out, const struct counts_report *report);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the sums of suppressions in reports, as text and as JSON. */
+/* Writes the sums of suppressed blocks, and proposed patterns, as text and as JSON. */
 #include "sinks/suppressions.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ void suppressions_write_runtime_init(FILE *out, const struct runtime_init *runti
 	      out);
 }
 
-/* Writes a row for each pattern, even if it suppressed nothing. */
+/* Writes an entry even for a pattern that suppressed nothing. */
 void suppressions_write_json(struct json_writer *json, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;

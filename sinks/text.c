@@ -308,7 +308,7 @@ static void write_labels(FILE *out, const char *line)
 	fputs(" (-T 10 shows these notes)\n", out);
 }
 
-/* Writes the tail with all notes in one line. */
+/* Writes the tail, but one line with the labels of its notes instead of the notes. */
 static void write_short_tail(FILE *out, const char *tail)
 {
 	bool is_labelled = false;

@@ -122,8 +122,8 @@ static void write_totals(FILE *out, const struct report *report)
 }
 
 /*
- * Writes how many frees were inferred, because no event showed them. Nothing is lost by this, but
- * readers should know.
+ * Writes how many frees were inferred because no event showed them, and what was not seen. These
+ * are not losses, but readers should know about them.
  */
 static void write_inferred(FILE *out, const struct snapshot *snap)
 {

@@ -14,15 +14,14 @@
 
 #define NAME_MOST 100
 /*
- * Minimum number of frames in common with the stack above for which these frames are left out.
- * Fewer frames are written again.
+ * Minimum number of outer frames that a stack must have in common with the stack above, apart from
+ * start-up frames, before the common frames are left out
  */
 #define REPEATED_LEAST 3
 
 /*
- * Returns the number of outermost frames that a stack has in common with the stack above. The
- * culprit, and the frames that it calls, are not counted. Returns 0 if there are too few frames to
- * leave them out.
+ * Returns the number of outer frames that are left out, because the stack has them in common with
+ * the stack above. The culprit, and the functions that it calls, are never left out.
  */
 static size_t repeated_cnt(const struct report_site *shown, const struct report_site *above)
 {

@@ -236,8 +236,8 @@ bool text_several_processes(const struct snapshot *snap)
 }
 
 /*
- * Returns the last folders and the name in a path. This part is long enough to distinguish files of
- * the same name, and short enough to read.
+ * Returns the last `parts` names in a path: folders, and the name of the file. Folders help to
+ * distinguish files of the same name.
  */
 static const char *path_tail(const char *path, unsigned int parts)
 {
@@ -262,7 +262,10 @@ void text_write_module(FILE *out, const char *module)
 	fputc(']', out);
 }
 
-/* Returns the end of a path, cut to PATH_MOST bytes. To be freed; NULL if there is no memory. */
+/*
+ * Returns a copy, to be freed, of the end of a path, cut to PATH_MOST bytes; NULL if there is no
+ * memory.
+ */
 static char *short_path(const char *path, unsigned int parts)
 {
 	char *ret = strdup(path_tail(path, parts));
@@ -616,7 +619,7 @@ static void write_sampled(struct note *note, const struct report *report, const 
 	text_write_error(note->out, site->bytes_variance, site->count_variance);
 }
 
-/* Writes the amounts of a site that are not reachable. */
+/* Writes the amounts that are definite, indirect or possible, but not those that are reachable. */
 static void write_reach(struct note *note, const struct site_reach *reach)
 {
 	for (size_t i = 0; i < REACH_REACHABLE; i++) {

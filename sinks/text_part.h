@@ -23,7 +23,7 @@ enum text_look {
 struct text_part {
 	FILE *out;
 	const struct report *report; /* the report; NULL when an event is written */
-	const char *indent;          /* indentation of a site's line; frames have one more tab */
+	const char *indent;          /* indentation of a site's line; its other lines have more */
 	bool with_process;
 	enum text_look look;
 	/*
@@ -82,14 +82,14 @@ void text_write_template(FILE *out, const char *symbol, size_t max);
 void text_write_module(FILE *out, const char *module);
 /* Writes the name of a module in brackets. If the name is long, leaves out its middle. */
 void text_write_short_module(FILE *out, const char *module);
-/* Writes the line "stack not known", with the reason. */
+/* Writes the line "stack not known"; adds the reason if the stack table was full. */
 void text_write_no_stack(const struct text_part *part);
 
 /* Writes file+offset, for a frame without a name. `location` may be NULL. */
 void text_write_place(FILE *out, const struct sym_location *location);
 /*
- * Writes a blank, the end of the path of the source file, and the line number; nothing if they are
- * not known.
+ * Writes a blank, the end of the source file's path, and the line number if it is known. Writes
+ * nothing if the file is not known.
  */
 void text_write_source(FILE *out, const struct sym_frame *frame);
 /*

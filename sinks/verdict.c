@@ -36,7 +36,7 @@ static void write_losses(const struct text_part *part)
 
 /* Sums over the suspects that have a line of their own. */
 struct named {
-	size_t cnt; /* number of these suspects' sites */
+	size_t cnt; /* number of these suspects' sites, without companions */
 	double per_s;
 };
 
@@ -53,15 +53,19 @@ static struct named named_suspects(const struct report *report)
 	return ret;
 }
 
-/* True if the unnamed growing sites grow faster than the named ones. */
+/*
+ * True if several growing sites have no line of their own, and together grow faster than those that
+ * have one.
+ */
 static bool is_mostly_unnamed(const struct report *report, struct named named)
 {
 	return report->suspects_total > named.cnt + 1 && report->suspects_per_s > 2 * named.per_s;
 }
 
 /*
- * Writes how fast the unnamed growing sites grow, and a function that is on most of their stacks.
- * This line comes first if the unnamed sites are the larger part of the growth.
+ * Writes how fast the growing sites without a line of their own grow, and a function that is on
+ * most of their stacks. This line comes before those of the suspects if these sites are the larger
+ * part of the growth.
  */
 static void write_more(const struct text_part *part, struct named named)
 {
@@ -127,7 +131,10 @@ static bool traces_children(const struct report *report)
 	return false;
 }
 
-/* True if there is advice about a part of the footprint, and the run does not follow it already. */
+/*
+ * True if there is advice about a part of the footprint, and this run is not known to follow the
+ * advice already.
+ */
 static bool is_advised(const struct text_part *part, enum footprint_part footprint)
 {
 	if (!untraced_words[footprint].advice)
@@ -140,8 +147,8 @@ static bool is_advised(const struct text_part *part, enum footprint_part footpri
 }
 
 /*
- * Writes which part of resident memory has grown most, among the parts up to `last`. Returns false
- * and writes nothing if this is not known.
+ * Writes which part of resident memory, among those up to `last`, has grown most. If no part is
+ * known to have grown, writes nothing and returns false.
  */
 static bool write_grown(const struct text_part *part, enum rss_part last, const char *before)
 {
@@ -488,8 +495,8 @@ void verdict_write_notes(const struct text_part *part)
 	bool same_objects = report->unclear && report->settling &&
 			    report->settling->objects == report->unclear->objects;
 	/*
-	 * Write only one line about the same objects: the one about the whole pool, not the one
-	 * about a part of it.
+	 * If both lines are about the same objects, write only the line about the whole pool, not
+	 * the line about a part of the pool.
 	 */
 	bool is_written = !report->unclear ||
 			  (same_objects && report->settling->site == &report->unclear->sum);

@@ -37,8 +37,9 @@ struct detail {
 };
 
 /*
- * Sets of details, in the order in which they are tried until the line fits. If no set fits, names
- * are cut more and more. A caller says more than the blocks and the score.
+ * Sets of details, in the order in which they are tried until the line fits. The nearest caller is
+ * kept longest: it says more than the blocks and the score. If no set fits, names are cut more and
+ * more.
  */
 static const struct detail details[] = {
 	{2, true, true, true, SIZE_MAX},    {1, true, true, true, SIZE_MAX},
@@ -200,8 +201,9 @@ static void write_call(FILE *out, const struct report_site *shown, size_t name_m
 }
 
 /*
- * Writes what owns the memory: the blamed function, or a kind of runtime objects. If anything
- * follows the name, ends with a comma.
+ * Writes what owns the memory: the blamed function, or a kind of runtime objects. Adds the called
+ * library function, the callers, the thread and the process, as far as they are shown. If any of
+ * these is added, ends with a comma.
  */
 static void write_owner(FILE *out, const struct text_part *part, const struct suspect *suspect,
 			const struct detail *detail)
@@ -255,8 +257,8 @@ struct verdict_line {
 
 /*
  * Writes the script line that ran most often when the runtime extended its pools. The runtime
- * extends them in steps of 1 MiB, for whichever line needs memory next. That line may free its
- * memory soon.
+ * extends its pools in steps of 1 MiB, whichever line needs memory next, so this line need not be
+ * the one that leaks.
  */
 static void write_steps(FILE *out, const struct report_site *shown,
 			const struct sym_location *location, size_t name_max)
@@ -289,7 +291,10 @@ static void write_advice(FILE *out, const struct suspect *suspect,
 	}
 }
 
-/* Returns the pid of the process for which the kernel keeps the memory; 0 if it is not known. */
+/*
+ * Returns the pid of the process for which the kernel keeps the memory; 0 for user memory, or if
+ * the process is not known.
+ */
 static pid_t kernel_owner_of(const struct suspect *suspect)
 {
 	const struct site *site = suspect->site->site;

@@ -8,13 +8,14 @@
 /*
  * Writes the line of a suspect: the blamed function, the library function that it called, the rate
  * and the duration of the growth, and the number of paths (stacks). If the line is too long, leaves
- * out details in this order: all callers but the nearest, the score, the blocks, the kind of
- * growth, the nearest caller. If it is still too long, cuts names.
+ * out details in this order: all callers but the nearest, the score, the blocks, how the site
+ * grows. If the line is still too long, leaves out the nearest caller and, if necessary, the same
+ * details again; finally cuts names.
  */
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect);
 /*
- * Writes the line of a loss: the amount lost, the amount that is reachable only from lost blocks,
- * the duration and the rate.
+ * Writes the line of a loss: the blamed function, the amount lost, the amount that is reachable
+ * only from lost blocks, the duration and the rate.
  */
 void verdict_write_loss(const struct text_part *part, const struct proven_loss *loss);
 

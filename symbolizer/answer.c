@@ -28,7 +28,7 @@ static struct text get_text(struct message_cursor *cursor)
 	return text;
 }
 
-/* Copies a text. Returns NULL if the text is empty or missing. */
+/* Copies a text. Stores NULL if the text is empty or missing. Returns 0 or -ENOMEM. */
 static int copy_text(struct text text, char **ret)
 {
 	*ret = NULL;
@@ -116,7 +116,7 @@ int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,
 		raw[i].file = get_text(cursor);
 		raw[i].line = message_get_u32(cursor);
 	}
-	/* Handle the last frame first: the function itself matters more than inlined calls. */
+	/* Begin with the last frame, the function itself: it matters more than inlined calls. */
 	raw[cnt - 1].symbol = within_limit(raw[cnt - 1].symbol, &bytes);
 	for (uint32_t i = 0; i < cnt; i++) {
 		if (i + 1 < cnt)

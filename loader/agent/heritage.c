@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stores reports of forks until the children need them. The number of stored reports is limited, as
- * the target can forge them.
+ * Applies the events of a process that concern inheritance. The target can forge these events, so
+ * the number of stored entries is limited.
  */
 #include "loader/agent/heritage.h"
 

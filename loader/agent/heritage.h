@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data of one account about blocks and mappings that forked children inherit: blocks freed since a
- * fork, inherited blocks freed by this process, and mappings at each fork.
+ * Stores the events of one process that concern inheritance: its frees of blocks that children may
+ * have inherited, its frees of blocks that it has inherited itself, and its forks, each with the
+ * mappings at that time.
  */
 #ifndef LOADER_AGENT_HERITAGE_H
 #define LOADER_AGENT_HERITAGE_H
@@ -37,8 +38,8 @@ struct heritage {
 void heritage_deinit(struct heritage *heritage);
 
 /*
- * Applies an event of a fork, of a free of a block that children may have, or of a free of an
- * inherited block. Ignores other events. ranges: current mappings. Returns 0 or -ENOMEM.
+ * Applies a fork, a free of a block that children may have inherited, or a free of an inherited
+ * block. Ignores other events. ranges: current mappings of the process. Returns 0 or -ENOMEM.
  */
 int heritage_apply(struct heritage *heritage, const struct account_view *view, uint32_t image,
 		   const struct ranges *ranges, const struct account_event *event);
@@ -60,9 +61,9 @@ uint64_t heritage_missing(const struct heritage *heritage, bool ended, uint64_t 
 bool heritage_is_awaited(const struct heritage *heritage, uint64_t since_ns);
 
 /*
- * Adds to a walk the freed blocks of which a child has a copy, and drops the other freed blocks.
- * Blocks freed at since_ns or later are not dropped: a child whose account has not arrived may have
- * a copy. Returns 0 or -ENOMEM.
+ * Adds to inheritance the freed blocks of which a child has a copy. Drops the other freed blocks,
+ * except those freed at since_ns or later: a child whose account has not arrived may have a copy of
+ * them. Returns 0 or -ENOMEM.
  */
 int heritage_walk(struct heritage *heritage, struct inheritance *inheritance, uint64_t since_ns);
 int heritage_walk_freed(const struct heritage *heritage, struct inheritance *inheritance);

@@ -83,9 +83,9 @@ static int inherit_mappings(struct lineage *lineage, struct agent_process *paren
 	if (err && err != -ENOENT)
 		return err;
 	/*
-	 * A thread of the parent may still be writing an event that precedes the fork: try again
-	 * later. Until then, the child's own events wait, so do not wait for a parent that has
-	 * ended.
+	 * A thread of the parent may still be writing an event that precedes the fork, so try again
+	 * later. Meanwhile the child's own events are not applied. An ended parent writes no more
+	 * events, so do not wait for it.
 	 */
 	if (err && parent && !parent->ended &&
 	    clock_ns(CLOCK_MONOTONIC) < child->view.forked_ns + LINEAGE_ARRIVAL_NS)
@@ -214,7 +214,10 @@ static int add_freed_blocks(struct inheritance *inheritance,
 	return err;
 }
 
-/* Reads blocks before events, so that a block that is freed in between is reported by an event. */
+/*
+ * Reads blocks before events. In the opposite order, a block that is freed in between would be
+ * missed.
+ */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk)
 {

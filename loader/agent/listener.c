@@ -123,8 +123,9 @@ static bool is_ours(const struct listener *listener, int sock, pid_t *ret_pid)
 }
 
 /*
- * Refuses a connection and logs the first refusal: the connection may be from the traced program.
- * If the traced program runs as an unexpected user, it looks like any other program of that user.
+ * Refuses a connection. Logs the first refusal, as the connection may be from the traced program:
+ * if that program runs as an unexpected user, memleak cannot distinguish it from other programs of
+ * this user.
  */
 static void refuse(struct listener *listener, int sock, pid_t pid)
 {
@@ -176,7 +177,7 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 		}
 		listener->refused++;
 	}
-	/* All guests are silent: close the oldest one, because silent guests keep programs out. */
+	/* All guests are silent, and no more connections can be accepted: close the oldest one. */
 	if (listener->guest_cnt == LISTENER_GUESTS_MAX) {
 		close(listener->guests[0]);
 		array_remove(listener->guests, &listener->guest_cnt, 0);

@@ -17,7 +17,7 @@ struct listener {
 	uid_t uid; /* accepts programs of this user, and of root */
 	int guests[LISTENER_GUESTS_MAX];
 	size_t guest_cnt;
-	uint64_t refused; /* number of refused connections */
+	uint64_t refused; /* number of connections without a usable account */
 	char name[LISTENER_NAME_BYTES];
 };
 

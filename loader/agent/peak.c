@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Polls the sums every 10 ms. Shorter intervals would be useless, as copying the blocks takes about
- * as long.
+ * Polls the programs' sums of outstanding bytes every 10 ms. Shorter intervals would be useless, as
+ * copying the blocks takes about 10 ms, too.
  */
 #include "loader/agent/peak.h"
 

@@ -20,9 +20,9 @@ int agent_peak_init(struct agent_peak *ret);
 void agent_peak_deinit(struct agent_peak *peak);
 
 /*
- * True if a copy is due. total: outstanding bytes of all processes; highest: maximum that any one
- * process has reached; at_report: a report follows, so a copy is due whenever total exceeds the
- * total of the copy that is kept.
+ * True if a copy is due. total: outstanding bytes of all processes; highest: the most bytes that
+ * any one process has ever had outstanding; at_report: a report follows, so a copy is due whenever
+ * total exceeds the total of the copy that is kept.
  */
 bool agent_peak_look(struct agent_peak *peak, uint64_t total, uint64_t highest, bool at_report);
 /* Takes ownership of snap, a copy of the blocks that was begun at begin_ns. */

@@ -47,7 +47,7 @@ struct agent_source {
 	struct agent_processes processes;
 	struct lineage lineage;
 	uint32_t images; /* number of image numbers assigned so far */
-	bool waits;      /* wait for the command's account, which has not arrived */
+	bool waits;      /* waiting for the command's account */
 	int command_fd;  /* pidfd of the command, -1 if there is none */
 	struct block_walker walker;
 	uint64_t since_ns; /* time before which allocations are ignored */
@@ -123,8 +123,9 @@ static int refuse_samples(const struct agent_process *process, const struct samp
 }
 
 /*
- * Makes memleak and a process use the same sampling. If the process has been sampling, the blocks
- * that it did not record are lost; blocks from before sampling began were all recorded.
+ * Makes memleak and a process use the same sampling. If the process is already sampling, memleak
+ * adopts its rate, as the blocks that the process did not record are unknown. Blocks from before
+ * sampling began were all recorded.
  */
 static int agree_on_samples(struct agent_source *source, struct agent_process *process)
 {
@@ -186,8 +187,8 @@ static int add(struct agent_source *source, int fd, pid_t pid)
 }
 
 /*
- * Adds received accounts, up to a limit, because they may arrive faster than they are added.
- * Refuses anything else that was sent.
+ * Adds received accounts, up to a limit, because they may arrive faster than they are added. Counts
+ * accounts that cannot be added as refused.
  */
 static int take_accounts(struct agent_source *source)
 {
@@ -244,7 +245,10 @@ static int add_up(struct agent_source *source)
 	return err;
 }
 
-/* Enables the options in a running process. A command gets them from its environment instead. */
+/*
+ * Enables --count and --trace in a running process. A command gets these options from its
+ * environment instead.
+ */
 static void begin_modes(const struct agent_source *source, struct agent_process *process)
 {
 	if (source->opts->pid_cnt && source->opts->count_by)
@@ -523,8 +527,8 @@ static bool is_same_account(const struct agent_process *process, int fd)
 }
 
 /*
- * True if the process now has a different account or none. False if that is unknown, as for a
- * process that is about to end.
+ * True if the process no longer has the account that memleak reads. False if memleak cannot find
+ * out, for example because the process is about to end.
  */
 static bool has_other_account(const struct agent_process *process)
 {
@@ -537,8 +541,8 @@ static bool has_other_account(const struct agent_process *process)
 }
 
 /*
- * Logs a message if the process calls another allocator, or has executed a program without an
- * account.
+ * Logs a message if the process uses an allocator other than the agent's, or has executed a program
+ * without an account.
  */
 static void look_at_agent(struct agent_process *process)
 {
@@ -705,8 +709,8 @@ static void agent_source__free(struct source *base)
 }
 
 /*
- * Begins an epoch before pictures are taken. Blocks stored in this epoch, even by realloc(), may
- * have other addresses in the pictures.
+ * Begins an epoch before pictures are taken. A block stored in this epoch, even by realloc(), may
+ * be at another address in the pictures, or missing from them.
  */
 static void agent_source__expect_pictures(struct source *base)
 {

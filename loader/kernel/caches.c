@@ -178,8 +178,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Estimates the unseen frees of each user of a group of caches. Returns how many of the reported
- * blocks were certainly freed without an event.
+ * Sets unseen_frees of each user of a group of caches. Returns how many of the reported blocks were
+ * certainly freed without an event.
  */
 static uint64_t reconcile_group(const struct reconciliation *all, const struct cache_group *group,
 				size_t first, size_t end)
@@ -191,7 +191,7 @@ static uint64_t reconcile_group(const struct reconciliation *all, const struct c
 	uint64_t beyond = bytes > grown ? bytes - grown : 0;
 	uint64_t left = beyond > kept ? beyond : 0, unseen = 0;
 
-	/* Skip caches that slabinfo does not list. */
+	/* Skip the group if slabinfo does not list its caches. */
 	for (size_t i = first; i < end && now; i++) {
 		struct cache_user *user = &all->users[i];
 		uint64_t size = user->count ? user->bytes / user->count : 0;

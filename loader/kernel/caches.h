@@ -3,8 +3,9 @@
  * Estimates, from /proc/slabinfo, how many frees had no event: if a cache has grown by less than
  * its outstanding blocks, the difference has been freed.
  *
- * The result is a bound, not a count: objects from before tracing may have been freed and replaced
- * by new ones. Also, CPUs keep free objects for reuse, and slabinfo counts these objects as used.
+ * The result is an upper bound: objects from before tracing may have been freed and replaced by new
+ * ones. Also, CPUs keep free objects, which slabinfo counts as used: a block that reuses one of
+ * them does not make its cache grow.
  */
 #ifndef LOADER_KERNEL_CACHES_H
 #define LOADER_KERNEL_CACHES_H

@@ -18,7 +18,7 @@
 static const struct {
 	const char *prog;
 	const char *functions[2];
-	bool pages; /* the hook needs trampolines */
+	bool pages; /* the hook is for bulk allocations of pages, and needs trampolines */
 } kernel_hooks[] = {
 	{"bulk_free", {"kmem_cache_free_bulk"}, false},
 	{"rcu_free", {"kvfree_call_rcu"}, false},
@@ -28,8 +28,8 @@ static const struct {
 };
 
 /*
- * Each hook has two programs on one function. The second program handles events that the first one
- * missed.
+ * Name prefixes of the two programs that each hook attaches to its function. The second program
+ * handles events that the first one missed.
  */
 static const char *const trampoline_prefixes[] = {"trampoline", "trampoline2"};
 
@@ -166,7 +166,7 @@ static int attach_kprobes(struct kernel_hooks *hooks, size_t hook, const char *f
 
 /*
  * Returns the maximum number of events that a hook may have missed. An event is missed only if the
- * kernel skipped both programs, so the result is the smaller of their counts.
+ * kernel skipped both programs, so the result is the smaller number of skipped runs.
  */
 static uint64_t trampolines_missed(const struct bpf_object *object, size_t hook)
 {

@@ -18,9 +18,9 @@
 #define SLAB_PAGES (1U << 18)
 
 /*
- * Bytes of the event ring for -tt. The kernel produces more events than memleak can print. All
- * events in the ring are printed before each report, so the ring has room only for the events that
- * can be printed in about a second.
+ * Bytes of the event ring for -tt if all processes are traced. The kernel then produces more events
+ * than memleak can print. All events in the ring are printed before each report, so the ring has
+ * room only for the events that can be printed in about a second.
  */
 #define STACK_EVENTS_BYTES (1U << 22)
 

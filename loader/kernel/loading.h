@@ -30,7 +30,7 @@ int kernel_loading_prepare(const struct kernel_loading *loading, struct bpf_obje
 			   struct memleak_config *config,
 			   struct memleak_kernel_config *kernel_config);
 
-/* Returns the program PREFIX_EVENT, or NULL. */
+/* Returns the program PREFIX_EVENT, or NULL if the object does not contain it. */
 struct bpf_program *kernel_loading_program(const struct bpf_object *object, const char *prefix,
 					   const char *event);
 

@@ -23,7 +23,10 @@
 
 #include "base/cleanup.h"
 
-/* The parameters of a tracepoint, except the first, which is private data of the probe. */
+/*
+ * Parameters of a function or tracepoint. Leaves out the first parameter of a tracepoint, which is
+ * private data of the probe.
+ */
 struct parameters {
 	const struct btf *btf;
 	const struct btf_param *items;

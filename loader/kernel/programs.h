@@ -19,7 +19,7 @@ struct classic_bpf;
 
 #define KERNEL_LINKS 40
 
-/* Variables of a loaded object that the loader writes. */
+/* Variables of a loaded object that the loader reads or sets. */
 struct kernel_switches {
 	volatile bool *tracking;
 	volatile __u64 *direct_map;
@@ -27,7 +27,7 @@ struct kernel_switches {
 };
 
 struct kernel_programs {
-	struct bpf_object *object; /* object with the tracepoints */
+	struct bpf_object *object; /* object with the tracepoint programs */
 	const char *kind;          /* kind of the programs: "tp_btf", "raw_tp" or "classic" */
 	struct kernel_bpf *kernel;
 	struct classic_bpf *classic;

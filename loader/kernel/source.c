@@ -291,8 +291,8 @@ static int reconcile(const struct kernel_source *source, struct snapshot *snap)
 }
 
 /*
- * Returns the growth of vmalloc()'s memory since tracing began, minus the growth that events have
- * shown. Pages that vmalloc() allocates in bulk have no events.
+ * Returns by how much vmalloc()'s memory has grown since tracing began, beyond the outstanding
+ * blocks that are known. Without hooks, pages that vmalloc() allocates in bulk have no events.
  */
 static uint64_t hidden_vmalloc(const struct kernel_source *source, uint64_t now)
 {

@@ -29,8 +29,8 @@ extern const struct allocator_function allocator_functions[];
 extern const size_t allocator_function_cnt;
 
 /*
- * True for functions that map memory. -S does not change their names, and -O does not change the
- * files in which they are probed.
+ * True for functions that map or unmap memory. -S does not change their names, and -O does not
+ * change the files in which they are probed.
  */
 bool shape_maps(enum memleak_shape shape);
 

@@ -36,8 +36,8 @@ static bool is_on_overlay(int fd)
 }
 
 /*
- * Returns the BPF program, which is loaded at the first call. NULL if the kernel cannot run it
- * (before 5.17).
+ * Returns the BPF program, and loads it at the first call. Returns NULL if the kernel cannot run
+ * the program (before 5.17).
  */
 static struct backing_inode_bpf *program(void)
 {

@@ -20,8 +20,8 @@ struct entry_programs *entry_programs__new(struct user_bpf *shared);
 void entry_programs__free(struct entry_programs *programs);
 
 /*
- * Returns the entry program, which is loaded at the first call. NULL if it cannot be loaded, which
- * is logged.
+ * Returns the entry program, and loads it at the first call. If it cannot be loaded, logs the error
+ * and returns NULL.
  */
 struct bpf_program *entry_programs__get(struct entry_programs *programs);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rejects Go programs, and processes with a seccomp filter that a kernel bug would kill. */
+/*
+ * Rejects Go programs. Also rejects processes with a seccomp filter if a bug in the kernel lets
+ * return probes kill them.
+ */
 #include "loader/probes/probe_safety.h"
 
 #include <dirent.h>

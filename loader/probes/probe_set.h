@@ -57,7 +57,7 @@ struct probe_set {
 	struct probe *items;
 	size_t cnt;
 	size_t cap;
-	struct probe_file *files; /* files of the probes, kept open if bound to one process */
+	struct probe_file *files; /* open files of the probes; none in a set for all processes */
 	size_t file_cnt;
 	size_t file_cap;
 	struct probe_link *links;

@@ -2,7 +2,8 @@
 /*
  * The probes shared by all processes. Each file with allocator functions is searched and probed
  * once. Probes keep the file and its file system in use, so they are removed if no process has
- * mapped the file for some time. This time is short if no process maps any file of the file system.
+ * mapped the file for some time. They are removed sooner if no process maps any file of the file
+ * system.
  */
 #ifndef LOADER_PROBES_SHARED_PROBES_H
 #define LOADER_PROBES_SHARED_PROBES_H
@@ -28,7 +29,7 @@ struct shared_probes {
 	size_t cap;
 };
 
-/* Returns the file and marks it as used; NULL if it was not searched yet. */
+/* Returns the file's entry and marks it as used; NULL if the file was not searched yet. */
 struct probed_file *shared_probes_find(struct shared_probes *shared, int fd);
 /* Adds a file. Returns 0 or a negative errno. */
 int shared_probes_add(struct shared_probes *shared, int fd, bool has_heap);

@@ -26,7 +26,7 @@ int unwind_arena_init(uint32_t number, uint32_t page_cnt, struct unwind_arena *r
 /* Appends a table; the arena must have room for it. Returns 0 or a negative errno. */
 int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table);
 
-/* True if the arena contains a copy of the table that begins at the given page. */
+/* True if the pages of the arena, starting at the given page, are a copy of the table. */
 bool unwind_arena_holds(int fd, uint32_t page, const struct unwind_table *table);
 
 #endif

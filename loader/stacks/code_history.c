@@ -117,9 +117,9 @@ static struct neighbours find_neighbours(const struct code_history *history, uin
 }
 
 /*
- * True if at most one unload happened between the lists before and after. An unload increments the
- * count when it begins and when it ends. A difference of 3 can be the end of one unload and all of
- * a second unload; other code may have been loaded between the two.
+ * True if at most one unload happened between the lists `before` and `after`. An unload increments
+ * the count when it begins and when it ends. A difference of 3 can be the end of one unload and all
+ * of a second unload; other code may have been loaded between these two unloads.
  */
 static bool is_one_unload(const struct neighbours *lists)
 {
@@ -186,8 +186,8 @@ static uint64_t code_address(uint64_t frame)
 
 /*
  * True if the frames after this one are unreliable; *ret is then the reason why the stack ends
- * here. Either the walk followed a frame pointer in code that may have none, or it used the unwind
- * rules of other code.
+ * here. Either the walk followed a frame pointer in code that may have none, or it used unwind
+ * rules that do not belong to the code at this frame.
  */
 static bool misled(const struct reading *reading, const struct code_place *place, uint64_t frame,
 		   enum unwind_end *ret)

@@ -38,9 +38,9 @@ int code_history_add(struct code_history *history, uint32_t image, uint32_t unlo
 void code_history_drop(struct code_history *history, uint32_t image);
 
 /*
- * Resolves the frames of a stack to files and offsets. Marks ambiguous frames as unsure. Cuts the
- * stack after the frame at which the walk went wrong. Returns false if a frame is unsure: the same
- * frames may then be a different stack at a different unload count.
+ * Resolves the frames of a stack to files and offsets. Marks ambiguous frames as unsure. If the
+ * walk went wrong at a frame, cuts the stack after this frame. Returns false if a frame is unsure:
+ * the same frames may then be a different stack at a different unload count.
  */
 bool code_history_resolve(const struct code_history *history, uint32_t image,
 			  struct memleak_stack *stack);

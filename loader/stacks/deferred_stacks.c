@@ -18,8 +18,8 @@
 #include "loader/tables/script_frames.h"
 
 /*
- * Number of copies that the programs may send even if libdwfl completes none of them: USELESS_MAX
- * after a file gets an unwind table, USELESS_LATER after each report.
+ * Number of copies that the BPF programs may send even if libdwfl completes none of them:
+ * USELESS_MAX after a file gets an unwind table, USELESS_LATER after each report.
  */
 #define USELESS_MAX 4096
 #define USELESS_LATER 64

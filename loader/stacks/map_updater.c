@@ -41,7 +41,7 @@ struct map_updater {
 	pthread_cond_t work;    /* an update or a removal is pending: wakes one idle thread */
 	pthread_cond_t changed; /* a thread has started, taken an update or become idle */
 	bool ends;
-	/* The update that was handed to a thread. The caller of map_updater__put() waits for it. */
+	/* The update that map_updater__put() passes to a thread. waiting: not taken yet. */
 	bool waiting;
 	int maps_fd;
 	uint32_t key;
@@ -66,8 +66,8 @@ static void update(struct map_updater *map_updater)
 	err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
 	pthread_mutex_lock(&map_updater->lock);
 	/*
-	 * Report the error, as the caller waits for the map to appear, which never happens after a
-	 * failure.
+	 * Report the error: after a failure, the map never appears, and the caller would wait for
+	 * it forever.
 	 */
 	if (err)
 		map_updater->err = err;
@@ -136,7 +136,8 @@ static void *run(void *arg)
 
 /*
  * Starts a thread with all signals blocked, since the main thread handles signals. Waits until the
- * thread runs: a starting thread may hold a lock, and a fork would copy the locked lock.
+ * thread runs: a starting thread may hold a lock, which would stay locked in a child forked at that
+ * moment.
  */
 static int start_thread(struct map_updater *map_updater)
 {

@@ -22,8 +22,8 @@ void map_updater__free(struct map_updater *map_updater);
 int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key, int map_fd);
 
 /*
- * Removes the map under the key later, without waiting. All removals must be from the same map of
- * maps.
+ * Schedules the removal of the map under the key, and returns immediately. All removals must be
+ * from the same map of maps.
  */
 void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t key);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The code mappings of a process as the BPF programs see them, sorted by address, and the file of
- * each mapping. Knows files only by their index, and knows no unwind tables.
+ * each mapping. Knows files only by their index; the caller adds the unwind tables.
  */
 #ifndef LOADER_STACKS_MAPPING_LIST_H
 #define LOADER_STACKS_MAPPING_LIST_H
@@ -41,8 +41,8 @@ void mapping_list_deinit(struct mapping_list *list);
 void mapping_list_add(struct mapping_list *list, const struct mapping *mapping, ssize_t file);
 
 /*
- * Finds an identical mapping in the list and returns the index of its file. The index is negative
- * if the mapping has no file, and -ENOENT if the list has no such mapping.
+ * Looks a mapping up in the list and returns the index of its file: negative if the mapping has no
+ * file, and -ENOENT if the list does not have the mapping.
  */
 ssize_t mapping_list_file(const struct mapping_list *list, const struct mapping *mapping);
 

@@ -19,10 +19,10 @@
 #include "prober/prober.h"
 #include "prober/server/python_layout.h"
 
-/* Maximum places kept. Places beyond this number have no names. */
+/* Maximum script frames whose names and lines are kept. Further frames have no names. */
 #define PLACES_MAX (1U << 20)
 
-/* An interpreter's file; layout is NULL if its frames cannot be read. */
+/* An interpreter's file; layout is NULL if the frames of its scripts cannot be read. */
 struct script_file {
 	struct interpreter found;
 	const struct python_layout *layout;
@@ -30,7 +30,7 @@ struct script_file {
 
 struct script_image {
 	const struct script_file *file;
-	size_t number; /* number of the file in frames */
+	size_t number; /* number of the file, as in MEMLEAK_FRAME_FILE_NUMBER() */
 	bool hangs;    /* the image's memory could not be read in time */
 };
 
@@ -171,8 +171,8 @@ static struct script_image *image_of(const struct scripts *scripts, uint32_t ima
 }
 
 /*
- * Includes the image in the key, since a parent and its forked child may have different code at one
- * address.
+ * Includes the image in the key, since a parent and its forked child may have different code at the
+ * same address.
  */
 static uint64_t key_of(uint32_t image, const struct memleak_script_frame *frame)
 {
@@ -284,7 +284,7 @@ int scripts_merge(const struct scripts *scripts, uint32_t image, uint32_t base,
 		}
 		merged[cnt++] = stack->frames[i];
 	}
-	/* The native stack ends before the frames of the evaluation loop. */
+	/* If the native stack was cut before the evaluation loop, append the remaining frames. */
 	while (known && at < frames->cnt)
 		merged[cnt++] = frame_of(scripts, image, &frames->items[at++]);
 	*ret = merged;

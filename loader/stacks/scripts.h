@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles the frames of scripts. Passes their place in an interpreter's memory to the BPF programs,
- * reads their names and lines from this memory, and inserts them between the native frames. Knows
- * nothing of sites.
+ * Handles the frames of scripts. Passes to the BPF programs where an interpreter keeps these frames
+ * in memory, reads their names and lines, and inserts them between the native frames. Knows nothing
+ * of sites.
  */
 #ifndef LOADER_STACKS_SCRIPTS_H
 #define LOADER_STACKS_SCRIPTS_H
@@ -24,20 +24,21 @@ struct scripts {
 
 void scripts_deinit(struct scripts *scripts);
 
-/* True if a file may be an interpreter whose frames can be read, judged by its name. */
+/* True if the file's name is that of a Python interpreter or of its library. */
 bool scripts_may_run(const char *path);
 
 /*
- * Finds the interpreter in a mapped file of a process. file: number of the file in frames. Returns
- * true if the programs can read the frames of scripts from now on.
+ * Finds the interpreter in a mapped file of a process. file: number of the file, as in
+ * MEMLEAK_FRAME_FILE_NUMBER(). Returns true if the BPF programs can read the frames of scripts from
+ * now on.
  */
 bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct mapping *mapping,
 		 size_t file, uint64_t deadline_ns);
 void scripts_drop(struct scripts *scripts, uint32_t image);
 
 /*
- * Reads the names of frames that are not known yet. base: image from which this image was forked,
- * or 0.
+ * Reads names and lines that are still missing for the frames. base: image from which this image
+ * was forked, or 0.
  */
 void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t base,
 		  const struct script_frames *frames, uint64_t deadline_ns);
@@ -50,7 +51,9 @@ int scripts_merge(const struct scripts *scripts, uint32_t image, uint32_t base,
 		  const struct memleak_stack *stack, const struct script_frames *frames,
 		  uint64_t **ret, size_t *ret_cnt);
 
-/* Returns the place of a frame for which MEMLEAK_FRAME_IS_SCRIPT() is true; NULL if unknown. */
+/*
+ * Returns name, file and line of a script frame (see MEMLEAK_FRAME_IS_SCRIPT()); NULL if unknown.
+ */
 const struct sym_location *scripts_location(const struct scripts *scripts, uint64_t frame);
 
 #endif

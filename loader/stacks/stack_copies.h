@@ -18,13 +18,16 @@ struct stack_copies {
 };
 
 /*
- * Opens the ring. The caller must have set comparison.wanted and all fields of deferred except
- * walker. Returns 0 or a negative errno.
+ * Opens the ring. The caller must have set comparison.wanted, and the fields of deferred that
+ * precede `waiting`, except walker. Returns 0 or a negative errno.
  */
 int stack_copies_init(struct stack_copies *copies, int ring_fd);
 void stack_copies_deinit(struct stack_copies *copies);
 
-/* Processes the remaining copies and logs the comparison. Call when no more stacks are sent. */
+/*
+ * If stacks are compared, processes the remaining copies and logs the result of the comparison.
+ * Call when no more stacks are sent.
+ */
 void stack_copies_finish(struct stack_copies *copies);
 
 /* Returns a descriptor that is readable when the ring has copies. */
@@ -34,7 +37,10 @@ bool stack_copies_consume(struct stack_copies *copies);
 /* Processes all copies in the ring. */
 void stack_copies_drain(struct stack_copies *copies);
 
-/* Adds new mappings of the process, which are used for stacks walked from now on. */
+/*
+ * If stacks are compared, sends the current mappings of the process to libdwfl's helper, for stacks
+ * walked from now on. Also processes all copies in the ring.
+ */
 void stack_copies_refresh(struct stack_copies *copies, const struct walker_subject *subject);
 
 #endif

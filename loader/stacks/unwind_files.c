@@ -36,8 +36,8 @@
  */
 #define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
 /*
- * Maximum waiting time that does not count, in nanoseconds. It is limited because other files have
- * to wait, too.
+ * Maximum time of waiting for a processor that does not count, in nanoseconds. It is limited
+ * because other files wait for the helper meanwhile.
  */
 #define DELAY_NS_MAX HANG_NS
 
@@ -161,7 +161,7 @@ static bool tables_equal(const struct unwind_table *a, const struct unwind_table
 	       !memcmp(a->words, b->words, (size_t)a->page_cnt * UNWIND_PAGE_BYTES);
 }
 
-/* Returns the index of a file with an equal table that is pending; -1 if there is none. */
+/* Returns the index of a file whose pending table equals this table; -1 if there is none. */
 static ssize_t find_same_pending(const struct unwind_files *files, const struct unwind_table *table)
 {
 	for (size_t i = 0; i < files->pending_cnt; i++)
@@ -170,7 +170,7 @@ static ssize_t find_same_pending(const struct unwind_files *files, const struct 
 	return -1;
 }
 
-/* Returns a file with an equal table that is in an arena; NULL if there is none. */
+/* Returns a file whose table in an arena equals this table; NULL if there is none. */
 static const struct unwind_file *find_same_placed(const struct unwind_files *files, uint64_t hash,
 						  const struct unwind_table *table)
 {
@@ -265,8 +265,8 @@ static void add_opened(struct unwind_files *files, int fd, const struct file_ver
 }
 
 /*
- * Returns how long the helper has worked on the current job. If the helper was restarted,
- * unwinder__delay_ns() began at 0 again.
+ * Returns how long the helper has worked on the current job, without its waits for a processor. If
+ * the helper was restarted, unwinder__delay_ns() has begun at 0 again.
  */
 static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 {
@@ -280,8 +280,8 @@ static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 }
 
 /*
- * Waits until the current table is built. If the file has no usable table, building is not tried
- * again.
+ * Waits until deadline_ns for the current table, and adds its file. If there is no usable table,
+ * adds the file without a table, so that building is not tried again.
  */
 static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 {

@@ -22,15 +22,14 @@
 struct unwind_file {
 	struct file_version version;
 	struct file_id backing; /* id of the file in the kernel; ino is 0 if unknown */
-	uint64_t first;         /* offset of the table's first granule in the file */
+	uint64_t first;         /* file offset of the first granule that the table covers */
 	uint32_t granule_cnt;
 	uint32_t index;
 	uint32_t arena;
 	uint32_t page;
 	uint32_t page_cnt;
 	uint64_t hash;      /* hash of the table */
-	ssize_t same_table; /* index of a file with an equal table that is pending; negative if none
-			     */
+	ssize_t same_table; /* index of a file whose pending table is equal; negative if none */
 	uint32_t symbols; /* number of the file in the symbolizer; 0 if its frames stay addresses */
 };
 
@@ -103,7 +102,7 @@ ssize_t unwind_files_find(const struct unwind_files *files, uint32_t symbols);
 ssize_t unwind_files_add(struct unwind_files *files, int fd, const char *name, uid_t uid,
 			 uint64_t deadline_ns);
 
-/* If the table that is being built is ready, adds it. */
+/* Adds the table that is being built, if the table is ready. */
 void unwind_files_poll(struct unwind_files *files);
 /* True while a table is being built. New files have to wait until it is ready. */
 bool unwind_files_busy(const struct unwind_files *files);

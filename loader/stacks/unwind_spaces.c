@@ -114,9 +114,9 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 }
 
 /*
- * Returns the file of a mapping if it is known without opening it; otherwise -ENOENT. The file is
- * known if the mapping is in the list published before, or if the symbolizer has opened the file. A
- * file in that list may have been modified since, but is still the same file.
+ * Returns the index of a mapping's file if the file need not be opened to identify it; otherwise
+ * -ENOENT. It need not be opened if the last published list has the mapping, or if the symbolizer
+ * has opened it. A file in that list may have been modified since, but is still the same file.
  */
 static ssize_t known_file(const struct unwind_spaces *spaces, const struct published_space *space,
 			  const struct unwind_subject *subject, const struct mapping *mapping)
@@ -322,7 +322,7 @@ static int publish_change(struct unwind_spaces *spaces, struct published_space *
 	space->list = *list;
 	*list = (struct mapping_list){0};
 	space->published = *subject;
-	/* The caller owns these two objects. */
+	/* The caller owns these two objects: do not keep the pointers. */
 	space->published.permanent = NULL;
 	space->published.space = NULL;
 	space->generation = spaces->generation;

@@ -71,7 +71,7 @@ bool unwind_spaces_refresh(struct unwind_spaces *spaces, const struct unwind_sub
 
 /* Forgets a process that has ended. The BPF programs keep the mappings of its image. */
 void unwind_spaces_forget(struct unwind_spaces *spaces, pid_t pid);
-/* Drops the mappings of an image, when they are no longer needed. */
+/* Drops the mappings of an image. Call when they are no longer needed. */
 void unwind_spaces_drop(struct unwind_spaces *spaces, uint32_t image);
 
 /* Returns the generation of the process's mappings in the programs; 0 if the programs have none. */

@@ -23,8 +23,8 @@
 /* Minimum duration of a wait that is charged to a user, in nanoseconds. */
 #define LITTLE_WAIT_NS 5000000ULL
 /*
- * The waiting time of all users decays as fast as real time passes; that of one user decays more
- * slowly, by the factor WAIT_SHARE.
+ * Factor by which the waiting time of one user decays more slowly than the waiting time of all
+ * users, which decays as fast as real time passes.
  */
 #define WAIT_SHARE 2
 
@@ -91,7 +91,7 @@ static uint64_t waited(struct user_budgets *budgets, uint64_t now_ns)
 void user_budgets_charge_wait(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			      uint64_t now_ns)
 {
-	/* Decay only until the beginning of the wait. */
+	/* Decay the waiting times only until this wait began. */
 	struct user_budget *budget =
 		taken_ns < LITTLE_WAIT_NS ? NULL : find_or_add(budgets, uid, now_ns - taken_ns);
 

@@ -36,14 +36,15 @@ struct user_budgets {
 void user_budgets_deinit(struct user_budgets *budgets);
 
 /*
- * Charges work of taken_ns that has just ended to the owner of a process. now_ns: CLOCK_MONOTONIC.
+ * Charges a user for work that took taken_ns and has just ended. Short work is not charged. now_ns:
+ * CLOCK_MONOTONIC.
  */
 void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			uint64_t now_ns);
 /*
- * Charges a wait of taken_ns that has just ended to a user and to the total of all users. If the
- * wait exceeds the usual time, user_budgets_must_pause() then returns true: for all users for as
- * long as the excess, and for this user for twice as long.
+ * Adds a wait, which took taken_ns and has just ended, to the waiting time of a user and to that of
+ * all users. If the wait exceeds the usual time, user_budgets_must_pause() is then true for some
+ * time: for all users for as long as the excess, and for this user for twice as long.
  */
 void user_budgets_charge_wait(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			      uint64_t now_ns);

@@ -97,7 +97,7 @@ static int send_mapping(struct walker_spaces *spaces, const struct walker_code_s
 		code.headers = find_headers(&space->maps, mapping);
 	}
 	if (fd < 0)
-		return 0; /* code without a file */
+		return 0; /* the code has no file, or its file cannot be opened */
 	return walker__add_code(spaces->walker, space->generation, fd, &code, deadline_ns);
 }
 

@@ -37,8 +37,8 @@ int block_tables_prepare(struct bpf_object *object, uint32_t blocks, bool may_gr
 int block_tables_init(struct block_tables *ret, const struct bpf_object *object);
 
 /*
- * Allows the creation of a second table. blocks is the maximum number of blocks in both tables.
- * Called if config->grows is set.
+ * Allows the creation of a second table. blocks is the maximum number of blocks of both tables
+ * together. Called if config->grows is set.
  */
 void block_tables_watch(struct block_tables *tables, uint32_t blocks,
 			volatile struct memleak_block_watch *watch);

@@ -29,8 +29,8 @@ static bool is_wanted(const struct block_walk *walk, const struct block_owner *o
 }
 
 /*
- * Remembers the process's largest block younger than --older. Also counts blocks allocated
- * after t0_ns: they may have replaced blocks that were freed after t0_ns.
+ * Notes the size of a block if it is the process's largest block younger than --older. Includes
+ * blocks allocated after t0_ns: they may have replaced blocks that were freed after t0_ns.
  */
 static void note_too_young(const struct block_walk *walk, const struct block_owner *owner,
 			   const struct block *block, uint64_t birth_ns)
@@ -49,8 +49,8 @@ static int keep_block(struct block_walk *walk, const struct block *block)
 }
 
 /*
- * Returns the age that a block had in the last reported snapshot; AGE_UNKNOWN if the block was not
- * in that snapshot.
+ * Returns the age that a block had in the previous snapshot; AGE_UNKNOWN if the block was not in
+ * that snapshot.
  */
 static uint64_t last_age_ns(const struct block_walk *walk, uint64_t birth_ns)
 {
@@ -135,8 +135,8 @@ int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 }
 
 /*
- * Finds the process that has allocated the largest number of a site's blocks. The process's name
- * can only be read while it runs.
+ * Finds the only process that has allocated at a site, or else a process that has allocated more
+ * than half of the site's blocks. The name of a process can only be read while the process runs.
  */
 static void find_owner(struct site_entry *entry)
 {

@@ -38,7 +38,7 @@ struct block_walker {
 	uint64_t start_ns;
 	uint64_t baseline_ns;     /* baseline: older blocks are left out; 0 if there is none */
 	uint64_t t0_ns;           /* time of the last snapshot */
-	uint64_t last_t0_ns;      /* time of the last reported snapshot; 0 if there is none */
+	uint64_t last_t0_ns;      /* t0_ns at the last maintain(); 0 if there was none */
 	bool sums_left_out;       /* also sum up blocks that are left out because of their age */
 	uint64_t heaps_before_ns; /* if not 0: keep heap blocks for a proof, which judges the blocks
 				     allocated before this time */

@@ -28,8 +28,8 @@ struct cost_meter {
 	struct cost_sums begun;
 	double call_ns; /* cost of a call; 0 if unknown */
 	/*
-	 * Sums since tracing began: `reported` up to the last report, `now` up to the present. The
-	 * field ns is set in neither.
+	 * Sums since tracing began: `reported` up to the last report, `now` up to the last call of
+	 * cost_meter_report(). Neither has the field ns set.
 	 */
 	struct tracing_cost reported;
 	struct tracing_cost now;
@@ -46,7 +46,7 @@ void cost_meter_deinit(struct cost_meter *meter);
 
 /* True if the cost of a call is known or can still be measured. */
 bool cost_meter_runs(const struct cost_meter *meter);
-/* Starts measuring when tracing begins. sums: the sums at that time. */
+/* Starts measuring. Called when tracing begins. sums: the sums at that time. */
 void cost_meter_begin(struct cost_meter *meter, const struct bpf_object *object,
 		      const struct tracing_cost *sums);
 /*

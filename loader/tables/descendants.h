@@ -13,7 +13,7 @@
 
 struct descendants {
 	struct inheritance inheritance;
-	uint64_t records_until_ns; /* time before which all records have arrived */
+	uint64_t records_until_ns; /* all records written before this time were read */
 	uint64_t lost;             /* number of forks dropped for lack of memory */
 	uint64_t freed_cnt; /* number of entries in the table of freed blocks, as last read */
 	int release_fd;     /* program that releases the references of an image */

@@ -22,8 +22,8 @@ int event_stack_init(const struct tracker *tracker, uint64_t key, struct event_s
 void event_stack_deinit(struct event_stack *stack);
 
 /*
- * Names the frames of the stack. The caller may have resolved the frames before. process may be
- * NULL for kernel stacks. Returns 0 or -ENOMEM.
+ * Names the frames of the stack. If the stack is unresolved, the caller resolves it first. process
+ * may be NULL for kernel stacks. Returns 0 or -ENOMEM.
  */
 int event_stack_name(struct event_stack *stack, const struct tracker *tracker,
 		     struct symbol_backend *symbols, const struct process *process,

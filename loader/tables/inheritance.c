@@ -72,9 +72,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Finds the ancestors of living images. Visits the latest forks first. A child's own forks are
- * later than the fork that created the child. They are visited before that fork, and show whether
- * the child has living descendants.
+ * Finds the ancestors of living images. Visits the latest forks first: a child's own forks are
+ * visited before the fork that created the child, and show whether the child has living
+ * descendants.
  */
 static int find_ancestors(struct inheritance *inheritance, struct fork **forks, living_fn *living,
 			  void *arg)
@@ -187,8 +187,8 @@ struct sharing {
 };
 
 /*
- * Passes the block to all children that were forked while the image had the block, and recursively
- * to their children.
+ * Passes the block to all descendants that were forked while their parents had it and that have not
+ * freed it since.
  */
 static int share_with_descendants(const struct sharing *sharing, uint32_t image, uint64_t since_ns,
 				  uint64_t until_ns)

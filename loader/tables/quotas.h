@@ -24,7 +24,7 @@ void quotas_deinit(struct quotas *quotas);
  * same quota.
  */
 void quotas_begin(struct quotas *quotas, uint32_t image);
-/* Subtracts a block from the image's quota after the block was deleted from the table. */
+/* Decrements the image's count of blocks. Called after a block was deleted from the table. */
 void quotas_uncount(struct quotas *quotas, uint32_t image);
 /* Returns how many blocks the image has in the table. Only called if there are quotas. */
 uint64_t quotas_block_cnt(const struct quotas *quotas, uint32_t image);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds the sites of a source by id: their stacks, which never change, and the sums of the walk in
- * progress. Does not know where blocks come from.
+ * Holds the sites of a source by id: their stacks, which are kept between walks, and the sums of
+ * the walk in progress. Does not know where blocks come from.
  */
 #ifndef LOADER_TABLES_SITE_TABLE_H
 #define LOADER_TABLES_SITE_TABLE_H
@@ -75,12 +75,12 @@ struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 
 /*
  * Adds one block, which was allocated at birth_ns. last_age_ns is the age that the block had in the
- * last reported snapshot; AGE_UNKNOWN if the block was not in that snapshot.
+ * previous snapshot; AGE_UNKNOWN if the block was not in that snapshot.
  */
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
 		    uint64_t last_age_ns);
 
-/* Adds the sums of another site. */
+/* Adds the sums of the site `part` to the sums of `entry`, except left_out. */
 void site_entry_join(struct site_entry *entry, const struct site_entry *part);
 
 /* Drops the sites of ended images. */

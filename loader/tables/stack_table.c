@@ -28,8 +28,8 @@ static size_t stack_bytes(const struct memleak_stack *stack)
 }
 
 /*
- * Makes the programs report that the table is filling up when three quarters of the entries that
- * are free now are used.
+ * Makes the programs report that the table is filling up once they have used three quarters of the
+ * entries that are free now.
  */
 static void watch_again(struct stack_table *table, uint64_t moved)
 {
@@ -39,8 +39,8 @@ static void watch_again(struct stack_table *table, uint64_t moved)
 
 	table->watch->limit = stored + room - room / 4;
 	/*
-	 * If the eviction freed few entries, prevent the programs from requesting another one: the
-	 * next eviction is made after the next memory report.
+	 * If the eviction freed few entries, prevent the programs from requesting another eviction:
+	 * the next eviction is made after the next snapshot.
 	 */
 	table->watch->is_sent = room < table->size / 8;
 }

@@ -49,8 +49,8 @@ void stack_table_replace(struct stack_table *table, uint64_t id, const struct me
 
 /*
  * Evicts stacks without outstanding blocks from the kernel's table when it is filling up. The sites
- * of evicted stacks stay, so that allocations on these paths are counted as before, even those that
- * are in progress during the eviction. Returns 0 or a negative errno.
+ * of evicted stacks stay, so that allocations with these stacks are counted as before, even
+ * allocations that are in progress during the eviction. Returns 0 or a negative errno.
  */
 int stack_table_evict(struct stack_table *table, struct recent_blocks *recent);
 

@@ -106,7 +106,9 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	config->stack_cache = !stack_cache || strcmp(stack_cache, "no") != 0;
 	choose_sizes(sizes.blocks, config);
 	err = size_tables(&sizes, object, stack_depth, on_demand, config);
-	/* A size given by the user is exact, so there is only one table of this size. */
+	/*
+	 * If the user gives the maximum number of blocks, there is one table of exactly this size.
+	 */
 	return err ? err
 		   : block_tables_prepare(object, sizes.blocks, !opts->max_allocs, on_demand,
 					  config);

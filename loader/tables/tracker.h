@@ -46,9 +46,9 @@ struct tracker {
 			const struct memleak_block *block);
 	struct descendants *descendants; /* inherited blocks; NULL if images inherit none */
 	/*
-	 * True if events that the program misses are not lost. Either the program is the second of
-	 * a pair: events that only the second program handles are counted as rescued. Or the loader
-	 * itself finds the changes that the program misses.
+	 * True if an event that the program misses is not counted as lost. Either the program is
+	 * the second of a pair (only misses of the first are counted), or the loader itself finds
+	 * the changes that the program misses.
 	 */
 	bool (*may_miss)(const struct bpf_program *prog);
 	uint64_t recursion;    /* number of events that no program handled, as of the last report */
@@ -62,7 +62,7 @@ struct tracker {
 	int summaries_fd;
 	struct recent_blocks recent;
 	volatile struct memleak_reading *reading; /* the walk in progress, as the programs see it;
-						     NULL if blocks are not reallocated */
+						     NULL if blocks are never reallocated */
 	uint32_t reading_number; /* latest number given to a reading or to a set of pictures */
 	uint32_t picture_number; /* number of the current set of pictures; 0 if there is none */
 	struct quotas quotas;

@@ -47,7 +47,7 @@ static void resolve(struct tracker *tracker, struct site_entry *entry, struct me
 	entry->resolved_id = site__id(entry->resolved_stack, entry->image, entry->kind);
 }
 
-/* Keeps a stack whose script frames are put between the native ones. */
+/* Puts the script frames of a stack between its native frames, and keeps the resulting frames. */
 static int keep_merged(const struct tracker *tracker, struct site_entry *entry,
 		       const struct memleak_stack *stack, const struct script_frames *scripts)
 {
@@ -87,7 +87,7 @@ static int keep_stack(const struct tracker *tracker, struct site_entry *entry,
 	return 0;
 }
 
-/* Reads the frames of a new site. */
+/* Reads the frames of a site from its stack. */
 static int load_stack(struct tracker *tracker, struct site_entry *entry)
 {
 	size_t depth = tracker->stacks.depth;
@@ -123,8 +123,8 @@ static int copy_frames(struct site_entry *entry, const struct site_entry *other)
 }
 
 /*
- * Reads a site from the kernel table. Returns false if the site was deleted because its image has
- * ended.
+ * Reads a site from the kernel table. Returns false if the table does not have the site: its image
+ * has ended, or the programs never stored this site.
  */
 static bool look_up_site(struct tracker *tracker, struct site_entry *entry)
 {
@@ -256,7 +256,7 @@ static int load_and_join(struct tracker *tracker, struct site_entry *entry)
 		return err;
 	if (!entry->joined)
 		err = find_resolved(tracker, entry);
-	/* Look up the other site again, to reset its sums for this walk. */
+	/* Look the joined site up in each walk, which resets its sums. */
 	if (!err && !site_table_get(&tracker->walker.sites, entry->resolved_id))
 		err = -ENOMEM;
 	if (!err)

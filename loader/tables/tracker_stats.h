@@ -5,7 +5,10 @@
 
 #include "loader/tables/tracker.h"
 
-/* Notes the events that were missed before tracking begins, so that they do not count as losses. */
+/*
+ * Notes how many events have been missed until now: only events missed after this call count as
+ * losses.
+ */
 void tracker_stats_start(struct tracker *tracker);
 
 /*

@@ -18,8 +18,8 @@
 #include "report/snapshot_own.h"
 
 /*
- * Makes the programs read the clock again. Otherwise they use the time that they have read before,
- * until the next tick.
+ * Makes the programs read the clock again. Otherwise, a program uses the last time read on its CPU
+ * until the next kernel tick.
  */
 static void renew_clocks(const struct tracker *tracker)
 {
@@ -107,8 +107,8 @@ static int add_to_descendant(void *arg, uint32_t descendant,
 }
 
 /*
- * Adds the blocks that descendants have. Called after all other blocks were read: a block that was
- * freed in the meantime is in the tables that this function reads.
+ * Adds the inherited blocks of descendants. Called after all other blocks were read: a block that
+ * an ancestor frees in the meantime is in the tables of freed blocks, which are read here.
  */
 static int walk_descendants(struct tracker_walk *walk)
 {
@@ -145,8 +145,8 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 }
 
 /*
- * True if the block was moved during this walk: then it was visited before the move, or the
- * programs have added it to the blocks that take_handed() reads.
+ * True if the block was moved during this walk. If it was not visited before the move,
+ * take_handed() reads it.
  */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {

@@ -12,8 +12,8 @@
 /* Starts tracing: elapsed times are measured from now. */
 void tracker_start(struct tracker *tracker);
 /*
- * Leaves blocks allocated before baseline_ns out of snapshots, unless the current baseline is
- * later. Returns the elapsed time at baseline_ns.
+ * Moves the baseline to baseline_ns, unless the baseline is later already. Snapshots leave out
+ * blocks allocated before the baseline. Returns the elapsed time at baseline_ns.
  */
 uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns);
 
@@ -40,8 +40,8 @@ int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_w
 int tracker_walk_add(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 		     const struct block *block, uint64_t birth_ns);
 /*
- * Adds a block, such as a mapping, that a process has inherited by fork(), but that the kernel
- * tables do not list as a block of this process. site: site where the ancestor allocated the block.
+ * Adds a block that a process has inherited by fork(), and that the kernel tables do not list as a
+ * block of this process, such as a mapping. site: site where the ancestor allocated the block.
  */
 int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 			 const struct block *block, uint64_t birth_ns);

@@ -26,8 +26,8 @@ int arch_get_pc(pid_t tid, uint64_t *ret);
 int arch_set_pc(pid_t tid, uint64_t pc);
 
 /*
- * Makes a thread, which is stopped by ptrace, trap before it executes the instruction at addr, even
- * if that instruction is a breakpoint. If addr is 0, the thread no longer traps. Returns 0,
+ * Makes a thread trap before it executes the instruction at addr, even if that instruction is a
+ * breakpoint. The thread must be stopped by ptrace. If addr is 0, removes the trap. Returns 0,
  * -ENOTSUP if the architecture has no support, or another negative errno.
  */
 int arch_trap_before(pid_t tid, uint64_t addr);

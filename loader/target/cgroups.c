@@ -56,8 +56,8 @@ static void hierarchies_deinit(struct hierarchies *list)
 }
 
 /*
- * Returns the rank for sorting: first version 2, then the memory hierarchy of version 1, then all
- * others.
+ * Returns the rank by which hierarchies are sorted: version 2 comes first, then the memory
+ * hierarchy of version 1, then all others.
  */
 static int rank(const struct hierarchy *hierarchy)
 {

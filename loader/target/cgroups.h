@@ -18,8 +18,8 @@ struct cgroup_place {
  * Finds a cgroup. name is the path of a directory, a path within a hierarchy (as in
  * /proc/PID/cgroup), or the last part of a path, such as a systemd unit or a container id of at
  * least 12 digits. Returns 0, -ENOENT if there is no such cgroup, -ENOTUNIQ if there are several
- * (ret->path then lists them, and ret must be deinitialised), -ENOTSUP if the hierarchy has no
- * controller, or another negative errno.
+ * (ret->path then lists them, and ret must be deinitialised), -ENOTSUP if name is a directory of a
+ * hierarchy without a controller, or another negative errno.
  */
 int cgroup_find(const char *name, struct cgroup_place *ret);
 void cgroup_place_deinit(struct cgroup_place *place);
@@ -37,8 +37,8 @@ int cgroup_visit(const char *path, int (*visit)(void *arg, pid_t pid), void *arg
 char *cgroup_memory_mount(bool *unified);
 
 /*
- * Calls visit() for each cgroup below a mount point, with the cgroup's id and its path relative to
- * the mount point.
+ * Calls visit() for each cgroup of the hierarchy mounted at `mount`, including the root ("/"), with
+ * the cgroup's id and its path relative to the mount point. Stops if visit() returns non-zero.
  */
 int cgroup_visit_all(const char *mount, int (*visit)(void *arg, uint64_t id, const char *path),
 		     void *arg);

@@ -140,8 +140,8 @@ static int fork_command(char **argv, const struct passwd *user, bool hold, bool 
 		return stop;
 	child->stopped = true;
 	/*
-	 * From now on, the kernel kills the process if memleak is killed: the process may have a
-	 * breakpoint in its code.
+	 * If memleak is killed, the kernel kills the process, too: its code may contain a
+	 * breakpoint that memleak can then no longer remove.
 	 */
 	ptrace(PTRACE_SETOPTIONS, child->pid, NULL, (void *)PTRACE_O_EXITKILL);
 	return 0;
@@ -160,8 +160,9 @@ static const struct mapping *find_offset(const struct proc_maps *maps, const str
 }
 
 /*
- * Finds the offset of the hook in the dynamic loader's file. Returns false if the file is a static
- * program, which has a main(): it may contain the hook function, but never calls it.
+ * Finds the offset of the hook in the dynamic loader's file. Returns false also for a static
+ * program, recognised by its main(): a static program may contain the hook function, but never
+ * calls it.
  */
 static bool find_hook_offset(int fd, uint64_t *ret)
 {
@@ -235,8 +236,8 @@ static bool libraries_complete(pid_t pid)
 }
 
 /*
- * Runs to the hook by means of a debug register. This leaves the code unchanged, whereas another
- * tracer could mistake a breakpoint in the code for one of its own.
+ * Runs to the hook by means of a debug register. This leaves the code unchanged; another tracer
+ * could mistake a breakpoint in the code for a breakpoint of its own.
  */
 static int run_to_watched_hook(struct child *child, uint64_t hook)
 {
@@ -250,7 +251,7 @@ static int run_to_watched_hook(struct child *child, uint64_t hook)
 
 /*
  * Runs to the hook by means of a breakpoint. If another tracer has already set a breakpoint there,
- * does not continue the process, because the traps of the two breakpoints could not be
+ * leaves the process where it is, because the traps of the two breakpoints could not be
  * distinguished.
  */
 static int run_to_breakpoint(struct child *child, uint64_t hook)
@@ -288,8 +289,8 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
 }
 
 /*
- * Runs to the call of the hook that follows the loading of all libraries. Skips an earlier call,
- * which precedes the loading.
+ * Runs to the hook call that comes after the loading of all libraries. Skips the earlier call that
+ * comes before the loading.
  */
 static int run_to_hook(struct child *child, uint64_t hook)
 {

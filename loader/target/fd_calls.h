@@ -9,7 +9,7 @@
 
 #include "bpf/descriptors.h"
 
-/* Fills the table of all system calls with a value of enum memleak_fd_call for each number. */
+/* Fills the table of system calls: the value at each number is an enum memleak_fd_call. */
 void fd_calls_fill(uint8_t ret[MEMLEAK_SYSCALLS]);
 
 #endif

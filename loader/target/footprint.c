@@ -14,9 +14,9 @@
 
 /* Maximum entries of /proc/PID/fd that are counted. */
 #define DESCRIPTORS_MAX 65536
-/* Maximum threads of a process whose children are counted. */
+/* Maximum threads per process for which children are counted. */
 #define THREADS_MAX 1024
-/* Maximum children of a thread whose state is read. Others count as living. */
+/* Maximum children per thread for which the state is read. Further children count as living. */
 #define STATES_MAX 4096
 
 static uint64_t status_bytes(const char *status, const char *field)
@@ -39,7 +39,10 @@ static uint64_t count_entries(const char *path)
 	return cnt > 2 ? cnt - 2 : 0; /* subtracts "." and ".." */
 }
 
-/* Returns the number of open descriptors. Since Linux 6.2, it is the size of the directory. */
+/*
+ * Returns the number of open descriptors. Since Linux 6.2, this number is the size of the
+ * directory.
+ */
 static uint64_t count_descriptors(pid_t pid)
 {
 	char path[32];
@@ -100,7 +103,7 @@ void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_
 		closedir(dir);
 }
 
-/* True if memleak has stopped the process for a proof. Its tracer is then a child of memleak. */
+/* True if memleak has stopped the process for a proof: its tracer is then a child of memleak. */
 static bool is_traced_by_memleak(const char *status)
 {
 	long tracer = proc_status_number(status, "TracerPid");

@@ -11,14 +11,14 @@
 #include "report/snapshot.h"
 
 /*
- * Returns the footprint of a process, without children, FOOTPRINT_UNMAPPED and FOOTPRINT_TOO_YOUNG;
- * is_known is false if the process has ended.
+ * Returns the footprint of a process. Counts of children, FOOTPRINT_UNMAPPED and
+ * FOOTPRINT_TOO_YOUNG are not read and remain 0. is_known is false if the process has ended.
  */
 struct footprint footprint_read(pid_t pid);
 
 /*
- * Counts the child processes of pid, zombies separately, and skips children for which is_counted()
- * returns false. Counts nothing if the kernel does not list children.
+ * Counts those children of pid for which is_counted() returns true, zombies separately. Counts
+ * nothing if the kernel does not list children.
  */
 void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
 			     const void *arg, struct footprint *ret);

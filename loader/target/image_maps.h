@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists of the executable mappings of an image, sorted by address. Mappings are added in the order
- * of their creation. Since unmapping is not reported, a mapping stays in the list until another
- * mapping replaces it. A forked image shares the list of its parent until one of them maps
+ * Lists of the executable mappings of images, sorted by address. Mappings are added in the order of
+ * their creation. Since the kernel does not report unmapping, a mapping stays in the list until
+ * another mapping replaces it. A forked image shares the list of its parent until one of them maps
  * something. Knows nothing of processes.
  */
 #ifndef LOADER_TARGET_IMAGE_MAPS_H
@@ -30,9 +30,9 @@ struct image_maps *image_maps__share(struct image_maps *maps);
 void image_maps__free(struct image_maps *maps);
 
 /*
- * Adds a mapping, and removes all parts of mappings that it overlaps. path need not end with NUL;
- * path_len is its length. If the list is shared, it is copied first, and *maps is set to the copy.
- * Returns 0, -ENOSPC if the list is full, or -ENOMEM.
+ * Adds a mapping. Removes those parts of older mappings that it overlaps. path need not end with
+ * NUL; path_len is its length. If the list is shared, it is copied first, and *maps is set to the
+ * copy. Returns 0, -ENOSPC if the list is full, or -ENOMEM.
  */
 int image_maps__add(struct image_maps **maps, const struct mapping *mapping, const char *path,
 		    size_t path_len);

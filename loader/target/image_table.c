@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tracks the images of processes by the kernel's records. */
+/* Builds the table of images from the kernel's records. */
 #include "loader/target/image_table.h"
 
 #include <errno.h>
@@ -139,8 +139,8 @@ static void apply_fork(struct image_table *table, const struct map_record *recor
 		return;
 	}
 	/*
-	 * If the parent is unknown because it started before tracing, the child gets an image
-	 * without mappings.
+	 * If the parent is unknown, for example because it started before tracing, the child's
+	 * mappings are unknown, too.
 	 */
 	image = begin(table, record, parent ? image_maps__share(parent->maps) : NULL);
 	if (image && parent)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Executable mappings of processes, from the kernel's records of mmap(). They are known even if the
- * process has ended before memleak can read its mappings. Pids are pids in the caller's namespace.
- * Needs CAP_PERFMON.
+ * Executable mappings of processes, from the kernel's records of mmap(). The mappings are known
+ * even if the process has ended before memleak could read them in /proc. Pids are pids in the
+ * caller's namespace. Needs CAP_PERFMON.
  */
 #ifndef LOADER_TARGET_MAP_EVENTS_H
 #define LOADER_TARGET_MAP_EVENTS_H
@@ -20,8 +20,8 @@ int map_events__new(struct map_events **ret);
 void map_events__free(struct map_events *events);
 
 /*
- * Returns a descriptor that is readable when a ring is filling up. Call map_events__consume()
- * before map_events__maps().
+ * Returns a descriptor that is readable when a ring is filling up. The caller then calls
+ * map_events__consume(); it also does so before each map_events__maps().
  */
 int map_events__poll_fd(const struct map_events *events);
 /* Applies all records that were written before the call. */

@@ -73,7 +73,7 @@ static size_t first_beyond(const struct ranges *ranges, uint64_t addr)
 	return bisect_upto(ranges->items, ranges->cnt, end, addr);
 }
 
-/* Makes at least `more` slots unused at each end. */
+/* Ensures that there are at least `more` unused slots at each end. */
 static int reserve(struct ranges *ranges, size_t more)
 {
 	size_t unused = more > ranges->cnt / 2 ? more : ranges->cnt / 2;
@@ -93,8 +93,8 @@ static int reserve(struct ranges *ranges, size_t more)
 }
 
 /*
- * Replaces old_cnt items, beginning at index `at`, by new_cnt items, and moves the items on the
- * shorter side. Memory must be reserved.
+ * Replaces old_cnt items, beginning at index `at`, by new_cnt items. Moves the items before or
+ * after them, whichever are fewer. Memory must be reserved.
  */
 static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
 		   size_t new_cnt)

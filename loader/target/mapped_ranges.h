@@ -83,10 +83,10 @@ struct range_block {
 int ranges_visit(const struct ranges *ranges,
 		 int (*visit)(void *arg, const struct range_block *block), void *arg);
 
-/* Maximum number of ranges, which limits the memory for a process that maps without end. */
+/* Maximum number of ranges. Limits the memory for a process that keeps mapping memory. */
 #define RANGES_MAX (1U << 18)
 
-/* Each of the following functions that returns int returns 0 or -ENOMEM. */
+/* The following functions return 0 or -ENOMEM, unless they return void. */
 
 /*
  * Adds a new mapping, and drops the parts of tracked ranges that it overlaps. If there are
@@ -95,8 +95,8 @@ int ranges_visit(const struct ranges *ranges,
 int ranges_insert(struct ranges *ranges, const struct range *range);
 
 /*
- * Takes [addr, addr + len) out of the list, and keeps the pieces until the thread's next call of
- * this function. copy: leave the pieces in the list, too.
+ * Takes [addr, addr + len) out of the list. Keeps the pieces until one of the next three functions,
+ * or this one again, is called for the same thread. copy: leave the pieces in the list, too.
  */
 int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, bool copy);
 

@@ -166,7 +166,8 @@ static bool read_own_r_debug(struct reader *reader, int fd, uint64_t deadline_ns
 }
 
 /*
- * True for a static program. It may contain the dynamic loader's variables, but they are never set.
+ * True for a static program, which may contain the dynamic loader's variables but never sets them.
+ * True also if the file cannot be searched.
  */
 static bool has_main(int fd, uint64_t deadline_ns)
 {

@@ -32,10 +32,7 @@ static bool is_marked(const struct member *members, const bool *marks, size_t cn
 	return at < cnt && members[at].pid == pid && marks[at];
 }
 
-/*
- * Marks the children of marked processes. Returns the number of processes that are marked for the
- * first time.
- */
+/* Marks the children of marked processes. Returns the number of newly marked processes. */
 static size_t mark_children(const struct member *members, bool *marks, size_t cnt)
 {
 	size_t marked = 0;

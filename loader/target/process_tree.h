@@ -10,7 +10,7 @@
 struct member {
 	pid_t pid;
 	pid_t parent;
-	bool own; /* memleak itself, or a process that memleak started */
+	bool own; /* memleak itself or one of its helpers */
 };
 
 /*

@@ -26,7 +26,10 @@ struct memory_mounts {
 	struct hash_map ids;
 };
 
-/* A line has: id parent major:minor root place options [tag...] - type source options. */
+/*
+ * Each line of mountinfo has: id parent major:minor root place options [tag...] - type source
+ * options.
+ */
 static void read_mounts(struct memory_mounts *mounts)
 {
 	char path[32], line[512];
@@ -93,9 +96,9 @@ static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *
 }
 
 /*
- * Returns the size of a file and adds it to `seen`; returns 0 if it is already there. Does not ask
- * the file system for current values: it may be FUSE with files of these names, and its server may
- * not answer.
+ * Returns the size of a file and adds the file to `seen`; returns 0 if the file is already there.
+ * Does not ask the file system for current values: despite its name, the file may be on FUSE, and
+ * the FUSE server may not answer.
  */
 static uint64_t file_bytes(int dir, const char *name, struct hash_map *seen)
 {
@@ -132,7 +135,10 @@ static uint64_t open_bytes(pid_t pid)
 	return sum;
 }
 
-/* A line has: key id perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime rss swap. */
+/*
+ * Each line of the file has: key id perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime
+ * rss swap.
+ */
 static uint64_t detached_bytes(pid_t pid)
 {
 	FILE *file = fopen("/proc/sysvipc/shm", "re");
@@ -152,7 +158,7 @@ static uint64_t detached_bytes(pid_t pid)
 	return sum;
 }
 
-/* True if a process has the same System V segments as memleak. */
+/* True if a process sees the same System V segments as memleak. */
 static bool has_same_segments(pid_t pid)
 {
 	struct stat own, other;

@@ -9,8 +9,8 @@
 /*
  * Returns the total bytes of three kinds of shared memory: files from memfd_create() and in
  * /dev/shm that the process has open; other files on tmpfs that it has open for writing; and System
- * V segments that it has created and that no process has attached. Counts each file once, and pages
- * in swap as well. Skips descriptors and mounts after the first 4096, and segments of IPC
+ * V segments that it has created and to which no process is attached. Counts each file once, and
+ * includes pages in swap. Skips descriptors and mounts after the first 4096, and segments of IPC
  * namespaces other than memleak's. Does not query file systems that a process serves (FUSE), since
  * the server may not answer.
  */

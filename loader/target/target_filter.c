@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists the running processes that match, and prepares the rule for the BPF programs. */
+/* Lists the running processes that match the filter, and prepares its rule for the BPF programs. */
 #include "loader/target/target_filter.h"
 
 #include <bpf/btf.h>

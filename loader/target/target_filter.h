@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Selects processes to trace by a rule instead of their pids: all processes, by name, or by cgroup.
- * This file finds processes that are running; BPF programs (bpf/user_probes/target_filter.bpf.h)
- * find processes that start later.
+ * Selects the processes to trace by a rule, not by pid. The rule selects all processes, or those
+ * with a given name or in a given cgroup. This file finds processes that are running; BPF programs
+ * (bpf/user_probes/target_filter.bpf.h) find processes that start later.
  */
 #ifndef LOADER_TARGET_TARGET_FILTER_H
 #define LOADER_TARGET_TARGET_FILTER_H
@@ -35,8 +35,8 @@ void target_filter_publish_cgroup(const struct target_filter *target_filter,
 				  struct memleak_cgroup *ret);
 
 /*
- * Lists the running processes that match; some of them may end soon. The caller frees *ret. Returns
- * 0 or a negative errno.
+ * Lists the running processes that match the filter; some of them may end soon. The caller frees
+ * *ret. Returns 0 or a negative errno.
  */
 int target_filter_find(const struct target_filter *target_filter, struct member **ret, size_t *cnt);
 
@@ -48,7 +48,7 @@ int target_filter_find_descendants(const pid_t *pids, size_t pid_cnt, struct mem
 				   size_t *cnt);
 
 /*
- * Finds the number of a controller in the running kernel, which depends on the kernel's
+ * Finds the number of a cgroup controller in the running kernel. The number depends on the kernel's
  * configuration.
  */
 int target_filter_find_subsys(const char *controller, uint32_t *ret);

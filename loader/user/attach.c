@@ -2,7 +2,7 @@
 /*
  * Chooses and places the probes of a process. Probes every definition of an allocator function, in
  * the dynamic loader's lookup order. Most code of the process calls the first definition, but
- * libraries opened with RTLD_DEEPBIND or dlmopen() may call another one.
+ * libraries opened with RTLD_DEEPBIND or dlmopen() may call another definition.
  */
 #include "loader/user/attach.h"
 
@@ -96,7 +96,7 @@ static size_t choose_functions(struct attach_state *state, const struct module *
 	return chosen;
 }
 
-/* Logs an error if the file itself may have caused it. */
+/* Logs a failed search if the file itself may be the cause. */
 static void log_failed(struct attach_state *state, const struct module *module, int err)
 {
 	if (err != -EIO && err != -ETIMEDOUT && err != -EPROTO)
@@ -693,8 +693,8 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	/*
-	 * Allocations were missed: the new program has another allocator than the program before
-	 * the exec, or one of its files got its first shared probes after the program had started.
+	 * If a probe was placed only after the program had started, allocations were missed. This
+	 * happens if the program uses a different allocator from the program before the exec.
 	 */
 	if (process->after_exec && (state.placed || state.deferred))
 		user_process__count_gap(process);

@@ -49,7 +49,7 @@ static int search_names_init(struct search_names *names, const char *prefix)
 		const struct allocator_function *function = &allocator_functions[i];
 		enum allocator_family family = function->family;
 
-		/* With -S, search only for C functions with the prefix, and mapping functions. */
+		/* With -S, search only for mapping functions and prefixed C functions. */
 		if (prefix && family != ALLOCATOR_C && family != ALLOCATOR_MAPS)
 			continue;
 		if (asprintf(&names->names[i], "%s%s",

@@ -17,8 +17,7 @@ struct user_context {
 	struct user_bpf *skel;
 	struct symbolizer *symbolizer;
 	struct probe_programs programs;
-	bool entries_only; /* --count: only function entries are probed, neither returns nor mapping
-			      functions */
+	bool entries_only; /* --count: no returns and no mapping functions are probed */
 	struct unwind_spaces *unwind;
 	struct stack_copies *copies;
 	struct map_events *map_events; /* the kernel's mapping records; NULL if `shared` is NULL */

@@ -34,9 +34,9 @@ static bool is_stepped(const struct process_set *set, const struct stats *stats)
 }
 
 /*
- * Returns the number of calls, the time of their traps, and the CPU time of the processes. Traps
- * are counted as with sampling, where each call costs a trap at its entry; realloc() and
- * reallocarray() also cost a trap at the return.
+ * Returns the number of calls, the time of their traps, and the CPU time of the processes. Counts
+ * only the traps that sampling cannot avoid: one at the entry of each call, and one at the return
+ * of realloc() and reallocarray().
  */
 static struct tracing_cost sums_of(const struct process_set *set, const struct stats *stats,
 				   uint64_t elapsed_ns)

@@ -276,8 +276,8 @@ static bool is_cgroup_gone(const struct count_source *count, const struct count_
 }
 
 /*
- * True if the process or cgroup with this key has ended. row: its row in the last report; NULL if
- * it is new.
+ * True if the process or cgroup with this key has ended. row: the row with this key in the last
+ * report; NULL if there was none.
  */
 static bool has_ended(const struct count_source *count, const struct count_row *row, uint64_t key)
 {

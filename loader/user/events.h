@@ -12,7 +12,8 @@ struct user_events {
 };
 
 /*
- * Passes an event to the listener. arg: a struct user_events. process: NULL if its image is gone.
+ * Passes an event to the listener. arg: a struct user_events. process: NULL if the image of the
+ * event is gone.
  */
 void user_events_pass(void *arg, struct user_process *process, const struct memleak_event *event);
 

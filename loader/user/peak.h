@@ -19,8 +19,8 @@ struct user_peak {
 /* Takes a copy if one is due. Returns 0 or a negative errno. */
 int user_peak_watch(struct user_peak *peak);
 /*
- * Takes a copy before a report if more bytes are outstanding than in the kept copy. Returns 0 or a
- * negative errno.
+ * Called before a report. Takes a copy if more bytes are outstanding now than in the kept copy.
+ * Returns 0 or a negative errno.
  */
 int user_peak_report(struct user_peak *peak);
 
