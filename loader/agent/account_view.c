@@ -104,7 +104,7 @@ int account_view_init(int fd, struct account_view *ret)
 	}
 	addr = mmap(NULL, view.region[ACCOUNT_SPILLS], PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_NORESERVE, fd, 0);
-	/* mmap() also fails if the file is not writable. Accounts are always writable. */
+	/* If mmap() failed because the file is not writable, the file is not an account. */
 	if (addr == MAP_FAILED) {
 		close(fd);
 		return -EPROTO;
@@ -118,6 +118,13 @@ int account_view_init(int fd, struct account_view *ret)
 bool account_view_is_bypassed(const struct account_view *view)
 {
 	return load32(&view->account->is_bypassed);
+}
+
+uint64_t account_view_resident(const struct account_view *view)
+{
+	struct stat st;
+
+	return fstat(view->fd, &st) ? 0 : (uint64_t)st.st_blocks * 512;
 }
 
 void account_view_deinit(struct account_view *view)
@@ -183,9 +190,9 @@ struct visit {
 };
 
 /*
- * Returns the birth time of a block: the start of its birth tick, or, as a more exact time, the
- * start of its epoch if the epoch began later in this tick. Only the low bits of the epoch's number
- * are stored. They stand for the newest epoch with these bits that began before the tick ended.
+ * Returns the birth time of a block. This is the start of its birth tick, or the start of its epoch
+ * if the epoch began later in that tick. Only the low bits of the epoch's number are stored. They
+ * stand for the newest epoch with these bits that began before the tick ended.
  */
 static uint64_t birth_of(const struct account_view *view, uint64_t life)
 {
@@ -229,8 +236,8 @@ static int visit_cell(const struct visit *visit, const struct account_cell *cell
 		return 0;
 	life = load64(&cell->life);
 	/*
-	 * The block was freed while its cell was being read; the cell may now contain another
-	 * block.
+	 * Skip a block that was freed while its cell was being read: the cell may now contain
+	 * another block.
 	 */
 	if (load64(&cell->block) != word)
 		return 0;

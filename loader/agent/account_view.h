@@ -29,9 +29,9 @@ struct account_view {
 	uint32_t parent_pid;
 	uint64_t parent_began_ns;
 	uint64_t forked_ns; /* time of the fork, 0 if nothing is inherited */
-	uint64_t event_at;  /* number of events read so far */
-	uint64_t traced_at; /* number of traced calls read so far */
-	uint64_t passed;    /* number of traced calls that were overwritten before they were read */
+	uint64_t event_at;  /* index of the next event to read */
+	uint64_t traced_at; /* index of the next traced call to read */
+	uint64_t passed;    /* number of traced calls skipped: overwritten, or never completed */
 };
 
 struct account_block {
@@ -55,11 +55,14 @@ struct account_block {
 dev_t account_view_device(void);
 
 /*
- * Opens an account and takes ownership of fd. Returns 0, -EPROTO if it is not an account, or
- * another negative errno.
+ * Opens an account and takes ownership of fd. Returns 0, or -EPROTO if the file is not an account
+ * or cannot be mapped.
  */
 int account_view_init(int fd, struct account_view *ret);
 void account_view_deinit(struct account_view *view);
+
+/* Returns the size of the account's memory that has been used, in bytes. */
+uint64_t account_view_resident(const struct account_view *view);
 
 /*
  * True if the program uses an allocator other than the agent's. Calls to that allocator are missing
@@ -134,7 +137,7 @@ int account_view_take_ranges(const struct account_view *view, struct ranges *ran
 
 /* Numbers of calls and bytes, summed over all threads of the program. */
 struct account_totals {
-	/* number of calls; if sums are enabled, only calls made since they were enabled */
+	/* number of calls; if sums are enabled, without calls made before tracing began */
 	uint64_t calls[ACCOUNT_CALL_CNT];
 	uint64_t failed;
 	uint64_t earlier_frees;

@@ -290,7 +290,45 @@ static int agent_source__poll_fd(const struct source *base)
 	return ((const struct agent_source *)base)->epoll_fd;
 }
 
-static void add_counts(const struct agent_process *process, struct snapshot *snap)
+/*
+ * True if a child counts in the footprint of its parent. memleak and the program that started it do
+ * not count. Traced children count only with -f.
+ */
+static bool is_counted(const void *arg, pid_t child)
+{
+	const struct agent_source *source = arg;
+
+	if (child == getpid() || child == getppid())
+		return false;
+	for (size_t i = 0; !source->opts->follow && i < source->processes.cnt; i++)
+		if (source->processes.items[i]->info.pid == child)
+			return false;
+	return true;
+}
+
+/* Leaves out the account, which is shared memory of the process, but not the program's. */
+static struct footprint footprint_of(const struct agent_source *source,
+				     const struct agent_process *process)
+{
+	struct footprint ret = {0};
+	uint64_t *shared = &ret.parts[FOOTPRINT_SHARED], account;
+
+	if (!process->ended && !process->replaced)
+		ret = footprint_read(process->info.pid);
+	ret.has_traced_children = source->opts->follow;
+	if (ret.is_known) {
+		footprint_read_children(process->info.pid, is_counted, source, &ret);
+		ret.parts[FOOTPRINT_UNMAPPED] =
+			shared_files_bytes(process->info.pid, process->view.fd);
+		account = account_view_resident(&process->view);
+		*shared -= account < *shared ? account : *shared;
+	}
+	ret.parts[FOOTPRINT_TOO_YOUNG] = process->too_young;
+	return ret;
+}
+
+static void add_counts(const struct agent_source *source, const struct agent_process *process,
+		       struct snapshot *snap)
 {
 	static const enum loss losses[ACCOUNT_LOST_CNT] = {
 		[ACCOUNT_LOST_CELLS] = LOSS_ALLOCS_FULL,
@@ -303,7 +341,7 @@ static void add_counts(const struct agent_process *process, struct snapshot *sna
 		[ACCOUNT_LOST_TRACED] = LOSS_EVENTS,
 	};
 	struct stats *stats = &snap->stats[SPACE_USER];
-	struct footprint footprint = {0};
+	struct footprint footprint = footprint_of(source, process);
 	struct account_totals totals;
 
 	for (unsigned int i = 0; i < ACCOUNT_LOST_CNT; i++)
@@ -323,11 +361,6 @@ static void add_counts(const struct agent_process *process, struct snapshot *sna
 	stats->known = true;
 	stats->calls = snap->calls;
 	stats->stored += process->view.account->stack_cnt;
-	if (!process->ended && !process->replaced)
-		footprint = footprint_read(process->info.pid);
-	if (footprint.is_known)
-		footprint.parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(process->info.pid);
-	footprint.parts[FOOTPRINT_TOO_YOUNG] = process->too_young;
 	if (totals.earlier_frees || footprint.is_known)
 		snap->tallies[snap->tally_cnt++] = (struct process_tally){
 			.process = &process->info,
@@ -388,7 +421,7 @@ static int fill_processes(const struct agent_source *source, struct snapshot *sn
 	snap->lost[LOSS_INHERITED] += source->lineage.lost;
 	snap->lost[LOSS_MAPPINGS] += source->lineage.mappings_lost;
 	for (size_t i = 0; i < source->processes.cnt; i++) {
-		add_counts(source->processes.items[i], snap);
+		add_counts(source, source->processes.items[i], snap);
 		snap->lost[LOSS_MAPPINGS] += source->processes.items[i]->ranges.lost;
 		if (source->opts->summary && !source->processes.items[i]->replaced)
 			add_summary(source->processes.items[i], snap);

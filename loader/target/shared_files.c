@@ -105,7 +105,7 @@ static uint64_t file_bytes(int dir, const char *name, struct hash_map *seen)
 	struct statx st;
 	uint64_t key;
 
-	if (statx(dir, name, AT_STATX_DONT_SYNC, STATX_BLOCKS | STATX_INO, &st))
+	if (statx(dir, name, AT_STATX_DONT_SYNC | AT_EMPTY_PATH, STATX_BLOCKS | STATX_INO, &st))
 		return 0;
 	key = st.stx_ino ^ (uint64_t)st.stx_dev_minor << 40 ^ (uint64_t)st.stx_dev_major << 52;
 	if (hash_map_get(seen, key) || hash_map_set(seen, key, seen))
@@ -113,7 +113,7 @@ static uint64_t file_bytes(int dir, const char *name, struct hash_map *seen)
 	return st.stx_blocks * BLOCK_BYTES;
 }
 
-static uint64_t open_bytes(pid_t pid)
+static uint64_t open_bytes(pid_t pid, int except)
 {
 	struct memory_mounts mounts = {.pid = pid};
 	const struct dirent *entry;
@@ -126,6 +126,8 @@ static uint64_t open_bytes(pid_t pid)
 	dir = opendir(path);
 	if (!dir)
 		return 0;
+	if (except >= 0)
+		file_bytes(except, "", &seen);
 	for (int i = 0; i < DESCRIPTORS_MAX && (entry = readdir(dir)); i++)
 		if (is_shared_memory(&mounts, dirfd(dir), entry->d_name))
 			sum += file_bytes(dirfd(dir), entry->d_name, &seen);
@@ -169,7 +171,7 @@ static bool has_same_segments(pid_t pid)
 	       own.st_ino == other.st_ino;
 }
 
-uint64_t shared_files_bytes(pid_t pid)
+uint64_t shared_files_bytes(pid_t pid, int except)
 {
-	return open_bytes(pid) + (has_same_segments(pid) ? detached_bytes(pid) : 0);
+	return open_bytes(pid, except) + (has_same_segments(pid) ? detached_bytes(pid) : 0);
 }

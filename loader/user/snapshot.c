@@ -93,8 +93,9 @@ static struct earlier_frees earlier_of(const struct memleak_earlier *counts)
 }
 
 /*
- * Memleak and the program that started it, such as sudo, are not counted. With -f, children that
- * are traced are counted as well, since more and more children are a leak too.
+ * True if a child counts in the footprint of its parent. memleak and the program that started it,
+ * such as sudo, do not count. Traced children count only with -f, which traces all children: a
+ * growing number of children is a leak, too.
  */
 static bool is_counted(const void *arg, pid_t child)
 {
@@ -118,7 +119,7 @@ static struct footprint footprint_of(const struct process_set *set,
 	ret.parts[FOOTPRINT_TOO_YOUNG] = process->too_young;
 	if (ret.is_known && !options_find_processes(opts)) {
 		footprint_read_children(process->info.pid, is_counted, set, &ret);
-		ret.parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(process->info.pid);
+		ret.parts[FOOTPRINT_UNMAPPED] = shared_files_bytes(process->info.pid, -1);
 	}
 	return ret;
 }

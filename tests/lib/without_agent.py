@@ -22,6 +22,7 @@ REASONS = {
     "agent.*": "it loads the agent itself", "agent_harm.*": "it loads the agent itself",
     "*static*": STATIC, "unwind.static.*": STATIC, "*musl*": STATIC,
     "allocators.own_*": OWN, "allocators.built_in.*": OWN, "allocators.prefix_found": OWN,
+    "allocators.begun_again": OWN,
     "allocators.linked_cxx.*": OWN, "allocators.failure_frees": NAMES,
     "allocators.two_allocators.*": NAMESPACE,
     "allocators.heap_destroyed": NAMES, "allocators.own_names.*": NAMES,

@@ -102,25 +102,26 @@ static void stopped_by_memleak(void **state)
 static void shared_memory_that_is_not_mapped(void **state)
 {
 	static char bytes[SHARED_BYTES] = {1};
-	uint64_t before = shared_files_bytes(getpid());
+	uint64_t before = shared_files_bytes(getpid(), -1);
 	int fd = memfd_create("test", MFD_CLOEXEC), other = dup(fd);
 	int segment = shmget(IPC_PRIVATE, SHARED_BYTES, 0600);
 	void *attached;
 
 	assert_int_equal(write(fd, bytes, SHARED_BYTES), SHARED_BYTES);
-	assert_int_equal(shared_files_bytes(getpid()), before + SHARED_BYTES);
+	assert_int_equal(shared_files_bytes(getpid(), -1), before + SHARED_BYTES);
+	assert_int_equal(shared_files_bytes(getpid(), fd), before);
 	close(fd);
 	close(other);
-	assert_int_equal(shared_files_bytes(getpid()), before);
+	assert_int_equal(shared_files_bytes(getpid(), -1), before);
 	assert_true(segment >= 0);
 	attached = shmat(segment, NULL, 0);
 	assert_ptr_not_equal(attached, (void *)-1);
 	memset(attached, 1, SHARED_BYTES);
-	assert_int_equal(shared_files_bytes(getpid()), before);
+	assert_int_equal(shared_files_bytes(getpid(), -1), before);
 	assert_int_equal(shmdt(attached), 0);
-	assert_int_equal(shared_files_bytes(getpid()), before + SHARED_BYTES);
+	assert_int_equal(shared_files_bytes(getpid(), -1), before + SHARED_BYTES);
 	assert_int_equal(shmctl(segment, IPC_RMID, NULL), 0);
-	assert_int_equal(shared_files_bytes(getpid()), before);
+	assert_int_equal(shared_files_bytes(getpid(), -1), before);
 }
 
 /*
@@ -138,14 +139,14 @@ static int write_to_tmpfs(void)
 	    mount("test", "/tmp", "tmpfs", 0, NULL))
 		return 77;
 	/* Not before unshare(): files opened earlier are on mounts of the parent's namespace. */
-	before = shared_files_bytes(getpid());
+	before = shared_files_bytes(getpid(), -1);
 	fd = open("/tmp/log", O_WRONLY | O_CREAT, 0600);
 	reader = open("/tmp/log", O_RDONLY);
 	if (reader < 0 || write(fd, bytes, SHARED_BYTES) != SHARED_BYTES)
 		return 1;
-	is_counted = shared_files_bytes(getpid()) == before + SHARED_BYTES;
+	is_counted = shared_files_bytes(getpid(), -1) == before + SHARED_BYTES;
 	close(fd);
-	is_left_out = shared_files_bytes(getpid()) == before;
+	is_left_out = shared_files_bytes(getpid(), -1) == before;
 	close(reader);
 	return !is_counted || !is_left_out;
 }
