@@ -107,7 +107,7 @@ static int check_bpf(void)
 {
 	union bpf_attr attr = {0};
 
-	/* This command of bpf(2) is invalid. The error EINVAL means that the system call exists. */
+	/* Try an invalid command: if bpf(2) exists and is permitted, the error is EINVAL. */
 	if (syscall(SYS_bpf, -1, &attr, sizeof(attr)) == 0)
 		return 0;
 	if (errno == ENOSYS) {
@@ -123,8 +123,8 @@ static int check_bpf(void)
 }
 
 /*
- * Minimum limit of open files. Each program, table and probe is a file. With a lower limit, many
- * different calls could fail.
+ * Minimum limit of open files: each program, table and probe takes one. With a lower limit, calls
+ * could fail all over memleak.
  */
 #define FILES_MIN 128
 
@@ -156,7 +156,7 @@ static int check_address_space(void)
 	return -ENOMEM;
 }
 
-/* Checks for BTF: BPF programs get the offsets in kernel structures from it. */
+/* Checks for BTF, from which libbpf gets the offsets of kernel fields that BPF programs read. */
 static int check_types(void)
 {
 	struct btf *types;
@@ -196,7 +196,7 @@ static int check_pids(void)
 {
 	if (pid_namespace_has_proc())
 		return 0;
-	log_error("/proc belongs to another pid namespace than memleak: mount it again here "
+	log_error("/proc belongs to a different pid namespace than memleak's: mount it again here "
 		  "(unshare --mount-proc), or run memleak in that namespace");
 	return -EINVAL;
 }
@@ -234,7 +234,10 @@ int preflight_check(const struct options *opts)
 		err = check_admin(opts);
 	if (err)
 		return err;
-	/* Do not fail: the limit only affects stack walks by the kernel. */
+	/*
+	 * A low kernel.perf_event_max_stack is no error: it only cuts the stacks that the kernel
+	 * walks.
+	 */
 	if (depth < opts->stack_depth && !options_trace_processes(opts))
 		log_note("stacks are cut at %u frames, the limit of kernel.perf_event_max_stack",
 			 depth);

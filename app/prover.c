@@ -19,8 +19,8 @@
 #define MESSAGE_NS 5000000000ULL
 
 /*
- * Maximum lifetime of the copy of a process, in nanoseconds. While the copy exists, the kernel must
- * copy each page that the process writes to.
+ * Maximum lifetime of the copy that a picture makes of a process, in nanoseconds. While the copy
+ * exists, the kernel must copy each page that the process writes to.
  */
 #define PROOF_NS 120000000000ULL
 
@@ -89,8 +89,8 @@ static const char *obstacle(const struct options *opts)
 	if (!options_trace_processes(opts))
 		return "no proof: kernel memory is not searched, only that of processes";
 	if (opts->combined_only || opts->sample_bytes || opts->sample_rate > 1)
-		return "no proof: it needs every block, which --combined-only and sampling do not "
-		       "keep";
+		return "no proof: it needs every block, and --combined-only and sampling do not "
+		       "keep every block";
 	return opts->agent ? "no proof: with --agent, it needs --prove from the start" : NULL;
 }
 

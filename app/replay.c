@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Opens recordings, and finds moments in them. Each file is read twice. The first pass finds the
- * requested snapshot, and checks that all earlier snapshots can be read, so that no report is shown
- * from a damaged recording.
+ * requested snapshot, and checks that it and all earlier snapshots can be read. The second pass
+ * returns these snapshots.
  */
 #include "app/replay.h"
 
@@ -94,7 +94,10 @@ static bool is_within(const struct limit *limit, const struct recorded_moment *m
 			    : moment->elapsed_ns <= limit->elapsed_ns;
 }
 
-/* True if the requested time is a second or more after the last snapshot of the recording. */
+/*
+ * True if the requested time is after the last snapshot of the recording. A time since tracing
+ * began must be two seconds later, after both are rounded down to seconds.
+ */
 static bool is_behind(const struct limit *limit, const struct recorded_moment *last)
 {
 	return limit->clock ? limit->wall_ns - NSEC_PER_SEC >= last->wall_ns
@@ -134,8 +137,9 @@ static void close_recording(struct replay *replay)
 }
 
 /*
- * Logs why a recording cannot be used, and returns a negative errno. A truncated recording is used
- * up to its last complete snapshot. Logs a note if the requested moment may be in the missing part.
+ * If the recording cannot be used, logs why and returns a negative errno. A truncated or damaged
+ * recording is used up to the last snapshot that can be read; a note is logged if the requested
+ * moment may be later than that.
  */
 static int say_end(const struct replay *replay, size_t total, int err)
 {
@@ -152,7 +156,8 @@ static int say_end(const struct replay *replay, size_t total, int err)
 		return -ENODATA;
 	}
 	if (err && replay->report_cnt == total)
-		log_note("%s is truncated at snapshot %zu: earlier snapshots are shown",
+		log_note("%s is truncated or damaged at snapshot %zu: only earlier snapshots are "
+			 "used",
 			 replay->path, total + 1);
 	return 0;
 }
@@ -182,7 +187,7 @@ static int find_moment(struct replay *replay, struct limit *limit)
 	return say_end(replay, reports, got);
 }
 
-/* Splits FILE@TIME. If a file with the whole text as its name exists, there is no TIME. */
+/* Splits FILE@TIME, unless a file with this whole name exists. */
 static int split_name(const char *name, struct replay *replay, struct limit *limit)
 {
 	const char *at = strrchr(name, '@');
@@ -239,7 +244,7 @@ int replay_open_output(const struct options *opts, const struct replay *const *r
 
 	for (size_t i = 0; !err && i < cnt; i++)
 		if (output_is(ret, replays[i]->path)) {
-			log_error("--output %s would empty the recording that is read",
+			log_error("--output %s would overwrite the recording that is being read",
 				  opts->output);
 			err = -EINVAL;
 		}

@@ -17,15 +17,16 @@
 static const char *missing(const struct options *opts, unsigned int flags)
 {
 	if (opts->show_allocs && !(flags & RECORDING_BLOCKS))
-		return "no single blocks: it was recorded without --show-allocs";
+		return "no individual blocks: the recording was made without --show-allocs";
 	if (opts->by == BY_THREAD && !(flags & RECORDING_BLOCKS))
-		return "no threads: it was recorded without --by thread and --show-allocs";
+		return "no threads: the recording was made with neither --by thread nor "
+		       "--show-allocs";
 	if (opts->largest && !(flags & RECORDING_AGES))
-		return "no largest blocks: it was recorded with --combined-only";
+		return "no largest blocks: the recording was made with --combined-only";
 	if (opts->peak && !(flags & RECORDING_PEAK))
-		return "no peak: it was recorded without --peak";
+		return "no peak: the recording was made without --peak";
 	if (opts->summary && !(flags & RECORDING_SUMMARY))
-		return "no summary: it was recorded without --summary";
+		return "no summary: the recording was made without --summary";
 	return NULL;
 }
 

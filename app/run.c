@@ -50,8 +50,8 @@
 #define ITERATION_LAST_NS 800000000ULL
 
 /*
- * Maximum cost: reports use at most 1/REPORT_SHARE of a core. If a report costs more than
- * REPORT_CHEAP_NS of CPU time, reports may be made less often.
+ * Maximum cost of reports: 1/REPORT_SHARE of a core. If they would cost more, they are made less
+ * often, unless a report takes less than REPORT_CHEAP_NS of CPU time.
  */
 #define REPORT_SHARE 5
 #define REPORT_CHEAP_NS 200000000ULL
@@ -96,7 +96,7 @@ struct run {
 	int end_fd; /* timer for the end of --duration */
 	int point_fd;
 	unsigned int points;  /* number of times that a snapshot between reports was due */
-	uint64_t snapshot_ns; /* time of the most recent snapshot */
+	uint64_t snapshot_ns; /* time of the most recent snapshot for a report */
 	uint64_t end_ns;
 	uint64_t reports;
 	struct rss_watch rss_watch;
@@ -308,7 +308,7 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 	return 0;
 }
 
-/* Releases the snapshot of a finished report. */
+/* Ends a report: lets the source clean up its tables, and releases the snapshot. */
 static int end_report(struct run *run, int err)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -382,12 +382,13 @@ static int set_baseline(struct run *run)
 	uint64_t elapsed_ns;
 
 	if (run->opts->combined_only || run->opts->count_by) {
-		log_note("no baseline is set: %s keeps no ages",
+		log_note("the baseline is not changed: with %s, ages are unknown",
 			 run->opts->count_by ? "--count" : "--combined-only");
 		return 0;
 	}
 	elapsed_ns = run->source->ops->set_baseline(run->source, clock_ns(CLOCK_MONOTONIC));
-	log_note("baseline: allocations before now (%.1f s after tracing began) are left out%s",
+	log_note("baseline set to now, %.1f s after tracing began: earlier allocations are left "
+		 "out%s",
 		 (double)elapsed_ns / 1e9,
 		 elapsed_ns < run->opts->warmup_ns ? "; the warm-up continues" : "");
 	return 0;

@@ -22,7 +22,7 @@ struct scrub {
 	struct output out;
 	struct reporter reporter;
 	bool has_reporter;
-	size_t next; /* index of the snapshot that will be read next */
+	size_t next; /* number of snapshots read, without those between reports */
 	bool over;
 };
 
@@ -84,8 +84,8 @@ static int answer(struct scrub *scrub, enum screen_ask ask)
 		return 0;
 	case ASK_THREADS:
 		if (!(recording__flags(scrub->replay->recording) & RECORDING_BLOCKS))
-			log_note("no threads: it was recorded without --by thread and "
-				 "--show-allocs");
+			log_note("no threads: the recording was made with neither --by thread "
+				 "nor --show-allocs");
 		return 0;
 	default:
 		return 0;

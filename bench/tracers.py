@@ -68,7 +68,7 @@ class Memleak(Tracer):
 
     def kind(self):
         """Returns the kind of memleak's links, as an argument of bench/floor."""
-        found = re.search(r"probes are held by (.*)", self.notes)
+        found = re.search(r"probes are attached through (.*)", self.notes)
         return KINDS.get(found[1], "perf")
 
     def place(self, function):

@@ -42,9 +42,9 @@ static bool forked_by_main;
 	 CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_CHOWN))
 
 /*
- * Maximum time, in nanoseconds, that the starter waits for the end of a process that it has killed,
- * or that has closed its socket. If a file system does not respond, the kernel may take longer; the
- * starter then goes on.
+ * Maximum times, in nanoseconds, that the starter waits for the end of a process: of one that it
+ * has killed, and of one that has closed its socket. If a file system does not respond, the kernel
+ * may take longer; the starter then continues.
  */
 #define KILLED_NS 200000000ULL
 #define ENDING_NS 2000000000ULL
@@ -102,8 +102,8 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 #if HELPER_SANITIZED
 	/*
 	 * Check only this kind of helper for leaks: other kinds load network libraries, which do
-	 * leak. Also check only if the main thread forked the starter: in a child of another
-	 * thread, memory to which only the main thread's stack refers would appear leaked.
+	 * leak. The main thread must also have forked the starter: in a child of another thread,
+	 * memory to which only the main thread's stack refers would appear leaked.
 	 */
 	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)
 		__lsan_do_leak_check();
@@ -297,7 +297,7 @@ static int start(void)
 /* Ends the starter after it failed. From then on no helper can be started. */
 static void lose(int err)
 {
-	log_error("the process that starts helpers %s: new code gets no names and no probes; "
+	log_error("the process that starts helpers %s: new code is no longer named or probed; "
 		  "restart memleak",
 		  err == -ETIMEDOUT ? "stopped responding" : "exited");
 	end();

@@ -176,7 +176,7 @@ static const char *without_effect(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Returns the name of an option that --live does not support; NULL if there is none. */
+/* Returns the name of a given option that --live does not support; NULL if there is none. */
 static const char *beyond_screen(const struct options *opts, const bool *given)
 {
 	static const char *const names[] = {
@@ -193,7 +193,7 @@ static const char *beyond_screen(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Returns the name of an option that --fds does not support; NULL if there is none. */
+/* Returns the name of a given option that --fds does not support; NULL if there is none. */
 static const char *beyond_fds(const struct options *opts, const bool *given)
 {
 	static const char *const names[] = {
@@ -235,7 +235,7 @@ static const char *beyond_fds(const struct options *opts, const bool *given)
 	return NULL;
 }
 
-/* Minimum and maximum files that each command reads */
+/* Minimum and maximum number of files that each command reads */
 static const struct {
 	size_t least, most;
 	const char *words;
@@ -257,15 +257,14 @@ static bool recordings_agree(const struct options *opts, const bool *given, bool
 		return false;
 	}
 	if (dashes)
-		log_error("'memleak %s' runs no command" HELP_HINT, word);
+		log_error("'memleak %s' cannot run a command" HELP_HINT, word);
 	else if (opts->file_cnt < files_wanted[opts->mode].least ||
 		 opts->file_cnt > files_wanted[opts->mode].most)
 		log_error("'memleak %s' needs %s" HELP_HINT, word, files_wanted[opts->mode].words);
 	else if (opts->mode == MODE_CORE && opts->sort != SORT_SIZE && opts->sort != SORT_COUNT)
-		log_error("'memleak %s' has no growth: give --sort size or count" HELP_HINT, word);
+		log_error("'memleak %s' can sort only by size or count" HELP_HINT, word);
 	else if (opts->mode == MODE_DIFF && opts->sort == SORT_SCORE)
-		log_error("'memleak %s' has no scores: give --sort size, count or growth" HELP_HINT,
-			  word);
+		log_error("'memleak %s' can sort only by size, count or growth" HELP_HINT, word);
 	else if (!can_format(opts))
 		log_error("'memleak %s' prints text, json or html only" HELP_HINT, word);
 	else if (without_effect(opts, given))
@@ -316,7 +315,7 @@ bool options_agree(const struct options *opts, const bool *given, bool dashes)
 		return false;
 	}
 	if (agree && opts->sort == SORT_PINNED && option_is_given(given, "sort")) {
-		log_error("--by pin is an order of its own: it conflicts with --sort" HELP_HINT);
+		log_error("--by pin also determines the order: it conflicts with --sort" HELP_HINT);
 		return false;
 	}
 	if (agree && opts->fds && opts->sort == SORT_PINNED) {

@@ -43,10 +43,10 @@ struct parser {
 };
 
 /*
- * Builds the option string for getopt. With '-' at the start, getopt returns positional arguments
- * in their order on the command line, instead of moving them to the end; so the words after "--"
- * are known. With ':', getopt returns different values for a missing argument and for an unknown
- * option.
+ * Builds the option string for getopt. With '-' at the start, getopt does not move positional
+ * arguments to the end of argv, but returns them in order; so, at the end, optind is the index of
+ * the word after "--". With ':', getopt returns ':' for a missing argument, and '?' only for an
+ * unknown option.
  */
 static void parser_init(struct parser *p, struct options *opts)
 {
@@ -129,7 +129,7 @@ static enum options_result take_option(struct parser *p, const struct option_def
 	return OPTIONS_RUN;
 }
 
-/* Stores a file. The number of files is checked when all arguments have been parsed. */
+/* Stores the name of a file. The number of files is checked after all arguments are parsed. */
 static void take_file(struct options *opts, const char *arg)
 {
 	if (opts->file_cnt < sizeof(opts->files) / sizeof(opts->files[0]))
@@ -150,7 +150,8 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 		return OPTIONS_RUN;
 	}
 	if (p->positional_cnt >= 2) {
-		log_error("unexpected argument '%s' (a command goes after --)" HELP_HINT, arg);
+		log_error("unexpected argument '%s' (to run a command, put it after --)" HELP_HINT,
+			  arg);
 		return OPTIONS_EXIT_USAGE;
 	}
 	if (p->positional_cnt++ == 0)
@@ -165,7 +166,7 @@ static enum options_result take_positional(struct parser *p, const char *arg)
 	if (p->positional_cnt == 1 && meant)
 		log_error("'%s' is unknown: did you mean 'memleak %s'?" HELP_HINT, arg, meant);
 	else
-		log_error("%s: %s (a command goes after --)" HELP_HINT,
+		log_error("%s: %s (to run a command, put it after --)" HELP_HINT,
 			  p->positional_cnt == 1 ? "INTERVAL" : "COUNT", why);
 	return OPTIONS_EXIT_USAGE;
 }
@@ -216,7 +217,7 @@ static enum options_result missing_argument(void)
  */
 static enum options_result take_arguments(struct parser *p, int argc, char **argv, bool *dashes)
 {
-	/* Reset getopt (0 for glibc and musl), so that it parses the new option string. */
+	/* With 0, getopt of glibc and musl starts over, and parses the new option string. */
 	optind = 0;
 	opterr = 0;
 	for (;;) {
@@ -270,7 +271,7 @@ static enum options_result take_command(struct options *opts, char *const *words
 	return OPTIONS_RUN;
 }
 
-/* Makes the tables as small as possible, because no blocks are kept. */
+/* Makes the tables as small as possible: with --count, no blocks are kept. */
 static void keep_nothing(struct options *opts)
 {
 	opts->unwind = MEMLEAK_UNWIND_FP;

@@ -166,7 +166,7 @@ const char *objection_words(enum objection objection)
 	static const char *const words[] = {
 		[OBJECTION_NONE] = "",
 		[OBJECTION_EARLY] = "too few reports",
-		[OBJECTION_TREND] = "it may be chance",
+		[OBJECTION_TREND] = "the growth may be due to chance",
 		[OBJECTION_RISES] = "it rose too few times",
 		[OBJECTION_LATELY] = "it has almost stopped growing",
 		[OBJECTION_FREED] = "too many were freed",

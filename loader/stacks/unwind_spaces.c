@@ -335,7 +335,7 @@ static void say_size(const struct unwind_spaces *spaces, pid_t pid)
 
 	log_verbose("unwind tables: %zu files with %" PRIu64 " KB of code, %" PRIu64
 		    " rows, %" PRIu64 " KB, built in %" PRIu64
-		    " ms; %zu files share (last for process %d)",
+		    " ms; %zu files share tables of others (last built for process %d)",
 		    files->table_cnt, files->code_bytes / 1024, files->rows, files->bytes / 1024,
 		    files->build_ns / 1000000, files->shared_cnt, pid);
 }

@@ -93,7 +93,10 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	if (!opts->trace)
 		err |= bpf_map__set_max_entries(skel->maps.events, (uint32_t)getpagesize());
 	config->verify_unwind = stacks_to_compare();
-	/* The comparison of stacks needs frames that are addresses, not offsets in files. */
+	/*
+	 * Comparing stacks (MEMLEAK_VERIFY_UNWIND) needs frames that are addresses, not offsets in
+	 * files.
+	 */
 	config->find_vma = features->find_vma && !config->verify_unwind;
 	config->peak = opts->peak;
 	err |= fd_programs_prepare(opts, skel);
@@ -103,8 +106,8 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 }
 
 /*
- * Selects the programs for this kind of link. Programs called by tail calls must have the same
- * attach type.
+ * Selects the programs for this kind of link. Programs reached by tail calls must have the same
+ * attach type as their callers.
  */
 static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 {
@@ -192,7 +195,7 @@ static int choose_links(struct user_context *ctx)
 		err |= shapes[i]
 			       ? bpf_program__set_autoload(shapes[i], programs->kind == LINK_SHAPE)
 			       : -ENOENT;
-	log_verbose("probes are held by %s", names[programs->kind]);
+	log_verbose("probes are attached through %s", names[programs->kind]);
 	return err ? -EINVAL : 0;
 }
 
@@ -212,7 +215,7 @@ static int put_tail_calls(const struct user_bpf *skel, enum link_kind kind)
 								      : skel->progs.enter_any);
 }
 
-/* Sets up the tail calls to the program that walks stacks, and starts the unwinder. */
+/* Sets up the tail calls of the BPF programs, and starts the unwinder. */
 static int start_unwinding(struct user_programs *programs)
 {
 	const struct user_context *ctx = &programs->ctx;
@@ -239,8 +242,8 @@ static int start_unwinding(struct user_programs *programs)
 }
 
 /*
- * Starts receiving copies of stacks that user space walks: deferred stacks, and stacks for the
- * comparison.
+ * Starts receiving copies of stacks that user space walks: deferred stacks, and stacks that are
+ * compared in tests (MEMLEAK_VERIFY_UNWIND).
  */
 static int start_copies(struct user_programs *programs)
 {
@@ -313,8 +316,8 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 	if (!err)
 		err = user_bpf__load(ctx->skel);
 	/*
-	 * The command may run other programs. Load the entry program now, since loading it later
-	 * would delay the first probes in those programs.
+	 * The traced command may run other programs. Load the entry program now, since loading it
+	 * later would delay the first probes in those programs.
 	 */
 	if (!err && ctx->opts->command && ctx->programs.kind == LINK_SESSION)
 		entry_programs__get(ctx->programs.entries);

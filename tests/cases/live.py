@@ -75,7 +75,7 @@ def test_groups(t):
     screen = recording(t)
     screen.keys("Tab").golden("by-process")
     screen.keys("Down", "Enter").golden("within-process")
-    screen.keys("Escape", "Tab").wait_for("no threads: it was recorded without --by thread")
+    screen.keys("Escape", "Tab").wait_for("no threads: the recording was made with neither")
     screen.keys("Tab").golden("by-module")
     screen.keys("q").left(0)
 

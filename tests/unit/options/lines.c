@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Command lines for test_options.c, split into words like in a shell, and the expected results. */
+/*
+ * Command lines for test_options.c, and the expected results. The tests split the lines into words
+ * as a shell does.
+ */
 #include "tests/unit/options/lines.h"
 
 /* Valid command lines and the options that then differ from the defaults. */
@@ -169,15 +172,15 @@ const struct line bad[] = {
 	{"core", "'memleak core' needs a core file, and optionally the program that dumped it"},
 	{"core a b c", "'memleak core' needs a core file"},
 	{"core a --by process", "option --by is not supported by 'memleak core'"},
-	{"core a --sort growth", "'memleak core' has no growth: give --sort size or count"},
+	{"core a --sort growth", "'memleak core' can sort only by size or count"},
 	{"report a -p 1", "option --pid is not supported by 'memleak report'"},
 	{"report a -o 5", "option --older is not supported by 'memleak report'"},
 	{"diff a b -a", "option --show-allocs is not supported by 'memleak diff'"},
 	{"diff a b --record c", "option --record is not supported by 'memleak diff'"},
-	{"diff a b --sort score", "'memleak diff' has no scores"},
+	{"diff a b --sort score", "'memleak diff' can sort only by size, count or growth"},
 	{"-A --by pin 5", "--by pin needs all heap blocks of a single process"},
 	{"--sample-rate 2 -p 1 --by pin", "--by pin needs all heap blocks of a single process"},
-	{"-p 1 --by pin --sort growth", "--by pin is an order of its own"},
+	{"-p 1 --by pin --sort growth", "--by pin also determines the order"},
 	{"-p 1 --live --by pin", "--live does not support --by pin"},
 	{"-p 1 --fds --by pin", "--fds traces only descriptors: it conflicts with --by pin"},
 	{"diff a b --format pprof", "'memleak diff' prints text, json or html only"},
@@ -187,7 +190,7 @@ const struct line bad[] = {
 	{"report a --all --format html --output b", "--all needs text, json, csv or verdict"},
 	{"report a --summary-sort pid", "--summary-sort needs --summary"},
 	{"report a --max-records 3", "--max-records needs --by, --summary or --largest"},
-	{"report a -- ls", "'memleak report' runs no command"},
+	{"report a -- ls", "'memleak report' cannot run a command"},
 	{"--all 5", "--all works only with 'memleak report'"},
 	{"--record a --count -p 1", "--count collects no stacks: it conflicts with --record"},
 	{"report a --record", "option --record needs FILE"},
