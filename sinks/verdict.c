@@ -433,8 +433,8 @@ static void write_untraced_growth(const struct text_part *part)
 static void write_unknown(const struct text_part *part)
 {
 	fputs(conclusion_is_stopped(part->report)
-		      ? "nothing can be judged: what is traced is stopped, by a signal or a "
-			"debugger"
+		      ? "nothing can be judged: the traced processes are stopped, by a signal or "
+			"a debugger"
 		      : "no leak found yet, but not all growth can be judged",
 	      part->out);
 }

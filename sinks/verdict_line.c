@@ -265,10 +265,10 @@ static void write_steps(FILE *out, const struct report_site *shown,
 {
 	const struct sym_frame *frame = &location->frames[shown->blamed.function];
 
-	fputs("; most steps of 1 MiB at ", out);
+	fputs("; most steps of 1 MiB were taken at ", out);
 	text_write_function(out, frame->symbol, name_max);
 	text_write_source(out, frame);
-	fputs(", perhaps not the line that leaks (PYTHONMALLOC=malloc shows more)", out);
+	fputs(", which may not be the line that leaks (PYTHONMALLOC=malloc shows more)", out);
 }
 
 static void write_advice(FILE *out, const struct suspect *suspect,
@@ -282,7 +282,7 @@ static void write_advice(FILE *out, const struct suspect *suspect,
 
 	if (suspect->in_pools && python && python->container_cnt &&
 	    !strcmp(objects->runtime, "python")) {
-		fputs("; with them ", out);
+		fputs("; meanwhile ", out);
 		python_write_container(out, &python->containers[0]);
 	} else if (suspect->in_pools && sym_is_script(blamed)) {
 		write_steps(out, shown, blamed, detail->name_max);

@@ -55,7 +55,7 @@ static void of_others(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
 		if (host_is_ours(hosts[i]))
-			fail_msg("\"%s\" is answered", hosts[i]);
+			fail_msg("\"%s\" is accepted", hosts[i]);
 	memset(long_name, 'a', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
 	assert_false(host_is_ours(long_name));

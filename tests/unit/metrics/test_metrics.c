@@ -88,7 +88,7 @@ static void read_sample(struct reader *reader, char *line)
 	*end = '\0';
 	for (size_t i = 0; i < reader->series_cnt; i++)
 		if (!strcmp(reader->series[i], line))
-			fail_msg("twice: %s", line);
+			fail_msg("duplicate series: %s", line);
 	assert_true(reader->series_cnt < LENGTH(reader->series));
 	reader->series[reader->series_cnt++] = line;
 	strtod(end + 1, &rest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests parsing of command lines, and what is generated from the option table. */
+/* Tests parsing of command lines, and the help and completions generated from the option table. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@
 #include "tests/unit/lib/capture.h"
 #include "tests/unit/options/lines.h"
 
-/* Parses a command line, which is split into words as in a shell and lacks the program name. */
+/* Parses a command line without the program name. Splits it into words as a shell does. */
 static enum options_result parse(const char *line, struct options *ret)
 {
 	char **words = NULL;
@@ -213,11 +213,11 @@ static void bad_lines(void **state)
 		said = capture_end(&capture);
 		len = strlen(said);
 		if (result != OPTIONS_EXIT_USAGE)
-			fail_msg("taken: %s", bad[i].line);
+			fail_msg("accepted: %s", bad[i].line);
 		if (strncmp(said, "memleak: ", 9) || len < sizeof(tail) ||
 		    strcmp(said + len - strlen(tail), tail) || !strstr(said, bad[i].expected) ||
 		    strcspn(said, "\n") != len - 1 || strchr(said, '\x1b'))
-			fail_msg("%s: said '%s'", bad[i].line, said);
+			fail_msg("%s: printed '%s'", bad[i].line, said);
 	}
 }
 
@@ -254,7 +254,8 @@ static void assert_fits(const char *text, size_t most_lines)
 
 		lines++;
 		if (len > 100 || (len && at[len - 1] == ' '))
-			fail_msg("too long, or with a blank at its end: %.*s", (int)len, at);
+			fail_msg("above 100 columns, or with a blank at the end: %.*s", (int)len,
+				 at);
 	}
 	if (lines > most_lines)
 		fail_msg("%zu lines", lines);
@@ -293,7 +294,7 @@ static void help(void **state)
 
 		assert_true(lists(text, name));
 		if (lists(diff, name) != of_diff)
-			fail_msg("of diff: %s", name);
+			fail_msg("wrongly listed in 'diff --help', or missing there: %s", name);
 	}
 	assert_non_null(strstr(diff, "memleak diff "));
 	assert_null(strstr(diff, "memleak report "));
@@ -424,8 +425,8 @@ static void help_on_full_disk(void **state)
 }
 
 /*
- * Letters and names of options are unique. If an option takes an argument, the table has the
- * argument's name.
+ * Letters and names of options are unique, no help text ends with a period, limits are in order,
+ * and only options of type OPT_CHOICE have choices.
  */
 static void table(void **state)
 {
@@ -443,7 +444,7 @@ static void table(void **state)
 	}
 }
 
-/* Each installed shell loads its completion script without errors. */
+/* Each installed shell parses its completion script without errors. */
 static void completion(void **state)
 {
 	static const struct {

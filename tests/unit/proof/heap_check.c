@@ -148,7 +148,7 @@ static void check_live(const struct heap_program *program, const struct memory *
 			continue;
 		}
 		if (chunk->addr != block->addr || chunk->size < block->size)
-			fail_msg("0x%lx+%lu is told as 0x%lx+%lu", block->addr, block->size,
+			fail_msg("0x%lx+%lu is reported as 0x%lx+%lu", block->addr, block->size,
 				 chunk->addr, chunk->size);
 		seen_cnt++;
 	}

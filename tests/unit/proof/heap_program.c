@@ -28,7 +28,7 @@ static void read_line(struct heap_program *program, int output)
 	ssize_t len = read(output, line, sizeof(line) - 1);
 
 	if (len <= 0 || sscanf(line, "truth 0x%lx %zu", &program->truth, &program->cnt) != 2)
-		fail_msg("the program said: '%s'", line);
+		fail_msg("unexpected output of the program: '%s'", line);
 	program->blocks = calloc(program->cnt, sizeof(*program->blocks));
 	assert_non_null(program->blocks);
 }

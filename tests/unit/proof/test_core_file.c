@@ -350,7 +350,7 @@ static void gdb_makes_one(void **state)
 	int gate;
 
 	if (!has_gdb()) {
-		print_message("skipped: there is no gdb, or it would go through terabytes\n");
+		print_message("skipped: gdb is missing, or would read terabytes\n");
 		skip();
 	}
 	assert_non_null(mkdtemp(folder));
@@ -438,7 +438,7 @@ static void kernel_makes_one(void **state)
 	int gate;
 
 	if (!cores_are_files()) {
-		print_message("skipped: cores do not become files here\n");
+		print_message("skipped: the kernel does not write core files here\n");
 		skip();
 	}
 	assert_non_null(mkdtemp(folder));
@@ -669,7 +669,7 @@ static void cut_off(void **state)
 	expect_read(&core, 0x402ff0, 3 * PAGE, 16 + 96);
 	expect_read(&core, 0x600000, 8, 0);
 	core_file_deinit(&core);
-	/* The core is truncated before the content of the first segment. */
+	/* The core is truncated within its headers. */
 	fd = made_core_open(&made);
 	assert_int_equal(ftruncate(fd, 150), 0);
 	assert_int_equal(core_file_init(fd, &core), -EBADMSG);

@@ -155,7 +155,7 @@ static void pages_that_it_may_not_read_itself_are_read(void **state)
 	 */
 	if (!read_at(child, child->closed, buf, 1)) {
 		free(buf);
-		print_message("skipped: pages without permission cannot be read here\n");
+		print_message("skipped: this kernel does not read pages without permission\n");
 		skip();
 	}
 	assert_int_equal(read_at(child, child->closed, buf, 4 * child->page), 2 * child->page);
@@ -247,7 +247,7 @@ static void large_empty_ranges_cost_nothing(void **state)
 	char wanted[64];
 
 	if (!child->live.scans) {
-		print_message("skipped: this kernel does not scan page tables\n");
+		print_message("skipped: this kernel has no PAGEMAP_SCAN\n");
 		skip();
 	}
 	snprintf(wanted, sizeof(wanted), "0-1 %llu-%llu ", HUGE_BYTES / child->page - 1,
@@ -270,7 +270,8 @@ static void search_ends_on_request(void **state)
 	const struct mapping *mapping = proc_maps_find(&memory->maps, (uintptr_t)child->huge);
 
 	/*
-	 * The callback ends the visit with an error: visiting the whole mapping would take a while.
+	 * The callback ends the first visit with an error. The second visit ends because its
+	 * deadline has passed.
 	 */
 	assert_int_equal(memory->ops->visit_written(memory, mapping, (uintptr_t)child->huge,
 						    (uintptr_t)child->huge + PAGES * child->page,

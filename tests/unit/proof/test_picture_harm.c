@@ -341,8 +341,8 @@ static void memleak_is_killed_at_any_moment(void **state)
 }
 
 /*
- * If the BPF program that finds sleeping threads is missing, pictures are taken with all threads
- * stopped. If the system calls of the threads could not be repeated, there are no pictures.
+ * Without the BPF program that finds sleeping threads, pictures are taken with all threads stopped.
+ * Architectures on which interrupted system calls could then not be repeated have no pictures.
  */
 static void without_a_program_all_threads_are_stopped(void **state)
 {
@@ -350,7 +350,7 @@ static void without_a_program_all_threads_are_stopped(void **state)
 	struct tracer *tracer;
 
 	if (geteuid()) {
-		print_message("skipped: other processes are traced by root\n");
+		print_message("skipped: only root may trace other processes\n");
 		skip();
 	}
 	if (!registers_keep_argument) {

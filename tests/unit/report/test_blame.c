@@ -116,7 +116,7 @@ static void wrappers(void **state)
 {
 	for (size_t i = 0; i < LENGTH(wrapper_symbols); i++)
 		if (!function_is_wrapper(wrapper_symbols[i]))
-			fail_msg("named for memory: %s", wrapper_symbols[i]);
+			fail_msg("not taken for a wrapper: %s", wrapper_symbols[i]);
 	for (size_t i = 0; i < LENGTH(other_symbols); i++)
 		if (function_is_wrapper(other_symbols[i]))
 			fail_msg("taken for a wrapper: %s", other_symbols[i]);
@@ -193,7 +193,7 @@ static void check(const struct stack *stack)
 	named = walk.frame ? walk.frame->symbol : NULL;
 	if (walk.next != stack->frame || !named != !stack->named ||
 	    (named && strcmp(named, stack->named)))
-		fail_msg("%s: named %s of frame %zu", stack->frames[0], named, walk.next);
+		fail_msg("%s: blamed %s in frame %zu", stack->frames[0], named, walk.next);
 	if (shown.has_through)
 		through = name_of(found[shown.through.frame], &shown.through, place_name);
 	if (!through != !stack->through || (through && strcmp(through, stack->through)))
@@ -230,7 +230,10 @@ static const struct stack stacks[] = {
 	 .named = "accept_one",
 	 .frame = 3,
 	 .through = "SSL_new"},
-	/* Wrappers that the program passes to a library, and callbacks from a library. */
+	/*
+	 * A wrapper of the program that calls a library function, and a function of the program
+	 * that a library calls.
+	 */
 	{.frames = {"/usr/lib/libz.so.1|deflateInit2_", "app|my_zalloc", "app|pack", "app|main"},
 	 .named = "pack",
 	 .frame = 2,
@@ -249,8 +252,8 @@ static const struct stack stacks[] = {
 	 .frame = 2,
 	 .through = "SSL_new"},
 	/*
-	 * Library functions that allocate only for the library's callers, as wrappers do, are not
-	 * named.
+	 * A library function that only allocates for its caller, such as strdup(), is not named in
+	 * addition to the blamed function.
 	 */
 	{.frames = {"/lib/libglib-2.0.so.0|g_malloc", "/lib/libglib-2.0.so.0|g_strdup", "app|keep",
 		    "app|main"},

@@ -88,7 +88,7 @@ static void run_hidden_leak(struct made_program *program, uint64_t seed)
 		made_block(program, 0, at, FOREVER, 100);
 	made_program_judge(program, 60, trends);
 	if (!trend_is_suspect(&trends[0])) {
-		print_message("seed %llu: not seen\n", (unsigned long long)seed);
+		print_message("seed %llu: leak missed\n", (unsigned long long)seed);
 		missed++;
 		return;
 	}
@@ -108,7 +108,7 @@ static void run_levelled(struct made_program *program, uint64_t seed)
 	struct trend trends[MADE_SITES];
 
 	made_leak(program, 0, 0, full_s, 1000, 500);
-	/* the full cache keeps replacing its oldest entries */
+	/* Once full, a second cache keeps replacing its oldest entries. */
 	for (double at = 0; at < 300; at += 0.01)
 		made_block(program, 1, at, full_s * (0.98 + 0.04 * made_uniform(program)), 800);
 	made_program_judge(program, 30, trends);
@@ -151,7 +151,7 @@ static void run_bursts(struct made_program *program, uint64_t seed)
 		tell("long after the bursts", seed, &trends[0]);
 }
 
-/* A leak that has just begun is not cleared, although there are too few reports to judge it. */
+/* A leak that has just begun is pending, as there are too few reports to judge it. */
 static void run_just_begun(struct made_program *program, uint64_t seed)
 {
 	double begin_s = made_between(program, 60, 200);
@@ -165,8 +165,8 @@ static void run_just_begun(struct made_program *program, uint64_t seed)
 }
 
 /*
- * The reader of a queue is slower than its writer. Most blocks are freed, so the site is not
- * suspected immediately, but it is not cleared either.
+ * The reader of a queue is slower than its writer. Most blocks are freed, so the site may not be
+ * suspected immediately, but it is pending until then.
  */
 static void run_slow_reader(struct made_program *program, uint64_t seed)
 {
@@ -325,8 +325,8 @@ static void run_few_earlier(struct made_program *program, uint64_t seed)
 }
 
 /*
- * The cache frees old blocks, at least as many as the leak adds. Only the sizes of the freed blocks
- * show that they are not the leaked ones.
+ * A leak beside a cache that frees blocks from before tracing. Only the sizes of the freed blocks
+ * show that the leaked blocks do not replace them.
  */
 static void run_beside_replaced(struct made_program *program, uint64_t seed)
 {
@@ -364,7 +364,7 @@ static void watch_widening(void *arg, double at_s, const struct site *sites,
 }
 
 /*
- * Each step is larger than the previous one by a factor. The interval before it is longer by the
+ * Each step is larger than the previous one by a factor. The intervals between steps grow by the
  * same factor.
  */
 static void run_widening(struct made_program *program, uint64_t seed)

@@ -448,7 +448,7 @@ static void more_sites(void **state)
 	}
 }
 
-/* A suspect that stands for several instances of a template has no template arguments. */
+/* A suspect that stands for several instances of a template is named without template arguments. */
 static void instances(void **state)
 {
 	static const struct sym_frame frame = {
@@ -481,15 +481,15 @@ static void instances(void **state)
 }
 
 /*
- * Names the line of a script at which a runtime took most of the steps of its pool; or the
- * container that grows, if it is known.
+ * For a growing pool, the verdict names the line of the script at which the pool grew in most
+ * steps. If a growing container is known, the verdict names the container instead.
  */
 static void steps_of_a_script(void **state)
 {
 	static const char *const notes[] = {
-		("; most steps of 1 MiB at keep srv/app.py:12, perhaps not the line that leaks "
-		 "(PYTHONMALLOC=malloc shows more)\n"),
-		"; with them app.kept (list) grows by 20 items/s\n",
+		("; most steps of 1 MiB were taken at keep srv/app.py:12, which may not be the "
+		 "line that leaks (PYTHONMALLOC=malloc shows more)\n"),
+		"; meanwhile app.kept (list) grows by 20 items/s\n",
 	};
 	static const struct python_growth python = {
 		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000}},
@@ -541,7 +541,7 @@ static void steps_of_a_script(void **state)
 static void stopped_processes(void **state)
 {
 	static const char *const words[] = {"nothing seems to leak", "nothing seems to leak",
-					    "nothing can be judged: what is traced is stopped"};
+					    "the traced processes are stopped"};
 	struct process_tally tallies[2] = {{.footprint.is_known = true},
 					   {.footprint.is_known = true}};
 	const struct snapshot snap = {.tallies = tallies, .tally_cnt = 2};
@@ -596,8 +596,8 @@ static void settling(void **state)
 }
 
 /*
- * If only a part of a pool is settling, the line is about the steps of the pool. If the pool itself
- * is settling, the line says for how long it has grown.
+ * If `settling` in the report is only a part of the pool, the line is about the steps of the pool.
+ * If it is the pool itself, the line says for how long the pool has grown.
  */
 static void part_of_pool(void **state)
 {

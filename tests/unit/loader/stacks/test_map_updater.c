@@ -74,7 +74,7 @@ static void none_is_mixed_up(void **state)
 {
 	(void)state;
 	if (outer_fd < 0) {
-		print_message("skipped: this process may not make BPF tables\n");
+		print_message("skipped: no permission to create BPF maps\n");
 		skip();
 	}
 	for (int i = 0; i < UPDATERS; i++) {
@@ -100,7 +100,7 @@ static void idle_threads_sleep(void **state)
 
 	(void)state;
 	if (outer_fd < 0) {
-		print_message("skipped: this process may not make BPF tables\n");
+		print_message("skipped: no permission to create BPF maps\n");
 		skip();
 	}
 	assert_int_equal(map_updater__new(&updater), 0);

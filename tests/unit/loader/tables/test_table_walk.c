@@ -104,7 +104,7 @@ static void skip_without_rights(void)
 {
 	if (seen.fd < 0) {
 		assert_int_equal(seen.fd, -EPERM);
-		print_message("skipped: this process may not make BPF tables\n");
+		print_message("skipped: no permission to create BPF maps\n");
 		skip();
 	}
 }

@@ -43,8 +43,8 @@ static void end(pid_t pid)
 }
 
 /*
- * Stops a process by ptrace. Returns its tracer, a child of this process; -1 if that is not
- * permitted.
+ * Stops a process by ptrace. Returns the pid of the tracer, a child of this process, or -1 if
+ * tracing is not permitted.
  */
 static pid_t trace(pid_t target)
 {
@@ -83,14 +83,14 @@ static void stopped_by_a_signal(void **state)
 	end(target);
 }
 
-/* Proofs stop their targets from a child of memleak. */
+/* A process that a child of memleak has stopped for a proof does not count as stopped. */
 static void stopped_by_memleak(void **state)
 {
 	pid_t target = start_target(), tracer = trace(target);
 
 	if (tracer < 0) {
 		end(target);
-		print_message("skipped: other processes may not be traced\n");
+		print_message("skipped: no permission to trace other processes\n");
 		skip();
 	}
 	assert_false(footprint_read(target).is_stopped);
@@ -98,7 +98,10 @@ static void stopped_by_memleak(void **state)
 	end(target);
 }
 
-/* Counts files that are held but not mapped, and segments that no process has attached. */
+/*
+ * Open files in memory count even if they are not mapped, except for the excluded file. Segments
+ * count while no process has attached them.
+ */
 static void shared_memory_that_is_not_mapped(void **state)
 {
 	static char bytes[SHARED_BYTES] = {1};
@@ -125,7 +128,7 @@ static void shared_memory_that_is_not_mapped(void **state)
 }
 
 /*
- * Returns 0 if a file on tmpfs counts as long as it is open for writing, 77 if tmpfs cannot be
+ * Returns 0 if a file on tmpfs counts only while it is open for writing, 77 if tmpfs cannot be
  * mounted, and 1 otherwise.
  */
 static int write_to_tmpfs(void)
@@ -138,7 +141,10 @@ static int write_to_tmpfs(void)
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("test", "/tmp", "tmpfs", 0, NULL))
 		return 77;
-	/* Not before unshare(): files opened earlier are on mounts of the parent's namespace. */
+	/*
+	 * Read the sum after unshare(): files opened earlier are on mounts of the parent's
+	 * namespace, and no longer count.
+	 */
 	before = shared_files_bytes(getpid(), -1);
 	fd = open("/tmp/log", O_WRONLY | O_CREAT, 0600);
 	reader = open("/tmp/log", O_RDONLY);
@@ -161,7 +167,7 @@ static void file_on_tmpfs(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77) {
-		print_message("skipped: tmpfs may not be mounted\n");
+		print_message("skipped: no permission to mount tmpfs\n");
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);

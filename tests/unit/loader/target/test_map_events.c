@@ -41,7 +41,7 @@
  * or the rings would overflow.
  */
 struct watch {
-	struct map_events *events; /* mapping events; NULL if not permitted */
+	struct map_events *events; /* mapping events; NULL if not available */
 	pthread_t reader;
 	bool reads; /* true if the thread runs */
 	atomic_bool ends;
@@ -95,7 +95,7 @@ static int open_events(void **state)
 	watch = (struct watch){0};
 	*state = &watch;
 	err = map_events__new(&watch.events);
-	/* libbpf reads the number of CPUs from /sys. Without it, skip the tests. */
+	/* libbpf reads the number of CPUs from /sys. If /sys is not mounted, skip the tests. */
 	if (err == -ENOENT && access("/sys/devices/system/cpu/possible", F_OK))
 		return 0;
 	if (err)
@@ -118,7 +118,7 @@ static struct watch *watch_of(void **state)
 	struct watch *watch = *state;
 
 	if (!watch->events) {
-		print_message("skipped: root alone, with /sys mounted, may follow mappings\n");
+		print_message("skipped: following mappings needs root and /sys\n");
 		skip();
 	}
 	return watch;

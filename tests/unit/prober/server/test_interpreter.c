@@ -74,7 +74,10 @@ asm(".pushsection .text.loop, \"ax\", @progbits\n"
     "cold_end:\n"
     ".popsection\n");
 
-/* Copies this program into memory. Returns the descriptor, and the copy in *bytes. */
+/*
+ * Copies this program into a file in memory. Returns the file's descriptor, and its mapping in
+ * *bytes.
+ */
 static int copy_program(char **bytes, size_t *len)
 {
 	int program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -156,7 +159,7 @@ int main(void)
 static void other_machine(void **state)
 {
 	(void)state;
-	print_message("skipped: lines of scripts are read on x86-64\n");
+	print_message("skipped: lines of scripts are supported only on x86-64\n");
 	skip();
 }
 

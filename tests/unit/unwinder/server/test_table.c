@@ -236,7 +236,7 @@ static void hand_written_rows(void **state)
 #else
 static void hand_written_rows(void **state)
 {
-	print_message("skipped: the function is written for x86-64\n");
+	print_message("skipped: the hand-written function exists only for x86-64\n");
 	skip();
 }
 #endif
