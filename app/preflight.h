@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks the requirements of tracing, and logs those that are not met. */
+/* Checks the requirements of tracing, and logs which one is not met. */
 #ifndef APP_PREFLIGHT_H
 #define APP_PREFLIGHT_H
 
@@ -12,8 +12,8 @@
 void preflight_quieten_libbpf(void);
 
 /*
- * Checks all requirements. Logs the requirements that are not met, and the options that this kernel
- * limits. Returns 0 or a negative errno.
+ * Checks the requirements up to the first that is not met, and logs that one. Also logs a note if
+ * the kernel limits the depth of stacks. Returns 0 or a negative errno.
  */
 int preflight_check(const struct options *opts);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shows progress on the last line of stderr. Each new text overwrites the previous one. */
+/* Shows progress in one line on stderr. Each new text overwrites the previous one. */
 #include "app/progress.h"
 
 #include <stdbool.h>

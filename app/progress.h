@@ -6,8 +6,8 @@
 #include "symbolizer/symbolizer.h"
 
 /*
- * Shows the progress of the symbolizer from now on, if stderr is a terminal. The text is removed at
- * the end.
+ * If stderr is a terminal, makes the symbolizer show its progress there from now on. The text is
+ * removed each time the symbolizer has finished.
  */
 void progress_show(struct symbolizer *sym);
 

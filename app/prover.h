@@ -18,7 +18,7 @@ struct prover {
 	bool begun;          /* pictures have been taken for the next proof */
 	unsigned int wanted; /* number of upcoming reports that get a proof, even without --prove */
 	uint64_t next_message_ns; /* time of the next progress message */
-	/* Pid of the command, which will be paused when it ends; 0 if there is none. */
+	/* Pid of the command if it will be paused when it ends; otherwise 0. */
 	pid_t watched;
 };
 
@@ -36,12 +36,16 @@ int prover_watch(struct prover *prover, struct child *child);
  * the command will not be paused.
  */
 int prover_end_fd(const struct prover *prover);
-/* Notifies the source that the command is paused at its end. The next report gets a proof. */
+/*
+ * Notifies the source that the command is paused at its end. Must be called when the descriptor of
+ * prover_end_fd() is readable.
+ */
 void prover_at_end(struct prover *prover, struct source *source);
 
 /*
- * Requests a proof for each of the next two reports, even without --prove: blocks that are definite
- * in both are lost. Returns 0. If no proof is possible, logs why and returns a negative errno.
+ * Without --prove, requests a proof for each of the next two reports: blocks that are definite in
+ * both proofs are lost. With --prove, changes nothing. Returns 0. If no proof is possible, logs why
+ * and returns a negative errno.
  */
 int prover_want(struct prover *prover);
 

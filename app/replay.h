@@ -12,7 +12,7 @@
 
 struct replay {
 	char *path;
-	size_t cnt;        /* number of snapshots up to and including the moment; at least 1 */
+	size_t cnt;        /* number of snapshots up to the requested moment; at least 1 */
 	size_t report_cnt; /* number of these snapshots that belong to reports */
 	struct recording *recording;
 };
@@ -31,7 +31,7 @@ int replay_open_output(const struct options *opts, const struct replay *const *r
 /* Starts again at the first snapshot. All symbols that came from the recording become invalid. */
 int replay_rewind(struct replay *replay);
 
-/* Reads the next snapshot. May be called cnt times after each start. */
+/* Reads the next snapshot. May be called cnt times after replay_open() or replay_rewind(). */
 int replay_next(struct replay *replay, struct snapshot *ret, bool *final);
 
 #endif

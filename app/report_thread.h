@@ -23,8 +23,8 @@ struct report_thread {
 };
 
 /*
- * Starts the thread. Afterwards the caller owns the lock, and must release it before each wait.
- * Returns 0 or a negative errno.
+ * Starts the thread. Afterwards the caller owns the lock of base/fair_lock.h, and must release it
+ * before each wait. Returns 0 or a negative errno.
  */
 int report_thread_start(struct report_thread *ret);
 /* Requests work from the thread, which must not be busy. */

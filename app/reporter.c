@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ranks snapshots, makes reports of them, and passes the reports to the sink. report_view(),
- * report_pools() and report_callers() rank sites, pools and calls, and each calls the next of these
- * functions; report_callers() calls report_sums(). Depending on --by, report_sums() makes the
- * report in report_stacks() or, through report_groups(), in report_grouped().
+ * Ranks the sites of snapshots, makes reports, and passes them to the sink. Each of these functions
+ * calls the next one: report_view() ranks sites, report_pools() ranks pools, report_callers() ranks
+ * calls, and report_sums() makes the report. If --by groups the sites, report_sums() calls
+ * report_groups(), otherwise report_stacks().
  */
 #include "app/reporter.h"
 
@@ -240,8 +240,8 @@ static int report_groups(struct reporter *reporter, const struct snapshot *snap,
 }
 
 /*
- * Replaces a ranking by a new one. The first snapshot of the new ranking is at the baseline and
- * empty: nothing was outstanding then.
+ * Replaces a ranking by a new one. Its first snapshot is at the baseline, and is empty because
+ * blocks allocated earlier are left out.
  */
 static int begin_anew(struct ranking **ranking, uint64_t elapsed_ns)
 {
@@ -397,8 +397,8 @@ static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 }
 
 /*
- * Adds the ended processes of a snapshot. Skips snapshots between reports: the snapshot of the next
- * report has the same ended processes.
+ * Takes the ended processes from the snapshot of a report. Skips snapshots between reports: the
+ * snapshot of the next report has the same ended processes.
  */
 static int note_ended(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {

@@ -10,7 +10,7 @@
 
 #include "base/capabilities.h"
 
-/* Capabilities that are kept. If one of them is missing, CAP_SYS_ADMIN is kept instead. */
+/* Capabilities that CAP_SYS_ADMIN implies: it is kept if one of them is missing. */
 #define ADMIN_STANDS_FOR                                                                           \
 	(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_CHECKPOINT_RESTORE))
 

@@ -9,19 +9,24 @@
 #include "base/clock.h"
 #include "proof/rss_reader.h"
 
-/* Maximum time to send the request, in nanoseconds */
+/* Maximum time to send the request for a reading, in nanoseconds */
 #define SEND_NS 50000000ULL
 
 /* Maximum duration of a reading, in nanoseconds. After a timeout the process is not read again. */
 #define GIVE_UP_NS 60000000000ULL
 
-/* Maximum age of a result that arrived between two reports, in nanoseconds */
+/*
+ * Maximum time since the last wait for a result, in nanoseconds. After a longer time, the result is
+ * discarded, because it may have arrived long ago.
+ */
 #define STALE_NS 20000000000ULL
 
 /* Pause after a reading, as a multiple of the reading's duration */
 #define PAUSE_FACTOR 20
 
-/* Time until a retry after an error, in nanoseconds. The process may be about to end. */
+/*
+ * Time until a retry after an error, in nanoseconds. The error may mean that the process is ending.
+ */
 #define RETRY_NS 10000000000ULL
 
 /* Returns the tally of the only living process; NULL if there is none or there are several. */

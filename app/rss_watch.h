@@ -20,17 +20,15 @@ struct rss_watch {
 	uint32_t asked_image;
 	uint64_t asked_ns; /* start of the reading, by CLOCK_MONOTONIC */
 	uint64_t seen_ns;  /* end of the most recent wait for the result */
-	/*
-	 * Earliest start of the next reading, so that readings use at most a twentieth of a core.
-	 */
+	/* Earliest start of the next reading. Pauses keep readings below a twentieth of a core. */
 	uint64_t next_ns;
 	/*
-	 * ids of the sites of the snapshot for which the reading began; NULL if its blocks are not
-	 * listed
+	 * ids of the sites of the snapshot for which the reading began; NULL if that snapshot does
+	 * not list blocks
 	 */
 	uint64_t *site_ids;
 	size_t site_cnt;
-	/* The sites that pinned most memory in the latest reading. */
+	/* The sites that pinned the most memory in the latest reading. */
 	struct {
 		uint64_t id;
 		uint64_t bytes;

@@ -25,7 +25,7 @@ struct run_parts {
 	struct output *out;
 	struct metrics_server *server; /* server of --listen; NULL if there is none */
 	struct screen *screen;         /* screen of --live; NULL if there is none */
-	/* option of the source; can be changed by keys on the screen */
+	/* option show_allocs of the source, which is set while the screen shows threads */
 	bool *splits_threads;
 	struct recorder *recorder; /* writer of --record; NULL if there is none */
 	struct report_thread *thread;

@@ -262,8 +262,8 @@ static int trace(struct session *session)
 }
 
 /*
- * Returns the exit code. If --error-exitcode is given and a requested proof is missing, this is a
- * failure and not success.
+ * Returns the exit code with --error-exitcode. A requested proof that is missing counts as a
+ * failure.
  */
 static int verdict_code(const struct options *opts, enum last_verdict verdict, int code)
 {

@@ -42,8 +42,8 @@ int64_t bytes_take_signed(struct byte_reader *from);
 /* Reads a number; fails unless the number is below limit. */
 uint64_t bytes_take_below(struct byte_reader *from, uint64_t limit);
 /*
- * Reads a count of items. Fails if the remaining input is too short for this number of items of at
- * least item_bytes each.
+ * Reads a count of items, each of which takes at least item_bytes. Fails if the remaining input is
+ * too short for all these items.
  */
 size_t bytes_take_cnt(struct byte_reader *from, size_t item_bytes);
 void bytes_take_changes(struct byte_reader *from, uint64_t *words, size_t cnt);

@@ -22,7 +22,7 @@ int capabilities_read(struct capability_sets *ret);
  */
 int capabilities_set(uint64_t effective, uint64_t permitted);
 /*
- * Limits the bounding set to these capabilities: programs executed later can get no others. Does
+ * Limits the bounding set to `kept`: programs executed later can get no other capabilities. Does
  * nothing without CAP_SETPCAP.
  */
 void capabilities_bound(uint64_t kept);

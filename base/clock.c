@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds the offset between the time namespace's CLOCK_MONOTONIC and the kernel's unshifted clock,
- * and the difference to CLOCK_REALTIME.
+ * and the difference between CLOCK_MONOTONIC and CLOCK_REALTIME.
  */
 #include "base/clock.h"
 

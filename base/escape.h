@@ -10,8 +10,8 @@
 
 /*
  * Decodes the UTF-8 character at `bytes` and returns its length, 1 to 4. Returns 0 if it is
- * invalid: a stray or missing continuation byte, an overlong form, a surrogate, or above U+10FFFF.
- * len is at least 1.
+ * invalid: a stray or missing continuation byte, an overlong form, a surrogate, or a code point
+ * above U+10FFFF. len is at least 1.
  */
 size_t utf8_decode(const char *bytes, size_t len, uint32_t *ret);
 
@@ -22,8 +22,8 @@ size_t utf8_decode(const char *bytes, size_t len, uint32_t *ret);
 bool is_plain_character(uint32_t character);
 
 /*
- * Returns the number of characters, at the beginning of `bytes`, that are printable ASCII
- * characters and not in `except`.
+ * Returns the length of the longest prefix of `bytes` in which all characters are printable ASCII
+ * and none is in `except`.
  */
 size_t ascii_run(const char *bytes, size_t len, const char *except);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Implements the lock by tickets. The owner of the lock can release it during poll(). */
+/* Implements the lock with tickets. The owner of the lock can release it during poll(). */
 #include "base/fair_lock.h"
 
 #include <pthread.h>

@@ -26,19 +26,19 @@ void fair_lock_begin_sharing(void);
 void fair_lock_end_sharing(void);
 /*
  * Calls poll(2) for one descriptor. If the thread has called fair_lock_begin_sharing(), releases
- * the lock during the wait, so that the other thread may change shared data, and returns 0 early
- * after fair_lock_interrupt(true).
+ * the lock during the wait, so that the other thread may change shared data. After
+ * fair_lock_interrupt(true), ends that wait early and returns 0.
  */
 int fair_lock_poll(struct pollfd *fd, int timeout_ms);
 
 /*
- * interrupt: true makes fair_lock_poll() return early in threads that have called
- * fair_lock_begin_sharing(); false lets these threads wait again.
+ * If `interrupt` is true, fair_lock_poll() returns early in threads that have called
+ * fair_lock_begin_sharing(). If it is false, these threads can wait again.
  */
 void fair_lock_interrupt(bool interrupt);
 /*
- * True if the calling thread has called fair_lock_begin_sharing() and must not wait, since
- * fair_lock_interrupt(true) was called.
+ * True if the calling thread has called fair_lock_begin_sharing(), and must not wait because of
+ * fair_lock_interrupt(true).
  */
 bool fair_lock_is_interrupted(void);
 

@@ -2,10 +2,10 @@
 /*
  * Identifies files by numbers. Opens nothing.
  *
- * There are three sources of these numbers, which differ on overlayfs and btrfs, so compare only
- * numbers from one source:
- *  - stat(), read by file_id_of(). A file in an overlay has different numbers in each mount. Good
- *    enough for caches of file contents: if one file is taken for two, it only costs memory.
+ * There are three sources of these numbers. On overlayfs and btrfs, they give different numbers for
+ * a file, so compare only numbers from the same source:
+ *  - stat(), read by file_id_of(). A file in an overlay has different numbers in each mount. For a
+ *    cache of file contents, this only costs memory: one file is taken for two.
  *  - /proc/PID/maps, stored in struct mapping. mapped_file_is() compares an open file with these
  *    numbers.
  *  - the file below an overlay, found by backing_inode(). These numbers identify probed files,

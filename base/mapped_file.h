@@ -19,13 +19,15 @@
 int mapped_file_id(int fd, struct file_id *ret);
 
 /*
- * True if an open file has the inode and device numbers `shown`, which come from /proc/PID/maps.
- * st: the file's stat data. Equal inode numbers are enough: the caller must have opened fd in a way
- * that leads to the right device.
+ * True if an open file is the one with the numbers `shown` in /proc/PID/maps. st: the file's stat
+ * data. If its inode number is equal, device numbers are not compared: the caller must have opened
+ * fd in a way that leads to the right device.
  */
 bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown);
 
-/* True if the file has changed after since_ns (0: unknown, returns false); see struct mapping. */
+/*
+ * True if the file has changed after since_ns of struct mapping. False if since_ns is 0 (unknown).
+ */
 bool file_is_changed_since(const struct stat *st, int64_t since_ns);
 
 /*

@@ -24,7 +24,7 @@ struct nearest {
 /* Begins a search for `word` of len bytes, which must stay valid. */
 struct nearest nearest_begin(const char *word, size_t len);
 
-/* True if `other` is near, and nearer than all words before it. */
+/* True if `other` is near, and nearer than the words of all earlier calls. */
 bool nearest_is(struct nearest *nearest, const char *other);
 
 /*

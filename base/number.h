@@ -39,10 +39,7 @@ int number_take(const char **at, const char *end, unsigned int base, uint64_t *r
  */
 int number_take_seconds(const char **at, uint64_t *ret_ns, uint64_t *ret_unit_ns);
 
-/*
- * Parses a decimal number from min to max, which must be the whole text. Returns 0, -EINVAL or
- * -ERANGE.
- */
+/* Parses a text that must be a decimal number from min to max. Returns 0, -EINVAL or -ERANGE. */
 int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 
 #endif

@@ -249,8 +249,8 @@ static int open_by_parts(const char *path)
 }
 
 /*
- * Only root needs these checks: for other users, the kernel protects links in world-writable
- * folders.
+ * Only root needs the checks of open_by_parts(): for other users, the kernel protects links in
+ * world-writable folders.
  */
 int output_file_open(const char *path)
 {

@@ -16,14 +16,14 @@
 #include "base/proc_maps.h"
 
 /*
- * Size of one read, in bytes. Longer than any line: a path has at most 4 KB, and each byte of it
- * may be escaped as four.
+ * Size of the read buffer, in bytes. Every line fits into it: a path has at most 4 KB, and each
+ * byte of the path may be escaped as four bytes.
  */
 #define PIECE_BYTES (64 << 10)
 
 /*
- * Values for proc_maps_interval_ns(): the interval is about 16 times as long as reading and
- * processing takes.
+ * Values for proc_maps_interval_ns(): the interval is about 16 times the time that reading and
+ * processing take.
  */
 #define FEW_LINES 1024
 #define INTERVAL_NS_PER_LINE 16000
@@ -143,7 +143,7 @@ struct reading {
 	size_t paths_cap;
 	size_t store_len;
 	size_t store_cap;
-	/* indexed by a path's hash: offset in maps.path_store of a recent path */
+	/* offset of a recent path in maps.path_store; the index is the path's hash */
 	size_t recent[RECENT_PATHS];
 	uint64_t last_end;
 	off_t at;   /* offset of the next read in the maps file */
@@ -163,7 +163,7 @@ static int begin_reading(struct reading *reading)
 	return 0;
 }
 
-/* Hashes the last bytes of a path, which differ more than the first. */
+/* Hashes the last bytes of a path: paths differ in these more often than in their first bytes. */
 static size_t hash_path(const char *path, size_t len)
 {
 	uint64_t hash = len;

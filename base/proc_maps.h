@@ -60,7 +60,7 @@ struct proc_maps {
 	 * last read.
 	 */
 	bool whole;
-	bool cut; /* reading stopped at PROC_MAPS_LINES_MAX or PROC_MAPS_BYTES_MAX */
+	bool cut; /* reading stopped early, at a limit below or at an overlong line */
 };
 
 /*
@@ -82,8 +82,9 @@ struct proc_maps {
 int proc_maps_parse(const char *text, size_t len, struct proc_maps *ret);
 
 /*
- * Reads a process's mappings. Ended processes, zombies and kernel threads have no mappings, which
- * is no error. Fails with -ENOMEM or an error of open() or read() (-ENOENT, -ESRCH, -EACCES ...).
+ * Reads a process's mappings. A zombie, a kernel thread, or a process that ends during the call has
+ * no mappings, which is no error. Fails with -ENOMEM or an error of open() or read() (-ENOENT,
+ * -ESRCH, -EACCES ...).
  */
 int proc_maps_read(pid_t pid, struct proc_maps *ret);
 

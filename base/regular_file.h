@@ -22,7 +22,8 @@ enum links {
  * Opens a file for reading. path is below root_fd, and symbolic links cannot lead out of root_fd;
  * if root_fd is -1, path is relative to dir_fd. Opens only regular files on real file systems,
  * since opening a device or pipe, or reading a file of /proc or /sys, may have side effects.
- * Returns an fd or a negative errno; -ENOEXEC for all other files.
+ * Returns an fd or a negative errno: -ENOEXEC if the file is not a regular file on a real file
+ * system.
  */
 int regular_file_open(int dir_fd, int root_fd, const char *path, enum links links, struct stat *st);
 
@@ -36,17 +37,17 @@ void regular_file_refuse(bool (*is_refused)(int path_fd));
 int regular_file_reopen(int path_fd, struct stat *st);
 
 /*
- * Like regular_file_open() for an absolute path, but uses only the kernel's path cache, and so
- * never waits for a file system. The paths of mapped files are in this cache. Returns -ENOENT if
- * the path is not cached.
+ * Like regular_file_open() for an absolute path, but looks up the path only in the kernel's path
+ * cache, and so never waits for a file system to find it. The paths of mapped files are in this
+ * cache. Returns -ENOENT if the path is not cached. Before Linux 5.12, looks up the path as usual.
  */
 int regular_file_open_known(int root_fd, const char *path, enum links links, struct stat *st);
 
 /*
- * Reads the target of a symbolic link; `path` is as in regular_file_open_known(). That function
- * cannot follow a link if the kernel would have to update the access time of the link, which
+ * Reads the target of a symbolic link; `path` is as in regular_file_open_known(). Needed because
+ * that function cannot follow a link whose access time the kernel would have to update, which
  * usually happens once a day. Links in the folders of the path are followed. Returns 0, or -ENOENT
- * if there is no such link, the path is not cached, or the text does not fit.
+ * if there is no such link, the path is not cached, or the target does not fit into `size` bytes.
  */
 int link_read_known(int root_fd, const char *path, char *ret, size_t size);
 

@@ -16,7 +16,9 @@ enum request {
 	REQUEST_BASELINE, /* SIGUSR2: begin a new baseline */
 };
 
-/* Blocks SIGUSR1 and SIGUSR2, and stops ignoring SIGINT. Must be called first. */
+/*
+ * Blocks SIGUSR1 and SIGUSR2, and stops ignoring SIGINT. Must be called before the functions below.
+ */
 int signals_hold_requests(void);
 /* Also blocks termination signals; before this call, they end memleak immediately. */
 int signals_hold_all(void);
@@ -26,7 +28,8 @@ int signals_hold_all(void);
  */
 void signals_release_end(void);
 /*
- * Discards pending termination signals, which memleak is handling already, and unblocks later ones.
+ * Discards pending termination signals, which memleak is handling already. Then unblocks
+ * termination signals, so that later ones end memleak immediately.
  */
 void signals_renew_end(void);
 

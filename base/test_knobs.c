@@ -6,7 +6,9 @@
 
 #include <stdlib.h>
 
-/* Marks programs with test knobs: tests/lib/context.py searches the file for this text. */
+/*
+ * Marks programs with test knobs: tests/lib/context.py searches the program's file for this text.
+ */
 __attribute__((used)) static const char marker[] = "memleak: test knobs";
 
 const char *test_knob(enum test_knob knob)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Environment variables for tests. Most disable a feature of the machine, so that code for older
- * kernels is tested on a newer kernel. Only in builds with `make TEST_KNOBS=1`.
+ * Environment variables for tests. Some disable a feature of the machine, so that code for older
+ * kernels is tested on a newer kernel. They are read only by builds with `make TEST_KNOBS=1`.
  */
 #ifndef BASE_TEST_KNOBS_H
 #define BASE_TEST_KNOBS_H
@@ -32,13 +32,13 @@ enum test_knob {
 	TEST_KNOB_RECORDS_BYTES, /* MEMLEAK_RECORDS_BYTES: size of the record ring */
 	/* MEMLEAK_SECCOMP: "kills": act as if return probes were fatal under seccomp filters */
 	TEST_KNOB_SECCOMP,
-	TEST_KNOB_STACK_CACHE, /* MEMLEAK_STACK_CACHE: "no" disables the cache of stacks */
+	TEST_KNOB_STACK_CACHE, /* MEMLEAK_STACK_CACHE: "no" disables the stack cache */
 	/* MEMLEAK_VERIFY_UNWIND: number of stacks to compare with libdwfl */
 	TEST_KNOB_VERIFY_UNWIND,
 };
 
 /*
- * test_knob() returns the knob's value; NULL if it is not set or the build has no test knobs.
+ * test_knob() returns the knob's value; NULL if the knob is not set or the build has no test knobs.
  * patient_ns() returns within_ns, or a longer time if tests on slow machines have requested this.
  */
 #ifdef TEST_KNOBS

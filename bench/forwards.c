@@ -19,7 +19,7 @@ void *malloc(size_t size)
 	if (!next_malloc)
 		next_malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
 	block = next_malloc(size);
-	/* Prevents a tail call: a tracer also has work to do after the call. */
+	/* Prevents a tail call: like a tracer, the library continues after the call. */
 	__asm__ volatile("" : "+r"(block) : : "memory");
 	return block;
 }

@@ -7,8 +7,8 @@
  * prints the CPU time of one round, in nanoseconds, including the calls on the path.
  *
  * A line that begins with "hold" instead of "pairs" does the same without freeing. "replace DEPTH
- * BLOCKS ROUNDS", with one thread, keeps BLOCKS blocks of 16 to 255 bytes and frees a random one
- * before each malloc.
+ * BLOCKS ROUNDS", which needs THREADS to be 1, keeps BLOCKS blocks of 16 to 255 bytes and frees a
+ * random one before each malloc.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -4,11 +4,13 @@
  *
  * For each line on stdin, makes a proof of the process and prints these numbers: how long its
  * threads were stopped, ns; CPU time of the proof, ns; duration of the proof, ns; CPU time for a
- * single read of all memory that the process has written to, ns; size of that memory, bytes; peak
- * growth of resident memory during the proof, bytes; number of blocks; number of reachable blocks.
+ * single read of all anonymous memory that the process has written to, ns; size of that memory,
+ * bytes; peak growth of resident memory during the proof, bytes; number of blocks; number of
+ * reachable blocks.
  *
- * "census": no blocks are known in advance; "known": the blocks of the previous proof are known in
- * advance; "stop": stops the threads without a proof, and prints only the first number.
+ * The line "census" makes a proof in which no blocks are known in advance; "known", a proof in
+ * which the blocks of the previous proof are known; "stop" stops the threads without a proof, and
+ * prints only the first number.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -97,7 +99,8 @@ static int read_pages(void *arg, uint64_t start, uint64_t end)
 }
 
 /*
- * Reads all anonymous memory once. The time that this takes is compared with the time of the proof.
+ * Reads all anonymous memory that was written to, once. The time that this takes is compared with
+ * the time of the proof.
  */
 static int read_once(const struct memory *memory, struct reading *ret)
 {

@@ -21,7 +21,7 @@ struct unwind_regs {
 	__u64 lr;
 };
 
-/* Addresses at which registers are saved; 0 if the value is still in the register. */
+/* Addresses at which registers are saved; 0 for a register that is not saved. */
 struct unwind_saved_at {
 	__u64 ra;
 	__u64 fp;
@@ -49,7 +49,7 @@ static __always_inline __u64 arch_return_address(struct pt_regs *ctx)
 	return ra;
 }
 
-/* Reads the word at a call's slot. Its value shows whether the call is still in progress. */
+/* Reads the word at a call's slot. The word shows whether the call is still in progress. */
 static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 {
 	return bpf_probe_read_user(word, sizeof(*word), (void *)slot) == 0;
@@ -60,7 +60,10 @@ static __always_inline bool arch_read_slot(__u64 slot, __u64 *word)
 /* 1 if other CPUs see the stores of a CPU in the order in which they were made. */
 #define ARCH_STORES_IN_ORDER 1
 
-/* True if a PLT stub begins at addr; a stub jumps to a function of another library. */
+/*
+ * True if a PLT stub, which jumps to a function of another library, begins at addr, or if the code
+ * at addr cannot be read.
+ */
 static __always_inline bool arch_is_stub(__u64 addr)
 {
 	const __u32 endbr64 = 0xfa1e0ff3;
@@ -127,7 +130,7 @@ static __always_inline __u64 arch_code_address(__u64 addr)
 	return addr;
 }
 
-/* Copies the registers that the caller will have after the return, when it continues at pc. */
+/* Copies the registers that the caller will have when it continues at copy->pc after the call. */
 static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
 {
 	__u64 *ret = copy->registers;
@@ -169,15 +172,18 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 		ret->fp = fp + rule->saved_off;
 }
 
-/* When a signal handler has returned, the stack pointer points at a struct ucontext. */
+/*
+ * Offsets of the interrupted code's registers from the stack pointer, which points at a struct
+ * ucontext when a signal handler has returned.
+ */
 #define ARCH_SIGNAL_FP 120
 #define ARCH_SIGNAL_SP 160
 #define ARCH_SIGNAL_PC 168
 #define ARCH_SIGNAL_LR 0 /* none */
 
 /*
- * Words in the order of struct user_regs_struct, without the segment registers at its end. The
- * upper halves of cs and ss may contain garbage.
+ * Number of words copied, in the order of struct user_regs_struct; fs_base and gs_base follow. Only
+ * the lowest 16 bits of cs and ss are valid.
  */
 #define ARCH_PTRACE_WORDS 21
 #define ARCH_PC 16
@@ -186,8 +192,8 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 #define ARCH_SS 20
 
 /*
- * Reads the user registers of a thread that is not running. Kernel threads that belong to a
- * process, such as io_uring workers, have 0 in all registers. Returns false if the expected place
+ * Reads the user registers of a thread that is not running user code. Kernel threads that belong to
+ * a process, such as io_uring workers, have 0 in all registers. Returns false if the expected place
  * does not contain user registers.
  */
 static __always_inline bool arch_thread_registers(struct task_struct *task, __u64 *ret)
@@ -239,9 +245,9 @@ static __always_inline __u64 arch_thread_pointer(void)
 }
 
 /*
- * Returns the address at which the thread stores its data for this key: the second word of the
- * key's entry in glibc's struct pthread. 0 if the key is above 31, since later entries are stored
- * elsewhere.
+ * Returns the address at which a thread stores its data for a pthread key: the second word of the
+ * key's entry in glibc's struct pthread. Returns 0 if the key is above 31, since later entries are
+ * stored elsewhere.
  */
 static __always_inline __u64 arch_thread_data(__u64 thread, __u32 key)
 {
@@ -364,7 +370,7 @@ static __always_inline void arch_caller(struct pt_regs *ctx, struct unwind_regs 
 {
 	ret->sp = PT_REGS_SP(ctx);
 	ret->fp = PT_REGS_FP(ctx);
-	ret->lr = 0; /* the value in lr now belongs to the function called */
+	ret->lr = 0; /* unknown: the call has replaced the caller's lr */
 }
 
 static __always_inline void arch_copy_registers(struct pt_regs *ctx, struct unwind_copy *copy)
@@ -400,15 +406,18 @@ static __always_inline void arch_saved(const struct unwind_rule *rule, __u64 cfa
 	}
 }
 
-/* The stack pointer points at a struct rt_sigframe: siginfo, then ucontext with the registers. */
+/*
+ * Offsets of the interrupted code's registers from the stack pointer, which points at a struct
+ * rt_sigframe: siginfo, then ucontext with the registers.
+ */
 #define ARCH_SIGNAL_FP 544
 #define ARCH_SIGNAL_LR 552
 #define ARCH_SIGNAL_SP 560
 #define ARCH_SIGNAL_PC 568
 
 /*
- * The registers of struct user_pt_regs, then TPIDR_EL0, the value of x0 before the system call, and
- * the number of the system call or -1.
+ * Number of words of struct user_pt_regs. The words after these are TPIDR_EL0, the value of x0
+ * before the system call, and the number of the system call or -1.
  */
 #define ARCH_PTRACE_WORDS 34
 
@@ -440,7 +449,7 @@ static __always_inline __u64 arch_thread_pointer(void)
 	return BPF_CORE_READ(task, thread.uw.tp_value);
 }
 
-/* Unknown: the address depends on the size of glibc's struct pthread. */
+/* Returns 0, since the address depends on the size of glibc's struct pthread, which is unknown. */
 static __always_inline __u64 arch_thread_data(__u64 thread, __u32 key)
 {
 	return 0;
@@ -476,7 +485,7 @@ static __always_inline __u64 arch_syscall_number(void *regs)
 	return (__s64)BPF_CORE_READ((struct pt_regs___kernel *)regs, syscallno);
 }
 
-/* The result has replaced the first argument, of which the kernel keeps a copy. */
+/* The result of a system call replaces the first argument, of which the kernel keeps a copy. */
 static __always_inline __u64 arch_syscall_argument(void *regs, int i)
 {
 	struct user_pt_regs *from = regs;

@@ -32,8 +32,8 @@ struct memleak_recent_block {
 };
 
 /*
- * A bucket. The words and `oldest` share one cache line; searching for a block reads only the
- * words.
+ * A bucket. The words and `oldest` share one cache line, so a search for an address reads only this
+ * line.
  */
 struct memleak_recent {
 	__u64 words[MEMLEAK_RECENT_BLOCKS]; /* address and state; 0 if the place is free */

@@ -28,9 +28,9 @@ struct uprobes_state {
 };
 
 /*
- * Vector registers of x86-64; their first words describe the rest. The oldest kernels have them in
- * struct thread_struct, later kernels have a pointer to them there, and the newest kernels have
- * them right after the task's struct.
+ * Vector registers of x86-64, in XSAVE format. The oldest kernels have them in thread_struct.fpu;
+ * later kernels have a pointer to them there. The newest kernels have the struct fpu with this
+ * pointer right after the task's struct.
  */
 union fpregs_state {
 	unsigned int first;
@@ -259,7 +259,7 @@ static __always_inline bool task_process_ends(struct task_struct *task)
 	return BPF_CORE_READ(task, signal, flags) & (SIGNAL_GROUP_EXIT | SIGNAL_GROUP_COREDUMP);
 }
 
-/* Returns the address of the thread's struct rseq; 0 if it has none, -1 if unknown. */
+/* Returns the address of the thread's struct rseq; 0 if the thread has none, -1 if unknown. */
 static __always_inline __u64 task_rseq(struct task_struct *task)
 {
 	struct task_struct___rseq *pointer = (void *)task;
@@ -316,7 +316,8 @@ static __always_inline bool cache_is_reclaimable(struct kmem_cache *cache)
 
 /*
  * Returns the address of the return trampoline, which return probes put in place of return
- * addresses: the start of the process's [uprobes] page. 0 if the process has no such page yet.
+ * addresses: the start of the process's [uprobes] page. Returns 0 if the process has no such page
+ * yet.
  */
 static __always_inline __u64 return_trampoline(void)
 {

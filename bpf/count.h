@@ -13,7 +13,10 @@ enum memleak_count_by {
 	MEMLEAK_COUNT_FUNCTION, /* enum memleak_shape */
 };
 
-/* Key of the row that counts calls when the table is full. The loader creates this row. */
+/*
+ * Key of the row that counts all calls whose own row does not fit into the table. The loader
+ * creates this row.
+ */
 #define MEMLEAK_COUNT_OTHERS (~0ULL)
 
 /* Counts of one CPU. */

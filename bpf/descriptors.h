@@ -15,7 +15,7 @@ enum memleak_fd_call {
 	MEMLEAK_FD_SIGNAL, /* signalfd(): returns a new descriptor if its first argument is -1 */
 	MEMLEAK_FD_FCNTL,  /* fcntl(): with F_DUPFD, returns a new descriptor */
 	MEMLEAK_FD_BPF,    /* bpf(): with some commands, returns a new descriptor */
-	MEMLEAK_FD_DUP_TO, /* dup2(): the new descriptor replaces one with the same number */
+	MEMLEAK_FD_DUP_TO, /* dup2(): the new descriptor replaces any that had its number */
 	MEMLEAK_FD_PAIR_IN_1ST, /* pipe(): stores two new descriptors at its first argument */
 	MEMLEAK_FD_PAIR_IN_4TH, /* socketpair() */
 	MEMLEAK_FD_MESSAGE,     /* recvmsg(): the message may contain new descriptors */

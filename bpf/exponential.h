@@ -25,9 +25,9 @@ static inline __attribute__((always_inline)) __u64 multiply_high(__u64 a, __u64 
 
 /*
  * Returns -ln(1 - part / 2^64) as a fixed-point number with 58 fraction bits, for part up to 2^63.
- * The polynomial, with 32 fraction bits, approximates -ln(1 - x) / x within 8 millionths,
- * interpolated at the six Chebyshev nodes of 0 to 1/2. The error is relative, so it is small for
- * small results, too.
+ * The polynomial, whose coefficients have 32 fraction bits, interpolates -ln(1 - x) / x at the six
+ * Chebyshev nodes of 0 to 1/2, and differs from it by at most 8 millionths. The error is relative,
+ * so it is small for small results, too.
  */
 static inline __attribute__((always_inline)) __u64 log_of_rest(__u64 part)
 {
@@ -41,7 +41,9 @@ static inline __attribute__((always_inline)) __u64 log_of_rest(__u64 part)
 	return multiply_high(part, (__u64)sum << 26);
 }
 
-/* If the highest `by` bits are 0, shifts left by that number of bits. */
+/*
+ * If the highest `by` bits of `bits` are 0, shifts `bits` left by `by`, and adds `by` to `moved`.
+ */
 #define MOVE_UP(bits, moved, by)                                                                   \
 	do {                                                                                       \
 		__u64 none = (((bits) >> (64 - (by))) - 1) >> 63;                                  \
@@ -55,7 +57,8 @@ static inline __attribute__((always_inline)) __u64 log_of_rest(__u64 part)
  * probability 1 - e^(-n / mean), within 10 millionths of that value. random: 64 random bits; mean:
  * 1 to EXPONENTIAL_MAX_MEAN.
  *
- * The number is -ln(u) * mean with u = random / 2^64, where u = m / 2^k and m is between 1/2 and 1.
+ * The number is -ln(u) * mean with u = random / 2^64. If u is written as m / 2^k, with m between
+ * 1/2 and 1, -ln(u) is k * ln(2) - ln(m).
  */
 static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random, __u64 mean)
 {
@@ -73,9 +76,9 @@ static inline __attribute__((always_inline)) __u64 exponential_draw(__u64 random
 /*
  * True if the next sample lies in the next `size` bytes. *left is the number of bytes until that
  * sample; 0 if this distance must still be drawn, as at the start and after each sample. The
- * exponential distribution has no memory: independently of earlier calls, a block of S bytes has a
- * sample with probability 1 - e^(-S / mean). Size 0 counts as 1: otherwise such blocks would never
- * be sampled, and their number could not be estimated.
+ * exponential distribution has no memory: independently of earlier calls, a block of S bytes
+ * contains a sample with probability 1 - e^(-S / mean). Size 0 counts as 1: otherwise such blocks
+ * would never be sampled, and their number could not be estimated.
  */
 static inline __attribute__((always_inline)) bool countdown__ends(__u64 *left, __u64 size)
 {

@@ -16,7 +16,7 @@
 struct memleak_image_refs {
 	__u64 forked_ns; /* when the image last forked */
 	__u32 parent;    /* image that this one was forked from; 0 after exec */
-	__u32 users;     /* number of children with users, plus 1 until the image's last report */
+	__u32 users;     /* children whose `users` is not 0, plus 1 until the image's last report */
 };
 
 /* A block that was freed after a fork: descendants of the image may still have it. */

@@ -26,9 +26,9 @@ enum memleak_kernel_event {
 };
 
 /*
- * Tells where the values of an event are. Each member is the index of a tracepoint argument or, if
- * only the event's record is available, the offset of a field in that record. It is
- * MEMLEAK_VALUE_NONE if the event has no such value.
+ * Positions of an event's values. Each member is the index of a tracepoint argument or, if only the
+ * event's record is available, the offset of a field in that record. A member is MEMLEAK_VALUE_NONE
+ * if the event has no such value.
  */
 #define MEMLEAK_VALUE_NONE 0xff
 
@@ -53,7 +53,7 @@ struct memleak_value_places {
 	__u8 percpu_alloc_ptr;
 	__u8 percpu_alloc_size;
 	__u8 percpu_free_ptr;
-	__u8 bulk_pages_array; /* the last argument; NONE if there is no bulk allocation */
+	__u8 bulk_pages_array; /* the last argument; NONE if the function is missing or unknown */
 	__u8 rcu_func;         /* 1 if kvfree_call_rcu() gets the offset of the rcu_head */
 };
 
@@ -77,16 +77,20 @@ struct memleak_kernel_config {
 	__u8 page_shift;
 	__s64 preempt_count_at; /* preempt_count's distance from the run queue; 0 if unknown */
 	struct memleak_value_places at;
-	/* Slab allocator functions that allocate pages; unused ranges are empty. */
+	/*
+	 * Functions that allocate pages for the slab allocator or, with -P, for percpu memory.
+	 * Unused ranges are empty.
+	 */
 	struct memleak_code_range slab_functions[MEMLEAK_SLAB_FUNCTIONS];
 	/* Interrupt entry code, at which the stack of an interrupt ends. */
 	struct memleak_code_range interrupt_edges[MEMLEAK_INTERRUPT_EDGES];
 };
 
 /*
- * Maximum order of a block of pages. Pages are identified by frame numbers. In every numbering
- * used, neighbouring pages have successive numbers, and a block of 2^n pages starts at a multiple
- * of 2^n. The programs themselves find out the address of frame 0 in the direct mapping.
+ * Maximum order of a block of pages. Pages are identified by frame numbers, which may differ from
+ * the kernel's own by a constant: neighbouring pages have successive numbers, and a block of 2^n
+ * pages starts at a multiple of 2^n. The programs themselves find out the address of frame 0 in the
+ * direct mapping.
  */
 #define MEMLEAK_MAX_PAGE_ORDER 18
 

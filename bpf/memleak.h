@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ABI between the BPF programs and the loader: all types, limits and numbers that both use. It
- * knows nothing of how blocks are found or how reports look.
+ * The main header of the ABI between the BPF programs and the loader: types, limits and numbers
+ * that both use.
  *
  * Terms: a *block* is one outstanding allocation, a *site* is one call stack of one process image,
- * an *image* is one program run by one process (a new one for each exec). Sizes are in bytes, times
- * in CLOCK_MONOTONIC nanoseconds.
+ * an *image* is a process between an exec or fork and its next exec or its end. Sizes are in bytes,
+ * times in CLOCK_MONOTONIC nanoseconds.
  */
 #ifndef BPF_MEMLEAK_H
 #define BPF_MEMLEAK_H
@@ -22,11 +22,12 @@
 #define MEMLEAK_DEFAULT_STACK_DEPTH 127
 
 /*
- * The packed totals have 24 bits of count and 40 bits of size. At any moment they include at most
- * max_allocs blocks, the blocks of the recent-block cache (8192 * MEMLEAK_RECENT_BLOCKS), and, for
- * each thread, one block that is being recorded. So that the count does not overflow, max_allocs is
- * at most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does not overflow, blocks of 2^40 /
- * (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added to the wide counter.
+ * The packed total of a site (union combined_alloc_info) has 24 bits of count and 40 bits of size.
+ * At any moment, it includes at most max_allocs blocks, 8192 * MEMLEAK_RECENT_BLOCKS blocks of the
+ * recent-block cache, and, for each thread, one block that is being recorded. So that the count
+ * does not overflow, max_allocs is at most 2^24 - MEMLEAK_IN_FLIGHT. So that the size does not
+ * overflow, sizes of 2^40 / (max_allocs + MEMLEAK_IN_FLIGHT) bytes or more are added to wide_bytes
+ * instead.
  */
 #define MEMLEAK_IN_FLIGHT (1U << 16)
 #define MEMLEAK_MAX_ALLOCS_CAP ((1U << 24) - MEMLEAK_IN_FLIGHT)
@@ -71,7 +72,7 @@ enum memleak_lost {
 	MEMLEAK_LOST_EVENTS,     /* -t lines lost because the ring was full */
 	MEMLEAK_LOST_EXEC,       /* exec calls after which the first allocations were missed */
 	MEMLEAK_LOST_QUOTA_FULL, /* the process used up its quota of the block table */
-	MEMLEAK_LOST_PROCESSES,  /* processes that could not be added, or with an unreported exec */
+	MEMLEAK_LOST_PROCESSES,  /* processes not added, or whose exec was not reported */
 	MEMLEAK_LOST_HEAPS, /* heaps freed as a whole: their blocks still count as outstanding */
 	MEMLEAK_LOST_INHERITED, /* unrecorded forks or frees that concern inherited blocks */
 	MEMLEAK_LOST_STRINGS,   /* strings not read completely: their recorded size is too small */
@@ -83,7 +84,7 @@ enum memleak_stat {
 	MEMLEAK_STAT_CALLS = MEMLEAK_LOST_CNT, /* allocations and frees in the kernel */
 	MEMLEAK_STAT_REPLACED,       /* stale blocks found at an address that was just allocated */
 	MEMLEAK_STAT_GONE_WITH_PAGE, /* blocks removed because their slab page was freed */
-	MEMLEAK_STAT_RESCUED,        /* events handled only by the second program of a pair */
+	MEMLEAK_STAT_RESCUED,        /* events that only the second of two equal programs handled */
 	MEMLEAK_STAT_WALKS,          /* stacks walked */
 	MEMLEAK_STAT_STACKS,         /* stacks stored */
 	MEMLEAK_STAT_CUT_NO_CODE,    /* cut stacks, by cause */
@@ -123,7 +124,7 @@ struct memleak_block {
 	__u32 halved; /* how many times a partial free has halved a block of pages */
 };
 
-/* One word, so that one atomic addition changes count and size together. */
+/* Count and size in one word, so that one atomic addition changes both. */
 union combined_alloc_info {
 	struct {
 		__u64 total_size : MEMLEAK_TOTAL_SIZE_BITS;
@@ -132,7 +133,7 @@ union combined_alloc_info {
 	__u64 bits;
 };
 
-/* Flag in a site's kind: allocated in interrupt context, not for a process. */
+/* Flag in a site's kind: its blocks were allocated in interrupt context, not for a process. */
 #define MEMLEAK_IN_INTERRUPT (1U << 16)
 
 #define MEMLEAK_CACHE_NAME_SIZE 64
@@ -193,8 +194,8 @@ static inline __attribute__((always_inline)) __u64 site__id(__u64 stack, __u32 i
 }
 
 /*
- * Flag in image numbers that the loader assigns; the programs assign numbers without it. A target
- * with image 0 is never traced, and neither are its children.
+ * Flag in image numbers: set in those that the loader assigns, clear in those that the programs
+ * assign. A target with image 0 is never traced, and neither are its children.
  */
 #define MEMLEAK_IMAGE_GIVEN (1U << 31)
 
@@ -204,7 +205,7 @@ struct memleak_target {
 	__u32 base;          /* image whose mappings the process began with; 0 after exec */
 	__u32 shares_memory; /* 1 while the process runs in its parent's memory, before exec */
 	__u32 has_forked;    /* 1 if the process's first fork was reported to the loader */
-	/* Number of execs by threads other than the first, or MEMLEAK_SHARES_MEMORY. */
+	/* Number of execs not made by the main thread, or MEMLEAK_SHARES_MEMORY. */
 	__u32 binding;
 	__u32 unloads;      /* incremented before and after libraries are unloaded */
 	__u32 loader_state; /* state of the dynamic loader at the last call of its hook */
@@ -214,7 +215,9 @@ struct memleak_target {
 	__u64 exec_cnt;     /* kernel's exec count at the last handled exec; 0 if there was none */
 };
 
-/* Maximum targets, if processes are found while tracing. */
+/*
+ * Maximum targets, if processes can become targets while tracing: with a target filter or --follow.
+ */
 #define MEMLEAK_TARGETS_MAX 16384
 
 /* Value of cgroup_subsys for the hierarchy of cgroup version 2. */
@@ -223,7 +226,7 @@ struct memleak_target {
 /* Rule by which processes become targets; constant for the programs. */
 struct memleak_target_filter {
 	__u32 cgroup_subsys; /* number of a controller of the cgroup's hierarchy */
-	__u8 join;   /* matching processes become targets when they begin or execute a program */
+	__u8 join;   /* matching processes become targets, at fork, exec or entry to the cgroup */
 	__u8 follow; /* children of targets become targets */
 	__u8 by_comm;
 	__u8 by_cgroup;
@@ -234,8 +237,8 @@ struct memleak_target_filter {
 
 /*
  * The cgroup that the filter selects: its processes, and those of its descendants, are targets.
- * When a service is restarted, its cgroup is removed, and a new cgroup with the same name replaces
- * it.
+ * When a service is restarted, its cgroup is removed; a new cgroup with the same parent and name
+ * then takes its place.
  */
 struct memleak_cgroup {
 	__u64 id;
@@ -244,8 +247,9 @@ struct memleak_cgroup {
 };
 
 /*
- * The cookie of an entry probe: the shape of the call, and the binding for which the probe was
- * attached. Links of an earlier binding may still fire until they are detached.
+ * The cookie of an entry probe: the shape of the call, and the value of memleak_target.binding for
+ * which the probe was attached. Links of an earlier binding may still fire until they are detached;
+ * their events are ignored.
  *
  * MEMLEAK_COOKIE_THROWS: an exception may leave the call. Its return is seen by probes on return
  * instructions, not by a return probe, since an exception cannot pass a return probe.
@@ -294,8 +298,9 @@ struct memleak_cgroup {
 	(((frame) & (1ULL << 63 | MEMLEAK_FRAME_SCRIPT)) == MEMLEAK_FRAME_SCRIPT)
 
 /*
- * Flag in a frame: no mapping was known at its address during the walk. The caller's frame was
- * found by the frame pointer, which is correct only if the code has no unwind table.
+ * Flag in a frame: no mapping was known at its address during the walk, so the caller's frame was
+ * found by the frame pointer. The loader cuts the stack after this frame, unless it finds that the
+ * code has no unwind table.
  */
 #define MEMLEAK_FRAME_UNKNOWN (1ULL << 59)
 
@@ -336,7 +341,7 @@ struct memleak_config {
 	__u32 recent_mask;
 	__u32 filter_mask;
 	__u32 max_allocs;
-	__u32 pid_namespace; /* namespace of the pids used; 0 for the initial one */
+	__u32 pid_namespace; /* inode of the pid namespace used; 0 for the initial one */
 	__u32 count_subsys;  /* --count: the cgroup's hierarchy, as cgroup_subsys above */
 	__u8 combined_only;
 	__u8 trace_events;
@@ -347,12 +352,12 @@ struct memleak_config {
 	__u8 find_vma;      /* stacks can be walked with the kernel's VMAs */
 	__u8 recent;        /* use the recent-block cache */
 	__u8 summary;       /* keep totals for each image */
-	__u8 peak;          /* keep the total of all blocks */
+	__u8 peak;          /* keep the total size of all blocks */
 	__u8 earlier;       /* count frees of blocks older than tracing */
 	__u8 grows;         /* a second block table may be added */
 	__u8 quotas;        /* use per-process quotas of the block table */
 	__u8 count;         /* enum memleak_count_by: only count calls */
-	__u8 descriptors;   /* --fds: track descriptors, which children do not inherit */
+	__u8 descriptors;   /* --fds: track descriptors; those inherited by children are left out */
 	__u8 count_targets; /* probes fire for all processes: count only the calls of targets */
 	__u8 bound;         /* each probe fires for one process, not for sharers of its memory */
 	__u8 sessions;      /* programs decide at an entry whether the return is reported */
@@ -365,7 +370,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_UNTAKE, /* the call failed: undoes the thread's most recent TAKE */
 	MEMLEAK_REC_GONE,   /* the call succeeded: makes the thread's most recent TAKE final */
 	MEMLEAK_REC_MOVE,   /* the range of the most recent TAKE moved: now len bytes at addr */
-	MEMLEAK_REC_EXEC,   /* exec; addr is the new image, len is 1 if not by the first thread */
+	MEMLEAK_REC_EXEC,   /* exec; addr is the new image, len is 1 if not by the main thread */
 	MEMLEAK_REC_FORK,   /* first fork of the process; addr is the child's pid */
 	MEMLEAK_REC_SHARER, /* new child that shares the process's memory; addr is its pid */
 	MEMLEAK_REC_NEW, /* new target; addr: parent's image or 0, len: 1 if it inherits blocks */
@@ -395,9 +400,9 @@ struct memleak_record {
 #define MEMLEAK_TAKE_COPY 1U /* mremap(MREMAP_DONTUNMAP): the old range stays mapped */
 
 /*
- * A walked stack and a copy of its memory. libdwfl walks the copy again, because the stack is
- * deferred or is to be compared. The record of a deferred stack ends within the array
- * copy.stack_bytes.
+ * A copy of a stack, sent because the stack is deferred, or to compare the programs' walk with that
+ * of libdwfl. The record of a deferred stack ends within the array copy.stack_bytes: it contains no
+ * frames.
  */
 struct memleak_stack_copy {
 	__u64 deferred; /* key of the stack table; 0 for a comparison */

@@ -20,8 +20,8 @@ static __always_inline __u32 number_in(struct pid *pid, __u32 namespace)
 		struct upid *number = numbers + i * bpf_core_type_size(struct upid);
 
 		/*
-		 * Without this, some compilers merge the two loop conditions into a test for
-		 * equality, which older verifiers do not accept as a bound.
+		 * Without barrier_var(), some compilers merge the two loop conditions into a test
+		 * for equality, which older verifiers do not accept as a bound.
 		 */
 		barrier_var(level);
 		if (i > level)

@@ -14,8 +14,8 @@
  * of that reading, so that the reading does not count the block twice. A block that moves between a
  * memory picture and the reading gets the number of the picture. The upper part of the number is in
  * the upper bits of tid, which tids do not use. The lower part is in the lower bits of birth_ns,
- * which makes the time wrong by some microseconds. The numbers start at a value whose upper part is
- * not 0.
+ * which makes the time wrong by some microseconds. The upper part of a number is never 0: a 0 in
+ * its place means that the block has no number.
  */
 #define MEMLEAK_TID_BITS 22
 #define MEMLEAK_READING_LOW_BITS 14

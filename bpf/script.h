@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames of scripts: where an interpreter keeps them, and how they are stored with a native stack.
- * Part of the ABI. Knows nothing of names and lines.
+ * Part of the ABI. Names and lines are not included: the loader reads them.
  */
 #ifndef BPF_SCRIPT_H
 #define BPF_SCRIPT_H
@@ -24,7 +24,7 @@ struct memleak_interpreter {
 	__u32 cookie;    /* in a code object: the words that distinguish it, 4 bytes each */
 	__u8 has_holder; /* the thread state points to a holder */
 	__u8 border_value;
-	__u8 border_is_empty; /* the marked frame runs no code: the run ends at the frame before */
+	__u8 border_is_empty; /* the frame that ends a run executes no code: it is not stored */
 	__u8 reserved;
 	__u32 reserved2;
 };

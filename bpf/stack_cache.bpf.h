@@ -5,8 +5,8 @@
  * stack pointer, the stack is the same and is not walked again.
  *
  * An entry contains the places of these words, and a hash of the words and of the entry's other
- * fields. Entries are written by all CPUs without locks; a torn entry matches no stack. Knows
- * nothing of how stacks are walked.
+ * fields. Entries are written by all CPUs without locks; a torn entry matches no stack. The walks
+ * themselves are not part of this file.
  */
 #ifndef BPF_STACK_CACHE_BPF_H
 #define BPF_STACK_CACHE_BPF_H
@@ -22,8 +22,8 @@
 #define STACK_CACHE_STACK_WORDS 1024
 
 /*
- * Flag of a word that points into the stack. Such words are compared relative to the first word
- * of the stack, so that equal stacks at different addresses match.
+ * Flag in the place of a word that points into the stack. Such a word is compared by its distance
+ * from the start of the stack, so that equal stacks at different addresses match.
  */
 #define STACK_CACHE_RELATIVE 0x8000U
 
@@ -58,8 +58,8 @@ struct cached_stack {
 #define STACK_CACHE_PREFIX 4
 
 /*
- * Entries per key. Loops over these entries are unrolled: compilers would let the loop begin after
- * a function call, and older verifiers reject such a loop.
+ * Entries per key. Loops over these entries are unrolled: compilers place the start of such a loop
+ * right after a function call, and older verifiers reject that.
  */
 #define STACK_CACHE_WAYS 4
 #define STACK_CACHE_BITS 11

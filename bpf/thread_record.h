@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records of a process's threads, made by bpf/proof/threads.bpf.c. Part of the ABI. The loader also
- * makes such records itself, from ptrace data.
+ * Records of a process's threads, made by the programs in bpf/proof/, or by the loader from ptrace
+ * data. Part of the ABI.
  */
 #ifndef BPF_THREAD_RECORD_H
 #define BPF_THREAD_RECORD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracking for user and kernel memory: records outstanding blocks, their sites, and losses.
- * Included in each BPF object; each object has its own maps.
+ * Tracking for user and kernel memory: records outstanding blocks, their sites, and losses. The
+ * user programs and the kernel programs both include this file, and have separate maps.
  */
 #ifndef BPF_TRACK_BPF_H
 #define BPF_TRACK_BPF_H
@@ -185,8 +185,8 @@ static __always_inline void block__place(struct memleak_recent *bucket,
 }
 
 /*
- * True if the block may be tracked. Checks only the recent-block cache and the filter, which is
- * quick.
+ * True unless it is certain that the block is not tracked. Checks only the recent-block cache and
+ * the counting filter, which is quick.
  */
 static __always_inline bool block__may_be_held(const struct memleak_block_key *key)
 {

@@ -168,9 +168,9 @@ enum unwind_end {
 };
 
 /*
- * The initial registers of a walk and the memory that it read, so that another unwinder can walk
- * the same stack. Memory is copied in aligned pieces of this size. Some pieces may be unreadable,
- * such as pages that no function has touched yet.
+ * The initial registers of a walk and a copy of the stack, so that another unwinder can walk the
+ * same stack. Memory is copied in aligned pieces of UNWIND_COPY_PIECE bytes. Some pieces may be
+ * unreadable, such as pages that no function has touched yet.
  */
 #define UNWIND_COPY_PIECE 256
 #define UNWIND_COPY_BYTES 65536

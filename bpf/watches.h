@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Counts that are written by the programs and the loader. When a count reaches its limit, the
- * programs notify the loader. Part of the ABI.
- */
+/* Counts with limits, shared by the BPF programs and the loader. Part of the ABI. */
 #ifndef BPF_WATCHES_H
 #define BPF_WATCHES_H
 
@@ -29,8 +26,8 @@ struct memleak_block_watch {
 };
 
 /*
- * --peak: total of outstanding bytes. The programs add blocks; the loader adds mappings and
- * subtracts blocks of images that are gone.
+ * --peak: total of outstanding bytes. The BPF programs add and subtract blocks; the loader adds
+ * mappings and subtracts blocks of images that are gone.
  */
 struct memleak_peak_watch {
 	__u64 total;

@@ -37,7 +37,7 @@ void message_reset(struct message *msg);
 
 void message_put_u32(struct message *msg, uint32_t value);
 void message_put_u64(struct message *msg, uint64_t value);
-/* Writes `len` bytes. The length is not sent: the receiver knows it. */
+/* Writes `len` bytes. The length is not sent: the receiver must know it. */
 void message_put_bytes(struct message *msg, const void *data, size_t len);
 /* Writes a string. NULL is received as NULL, not as "". */
 void message_put_string(struct message *msg, const char *text);

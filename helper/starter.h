@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The starter: a child process of memleak that starts and ends helpers, and the only process that
- * keeps the capabilities needed for this. Helpers inherit its memory: a copy that was made before
- * memleak read any data of a target. Started with the first helper; ends with memleak. Not
- * thread-safe.
+ * The starter: a child process of memleak that starts and ends helpers. Only the starter keeps all
+ * capabilities needed for this. Helpers inherit its memory: a copy that was made before memleak
+ * read any data of a target. Started with the first helper; ends with memleak. Not thread-safe.
  */
 #ifndef HELPER_STARTER_H
 #define HELPER_STARTER_H

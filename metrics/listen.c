@@ -142,7 +142,7 @@ static int open_socket(struct metrics_server *server, const struct listen_addres
 
 	if (fd < 0)
 		return -errno;
-	/* [::] listens on IPv6 only; also pass 0.0.0.0 for IPv4. */
+	/* Let [::] listen on IPv6 only, whatever the value of net.ipv6.bindv6only. */
 	if (address->any.sa_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
 	/* Allows binding to a port while connections of a previous server are in TIME_WAIT. */

@@ -23,8 +23,8 @@ int server__poll_fd(const struct metrics_server *server);
 void server__dispatch(struct metrics_server *server);
 
 /*
- * Makes this report the one that is served, with memleak's own cost added. Keeps no reference to
- * the report or the counts.
+ * Serves this report from now on, with memleak's own cost added. Skips the report if the helper has
+ * not replied about the previous one yet. Keeps no reference to the report or the counts.
  */
 void server__show(struct metrics_server *server, const struct report *report,
 		  const struct counts_report *counts, size_t top);

@@ -37,7 +37,10 @@ static int write_page(FILE *out, enum page_kind kind, const struct metrics *metr
 	case PAGE_HTML:
 		return metrics->report ? html_write_live(out, metrics->report) : -ENOENT;
 	default:
-		/* If the report shows groups, it lists only some of their sites. */
+		/*
+		 * A profile needs all sites, but a report that shows groups lists only some of
+		 * them.
+		 */
 		if (metrics->report && metrics->report->by != BY_STACK)
 			return -ENOENT;
 		return write_sink(out, metrics, FORMAT_PPROF);

@@ -23,7 +23,7 @@ void metrics_begin_site(struct metrics_text *text, const struct report_site *sho
 /* Adds labels for a process; nothing if it is NULL. */
 void metrics_label_process(struct metrics_text *text, const struct process *process);
 
-/* Returns how many rows are written if this number of sites or groups is shown. */
+/* Returns how many of the shown sites, groups or counts get a row. */
 size_t metrics_rows(size_t shown);
 
 #endif

@@ -36,7 +36,7 @@ static void write_conclusion(struct metrics_text *text, const struct report *rep
 
 /*
  * Begins the row of runtime objects. They belong to no function: the stack that happens to make the
- * runtime take more memory may be another one in each report.
+ * runtime take more memory may differ from report to report.
  */
 static void begin_objects(struct metrics_text *text, const struct report_site *shown)
 {

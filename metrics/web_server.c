@@ -306,8 +306,8 @@ static int start_daemon(struct web_server *server, int fd)
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
 		MHD_OPTION_END);
 	/*
-	 * Do not close the socket after a failure: libmicrohttpd may already have closed it. If
-	 * not, the socket is closed when the process exits.
+	 * Do not close the socket after a failure: the caller still owns it, unless libmicrohttpd
+	 * has already closed it.
 	 */
 	return server->daemon ? 0 : -ENOMEM;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Serves pages over HTTP to clients of a socket. Has no thread: the caller must call
- * web_server__dispatch() whenever the descriptor is readable or the timeout has passed.
- * web_server__dispatch() does not block.
+ * web_server__dispatch(), which does not block, whenever the descriptor from web_server__poll_fd()
+ * is readable or the timeout from web_server__timeout_ms() has passed.
  */
 #ifndef METRICS_WEB_SERVER_H
 #define METRICS_WEB_SERVER_H

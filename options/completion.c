@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints completion scripts for shells. The script for bash has a fixed part, and a case arm for
- * each option that takes an argument for which a shell can offer words. The scripts for zsh and
- * fish have a line for each option.
+ * Prints completion scripts for shells. The script for bash has a fixed part, and a case statement
+ * that offers words for the arguments of options. The scripts for zsh and fish have a line for each
+ * option.
  */
 #include "options/completion.h"
 

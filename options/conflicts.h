@@ -6,9 +6,8 @@
 #include "options/options.h"
 
 /*
- * True if the options do not conflict; otherwise logs why they do. `given` has a flag for each
- * option in the table: the option is on the command line. `dashes` is true if "--" is on the
- * command line.
+ * True if the options do not conflict; otherwise logs why they do. `given` states for each option
+ * in the table whether it is on the command line. `dashes` is true if "--" is on the command line.
  */
 bool options_agree(const struct options *opts, const bool *given, bool dashes);
 

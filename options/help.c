@@ -10,7 +10,7 @@
 #define HELP_WIDTH 100
 #define HELP_INDENT 34
 
-/* Writes what stands for an option's argument: its metavar, or the words to choose from. */
+/* Writes the placeholder for an option's argument: its metavar, or the words to choose from. */
 static void write_metavar(FILE *out, const struct option_def *def)
 {
 	if (!def->choices) {

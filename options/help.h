@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Prints the table of options for people. */
+/* Prints the table of options, as help texts and for the man page. */
 #ifndef OPTIONS_HELP_H
 #define OPTIONS_HELP_H
 
@@ -12,7 +12,7 @@
 
 /* Prints a short help, which fits on one screen: the usage, and the most common options. */
 void options_print_brief_help(FILE *out);
-/* Prints all options of a command. */
+/* Prints the full help of a command: its usage, options and examples. */
 void options_print_help(FILE *out, enum mode mode);
 /* Prints the OPTIONS section of the man page. */
 void options_print_man(FILE *out);

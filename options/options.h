@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds the command line as data. options_parse() fills it once; afterwards it is const. This
- * module knows nothing of the effects of options.
+ * Holds the command line as data, in struct options. options_parse() fills the structure once;
+ * afterwards it is const. This module knows nothing of the effects of options.
  */
 #ifndef OPTIONS_OPTIONS_H
 #define OPTIONS_OPTIONS_H
@@ -30,7 +30,7 @@ enum output_format {
 	FORMAT_CNT,
 };
 enum group_by { BY_STACK, BY_PROCESS, BY_MODULE, BY_THREAD, BY_CGROUP, BY_CNT };
-/* Index of the word "pin" of --by, which means BY_STACK with SORT_PINNED. */
+/* Index of the word "pin" among the words of --by. "--by pin" means BY_STACK with SORT_PINNED. */
 #define BY_PIN BY_CNT
 enum summary_sort {
 	SUMMARY_BY_OUTSTANDING,
@@ -59,14 +59,14 @@ enum count_by { COUNT_BY_NOTHING, COUNT_BY_CGROUP, COUNT_BY_PROCESS, COUNT_BY_FU
 struct options {
 	enum mode mode;
 	/*
-	 * Recordings, each as FILE or FILE@TIME. For `memleak core`: a core file, and perhaps its
-	 * program
+	 * Recordings, each as FILE or FILE@TIME. For `memleak core`: the core file and, optionally,
+	 * the program that dumped it
 	 */
 	const char *files[2];
 	size_t file_cnt;
 	const char *record; /* file to write the recording to; NULL if nothing is recorded */
 	bool all;           /* show every report of a recording, and not only the last */
-	bool live;          /* show reports on a screen */
+	bool live;          /* show reports on an interactive screen */
 	pid_t *pids;        /* processes of -p, without duplicates */
 	size_t pid_cnt;
 	size_t pid_cap;
@@ -81,7 +81,7 @@ struct options {
 	bool show_allocs;
 	uint64_t older_ns;
 	bool older_given;
-	uint64_t warmup_ns; /* leave out what was allocated in this time; 0: no warm-up */
+	uint64_t warmup_ns; /* time at the start whose blocks are left out; 0: no warm-up */
 	bool largest;
 	bool peak;
 	enum count_by count_by;
@@ -122,7 +122,7 @@ struct options {
 	bool ended;    /* show the blocks of processes that have ended */
 	enum sort_order sort;
 	enum group_by by;
-	/* Maximum stacks in the table; 0: depends on the machine's memory. */
+	/* Maximum stacks in the table; 0: as many as max_memory allows. */
 	uint32_t stack_storage_size;
 	uint32_t stack_depth;
 	enum memleak_unwind unwind;
@@ -143,8 +143,8 @@ struct options {
 };
 
 /*
- * True if the format supports all options. By default, such a format shows ten stacks, and any
- * other format shows every stack.
+ * True if the format supports all options. By default, such a format shows ten stacks, as does
+ * FORMAT_VERDICT; all other formats show every stack.
  */
 static inline bool format_shows_all(enum output_format format)
 {
@@ -160,13 +160,16 @@ static inline bool format_holds_reports(enum output_format format)
 void options_deinit(struct options *opts);
 
 /*
- * True if processes are traced by a property (all, name or cgroup). This includes processes that
- * start later.
+ * True if processes are selected by name or cgroup, or if all are traced. Processes that start
+ * later are then traced, too.
  */
 bool options_find_processes(const struct options *opts);
 /* True if some calls leave no record at all, because of a size filter or of sampling. */
 bool options_leave_out_calls(const struct options *opts);
-/* True if memleak keeps every outstanding block and its size, and leaves out no calls or blocks. */
+/*
+ * True if memleak keeps every outstanding block with its size: no --combined-only, no --alloc or
+ * --free, no size filter and no sampling.
+ */
 bool options_keep_every_block(const struct options *opts);
 /* True if reports can be about several processes. */
 bool options_take_several(const struct options *opts);

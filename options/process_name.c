@@ -26,7 +26,7 @@ struct name_search {
 	size_t cnt;
 	FILE *out;
 	struct nearest nearest;
-	char *near; /* the name that is most similar */
+	char *near; /* the most similar name so far */
 };
 
 static bool is_printable(const char *text)

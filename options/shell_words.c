@@ -15,8 +15,8 @@
 #include "base/cleanup.h"
 
 /*
- * State of the splitter. A word cannot be longer than the whole text, so a buffer of that size is
- * enough.
+ * State of the splitter. No word is longer than the whole text, so `word` has the size of the
+ * text.
  */
 struct splitter {
 	const char *next;
@@ -41,8 +41,8 @@ static int take_single_quoted(struct splitter *in)
 }
 
 /*
- * True if a backslash within double quotes escapes c. Before all other characters, the backslash
- * stands for itself.
+ * True if a backslash within double quotes escapes c. Before all other characters but a newline,
+ * the backslash stands for itself.
  */
 static bool is_quotable(char c)
 {
@@ -76,8 +76,8 @@ static void take_backslash(struct splitter *in)
 }
 
 /*
- * Skips blanks. Also skips a backslash before a newline: it joins two lines, and does not start a
- * word.
+ * Skips blanks. Also skips a backslash with the newline after it: they join two lines, and do not
+ * start a word.
  */
 static void skip_blanks(struct splitter *in)
 {

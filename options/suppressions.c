@@ -134,8 +134,9 @@ void suppressions_deinit(struct suppressions *suppressions)
 }
 
 /*
- * Searches the text for the parts between asterisks, from left to right. For each part, the first
- * match is enough: a later match would only leave less text for the following parts.
+ * Splits the pattern at asterisks, and searches the text for the parts, from left to right. For
+ * each part, the first match is enough: a later match would only leave less text for the following
+ * parts.
  */
 bool suppression_matches(const char *pattern, const char *text)
 {

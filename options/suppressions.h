@@ -2,8 +2,8 @@
 /*
  * Reads suppressions in the format of LeakSanitizer: lines "leak:PATTERN", comments that begin with
  * #, and empty lines. A pattern matches any part of the name of a function, or any part of the path
- * of a module or source file. In a pattern, * matches any text, ^ at its start matches the start of
- * the name or path, and $ at its end matches the end. This module knows nothing of sites.
+ * of a module or source file. In a pattern, * stands for any text, a leading ^ for the start of the
+ * name or path, and a trailing $ for its end. This module knows nothing of sites.
  */
 #ifndef OPTIONS_SUPPRESSIONS_H
 #define OPTIONS_SUPPRESSIONS_H
@@ -22,7 +22,7 @@ struct suppressions {
  * the file's name and the line. The message is to be freed; it is NULL if there is no memory.
  */
 int suppressions_read(struct suppressions *suppressions, const char *path, char **why);
-/* Like suppressions_read(), but parses a text, which may have any bytes. */
+/* Like suppressions_read(), but parses a text, which need not be valid. path: for messages. */
 int suppressions_parse(struct suppressions *suppressions, const char *path, const char *text,
 		       size_t len, char **why);
 void suppressions_deinit(struct suppressions *suppressions);
@@ -34,8 +34,8 @@ void suppressions_deinit(struct suppressions *suppressions);
 bool suppression_matches(const char *pattern, const char *text);
 
 /*
- * Returns a pattern that matches exactly this name, to be freed; NULL if there is no memory.
- * Characters that cannot be in a file are replaced by asterisks.
+ * Returns a pattern that matches the whole of this name; the caller frees the pattern. Returns NULL
+ * if there is no memory. Characters that are not allowed in a file are replaced by asterisks.
  */
 char *suppression_of(const char *name);
 

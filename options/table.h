@@ -10,7 +10,7 @@ enum option_type {
 	OPT_LEVEL,  /* unsigned int; each use of the option adds 1 */
 	OPT_NUMBER, /* uint32_t from min to max */
 	OPT_CODE,   /* int from min to max */
-	/* uint64_t bytes, with suffix k, M or G; from min to max; if max is 0, without limits. */
+	/* uint64_t bytes, perhaps with suffix k, M or G; from min to max, or any if max is 0 */
 	OPT_SIZE,
 	OPT_AGE,     /* uint64_t nanoseconds, given in milliseconds */
 	OPT_SECONDS, /* uint64_t nanoseconds, given in seconds */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sends requests to the helper, and checks its answers. */
+/* Sends requests to the helper processes, and checks their answers. */
 #include "prober/prober.h"
 
 #include <ctype.h>
@@ -59,7 +59,7 @@ struct question {
 	/* later deadline, used if the helper is only waiting for a processor */
 	uint64_t latest_ns;
 	/* The following fields are set from the answer. */
-	uint64_t size; /* size of the file, by which offsets in the answer are checked */
+	uint64_t size; /* size of the file; offsets in the answer must be smaller */
 	int status;
 	uint64_t value;
 	struct file_functions functions;
@@ -180,8 +180,8 @@ static int get_returns(const struct question *question, struct message_cursor *c
 }
 
 /*
- * True if the place of the probe is inside the file. A wrong place inside the file harms only
- * processes that run the file.
+ * True if the place of the probe is inside the file. Nothing else is checked, because a wrong place
+ * inside the file harms only processes that run the file.
  */
 static bool is_in_file(const struct question *question, const struct found_function *function)
 {

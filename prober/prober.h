@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds functions in ELF files of targets, in a helper process without rights. Files are hostile
- * input: if the helper crashes or hangs, only the answer about one file is lost. The first request
- * starts the helper. Knows nothing of processes or of the purpose of probes; never prints.
+ * Finds functions in ELF files of targets, and reads memory of targets, in helper processes without
+ * rights. Files and memory are hostile input: if a helper crashes or hangs, only one answer is
+ * lost. The first request to a helper starts it. Knows nothing of the purpose of probes; never
+ * prints.
  */
 #ifndef PROBER_PROBER_H
 #define PROBER_PROBER_H
@@ -21,10 +22,9 @@
 
 /*
  * Finds the wanted functions of an open file, and checks the helper's answer; the caller frees *ret
- * with file_functions_deinit(). Waits until deadline_ns (CLOCK_MONOTONIC), for at most
- * PROBER_WAIT_MS, or until memleak is about to end. Errors are those in file_functions.h, -EIO (the
- * helper ended while working on the file), -ETIMEDOUT, -EPROTO (invalid answer) and -EINTR (memleak
- * is about to end).
+ * with file_functions_deinit(). Returns what file_functions_init() returns, or -ETIMEDOUT (no
+ * answer until deadline_ns of CLOCK_MONOTONIC, or within PROBER_WAIT_MS), -EIO (the helper ended
+ * while working on the file), -EPROTO (invalid answer) or -EINTR (memleak is about to end).
  */
 int prober_functions(int fd, uint16_t machine, const struct wanted_functions *wanted,
 		     uint64_t deadline_ns, struct file_functions *ret);

@@ -91,7 +91,7 @@ bool registers_may_call(const __u64 *registers)
 	return (registers[CS] & 0xffff) == USER_CS;
 }
 
-/* ORIG_RAX of -1 keeps the kernel from restarting a system call here. */
+/* An ORIG_RAX of -1 keeps the kernel from restarting the interrupted system call. */
 void registers_set_call(__u64 *registers, uint64_t at, long number, const uint64_t arguments[6])
 {
 	registers[RIP] = at;
@@ -152,7 +152,7 @@ static size_t take_words(const char *raw, size_t bytes, size_t from, size_t to, 
 	return (to - from) / sizeof(*ret);
 }
 
-/* Skip state whose bit in the header is clear: it is stale. */
+/* Skip x87, SSE or later state if all its bits in the header are clear: the state is stale. */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 {
 	uint64_t used = HAS_X87 | HAS_SSE;

@@ -63,8 +63,8 @@ static int find_clusters(struct block_index *index, size_t *ret_grains)
 }
 
 /*
- * Returns a bitmap of the addresses in the grain at which a block begins. *ret_next: first block
- * after the grain.
+ * Returns a bitmap of the addresses in the grain at which a block begins; 0 if any block of the
+ * grain is unaligned. *ret_next: first block that begins after the grain.
  */
 static uint32_t begins_in(const struct block_index *index, uint64_t grain, uint32_t block,
 			  uint32_t *ret_next)

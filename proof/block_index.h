@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Index of a heap's blocks by address. Memory is divided into grains, and each grain records where
- * blocks begin in it; a cluster is a run of grains with blocks. Finding the block that begins at an
- * address reads only one grain, which keeps cache misses low.
+ * blocks begin in it; a cluster is a run of grains with only small gaps between blocks. Finding the
+ * block that begins at an address reads only one grain, which keeps cache misses low.
  */
 #ifndef PROOF_BLOCK_INDEX_H
 #define PROOF_BLOCK_INDEX_H
@@ -33,7 +33,7 @@ struct block_grain {
 	uint32_t begins;
 };
 
-/* A run of neighbouring grains that have blocks. */
+/* A run of neighbouring grains with only small gaps between their blocks. */
 struct block_cluster {
 	uint64_t start; /* start address of the cluster's first grain */
 	uint64_t end;   /* end address, exclusive */

@@ -36,7 +36,7 @@ struct census {
 	size_t heap_cnt, heap_cap;
 	struct mapped_chunks outside; /* chunks outside heaps, by address; includes main arenas */
 	size_t arena_cnt;             /* number of arenas whose heaps were all found */
-	/* number of inconsistent arenas, e.g. changed by a thread at that moment */
+	/* number of arenas skipped as inconsistent, e.g. because a thread was changing them */
 	size_t skipped_cnt;
 	/* number of counted arenas that changed while they were read; see memory.h */
 	size_t torn_cnt;
@@ -46,7 +46,7 @@ struct census {
 	 * are counted as used.
 	 */
 	size_t cut_cnt;
-	struct census_sum used, free_, own; /* sums of chunks in heaps, by enum chunk_state */
+	struct census_sum used, free_, own; /* sums by enum chunk_state, without `mapped` */
 	/* sums of used chunks that have a mapping of their own */
 	struct census_sum mapped;
 	uint64_t top_bytes; /* bytes of free top chunks, included in `own` */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Result of marking, for each block. The kinds are those of valgrind. Reachable: by pointers to
- * starts of blocks only. Possible: by at least one interior pointer. Other blocks are lost:
- * indirect if another lost block points to the block, else definite. In a cycle of lost blocks to
- * which no other lost block points, the block with the lowest address is definite.
+ * Result of marking: the kind and the holder of each block. The kinds are those of valgrind.
+ * Reachable: the block can be reached from a root by pointers to starts of blocks alone. Possible:
+ * the block can be reached only by way of an interior pointer. All other blocks are lost: indirect
+ * if another lost block points to the block, else definite. In a cycle of lost blocks to which no
+ * other lost block points, the block with the lowest address is definite.
  */
 #ifndef PROOF_MARKS_H
 #define PROOF_MARKS_H
@@ -13,9 +14,9 @@
 enum mark { MARK_DEFINITE, MARK_INDIRECT, MARK_POSSIBLE, MARK_REACHABLE, MARK_CNT };
 
 /*
- * Flag of a holder: the holder is a root slot. The holder of a block contains the pointer by which
- * the block was first reached. The holder of an indirect block is the definite block from which it
- * hangs.
+ * Flag of a holder: the holder is a root slot. The holder of a reachable or possible block contains
+ * the pointer by which the block was first reached. The holder of an indirect block is the definite
+ * block from which it hangs. A definite block is its own holder.
  */
 #define MARKS_SLOT (1U << 31)
 /* Flag of a slot: the slot is an index of root words instead of an address. */

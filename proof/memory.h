@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory of a process, read from a stopped process, a copy, a core file, or while the process runs.
+ * Memory of a stopped process, of a copy of a process, of a core file, or of a running process.
  * Content and maps are untrusted.
  */
 #ifndef PROOF_MEMORY_H
@@ -17,7 +17,7 @@ struct memory;
 /* Called for a run of pages with content. May return nonzero to end the visit with this value. */
 typedef int memory_visit_fn(void *arg, uint64_t start, uint64_t end);
 
-/* The function read must be safe to call from several threads. */
+/* read() must be safe to call from several threads. */
 struct memory_ops {
 	/*
 	 * Reads up to len bytes at addr. Returns the number of bytes read, less than len (down to
@@ -25,9 +25,10 @@ struct memory_ops {
 	 */
 	ssize_t (*read)(const struct memory *memory, uint64_t addr, void *buf, size_t len);
 	/*
-	 * Visits pages of a mapping between start and end (both page-aligned) that the process may
-	 * have written to, in ascending order. Other pages have the content of the file, or zeros.
-	 * Returns 0 or a negative errno.
+	 * Visits, in ascending order, the pages of a mapping that the process may have written to.
+	 * Visits only the range from start to end, both page-aligned. All other pages have the
+	 * content of the mapped file, or zeros. Returns 0, a negative errno, or the nonzero value
+	 * that visit() returned.
 	 */
 	int (*visit_written)(const struct memory *memory, const struct mapping *mapping,
 			     uint64_t start, uint64_t end, memory_visit_fn *visit, void *arg);

@@ -20,7 +20,7 @@ enum picture_method {
 	PICTURE_STILL,  /* no thread was stopped, because all threads sleep */
 	PICTURE_CLONE,  /* a copy of the process, which never runs */
 	PICTURE_ENDED,  /* the process is stopped at its exit until the picture is freed */
-	PICTURE_FREEZE, /* running threads were stopped, until picture__release() */
+	PICTURE_FREEZE, /* running threads stay stopped until picture__release() */
 };
 
 struct picture_taker;
@@ -37,7 +37,7 @@ struct picture {
 	struct memory_use use; /* kernel's memory figures, from shortly after taken_ns */
 	int copy_err;          /* with PICTURE_FREEZE: why no copy was made, see tracer_order.h */
 	struct live_memory live;
-	const struct memory *memory; /* points to live.memory; NULL if the process has no memory */
+	const struct memory *memory; /* points to live.memory, once it is open */
 	struct thread_states threads;
 	/* records of the threads, made while they slept or were stopped */
 	struct live_threads seen;
@@ -59,12 +59,13 @@ void picture_taker__free(struct picture_taker *taker);
 pid_t picture_taker__pid(const struct picture_taker *taker);
 
 /*
- * Takes a picture; release it before the next one. waits_for_runner: the process's threads never
- * sleep for long. If all threads sleep now, the call first waits a while for a thread to run,
- * because otherwise a thread would wake up before all memory has been read. At the deadline, a copy
- * is killed and threads resume, even if not all was read. Returns 0, -ESRCH if the process is gone,
- * -EBUSY if a debugger traces it, -EAGAIN if its threads come and go too fast, -ETIMEDOUT, -EPIPE
- * if the tracer is gone, or another negative errno.
+ * Takes a picture; release it before the next one. waits_for_runner: true if the threads of the
+ * process do not sleep long enough for all memory to be read. If all threads sleep now, the call
+ * then first waits a while for a thread to run, because a process is copied only if it has a
+ * running thread. At the deadline, a copy is killed and threads resume, even if not all memory was
+ * read. Returns 0, -ESRCH if the process is gone, -EBUSY if a debugger traces it, -EAGAIN if its
+ * threads come and go too fast, -ETIMEDOUT, -EPIPE if the tracer is gone, or another negative
+ * errno.
  */
 int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_runner,
 			uint64_t deadline_ns, struct picture **ret);

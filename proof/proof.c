@@ -33,10 +33,7 @@
  */
 #define TAKERS_MAX 4
 
-/*
- * Result of the most recent proof of a process: the blocks that were definite, and whether threads
- * of the process slept long enough.
- */
+/* Data from the most recent proof of a process, for the next proof of the process. */
 struct definite {
 	uint32_t image;
 	/* true if the next picture is to wait for a running thread; see picture_taker__take() */
@@ -58,7 +55,7 @@ struct definite {
 
 /* Lost blocks of a site over time. */
 struct loss_history {
-	uint64_t first_ns; /* time since tracing began when the first lost block was found */
+	uint64_t first_ns; /* time from the start of tracing until the first lost block was found */
 	uint64_t last_ns;
 	uint64_t last_cnt;
 };
@@ -195,8 +192,8 @@ static int take_picture(struct proof *proof, pid_t pid, bool waits_for_runner, u
 }
 
 /*
- * Returns the time before which a block must be allocated to be judged. At the exit of a process,
- * all blocks are judged.
+ * Returns the time before which a block must have been allocated to be judged. At the exit of a
+ * process, all blocks are judged.
  */
 static uint64_t judged_before_ns(const struct picture *picture)
 {
@@ -457,7 +454,7 @@ static struct heap *heap_of(struct snapshot *snap, uint32_t image)
 	return NULL;
 }
 
-/* Forgets processes that were not proved in the last UNSEEN_MOST calls of proof__finish(). */
+/* Forgets processes whose last proof was more than UNSEEN_MOST calls of proof__finish() ago. */
 static void forget_unseen(struct proof *proof)
 {
 	size_t kept = 0;
@@ -542,8 +539,8 @@ static int keep_reachable(struct finishing *finishing)
 }
 
 /*
- * Proves all pictures. A process that changed its memory after its picture was taken has no proof
- * in this report, but may have one in a later report.
+ * Proves the heaps of all pictures. A process that changed its memory after its picture was taken
+ * has no proof in this report, but may have one in a later report.
  */
 static int prove_heaps(struct finishing *finishing)
 {

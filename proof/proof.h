@@ -2,8 +2,8 @@
 /*
  * Runs proofs. First, pictures of traced processes are taken, then the source reads its tables,
  * then unreachable blocks are found. In this order, processes need not be stopped while tables are
- * read: a block in the tables that was allocated well before the picture still existed at the time
- * of the picture.
+ * read: if a block was allocated well before the picture and is still in the tables, it existed at
+ * the time of the picture.
  *
  * A block is lost if it was definite in two successive pictures, or in a picture at the exit of the
  * process.
@@ -24,17 +24,17 @@ struct proof;
 int proof__new(bool several, struct proof **ret);
 void proof__free(struct proof *proof);
 
-/* Adds a census of heaps to each snapshot. */
+/* From now on, proof__finish() also adds a census of heaps to the snapshot. */
 void proof__want_census(struct proof *proof);
 
 /*
- * Makes a process stop when it exits, by exit() or by a signal, before its memory is freed. The
- * process must be stopped now, and not traced. Returns 0 or a negative errno.
+ * Makes a process stop when it exits, by exit() or by a signal, before its memory is freed. At the
+ * time of this call, the process must be stopped, and not be traced. Returns 0 or a negative errno.
  */
 int proof__watch_end(struct proof *proof, pid_t pid);
 /*
- * Returns a descriptor that is readable once the watched process has stopped at its exit, -1 if
- * none is watched.
+ * Returns a descriptor that is readable once the watched process has stopped at its exit, -1 if no
+ * process is watched.
  */
 int proof__end_fd(const struct proof *proof);
 

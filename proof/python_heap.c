@@ -25,10 +25,10 @@
 /* Number of chunks after which the clock is read. */
 #define CHUNKS_PER_LOOK 1024U
 
-/* Bytes of a chunk that are read: they include the number of a container's items. */
+/* Number of bytes to read from each chunk: enough to include a container's number of items. */
 #define CHUNK_BYTES 64U
 
-/* Bounds on the sizes to which a hostile process can make the tables grow. */
+/* Maximum sizes of the tables. Otherwise, a hostile process could make them grow without limit. */
 #define CLASSES_MAX 65536U
 #define REJECTED_MAX 65536U
 #define CONTAINERS_MAX 65536U
@@ -48,9 +48,9 @@
 #define MORE_MIN 16U
 
 /*
- * Minimum number of readings in which a container grew, and maximum number of readings since it
- * last grew. It must also have grown in half of its readings, and never shrunk. A shorter series
- * may be due to temporary containers that had the same address one after another.
+ * A container is reported if it grew in at least RISES_MIN readings and in at least half of all its
+ * readings, last grew at most LATELY readings ago, and never shrank. A shorter series may be due to
+ * temporary containers that had the same address one after another.
  */
 #define RISES_MIN 3U
 #define LATELY 2U
@@ -65,7 +65,7 @@ enum { TYPE_NAME = 3, TYPE_BASIC_SIZE = 4, TYPE_ITEM_SIZE = 5, TYPE_FLAGS = 21, 
 
 struct counted_class {
 	char name[PYTHON_TEXT_BYTES];
-	size_t items_at; /* word of the object with the number of its items; 0 if it has none */
+	size_t items_at; /* which word of an object contains its number of items; 0 if none does */
 	uint64_t count, bytes;
 	uint64_t first_count, first_bytes; /* numbers of the first reading */
 	uint64_t before;                   /* count of the previous reading */
@@ -76,7 +76,7 @@ struct container {
 	uint64_t items, first_items;
 	uint64_t first_ns;
 	unsigned int readings, rises;
-	unsigned int since_rise; /* readings since it grew */
+	unsigned int since_rise; /* number of readings since it last grew */
 	bool has_shrunk;
 	bool is_searched; /* the name was searched for */
 	struct python_named named;
@@ -84,7 +84,7 @@ struct container {
 
 struct python_heap {
 	struct hash_map classes;    /* struct counted_class, keyed by the address of the type */
-	struct hash_map rejected;   /* addresses without a class; values have no meaning */
+	struct hash_map rejected;   /* addresses at which there is no class; values are unused */
 	struct hash_map containers; /* struct container, keyed by address */
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
 	unsigned int readings;
@@ -159,9 +159,7 @@ static bool read_class_name(const struct memory *memory, uint64_t addr, char ret
 	return true;
 }
 
-/*
- * Returns the index of the word of an object that contains the number of its items; 0 if none does.
- */
+/* Returns which word of an object contains its number of items, 0 if no word does. */
 static size_t items_at(const char *name, uint64_t flags)
 {
 	if ((flags & (FLAG_LIST | FLAG_DICT)) || !strcmp(name, "collections.deque"))
@@ -184,7 +182,10 @@ static bool read_class(const struct memory *memory, uint64_t addr, struct counte
 	return true;
 }
 
-/* Adds a new class, whose type object is at addr, and returns it; NULL if there is none. */
+/*
+ * Adds the class whose type object is at addr, and returns it. NULL if addr has no type object, a
+ * table is full, or memory runs out.
+ */
 static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 {
 	struct python_heap *heap = reading->heap;
@@ -209,8 +210,9 @@ static struct counted_class *new_class(struct reading *reading, uint64_t addr)
 }
 
 /*
- * True if this may be an object: the lower half of its first word is the reference count. The upper
- * half has flags since 3.14.
+ * True if this may be an object: the lower half of its first word, the reference count, is not 0,
+ * and its second word may be an address. Since CPython 3.14, the upper half of the first word has
+ * flags.
  */
 static bool may_be_object(const uint64_t *object)
 {
@@ -218,9 +220,9 @@ static bool may_be_object(const uint64_t *object)
 }
 
 /*
- * Returns the class of the object in a block, and sets *ret_object to the object's first word.
- * Objects that the garbage collector tracks follow its header of two words. Two more words precede
- * the header of objects with attributes. NULL if there is no object.
+ * Returns the class of the object in a block, NULL if there is no object. *ret_object: the object's
+ * first word. If the garbage collector tracks the object, the collector's header of two words
+ * precedes it; two more words precede the header if the object has attributes.
  */
 static struct counted_class *find_class(struct reading *reading, const uint64_t *block,
 					size_t word_cnt, const uint64_t **ret_object)
@@ -294,7 +296,7 @@ static int add_object(struct reading *reading, const uint64_t *block, size_t wor
 	if (hash_map_get(&reading->containers, addr) ||
 	    reading->containers.cnt >= 2 * CONTAINERS_MAX)
 		return 0;
-	/* A known container is kept, so that its growth is not forgotten. */
+	/* Ignore small containers, except known ones: their growth would be forgotten. */
 	if (!hash_map_get(&reading->heap->containers, addr) &&
 	    (items < ITEMS_MIN || items > UINT32_MAX || reading->containers.cnt >= CONTAINERS_MAX))
 		return 0;
@@ -319,8 +321,8 @@ static int add_pool(struct reading *reading, const unsigned char *bytes, uint64_
 }
 
 /*
- * Reads a pool, if one begins at addr. Reads the header first, because most memory may not be
- * pools.
+ * Reads a pool, if one begins at addr. Reads the header first, because most addresses may have no
+ * pool.
  */
 static bool read_pool(struct reading *reading, uint64_t addr)
 {
@@ -377,7 +379,7 @@ static int read_chunks(struct reading *reading)
 
 	if (!err)
 		err = census_take(reading->memory, visit_chunk, reading, &census);
-	/* The objects of a skipped arena would seem to be new when it is read again. */
+	/* If an arena was skipped, its objects would seem to be new in the next reading. */
 	if (!err && census.skipped_cnt)
 		err = -EAGAIN;
 	census_deinit(&census);
@@ -449,7 +451,7 @@ static int begin_reading(struct python_heap *heap, const struct memory *memory, 
 		class->before = class->count;
 		class->count = class->bytes = 0;
 	}
-	/* Pages that were not resident may be resident now. */
+	/* Check rejected addresses again: their pages may be resident now. */
 	hash_map_deinit(&heap->rejected);
 	heap->rejected = (struct hash_map){0};
 	return err;
@@ -514,7 +516,7 @@ static bool keeps_growing(const struct container *container)
 	       more_items(container) >= MORE_MIN;
 }
 
-/* Finds the containers that gained the most items. Returns their number. */
+/* Finds those growing containers that gained the most items. Returns their number. */
 static size_t find_growing(const struct python_heap *heap,
 			   struct container *ret[PYTHON_CONTAINERS_MAX])
 {
@@ -582,9 +584,7 @@ static int list_containers(const struct python_heap *heap, const struct memory *
 	return err;
 }
 
-/*
- * Moves the containers that this reading did not find into the table of containers that it found.
- */
+/* Adds the containers that this reading did not find to those that it found. */
 static void keep_containers(struct hash_map *old, struct hash_map *found)
 {
 	const struct hash_map_slot *slot = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds out which classes and which containers grow in the heap of a running CPython process, by
- * counting the objects several times. CPython from 3.10 on hands out blocks of up to 512 bytes from
- * pools of 16 KiB (Objects/obmalloc.c). Larger objects, and all objects with PYTHONMALLOC=malloc,
- * are in the heap of the C library; only glibc's is read.
+ * counting the objects several times. From version 3.10 on, CPython takes blocks of up to 512 bytes
+ * from pools of 16 KiB (Objects/obmalloc.c). Larger objects, and all objects with
+ * PYTHONMALLOC=malloc, are in the heap of the C library; only glibc's heap is read.
  */
 #ifndef PROOF_PYTHON_HEAP_H
 #define PROOF_PYTHON_HEAP_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A first search finds the pointers to the objects. If these pointers are not variables of a
- * module, a second search finds the pointers to the blocks that contain them.
+ * module, a second search finds the pointers to the blocks that contain the first pointers.
  */
 #include "proof/python_names.h"
 
@@ -22,7 +22,7 @@
 /* Bounds on the work: bytes to search, and pointers to follow for each object. */
 #define SEARCH_BYTES (2ULL << 30)
 #define POINTERS_MAX 64U
-#define LATER_MAX 16U /* pointers whose blocks are searched for */
+#define LATER_MAX 16U /* maximum targets per object in the second search */
 #define TARGETS_MAX (LATER_MAX * PYTHON_NAMED_MAX)
 
 struct target {
@@ -161,7 +161,7 @@ static void run(struct search *search)
 			return;
 }
 
-/* Begins the second search, for the objects whose names can still improve. */
+/* Prepares the second search. Leaves out objects whose names it could not improve. */
 static void take_later(struct search *search)
 {
 	search->target_cnt = 0;

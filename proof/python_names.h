@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names containers of CPython by what points to them. Searches up to 2 GiB of written memory, at
- * most twice.
+ * Names containers of CPython after the variables, attributes or dictionary keys that lead to them.
+ * Searches up to 2 GiB of written memory, at most twice.
  */
 #ifndef PROOF_PYTHON_NAMES_H
 #define PROOF_PYTHON_NAMES_H
@@ -14,7 +14,10 @@
 
 #define PYTHON_NAMED_MAX PYTHON_CONTAINERS_MAX
 
-/* Larger mappings are not searched: finding out which pages they have would take too long. */
+/*
+ * Maximum size of a mapping to search. For larger mappings, finding out which pages they have would
+ * take too long.
+ */
 #define PYTHON_MAPPING_BYTES_MAX (256ULL << 30)
 
 struct python_named {

@@ -55,7 +55,7 @@ bool python_pool_parse(const unsigned char *bytes, uint64_t addr, struct python_
 		uint64_t in_blocks = at - addr - PYTHON_POOL_HEADER_BYTES;
 		uint64_t block = in_blocks / ret->block_bytes;
 
-		/* A list that is being changed may lead anywhere, or in a circle. */
+		/* A list that is being changed may lead anywhere, or contain a cycle. */
 		if (block >= ret->block_cnt || in_blocks % ret->block_bytes ||
 		    (ret->free[block / 64] >> block % 64 & 1))
 			break;

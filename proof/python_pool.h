@@ -22,8 +22,8 @@ struct python_pool {
 bool python_pool_parse(const unsigned char *bytes, uint64_t addr, struct python_pool *ret);
 
 /*
- * Parses the header alone, of PYTHON_POOL_HEADER_BYTES bytes, without ret->free. False if there is
- * no pool.
+ * Parses only the header, of PYTHON_POOL_HEADER_BYTES bytes, and does not set ret->free. False if
+ * there is no pool.
  */
 bool python_pool_parse_header(const unsigned char *bytes, uint64_t addr, struct python_pool *ret);
 

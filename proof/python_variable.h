@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names the variable or attribute of a Python script that a pointer belongs to. Variables are found
- * by CPython's layout of a module's dictionary: it has pairs of name and value, and the first name
- * is "__name__". Attributes are found by the layout that CPython 3.11 and 3.12 use for objects
- * whose __dict__ was never accessed. Nothing else of Python is supported.
+ * Finds the name of the variable or attribute of a Python script to which a pointer belongs.
+ * Variables are found by CPython's layout of a module's dictionary: it has pairs of name and value,
+ * and the first name is "__name__". Attributes are found by the layout that CPython 3.11 and 3.12
+ * use for objects whose __dict__ was never accessed. For any other dictionary, only the key of a
+ * value is found.
  */
 #ifndef PROOF_PYTHON_VARIABLE_H
 #define PROOF_PYTHON_VARIABLE_H
@@ -18,12 +19,12 @@
 /* Writes "MODULE.VARIABLE". False if the pointer at slot is not the value of a variable. */
 bool python_variable(const struct memory *memory, uint64_t slot, char ret[2 * PYTHON_NAME_BYTES]);
 
-/* Writes the key of a dictionary for the value at slot. False if the key is not a name. */
+/* Writes the dictionary key of the value at slot. False if the key is not a name. */
 bool python_key(const struct memory *memory, uint64_t slot, char ret[PYTHON_NAME_BYTES]);
 
 /*
- * Writes "CLASS.ATTRIBUTE" for the pointer at slot. values: array that contains slot; holder:
- * address of the pointer to the array. False if slot is not an attribute.
+ * Writes "CLASS.ATTRIBUTE" for the pointer at slot. values: array of an object's values, which
+ * contains slot; holder: address of the pointer to this array. False if slot is not an attribute.
  */
 bool python_attribute(const struct memory *memory, uint64_t slot, uint64_t values, uint64_t holder,
 		      char ret[2 * PYTHON_NAME_BYTES]);

@@ -75,8 +75,8 @@ static uint64_t find_call(pid_t pid, const struct mapping *mapping)
 }
 
 /*
- * Maximum bytes of a mapping to search for a system call instruction, if a process has no vDSO.
- * Nearly all processes have one.
+ * Maximum size of a mapping that is searched for a system call instruction. Mappings are searched
+ * only if the process has no vDSO, which is rare.
  */
 #define CODE_BYTES_MAX (16 << 20)
 
@@ -215,8 +215,8 @@ static int signal_to_pass(int status)
 }
 
 /*
- * Resumes the thread until the next entry or exit of a system call. *ret_child: process that the
- * thread created until then. If SIGSTOP stops the process, the thread still runs to that entry or
+ * Resumes the thread until the next entry or exit of a system call. *ret_child: set if the thread
+ * creates a process meanwhile. If SIGSTOP stops the process, the thread still runs to that entry or
  * exit.
  */
 static int run_to_call(struct remote_caller *caller, pid_t *ret_child)
@@ -300,9 +300,9 @@ int remote_call_last(struct remote_caller *caller, long number)
 }
 
 /*
- * Moves the thread from its stop at the exit of a remote call to a second stop, at the usual point,
- * before it runs any code. If the thread resumed from the first stop, the kernel would not restart
- * the system call that memleak interrupted.
+ * Moves the thread from its stop at the exit of a remote call to a second stop, in the kernel's
+ * handling of signals, before the thread runs any code. If the thread resumed from the first stop,
+ * the kernel would not restart the system call that memleak interrupted.
  */
 static int stop_again(struct remote_caller *caller)
 {

@@ -33,9 +33,9 @@ uint64_t remote_call_place(pid_t pid);
 uint64_t remote_call_sequences(pid_t tid);
 
 /*
- * Prepares a thread that was stopped by PTRACE_INTERRUPT or at its creation. sequences: address of
- * its struct rseq. is_ours: true if a remote call created the thread; the thread is then killed if
- * this process ends. Returns 0, -EAGAIN if the thread must not make a call now (e.g. in a
+ * Prepares a thread that was stopped by PTRACE_INTERRUPT or at its creation. sequences: as returned
+ * by remote_call_sequences(). is_ours: true if a remote call created the thread; the thread is then
+ * killed if this process ends. Returns 0, -EAGAIN if the thread must not make a call now (e.g. in a
  * restartable sequence), or another negative errno; on failure the thread is unchanged.
  */
 int remote_caller_begin(struct remote_caller *caller, pid_t tid, uint64_t at, uint64_t sequences,

@@ -31,7 +31,10 @@ void resident_memory_init(const struct rss_files *files, const struct proc_maps 
 /* Returns the mapping that contains addr; NULL if there is none. */
 const struct mapping *resident_memory_mapping(struct resident_memory *resident, uint64_t addr);
 
-/* True if the mapping is private and may be read. All others are read as if they did not exist. */
+/*
+ * True if the mapping is private and may be read. Memory of all other mappings is treated as
+ * unmapped.
+ */
 bool resident_memory_has(const struct mapping *mapping);
 
 #endif

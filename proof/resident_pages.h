@@ -13,7 +13,7 @@
 
 enum residence {
 	PAGE_ABSENT, /* never used, swapped out, or the zero page that all processes share */
-	PAGE_OWN,    /* memory that only this process has */
+	PAGE_OWN,    /* anonymous page of a private mapping */
 	PAGE_OF_FILE /* page of a file, or shared memory */
 };
 
@@ -21,7 +21,7 @@ struct resident_pages {
 	int pagemap_fd;
 	uint64_t page_size;
 	uint64_t zero_frame; /* frame number of the zero page, 0 if unknown */
-	uint64_t first;      /* page number of the first of the entries */
+	uint64_t first;      /* page number of the first entry */
 	uint64_t cnt;        /* number of entries that were read */
 	uint64_t entries[RESIDENT_WINDOW];
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares each word of memory with all places. For each place, keeps the words with the highest
- * value at or below the place: they point to the assumed start of the block that contains the
- * place.
+ * Each step compares all words of memory with all places, which are the addresses whose pointers
+ * are searched for. For each place, it keeps the words with the highest value at or below the
+ * place: they point to the assumed start of the block that contains the place.
  */
 #include "proof/retrace.h"
 
@@ -34,8 +34,8 @@
 #define LEAST_NS 100000000ULL
 
 /*
- * Maximum distance from the target of a pointer on a stack to the place, in bytes. A pointer with a
- * larger distance is ignored.
+ * Maximum distance in bytes from the target of a pointer to the place above it, if the pointer is
+ * on a stack. Pointers with a larger distance are ignored.
  */
 #define STACK_BYTES 512
 
@@ -217,7 +217,7 @@ static bool sort_of(const struct heap_picture *picture, uint64_t addr, enum sigh
 	return true;
 }
 
-/* Adds a range of memory, which may have several mappings. */
+/* Adds a range of memory, which may span several mappings. */
 static int add_range(struct round *round, const struct root_range *range)
 {
 	const struct proc_maps *maps = &round->picture->memory->maps;
@@ -235,7 +235,7 @@ static int add_range(struct round *round, const struct root_range *range)
 	return err;
 }
 
-/* Adds all memory that was written to, both inside and outside of blocks. */
+/* Adds all written memory that is not executable, both inside and outside of blocks. */
 static int add_memory(struct round *round)
 {
 	const struct block_index no_blocks = {0};
@@ -318,7 +318,7 @@ static struct retrace_way way_of(const struct round *round, uint64_t slot)
 	struct retrace_way way = {.slot = slot};
 	char name[2 * PYTHON_NAME_BYTES];
 
-	/* In a script, each object on the way may have a name. */
+	/* In a Python script, continue from the slot itself: objects on the way may have names. */
 	if (round->picture->is_python) {
 		way.is_end = python_variable(round->picture->memory, slot, name);
 		return way;

@@ -17,7 +17,7 @@
 
 struct root_search {
 	const struct root_ranges *heaps;
-	size_t heap;   /* index of the first heap that does not end before the next range */
+	size_t heap;   /* index of the first heap that may overlap the next range */
 	uint64_t from; /* address below which the mapping is unused */
 	struct root_ranges *ret;
 };

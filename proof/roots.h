@@ -2,8 +2,8 @@
 /*
  * Finds roots: memory outside blocks that may have pointers to blocks. Roots are the written parts
  * of mappings, stacks from the stack pointer up, and registers. Heap memory from before tracing
- * began is a root, because its use is unknown; but if the heap was walked, its free memory is known
- * and is not a root.
+ * began is a root, because its use is unknown; but if the census has walked the heap, its free
+ * memory is known and is not a root.
  */
 #ifndef PROOF_ROOTS_H
 #define PROOF_ROOTS_H
@@ -19,7 +19,7 @@ struct root_ranges {
 	size_t cap;
 };
 
-/* Appends a range, or extends the last range if the gap between both is at most gap_bytes. */
+/* Appends a range, or extends the last range if the gap between them is at most gap_bytes. */
 int root_ranges_add(struct root_ranges *ranges, uint64_t start, uint64_t end, uint64_t gap_bytes);
 void root_ranges_deinit(struct root_ranges *ranges);
 

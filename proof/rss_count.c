@@ -15,7 +15,7 @@
 #include "proof/heap_pages.h"
 #include "proof/resident_memory.h"
 
-/* Maximum size of the guard below a thread's stack, a mapping without permissions, in bytes. */
+/* Maximum size in bytes of a guard: a mapping without permissions below a thread's stack. */
 #define GUARD_BYTES (64U << 10)
 
 struct count {
@@ -128,8 +128,8 @@ static uint64_t resident_bytes(struct count *count, const struct heap_block *blo
 }
 
 /*
- * Moves next_block to the first block at addr or above. Counts the blocks that are passed, except
- * those that begin in the most recent chunk.
+ * Moves next_block to the first block at addr or above. Adds the resident bytes of the blocks that
+ * are passed to `outside`, except for blocks that begin in the most recent chunk.
  */
 static void pass_blocks(struct count *count, uint64_t addr)
 {
@@ -143,8 +143,9 @@ static void pass_blocks(struct count *count, uint64_t addr)
 }
 
 /*
- * Returns the site of the block in a used chunk. If no block is in the chunk, counts the chunk as
- * older and returns OLDER. Chunks come in ascending order.
+ * Returns the site of the block in a used chunk. If a used chunk has no tracked block, counts the
+ * chunk as older and returns OLDER. Returns HEAP_PAGE_NO_OWNER for a free chunk. Chunks come in
+ * ascending order.
  */
 static uint32_t find_owner(struct count *count, const struct chunk *chunk)
 {

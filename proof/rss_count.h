@@ -11,7 +11,10 @@
 #include "report/heap_block.h"
 #include "report/rss.h"
 
-/* The blocks that memleak tracks, sorted by address. is_known: false if the blocks are unknown. */
+/*
+ * The blocks that memleak tracks, sorted by address. is_known: false if some blocks are unknown;
+ * then there are no items.
+ */
 struct rss_blocks {
 	bool is_known;
 	struct heap_block *items;

@@ -8,7 +8,7 @@
 
 struct rss_reading {
 	struct rss rss;
-	/* sites whose blocks pin most; their indexes are not checked */
+	/* sites whose blocks pin most; their indexes come unchecked from the helper */
 	struct rss_pinners pinners;
 	struct python_growth python;
 };

@@ -80,7 +80,7 @@ static void drop_blocks(struct rss_blocks *blocks)
 	*blocks = (struct rss_blocks){0};
 }
 
-/* Forgets the previous program if this is another one. */
+/* Forgets the Python objects of the previous reading if it was of a different program. */
 static void set_program(struct rss_server *server, uint64_t program)
 {
 	if (server->program == program)

@@ -9,9 +9,9 @@
  *   SMAPS program, zero frame, page size
  *                                 the fd of smaps → status, arenas, torn and skipped arenas, parts,
  *                                 allocator;
- *                                 with BLOCKS also bytes of blocks outside, the older blocks (bytes
- *                                 and count of each class), what these pin, and the sites that pin
- *                                 most (index, bytes);
+ *                                 with BLOCKS also bytes of blocks outside the heap, the older
+ *                                 blocks (bytes and count of each class), the bytes that older
+ *                                 blocks pin, and the sites that pin most (index, bytes);
  *                                 growing classes and containers of Python
  *
  * program: any number, the same for all readings of a program. Growth is counted from the first of

@@ -40,7 +40,7 @@ void scan_deinit(struct scan *scan)
 	interior_deinit(&scan->interior);
 }
 
-/* Finds the block of an interior pointer. */
+/* Finds the block into which an interior pointer points. */
 static void look_around(struct scan *scan, struct pointer *pointer)
 {
 	const struct block_index *index = scan->index;

@@ -19,7 +19,7 @@ struct pointer {
 	uint64_t word;
 	uint64_t slot;   /* address of the word */
 	uint32_t holder; /* block that contains the slot; NO_BLOCK for a root */
-	uint32_t block;  /* another block into which word points; NO_BLOCK: see scan.most */
+	uint32_t block;  /* block that word points to, never the holder; NO_BLOCK: see scan.most */
 	uint32_t offset; /* offset of the pointer's target in block */
 	size_t grain;
 };
@@ -55,7 +55,9 @@ void scan_deinit(struct scan *scan);
  * Pointers may be reported after the call, at the latest by scan_flush().
  */
 void scan_memory(struct scan *scan, uint64_t start, uint64_t end, uint32_t holder, size_t ahead);
-/* Scans machine code, where words may be at any byte. It must be root memory without blocks. */
+/*
+ * Scans machine code, where words may be at any byte. The code must be root memory without blocks.
+ */
 void scan_code(struct scan *scan, uint64_t start, uint64_t end);
 void scan_word(struct scan *scan, uint64_t word, uint64_t slot);
 void scan_flush(struct scan *scan);

@@ -73,7 +73,7 @@ static void pause_ns(long ns)
 	nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* Waits until a thread runs, and stops it. */
+/* Waits at most WANTED_NS for a thread to run, and stops it. */
 static int stop_next_runner(struct stop *stop, uint64_t deadline_ns)
 {
 	uint64_t until_ns = clock_deadline_ns(WANTED_NS);

@@ -12,8 +12,8 @@
 
 struct stop {
 	/*
-	 * Looks at threads; NULL if the kernel rejects the BPF program. Then all threads are
-	 * stopped.
+	 * Looks at threads. NULL if the kernel rejects the BPF program: then all threads are
+	 * stopped, because sleeping threads cannot be recognised.
 	 */
 	struct thread_watch *watch;
 	pid_t pid;
@@ -44,8 +44,8 @@ int stop_confirm(struct stop *stop, uint64_t deadline_ns);
 int stop_renew(struct stop *stop, uint64_t deadline_ns);
 
 /*
- * Returns the next stopped thread after the argument last, or the first one if last is NULL. NULL
- * at the end.
+ * Returns the stopped thread that follows the argument last, or the first stopped thread if last is
+ * NULL. Returns NULL at the end.
  */
 const struct stopped_thread *stop_next_thread(const struct stop *stop,
 					      const struct stopped_thread *last);

@@ -110,7 +110,7 @@ static void deliver_signal(const struct stopped_thread *thread, int status)
 	ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)WSTOPSIG(status));
 }
 
-/* Polls a thread. True if its state has changed. */
+/* Polls a thread. True if it has stopped or ended. */
 static bool ask(struct stopped_thread *thread)
 {
 	int status;

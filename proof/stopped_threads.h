@@ -51,8 +51,8 @@ int stopped_threads_wait(struct stopped_threads *stopped, uint64_t deadline_ns);
 struct stopped_thread *stopped_threads_find(const struct stopped_threads *stopped, pid_t tid);
 
 /*
- * Resumes the threads that have stopped. before: registers recorded by the BPF program during the
- * stop, or NULL. Returns true if all threads have resumed; otherwise, call again soon.
+ * Resumes the threads that have stopped. before: records of the threads made during the stop, or
+ * NULL. Returns true if all threads have resumed; otherwise, call again soon.
  */
 bool stopped_threads_resume(struct stopped_threads *stopped, const struct live_threads *before);
 

@@ -13,9 +13,9 @@ struct thread_state {
 	uint64_t sp;
 	bool known; /* true if the stack pointer is known; otherwise, the whole stack is a root */
 	/*
-	 * Words of general and vector registers, and the TLS base. If has_registers is set, they
-	 * begin with the registers in the order of struct memleak_thread_record; otherwise their
-	 * order is undefined.
+	 * `words` has the general and vector registers, and the TLS base. If has_registers is set,
+	 * `words` begins with the registers in the order of struct memleak_thread_record;
+	 * otherwise, the order is undefined.
 	 */
 	bool has_registers;
 	uint64_t *words;

@@ -82,8 +82,8 @@ void thread_watch__use_fd(struct thread_watch *watch, int fd)
 }
 
 /*
- * Older kernels cannot restrict the iterator to a process: it visits all threads, and the BPF
- * program selects the threads of the process.
+ * Creates the iterator for a process. Older kernels cannot restrict an iterator to one process: the
+ * iterator then visits all threads, and the BPF program selects those of the process.
  */
 static int link_process(struct thread_watch *watch, pid_t pid)
 {

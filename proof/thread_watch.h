@@ -17,8 +17,9 @@ int thread_watch__new(struct thread_watch **ret);
 void thread_watch__free(struct thread_watch *watch);
 
 /*
- * Returns or replaces the only descriptor in use. A forked process calls thread_watch__use_fd() if
- * the descriptor has a different number in that process.
+ * Returns or replaces the descriptor of the BPF program, the only one that a forked process must
+ * keep. A forked process calls thread_watch__use_fd() if the descriptor has a different number in
+ * that process.
  */
 int thread_watch__fd(const struct thread_watch *watch);
 void thread_watch__use_fd(struct thread_watch *watch, int fd);

@@ -34,15 +34,15 @@ int tracer__take(struct tracer *tracer, const struct tracer_order *order,
 		 struct tracer_answer *ret);
 
 /*
- * Makes a process stop at its exit; the process must not be traced yet. The next tracer__take() of
- * the process then returns TRACER_ENDED. fd: eventfd that is signalled when the process has stopped
- * at its exit; the caller keeps ownership. Returns 0 or a negative errno.
+ * Makes a process stop at its exit; the process must not be traced yet. After the process has
+ * stopped there, tracer__take() returns TRACER_ENDED for it. fd: eventfd that is signalled when the
+ * process has stopped at its exit; the caller keeps ownership. Returns 0 or a negative errno.
  */
 int tracer__watch_end(struct tracer *tracer, pid_t pid, int fd);
 
 /*
- * Kills the copy, if any, and resumes the threads. Returns the total time that threads were
- * stopped, in nanoseconds.
+ * Kills the copy, if any, and resumes the threads, including a thread that is stopped at the exit
+ * of its process. Returns the total time that threads were stopped, in nanoseconds.
  */
 uint64_t tracer__release(struct tracer *tracer);
 

@@ -15,7 +15,7 @@ enum tracer_request { TRACER_TAKE, TRACER_RELEASE, TRACER_WATCH_END };
 enum tracer_result {
 	TRACER_ALL_ASLEEP, /* no thread was stopped, because all threads sleep */
 	TRACER_COPIED,
-	TRACER_STOPPED, /* running threads were stopped, until tracer__release() */
+	TRACER_STOPPED, /* running threads stay stopped until tracer__release() */
 	TRACER_ENDED,   /* the process is stopped at its exit until tracer__release() */
 };
 
@@ -36,7 +36,7 @@ struct tracer_answer {
 	 */
 	int copy_err;
 	uint64_t taken_ns;
-	/* time that threads were stopped; 0 with TRACER_STOPPED: threads are still stopped */
+	/* time that threads were stopped; 0 with TRACER_STOPPED, because they still are */
 	uint64_t stopped_ns;
 	struct live_threads seen;
 };

@@ -48,8 +48,8 @@
 #define STRAGGLERS_MS 2
 
 /*
- * Time without any running thread after which a process counts as quiet, in microseconds, and
- * maximum number of tries.
+ * Time in microseconds without any running thread, after which a process counts as quiet; and
+ * maximum number of waits for such a time.
  */
 #define QUIET_US 5000
 #define QUIET_TRIES 10

@@ -405,7 +405,8 @@ static uint32_t next_outer(const struct blaming *blaming, size_t site, size_t *d
 }
 
 /*
- * Returns the depth after the blamed call that a site is assigned to; 0 if there is no such call.
+ * Returns the depth of the next call further out than the blamed call that a site is assigned to;
+ * 0 if the site is not assigned to a blamed call.
  */
 static size_t depth_behind_blamed(const struct blaming *blaming, size_t site)
 {

@@ -28,13 +28,13 @@ struct name_answer {
  */
 int answer_read_opened(struct message_cursor *cursor, struct opened_answer *ret);
 /*
- * Maximum length of all names of an address together, in bytes. The names come from the files of a
- * traced process, and are kept.
+ * Maximum total length, in bytes, of the names of functions and source files at one address. The
+ * names come from the files of a traced process and stay in memory.
  */
 #define NAME_BYTES_MAX (64 * 1024)
 
 /*
- * Parses a NAME answer, without names that would exceed NAME_BYTES_MAX. index: position of the
+ * Parses a NAME answer. Drops names that would exceed NAME_BYTES_MAX. index: position of the
  * expected name in the request.
  */
 int answer_read_name(struct message_cursor *cursor, uint32_t index, bool exact,

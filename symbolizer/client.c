@@ -41,7 +41,7 @@ void client_deinit(struct client *client)
 	helper_deinit(&client->helper, client->job.kind == JOB_NONE ? HELPER_GRACE_MS : 0);
 }
 
-/* Closes the offered file, which did not match or made the helper crash. */
+/* Closes the offered file, which did not match or made the helper crash or hang. */
 static void drop_offer(struct module *module)
 {
 	if (module->debug_fd == module->offered_fd)
@@ -81,8 +81,8 @@ static int note_unreadable(struct module *module, uint32_t why)
 }
 
 /*
- * Ends the helper and records in the module that this kind of job failed, so that no such job is
- * sent for the module again.
+ * Ends the helper. So that the failed job is not repeated, closes the offered file or lowers the
+ * module's max_level.
  */
 static void give_up(struct client *client)
 {
@@ -215,8 +215,8 @@ static int take_answer(void *arg, struct message *answer)
 }
 
 /*
- * Handles a helper that ended or misbehaved. A module stays usable after the first time that a
- * helper ended while working on it: the OOM killer, for example, may have killed the helper.
+ * Handles a helper that ended or misbehaved. The first time that a helper ends while working on a
+ * module, the job may be repeated: the OOM killer, for example, may have killed the helper.
  */
 static int lose_helper(struct client *client, int err)
 {
@@ -293,7 +293,10 @@ int client_wait(struct client *client, uint64_t deadline_ns)
 	return err == -EIO || err == -EAGAIN ? 0 : err;
 }
 
-/* Begins a job. Sending does not block for long: the helper is idle and the request is small. */
+/*
+ * Sends a request and waits until its job is done. Sending does not block for long: the helper is
+ * idle and the request is small.
+ */
 static int begin(struct client *client, struct message *request, enum job_kind kind,
 		 struct module *module, uint64_t deadline_ns)
 {

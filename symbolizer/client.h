@@ -3,9 +3,10 @@
  * Client of the helper that parses files (server/protocol.h): sends requests, takes answers, and
  * remembers which module crashed the helper. Knows modules, not processes.
  *
- * All requests return 0 on success or one of these errors:
+ * All requests return 0 on success, -ENOMEM, or one of these errors:
  *   -ETIMEDOUT: the deadline passed. The helper continues, and the next call takes its answers.
- *   -EIO: the helper ended or sent an invalid answer. The module has been marked.
+ *   -EIO: the helper ended or sent an invalid answer. module->max_level was lowered, or the offered
+ *         file was closed, so that the job is not repeated.
  *   -EAGAIN: the helper ended, perhaps not because of the module. Open the module again.
  */
 #ifndef SYMBOLIZER_CLIENT_H
@@ -34,7 +35,7 @@ struct client {
 	size_t named;   /* number of names of the current module that earlier jobs have handled */
 	size_t wanted;  /* total number of names of the current module to look up */
 	sym_progress_fn *on_progress; /* progress callback; may be NULL */
-	/* silence of the helper, in nanoseconds, that counts as a hang; may span several calls */
+	/* time in nanoseconds after which a silent helper counts as hung; may span several calls */
 	uint64_t hang_ns;
 };
 
@@ -47,8 +48,8 @@ void client_report_progress(const struct client *client, const char *path, int p
 #define CLIENT_PROGRESS_NS 250000000ULL
 
 /*
- * Waits for the job that an earlier call left unfinished; gives the job up if its helper hangs.
- * Returns 0 if the helper is ready for requests, or -ETIMEDOUT.
+ * Waits for the job that an earlier call left unfinished; gives the job up if the helper hangs.
+ * Returns 0 if a new request can be sent, -ETIMEDOUT or -ENOMEM.
  */
 int client_wait(struct client *client, uint64_t deadline_ns);
 

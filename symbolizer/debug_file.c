@@ -23,7 +23,8 @@ static char *directory_of(const char *path)
 }
 
 /*
- * Makes the path of an alternate file. A relative name is relative to the debug file's directory.
+ * Makes the path of an alternate file. A relative name is relative to the directory of the file
+ * that contains the name.
  */
 static int alternate_place(const struct module *module, char **ret)
 {
@@ -38,7 +39,10 @@ static int alternate_place(const struct module *module, char **ret)
 	return len < 0 ? -ENOMEM : 0;
 }
 
-/* Makes the path of a debug link: DIR/NAME, DIR/.debug/NAME or /usr/lib/debug/DIR/NAME. */
+/*
+ * Makes a path where the target of a debug link may be: DIR/NAME, DIR/.debug/NAME or
+ * /usr/lib/debug/DIR/NAME, for index 0 to 2.
+ */
 static int link_place(const struct module *module, unsigned int index, char **ret)
 {
 	static const char *const around[][2] = {{"", ""}, {"", "/.debug"}, {DEBUG_FOLDER, ""}};
@@ -87,7 +91,7 @@ static const char *below_debug_folder(const char *path)
 }
 
 /*
- * Opens a file that may be sent to the helper, which checks whether it matches. The file must be
+ * Opens a candidate for the helper, which checks whether it is the needed file. A candidate must be
  * world-readable or belong to the owner of the module's file, so that the author of a debug link
  * cannot see the contents of files that only others may read.
  */
@@ -118,9 +122,9 @@ static int open_below(const struct module *module, int root_fd, const char *path
 }
 
 /*
- * Opens a candidate in the process's root or on the host. On the host only the folder of debug
- * files is searched, since the target chooses the path. Without a root (root_fd is -1, as for an
- * ended process) only the host is searched.
+ * Opens a candidate in the process's root or on the host. On the host only candidates in the folder
+ * of debug files are opened, since the target chooses the path. If the root is unknown (root_fd is
+ * -1, as for an ended process), the other candidates are opened on the host, too.
  */
 static int open_place(const struct module *module, int root_fd, bool in_root, const char *path,
 		      struct stat *st)

@@ -24,8 +24,8 @@
 #include "helper/call.h"
 
 /*
- * User id that only fetchers have. All fetchers have the same id, so that each can use the cache
- * that earlier ones have filled.
+ * User id of fetchers if memleak is root without sudo; nothing else uses this id. It is always the
+ * same, so that each fetcher can use the cache that earlier fetchers have filled.
  */
 #define FETCHER_USER 0x6d6d0000U
 #define CACHE_FOLDER "/var/cache/memleak"
@@ -78,7 +78,10 @@ static struct debuginfod_client *open_client(struct client_library *lib)
 	return client;
 }
 
-/* Downloads a file. Passing length 0 means that build_id is hex text; the sender has checked it. */
+/*
+ * Downloads a file. For libdebuginfod, length 0 means that build_id is hex text. The sender of the
+ * request has checked this text.
+ */
 static int fetch(const struct client_library *lib, struct debuginfod_client *client,
 		 const char *build_id)
 {
@@ -125,7 +128,10 @@ static bool id_from(const char *name, uint32_t *ret)
 	return true;
 }
 
-/* Changes the user. The kernel then clears the parent-death signal: restores it. */
+/*
+ * Changes the user, and restores the parent-death signal, which the kernel clears when the user
+ * changes.
+ */
 static int become(uid_t uid, gid_t gid)
 {
 	int death_signal = 0;
@@ -280,7 +286,10 @@ void fetcher_want(struct fetcher *fetcher, struct module *module)
 	} else if (!fetcher->helper.pid) {
 		give_up(fetcher);
 	}
-	/* Any other error means that the queue of requests is full: do not download this file. */
+	/*
+	 * If sending failed but the helper is still running, the queue of requests is full: do not
+	 * download this file.
+	 */
 	message_deinit(&request);
 }
 

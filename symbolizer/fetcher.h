@@ -2,9 +2,11 @@
 /*
  * Downloads debug files from debuginfod servers in a helper process. A download continues while
  * memleak prints a report; a later report uses the result. The helper is started only if the
- * environment names servers and a file is missing. Unlike the helper that parses files, this helper
- * has network access, and the file access of the user whose cache it fills: the user who called
- * sudo; otherwise a user of its own if memleak is root, else memleak's user. It has no
+ * environment names servers and a file is missing.
+ *
+ * Unlike the helper that parses files, this helper has network access, and can access the files of
+ * the user whose cache it fills. If memleak is root, this is the user who called sudo or, without
+ * sudo, a user that only this helper has; otherwise it is memleak's user. The helper has no
  * capabilities.
  */
 #ifndef SYMBOLIZER_FETCHER_H

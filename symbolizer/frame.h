@@ -75,8 +75,8 @@ static inline bool sym_is_script(const struct sym_location *location)
 }
 
 /*
- * Returns the function at a location into which all other functions of the location are inlined;
- * NULL if the location is NULL or was not looked up.
+ * Returns the outermost function at a location: all other functions there are inlined into it.
+ * Returns NULL if the location is NULL or was not looked up.
  */
 static inline const struct sym_frame *sym_outermost(const struct sym_location *location)
 {

@@ -69,7 +69,9 @@ static int add_core_places(const struct kernel_roots *roots, const char *release
 	return err;
 }
 
-/* True if a file contains a module, such as "nf-conntrack.ko.xz" for "nf_conntrack". */
+/*
+ * True if a file name is that of a module's file, such as "nf-conntrack.ko.xz" for "nf_conntrack".
+ */
 static bool is_file_of(const char *file_name, const char *module)
 {
 	for (; *module; module++, file_name++)

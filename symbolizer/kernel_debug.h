@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds files with DWARF for the core kernel or one of its modules: the paths where distributions
- * install them, and the addresses of their sections. The server checks the files' build ids.
+ * Lists the paths where distributions install the DWARF of the core kernel or of a module, and
+ * finds the load addresses of the kernel or of the module's sections. The server checks the files'
+ * build ids.
  */
 #ifndef SYMBOLIZER_KERNEL_DEBUG_H
 #define SYMBOLIZER_KERNEL_DEBUG_H

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Reads the kernel's files in /proc and /sys, and finds the folders with its ELF files. Does not
- * parse ELF files: the server does that.
- */
+/* Reads the kernel's files in /proc and /sys. Does not parse ELF files: the server does that. */
 #ifndef SYMBOLIZER_KERNEL_FILES_H
 #define SYMBOLIZER_KERNEL_FILES_H
 

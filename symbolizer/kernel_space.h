@@ -13,14 +13,14 @@ struct kernel_space {
 	struct locations locations;
 };
 
-/* Reads the kernel's symbols again if modules seem to have changed. Fails with -ENOMEM. */
+/* Reads the kernel's symbols again if they may be out of date. Fails with -ENOMEM. */
 int kernel_space_refresh(struct kernel_space *space);
 /*
  * Returns the locations for cnt queries. Reads the kernel's symbols again if an address is unknown.
  */
 int kernel_space_find(struct kernel_space *space, const struct sym_query *queries, size_t cnt,
 		      struct location **ret);
-/* Copies the function, inlined calls and lines found so far to the location. Fails with -ENOMEM. */
+/* Copies the inlined calls and lines found so far to the location. Fails with -ENOMEM. */
 int kernel_space_publish(struct location *loc);
 
 void kernel_space_deinit(struct kernel_space *space);

@@ -153,7 +153,7 @@ static int part_of(void *arg, const char *name, size_t len)
 	return err ? err : (int)symtab->part_cnt - 1;
 }
 
-/* Returns the kernel part that contains addr. Used when no symbol contains addr. */
+/* Returns the kernel part whose address range contains addr; NULL if there is none. */
 static struct kernel_part *part_at(const struct kernel_symtab *symtab, uint64_t addr)
 {
 	if (kallsyms_in_core(&symtab->table, addr))

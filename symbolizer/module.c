@@ -149,7 +149,7 @@ void module__want_nothing(struct module *module)
 int module__set_frames(struct module *module, struct name *name, struct sym_frame *block,
 		       size_t frame_cnt)
 {
-	/* Keep older memory blocks: locations returned to callers point into them. */
+	/* Keep the memory of former frames: locations returned to callers point into it. */
 	if (array_reserve(&module->blocks, &module->block_cap, module->block_cnt + 1))
 		return -ENOMEM;
 	module->blocks[module->block_cnt++] = block;

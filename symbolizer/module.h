@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that a process has mapped, as seen by the library: its descriptors, and the names found in
- * it. Only the server parses the file.
+ * A file of a process or of the kernel: its descriptors, and the names found in it. Only the server
+ * parses the file.
  */
 #ifndef SYMBOLIZER_MODULE_H
 #define SYMBOLIZER_MODULE_H
@@ -53,7 +53,7 @@ struct module {
 	/* file descriptor; -1 if closed, or if only a debug file is wanted */
 	int fd;
 	/*
-	 * the file was closed because too many files were open, or no space maps it; it can be
+	 * the file was closed because too many files were open or no space mapped it; it can be
 	 * reopened
 	 */
 	bool closed;
@@ -73,8 +73,8 @@ struct module {
 	unsigned int incarnation;
 
 	/*
-	 * Load addresses in a kernel file. If there are any, the offsets of names are load
-	 * addresses, too.
+	 * Load addresses of sections or symbols of a kernel file. If there are any, the offsets of
+	 * names are load addresses, too.
 	 */
 	struct file_anchor *anchors;
 	size_t anchor_cnt;
@@ -110,7 +110,7 @@ struct module {
 	size_t block_cap;
 };
 
-/* Adds a module. Takes over fd on success. */
+/* Creates a module. Takes over fd on success. */
 int module__new(int fd, const struct file_version *version, const char *path, struct module **ret);
 void module__free(struct module *module);
 

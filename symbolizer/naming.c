@@ -33,7 +33,7 @@ static bool is_open(const struct naming_pass *run, const struct module *module)
 	return run->client->helper.pid && module->incarnation == run->client->helper.incarnation;
 }
 
-/* Sends to the current helper a debug file that an earlier helper has accepted. */
+/* Sends a debug file, which an earlier helper has accepted, to the current helper. */
 static int offer_again(struct naming_pass *run, struct module *module, enum server_need kind,
 		       int fd)
 {

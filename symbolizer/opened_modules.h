@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All files that the symbolizer has opened, each once even if several processes map it. Only a
- * limited number stay open: the most recently used ones.
+ * Lists all files that the symbolizer has opened. A file is listed once, even if several processes
+ * map it. Only a limited number of files stay open: the most recently used ones.
  */
 #ifndef SYMBOLIZER_OPENED_MODULES_H
 #define SYMBOLIZER_OPENED_MODULES_H
@@ -21,10 +21,10 @@ struct module *opened_modules_find(const struct opened_modules *list,
 				   const struct file_version *version);
 
 /*
- * Returns the module of a file that /proc/PID/maps shows as `file`; NULL if the module is not open:
- * the inode number of a closed file may belong to another file by now. since_ns: as in struct
- * mapping. Does not find a file whose device and inode numbers in /proc/PID/maps differ from those
- * that stat() returns.
+ * Returns the open module of the file that has the numbers `file` in /proc/PID/maps; NULL if there
+ * is none. Skips closed modules: the inode number of a closed file may belong to another file by
+ * now. Does not find a file whose numbers in /proc/PID/maps differ from those that stat() returns.
+ * since_ns: as in struct mapping.
  */
 struct module *opened_modules_find_mapped(const struct opened_modules *list,
 					  const struct file_id *file, int64_t since_ns);
@@ -37,8 +37,8 @@ int opened_modules_get(struct opened_modules *list, int fd, const struct file_ve
 		       const char *path, struct module **ret);
 
 /*
- * Adds and takes over `module`, which is for a kernel part and not for a mapped file. Fails with
- * -ENOMEM.
+ * Adds and takes over a kernel part's module. For mapped files, use opened_modules_get(). Fails
+ * with -ENOMEM.
  */
 int opened_modules_add(struct opened_modules *list, struct module *module);
 

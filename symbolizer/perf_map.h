@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads /tmp/perf-PID.map, in which a JIT compiler lists its code, one function per line: start and
- * size in hex, then the name. Anyone may have written the file.
+ * size in hex, then the name. The contents of the file are not trusted.
  */
 #ifndef SYMBOLIZER_PERF_MAP_H
 #define SYMBOLIZER_PERF_MAP_H

@@ -227,7 +227,10 @@ static int open_file(const struct proc_files *files, const struct region *region
 
 	if (files->proc_fd < 0)
 		return open_ended(region, st);
-	/* Try map_files first: it always leads to the mapped file, but needs privileges. */
+	/*
+	 * Try map_files first: it leads to the file even if the file was deleted, but needs
+	 * privileges.
+	 */
 	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)start,
 		 (unsigned long long)end);
 	/* Check the file, since another file may be mapped there by now. */
@@ -242,8 +245,8 @@ static int open_file(const struct proc_files *files, const struct region *region
 		fd = checked(region, regular_file_open(files->proc_fd, -1, "exe", LINKS_ALL, st),
 			     st);
 	/*
-	 * Try the path in memleak's own root: /proc/PID/maps shows a path from there for a file
-	 * that the process mapped before it called chroot().
+	 * Try the path in memleak's own root: if the process has called chroot(), /proc/PID/maps
+	 * still shows paths in memleak's root.
 	 */
 	if (fd < 0 && region->path[0] == '/')
 		fd = checked(region, regular_file_open_known(-1, region->path, LINKS_ALL, st), st);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files below /proc/PID of one process image. Opened while the process lives, they belong to this
- * image even if the pid is reused or the process calls exec.
+ * Files below /proc/PID of one process image. maps_fd never shows another image, even if the
+ * process calls exec; proc_fd never leads to another process, even if the pid is reused.
  */
 #ifndef SYMBOLIZER_PROC_FILES_H
 #define SYMBOLIZER_PROC_FILES_H
@@ -27,8 +27,8 @@ struct proc_files {
 };
 
 /*
- * Opens the /proc files of a process. Returns -ESRCH if the process does not exist or has no memory
- * any more.
+ * Opens the /proc files of a process. Returns -ESRCH if the process does not exist or no longer has
+ * memory.
  */
 int proc_files_init(pid_t pid, struct proc_files *ret);
 /* Initialises the files of a process that ended before its /proc files could be opened. */
@@ -38,7 +38,7 @@ void proc_files_deinit(struct proc_files *files);
 /* Reads the image's mappings. Returns -ESRCH if the image is gone. */
 int proc_files_maps(const struct proc_files *files, struct proc_maps *ret);
 
-/* Returns the file version used for a copy of the vdso. Its size is that of the region. */
+/* Returns the file version used for a copy of the vdso. The version's size is the region's size. */
 struct file_version proc_image_vdso(const struct region *region);
 
 /*

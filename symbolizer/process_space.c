@@ -67,8 +67,8 @@ int process_space_refresh(struct process_space *space)
 }
 
 /*
- * True if the region is JIT code: it has no file, or its file is not ELF (memfd, shared memory), or
- * its file was deleted and could not be opened to check.
+ * True if the region is JIT code: it is executable, and it has no file, its file is not ELF (memfd,
+ * shared memory), or its file was deleted and could not be opened to check.
  */
 static bool is_jit(const struct region *region)
 {

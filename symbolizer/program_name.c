@@ -31,8 +31,8 @@ static char *read_exe(int proc_fd)
 }
 
 /*
- * Returns the text of a file up to the first byte that is in `end`, from malloc(); NULL if the file
- * cannot be read.
+ * Returns the text of a file up to the first byte that is in `end`; NULL if the file cannot be
+ * read. The text is freed by the caller.
  */
 static char *read_text(int proc_fd, const char *file, const char *end)
 {
@@ -45,7 +45,9 @@ static char *read_text(int proc_fd, const char *file, const char *end)
 	return text;
 }
 
-/* Returns, from malloc(), the path to which a symbolic link leads; NULL if `path` is no link. */
+/*
+ * Returns the path to which a symbolic link leads; freed by the caller. NULL if `path` is no link.
+ */
 static char *follow_link(int root_fd, const char *path)
 {
 	char target[PATH_MAX], *ret;
@@ -57,7 +59,7 @@ static char *follow_link(int root_fd, const char *path)
 	return asprintf(&ret, "%.*s%s", folder_len, path, target) < 0 ? NULL : ret;
 }
 
-/* True if a path leads to the program's file. Takes over `path`, which is from malloc(). */
+/* True if a path leads to the program's file. Frees `path`. */
 static bool is_exe(int proc_fd, int root_fd, char *path)
 {
 	struct stat exe, other;

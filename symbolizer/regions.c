@@ -337,7 +337,10 @@ struct region *regions_find_code(const struct regions *regions, const struct reg
 		if (code->executable && code->module)
 			return code;
 	}
-	/* In a file of one page, code and data are both mapped from offset 0. */
+	/*
+	 * In a file of one page, code and data are both mapped from offset 0: search before
+	 * `first`, too.
+	 */
 	for (size_t i = first; file.ino && i-- > 0 && is_of(regions->live[i], &file);)
 		if (regions->live[i]->executable && regions->live[i]->module)
 			return regions->live[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Present and former mappings of one process image. Stores a pointer to a module for each region,
- * but does not use modules.
+ * but does not open modules.
  */
 #ifndef SYMBOLIZER_REGIONS_H
 #define SYMBOLIZER_REGIONS_H
@@ -41,8 +41,9 @@ struct regions {
 
 /*
  * Replaces the present regions by those in `maps`. The region of an unchanged mapping is kept;
- * regions of vanished mappings move to `gone`. opened() is called for each executable region
- * without a module and may set its module. Fails only with -ENOMEM, and then changes nothing.
+ * regions of vanished mappings move to `gone` or are freed. opened() is called for each executable
+ * region without a module and may set the region's module. Fails only with -ENOMEM or an error of
+ * opened(); then the lists of regions stay unchanged.
  */
 int regions_update(struct regions *regions, const struct proc_maps *maps,
 		   int (*opened)(void *arg, struct region *region), void *arg);
@@ -51,8 +52,8 @@ int regions_update(struct regions *regions, const struct proc_maps *maps,
 int regions_copy(const struct regions *from, struct regions *ret);
 
 /*
- * Returns the newest code region, present or former, that contains addr; without one, the present
- * region there; NULL if there is none.
+ * Returns the newest code region, present or former, that contains addr. If there is none, returns
+ * the present region that contains addr, or NULL.
  */
 struct region *regions_find(const struct regions *regions, uint64_t addr);
 
@@ -60,9 +61,9 @@ struct region *regions_find(const struct regions *regions, uint64_t addr);
 struct region *regions_find_live(const struct regions *regions, uint64_t addr);
 
 /*
- * Returns the code region that the loader mapped together with the present region `region`, from
- * the same file. `region` may also be the zero-filled memory after the file's data. NULL if there
- * is none.
+ * Returns the code region that the dynamic linker mapped together with the present region `region`,
+ * from the same file; NULL if there is none. `region` may also be the zero-filled memory after the
+ * file's data.
  */
 struct region *regions_find_code(const struct regions *regions, const struct region *region);
 

@@ -14,7 +14,7 @@ struct symbolizer {
 	struct fetcher fetcher;
 	struct opened_modules modules;
 	struct symspace *spaces; /* spaces of processes, including freed ones that are kept */
-	/* freed spaces move to the list `kept`, until the caller no longer needs them */
+	/* if true, symspace__free() moves spaces to `kept` instead of releasing them */
 	bool keeps;
 	struct symspace *kept;
 };

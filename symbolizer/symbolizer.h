@@ -58,15 +58,15 @@ int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint3
 /*
  * Adds a space for the process's present image and opens all files that the process maps as code.
  * Reads comm, paths and files through /proc/PID, so that other mount namespaces work. Returns
- * -ESRCH if there is no such process, or it has no memory (a zombie or kernel thread). Uses three
- * descriptors, plus one for each file that no other space has open.
+ * -ESRCH if there is no such process, or if it has no memory (a zombie or kernel thread). Uses
+ * three descriptors, plus one for each file that no other space has open.
  */
 int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
 /*
  * Adds a space for an ended process whose mappings the caller knows. Opens the mapped files by path
- * in memleak's own root, if they are still the same files. symspace__refresh() returns -ESRCH;
- * symspace__update() works. Uses one descriptor for each file that no other space has open. Fails
- * only with -ENOMEM.
+ * in memleak's own root, if they are still the same files. symspace__update() works on the space,
+ * but symspace__refresh() returns -ESRCH. Uses one descriptor for each file that no other space has
+ * open. Fails only with -ENOMEM.
  */
 int symspace__new_ended(struct symbolizer *sym, const struct proc_maps *maps,
 			struct symspace **ret);
@@ -76,11 +76,11 @@ int symspace__new_ended(struct symbolizer *sym, const struct proc_maps *maps,
  */
 int symspace__new_forked(const struct symspace *parent, struct symspace **ret);
 /*
- * Adds the running kernel's space. Functions come from /proc/kallsyms; lines and inlined calls from
- * vmlinux and module files with DWARF whose build ids match, either installed (below /boot,
- * /lib/modules and /usr/lib/debug) or from debuginfod. Uses one descriptor for each of these files,
- * and tens of megabytes of memory while reading. If the symbols cannot be read, the space has no
- * names: symspace__kernel_error() says why.
+ * Adds the running kernel's space. Functions come from /proc/kallsyms; lines and inlined calls come
+ * from vmlinux and module files that have DWARF and the build ids of the running kernel. These
+ * files are installed (below /boot, /lib/modules and /usr/lib/debug) or come from debuginfod. Uses
+ * one descriptor for each of these files, and tens of megabytes of memory while reading. If the
+ * symbols cannot be read, the space has no names: symspace__kernel_error() says why.
  */
 int symspace__new_kernel(struct symbolizer *sym, struct symspace **ret);
 void symspace__free(struct symspace *space);

@@ -24,8 +24,8 @@
 
 #define SEND_NS 1000000000ULL
 /*
- * Maximum wait, in nanoseconds, of a call from the main loop. Calls before tracing begins wait
- * longer.
+ * Maximum wait, in nanoseconds, when the main loop calls unwinder__take(). Calls before tracing
+ * begins wait longer.
  */
 #define ROUND_NS 1000000000ULL
 
@@ -115,7 +115,7 @@ static int read_words(int fd, struct unwind_table *table)
 }
 
 struct table_answer {
-	int status; /* 0, or an errno that says why there is no table */
+	int status; /* 0, or a negative errno that says why there is no table */
 	struct unwind_table table;
 };
 
@@ -144,7 +144,7 @@ static int take_table(void *arg, struct message *answer)
 		unwind_table_deinit(&table);
 	else
 		ret->table = table;
-	/* If memleak itself ran out of memory, not the helper, let the helper run on. */
+	/* After -ENOMEM, the helper keeps running: memleak ran out of memory, not the helper. */
 	ret->status = err;
 	return err == -ENOMEM ? 0 : err;
 }
@@ -155,7 +155,7 @@ static int send_file(struct unwinder *unwinder)
 	int err;
 
 	message_put_u32(&request, UNWIND_TABLE);
-	/* Sending does not block: the helper is idle, so that its socket is empty. */
+	/* Sending does not block: the helper is idle, so its socket is empty. */
 	err = helper_send(&unwinder->helper, &request, clock_deadline_ns(SEND_NS));
 	message_deinit(&request);
 	return err;

@@ -33,10 +33,10 @@ int unwinder__begin(struct unwinder *unwinder, int fd);
 
 /*
  * Returns the requested table, checked; the caller frees it with unwind_table_deinit(). Returns
- * -EAGAIN if the table was not ready by deadline_ns (CLOCK_MONOTONIC), or memleak is about to end:
- * the request is still pending. After any other result a new table can be requested. Other errors
- * are those in builder.h, -EIO (the helper ended while working on the file) and -EPROTO (the answer
- * is not a valid table).
+ * -EAGAIN if the table was not ready by deadline_ns (CLOCK_MONOTONIC), or if memleak is about to
+ * end; the request is then still pending. After any other result a new table can be requested.
+ * Other errors are those in builder.h, -EIO (the helper ended while working on the file) and
+ * -EPROTO (the answer is not a valid table).
  */
 int unwinder__take(struct unwinder *unwinder, uint64_t deadline_ns, struct unwind_table *ret);
 /* Returns the time for which the helper has waited for a processor since it was started. */

@@ -25,7 +25,7 @@ void walker__free(struct walker *walker);
  * Creates an empty space, for the code of one process. Replaces an open space that has this number.
  */
 int walker__open(struct walker *walker, uint32_t space, uint64_t deadline_ns);
-/* Adds to a space a file that its process has mapped as code. The caller keeps fd. */
+/* Adds a file that the space's process has mapped as code. The caller keeps fd. */
 int walker__add_code(struct walker *walker, uint32_t space, int fd, const struct walker_code *code,
 		     uint64_t deadline_ns);
 void walker__close(struct walker *walker, uint32_t space);

@@ -13,7 +13,7 @@
 const volatile struct memleak_kernel_config kernel_config;
 
 /*
- * The traced processes, with kernel_config.by_process. The key is the tgid in the initial pid
+ * The traced processes, if kernel_config.by_process is set. The key is the tgid in memleak's pid
  * namespace.
  */
 struct {
@@ -107,8 +107,8 @@ static __always_inline struct comm_words current_comm(void)
 }
 
 /*
- * Bits of preempt_count, unchanged since Linux 2.6. While a task has softirqs disabled,
- * preempt_count is higher by 0x200.
+ * Bits of preempt_count, at the same places in all kernels with BTF. While a task has softirqs
+ * disabled, preempt_count is higher by 0x200, which leaves SOFTIRQ_BIT unchanged.
  */
 #define SOFTIRQ_BIT 0x100
 #define HARDIRQ_BITS 0xf0000
@@ -116,8 +116,8 @@ static __always_inline struct comm_words current_comm(void)
 
 /*
  * Returns preempt_count. On aarch64 it is in the task. On x86-64 it is a percpu variable, whose
- * address only some kernels reveal. The task's run queue is a percpu variable, too, and BTF gives
- * the distance between the two variables.
+ * address only some kernels reveal. The task's run queue is a percpu variable, too, and BTF or
+ * /proc/kallsyms gives the distance between the two variables.
  */
 static __always_inline __u32 preempt_count(void)
 {
@@ -172,7 +172,7 @@ static __always_inline bool is_some_memleak(void)
 	return name == plain || name == tracer || name == starter || parent_name() == starter;
 }
 
-/* True for a process of this memleak, one of its helpers, or another memleak. */
+/* True for a process of this memleak, including its helpers, or of another memleak. */
 static __always_inline bool is_own(__u32 tgid)
 {
 	if (is_some_memleak())
@@ -185,7 +185,7 @@ static __always_inline bool is_own(__u32 tgid)
 /* The process and interrupt level of an allocation. */
 struct requester {
 	enum interrupt_level level;
-	__u32 image; /* 0 if the allocation belongs to no single process */
+	__u32 image; /* 0 unless only target processes are traced */
 	__u32 tgid;
 	__u32 tid; /* the tid or tgid stored in blocks */
 };

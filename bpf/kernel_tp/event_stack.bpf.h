@@ -10,7 +10,7 @@
 
 /*
  * Programs that handle frees. The second program of a pair has the number of the first plus
- * STACK_SECOND, as in stack_user.
+ * STACK_SECOND, as in enum stack_user.
  */
 enum free_user {
 	FREE_KFREE,

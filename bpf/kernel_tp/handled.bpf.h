@@ -6,11 +6,11 @@
  * missed.
  *
  * Both programs get their arguments at the same address. Until both have run, no other event has
- * its arguments at this address: nested events are deeper in the stack, or on another stack. If a
- * whole event occurs between the two programs, or if the task is preempted and continues on another
- * CPU, the event is handled twice. For blocks, this does no harm: storing a block again only
- * overwrites it, and a second free runs before the block's address can be reused. But a line of -t
- * must not appear twice: a second check prevents this.
+ * its arguments at this address: nested events are deeper in the stack, or on another stack. If
+ * another event begins and ends between the two programs, or if the task is preempted and continues
+ * on another CPU, the interrupted event is handled twice. For blocks, this does no harm: storing a
+ * block again only overwrites it, and a second free runs before the block's address can be reused.
+ * But a line of -t must not appear twice: a second check prevents this.
  */
 #ifndef BPF_KERNEL_TP_HANDLED_BPF_H
 #define BPF_KERNEL_TP_HANDLED_BPF_H
@@ -57,10 +57,7 @@ struct {
 
 #define SENT_EVENT_BITS 10
 
-/*
- * An event for which a line of -t may have been sent, and the program of the pair that has sent the
- * line.
- */
+/* An event that one program of a pair has handled: a line of -t may have been sent for it. */
 struct sent_event {
 	__u64 ctx;
 	__u64 arguments[2];
@@ -100,7 +97,7 @@ static __always_inline void sent_event__note(__u64 *ctx, __u32 program)
 }
 
 /*
- * True if the other program of the pair has handled this event. Drops the entry, because another
+ * True if the other program of the pair has handled this event. Drops the entry, because a later
  * event may have equal arguments at the same address.
  */
 static __always_inline bool sent_event__take(__u64 *ctx, __u32 program)
@@ -153,8 +150,8 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 
 /*
  * True if the program has to handle the event; for pairs whose programs run in any order. A program
- * that has handled an event at an address also handles the next event there: the other program may
- * still be running, and while it runs, the kernel skips it for all events.
+ * that has handled an event with arguments at an address also handles the next event there: the
+ * other program may still be running, and while it runs, the kernel skips it for all events.
  */
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)

@@ -13,9 +13,9 @@
 char LICENSE[] SEC("license") = "GPL";
 
 /*
- * Number of objects handled in one step, which keeps loops short for the verifier; and maximum
- * number of objects in a batch. The kernel's own batches fill a page with pointers: about 500
- * objects, or 8000 with large pages. Drivers may use larger batches.
+ * Number of objects handled in one step, and maximum number of objects in a batch. Steps keep loops
+ * short for the verifier. The kernel's own batches fill a page with pointers: about 500 objects, or
+ * 8000 with large pages. Drivers may use larger batches.
  */
 #define BULK_STEP 64
 #define BULK_MOST 65536
@@ -45,8 +45,8 @@ static __always_inline __u64 read_pointer(__u64 addr)
 }
 
 /*
- * bulk__free_one() and the functions below are not static, so that the verifier checks each of them
- * once and not in every iteration of a loop.
+ * bulk__free_one() and the __noinline functions below are not static, so that the verifier checks
+ * each of them once and not in every iteration of a loop.
  */
 __noinline int bulk__free_one(__u64 object, __u64 stack)
 {
@@ -132,7 +132,8 @@ static __always_inline int on_rcu_free(void *ctx, __u32 user, __u32 skipped, __u
 }
 
 /*
- * True if the next sample of --sample-bytes lies after the whole batch, so that no stack is needed.
+ * If the next sample of --sample-bytes lies after the whole batch, advances the countdown and
+ * returns true: no stack is needed.
  */
 static __always_inline bool bulk__is_passed(__u32 level, __u64 size, __u32 cnt)
 {
@@ -246,8 +247,8 @@ struct {
 } bulk_pages SEC(".maps");
 
 /*
- * Returns a bit for each non-empty entry. Has no branches: it uses the highest bit, which is set in
- * every kernel address.
+ * Returns a mask in which the bits of non-empty entries are set. Tests entries without branches, by
+ * their highest bit, which is set in every kernel address.
  */
 __noinline __u64 bulk_pages__full(__u64 array, __u64 cnt, __u64 first)
 {
@@ -305,7 +306,7 @@ static __always_inline __u64 bulk_pages__array(const __u64 *ctx)
 	return hook_argument(ctx, kernel_config.at.bulk_pages_array);
 }
 
-/* Returns the mobility of the pages from the bits of gfp, unchanged since Linux 2.6. */
+/* Returns the mobility of the pages: bits 3 and 4 of gfp, in all kernels with bulk allocations. */
 static __always_inline __u32 bulk_pages__mobility(const __u64 *ctx)
 {
 	return hook_argument(ctx, 0) >> 3 & 3;
@@ -360,7 +361,7 @@ static __always_inline int on_bulk_pages(__u64 *ctx, __u32 second, const struct 
 
 /*
  * cnt = alloc_pages_bulk(...). Lists are not supported: no caller in the kernel uses them, and
- * newer kernels have none.
+ * newer kernels have no such parameter.
  */
 static __always_inline int hook_bulk_pages_return(__u64 *ctx, __u32 second)
 {

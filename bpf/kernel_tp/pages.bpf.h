@@ -125,8 +125,9 @@ __noinline int slab_object__take(__u64 addr)
 }
 
 /*
- * Takes out the objects of a freed slab page. If the page had left the slab allocator unseen and
- * got a new owner, the page itself is recorded as a block, which is also taken out.
+ * Takes out the objects of a freed slab page. If the event in which the slab allocator freed the
+ * page was missed, the page may have been recorded as a block of its next owner; this block is also
+ * taken out.
  */
 __noinline int slab_page__give_back(__u64 addr, __u64 len, __u32 stride, __u32 phase)
 {
@@ -207,7 +208,7 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 		return 0;
 	}
 	order_seen[order & (ORDER_CNT - 1)] =
-		1; /* masked, because the verifier may have lost the bound */
+		1; /* index masked, because the verifier may not know its bound any more */
 	if (site) {
 		site->origin.reclaimable = mobility == MIGRATE_RECLAIMABLE;
 		record_block(id, &key, len, requester.tid);

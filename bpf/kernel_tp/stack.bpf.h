@@ -238,7 +238,7 @@ static __always_inline void record_block(__u64 site, const struct memleak_block_
 		    BLOCK_WORD(key->domain, 0, tid));
 }
 
-/* With -F, removes a block whose free was missed. */
+/* With -F, removes an old block at the key's address, whose free was missed. */
 static __always_inline void repair(const struct memleak_block_key *key)
 {
 	if (kernel_config.wa_missing_free && block__may_be_held(key))

@@ -6,11 +6,11 @@
  * The kernel does not reveal which words a walk has read, so these words are found by searching the
  * stack for the return addresses in the walk's result. A word that is found may be left over from
  * an earlier call; if the same return address occurs again before the next return address is found,
- * both words are used. The size of a frame follows from its return address, except in the few
- * functions that find their caller by a saved register. So a stack is mistaken for a cached one
- * only if one return address differs, a copy of the cached return address is left over below it,
- * and all other words are equal. Therefore some recognised stacks are walked as a check; if a walk
- * gives another stack, the key is not used again.
+ * the cache entry depends on both words. The size of a frame follows from its return address,
+ * except in the few functions that find their caller by a saved register. So a stack is mistaken
+ * for a cached one only if one return address differs, a copy of the cached return address is left
+ * over below it, and all other words are equal. Therefore some recognised stacks are walked as a
+ * check; if a walk gives another stack, the key is not used again.
  *
  * Only stacks of tasks are cached: the frames of an interrupt are on another stack, or they end
  * somewhere within a task's stack.
@@ -53,7 +53,7 @@
 struct stack_view {
 	__u64 start; /* address of the first word */
 	__u64 key;
-	__u64 expected; /* hash in the cache if the stack is walked as a check */
+	__u64 expected; /* hash of the recognised stack; 0 if none was recognised */
 	__u64 lower;    /* number of frames below the first word */
 	__u64 found;    /* number of frames found, including the `lower` frames */
 	__u32 hits;     /* number of times a stack was recognised */
@@ -64,8 +64,8 @@ struct stack_view {
 };
 
 /*
- * Views of the first program of each pair. Second programs have no view, because they run in
- * interrupts.
+ * Views of the first program of each pair. Second programs need no view: they handle only the few
+ * events that first programs miss.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -131,10 +131,10 @@ __noinline int stack_view__look_up(__u32 user, __u32 way)
 }
 
 /*
- * Checks one word of the stack. The word is used if it is the return address of the next frame, or
- * if it repeats the return address of the frame found before, for which an earlier word was used
- * already. Repetitions just before the outermost frame are not used: the random offset of the
- * system call lies there, and it is full of left-over words.
+ * Checks one word of the stack. The entry will depend on the word if it is the return address of
+ * the next frame, or again the return address of the frame that was found last. Repetitions just
+ * before the outermost frame are left out: the random offset of the system call lies there, and it
+ * is full of left-over words.
  */
 static __always_inline void view__search(struct stack_view *view, const struct stack_buffer *buf,
 					 __u32 frame_cnt, __u32 i)
@@ -157,7 +157,7 @@ static __always_inline void view__search(struct stack_view *view, const struct s
 
 /*
  * Returns the number of frames below the context: the index of the first frame whose return address
- * is found above it.
+ * is found above the context.
  */
 static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 						const struct stack_buffer *buf)
@@ -214,7 +214,7 @@ static __always_inline void view__learn(struct stack_view *view, const struct st
 	stack_cache__learn(view->key, depends, buf->hash, note | from_end << 1);
 }
 
-/* True if all frames above the context were found. */
+/* Searches the view's words for the frames above the context. Returns true if all are found. */
 __noinline int stack_view__search(__u32 user)
 {
 	struct stack_view *view = bpf_map_lookup_elem(&stack_views, &user);
@@ -259,7 +259,10 @@ __noinline int stack_view__cache(__u32 user, __u32 note)
 	return 0;
 }
 
-/* True if the stack is in the cache. Then only the stack's hash is known, not its frames. */
+/*
+ * True if the stack is in the cache and need not be walked as a check. Then only the stack's hash
+ * is known, not its frames.
+ */
 static __always_inline bool stack__look_up(void *ctx, struct stack_buffer *buf, __u32 user,
 					   __u32 level, __u64 call_site, __u32 *note)
 {

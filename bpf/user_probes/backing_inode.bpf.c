@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * memleak runs this program directly, to find the kernel's inode behind one of memleak's own
- * mappings.
+ * Finds the kernel's inode behind one of memleak's own mappings. memleak runs this program with
+ * bpf_prog_test_run_opts().
  */
 #include "bpf/compat.bpf.h"
 

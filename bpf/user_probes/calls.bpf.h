@@ -153,9 +153,9 @@ static __always_inline void thread__drop_call(struct thread_state *thread)
 }
 
 /*
- * True if the marked call, whose return is not reported, may enclose the call being entered. Such a
- * mark stays after the marked call has ended. If the mark has no return address, only mapping calls
- * and calls made by the allocator may be nested.
+ * True if the marked call, whose return is not reported, may enclose the call being entered. The
+ * mark of such a call stays after the call has ended. If the mark has no return address, only
+ * mapping calls and calls made by the allocator may be nested.
  */
 static __always_inline bool mark__may_enclose(struct pt_regs *ctx,
 					      const struct thread_state *thread, bool mapping)
@@ -320,8 +320,8 @@ static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thr
 /*
  * Marks an outermost call; its return address is stored later. Returns NULL if the call is nested
  * or the process is no target. If another call was marked, that call will not return, or it runs on
- * another stack (such as a signal handler's). If it does return, thread__leave() corrects the
- * counters.
+ * a stack other than that of the new call (one of them may be a signal stack). If the earlier call
+ * does return, thread__leave() corrects the counters.
  */
 static __always_inline struct thread_state *thread__enter(struct pt_regs *ctx,
 							  const struct entry *entry, __u32 shape)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends copies of stacks (registers and stack memory) to the loader, where libdwfl walks the stacks
- * again: deferred stacks, which lead through code that has no unwind table yet, and stacks whose
- * two walks are compared.
+ * Sends copies of stacks (registers and stack memory) to the loader, where libdwfl walks the
+ * stacks: deferred stacks, which lead through code that has no unwind table yet, and stacks on
+ * which the programs' walk is compared with that of libdwfl.
  */
 #ifndef BPF_USER_PROBES_COPIES_BPF_H
 #define BPF_USER_PROBES_COPIES_BPF_H

@@ -4,9 +4,9 @@
  * opens it returns. It is removed when the call that closes it begins: when that call ends, another
  * thread may already have reused the number.
  *
- * System calls are traced instead of functions of the C library, because the library itself makes
- * many system calls. The loader finds descriptors that no traced call opens (io_uring, ioctl()) in
- * /proc.
+ * System calls are traced instead of functions of the C library, because the library also opens and
+ * closes descriptors without calling these functions. The loader finds descriptors that no traced
+ * call opens (io_uring, ioctl()) in /proc.
  *
  * Newer kernels skip a program for some system calls, probably those of other tasks while a task is
  * preempted in the program: Linux 7.2 does, 6.12 does not. From Linux 7.0 on, each program
@@ -52,7 +52,8 @@ const volatile __u8 fd_calls[MEMLEAK_SYSCALLS];
 
 /*
  * When each descriptor was last closed. If an open descriptor is not tracked, the loader counts it
- * as missed, unless it was closed while the loader was looking.
+ * as missed, unless its number was closed shortly before the loader read /proc: then the number may
+ * have been reused by a call that is not recorded yet.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -149,7 +150,7 @@ int fd_call_enter(struct bpf_raw_tracepoint_args *ctx)
 	return fd_enter(ctx);
 }
 
-/* Closes what fd_call_enter() has missed; closing again does nothing. */
+/* Handles the calls that fd_call_enter() has missed. Handling a call twice does no harm. */
 SEC("?raw_tp/sys_enter")
 int fd_second_enter(struct bpf_raw_tracepoint_args *ctx)
 {

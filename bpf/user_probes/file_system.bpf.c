@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Checks whether an open file is on a file system that is served by a process (FUSE), or on an
- * overlay of such a file system. Sends no request to that process. memleak runs this program
- * directly.
+ * overlay of such a file system. Sends no request to that process. memleak runs this program with
+ * bpf_prog_test_run_opts().
  */
 #include "bpf/compat.bpf.h"
 

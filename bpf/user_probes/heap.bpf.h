@@ -135,8 +135,8 @@ static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 }
 
 /*
- * True if sampling is on and the block is in no table: most blocks are not sampled. The free of
- * such a block needs no further checks, not even for nesting.
+ * True if sampling is on and the block is in no table: it was not sampled. Its free needs no
+ * further checks, not even for nesting.
  */
 static __always_inline bool free__is_of_others(const struct memleak_block_key *key)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts, for each image, the descendants that still exist: forked children, their children and so
- * on.
+ * Counts the references to each image: one until the last report on the image, and one for each
+ * forked child that still has references itself.
  */
 #ifndef BPF_USER_PROBES_IMAGE_REFS_BPF_H
 #define BPF_USER_PROBES_IMAGE_REFS_BPF_H
@@ -83,8 +83,8 @@ static __always_inline void image_refs__leave(__u32 image)
 
 /*
  * Run by the loader (never attached), after the last report on an image that has ended. Until then,
- * the entries of blocks that an ancestor of the image frees are kept, because the image may have
- * inherited copies of these blocks.
+ * blocks that an ancestor of the image frees are recorded, because the image may have inherited
+ * copies of these blocks.
  */
 SEC("raw_tp/image_release")
 int image_release(struct bpf_raw_tracepoint_args *ctx)

@@ -45,8 +45,8 @@ static __always_inline bool freed__add(const struct memleak_block_key *at,
 }
 
 /*
- * Takes out a block that the process itself allocated. If descendants have copies, the block always
- * remains in the counting filter, because descendants find their copies by this filter.
+ * Takes out a block that the process itself allocated. If descendants have copies, the block stays
+ * in the counting filter, because descendants find their copies by this filter.
  */
 static __always_inline bool thread__take_own(struct thread_state *thread,
 					     const struct memleak_block_key *key,

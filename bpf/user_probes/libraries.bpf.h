@@ -5,7 +5,10 @@
 
 #include "bpf/user_probes/ring.bpf.h"
 
-/* enum r_state of <link.h>, and its offset in struct r_debug. */
+/*
+ * Values of r_state (see <link.h>) and its offset in struct r_debug. LOADER_UNKNOWN is none of
+ * these values.
+ */
 #define LOADER_CONSISTENT 0
 #define LOADER_ADD 1
 #define LOADER_UNKNOWN 3
@@ -26,10 +29,10 @@ static __always_inline __u32 loader_state(const struct thread_state *thread)
 }
 
 /*
- * Counts an unload: other code may soon be mapped at the same addresses, so the known mappings are
- * not trusted until they are read again. If the state did not change, the hook was called for a
- * list of libraries other than the one whose state is read here; such a call also counts as an
- * unload.
+ * Counts an unload, unless the hook was called because libraries are loaded. After an unload, other
+ * code may soon be mapped at the same addresses, so the known mappings are not trusted until they
+ * are read again. If the state did not change, the hook was called for a list of libraries other
+ * than the one whose state is read here; such a call also counts as an unload.
  */
 static __always_inline void note_unload(const struct thread_state *thread)
 {

@@ -29,7 +29,7 @@ static __always_inline void begin_mmap(struct pt_regs *ctx, struct thread_state 
 		thread->kind = MEMLEAK_KIND_MMAP;
 	if (flags & MAP_STACK)
 		thread->kind = MEMLEAK_KIND_STACK;
-	/* Memory that is shared with a file or another process cannot leak. */
+	/* Mappings other than private anonymous ones belong to a file or to several processes. */
 	thread->chosen = (flags & MAP_PRIVATE) && (flags & MAP_ANONYMOUS) &&
 			 chosen(thread->size, &thread->countdown);
 	/* MAP_FIXED replaces old mappings in the range, even if the new mapping is not tracked. */

@@ -119,9 +119,10 @@ stack__find_calls(struct pt_regs *ctx, struct thread_state *thread, __u64 call, 
 }
 
 /*
- * Decides by the caller's address if the walk could not decide. If the marked call's return is not
- * reported, this decision may be wrong: it is counted, and all later returns of the thread are
- * reported.
+ * If the walk could not decide whether the call is nested, decides by the caller's address; but a
+ * mapping call counts as nested in a free(), or in a marked call whose return is reported. If the
+ * marked call's return is not reported, the decision may be wrong: it is counted, and all later
+ * returns of the thread are reported.
  */
 static __always_inline bool thread__seems_inside(struct pt_regs *ctx, struct thread_state *thread,
 						 __u64 call)

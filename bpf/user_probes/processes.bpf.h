@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Follows the life of processes: keeps track of which processes are targets, and which image each
- * target runs. A process that is forked, or that executes a program, becomes a target before it
- * allocates.
+ * target runs. A process that becomes a target at its fork or exec is added before it allocates.
  *
- * Newer kernels skip a program if a preempted task on the same CPU is running it. So each event has
- * two programs. The second program skips what the first has done already, and counts the events
- * that the first has missed.
+ * Newer kernels skip a BPF program if a preempted task on the same CPU is running it. So each event
+ * has two BPF programs. The second program skips what the first has done already, and counts the
+ * events that the first has missed.
  */
 #ifndef BPF_USER_PROBES_PROCESSES_BPF_H
 #define BPF_USER_PROBES_PROCESSES_BPF_H
@@ -53,8 +52,8 @@ static __always_inline void second__sees(const void *ctx)
 }
 
 /*
- * Counters of images for kernels whose atomic additions return nothing: one per CPU. An image
- * number then has the CPU number in its low bits.
+ * For kernels whose atomic additions return nothing: one image counter per CPU. Image numbers then
+ * have the CPU number in their low bits.
  */
 #define IMAGE_CPU_BITS 10
 #define IMAGE_CPUS (1U << IMAGE_CPU_BITS)
@@ -62,7 +61,7 @@ static __always_inline void second__sees(const void *ctx)
 __u32 images;
 __u32 images_by_cpu[IMAGE_CPUS];
 
-/* Returns a new image number. A number recurs only after a million programs or more. */
+/* Returns a new image number. A number recurs only after a million new images or more. */
 static __always_inline __u32 image__new(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id() % IMAGE_CPUS, image;
@@ -106,7 +105,7 @@ static __always_inline __u64 task__exec_cnt(struct task_struct *task)
 	return BPF_CORE_READ(task, self_exec_id);
 }
 
-/* Adds a process that matches the target filter to the targets. */
+/* Makes a process a target because it matches the target filter. */
 static __always_inline void target__join(__u32 tgid, struct task_struct *task, bool second)
 {
 	struct memleak_target target = {.image = image__new(), .exec_cnt = task__exec_cnt(task)};
@@ -128,8 +127,8 @@ static __always_inline void target__leave(__u32 type, __u32 tgid,
 }
 
 /*
- * Returns the image whose mappings a child of the target begins with: the target's image, or its
- * `base` if the mappings of the target's image have not been read yet.
+ * Returns the image whose mappings are the first mappings of a child of the target: the target's
+ * image, or target->base while the mappings of the target's image have not been read.
  */
 static __always_inline __u32 target__base(const struct memleak_target *target)
 {

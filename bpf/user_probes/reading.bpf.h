@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles blocks that are reallocated while the loader reads the blocks for a report. The loader
- * could read such a block twice, at its old and at its new address, or miss it.
+ * Handles blocks that are reallocated while the loader reads the blocks for a report. Otherwise the
+ * loader could read such a block twice (at its old and at its new address) or miss it.
  *
- * The loader reads the recent-block cache bucket by bucket, then the table. A block counts as read
- * if it was in a bucket that the loader has read or is reading. If a block that was not read is
- * stored in a bucket that the loader has read, the block is handed to the loader.
+ * The loader reads the recent-block cache bucket by bucket, then the block table. A block counts as
+ * read if it was in a bucket that the loader has read or is reading. If a block that was not read
+ * is stored in a bucket that the loader has read, the block is handed to the loader.
  *
  * The picture of a process's memory that a proof uses is taken before the blocks are read. A block
  * that has moved since then is not at its new address in the picture.
@@ -24,8 +24,8 @@ static __always_inline bool reading__has_passed(const struct memleak_block_key *
 }
 
 /*
- * Returns the number of the current reading if it has already read the block, which was just taken
- * out of the tables; else 0. A bucket that is being read counts as read.
+ * Returns the number of the current reading if the loader has already read this block, else 0. The
+ * block was just taken out of the tables. A bucket that is being read counts as read.
  */
 static __always_inline __u32 reading__that_read(const struct memleak_block_key *key,
 						const struct memleak_block *block)
@@ -52,8 +52,8 @@ static __always_inline void reading__hand(const struct memleak_block_key *key,
 }
 
 /*
- * Called before a moved block is stored, if the block keeps its birth time. If children inherit
- * blocks, no block keeps its birth time.
+ * Called before a block that keeps its birth time is stored again, usually at a new address. Does
+ * nothing if children inherit blocks: reallocated blocks then get a new birth time.
  */
 static __always_inline void reading__move(const struct thread_state *thread,
 					  const struct memleak_block_key *key,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends records to the loader: mappings and the life of processes in order, and with -t an event
- * for each allocation and free.
+ * Sends records of mappings and of the life of processes to the loader, in order. With -t, also
+ * sends an event for each allocation and free.
  */
 #ifndef BPF_USER_PROBES_RING_BPF_H
 #define BPF_USER_PROBES_RING_BPF_H
@@ -19,7 +19,8 @@ struct {
 } events SEC(".maps");
 
 /*
- * Set when a lost record was only a hint to check something: the loader then checks all processes.
+ * Set when a record is lost that only asks the loader to check a process: the loader then checks
+ * all processes.
  */
 __u32 hint_lost;
 

@@ -13,7 +13,10 @@
 
 #include "bpf/user_probes/thread.bpf.h"
 
-/* Filled by the loader; the key is the image whose mappings are used. */
+/*
+ * Interpreters of scripts, filled in by the loader. The key is the image whose mappings a walk
+ * uses.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -34,7 +37,7 @@ static __always_inline bool read_word(__u64 addr, __u64 *ret)
 	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)addr);
 }
 
-/* Finds the thread's innermost frame. False if the thread runs no script. */
+/* Finds the thread's innermost script frame. False if none is found. */
 static __always_inline bool walk__find_scripts(struct walk *walk,
 					       const struct memleak_interpreter *interpreter)
 {
@@ -103,7 +106,10 @@ static __always_inline bool walk__keep_script(struct walk *walk,
 	return true;
 }
 
-/* Stores the next frame. True if there are no more frames. */
+/*
+ * Stores the next script frame. True if the walk is over: there are no more frames, or the stack is
+ * cut.
+ */
 static __always_inline bool walk__step_script(struct walk *walk,
 					      const struct memleak_interpreter *interpreter)
 {
@@ -179,7 +185,7 @@ static __always_inline void walk__make_room(struct walk *walk)
 	header->end = UNWIND_END_TRUNCATED;
 }
 
-/* Reads the frames of scripts, and adds them to the hash of the stack unless it is deferred. */
+/* Reads the frames of scripts. Adds them to the hash of the stack, unless the stack is deferred. */
 static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, bool deferred)
 {
 	walk->script_cnt = 0;

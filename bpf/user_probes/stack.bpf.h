@@ -15,7 +15,10 @@
 #include "bpf/user_probes/script_frames.bpf.h"
 #include "bpf/user_probes/stack_cache.bpf.h"
 
-/* Asks the loader to read the mappings, at a limited rate: unknown code may have been loaded. */
+/*
+ * Asks the loader, at a limited rate, to read the mappings again: the stack leads through code in
+ * no known mapping.
+ */
 static __always_inline void send_code(struct walk *walk)
 {
 	__u32 tgid = current_pids() >> 32;
@@ -136,9 +139,10 @@ __noinline int walk_look_up(__u32 entry)
 }
 
 /*
- * Reserves an entry of the working memory. The entry is free if its user count is 1 after this
- * program was added: if two programs add themselves at the same time, at most one of them sees a
- * count of 1. Entries are per CPU, so "at the same time" means that one program preempts the other.
+ * Reserves an entry of the working memory. An entry is free if its user count is 1 after this
+ * program has added itself: if two programs add themselves at the same time, at most one of them
+ * sees a count of 1. Entries are per CPU, so "at the same time" means that one program preempts the
+ * other.
  */
 static __always_inline struct walk *walk__take(__u32 *entry)
 {
@@ -188,8 +192,8 @@ static __always_inline bool capture__end(struct walk *walk, struct thread_state 
 }
 
 /*
- * Walks the stack. Returns false if the stack contains code that only the kernel's VMAs can
- * identify.
+ * Walks the stack. Returns false if the walk must start again with the kernel's VMAs, because a
+ * mapping is missing or may be out of date.
  */
 static __always_inline bool walk__all(struct walk *walk, __u32 entry)
 {

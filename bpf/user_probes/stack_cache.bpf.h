@@ -6,8 +6,9 @@
  * pointers that were not followed are not compared.
  *
  * If the mappings, the first return address and these words are equal, a walk takes the same steps
- * and finds the same frames, so stale return addresses do no harm. A wrong match can only be a bug
- * or a collision of 64-bit hashes. As a check, a few recognised stacks are walked anyway.
+ * and finds the same frames, so stale return addresses on the stack do no harm. A wrong match can
+ * only be a bug or a collision of 64-bit hashes. As a check, a few recognised stacks are walked
+ * anyway.
  *
  * These stacks are not cached: cut stacks; stacks with a signal frame, with a return address
  * replaced by a return probe, or with code in no known mapping; and stacks walked while libraries
@@ -18,7 +19,7 @@
 
 #include "bpf/user_probes/thread.bpf.h"
 
-/* Maximum return addresses in a key, and maximum words of the stack in which they must lie. */
+/* Maximum return addresses in a key, and maximum words of the stack that are searched for them. */
 #define KEY_FRAMES 4
 #define KEY_WORDS 128
 
@@ -65,9 +66,9 @@ static __always_inline __u64 walk__see_call(struct walk *walk, struct pt_regs *c
 }
 
 /*
- * Returns the key of a stack's cache entries. The stack pointer and the next return addresses tell
- * apart the paths that lead to one caller. The return addresses are found by cached unwind rules. A
- * wrong return address does no harm, since each entry is verified.
+ * Returns the key of a stack's cache entries. The stack pointer and the next return addresses
+ * distinguish the paths that lead to one caller. The return addresses are found by cached unwind
+ * rules. A wrong return address does no harm: an entry is used only if all its words match.
  */
 static __always_inline __u64 walk__key(struct walk *walk)
 {

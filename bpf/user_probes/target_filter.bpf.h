@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The target filter selects the processes to trace: by name, by cgroup, or all processes. */
+/* The target filter selects the processes to trace by name or cgroup, or selects all processes. */
 #ifndef BPF_USER_PROBES_TARGET_FILTER_BPF_H
 #define BPF_USER_PROBES_TARGET_FILTER_BPF_H
 
@@ -80,7 +80,9 @@ static __always_inline int target_filter__on_mkdir(struct bpf_raw_tracepoint_arg
 	return 0;
 }
 
-/* Compares the name up to its NUL; the bytes after the NUL are undefined. */
+/*
+ * Compares the task's name with the filter's, up to the NUL; the bytes after the NUL are undefined.
+ */
 static __always_inline bool task__has_comm(struct task_struct *task)
 {
 	__u64 comm[2] = {0};

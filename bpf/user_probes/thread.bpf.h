@@ -9,7 +9,10 @@
 #include "bpf/user_probes/image_refs.bpf.h"
 #include "bpf/user_probes/unwind.bpf.h"
 
-/* The slot of a call, and the return address that the slot holds. slot is 0 if there is no call. */
+/*
+ * Identifies a call by its slot (bpf/arch.bpf.h) and its return address. slot is 0 if there is no
+ * call; return_address is 0 if it was not stored.
+ */
 struct call_mark {
 	__u64 slot;
 	__u64 return_address;
@@ -99,7 +102,7 @@ struct thread_state {
 	__u64 free_size;
 	bool event_by_vma; /* the walk with the kernel's VMAs is only for a -tt event */
 
-	/* --fds: address of the arguments of the event fd_call_return() handled most recently */
+	/* --fds: address of the arguments of the event that fd_call_return() handled last */
 	__u64 fd_event;
 };
 
@@ -232,8 +235,8 @@ static __always_inline struct thread_state *thread__create(void)
 }
 
 /*
- * Returns the state of the current thread, created at first use. NULL if its process is no target,
- * or if the probe belongs to an older binding.
+ * Returns the state of the current thread, and creates the state at first use. Returns NULL if the
+ * process is no target, if no slot is free, or if the probe belongs to an older binding.
  */
 static __always_inline struct thread_state *thread__get(__u32 binding)
 {

@@ -20,7 +20,7 @@
 /* Maximum bytes between a program's first stack pointer and the frame of its first function. */
 #define START_BYTES 256
 
-/* Maximum distance between two addresses in the code of one library. */
+/* Maximum distance in bytes at which two code addresses are assumed to be in the same library. */
 #define SAME_LIBRARY (1U << 20)
 
 /* Minimum interval between records of unknown code, in nanoseconds. */
@@ -222,9 +222,9 @@ static __always_inline bool walk__step_rule(struct walk *walk, const struct unwi
 }
 
 /*
- * Stores a frame whose pc is in no known mapping: code made at run time, code of a library that was
- * just loaded, or no code at all, found by a wrong frame pointer. The frame pointer is followed,
- * and the loader checks later whether that was right. True if the walk is over.
+ * Stores a frame whose pc is in no known mapping. It may be in code made at run time, in a library
+ * that was just loaded, or, after a wrong frame pointer, in no code at all. The frame pointer is
+ * followed, and the loader checks later whether that was right. True if the walk is over.
  */
 static __always_inline bool walk__keep_unknown(struct walk *walk)
 {
@@ -285,8 +285,8 @@ static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 	bool known;
 
 	/*
-	 * A return address may be the first byte of the next function, so the byte before the
-	 * return address is looked up.
+	 * If a call is a function's last instruction, its return address is in the next function.
+	 * So the byte before the return address is looked up.
 	 */
 	known = walk__rule_by(walk, by_vma, walk->regs.pc - !walk->exact, &found.bits);
 	if (!known && walk__repair(walk))
@@ -321,7 +321,10 @@ static __always_inline bool walk__step(struct walk *walk, bool by_vma)
 	}
 }
 
-/* Looks up the process's mappings for a walk. Stacks to be compared keep plain addresses. */
+/*
+ * Looks up the process's mappings for a walk. With the test knob verify_unwind, frames remain plain
+ * addresses.
+ */
 static __always_inline void walk__use_space(struct walk *walk, struct known_space *known)
 {
 	__u32 stamp = spaces_stamp;
@@ -341,7 +344,10 @@ static __always_inline void walk__use_space(struct walk *walk, struct known_spac
 	walk->unresolved = 0;
 }
 
-/* True if stacks with equal words have equal frames, until the mappings are read again. */
+/*
+ * True if the mappings are known and no library was unloaded since they were read: then stacks with
+ * equal words have equal frames.
+ */
 static __always_inline bool walk__is_certain(const struct walk *walk)
 {
 	return walk->generation && walk->unloads == walk->known_unloads;

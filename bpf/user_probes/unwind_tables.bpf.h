@@ -63,15 +63,15 @@ struct {
 	__u64 permanent;
 } rule_cache[1 << RULE_CACHE_BITS];
 
-/* Room for a thread state or a frame of an interpreter; a power of two. */
+/* Size, in words, of the buffer for an interpreter's thread state or frame; a power of two. */
 #define SCRIPT_WORDS 32
 
 struct walk {
-	__u64 users; /* number of programs that try to reserve this memory; see walk__take() */
+	__u64 users; /* number of programs that use or try to reserve this entry: walk__take() */
 	struct stack_buffer stack; /* the frames; words[0] is the header */
 	struct unwind_regs regs;
 	__u64 slot;       /* slot of the call that returns to pc; 0 if unknown */
-	__u32 generation; /* generation of the mappings; 0 if none can be used */
+	__u32 generation; /* generation of the mappings; 0 if they are unknown */
 	__u64 mappings;   /* hash of generation, to be combined with an address for a cache key */
 	__u64 to_frame;   /* to_frame of the mapping looked up most recently */
 	__u64 permanent;
@@ -85,7 +85,7 @@ struct walk {
 	__u32 space; /* image whose mappings are used */
 	__u32 frame_cnt;
 	__u32 end;      /* enum unwind_end */
-	__u32 exact;    /* pc is where a signal interrupted, not a return address */
+	__u32 exact;    /* pc is not a return address but, for example, where a signal arrived */
 	__u32 guessed;  /* pc was found by a frame pointer and may be wrong */
 	__u64 unknown;  /* most recent pc outside all known mappings; 0 if none */
 	__u64 deferred; /* random key of a deferred stack; 0 if it is not deferred */
@@ -97,7 +97,7 @@ struct walk {
 	struct unwind_mapping here; /* mapping looked up most recently */
 	__u64 origin;               /* the walk's first stack pointer */
 	__u64 key;
-	__u64 expected; /* the stack's hash in the cache, if walked as a check */
+	__u64 expected; /* the stack's hash in the cache, if the walk is a check; else 0 */
 	__u32 note;     /* note stored with the stack: see walk__cache() */
 	__u64 fp_place; /* place of the word from which regs.fp was read */
 	struct stack_words depends;
@@ -214,7 +214,7 @@ static __always_inline void walk__restore_fp(struct walk *walk, __u64 addr)
 	__u64 place = walk__place(walk, addr);
 
 	walk->regs.fp = walk->word;
-	/* Do not use the place that stands for the register. */
+	/* Skip the number FP_REGISTER_PLACE, which stands for the register. */
 	walk->fp_place = place - ~mask_if_less(place, FP_REGISTER_PLACE);
 }
 
@@ -265,7 +265,7 @@ static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 	return mapping__holds(&walk->here, addr);
 }
 
-/* Returns the page of the table that contains a word. */
+/* Returns the page that contains this word of the table. */
 static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, __u64 word)
 {
 	__u32 page = walk->here.page + word / UNWIND_PAGE_WORDS;

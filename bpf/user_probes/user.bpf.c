@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Probes on a process's allocator: one entry program for each shape of call, and one program for
- * all returns. With --fds, system calls are traced instead of the allocator.
+ * Probes on a process's allocator. If probes have cookies, one program handles all entries; else
+ * each shape of call has an entry program. With --fds, system calls are traced instead of the
+ * allocator.
  */
 #include "bpf/user_probes/count.bpf.h"
 #include "bpf/user_probes/descriptors.bpf.h"

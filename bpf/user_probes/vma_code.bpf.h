@@ -3,7 +3,7 @@
  * Finds the unwind rule for an address by the kernel's own description of the mapping (VMA). The
  * file of the mapping is looked up among all files that have a table, whichever process maps them.
  * So the stacks of a program whose files are known are complete from its first allocation, before
- * the loader has read the process's mappings:
+ * the loader has read the process's mappings.
  *
  *  - Walks use unwind_spaces first, since its mappings can be cached. It is out of date after an
  *    exec, and after libraries are loaded or unloaded, until the loader reads the mappings again.

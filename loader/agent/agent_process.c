@@ -237,7 +237,7 @@ size_t agent_process__stack(struct agent_process *process, struct code_files *fi
 	return cnt;
 }
 
-/* A stack of this process or of one of its ancestors; the field image says which. */
+/* A stack of the process with this image: the process itself or one of its ancestors. */
 struct owned_stack {
 	uint32_t image;
 	uint32_t stack;
@@ -345,8 +345,8 @@ static bool has_size(const struct options *opts, uint64_t size)
 }
 
 /*
- * Returns the sampled_size of a block (see struct block). Blocks from before sampling began were
- * all recorded.
+ * Returns the sampled_size of a block (see struct block). A block that is not a sample was recorded
+ * before sampling began, when all blocks were recorded.
  */
 static uint64_t sampled_size(const struct block_walk *walk, bool is_sample, uint64_t size)
 {

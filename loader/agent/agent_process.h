@@ -33,7 +33,7 @@ struct agent_process {
 	uint32_t epoch;          /* newest epoch that memleak has begun */
 	bool pictured;           /* pictures of the process's memory are taken in this epoch */
 	struct symspace *space;
-	uint64_t stackless;   /* number of blocks in this walk without a stack due to SITES_MAX */
+	uint64_t stackless;   /* number of blocks without a stack in this walk, due to SITES_MAX */
 	uint64_t stacks_lost; /* maximum of stackless over all walks */
 	struct ranges ranges;
 	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */
@@ -102,8 +102,8 @@ void agent_process__store_mappings(struct agent_process *process);
 void agent_process__begin_epoch(struct agent_process *process, uint64_t now_ns);
 
 /*
- * Adds all outstanding blocks and mappings allocated at since_ns or later. Includes inherited
- * mappings, but not inherited blocks. Returns 0 or a negative errno.
+ * Adds to the walk all outstanding blocks and mappings allocated at since_ns or later. Includes
+ * inherited mappings, but not inherited blocks. Returns 0 or a negative errno.
  */
 int agent_process__walk(struct agent_process *process, const struct ancestry *ancestry,
 			uint64_t since_ns, struct block_walk *walk);
@@ -115,7 +115,7 @@ int agent_process__walk(struct agent_process *process, const struct ancestry *an
 size_t agent_process__stack(struct agent_process *process, struct code_files *files, uint32_t stack,
 			    const struct options *opts, uint64_t *frames, unsigned int *ret_end);
 
-/* Adds an inherited block. Returns 0 or a negative errno. */
+/* Adds an inherited block to the walk. Returns 0 or a negative errno. */
 int agent_process__inherit(struct agent_process *process, const struct ancestry *ancestry,
 			   const struct inherited_block *block, struct block_walk *walk);
 

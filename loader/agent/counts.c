@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Adds up the calls of each process since the last report. */
+/* Adds up calls by process, function or cgroup: since the last report, and in total. */
 #include "loader/agent/counts.h"
 
 #include <errno.h>

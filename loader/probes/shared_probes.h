@@ -15,7 +15,7 @@ struct probed_file {
 	struct timespec changed; /* change time; needed since inode numbers are reused */
 	bool has_heap;           /* has probed heap functions */
 	bool throws;             /* has probed functions that may throw exceptions */
-	bool raises_known;       /* was also searched for functions that raise exceptions */
+	bool raises_known;       /* functions that raise exceptions were searched for, too */
 	bool layered;        /* the file is on an overlay; id identifies the file in its layer */
 	unsigned int unused; /* number of sweep rounds since a process last mapped it */
 	uint64_t system_ns;  /* time when a file of its file system was last mapped */

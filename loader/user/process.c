@@ -33,7 +33,7 @@
 /* Minimum interval between reads of maps that only reconcile mappings, in nanoseconds. */
 #define COMPARE_EVERY_NS 1000000000ULL
 
-/* Maximum maps_interval_ns that is ignored before a report. */
+/* Maximum maps_interval_ns, in nanoseconds, that does not delay a read before a report. */
 #define INTERVAL_IGNORED_NS 250000000ULL
 
 static char *read_comm(pid_t pid)
@@ -45,7 +45,7 @@ static char *read_comm(pid_t pid)
 
 /*
  * Checks that a process can be traced: kernel threads and zombies have no memory, hence no VmSize
- * line.
+ * line in /proc/PID/status.
  */
 static int check_kind(pid_t pid, bool found)
 {
@@ -94,8 +94,8 @@ static int check_class(pid_t pid, bool found)
 		return path_fd;
 	}
 	/*
-	 * Go on, as other files of the process may be readable. The search logs the unreadable
-	 * file.
+	 * If the program file is unreadable, go on: other files of the process may be readable.
+	 * attach_process() logs the unreadable file.
 	 */
 	if (fd < 0)
 		return 0;
@@ -403,8 +403,8 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	if (ctx->opts->trace)
 		note_functions(ctx, process, &maps);
 	/*
-	 * For a process found by a filter, user_process__read_mappings() reads the mappings to be
-	 * compared with the tracked ranges.
+	 * Keep the mappings for user_process__compare_mappings(). If the process was found by a
+	 * filter, user_process__read_mappings() reads them for the comparison instead.
 	 */
 	if (!process->found && process->ranges.cnt)
 		process->maps = maps;
@@ -441,8 +441,8 @@ void user_process__compare_mappings(struct user_process *process, uint64_t recor
 		return;
 	process->compared_ns = process->read_ns;
 	/*
-	 * An incomplete list of mappings, such as that of a process that has ended, is not
-	 * compared: the blocks of the process stay outstanding.
+	 * Do not compare an incomplete list of mappings, such as the list of a process that has
+	 * ended: all tracked mappings of the process stay outstanding.
 	 */
 	if (process->maps.whole &&
 	    ranges_reconcile(&process->ranges, &process->maps, process->read_ns))

@@ -26,31 +26,31 @@ struct process_fds {
 	struct bits tracked;    /* descriptors in `open` that have a block in the tables */
 	uint64_t read_ns;       /* time when open descriptors were read; 0 if unknown */
 	bool is_unread;         /* the process runs, but its descriptors could not be read */
-	bool are_closed;        /* descriptors count as closed: the process has ended, others run */
+	bool are_closed;        /* all count as closed: the process ended, but others still run */
 	uint64_t closed_unseen; /* number of blocks whose descriptors were not open at read_ns */
 };
 
 struct user_process {
 	struct process info;
-	uint32_t base;    /* image from which the process was forked; 0 after an exec or with -p */
+	uint32_t base;    /* image it was forked from; 0 after an exec, or without a fork record */
 	bool found;       /* the process was found by a filter: failures are not errors */
-	int pidfd;        /* pidfd of the process; -1 if only an end record reports its end */
+	int pidfd;        /* pidfd; -1 if none (only an end record then reports the end) */
 	uint64_t gone_ns; /* time when memleak noticed the end of the process; 0 if not yet */
 	bool ended_maps_read; /* the mappings were read after the process had ended */
 	bool is_no_target;    /* the process is no longer a target */
 	uint32_t unloads;     /* unload count from the end record of the process */
-	uint64_t since_ns;    /* time of its start or last exec; 0 if there was no record of it */
+	uint64_t since_ns;    /* time when it started or last ran exec; 0 if not recorded */
 	bool ended;
 	bool at_end;              /* process is exiting: it runs no code, but its memory exists */
 	bool ended_before_report; /* the process had ended when the last report began */
 	uint64_t retry_files_ns;  /* time when postponed files may be searched; 0 if none */
-	unsigned int tries;       /* number of attach attempts since the process last loaded code */
+	unsigned int tries;       /* number of attach retries since the process last loaded code */
 	bool changed;             /* code was loaded or unloaded since the mappings were read */
 	bool awaits_tables;       /* unwind tables of mapped files are being built */
 	uint64_t r_debug;         /* address of r_debug; see struct module_list */
 	struct file_id *permanent;
 	size_t permanent_cnt;
-	bool attached;            /* all libraries were loaded when the probes were placed */
+	bool attached;            /* all libraries were loaded, and no file search was postponed */
 	struct file_id *searched; /* files searched so far; filled in once attached */
 	size_t searched_cnt;
 	struct probe_set probes; /* the process's own probes; unused if probes are shared */
@@ -58,9 +58,9 @@ struct user_process {
 	char *allocator;         /* path of the first file with a probed heap function */
 	struct ranges ranges;
 	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */
-	struct proc_maps maps; /* mappings as of read_ns; empty after comparison with ranges */
+	struct proc_maps maps; /* mappings read at read_ns; empty once compared with `ranges` */
 	uint64_t compared_ns;
-	uint64_t mappings_lost; /* number of mappings lost because memory ran out */
+	uint64_t mappings_lost; /* times that mappings were lost: no memory, or unknown parent */
 	uint64_t exec_gaps;     /* number of programs that ran before they were probed */
 	bool after_exec;        /* the program started by exec is not fully probed yet */
 	bool gap_counted;       /* exec_gaps includes the current program */
@@ -121,7 +121,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 
 /*
  * True if the mappings were read so recently that they should not be read again yet, because
- * reading many mappings is slow. before_report: true before a report; short intervals are then
+ * reading many mappings is slow. before_report: a report follows, so a short minimum interval is
  * ignored.
  */
 bool user_process__maps_are_recent(const struct user_process *process, bool before_report);

@@ -33,9 +33,9 @@
 /* Maximum attach retries of each process before tracing begins. */
 #define START_RETRIES 100
 /*
- * A purge walks over all blocks, so it normally runs only at a report. It runs earlier if ended
- * images hold 1/PURGE_PART of the block table, or if PURGE_AT images have ended, since sites also
- * use memory.
+ * A purge walks over all blocks, so it normally runs only at a report. An earlier purge runs if the
+ * images that ended since the last purge may hold 1/PURGE_PART of the block table, or if about
+ * PURGE_AT images have ended since then: their sites also use memory.
  */
 #define PURGE_PART 8
 #define PURGE_AT 1024
@@ -165,7 +165,7 @@ static bool is_waiting(struct process_set *set, const struct user_process *proce
 	}
 	if (!process->awaits_tables || !unwind_files_busy(files))
 		return false;
-	/* This fails if the descriptor is already watched, which is harmless. */
+	/* Fails harmlessly if the descriptor is already watched. */
 	process_set_watch(set, unwinder__poll_fd(files->unwinder), NULL);
 	return true;
 }
@@ -207,7 +207,8 @@ static void retry_process(struct process_set *set, struct user_process *process)
 		process->tries = 0;
 	is_postponed(set, process);
 	/*
-	 * Libraries may have been unloaded unnoticed before the hook was probed: read the mappings.
+	 * Before the loader's hook was probed, libraries may have been unloaded unnoticed: read the
+	 * mappings.
 	 */
 	if (!is_waiting(set, process))
 		refresh(set, process);
@@ -347,8 +348,8 @@ static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 }
 
 /*
- * Attaches probes for sharer, which runs in the memory of the process. Does nothing with --count,
- * whose probes stay bound to the process.
+ * Attaches probes for sharer, a process that runs in the memory of the given process. Does nothing
+ * with --count, whose probes stay bound to the given process.
  */
 static void probe_sharer(struct process_set *set, struct user_process *process, pid_t sharer)
 {
@@ -515,7 +516,10 @@ static void add_member(struct process_set *set, const struct member *member)
 		process_set_retry_soon(set);
 }
 
-/* Adds memleak's own processes first, so that their children are never traced. */
+/*
+ * Excludes memleak's own processes before adding the others, so that memleak's children are never
+ * traced.
+ */
 static size_t add_members(struct process_set *set, const struct member *members, size_t cnt)
 {
 	size_t added = 0;
@@ -746,8 +750,8 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 
 /*
  * Handles an end record. If the process was found by a filter and never attached, reads its
- * mappings. A process given by -p ends only when its pidfd reports the end, as the kernel may still
- * be freeing its memory.
+ * mappings and probes the files that it had mapped. A process given by -p ends only when its pidfd
+ * reports the end, as the kernel may still be freeing its memory.
  */
 void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads)
 {
@@ -955,7 +959,7 @@ void process_set_refresh_changed(struct process_set *set)
 		}
 		refresh_changed(set, process);
 		/*
-		 * If the process is not attached, it may have mapped files since the last search.
+		 * If the process is not attached, search it again: it may have mapped more files.
 		 */
 		again |= !is_postponed(set, process) && !process->attached;
 	}
@@ -964,8 +968,8 @@ void process_set_refresh_changed(struct process_set *set)
 }
 
 /*
- * If time runs out, the remaining processes are read before the next report. This loses little,
- * since records normally report changes.
+ * If time runs out, the remaining processes are read before the next report. Few changes are missed
+ * meanwhile, since records normally report them.
  */
 void process_set_refresh_given(struct process_set *set)
 {

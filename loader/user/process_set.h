@@ -23,9 +23,9 @@ struct process_set {
 	struct image_set mapped; /* ended images whose unwind spaces still exist */
 	struct image_set gone;   /* ended images whose blocks and sites still exist */
 	size_t purge_threshold;  /* number of ended images that starts a purge */
-	uint64_t gone_blocks;    /* number of blocks of images that ended since the last purge */
+	uint64_t gone_blocks;    /* upper bound for blocks of images ended since the last purge */
 	uint32_t given_images;   /* number of image numbers assigned so far */
-	uint64_t mappings_lost;  /* sum of mappings_lost of removed processes */
+	uint64_t mappings_lost;  /* sum of mappings_lost and ranges.lost of removed processes */
 	uint64_t exec_gaps;      /* sum of exec_gaps of removed processes */
 	uint64_t processes_lost; /* number of processes that were searched too late or not at all */
 	size_t skipped_32bit_cnt; /* number of 32-bit programs that were skipped when tracing began
@@ -43,8 +43,8 @@ int process_set_init(struct process_set *set, struct user_programs *programs,
 		     const struct options *opts);
 void process_set_deinit(struct process_set *set);
 /*
- * Adds fd to the descriptors that wake the loop. process: the process of a pidfd; NULL for another
- * fd.
+ * Adds fd to the descriptors that wake the loop. process: the process of a pidfd; NULL if fd is not
+ * a pidfd.
  */
 int process_set_watch(struct process_set *set, int fd, struct user_process *process);
 /*
@@ -90,7 +90,10 @@ void process_set_remove(struct process_set *set, struct user_process *process);
 /* Handles a record of an exec. The image in the record is the image before the exec. */
 void process_set_exec(struct process_set *set, const struct memleak_record *record);
 void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads);
-/* Ends processes whose pidfds reported their end and whose end records did not arrive. */
+/*
+ * Ends processes whose pidfds reported their end: processes given by -p, and other processes whose
+ * end records did not arrive.
+ */
 void process_set_end_gone(struct process_set *set);
 
 /* Sets the retry timer to fire in a few milliseconds. */
@@ -120,7 +123,10 @@ int process_set_find_descendants(struct process_set *set);
  * them.
  */
 void process_set_mark_ended(struct process_set *set);
-/* Frees the processes marked by process_set_mark_ended(), unless all processes are marked. */
+/*
+ * Frees the processes marked by process_set_mark_ended(). Does nothing if all processes are marked,
+ * and no further report follows.
+ */
 void process_set_forget_ended(struct process_set *set);
 /* Deletes all data of images that have ended, except blocks that descendants may still inherit. */
 void process_set_purge(struct process_set *set);

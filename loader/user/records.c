@@ -59,7 +59,7 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	struct user_process *process;
 
 	switch (record->type) {
-	case MEMLEAK_REC_BLOCKS: /* handled after all records are read */
+	case MEMLEAK_REC_BLOCKS: /* the tables grow after all records are read */
 	case MEMLEAK_REC_PEAK:
 		return; /* the peak is checked in each iteration */
 	case MEMLEAK_REC_EXEC:
@@ -138,8 +138,9 @@ static int consume(struct ring_buffer *ring)
 }
 
 /*
- * Passes on an event. Stops (-EAGAIN) at events written after reading began, as new events may
- * arrive faster than they are handled. Also stops at the deadline, as symbolizing may be slow.
+ * Passes an event to its receiver. Stops (-EAGAIN) at events written after reading began, as new
+ * events may arrive faster than they are handled. Also stops at the deadline, as symbolizing may be
+ * slow.
  */
 static int handle_event(void *arg, void *data, size_t len)
 {

@@ -12,11 +12,13 @@ struct records {
 	struct process_set *set;
 	struct ring_buffer *ring;
 	struct ring_buffer *events;
-	/* Receives events; NULL if none are wanted. process: NULL if its image is gone. */
+	/*
+	 * Receives events; NULL if none are wanted. process is NULL if the event's image is gone.
+	 */
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
 	bool all;            /* pass on all events, even after the deadline */
-	uint64_t begun_ns;   /* time when the current reading began */
+	uint64_t begun_ns;   /* start of the current reading, or time of a later record in it */
 	unsigned long until; /* write position of the record ring when the reading began */
 	/* Read and write positions of the record ring, in pages that the kernel shares. */
 	unsigned long *read_to;

@@ -95,7 +95,7 @@ static int user_source__read(struct source *base, const struct read_request *req
 	if (!err)
 		user_cost_read(set, ret);
 	tracker_forget_pictures(&set->programs->tracker);
-	/* The report needs symbols of processes that may be removed before it is made. */
+	/* Keep the symbols of processes that may be removed before the report is made. */
 	if (!err)
 		user_symbols_keep(&source->symbols, true);
 	return err;

@@ -91,7 +91,7 @@ static int by_space(const void *a, const void *b)
 		     (uintptr_t)((const struct named_site *)b)->space);
 }
 
-/* Resolves all frames of the sites that have the same symbol space. */
+/* Resolves all frames of the given sites, which have a common symbol space. */
 static int prepare_space(const struct user_symbols *symbols, const struct named_site *sites,
 			 size_t cnt, uint64_t deadline_ns)
 {

@@ -16,7 +16,9 @@
 #include "loader/target/map_events.h"
 #include "loader/user/descriptors.h"
 
-/* Maximum deferred stacks finished per process and iteration, as reading new code is more urgent.
+/*
+ * Maximum deferred stacks finished per process and iteration; limited because reading new code is
+ * more urgent.
  */
 #define STACKS_AT_ONCE 32
 
@@ -139,7 +141,10 @@ static pid_t *given_pids(const struct process_table *table, size_t *ret_cnt)
 	return pids;
 }
 
-/* Drops the members that run in the memory of a traced process, and so are traced with it. */
+/*
+ * Removes from `members` the processes that run in the memory of a traced process, and so are
+ * traced with it. Returns the number of processes that remain.
+ */
 static size_t drop_sharers(const pid_t *pids, size_t pid_cnt, struct member *members, size_t cnt)
 {
 	size_t kept = 0;
@@ -172,7 +177,10 @@ static void describe_descendants(const struct process_set *set)
 	}
 	if (!given || target_filter_find_descendants(given, given_cnt, &members, &cnt))
 		return;
-	/* With --count, calls are counted only in the given processes. */
+	/*
+	 * With --count, calls are counted only in the given processes, not in others that run in
+	 * their memory.
+	 */
 	if (!set->programs->ctx.entries_only)
 		cnt = drop_sharers(given, given_cnt, members, cnt);
 	if (!cnt)

@@ -34,7 +34,7 @@ void code_object_deinit(struct code_object *code);
 
 /*
  * Returns the line of an instruction; 0 if it has none. distance: offset of the instruction from
- * the code object, in bytes. An instruction before the first one belongs to the first line.
+ * the code object, in bytes. A distance below that of the first instruction gives the first line.
  */
 uint32_t code_object_line(const struct code_object *code, const struct python_layout *layout,
 			  uint32_t distance);

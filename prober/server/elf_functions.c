@@ -152,8 +152,8 @@ static bool find_name(const struct symbol_search *search, const char *name, size
 }
 
 /*
- * True if a function is in the wanted scope. A function that is private to a module is called only
- * by that module.
+ * True if a function is in the wanted scope. Names that are wanted everywhere, and exported
+ * functions, are in every scope.
  */
 static bool is_meant(const struct symbol_search *search, const struct elf_function *function)
 {

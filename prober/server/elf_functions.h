@@ -42,7 +42,7 @@ struct elf_functions {
 int elf_functions_find(int fd, uint16_t machine, const struct wanted_functions *wanted,
 		       struct elf_functions *ret);
 
-/* Finds a symbol, exported ones first. Returns false if there is none. */
+/* Finds a symbol, in the dynamic symbol table first. Returns false if there is none. */
 bool elf_symbol_find(Elf *elf, const char *name, GElf_Sym *ret);
 
 /*

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * Limits per file. Files worth tracing stay below them. Functions above the limits are left out,
- * but counted.
+ * Limits per file. Files worth tracing stay below them. Functions above the first two limits are
+ * left out, but counted.
  */
 #define DEFINITIONS_MAX 64   /* maximum definitions of one name */
 #define FILE_PROBES_MAX 4096 /* maximum probes, counting those on entries and on returns */
@@ -20,7 +20,7 @@
 /* maximum distance, in bytes, of a probe from the function's entry */
 #define FUNCTION_BYTES_MAX (64 << 10)
 
-/* The functions among which definitions are searched. */
+/* The functions that are searched for wanted names. */
 enum function_scope {
 	SCOPE_EXPORTED, /* only exported functions: other modules may call them */
 	SCOPE_GLOBAL,   /* only functions that are not static: other source files may call them */

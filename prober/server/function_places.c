@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the code of functions, and searches the whole file for jumps into this code. */
+/* Reads the code of functions, and searches their segments for jumps into this code. */
 #include "prober/server/function_places.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #define FUNCTION_START 64
 
 /*
- * Maximum functions per file whose probes are moved from the entry, to bound the time. Allocators
- * define fewer functions.
+ * Maximum functions in a file, to bound the time: if there are more, all probes stay at the entry.
+ * Allocators define fewer functions.
  */
 #define FUNCTION_CNT_MAX 256
 
@@ -97,7 +97,7 @@ static void note_target(void *arg, uint64_t target)
 /*
  * Searches a segment for jumps into functions past their entries. A function's cold part, which
  * jumps back, may be anywhere, and has no symbol in stripped files. So any bytes that may be a jump
- * count as one. Returns false if the segment cannot be read.
+ * count as one. Returns false if the segment cannot be read, or exceeds SCAN_MAX.
  */
 static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t size)
 {

@@ -112,10 +112,7 @@ static size_t named_as(const struct code_walk *walk, const char *name)
 	return NO_NAME;
 }
 
-/*
- * The target of a branch. If a branch leads to a PLT stub, this is the function to which the stub
- * jumps.
- */
+/* The target of a branch; if the target is a PLT stub, the function to which the stub jumps. */
 struct destination {
 	uint64_t addr;    /* address of the target; 0 if it is in another file, or unknown */
 	const char *name; /* name of the symbol, if it is imported; else NULL */
@@ -277,8 +274,8 @@ static void walk_code(struct code_walk *walk)
 }
 
 /*
- * If a function's first instruction is a jump to a named function, returns the index of that named
- * function; otherwise NO_NAME.
+ * If a function's first instruction, not counting endbr64, is a jump to a named function, returns
+ * the index of that named function; otherwise NO_NAME.
  */
 static size_t jumps_to(struct code_walk *walk)
 {

@@ -2,8 +2,8 @@
 /*
  * Finds the instructions by which a function returns, in its own code and in code to which it
  * jumps. If an exception may leave the function, probes on these instructions are used instead of a
- * return probe, which would break the exception. The file is hostile: reads are bounded, and probes
- * are placed only on instructions that the function's code reaches.
+ * return probe, which would break unwinding. The file is hostile: reads are bounded, and probes are
+ * placed only on instructions that the function's code reaches.
  */
 #ifndef PROBER_SERVER_FUNCTION_RETURNS_H
 #define PROBER_SERVER_FUNCTION_RETURNS_H
@@ -20,8 +20,8 @@ struct function_returns {
 };
 
 /*
- * The functions to which calls may be passed on: all wanted functions, with the definitions found
- * in the file.
+ * All wanted functions, and their definitions found in the file. A function that calls or jumps to
+ * one of them may be passing its calls on to it.
  */
 struct named_functions {
 	const struct wanted_function *items;

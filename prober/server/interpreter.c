@@ -62,7 +62,7 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 	return (struct loop_part){start, start + symbol->st_size};
 }
 
-/* Maximum bytes of a range of code in which jumps are searched. */
+/* Maximum bytes of a piece of code that is searched for jumps. */
 #define CODE_BYTES_MAX (1U << 20)
 /*
  * Minimum jumps from the cold part back into the evaluation loop. Debian's builds have hundreds.
@@ -70,7 +70,7 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
  */
 #define LEAST_JUMPS_BACK 16
 
-/* Jumps on x86-64. Both end with the distance, in 4 bytes. */
+/* Opcodes of the x86-64 jumps that end with a 4-byte distance: jmp, and conditional jumps. */
 #define JUMP 0xe9
 #define JUMP_IF(first, second) ((first) == 0x0f && ((second)&0xf0) == 0x80)
 
@@ -90,7 +90,7 @@ static const struct fde *fde_around(const struct fde_list *list, uint64_t addr)
 	return low && addr < list->items[low - 1].end ? &list->items[low - 1] : NULL;
 }
 
-/* A piece of code in which jumps are searched. */
+/* A piece of code that is searched for jumps. */
 struct code_bytes {
 	uint8_t *bytes;
 	size_t size;
@@ -112,7 +112,7 @@ static bool read_code(int fd, const GElf_Phdr *code, uint64_t addr, uint64_t siz
 	return ret->bytes && pread(fd, ret->bytes, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Finds the next jump. Bytes that are not a jump may look like one. */
+/* Finds the next jump, or bytes that look like a jump. */
 static bool next_jump(struct code_bytes *code, uint64_t *target)
 {
 	for (; code->at + sizeof(int32_t) <= code->size; code->at++) {
@@ -128,7 +128,7 @@ static bool next_jump(struct code_bytes *code, uint64_t *target)
 	return false;
 }
 
-/* True if the code of an FDE has LEAST_JUMPS_BACK jumps into the middle of the evaluation loop. */
+/* True if an FDE's code has at least LEAST_JUMPS_BACK jumps into the middle of the loop. */
 static bool jumps_back(int fd, const GElf_Phdr *code, const GElf_Sym *loop, const struct fde *fde)
 {
 	struct code_bytes bytes = {0};
@@ -143,8 +143,8 @@ static bool jumps_back(int fd, const GElf_Phdr *code, const GElf_Sym *loop, cons
 }
 
 /*
- * Returns the FDE into which most of the code's jumps lead; NULL if there is none. A jump to the
- * start of an FDE is a tail call.
+ * Returns the FDE into which the most jumps of the code lead; NULL if there is none. Does not count
+ * jumps within the code, or tail calls, which lead to the start of an FDE.
  */
 static const struct fde *most_entered(const struct fde_list *list, struct code_bytes *code)
 {
@@ -166,8 +166,8 @@ static const struct fde *most_entered(const struct fde_list *list, struct code_b
 }
 
 /*
- * Finds the cold part of the evaluation loop in a file that has no symbol for this part. Most jumps
- * that leave the loop lead to the cold part, and many jumps lead from there back into the loop.
+ * Finds the cold part of the evaluation loop in a file that has no symbol for this part. Of all
+ * FDEs, the cold part is entered by the most jumps from the loop, and it has many jumps back.
  * Returns false if there is none.
  */
 static bool find_cold_part(Elf *elf, int fd, const GElf_Phdr *code, const GElf_Sym *loop,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Searches a function for the first instruction that the kernel would emulate, not single-step, if
- * a probe were placed on it. */
+/*
+ * Searches a function for the first instruction that the kernel would emulate, not single-step, if
+ * a probe were placed on it.
+ */
 #include "prober/server/probe_place.h"
 
 #include <capstone.h>
@@ -39,9 +41,9 @@ static bool is_emulated(const uint8_t *insn, size_t len)
 #define NO_ARGUMENT 7
 
 /*
- * For each register that the System V ABI lets a function overwrite: the number of the argument in
- * it, or NO_ARGUMENT. 0 for all other registers, which must keep their values: the caller needs
- * these values, and stack walks start from them.
+ * For each register that the System V ABI lets a function overwrite: the number of the argument
+ * that the register holds, or NO_ARGUMENT. 0 for all other registers, which must keep their values:
+ * the caller needs these values, and stack walks start from them.
  */
 static const uint8_t argument_of[X86_REG_ENDING] = {
 	[X86_REG_RAX] = NO_ARGUMENT,
@@ -158,8 +160,8 @@ struct jumps {
 
 /*
  * Records indirect jumps and reads of possible jump tables. An indirect jump is either a tail call
- * or uses a jump table, whose targets are unknown. A jump table contains 32-bit distances, or
- * addresses in programs linked to a fixed address.
+ * or uses a jump table, whose targets are unknown. A jump table contains 32-bit distances or, in
+ * programs linked to a fixed address, addresses.
  */
 static void note_jumps(const cs_insn *insn, struct jumps *jumps)
 {

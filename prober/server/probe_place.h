@@ -19,7 +19,7 @@ struct function_code {
 	bool whole; /* `bytes` is the whole function, and nothing else */
 	/* address of the first byte; only differences between addresses matter */
 	uint64_t address;
-	/* offset of the next symbol after the entry, since other code may jump to any symbol */
+	/* offset of the next symbol: the place is before it, since code may jump to any symbol */
 	uint64_t room;
 	unsigned int argument_cnt; /* number of arguments that the probe reads */
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requests to the process that finds functions, with answers. Each request begins with its kind and
- * carries the fd of a file, or of a process's memory.
+ * Requests to the helpers that read files and memory, with answers. Each request begins with its
+ * kind and carries the fd of a file, or of a process's memory.
  *
  *   FUNCTIONS machine, scope, through, at_entry, count, per name: struct wanted_function member by
- *             member      → status, count of surplus functions, count, per function: struct
+ *             member      → status, surplus_cnt, indirect, count, per function: struct
  *                           found_function member by member, its returns at the end
  *   VARIABLE  name        → whether it exists, distance from the entry point
  *   SECTION   name        → whether it exists

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The structures of CPython, as compiled from its headers. */
+/* Offsets in the structures of CPython, as compiled from its headers. */
 #include "prober/server/python_layout.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Offsets, in bytes and by version, at which CPython keeps the frames of scripts and their names.
- * They are valid for 64-bit builds with a global interpreter lock.
+ * Offsets, in bytes and by version, in the structures by which CPython describes the frames of
+ * scripts. They are valid for 64-bit builds with a global interpreter lock.
  */
 #ifndef PROBER_SERVER_PYTHON_LAYOUT_H
 #define PROBER_SERVER_PYTHON_LAYOUT_H
@@ -23,10 +23,10 @@ struct python_layout {
 	uint32_t previous; /* in a frame: offset of the pointer to the caller's frame */
 	uint32_t code;     /* in a frame: offset of the pointer to the code object */
 	uint32_t instr;    /* in a frame: offset of the pointer to the instruction */
-	/* in a frame: offset of the byte that marks the last frame of an evaluation loop's run */
+	/* in a frame: offset of the byte that marks the outermost frame of a run of the loop */
 	uint32_t border;
 	uint8_t border_value;
-	/* the marked frame runs no code: the run ends at the frame before it */
+	/* the marked frame executes no code: the run ends with its callee */
 	bool border_is_empty;
 	/* in a code object: offset of five 4-byte words; the fifth is the first line's number */
 	uint32_t argument_cnt;
@@ -35,7 +35,7 @@ struct python_layout {
 	uint32_t other;        /* in any other string: offset of the characters */
 };
 
-/* Returns the layout of a version as in Py_Version; NULL if it is not known. */
+/* Returns the layout for a version in the format of Py_Version; NULL for an unknown version. */
 const struct python_layout *python_layout_of(uint32_t version);
 
 /* Offsets in a code object that are the same in all versions. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The helper process that finds functions and probe places. Requests are described in protocol.h.
+ * The helper process that finds functions and probe places, and reads memory. Requests are
+ * described in protocol.h.
  */
 #ifndef PROBER_SERVER_SERVER_H
 #define PROBER_SERVER_SERVER_H

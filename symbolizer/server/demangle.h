@@ -5,7 +5,7 @@
 
 /*
  * Returns the demangled name, or a copy of `name` if it is not mangled or the result would be too
- * long. Freed by the caller. NULL if memory is short.
+ * long; NULL if memory is short. The result is freed by the caller.
  */
 char *demangle(const char *name);
 

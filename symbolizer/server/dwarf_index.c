@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Indexes DWARF by address: units once per file; functions and lines once per queried unit. libdw's
- * own look-up walks a whole unit for each address, and finds no unit without .debug_aranges (clang,
- * rustc). Functions removed by the linker are skipped, since their addresses may overlap other
- * code.
+ * own look-up walks a whole unit for each address, and finds no unit without .debug_aranges, a
+ * section that clang and rustc omit by default. Functions removed by the linker are skipped, since
+ * their addresses may overlap other code.
  */
 #include <dwarf.h>
 #include <errno.h>

@@ -56,8 +56,8 @@ struct elf_object {
 	size_t anchor_cap;
 	struct file_need need;
 	/*
-	 * The following fields are created on first use, and created anew after a debug file was
-	 * added.
+	 * The following fields, up to no_dwarf, are set on first use, and again after a debug file
+	 * was added.
 	 */
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
@@ -83,7 +83,7 @@ void elf_object__free(struct elf_object *obj);
 
 /*
  * Offers a file that may be obj->need; takes over fd. If it is the needed file, uses it, updates
- * obj->need and returns 0. Otherwise returns -ENOENT.
+ * obj->need and returns 0. Otherwise returns -ENOENT, or -ENOMEM if memory is short.
  */
 int elf_object__add_debug(struct elf_object *obj, int fd);
 

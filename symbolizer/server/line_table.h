@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a compilation unit's line table. libdw's own reader also returns rows of functions that the
- * linker removed: these begin at 0 or at another invalid address, and may overlap real code.
+ * Reads a compilation unit's line table, without the rows of functions that the linker removed.
+ * libdw's own reader returns these rows, too; they begin at 0 or at another invalid address, and
+ * may overlap real code.
  */
 #ifndef SYMBOLIZER_SERVER_LINE_TABLE_H
 #define SYMBOLIZER_SERVER_LINE_TABLE_H
@@ -17,8 +18,8 @@
 bool code_is_live(const struct range_table *code, uint64_t addr);
 
 /*
- * Adds a range to *ret for each row of code that the linker has not removed; afterwards the caller
- * calls range_table_finish(). Returns 0, -ENOMEM, or -EBADMSG if the rest of the table is
+ * Adds a range to *ret for each row of code that the linker has not removed; the caller must call
+ * range_table_finish() afterwards. Returns 0, -ENOMEM, or -EBADMSG if the rest of the table is
  * unreadable.
  */
 int line_table_read(Dwarf *dwarf, Dwarf_Die *unit, const struct range_table *code,

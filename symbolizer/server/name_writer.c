@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds an address's function, inlined calls and lines, or its variable. */
+/* Names code addresses by function, inlined calls and lines, and data addresses by variable. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "symbolizer/server/name_writer.h"
 #include "symbolizer/server/thread_block.h"
 
-/* A function and the calls that are inlined at one address in it, outermost first. */
+/* A function and the inlined calls that contain one address of it, outermost first. */
 struct inlines {
 	Dwarf_Die dies[SERVER_FRAMES_MAX];
 	size_t cnt;
 };
 
-/* Maximum nesting of blocks. Real programs have fewer levels. */
+/* Maximum nesting of lexical blocks and inlined calls. Real programs have fewer levels. */
 #define STEPS_MAX 512
 
 /* Finds the child DIE of `parent` that contains pc and may contain inlined calls. */
@@ -81,7 +81,7 @@ static void put_symbol(struct message *msg, const char *name)
 	free(bare);
 }
 
-/* Writes the file and line of an inlined call, which are those of the calling function's code. */
+/* Writes the file and line of an inlined call: where the caller's source makes the call. */
 static void put_call_site(struct message *msg, Dwarf_Die *die)
 {
 	Dwarf_Word file = 0, line = 0;
@@ -162,9 +162,7 @@ static uint64_t variable_vaddr(const struct elf_object *obj, enum name_kind kind
 	const struct thread_part *part = &obj->thread_part;
 	uint64_t vaddr;
 
-	/*
-	 * The addresses of variables in kernel files are unknown: see struct anchor.
-	 */
+	/* The addresses of variables in kernel files are unknown: see struct anchor. */
 	if (obj->anchor_cnt)
 		return 0;
 	if (kind == NAME_OF_TLS) {
@@ -185,7 +183,7 @@ static void find_declaration(const struct elf_object *obj, enum name_kind kind, 
 			     ret);
 }
 
-/* Finds the name and size of a variable in the symbol table, and its declaration in DWARF. */
+/* Finds the name and start of a variable in the symbol table, and its declaration in DWARF. */
 void variable_write(struct elf_object *obj, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		    enum name_level level, struct message *msg)
 {

@@ -11,8 +11,8 @@ void name_write(struct elf_object *obj, uint64_t offset, enum name_level level,
 		struct message *msg);
 
 /*
- * Appends a variable's vaddr, start and declaration to the NAME message. kind is not NAME_OF_CODE;
- * offset and anchor are as in protocol.h.
+ * Appends the vaddr and start of a variable, and one frame with its name and declaration, to the
+ * NAME message. kind is not NAME_OF_CODE; offset and anchor are as in protocol.h.
  */
 void variable_write(struct elf_object *obj, enum name_kind kind, uint64_t offset, uint64_t anchor,
 		    enum name_level level, struct message *msg);

@@ -21,8 +21,8 @@
  * For variables, "anchor" is the file offset of an instruction; "offset" minus "anchor" is the
  * variable's distance from that instruction in memory, even where the file has no content. For
  * thread-local variables, "offset" is the distance from the thread pointer. The answer has one
- * frame, with file and line of the declaration; "vaddr" is 0 if the address is not in the file's
- * memory.
+ * frame, with file and line of the declaration; "vaddr" is 0 if no segment of the file contains the
+ * variable, or if the file has anchors.
  */
 #ifndef SYMBOLIZER_SERVER_PROTOCOL_H
 #define SYMBOLIZER_SERVER_PROTOCOL_H
@@ -71,7 +71,10 @@ struct file_need {
 	uint32_t crc;
 };
 
-/* Limits of an answer, checked by the library. */
+/*
+ * Maximum names per request, frames per name, and bytes of a build id. The library rejects answers
+ * that exceed these limits.
+ */
 #define SERVER_OFFSETS_MAX 1024
 #define SERVER_FRAMES_MAX 64
 #define BUILD_ID_BYTES_MAX 64

@@ -6,7 +6,7 @@
 #ifndef SYMBOLIZER_SERVER_SERVER_H
 #define SYMBOLIZER_SERVER_SERVER_H
 
-/* Serves requests on sock until it is closed. */
+/* Serves requests on sock until the client closes its end. */
 void symbolizer_server_main(int sock);
 
 #endif

@@ -8,8 +8,8 @@
 #include <elf.h>
 
 /*
- * Size of the header on aarch64, in bytes. It is at the thread pointer, and the program's block
- * follows it.
+ * Size, in bytes, of the header that aarch64 has at the thread pointer. The program's thread-local
+ * block follows the header.
  */
 #define HEAD_BYTES 16
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds thread-local variables of a program. Those of libraries are not found: the dynamic linker
- * places the blocks of libraries at run time, and their files do not show where.
+ * Finds thread-local variables of a program. Variables of libraries are not found: the dynamic
+ * linker places their thread-local blocks at run time, and the files do not show where.
  */
 #ifndef SYMBOLIZER_SERVER_THREAD_BLOCK_H
 #define SYMBOLIZER_SERVER_THREAD_BLOCK_H

@@ -13,8 +13,8 @@
 
 /*
  * Copies an ELF file to memory. The copy lacks the code, and its zstd-compressed sections are
- * unpacked. Returns -ENOENT if elfutils can read the file itself, -EOPNOTSUPP if the compression is
- * unknown, -EFBIG if the copy would be too large, -EBADMSG if compressed data is damaged, or
+ * unpacked. Returns -ENOENT if elfutils can read the file as it is, -EOPNOTSUPP if the compression
+ * is unknown, -EFBIG if the copy would be too large, -EBADMSG if compressed data is damaged, or
  * another errno if copying failed. The caller closes *ret. Adds the copy's size to *bytes.
  */
 int unpack_file(int fd, uint64_t *bytes, int *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds declarations of variables in DWARF: of global variables and those in namespaces, but not
- * those in functions. Addresses are as in the DWARF, with no load bias added.
+ * Finds declarations of variables in DWARF. Variables in functions are not found. Addresses are as
+ * in the DWARF, with no load bias added.
  */
 #ifndef SYMBOLIZER_SERVER_VARIABLE_INDEX_H
 #define SYMBOLIZER_SERVER_VARIABLE_INDEX_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: each request uses an arena of a few chunks, and frees the arena when it is done.
+// Healthy: each request allocates an arena of a few pieces, and at its end frees all pieces.
 // expect: nothing
 #include "server.h"
 

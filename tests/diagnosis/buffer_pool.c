@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: buffers return to a free list, which stays at its peak length.
+// Healthy: unused buffers go to a free list; the number of buffers stays at its peak.
 // expect: nothing
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a burst of 500 jobs every 7 s, which are done one after another.
+// Healthy: every 7 s, a burst of 500 jobs arrives; the jobs are done one after another.
 // expect: nothing
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: pooled connections, each replaced after about 40 s: no block is freed before that.
+// Healthy: pooled connections, each of which is freed and replaced only after about 40 s.
 // expect: nothing after 70 s
 #include "server.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: an array that doubles in size during the first 15 s and is kept.
+// Healthy: an array that grows by doubling during the first 15 s, and is then kept.
 // expect: nothing after 40 s
 #include "server.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Healthy: a cache that was full before tracing and evicts entries only after minutes, so no traced
-// block is freed.
+// Healthy: a cache that was full before tracing, and evicts its oldest entry for each new one.
+// Traced entries are not evicted, since an entry stays for minutes.
 // expect: nothing known
 #include "server.h"
 

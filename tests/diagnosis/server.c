@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The request loop, and memory that every server allocates and later frees. */
+/* The request loop, and allocations that all the servers make and do not leak. */
 #include "server.h"
 
 #include <poll.h>

@@ -18,19 +18,19 @@ extern "C" {
 #endif
 
 /*
- * Each program defines these: the function that handles one request, the function that runs before
- * the first request, and the number of requests per second.
+ * Each program defines handle_request(), which handles one request. It may also define the others:
+ * the function that runs before the first request, and the number of requests per second.
  */
 void handle_request(unsigned int number);
 void start_up(void);
 extern unsigned int requests_per_s;
-extern bool begins_watched; /* true to delay the first request until memleak traces */
+extern bool begins_watched; /* true to delay handle_request() until memleak traces */
 
 /* Defined in server.c. */
 unsigned int random_below(unsigned int end);
 /* Seconds since the first request. */
 double uptime_s(void);
-/* Exits with code 99 if `holds` is false: the program then cannot do its part. */
+/* Exits with code 99 if `holds` is false: the program cannot run as intended. */
 void must(bool holds, const char *what);
 
 #ifdef __cplusplus

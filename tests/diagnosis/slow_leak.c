@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a small block every two seconds, for each complaint of a client.
+// Leaks: a small block every two seconds, each time a bad request is logged.
 // expect: log_complaint within 50 s
 #include "server.h"
 

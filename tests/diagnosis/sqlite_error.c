@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: the error messages of failing statements, one in four.
+// Leaks: the error messages of failing statements; one statement in four fails.
 // expect: store_visit through sqlite3_exec
 // library: sqlite3 (libsqlite3-dev)
 #include <sqlite3.h>

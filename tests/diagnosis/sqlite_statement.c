@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaks: a statement for each look-up is never finalized.
+// Leaks: each look-up prepares a statement that is never finalized.
 // expect: find_user through sqlite3_prepare_v2 or sqlite3_step
 // library: sqlite3 (libsqlite3-dev)
 #include <sqlite3.h>

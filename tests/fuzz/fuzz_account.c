@@ -29,7 +29,7 @@ struct word {
 
 static const struct options opts = {.stack_depth = MEMLEAK_MAX_STACK_DEPTH, .max_size = UINT64_MAX};
 
-/* Lays out the account's regions, and claims the maximum number of items of each kind. */
+/* Lays out the account's regions, and claims more items than fit, except for chunks. */
 static void lay_out(struct account *account)
 {
 	uint64_t at = PAGE;
@@ -139,7 +139,7 @@ static struct agent_process *find_process(void *arg, uint32_t image)
 	return image == process->info.image ? process : NULL;
 }
 
-/* Checks that each site has blocks, and valid numbers. */
+/* Checks that each site has blocks, a valid number of frames and a valid kind. */
 static void check(const struct snapshot *snap)
 {
 	for (size_t i = 0; i < snap->site_cnt; i++)

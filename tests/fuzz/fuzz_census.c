@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the census of a heap, and counting Python's objects; "make fuzz" builds and runs it. For
- * the input format see census_image.h.
+ * Fuzzes the census of a heap, and the counting of Python's objects; "make fuzz" builds and runs
+ * it. For the input format see census_image.h.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -134,7 +134,7 @@ static void check(const struct census *census, const struct seen *seen)
 		abort();
 }
 
-/* Counts Python's objects twice: the second time, it finds classes that have grown. */
+/* Counts Python's objects twice, so that the second count is compared with the first. */
 static void count_python(const struct memory *memory)
 {
 	struct python_heap *heap = python_heap__new();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the HTTP server of --listen; "make fuzz" builds and runs it. An input is all that one
- * client sends before it closes its side of the connection. libmicrohttpd parses the input, without
- * a network. Bit 0 of the first byte prepends the header of a request with a foreign Host; bit 1
- * replaces the pages while the client waits.
+ * Fuzzes the HTTP server of --listen; "make fuzz" builds and runs it. An input is a byte with
+ * flags, and all that one client sends before it closes its side of the connection. libmicrohttpd
+ * parses what the client sends, without a network. Bit 0 of the flags prepends the head of a
+ * request with a foreign Host; bit 1 replaces the pages while the client waits.
  */
 #include "metrics/web_server.h"
 
@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * Head of a request with a foreign Host. Another header must follow Host. Otherwise an input could
- * begin with a continuation of the line with Host: libmicrohttpd would drop that line, and accept a
- * second Host from the input. Browsers send no second Host.
+ * Head of a request with a foreign Host. Host must not be the last header, since an input may begin
+ * with a continuation of the last header: libmicrohttpd would drop this Host, and accept a second
+ * Host from the input. Browsers send no second Host.
  */
 #define FOREIGN_HEAD "GET /metrics HTTP/1.1\r\nHost: evil.example\r\nAccept: a\r\n"
 /*
@@ -50,7 +50,7 @@ static struct web_server *make_server(void)
 	return server;
 }
 
-/* Replaces the server's pages by the pages that memleak has before the first report. */
+/* Replaces the server's pages with those that memleak serves before the first report. */
 static void show_pages(struct web_server *server)
 {
 	struct own_cost own = {0};
@@ -89,8 +89,8 @@ static bool is_idle(struct web_server *server)
 }
 
 /*
- * Receives the first bytes of the reply, until the server closes the connection or waits for its
- * timeout. Aborts if the server never becomes idle.
+ * Receives the reply until the server is idle; returns the first bytes of the reply in ret. Aborts
+ * if the server never becomes idle.
  */
 static void receive(struct web_server *server, int fd, size_t sent, char ret[STATUS_SIZE])
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes finding functions in files: symbols, relocations, code; "make fuzz" builds and runs it. An
- * input is an ELF file.
+ * Fuzzes the search for functions in a file's symbols, relocations and code; "make fuzz" builds and
+ * runs it. An input is an ELF file.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ static const struct wanted_function names[] = {
 	{.name = NULL},
 };
 
-/* Checks for results that the privileged side would refuse. */
+/* Checks that memleak's privileged process would accept the results. */
 static void check(const struct file_functions *functions)
 {
 	size_t probe_cnt = functions->cnt;

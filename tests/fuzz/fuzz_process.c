@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes those parsers of data from processes and clients which memleak runs in its own process
- * instead of in helpers: mapping records, the dynamic linker's list of modules in a target's
- * memory, /proc/PID/status, and the Host of a request; "make fuzz" builds and runs it. The first
- * byte of an input selects one of these parsers. The source of the parser of modules is included,
- * because the parser's functions are private.
+ * Fuzzes parsers that run in memleak's own process instead of in a helper, although a target or a
+ * client controls their input. They parse mapping records, the dynamic linker's list of modules in
+ * a target's memory, /proc/PID/status, and the Host of a request. "make fuzz" builds and runs this
+ * program. The first byte of an input selects one of these parsers. modules.c is included as
+ * source, because its functions are private.
  */
 #include "prober/prober.h"
 
@@ -26,7 +26,7 @@ static int read_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Parses one record. In a ring, records are adjacent, with lengths rounded by the kernel. */
+/* Parses the input as one record: in a ring, the kernel writes the lengths of the records. */
 static void fuzz_records(const uint8_t *data, size_t size)
 {
 	struct map_record record;

@@ -2,8 +2,8 @@
 /*
  * Fuzzes the reader of recordings and everything that handles its snapshots; "make fuzz" builds and
  * runs it. An input that begins like a recording is read as a recording. Any other input is a list
- * of chunks, each with its length in two bytes and its content; a recording is made from these
- * chunks. Without this, the fuzzer would not get past checksums and deflate.
+ * of chunks, each with its length in two bytes and its content. A recording is made from these
+ * chunks, because the fuzzer itself would not get past checksums and deflate.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static void compare(FILE *out, const struct byte_buffer *file, bool same_run)
 	for (size_t i = 0; i < 2; i++)
 		sides[i] = (struct diff_side){
 			.name = "x", .snap = &snaps[i], .symbols = recording__symbols(readers[i])};
-	/* After an error there is no last snapshot. */
+	/* The recording may have no snapshot. */
 	if (snaps[1].sites && !diff_init(&opts, sides, same_run, &diff)) {
 		diff_write_text(out, &diff);
 		diff_write_json(out, &diff);

@@ -92,7 +92,7 @@ static void check_names(const struct image *image)
 	}
 }
 
-/* Use one worker: more threads take time and reach no other code. */
+/* Allows only one CPU, and so one worker: more threads take time and reach no other code. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	cpu_set_t set;

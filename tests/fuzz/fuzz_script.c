@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes reading of CPython's code objects; "make fuzz" builds and runs it. An input is the memory
- * of a process, with a code object at its start. The first byte selects the version.
+ * Fuzzes reading of CPython's code objects; "make fuzz" builds and runs it. The first byte of an
+ * input selects the version; the rest is the memory of a process, with a code object at its start.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes the parts of the symbolizer that read data controlled by a target; "make fuzz" builds and
- * runs it. The first byte of an input selects the kind of the other bytes, such as an ELF file. ELF
+ * runs it. The first byte of an input selects what the other bytes are, such as an ELF file. ELF
  * files also go through elfutils, so the fuzzer finds faults of elfutils as well; in real use a
  * confined helper process contains these faults.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fuzzes walks of copied stacks by libdwfl with the C library's call frame information; "make fuzz"
- * builds and runs it. An input is the beginning of a copy. The fuzzer finds faults of libdwfl as
- * well; in real use the helper process contains these faults.
+ * builds and runs it. An input is the beginning of a struct unwind_copy, whose rest is zeros. The
+ * fuzzer finds faults of libdwfl as well; in real use the helper process contains these faults.
  */
 #include <fcntl.h>
 #include <link.h>

@@ -141,10 +141,7 @@ OWN_FRAME static void *reserve(size_t size)
 	return keep(mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)); /* LEAK */
 }
 
-/*
- * Frees a block before anything else in a thread, which makes glibc reserve an arena for the
- * thread.
- */
+/* Begins a thread with a call of free(), which makes glibc reserve an arena for the thread. */
 static void *begin_by_free(void *arg)
 {
 	free(arg);

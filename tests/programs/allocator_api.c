@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls the functions specific to an allocator that is preloaded: allocator_api
- * jemalloc|tcmalloc|mimalloc|mimalloc_destroy|mimalloc_reallocf. Each call is made from a separate
- * function, and the block that it returns is kept.
+ * allocator_api jemalloc|tcmalloc|mimalloc|mimalloc_destroy|mimalloc_reallocf: calls functions that
+ * only this allocator has, which must be preloaded. Each leaking function makes one kind of call.
  */
 #include <dlfcn.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * An allocator that is independent of libc's: it hands out pieces of one array and never reuses
- * them. It is built in three ways: into a program, as a library, and with PREFIX before the names
- * of its functions.
+ * them. It is built in three ways: as part of a program, as a library, and as a library whose
+ * functions have PREFIX before their names.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ OWN void *NAME(malloc)(size_t size)
 	return take(size, 16);
 }
 
-/* Jumps to itself in a thread's first call, as glibc 2.42 does after setting up its cache. */
+/* Jumps to itself in a thread's first call, like free() of glibc 2.42 once it has made a cache. */
 OWN __attribute__((optimize("optimize-sibling-calls"))) void NAME(free)(void *p)
 {
 	static void (*volatile again)(void *) = NAME(free);

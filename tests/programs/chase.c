@@ -2,8 +2,8 @@
 /*
  * chase HELD ROUNDS BLOCKS SIZE: holds HELD blocks. In each round one thread allocates BLOCKS
  * blocks. Then it allocates one more block, while another thread frees the BLOCKS blocks. After the
- * last round a single block is allocated and freed. On a machine whose CPUs are busy with other
- * programs, each round takes long: no round begins after 30 s.
+ * last round a block of SIZE bytes is allocated and freed. No round begins after 30 s, since rounds
+ * take long on a machine whose CPUs are busy with other programs.
  */
 #include <pthread.h>
 #include <limits.h>

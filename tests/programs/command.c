@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A command that memleak runs. It is linked with early.c, so it allocates in constructors, and
- * later as well. command [code N|signal N|wait|args]: the arguments select how it ends.
+ * command [code N|signal N|wait|ignore|args ARG...]: a command that memleak runs. It allocates in
+ * constructors (its own and that of early.c) and in main(). The arguments select how it ends;
+ * "args" prints each ARG.
  */
 #include <signal.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * confined [serves]: confines itself as memleak's helpers do, and makes system calls with harmful
- * arguments. Prints each harmful call that was not refused and each harmless call that was refused.
- * At the end prints the number of calls. With "serves", it may also accept connections.
+ * confined [serves]: confines itself as memleak's helpers do, then makes harmful and harmless
+ * system calls. Prints the number of harmful calls, each harmful call that was not refused, and
+ * each harmless call that was refused. With "serves", it may also accept connections.
  */
 #include <errno.h>
 #include <fcntl.h>

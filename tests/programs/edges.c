@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * edges NAME: runs one case with failing calls, calls without a result, or sizes of zero. A failing
- * call must not change the counts. If a case needs a block that exists before the call, kept_block
- * allocates that block.
+ * edges NAME: runs one special case, such as a call that fails, a size of zero, or an address that
+ * is used again. A failing call must not change the counts. kept_block() allocates blocks that must
+ * exist before a call.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -12,7 +12,7 @@
 
 #define TOO_MUCH ((size_t)PTRDIFF_MAX)
 
-/* volatile, so that the compiler does not see that these sizes must fail. */
+/* volatile, so that the compiler does not see that calls with these sizes must fail. */
 static volatile size_t too_much = TOO_MUCH, half = SIZE_MAX / 2, zero, three = 3;
 
 OWN_FRAME static void *kept_block(void)

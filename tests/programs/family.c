@@ -50,7 +50,7 @@ static void wait_end(int fd)
 	must(read(fd, &byte, 1) == 0, "pipe");
 }
 
-/* Main function of the program that children execute, called as leaf COUNT FD FD. */
+/* Main function of the program that children execute: family leaf COUNT HOLD_FD TOLD_FD. */
 static void be_leaf(int number, int fd, int told_fd)
 {
 	told[1] = told_fd;

@@ -28,8 +28,8 @@
 
 #include "truth.h"
 
-#define FAR_NUMBER 3000 /* a number so high that close_range() closes more descriptors than memleak
-			   follows */
+#define FAR_NUMBER 3000 /* a number so high that close_range() covers more numbers than memleak
+			   looks up */
 #define PER_SECOND 50
 #define TURNED 100
 

@@ -2,7 +2,7 @@
 /*
  * frames FIRST SECOND HOW: loads a library, makes it leak, unloads it, and repeats this with a
  * second library at the same address. HOW: "wait" ends a phase before it unloads each library,
- * "quick" has no such phases, "churn" repeats all of this a hundred times.
+ * "quick" has no such phases, "churn" is like "quick", but first does all of this a hundred times.
  */
 #include <dlfcn.h>
 

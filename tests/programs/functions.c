@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * functions NAME...: calls the named allocator functions, with all kinds of arguments; "all" calls
- * every function that the program knows. In the first phase blocks of known size are allocated, in
- * the next phase they are freed.
+ * functions NAME...: calls the named allocator functions; "all" calls every function that the
+ * program knows. Blocks of known size are allocated in the first phase and freed in the next phase.
  */
 #include <malloc.h>
 #include <sys/mman.h>

@@ -61,8 +61,8 @@ static void run_nothing(void)
 }
 
 /*
- * Forks three children: before the parent has other blocks at the same addresses, while it has
- * them, and after that.
+ * Forks three children. After each fork, the parent replaces some of its blocks with new blocks at
+ * the same addresses.
  */
 static void run_same_address(void)
 {
@@ -250,7 +250,7 @@ static void run_gone_exec(void)
 	run_gone(true);
 }
 
-/* A chain of processes: each forks one child and ends; the last one stays. */
+/* A chain of processes, each forked by the one before. All end, except the first and the last. */
 static void run_generations(void)
 {
 	int status;

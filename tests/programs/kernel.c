@@ -2,8 +2,8 @@
 /*
  * kernel [-t THREADS] THING[:COUNT[:SIZE]]...: holds exact amounts of kernel memory. Before the
  * first phase all things are allocated and freed once, so that the kernel's caches are filled.
- * Phases: all things are allocated; the same number is allocated again (growth); then the things
- * are freed one after another. Prints truth lines of this form:
+ * Phases: all things are allocated; the same number is allocated again (growth); then one phase for
+ * each THING, in which it is freed. Prints truth lines of this form:
  *
  *	kernel THING COUNT BYTES KIND         BYTES is "-" if it depends on the kernel
  *

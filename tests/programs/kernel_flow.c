@@ -353,7 +353,7 @@ static void exec_holder(int phase)
 
 static const struct {
 	const char *name;
-	void (*round)(int phase);	/* phase -1: setup and a first, silent round */
+	void (*round)(int phase);	/* phase -1: setup and a round before tracing */
 } flows[] = {
 	{"messages", messages}, {"watches", watches},	  {"timerfds", timerfds},
 	{"options", options},	{"fragments", fragments}, {"children", children},

@@ -52,9 +52,9 @@ static int size_blocks(int size)
 }
 
 /*
- * Pipes with room for 256 pages: each has an array of 256 * 40 bytes, too large for the slab
- * allocator, which passes it on to the page allocator. Both allocators report the array, but it is
- * one block.
+ * Pipes with room for 256 pages: each has an array of 256 * 40 bytes. This is too large for the
+ * slab allocator, which takes the array from the page allocator. Both allocators report the array,
+ * but it is one block.
  */
 static struct handles arrays;
 
@@ -123,8 +123,8 @@ static long rings_bytes(int size)
 }
 
 /*
- * Huge pages. The kernel splits each huge page because a part of it gets other settings. Then the
- * upper half is freed page by page.
+ * Huge pages. The kernel splits each huge page because one page in it is marked by MADV_FREE. Then
+ * the upper half is freed page by page.
  */
 
 #define KPF_THP 22

@@ -83,7 +83,7 @@ static long messages_bytes(int size)
 	return bytes;
 }
 
-/* File descriptors watched by epoll, eventfds and timerfds. */
+/* Eventfds, timerfds, and watches of epoll. */
 
 static struct handles watched, events, timers;
 static int epoll;
@@ -176,7 +176,7 @@ static long keys_bytes(int size)
 	return size + KEY_HEADER;
 }
 
-/* Datagrams queued in sockets: the data, rounded up to 64 bytes, and 320 bytes of kernel data. */
+/* Datagrams queued in sockets: data rounded up to 64-byte units, and 320 bytes of kernel data. */
 
 #define QUEUED 8
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kinds of kernel memory that a program can allocate in exact amounts. The arrays have an entry for
- * each kind. Uses only system calls of Linux 5.10.
+ * Things that a program can create, such as pipes, and for which the kernel allocates a known
+ * number of blocks. They need only system calls that Linux 5.10 has.
  */
 #ifndef KERNEL_THINGS_H
 #define KERNEL_THINGS_H
@@ -36,7 +36,10 @@ static inline void handles_init(struct handles *h, int cnt)
 	must(h->at != MAP_FAILED, "memory for handles");
 }
 
-/* Reports that this machine cannot make a thing, which is not an error. */
+/*
+ * Prints that this machine lacks something that the program needs, and ends. The runner then skips
+ * the case.
+ */
 __attribute__((noreturn)) static inline void missing(const char *what)
 {
 	say("missing %s\nready\n", what);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mappings NAME: runs one operation on mappings. new_map creates the mappings that are cut, so all
- * remaining parts belong to new_map; over_map creates mappings on top of others.
+ * mappings NAME: runs one test of mappings. new_map creates the mappings that a test cuts up, so
+ * all remaining parts belong to new_map. over_map creates mappings that replace existing ones.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -355,8 +355,8 @@ static void used_moved(void)
 }
 
 /*
- * A forked child inherits mappings and the parts in use. Later changes by the child affect only the
- * child's own count.
+ * A forked child inherits a reservation and its used parts. Later changes by the child affect only
+ * the child's own count.
  */
 static void used_forked(void)
 {
@@ -468,7 +468,7 @@ static void thread_stacks(void)
 	say_new(1, 2);
 }
 
-/* Unmaps by a direct system call, which only /proc/PID/maps shows. */
+/* Unmaps memory by a direct system call. Only /proc/PID/maps shows that the memory is gone. */
 static void unmap_unseen(char *p, size_t pages)
 {
 	must(syscall(SYS_munmap, p, pages * PAGE) == 0, "munmap");
@@ -499,7 +499,7 @@ static void unseen_file_over(void)
 	say_new(1, 3);
 }
 
-/* mprotect() does not change what is mapped. */
+/* Pages that become inaccessible stay mapped, so they still count. */
 static void unseen_reserve(void)
 {
 	char *p = new_map(NULL, 8);

@@ -9,7 +9,7 @@ OWN_FRAME static void *moved_leak(void)
 	return keep(malloc(48)); /* LEAK */
 }
 
-/* Finds the start and end of the code mapping that contains addr. Does not allocate. */
+/* Finds the start and end of the code mapping that contains addr. */
 static void find_text(unsigned long addr, unsigned long *from, unsigned long *to)
 {
 	static char text[1 << 16];

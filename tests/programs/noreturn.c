@@ -2,7 +2,7 @@
 /*
  * Allocates in functions whose frames are easily given a wrong name. last_call ends with a call
  * that never returns, so the return address of that call lies in the next function. no_symbol is
- * code without a symbol, far after the end of the previous function. jump_alloc has no line number.
+ * code without a symbol, far after the end of the previous function.
  */
 #include "truth.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Allocator calls that never return or are interrupted: pending NAME makes one such call, then
- * plain allocations, which must be counted correctly. The program defines its own malloc on top of
- * the library's.
+ * Allocator calls that never return, are interrupted, or are nested: pending NAME runs one case.
+ * The plain allocations in it must be counted correctly. The program defines its own malloc on top
+ * of the library's.
  */
 #include <pthread.h>
 #include <setjmp.h>

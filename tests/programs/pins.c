@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Fills each page with four small blocks and a large one. Then frees all large blocks, so that the
- * small blocks pin nearly all of the free memory. A fifth of the pages is filled before the start
- * signal, with small blocks of older_pins(). Each other page has three small blocks of pin_most()
- * and one of pin_some(). Prints `pinned BYTES`: the free memory in its heap.
+ * small blocks pin nearly all of the free memory. A fifth of the pages is filled before memleak is
+ * attached, with small blocks of older_pins(). Each of the remaining pages has three small blocks
+ * of pin_most() and one of pin_some(). Prints `pinned BYTES`: the free memory in its heap.
  */
 #include <malloc.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * prefork COUNT: a server with COUNT workers, each of which has forked one more worker before
- * memleak is attached. When the runner lets the server go on, the server leaks. Each worker leaks
- * and forks another process, which also leaks. Each process prints the blocks that it holds:
+ * prefork COUNT: a server forks COUNT workers, and each of them forks one more worker, all before
+ * memleak is attached. When the runner lets the server continue, the server and all workers leak.
+ * Each worker then forks a child, which also leaks. Each process prints the blocks that it holds:
  * `child PID COUNT BYTES`.
  */
 #include <signal.h>
@@ -43,8 +43,8 @@ static pid_t fork_process(void)
 }
 
 /*
- * Waits until the server goes on. Then leaks, and forks a child that inherits the leaked blocks and
- * leaks one more.
+ * Waits until the server continues. Then leaks, and forks a child that inherits the leaked blocks
+ * and leaks one more.
  */
 static void run_worker(size_t cnt)
 {

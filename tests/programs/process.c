@@ -120,7 +120,7 @@ static void vfork_frees(void)
 	parent_allocs();
 	pid = vfork();
 	if (pid == 0) {
-		free_all(); /* not inlined: that would change the parent's frame */
+		free_all(); /* not inlined: inlining would change the parent's frame */
 		_exit(0);
 	}
 	wait_for(pid);
@@ -188,7 +188,10 @@ static void second(void)
 	leaks("second_alloc", 10, 320);
 }
 
-/* Allocates 200 blocks and executes this program again, the given number of times. */
+/*
+ * Allocates 200 blocks and waits for a byte. Then executes this program again with times - 1,
+ * unless times is 0.
+ */
 static void again(const char *times)
 {
 	char left[16], go;

@@ -5,7 +5,7 @@
  *
  *  kind FUNCTION KIND COUNT BYTES             blocks allocated in FUNCTION
  *  differs TOOL FUNCTION KIND OTHER REASON    TOOL reports these blocks as OTHER instead of KIND
- *  sizes TOOL FUNCTION KIND BYTES REASON      TOOL reports this size for them
+ *  sizes TOOL FUNCTION KIND BYTES REASON      TOOL reports BYTES for these blocks
  *
  * KIND is definite, indirect, possible or reachable. OTHER may also be unseen, if the tool does not
  * know the blocks, or unknown, if its answer is random. TOOL is memleak, valgrind, lsan, or end:
@@ -14,7 +14,7 @@
  * Arguments are the name of a scene, and "busy" if a thread must run all the time. The program
  * prints "ready" before planting, so that memleak can be attached, and again when all is planted.
  * If valgrind or LeakSanitizer runs the program, that tool then checks the same state as memleak,
- * with the same frames in use. Nothing is freed before this check.
+ * with the same frames in use. Nothing is freed between the last "ready" and this check.
  *
  * No stray pointers may remain: the stack below the frames in use and caller-saved registers are
  * wiped, and only scenes about freed memory free anything. Sizes are multiples of 16, except in
@@ -132,9 +132,9 @@ OWN_FRAME __attribute__((unused)) static void wipe_little(void)
 }
 
 /*
- * Functions that wipe the stack are inlined, so that wiping starts at the stack depth at which the
- * program later waits. The frame of the waiting function will have unused parts, which nothing but
- * the wiping overwrites.
+ * Functions that call wipe() are inlined, so that wipe() clears the stack from the depth at which
+ * the program later waits. The frame of the waiting function has unused parts, which only wipe()
+ * overwrites.
  */
 #define WIPED static inline __attribute__((always_inline, unused))
 
@@ -144,7 +144,9 @@ OWN_FRAME __attribute__((unused)) static void stage_now(void)
 	ready();
 }
 
-/* Ends a phase that only memleak checks; the truth is printed again after it. */
+/*
+ * Ends a phase that only memleak checks. The scene then prints the kinds of all its blocks again.
+ */
 WIPED void stage(void)
 {
 	wipe();

@@ -186,8 +186,8 @@ SCENE(every_size)
 MAKER(at_top); /* LEAK */
 
 /*
- * Tests that the allocator's pointer to the memory after the last block does not count: for this
- * size it points into the block's last word.
+ * The last block of the heap has 24 bytes, so the allocator's pointer to the memory after the block
+ * points into the block's last word. Tests that this pointer does not count.
  */
 SCENE(last_block_of_the_heap)
 {
@@ -200,8 +200,8 @@ MAKER(hole);
 MAKER(behind_hole); /* LEAK */
 
 /*
- * A free list of the allocator points to a free chunk. Tests that this pointer does not count as a
- * pointer to the block before the chunk.
+ * A free list of the allocator points to a free chunk, and thus into the last word of the block
+ * before the chunk. Tests that this pointer does not count.
  */
 SCENE(block_before_a_free_one)
 {
@@ -223,7 +223,7 @@ MAKER(behind_small_free); /* LEAK */
 MAKER(behind_huge_free);  /* LEAK */
 
 /*
- * Allocates a holder, a block that points to the given block, and then a spacer, so that holders
+ * Allocates a holder (a block that points to the given block) and then a spacer, so that holders
  * are not adjacent when they are freed.
  */
 static void *holder_of(size_t size, void *block)

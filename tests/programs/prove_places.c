@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Places where the only pointer to a block may be, and places that must not count: a scene for
- * each.
+ * Scenes for places where the only pointer to a block may be, and for places where a pointer must
+ * not count.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -100,8 +100,8 @@ OWN_FRAME static void judge_over(void)
 MAKER(stale_in_frame); /* LEAK */
 
 /*
- * Tests a stale pointer in an active frame that has not overwritten it: the block is lost, but no
- * tool can know that.
+ * Tests a stale pointer in an active frame that has not overwritten it. The block is lost, but of
+ * the three tools only valgrind can know that.
  */
 SCENE(stale_word_in_a_frame)
 {
@@ -173,7 +173,10 @@ SCENE(file_mappings)
 MAKER(in_read_only); /* LEAK */
 MAKER(in_sealed);    /* LEAK */
 
-/* Pages that are written once and then protected: read-only, and temporarily inaccessible. */
+/*
+ * Pages that are protected after they were written to: one is read-only, the other one is
+ * inaccessible.
+ */
 SCENE(protected_pages)
 {
 	void *read_only = map(PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Graphs of pointers: the cases of valgrind's manual, circles, trees, lists, arrays, and random
+ * Graphs of pointers: the cases of valgrind's manual, cycles, trees, lists, pools, and random
  * graphs. Blocks are held by global variables, if at all.
  */
 #include <sys/mman.h>
@@ -125,7 +125,7 @@ MAKER(between);     /* LEAK */
 /*
  * A pointer to the last byte of a block counts. Pointers past a block's end or before its start do
  * not count. Some allocators leave no gap between blocks, so such pointers may point to a
- * neighbouring block: each neighbour is a held block.
+ * neighbouring block. All neighbours are therefore held anyway.
  */
 SCENE(ends_of_blocks)
 {
@@ -160,7 +160,7 @@ MAKER(pair_low);  /* LEAK */
 MAKER(pair_high); /* LEAK */
 
 /*
- * In an unreachable circle, the block with the lowest address is definite, and all other blocks are
+ * In an unreachable cycle, the block with the lowest address is definite, and all other blocks are
  * indirect.
  */
 SCENE(circle_of_two)
@@ -180,7 +180,7 @@ MAKER(ring_first); /* LEAK */
 MAKER(ring_other); /* LEAK */
 MAKER(ring_tail);  /* LEAK */
 
-/* A circle of 100 blocks with a tail. */
+/* A cycle of 100 blocks with a tail. */
 SCENE(circle_with_tail)
 {
 	void *first = ring_first(NODE), *last = first, *next;
@@ -208,7 +208,10 @@ MAKER(below_ring); /* LEAK */
 MAKER(led_ring);   /* LEAK */
 MAKER(above_ring); /* LEAK */
 
-/* A lost block at a higher address points to a circle: all blocks of the circle are indirect. */
+/*
+ * A lost block, at a higher address than a cycle, points to the cycle: all blocks of the cycle are
+ * indirect.
+ */
 SCENE(circle_with_head)
 {
 	void *low = below_ring(NODE), *high = led_ring(NODE), *head = above_ring(NODE);
@@ -226,7 +229,7 @@ MAKER(first_rest);  /* LEAK */
 MAKER(second_ring); /* LEAK */
 MAKER(second_rest); /* LEAK */
 
-/* Two circles: the circle that is allocated first points to the circle that is allocated last. */
+/* Two cycles: the cycle that is allocated first points to the cycle that is allocated last. */
 SCENE(circle_behind_circle)
 {
 	void *a = first_ring(NODE), *b = first_rest(NODE), *c = second_ring(NODE),
@@ -250,7 +253,7 @@ MAKER(under_rest); /* LEAK */
 MAKER(upper_ring); /* LEAK */
 MAKER(upper_rest); /* LEAK */
 
-/* Like circle_behind_circle, but the circle that is allocated last points to the first circle. */
+/* Like circle_behind_circle, but the cycle that is allocated last points to the first cycle. */
 SCENE(circle_before_circle)
 {
 	void *a = under_ring(NODE), *b = under_rest(NODE), *c = upper_ring(NODE),
@@ -532,7 +535,7 @@ SCENE(one_is_held)
 
 #define RANDOM_CNT 2000
 
-/* A random graph without circles: pointers go only from lower to higher block numbers. */
+/* A random graph without cycles: pointers go only from lower to higher block numbers. */
 struct graph {
 	void *blocks[RANDOM_CNT];
 	unsigned char kinds[RANDOM_CNT]; /* expected kind: LOST to REACHABLE */
@@ -562,8 +565,8 @@ static void add_edge(struct graph *graph, size_t from, size_t to, size_t word)
 }
 
 /*
- * Pointers go only to later blocks. So when a block gets its kind, all blocks that point to it
- * already have their kinds.
+ * Pointers go only to later blocks. So the kind of a block is final when the block gets its
+ * pointers.
  */
 static void tangle(struct graph *graph)
 {

@@ -32,8 +32,8 @@ static void put(void *memory, size_t word, void *block)
 
 #ifdef __x86_64__
 /*
- * hold_NAME(block) sleeps forever with the pointer in exactly one place. The red zone and all other
- * registers are wiped, because earlier calls could have left copies there.
+ * hold_NAME(block) sleeps forever, with the pointer only in the place NAME. Clears the red zone and
+ * the registers in which earlier calls could have left copies of the pointer.
  */
 #define HOLD(name, before, call)                                                                   \
 	void hold_##name(void *block);                                                             \
@@ -67,7 +67,10 @@ static void hold_nothing(void *block)
 }
 #endif
 
-/* Returns the kernel's state letter of a thread, without stdio, which would allocate. */
+/*
+ * Returns the kernel's state letter of a thread, or 0 if the thread has ended. Does not use a stdio
+ * stream, which would be allocated.
+ */
 static char state_of(pid_t tid)
 {
 	char path[64], text[256];
@@ -469,7 +472,10 @@ static void coroutine(void)
 	held[63] = place[3];
 }
 
-/* Starts a coroutine: the block begins with its state, the rest is its stack. */
+/*
+ * Runs a coroutine in the given memory until the coroutine switches back. The memory begins with
+ * the coroutine's state, and the rest is its stack.
+ */
 static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 {
 	current = memory;
@@ -482,7 +488,7 @@ static void run_coroutine(void *memory, size_t size, void *(*maker)(size_t))
 	current = NULL;
 	/*
 	 * swapcontext() saved registers in the variable `back`. Clear them, because they contain
-	 * the arguments of swapcontext(), one of which points into the block.
+	 * the arguments of swapcontext(), one of which points into the coroutine's memory.
 	 */
 	memset(&back, 0, sizeof(back));
 }

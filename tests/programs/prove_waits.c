@@ -2,13 +2,13 @@
 /*
  * Runs threads that wait in all kinds of system calls, and threads that never sleep. Each thread
  * checks the results of its system calls. Prints "ready" and waits for a byte or the end of stdin.
- * Then prints all wrong results, or "unharmed" if there were none.
+ * Prints up to 20 wrong results when they occur, or "unharmed" at the end if there were none.
  *
  *   prove_waits [loners|family|walls] [THREADS]
  *
- * loners: the program has no children; threads check again and again that there are none. family:
- * the program makes children. SIGCHLD is handled by a separate thread and blocked in all others.
- * walls: a thread waits for any child of any type. THREADS: number of additional sleeping threads.
+ * loners: the program has no children; a thread checks again and again that there are none. family:
+ * threads make children and wait for them. walls: a thread waits for any child of any type.
+ * THREADS: number of additional sleeping threads.
  */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -253,7 +253,7 @@ static bool msgrcv_endless(struct waiter *self)
 
 static bool recv_brief(struct waiter *self)
 {
-	struct timeval tv = {0, 20000}; /* the kernel counts ticks of up to 10 ms */
+	struct timeval tv = {0, 20000}; /* the kernel waits for whole ticks of up to 10 ms */
 	uint64_t begin_ns = now_ns();
 	char byte;
 
@@ -284,7 +284,7 @@ static bool timerfd_ticks(struct waiter *self)
 	return good;
 }
 
-/* No other thread may keep the write end open. */
+/* The read hangs if another process, such as a copy of this one, keeps the write end open. */
 static bool pipe_ends(struct waiter *self)
 {
 	int ends[2];
@@ -347,7 +347,7 @@ static bool burn(struct waiter *self)
 	return known_sum == sum && known_real == real;
 }
 
-/* Makes short system calls in a loop, so that a tracer mostly stops the thread within one. */
+/* Makes short system calls in a loop, so that a tracer mostly stops the thread in a system call. */
 static bool calls_in_a_row(struct waiter *self)
 {
 	uint64_t one = 1, got = 0;
@@ -544,7 +544,10 @@ static void *run_timer(void *arg)
 	return NULL;
 }
 
-/* Counts signals that nobody should have sent, and blocks signals that a single thread handles. */
+/*
+ * Installs handlers that count signals that nobody should have sent. Blocks the signals that may
+ * only reach the threads that wait for them.
+ */
 static void watch_signals(void)
 {
 	static const int odd[] = {SIGTRAP, SIGCONT, SIGUSR1, SIGHUP, SIGURG, SIGIO};
@@ -557,8 +560,8 @@ static void watch_signals(void)
 	sigaddset(&set, SIGALRM);
 	sigaddset(&set, SIGUSR2);
 	/*
-	 * While a thread is traced, the kernel delivers even ignored signals, to any thread that
-	 * has not blocked them. The wait of that thread may then end early.
+	 * Also block SIGCHLD: while a thread is traced, the kernel delivers even ignored signals,
+	 * to any thread that has not blocked them. The wait of that thread may then end early.
 	 */
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
@@ -615,7 +618,7 @@ static void check_children(const char *variant)
 
 	if (!strcmp(variant, "loners"))
 		return;
-	/* Check that no child other than the sleeping one exists. */
+	/* Check that no child has ended: the only child sleeps. */
 	if (!strcmp(variant, "walls") && wait4(-1, &status, WNOHANG | __WALL, NULL))
 		fault("children", "there is one more", 0);
 }

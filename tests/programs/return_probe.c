@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * return_probe PID FILE OFFSET: acts as a second tracer: attaches a probe to the return of a
- * function of the process. The probe only counts. Ends when a byte is read.
+ * return_probe PID FILE OFFSET: acts as a second tracer of the process. Attaches a probe to the
+ * return of the function at OFFSET of FILE. The probe only counts. Ends when a byte is read.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>

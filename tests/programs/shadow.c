@@ -25,8 +25,8 @@
 #define FAR_TOO_MUCH ((size_t)PTRDIFF_MAX - PAGE)
 
 /*
- * Groups of operations. The arguments select groups. To find the group that causes a difference,
- * leave them out one by one.
+ * Groups of operations. The arguments select groups. To find the group whose memory memleak counts
+ * wrongly, leave out one group after the other.
  */
 enum group { PLAIN, ALIGNED, RESIZED, TEXTS, OPERATORS, ODD, MAPPED, CUT, MOVED, BRIEF, FORKED, SIGNALS,
 	     STARVED, TRIMMED, DEEP, BURSTS, ENDED, EXECUTED, GROUPS };
@@ -219,7 +219,7 @@ static void free_block(struct block *block)
 	block->p = NULL;
 }
 
-/* Changes a request so that it must fail, or may fail. */
+/* Changes a request so that it must fail. Leaves requests to some functions as they are. */
 static void make_impossible(struct request *r)
 {
 	switch (r->call) {
@@ -585,8 +585,8 @@ static void do_brief(void)
 }
 
 /*
- * Signal handlers, which may interrupt an allocation: a handler allocates or maps memory, and may
- * then jump out of the interrupted function.
+ * Signal handlers. A handler runs a heap or mapping operation, and may then jump back to the code
+ * that raised the signal.
  */
 
 static void on_signal(int number)
@@ -615,8 +615,8 @@ static void *end_at_once(void *arg)
 }
 
 /*
- * Allocates in advance what a thread needs when memory is short: its stack, and memory for
- * pthread_exit().
+ * Allocates in advance what is needed while memory is short: the stack of this thread, and the
+ * memory that pthread_exit() needs.
  */
 static void prepare_for_hunger(void)
 {
@@ -675,7 +675,10 @@ static void do_one(void)
 		do_heap();
 }
 
-/* Locks the gate, so that no child is forked in the middle of an operation. */
+/*
+ * Runs random operations. Locks the gate during each, so that no child is forked in the middle of
+ * an operation.
+ */
 static void do_some(unsigned cnt)
 {
 	while (cnt--) {
@@ -685,7 +688,7 @@ static void do_some(unsigned cnt)
 	}
 }
 
-/* Runs a random operation with child processes. */
+/* Operations with child processes. */
 
 static void nap(void)
 {
@@ -711,7 +714,7 @@ static void await_brief(void)
 
 static void maybe_fork(void);
 
-/* A child takes part in some rounds, ends immediately, or executes another program. */
+/* Runs a child: it runs operations in each round until it ends or executes another program. */
 static void child_main(uint64_t seed, unsigned round)
 {
 	state = seed;

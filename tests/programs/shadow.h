@@ -22,7 +22,7 @@ enum kind { HEAP, MMAP, RESERVE, STACK, KINDS, UNTRACKED };
 
 static const char *const kind_names[KINDS] = {"heap", "mmap", "reserve", "stack"};
 
-/* How a block was allocated, which decides what functions may free it. */
+/* How a block was allocated. This decides which function may free the block. */
 enum family { OF_MALLOC, OF_NEW, OF_ARRAY, OF_ALIGNED_NEW };
 
 struct block {
@@ -118,7 +118,7 @@ static void area_put(struct area *area, struct piece piece)
 	area->cnt++;
 }
 
-/* Marks everything that a forked child has as inherited. */
+/* In a forked child, marks all blocks and mappings as inherited. */
 static void books_inherit(void)
 {
 	for (int i = 0; i < BLOCKS; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A library that calls its caller back from a frame of ROOM bytes. It is built twice, with equal
- * code.
+ * A library that calls its caller back from a frame of ROOM bytes. It is built twice: the two
+ * libraries differ only in ROOM.
  */
 #include "truth.h"
 

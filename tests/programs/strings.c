@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * strings WAY: copies strings of many lengths.
+ * strings WAY: copies strings. WAY selects the strings and the functions that copy them.
  *
- *  mimalloc     by mimalloc's functions
- *  long         by mi_strdup: two strings that are longer than memleak reads
- *  pool         by a function that memleak does not know
- *  strdup       by strdup and __strdup of the C library, a sanitizer or a preloaded allocator
- *  libc         like strdup; also copies parts of strings, by strndup
- *  many N SIZE  by mi_strdup: N copies of SIZE bytes each
+ *  mimalloc     many lengths, by mimalloc's functions
+ *  long         two strings that are longer than memleak reads, by mi_strdup
+ *  pool         two strings, by a function that memleak does not know
+ *  strdup       many lengths, by strdup and __strdup of the C library, a sanitizer or a preloaded
+ *               allocator
+ *  libc         like strdup; also parts of strings, by strndup
+ *  many N SIZE  N copies of SIZE bytes each, by mi_strdup
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -84,7 +85,9 @@ static void release(void *p)
 	((void (*)(void *))function("mi_free"))(p);
 }
 
-/* Leaves no copy: calls fail, use the caller's buffer, or their copies are freed. */
+/*
+ * Leaves no copy: each call fails, uses the caller's buffer, or returns a copy that is then freed.
+ */
 static void nothing(void *heap)
 {
 	static char buffer[PATH_MAX];

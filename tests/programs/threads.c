@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * threads [BLOCKS]: eight threads allocate 100,000 blocks each at the same time; then each frees
- * half of its neighbour's blocks. The threads exist before memleak is attached and end before the
- * last phase.
+ * threads [BLOCKS]: eight threads allocate BLOCKS blocks each (default: 100,000) at the same time;
+ * then each frees half of its neighbour's blocks. The threads exist before memleak is attached and
+ * end before the last phase.
  */
 #include <pthread.h>
 

@@ -8,9 +8,9 @@
  *  block ADDRESS SIZE                    one outstanding block
  *  NAME VALUE...                         anything else that a case needs
  *
- * A truth is valid until the next "ready". A source line that leaves a block outstanding must have
- * the comment LEAK: the runner requires that reports name a line with this comment. Unlike stdio,
- * the functions in this file allocate nothing.
+ * The lines before a "ready" are valid until the next "ready". A source line that leaves a block
+ * outstanding must have the comment LEAK: the runner requires that reports name a line with this
+ * comment. Unlike printf(), say() allocates nothing.
  */
 #ifndef TRUTH_H
 #define TRUTH_H

@@ -14,7 +14,7 @@
 
 #define LEFT_OUT 8
 #define BOOKED 5000
-#define HEADER 4096 /* bytes that the program's malloc and valloc add to each request */
+#define HEADER 4096 /* bytes that valloc adds to each request; malloc adds `header` bytes */
 #define TURNS 10
 #define MANY 5000
 #define MAPPED (1 << 20)
@@ -211,7 +211,7 @@ static void abandons(void)
 	leaks("plain_alloc", 2 * TURNS, 2 * TURNS * BOOKED);
 }
 
-/* A single call is abandoned, and no call is left out by the filter. */
+/* Abandons a single call. The case uses no filter, so no call is left out. */
 static void abandons_once(void)
 {
 	if (!setjmp(out)) {
@@ -235,8 +235,8 @@ static void interrupt(void)
 }
 
 /*
- * A signal handler allocates in the middle of a call, so the handler's call is nested. The handler
- * runs on the same or on an alternate stack.
+ * A signal handler allocates in the middle of a call, so the handler's call is nested and must not
+ * be counted. The handler runs on the same or on an alternate stack.
  */
 static void signals(int flags)
 {

@@ -144,7 +144,9 @@ OWN_FRAME static void other_stack(void)
 	say("chain leak_here inner handler raised other_stack main\n");
 }
 
-/* A function that is interrupted at its first byte. The preceding byte is of another function. */
+/*
+ * A function that is interrupted at its first byte. The preceding byte belongs to another function.
+ */
 #if defined(__x86_64__)
 #define FRAME_OF_TWO                                                                               \
 	"	push %rbx\n"                                                                       \
@@ -220,7 +222,10 @@ OWN_FRAME static void jumped_to(void)
 	back();
 }
 
-/* The caller's frame is gone when the other function runs, so the truth does not list it. */
+/*
+ * Makes a tail call: the frame of jumps() is gone when jumped_to() runs, so the truth does not list
+ * jumps().
+ */
 OWN_FRAME static void jumps(void)
 {
 	jumped_to();

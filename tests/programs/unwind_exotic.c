@@ -55,7 +55,10 @@ OWN_FRAME static void aligned(void)
 	say("chain leak_here inner realigned aligned main\nend complete\n");
 }
 
-/* Defines a function: its name, its code before and after the call, with CFI directives. */
+/*
+ * Defines a function that calls inner(). `before` and `after` are its code before and after the
+ * call, with CFI directives.
+ */
 #if defined(__x86_64__)
 #define BY_HAND(name, before, after)                                                               \
 	__asm__(".text\n"                                                                          \
@@ -176,7 +179,9 @@ static void late(void)
 	    "end complete\n");
 }
 
-/* Makes every other page of a region executable, so that no two mappings are adjacent. */
+/*
+ * Makes every other page of a region executable, so that no two executable mappings are adjacent.
+ */
 static void map_pieces(size_t cnt)
 {
 	const size_t page = sysconf(_SC_PAGESIZE);

@@ -43,7 +43,10 @@ static void await(const int *ends)
 	must(read(ends[0], &byte, 1) == 1, "read");
 }
 
-/* The parent waits while this function runs, because both use the same thread-local variables. */
+/*
+ * The parent waits while this function runs, because the worker uses the parent's thread-local
+ * variables.
+ */
 static int work(void *arg)
 {
 	(void)arg;

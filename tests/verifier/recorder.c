@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into memleak: turns on the verifier's statistics for each program that is loaded, and
- * appends a line to the file VERIFIER_FIGURES: name of the program, number of processed
- * instructions, and 0 or the error of the load. All kernels since 5.2 print these statistics;
- * bpf_prog_info has the number only since 5.16.
+ * Preloaded into memleak: turns on the verifier's statistics for each program that is loaded.
+ * Appends a line to the file $VERIFIER_FIGURES: the program's name, the number of processed
+ * instructions, and the errno of the load, 0 if it succeeded. All kernels since 5.2 print the
+ * number of instructions; bpf_prog_info has the number only since 5.16.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,8 +28,8 @@ static long (*next_syscall(void))(long, ...)
 }
 
 /*
- * Parses the number of processed instructions from the log: the verifier's limit if the program is
- * too large, otherwise the final sum.
+ * Returns the number of processed instructions in the log. If the program is too large, the number
+ * is just above the verifier's limit.
  */
 static unsigned long verified(const char *log)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All parts of the table builder that depend on the architecture, which is that of the file, not
- * memleak's. Tables for any known machine can be built on any machine.
+ * All parts of the table builder that depend on the architecture of the file. Tables for any known
+ * machine can be built on any machine.
  */
 #ifndef UNWINDER_SERVER_ARCH_H
 #define UNWINDER_SERVER_ARCH_H
@@ -44,7 +44,7 @@ struct unwind_arch {
 	/* the code's rule also applies to this number of bytes before the code */
 	size_t sigreturn_lead;
 	bool has_plt; /* PLT entries have a CFA expression */
-	/* True if a CFA expression is that of PLT entries. */
+	/* True if a CFA expression is that of PLT entries. Sets *threshold to its literal N. */
 	bool (*is_plt)(const Dwarf_Op *ops, size_t cnt, int32_t *threshold);
 	/* True if a rule read from a signal frame matches the kernel's frame layout. */
 	bool (*is_signal)(const struct unwind_rule *rule);

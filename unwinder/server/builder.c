@@ -23,7 +23,8 @@ struct code {
 
 /*
  * Maximum rows per function that are read by libdw. For each row, libdw runs all instructions up to
- * it; the limit bounds the time for long functions. Assembly in video codecs has 7,000 rows.
+ * it; the limit bounds the time for long functions. Assembly functions of video codecs have up to
+ * 7,000 rows.
  */
 #define FUNCTION_ROWS_MAX 16384
 
@@ -95,8 +96,8 @@ static uint64_t code_offset(const struct code *code, uint64_t addr)
 }
 
 /*
- * Adds the row for an address; *end is the first address at which the row no longer applies.
- * Returns -ENODATA if libdw finds no row.
+ * Adds the row for an address, and sets *end to the first address at which the row no longer
+ * applies. Returns -ENODATA if libdw finds no row.
  */
 static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *code, uint64_t at,
 		    uint64_t *end)
@@ -119,8 +120,8 @@ static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *
 }
 
 /*
- * Adds a function's rows up to `end`, read by libdw. Code whose rows libdw cannot read gets rule
- * UNKNOWN: not even a frame pointer can be relied on there.
+ * Adds a function's rows up to `end`, read by libdw. From the first row on that libdw cannot read,
+ * the code gets rule UNKNOWN: not even a frame pointer can be relied on there.
  */
 static int add_slowly(struct builder *builder, const struct code *code, const struct fde *fde,
 		      uint64_t end)
@@ -210,7 +211,7 @@ static uint64_t before(uint64_t addr, const struct code *code)
 
 /*
  * Adds the rows of all functions, sorted by address. Gaps and padding between functions get rule
- * NO_ROW, so that a return to a function's first byte can be recognised.
+ * NO_ROW, by which stack walks recognise a return address that is the start of a function.
  */
 static int add_functions(struct builder *builder, const struct fde_list *list)
 {

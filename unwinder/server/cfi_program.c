@@ -215,8 +215,8 @@ static bool skip(struct program *program, void *arg)
 }
 
 /*
- * Reads the expression of a register. Leaves an unsupported expression to libdw, unless the
- * register is not needed.
+ * Reads the expression of a register. If the register is needed and the expression is not
+ * supported, leaves the function to libdw.
  */
 static void run_expression(struct program *program, uint64_t reg, bool is_value)
 {
@@ -389,7 +389,10 @@ static struct unwind_rule rule_of(const struct program *program)
 	return arch->saved(&state->fp, &state->ra, &rule) ? rule : unknown;
 }
 
-/* Runs the CIE's instructions. Fails if they advance the address, which is not allowed. */
+/*
+ * Runs the CIE's instructions. Fails if they advance the address, remember a state, or, outside
+ * signal frames, leave the CFA or the place of the return address undefined.
+ */
 static bool run_cie(struct program *program)
 {
 	program->at = program->cie->initial_instructions;

@@ -83,7 +83,7 @@ static void hide_search_table(const struct elf_view *view, uint64_t offset, bool
 	bytes = (uint8_t *)view->bytes + offset;
 	/*
 	 * If the file has an .eh_frame section, libdw does not use the pointer to .eh_frame, but
-	 * requires that its encoding is known: store a known one.
+	 * fails if the encoding of the pointer is unknown: store a known encoding.
 	 */
 	if (!keep_pointer)
 		memcpy(bytes, start, sizeof(start));
@@ -103,8 +103,8 @@ static void hide_sections(const struct elf_view *view)
 }
 
 /*
- * Makes the section headers writable, since libelf changes the header of a section that it
- * decompresses. The headers are usually at the file's end.
+ * Makes all bytes from the section headers to the file's end writable, since libelf changes the
+ * header of a section that it decompresses. The headers are usually at the file's end.
  */
 static int make_headers_writable(const struct elf_view *view)
 {

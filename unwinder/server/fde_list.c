@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/order.h"
 
-/* Mask of the bits of a pointer encoding that give the number's size */
+/* Mask of the bits of a pointer encoding that give the pointer's size */
 #define LENGTH_FORMAT 0x07
 
 /* An .eh_frame or .debug_frame section in memory. */
@@ -132,7 +132,7 @@ static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 	return true;
 }
 
-/* Adds a CIE to the list. Returns -ENOENT if it is unreadable. */
+/* Adds the CIE at cie_offset to the list. Returns -ENOENT if the CIE is unreadable. */
 static int add_cie(const struct cfi_section *section, Dwarf_Off cie_offset, struct fde_list *list,
 		   uint8_t *encoding)
 {
@@ -253,7 +253,7 @@ static bool find_section(Elf *elf, const char *wanted, struct cfi_section *secti
 }
 
 /*
- * Converts an ELF address to a file offset, and returns the number of bytes from there to the end
+ * Converts an ELF address to a file offset. Sets *rest to the number of bytes from there to the end
  * of the segment.
  */
 static bool locate(Elf *elf, uint64_t addr, uint64_t *offset, uint64_t *rest)
@@ -276,8 +276,8 @@ static bool locate(Elf *elf, uint64_t addr, uint64_t *offset, uint64_t *rest)
 }
 
 /*
- * Finds .eh_frame in a file without section headers, by PT_GNU_EH_FRAME. .eh_frame ends with a
- * terminator.
+ * Finds .eh_frame in a file without section headers, by PT_GNU_EH_FRAME. The size of .eh_frame is
+ * not needed, as .eh_frame ends with a terminator.
  */
 static bool find_by_header(Elf *elf, struct cfi_section *section)
 {

@@ -15,7 +15,7 @@ struct fde {
 	uint64_t end;
 	bool is_debug;          /* the FDE is in .debug_frame, not in .eh_frame */
 	uint32_t cie;           /* index of the FDE's CIE in fde_list.cies */
-	const uint8_t *program; /* instructions of this FDE, in the memory of the file */
+	const uint8_t *program; /* instructions of this FDE; valid until elf_end() */
 	const uint8_t *program_end;
 };
 
@@ -33,9 +33,9 @@ struct fde_list {
 
 /*
  * Reads the FDEs of .eh_frame and .debug_frame. Finds .eh_frame by section, or by program header if
- * there are no sections. Always reads .debug_frame, too: code compiled without .eh_frame may be
+ * there is no such section. Always reads .debug_frame, too: code compiled without .eh_frame may be
  * described there, even in a file whose startup code has .eh_frame. Decompresses sections in place.
- * Skips unreadable FDEs. Returns 0, -ENOENT if there are none, or -ENOMEM.
+ * Skips unreadable FDEs. Returns 0, -ENOENT if there are no readable FDEs, or -ENOMEM.
  */
 int fde_list_init(Elf *elf, struct fde_list *ret);
 void fde_list_deinit(struct fde_list *list);

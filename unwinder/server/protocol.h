@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requests to the process that builds tables and walks stacks, with answers. Each request begins
+ * Requests to the helper that builds tables and walks stacks, and its answers. Each request begins
  * with its kind; walker requests continue with the number of a space.
  *
  *   TABLE; fd of a file     → status, the numbers of struct unwind_table in order (except words and

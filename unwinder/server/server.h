@@ -6,7 +6,7 @@
 #ifndef UNWINDER_SERVER_SERVER_H
 #define UNWINDER_SERVER_SERVER_H
 
-/* Serves requests on sock until it is closed. */
+/* Serves requests on sock until the other end is closed. */
 void unwind_server_main(int sock);
 
 #endif

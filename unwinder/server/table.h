@@ -26,7 +26,7 @@ struct unwind_table {
 	uint32_t *words; /* array of page_cnt * UNWIND_PAGE_WORDS words */
 	uint32_t page_cnt;
 	uint32_t rule_cnt;
-	uint32_t index; /* position in `words` of the index */
+	uint32_t index; /* position of the index in `words` */
 	uint32_t granule_cnt;
 	uint64_t first; /* file offset of the first granule */
 	uint32_t row_cnt;
@@ -44,7 +44,7 @@ void unwind_table_deinit(struct unwind_table *table);
 /* True if all numbers in the table are in range. An invalid table must not be used. */
 bool unwind_table_valid(const struct unwind_table *table);
 
-/* Returns the rule for the instruction at a file offset, searching like the BPF program. */
+/* Returns the rule for the instruction at a file offset. Searches as the BPF programs do. */
 struct unwind_rule unwind_table_find(const struct unwind_table *table, uint64_t offset);
 
 #endif

@@ -281,7 +281,7 @@ static int keep_frame(Dwfl_Frame *frame, void *arg)
 
 /*
  * Attaches libdwfl to a process that does not exist. All files must have been added, since libdwfl
- * finds out the machine from them.
+ * determines the architecture from them.
  */
 static bool attach(struct walker_space *space)
 {

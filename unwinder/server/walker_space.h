@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks copied stacks with libdwfl. Files and stacks are hostile, each alone and both in
- * combination, so this code runs in a helper process (server.c), and in tests.
+ * Walks copied stacks with libdwfl. Files and stacks are hostile input, so this code runs in a
+ * helper process (server.c), and in tests.
  */
 #ifndef UNWINDER_SERVER_WALKER_SPACE_H
 #define UNWINDER_SERVER_WALKER_SPACE_H
@@ -17,7 +17,7 @@ void walker_space__free(struct walker_space *space);
 
 /*
  * Adds a file that the process has mapped as code. Must be called before the first walk. Takes over
- * fd. Ignores files that are not ELF.
+ * fd. Ignores files that are neither programs nor libraries.
  */
 void walker_space__add(struct walker_space *space, int fd, const struct walker_code *code);
 

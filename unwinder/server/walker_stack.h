@@ -15,7 +15,7 @@
 enum walker_end {
 	WALKER_FINISHED,
 	WALKER_FAILED, /* libdwfl could not find the next frame */
-	WALKER_BEYOND, /* the walk needs memory that was not copied */
+	WALKER_BEYOND, /* the walk needs the stack above the copied part */
 	WALKER_LIMIT,  /* the walk reached WALKER_FRAMES_MAX */
 	WALKER_END_CNT,
 };
@@ -24,7 +24,9 @@ enum walker_end {
 struct walker_code {
 	uint64_t start;
 	uint64_t offset; /* file offset that is mapped at start */
-	/* address of the nearest mapping below that maps the file's beginning; 0 if unknown */
+	/*
+	 * address of the nearest mapping of the file's beginning, not above `start`; 0 if unknown
+	 */
 	uint64_t headers;
 };
 
@@ -50,9 +52,9 @@ enum agreement_verdict {
 
 struct agreement {
 	enum agreement_verdict verdict;
-	/* number of frames compared, not counting the first, which both walks were given */
+	/* number of frames compared, without the first frame, which both walks were given */
 	size_t compared;
-	size_t last; /* index of the last frame up to which both walks are equal */
+	size_t last; /* index of the last frame before the walks differ */
 };
 
 /* Compares a walk of at least one frame, which ended with `end`, with libdwfl's walk. */

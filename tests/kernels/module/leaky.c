@@ -29,7 +29,7 @@ struct fleeting {
 	char bytes[1000];
 };
 
-/* Blocks held, to be freed later; the table itself is not allocated. */
+/* Blocks that are freed later. The table itself is static, not allocated. */
 struct held {
 	void *blocks[MOST];
 	unsigned int cnt;
@@ -90,8 +90,8 @@ static noinline int leak_pages(unsigned int most)
 }
 
 /*
- * alloc_pages_bulk_array() fills empty entries of its array. Old pages, if there are any, are put
- * into every second entry at the front of the array.
+ * alloc_pages_bulk_array() fills the empty entries of its array. Puts old pages, if there are any,
+ * into every second entry at the front, so that empty entries are not adjacent there.
  */
 static noinline int leak_bulk_page(unsigned int most)
 {
@@ -165,7 +165,7 @@ static const struct {
 	{"nothing", leak_nothing, NULL},
 };
 
-/* A separate loop, so that all blocks of a burst have one stack. */
+/* Allocates cnt blocks, all by one call in a loop, so that they have one stack. */
 static noinline int burst(unsigned int which, unsigned int cnt)
 {
 	int done;
@@ -204,7 +204,7 @@ static const struct kernel_param_ops leak_ops = {.set = on_write};
 module_param_cb(leak, &leak_ops, NULL, 0200);
 MODULE_PARM_DESC(leak, "WHAT COUNT, where WHAT is the name of a function without leak_; or free");
 
-/* A constructor keeps the kernel from merging the cache with another one of this size. */
+/* A constructor keeps the kernel from merging the cache with other caches of this object size. */
 static void construct(void *block)
 {
 	memset(block, 0, OBJECT_SIZE);

@@ -141,7 +141,10 @@ static void somebody_elses_link(void **state)
 	assert_int_equal(output_file_open("link"), -EACCES);
 }
 
-/* A named pipe is refused: opening it for writing would block until it has a reader. */
+/*
+ * Another user's named pipe is refused without opening it, which would block until the pipe has a
+ * reader.
+ */
 static void somebody_elses_pipe_without_reader(void **state)
 {
 	(void)state;

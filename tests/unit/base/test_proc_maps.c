@@ -201,7 +201,7 @@ static void own_process(void **state)
 }
 
 /*
- * A file with too many lines is read up to a limit. A path that occurs on several lines is stored
+ * A maps file that is too long is read up to a limit. A path that occurs on several lines is stored
  * once.
  */
 static void too_many(void **state)
@@ -259,8 +259,8 @@ static void moved_text(void **state)
 	assert_int_equal(m->beside_start, 0x1000);
 	assert_int_equal(m->beside_end, 0x2000);
 	/*
-	 * Anonymous mappings that are not attributed to a file. Each of them has another reason: it
-	 * is not executable, does not have the size of the gap in the file's mappings, lies between
+	 * Anonymous mappings that are not attributed to a file, each for a different reason: it is
+	 * not executable, does not have the size of the gap in the file's mappings, lies between
 	 * two different files, or is the last mapping.
 	 */
 	assert_int_equal(maps.mappings[3].file.ino, 0);

@@ -112,7 +112,7 @@ static uint32_t begin_move(struct memleak_block_key *key, struct memleak_block *
 
 /*
  * Ends the move. The block at 0x9000 takes the place of the moved block. Returns false if the moved
- * block is dead.
+ * block was freed meanwhile.
  */
 static bool end_move(uint32_t place, const struct memleak_block_key *key,
 		     struct memleak_block *block, bool stored)
@@ -140,7 +140,10 @@ static void not_freed(void **state)
 	assert_true(taken_cnt == 0);
 }
 
-/* The free finds the block, and the mover removes it from the table if it was stored there. */
+/*
+ * The free finds the block in the cache. The mover removes the block from the table if it was
+ * stored there.
+ */
 static void freed_while_moving(void **state)
 {
 	for (int stored = 0; stored < 2; stored++) {
@@ -161,8 +164,8 @@ static void freed_while_moving(void **state)
 }
 
 /*
- * The address of a dead block is used again: the new block stays in the cache until the dead block
- * is removed.
+ * A block is freed during its move, and its address is used again: the new block stays in the cache
+ * until the move has ended.
  */
 static void address_used_again(void **state)
 {
@@ -180,7 +183,7 @@ static void address_used_again(void **state)
 	assert_true(take(0x1000, IMAGE) == 0x1000 + IMAGE);
 }
 
-/* Two processes have a block at one address; one of the blocks is moved. */
+/* Two processes have blocks at the same address; one of the blocks is moved. */
 static void two_images(void **state)
 {
 	struct memleak_block_key key;

@@ -50,7 +50,10 @@ static void several_packets(void **state)
 	close_pair(socks);
 }
 
-/* Small packets, each of which announces another one, would keep the receiver busy. */
+/*
+ * Small packets, each of which announces another one, would keep the receiver busy. The receiver
+ * rejects them.
+ */
 static void endless_message(void **state)
 {
 	const char packet[] = {MORE, 'a'};

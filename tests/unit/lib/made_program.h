@@ -21,7 +21,7 @@ struct made_block {
 	double death_s;
 	double bytes_per_s; /* rate at which the block grows in place */
 	double sigma;  /* sigma of a random size, redrawn for each report; 0 if the size is fixed */
-	bool replaced; /* true if a new block replaces this one in each report */
+	bool replaced; /* true if a new block replaces this one before each report */
 	uint32_t size;
 	uint32_t site;
 };

@@ -31,7 +31,7 @@ static char *between(const char *text, const char *open, const char *close)
 	return end ? strndup(start, (size_t)(end - start)) : NULL;
 }
 
-/* Removes the content of an element. `open` is the element's start tag and the newline after it. */
+/* Removes the text between the first occurrence of `open` and the next occurrence of `close`. */
 static void cut(char *text, const char *open, const char *close)
 {
 	char *start = strstr(text, open), *end;

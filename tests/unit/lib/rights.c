@@ -26,7 +26,7 @@ void need_root(unsigned int cap, const char *name)
 	skip();
 }
 
-/* Loads a BPF program that returns 0. Returns 0 or a negative errno. */
+/* Loads a BPF program. Returns 0 or a positive errno. */
 static int load_program(void)
 {
 	static const struct bpf_insn insns[] = {

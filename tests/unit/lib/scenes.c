@@ -201,7 +201,7 @@ struct site hostile_sites[] = {
 	{.id = 2, .process = &leak, .bytes = 8, .count = 1, AGES(MS, MS), STACK(small_stack)},
 };
 
-/* A function that recurses directly, and two that call each other. */
+/* A function that recurses directly, and a cycle of three functions, two of which are inlined. */
 static const uint64_t recursive_stack[] = {
 	0x55d0c001118d, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400, 0x55d0c0011400,
 	0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c0011300, 0x55d0c001126d,
@@ -367,7 +367,7 @@ static struct block blocks[] = {
 	{.site = 1, .addr = UINT64_MAX, .size = UINT64_MAX, .age_ns = AGE_UNKNOWN, .tid = 4712},
 };
 
-/* Variances: just above integers, zero, too large to print, unknown (NAN). */
+/* Variances: fractions, zero, too large to print, unknown (NAN). */
 struct site sampled_sites[] = {
 	{.id = 1,
 	 .process = &leak,
@@ -766,7 +766,10 @@ static const struct proof_facts proof_ended = {
 };
 static const struct proof_facts proof_of_none = {.pictures = 2, .processes = 3, .unproved = 3};
 
-/* Heap censuses: of one process; of several, some incomplete; of none; of a core. */
+/*
+ * Heap censuses: of one process; of several processes, with parts missing; of a process without a
+ * heap; of a core; with impossible numbers.
+ */
 const struct heap_census census_of_one = {
 	.processes = 1,
 	.classes = {[0] = {{72, 3}, {24, 1}, {2400000, 100000}},

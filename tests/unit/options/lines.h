@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Command lines for test_options.c, split into words like in a shell, and the expected results. */
+/*
+ * Command lines for test_options.c, and the expected results. The tests split the lines into words
+ * as a shell does.
+ */
 #ifndef TESTS_UNIT_OPTIONS_LINES_H
 #define TESTS_UNIT_OPTIONS_LINES_H
 

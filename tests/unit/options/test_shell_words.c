@@ -79,7 +79,10 @@ static void plain_letters(void **state)
 	}
 }
 
-/* Compares with /bin/sh. Text is passed to eval, where an unquoted newline ends the command. */
+/*
+ * Compares with /bin/sh. Texts with an unquoted newline are skipped, as the newline would end the
+ * command that eval runs.
+ */
 static void same_as_shell(void **state)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

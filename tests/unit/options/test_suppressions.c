@@ -383,8 +383,8 @@ static void late_names(void **state)
 }
 
 /*
- * A recording contains a name only from the snapshot on in which the name was found. Once a name is
- * found, the site stays suppressed.
+ * In a recording, a name is missing from all snapshots before the one in which it was found. Once a
+ * name is found, the site stays suppressed.
  */
 static void names_of_later_snapshots(void **state)
 {

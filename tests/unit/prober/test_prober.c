@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests prober/prober with a fake helper: invalid replies are refused and the helper is ended. The
- * source is included, as the helper is private to it.
+ * Tests prober/prober with a fake helper: invalid replies are refused and the helper is ended.
+ * prober.c is included, as the helper is private to it.
  */
 #include "prober/prober.h"
 #include "tests/unit/lib/process.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fake process memory: words at made-up addresses, with holes. */
+/* Fake process memory: words at made-up addresses, and a hole that cannot be read. */
 #ifndef TESTS_UNIT_PROOF_FAKE_MEMORY_H
 #define TESTS_UNIT_PROOF_FAKE_MEMORY_H
 

@@ -16,7 +16,7 @@ struct heap_program {
 	unsigned long truth; /* address of the program's records */
 };
 
-/* Runs argv until it prints its "truth" line. tunables is the value of GLIBC_TUNABLES, or NULL. */
+/* Starts argv and waits for its "truth" line. tunables is the value of GLIBC_TUNABLES, or NULL. */
 void heap_program_start(struct heap_program *program, char **argv, const char *tunables);
 void heap_program_read(struct heap_program *program);
 void heap_program_end(struct heap_program *program);

@@ -10,7 +10,10 @@
 
 #define MADE_SEGMENTS_MAX 16
 #define MADE_NOTES_MAX 65536
-/* File offset of the first segment's content. Each further segment is one page later. */
+/*
+ * File offset of the first segment's content. The contents of the other segments follow, each
+ * beginning at a page boundary.
+ */
 #define MADE_CONTENT 0x10000ULL
 
 struct made_core {
@@ -25,7 +28,7 @@ struct made_core {
 	uint64_t empty_headers; /* number of empty program headers before all others */
 };
 
-/* Registers are in the order of the kernel's struct. */
+/* Registers are in the order of the note NT_PRSTATUS. */
 struct made_thread {
 	int32_t tid;
 	int16_t signal;

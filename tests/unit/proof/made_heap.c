@@ -135,7 +135,7 @@ static void step(void)
 	fill(block, size / 8 < FILLED_MAX ? size / 8 : FILLED_MAX);
 }
 
-/* Calls sbrk() once in order.sbrk steps, as code other than the allocator may do. */
+/* Calls sbrk() once every order.sbrk steps, as code other than the allocator may do. */
 static void move_break(long at)
 {
 	if (!order.sbrk || at % order.sbrk)

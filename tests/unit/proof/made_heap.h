@@ -21,10 +21,7 @@ struct made_block {
 
 #define MADE_BLOCK_CHANGING 2U
 
-/*
- * Runs the program. Arguments are NAME=NUMBER for fields of struct made_heap_order. Returns an exit
- * code.
- */
+/* Runs the program and exits. Arguments are NAME=NUMBER for fields of struct made_heap_order. */
 int made_heap_main(int argc, char **argv);
 
 #endif

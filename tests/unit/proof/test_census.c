@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests the census with programs that know their heap. To run by hand: "test_census heap ..." runs
- * such a program; "test_census check PROGRAM ..." checks the given program, and "test_census busy
- * PROGRAM ..." an endless program; "test_census pid N" takes a census of a process.
+ * Tests the census with programs that record their blocks. By hand, "test_census heap ..." runs
+ * such a program, "test_census check PROGRAM ..." checks the given program, "test_census busy
+ * PROGRAM ..." checks a program that never stops allocating, and "test_census pid N" takes a census
+ * of a process.
  */
 #include <setjmp.h>
 #include <stdarg.h>

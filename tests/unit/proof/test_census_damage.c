@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes censuses of heaps with one damaged word: a census must end and report no chunk twice. With
- * the argument "heap", this program itself makes such a heap.
+ * Takes censuses of a heap, each with one damaged word: a census must end and report no chunk
+ * twice. With the argument "heap", this program makes the heap.
  */
 #include <setjmp.h>
 #include <stdarg.h>

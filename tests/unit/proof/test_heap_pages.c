@@ -76,7 +76,7 @@ static void parts_of_pages(void **state)
 	assert_int_equal(sums.pinned[2], PAGE / 2);
 }
 
-/* The free bytes of a page are shared by all blocks on it. */
+/* The free bytes of a page are charged in equal parts to all blocks on the page. */
 static void pinned_by_several(void **state)
 {
 	struct sums sums = {0};

@@ -462,7 +462,7 @@ static void pointers_in_code(void **state)
 		blocks[i] = (struct heap_block){behind + 64 + 32ULL * i, 24, 0};
 	for (uint32_t i = 0; i < cnt; i++)
 		memcpy((char *)fake.words + (slots[i] - BASE), &blocks[i].addr, 8);
-	/* A pointer that extends beyond the end of the code is not found. */
+	/* A pointer after the end of the code is not found. */
 	memcpy((char *)fake.words + (behind - 4 - BASE) + 8, &blocks[cnt].addr, 8);
 	assert_int_equal(block_index_init(blocks, cnt + 1, &index), 0);
 	request.memory = &fake.memory;
@@ -528,8 +528,8 @@ static void interior_pointers(void **state)
 	assert_int_equal(mark_of(8 + 3 * 24, 8, 7, 0), MARK_POSSIBLE);
 	assert_int_equal(mark_of(16 + 3 * 32, 16, 0, 3), MARK_REACHABLE);
 	/*
-	 * A pointer right after the element count of an empty array. If the count is not 0, the
-	 * pointer is just past the end of the block.
+	 * If a block consists only of the element count 0, a pointer just past its end points to an
+	 * empty array. With any other count, this pointer is ignored.
 	 */
 	assert_int_equal(mark_of(8, 8, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(8, 8, 1, 0), MARK_DEFINITE);
@@ -546,8 +546,8 @@ static void interior_pointers(void **state)
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 5, 15), MARK_REACHABLE);
 	assert_int_equal(mark_of(24 + 15 + 1, 24, 16, 15), MARK_POSSIBLE);
 	/*
-	 * A pointer to a base class is treated as a pointer to the block's start at the offset of
-	 * that class, but not at another offset.
+	 * A pointer to an object's base class is treated as a pointer to the block's start. A
+	 * pointer to an offset that has no base class is not.
 	 */
 	assert_int_equal(mark_of(100, 32, 0, 0), MARK_REACHABLE);
 	assert_int_equal(mark_of(100, 48, 0, 0), MARK_POSSIBLE);

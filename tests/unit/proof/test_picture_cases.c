@@ -289,8 +289,8 @@ static void who_is_traced_is_left_alone(void **state)
 }
 
 /*
- * Takes a picture that is not released in time: the process resumes at the deadline. If it could
- * not be stopped before the deadline, there is no picture and the process runs on.
+ * Takes a picture that is not released in time: the process resumes at the deadline. If the process
+ * could not be stopped before the deadline, there is no picture and the process runs on.
  */
 static void a_picture_ends_at_its_deadline(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests counting Python's objects in fake memory with pools laid out like CPython's, and in pools
- * that are damaged.
+ * Tests counting objects of Python in fake memory, with pools laid out like CPython's and with
+ * damaged pools.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 #define POOL_CNT 8
 #define END (POOLS + POOL_CNT * PYTHON_POOL_BYTES)
 
-/* Distance between two types, in bytes; the second half of this space has the type's name. */
+/* Bytes per type. The second half contains the type's name. */
 #define TYPE_BYTES 512
 enum { TYPE_LIST, TYPE_ENTRY, TYPE_CNT };
 
@@ -75,7 +75,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Makes a pool of `used` blocks; the first `freed` of these are free. */
+/*
+ * Makes a pool in which `used` blocks were handed out; the first `freed` of these are free again.
+ */
 static void make_pool(struct python *python, size_t pool, uint32_t size, uint32_t used,
 		      uint32_t freed)
 {
@@ -94,7 +96,10 @@ static void make_pool(struct python *python, size_t pool, uint32_t size, uint32_
 			i + 1 < freed ? addr + PYTHON_POOL_HEADER_BYTES + (i + 1) * size : 0;
 }
 
-/* Writes an object to a block, after `before` words. Returns its address. */
+/*
+ * Writes an object into a block, `before` words after the block's start. Returns the object's
+ * address.
+ */
 static uint64_t add_object(struct python *python, size_t pool, uint32_t size, uint32_t block,
 			   size_t before, size_t type)
 {
@@ -115,7 +120,7 @@ static void read_heap(struct python *python)
 			 0);
 }
 
-/* Makes a pool with `used` objects of the class Entry, of which some are freed. */
+/* Makes a pool of `used` objects of the class Entry; the first `freed` of these are free again. */
 static void make_entries(struct python *python, size_t pool, uint32_t used, uint32_t freed)
 {
 	make_pool(python, pool, 48, used, freed);
@@ -139,13 +144,13 @@ static void classes_grow(void **state)
 	assert_int_equal(class->more, 150);
 	assert_int_equal(class->more_bytes, 150 * 48);
 	assert_int_equal(class->for_ns, SECOND_NS);
-	/* A class that shrinks is not mentioned. */
+	/* A class that has shrunk since the previous reading is not listed. */
 	make_entries(python, 1, 200, 60);
 	read_heap(python);
 	assert_int_equal(python->growth.class_cnt, 0);
 }
 
-/* Containers have the garbage collector's header of two words before them. */
+/* Each container is preceded by the garbage collector's header of two words. */
 static void containers_grow(void **state)
 {
 	struct python *python = *state;
@@ -165,13 +170,13 @@ static void containers_grow(void **state)
 	assert_int_equal(python->growth.containers[0].for_ns, 4 * SECOND_NS);
 	assert_string_equal(python->growth.containers[0].class, "list");
 	assert_string_equal(python->growth.containers[0].name, "");
-	/* A container that has stopped growing is no longer mentioned after a few readings. */
+	/* A container that has stopped growing is no longer listed after a few more readings. */
 	for (int i = 0; i < 3; i++)
 		read_heap(python);
 	assert_int_equal(python->growth.container_cnt, 0);
 }
 
-/* The mapping begins in the middle of where a pool could be. */
+/* The start of the mapping is not a multiple of the pool size. */
 static void unaligned_mapping(void **state)
 {
 	struct python *python = *state;
@@ -185,7 +190,7 @@ static void unaligned_mapping(void **state)
 	assert_int_equal(python->growth.classes[0].more, 40);
 }
 
-/* Another object takes the place of a class. */
+/* A class is replaced by another class at the same address. */
 static void class_replaced(void **state)
 {
 	struct python *python = *state;
@@ -216,11 +221,11 @@ static void damaged_headers(void **state)
 
 	make_pool(python, 0, 64, 10, 0);
 	is_no_pool(python, 0, 0);                           /* no used block */
-	is_no_pool(python, 0, 11);                          /* more blocks than were handed out */
+	is_no_pool(python, 0, 11);                          /* more used blocks than handed out */
 	is_no_pool(python, 4, 32ULL << 32);                 /* no such block size */
-	is_no_pool(python, 5, (48 + 650) | 16320ULL << 32); /* between two blocks */
-	is_no_pool(python, 5, (48 + 640) | 16336ULL << 32); /* last block of another size */
-	is_no_pool(python, 5, 16400 | 16320ULL << 32);      /* beyond the end */
+	is_no_pool(python, 5, (48 + 650) | 16320ULL << 32); /* free space begins inside a block */
+	is_no_pool(python, 5, (48 + 640) | 16336ULL << 32); /* last block has a different size */
+	is_no_pool(python, 5, 16400 | 16320ULL << 32);      /* free space begins beyond the end */
 }
 
 /* Lists of free blocks may be circular, leave the pool, or point between blocks. */
@@ -241,7 +246,7 @@ static void damaged_free_lists(void **state)
 	}
 }
 
-/* Whatever is in memory, a reading ends. */
+/* Counting ends, whatever the memory contains. */
 static void random_memory(void **state)
 {
 	struct python *python = *state;

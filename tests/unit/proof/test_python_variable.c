@@ -20,7 +20,10 @@
 #define PAGES 64
 #define END (BASE + PAGES * 4096)
 
-/* Addresses of types, strings and objects. The memory before the dictionary holds no pairs. */
+/*
+ * Addresses of the type of strings, strings, the dictionary's pairs, and an object. The memory
+ * before PAIRS contains no pairs.
+ */
 #define TYPE (BASE + 0x100)
 #define TYPE_NAME (BASE + 0x180)
 #define STRINGS (BASE + 0x200)
@@ -64,7 +67,7 @@ static uint64_t add_pair(struct python *python, uint64_t name, uint64_t value)
 	return addr + 8;
 }
 
-/* Begins with a dictionary that has "__name__" with the value "__main__". */
+/* Makes memory with a dictionary in which "__name__" has the value "__main__". */
 static void begin(struct python *python, bool is_old)
 {
 	*python = (struct python){.is_old = is_old};
@@ -144,7 +147,7 @@ static void test_containers(void **state)
 	python.fake.memory.maps = (struct proc_maps){.mappings = &mapping, .cnt = 1};
 	assert_int_equal(python_names_find(&python.fake.memory, named, 2, UINT64_MAX), 0);
 	assert_string_equal(named[0].name, "");
-	/* Not the dictionary of a module, so only the key is known. */
+	/* The new pair is not in a module's dictionary, so only its key is known. */
 	other = BASE + 40 * 4096;
 	*fake_memory_at(&python.fake, other) = string(&python, "kept");
 	*fake_memory_at(&python.fake, other + 8) = OBJECT;
@@ -248,7 +251,8 @@ static void test_short_string(void **state)
 }
 
 /*
- * Sequences of more pairs than any module has, and a sequence that begins at the start of memory.
+ * A sequence of as many pairs as a large module has, a sequence of more pairs than any module has,
+ * and memory full of pairs.
  */
 static void test_endless_row(void **state)
 {
@@ -272,8 +276,8 @@ static void test_endless_row(void **state)
 }
 
 /*
- * An object of a class. HOLDER points to the array of the object's values, and lies before the
- * object itself.
+ * An object of a class. The word at HOLDER, which lies before the object, points to the array of
+ * the object's values.
  */
 #define CLASS (BASE + 0x3000)
 #define CLASS_NAME (BASE + 0x3800)
@@ -281,10 +285,7 @@ static void test_endless_row(void **state)
 #define VALUES (BASE + 0x4000)
 #define HOLDER (BASE + 0x5000)
 
-/*
- * Makes an object with the attributes "name" and "cache", and a HOLDER that lies `before` bytes
- * before the object.
- */
+/* Makes an object with the attributes "name" and "cache", `before` bytes after HOLDER. */
 static void begin_class(struct python *python, uint64_t before)
 {
 	uint8_t *sizes;

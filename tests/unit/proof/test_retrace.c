@@ -74,10 +74,7 @@ static int set_up(void **state)
 	world->proof = (struct heap_proof){
 		.blocks = &world->block,
 		.cnt = 1,
-		/*
-		 * Retracing may take only as long as the proof took: set a long duration of the
-		 * proof.
-		 */
+		/* The duration of the proof limits the time for retracing: set a long duration. */
 		.took_ns = PATIENCE_NS,
 		.marks = {.kinds = &world->kind, .holders = &world->holder, .slots = &world->slot}};
 	world->lasts = true;
@@ -105,8 +102,8 @@ static void put(struct world *world, uint64_t slot, uint64_t word)
 }
 
 /*
- * Retraces the path from a variable to the known block. Returns the first place of the path, or
- * NULL.
+ * Searches for the path from the known block back to a root. Returns the first place of the path,
+ * NULL if none was found.
  */
 static const struct retrace_place *run(struct world *world)
 {
@@ -145,8 +142,8 @@ static void test_chain(void **state)
 }
 
 /*
- * Every address that a pointer contains counts as the start of an unknown block. A word belongs to
- * the block with the closest start before the word.
+ * The target of any pointer counts as the start of an unknown block. A word belongs to the block
+ * that starts closest before the word.
  */
 static void test_closest_begin(void **state)
 {
@@ -303,9 +300,9 @@ static void test_full_of_pointers(void **state)
 }
 
 /*
- * A path of many places. Each place is held by the next one, and the last place by a variable. In
- * Python programs retracing takes several passes, but holders of each place are searched for only
- * once.
+ * A path of many places. Each place is held by the next one, and the last place by a variable. The
+ * path becomes known place by place, from its end. For a Python program, each holder is read only
+ * once nevertheless.
  */
 static void test_long_way(void **state)
 {

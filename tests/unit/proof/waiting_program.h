@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tests/programs/prove_waits.c as a function, for children of tests. */
+/* The program tests/programs/prove_waits.c as a function, for child processes of tests. */
 #ifndef TESTS_UNIT_PROOF_WAITING_PROGRAM_H
 #define TESTS_UNIT_PROOF_WAITING_PROGRAM_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares a snapshot of a world with its copy read from a recording. */
+/* Compares a snapshot of the random world (world.h) with the copy read from a recording. */
 #include "tests/unit/recording/same.h"
 
 #include <inttypes.h>

@@ -32,7 +32,7 @@ static struct recording *open_recording(void)
 	return recording;
 }
 
-/* Writes and reads the snapshots of a world one by one, and compares them. */
+/* Writes each snapshot of a random world to a recording, reads it back, and compares the two. */
 static void round_trip(unsigned int seed, unsigned int what)
 {
 	struct world *world = world_new(seed, what);
@@ -112,7 +112,7 @@ static uint8_t *small_recording(size_t *ret_len, size_t *ends, int cnt)
 	return bytes;
 }
 
-/* Counts the snapshots before the end or an error. Returns 0 or the error. */
+/* Counts the snapshots of a recording up to its end or an error. Returns 0 or the error. */
 static int read_all(const uint8_t *bytes, size_t len, int *ret_cnt)
 {
 	FILE *file = len ? fmemopen((void *)bytes, len, "r") : fopen("/dev/null", "re");
@@ -209,7 +209,7 @@ static void check_moment(const char *time, int result, size_t cnt)
 	replay_deinit(&replay);
 }
 
-/* Times of day are computed from the start of tracing, not from the first snapshot. */
+/* A time of day means its first occurrence after tracing began, not after the first snapshot. */
 static void times_of_day(void **state)
 {
 	const uint64_t second = 1000000000,
@@ -298,7 +298,7 @@ static void too_many_classes(void **state)
 	assert_int_equal(read_classes(PYTHON_CLASSES_MAX + 1), -EBADMSG);
 }
 
-/* Reads a recording of a version, with a process whose footprint has `cnt` parts. */
+/* Reads a recording of the given version, with a process whose footprint has `cnt` parts. */
 static int read_footprint(unsigned int version, size_t cnt)
 {
 	struct recording_header header = recording_header_now(0);
@@ -388,8 +388,8 @@ static void versions(void **state)
 }
 
 /*
- * Skips to the last snapshot. Just before that snapshot, reduces the remaining memory budget from
- * left_else bytes to `left` bytes.
+ * Skips to the last snapshot. Reduces the memory budget before, so that `left` bytes of it remain
+ * in the end instead of left_else bytes.
  */
 static int skip_with(size_t left_else, size_t left)
 {

@@ -100,7 +100,7 @@ void world_free(struct world *world)
 	free(world);
 }
 
-/* Makes a new site, or gives the site another stack. */
+/* Replaces a site with a new random site. */
 static void world_make_site(struct world *world, struct world_site *at)
 {
 	struct site *site = &at->site;

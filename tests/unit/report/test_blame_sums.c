@@ -334,7 +334,10 @@ static void wrapper(void **state)
 	}
 }
 
-/* Each function calls the allocator directly and holds too little to be judged alone. */
+/*
+ * Many functions call the allocator, and each holds too little to be judged alone: their common
+ * caller is blamed.
+ */
 static void shared_caller(void **state)
 {
 	struct made made = {0};
@@ -362,7 +365,7 @@ static void many_functions(void **state)
 }
 
 /*
- * If the many functions are instances of one template, the template is blamed. Without a source
+ * If many leaking functions are instances of one template, the template is blamed. Without a source
  * file, the functions are not known to be instances, and their caller is blamed.
  */
 static void instances(void **state)
@@ -423,7 +426,7 @@ static void chunk_pool(void **state)
 	}
 }
 
-/* For each large request, a larger chunk than usual is allocated. */
+/* Now and then, a large request needs a larger chunk. */
 static void chunk_pool_with_large_requests(void **state)
 {
 	struct made made = {0};

@@ -13,8 +13,8 @@
 #define MIB (1ULL << 20)
 
 /*
- * Growth per second of each part of a process's memory, and of traced blocks, from one second to
- * another; until the end if `until` is 0.
+ * Growth per second of each part of a process's memory, and of traced blocks. Growth begins after
+ * the second `from` and ends with the second `until`, or with tracing if `until` is 0.
  */
 struct story {
 	struct footprint each;
@@ -116,7 +116,10 @@ static void anonymous_memory(void **state)
 	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
 	story.traced_each = MIB / 2 + MIB / 8;
 	assert_nothing(&story);
-	/* Memory that the allocator keeps is no leak, nor is it growth of traced blocks. */
+	/*
+	 * Free memory that the allocator keeps explains growth, too, unless it is pinned or belongs
+	 * to another image.
+	 */
 	story.traced_each = MIB / 4;
 	story.kept_each = MIB / 8;
 	assert_grows(&story, FOOTPRINT_ANONYMOUS, MIB);
@@ -137,8 +140,8 @@ static void anonymous_memory(void **state)
 }
 
 /*
- * Growth that traced blocks explain is remembered: it prevents an all-clear even if no site is
- * suspected.
+ * Growth that traced blocks explain is returned as `explained`: it prevents an all-clear even if no
+ * site is suspected.
  */
 static void explained(void **state)
 {
@@ -150,8 +153,8 @@ static void explained(void **state)
 	assert_true(growths.explained.per_s == MIB);
 	untraced_growths_deinit(&growths);
 	/*
-	 * Growth of glibc's free memory alone is not remembered. If traced blocks grow as well, the
-	 * growth is remembered.
+	 * Growth is returned as `explained` if traced blocks and glibc's free memory together
+	 * explain it, but not if free memory alone does.
 	 */
 	story.traced_each = MIB / 4;
 	story.kept_each = MIB / 4;
@@ -174,8 +177,8 @@ static void explained(void **state)
 
 /*
  * Growth of shared memory and files counts only if address space grows as well; first use of memory
- * that was already mapped does not count. Traced blocks do not explain such growth, as they are
- * never shared memory or files.
+ * that was already mapped does not count. Traced blocks do not explain growth of shared memory and
+ * files.
  */
 static void shared_memory(void **state)
 {
@@ -241,8 +244,8 @@ static void assert_pending(const struct story *story, bool is_pending)
 }
 
 /*
- * Memory that has grown lately may go on growing. If traced blocks or the allocator's free memory
- * explain the growth, or if it ended long ago, it is not pending.
+ * Recent growth is pending, as it may go on. It is not pending if traced blocks or the allocator's
+ * free memory explain it, or if it ended long ago.
  */
 static void pending(void **state)
 {
@@ -270,8 +273,8 @@ static void pending(void **state)
 }
 
 /*
- * Memory that was as large before may go on rising and falling. A process that was found late has
- * not grown by its whole size.
+ * A rise is not pending if the memory was as large before: it may just rise and fall. The memory of
+ * a process that was found late is not a rise.
  */
 static void no_rise(void **state)
 {
@@ -285,7 +288,9 @@ static void no_rise(void **state)
 	assert_pending(&story, false);
 }
 
-/* A rise that is small, falls in between, or ended more than a minute ago is not pending. */
+/*
+ * A rise is not pending if it is small, was interrupted by a fall, or ended more than a minute ago.
+ */
 static void slight_rise(void **state)
 {
 	struct story story = {.each.parts[FOOTPRINT_ANONYMOUS] = MIB * 3 / 4,
@@ -309,7 +314,10 @@ static void slight_rise(void **state)
 	assert_pending(&story, false);
 }
 
-/* Files that a program maps do not count as a rise. Shared memory comes before anonymous memory. */
+/*
+ * A rise of mapped files is not pending. If both shared and anonymous memory have risen, shared
+ * memory is returned.
+ */
 static void parts_of_rises(void **state)
 {
 	struct story story = {.each.parts = {[FOOTPRINT_FILES] = MIB, [FOOTPRINT_VIRTUAL] = MIB},
@@ -327,8 +335,8 @@ static void parts_of_rises(void **state)
 }
 
 /*
- * Shared memory that is held but not mapped counts as growth. If mapped shared memory grows, too,
- * only that growth is reported.
+ * Growth of shared memory counts even if the memory is not mapped. If mapped shared memory grows as
+ * well, only growth of mapped memory is reported.
  */
 static void unmapped_memory(void **state)
 {
@@ -380,7 +388,10 @@ static void too_young_block(void **state)
 	assert_int_equal(growths.too_young.part, FOOTPRINT_TOO_YOUNG);
 	assert_non_null(growths.explained.process);
 	untraced_growths_deinit(&growths);
-	/* The block's growth counts even if its memory comes from the allocator's free memory. */
+	/*
+	 * Growth of a block counts even if anonymous memory does not grow, as the block may use
+	 * free memory of the allocator.
+	 */
 	story.each.parts[FOOTPRINT_ANONYMOUS] = 0;
 	growths = after(&story);
 	assert_non_null(growths.too_young.process);
@@ -455,7 +466,10 @@ static struct rss_past past_of(const uint64_t *kept, size_t cnt)
 	return past;
 }
 
-/* Between two points, the larger value is assumed. Points that are too old are not used. */
+/*
+ * Between two points of the history, the larger of their values is assumed. Points that are too old
+ * are not used.
+ */
 static void kept_since(void **state)
 {
 	static const uint64_t rises[] = {100, 500, 600}, falls[] = {500, 100, 600, 550};

@@ -261,7 +261,7 @@ static void caches_apart(void **state)
 	free(suspects);
 }
 
-/* Each process is blamed separately. */
+/* Functions are blamed separately for each process and each owner. */
 static void processes_apart(void **state)
 {
 	static const struct path paths[] = {
@@ -291,7 +291,7 @@ static void processes_apart(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* Memory of BPF maps is reported as such; no function is blamed. */
+/* Memory of BPF maps is recognised by the stack and reported as map entries. */
 static void bpf_maps(void **state)
 {
 	static const struct path paths[] = {

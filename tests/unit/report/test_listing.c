@@ -59,7 +59,7 @@ static void objects_with_a_stack(void **state)
 	assert_list(&report, expected, 1);
 }
 
-/* In place of the sum of a pool, one of its sites is listed. */
+/* In place of the sum of a pool, one of the pool's sites is listed. */
 static void sums_of_pools(void **state)
 {
 	struct report_site sites[] = {{.site = &large},
@@ -74,7 +74,7 @@ static void sums_of_pools(void **state)
 	assert_list(&report, expected, 3);
 }
 
-/* Two pools of a process list two of its stacks. */
+/* For two pools of a process, two of its stacks are listed. */
 static void two_pools(void **state)
 {
 	static const struct site second = {.process = &process, .frame_cnt = 1};

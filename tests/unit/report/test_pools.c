@@ -121,7 +121,10 @@ static void scripts(void **state)
 	pools_deinit(&pools);
 }
 
-/* Blocks of Buffers form another pool, unless a named function of the script is known. */
+/*
+ * Blocks of Buffers form a pool of their own, except blocks whose stack has a named function of the
+ * script.
+ */
 static void buffers(void **state)
 {
 	static const bool expected[] = {true, true, false, false, true, false};
@@ -177,8 +180,8 @@ static void unclear(void **state)
 }
 
 /*
- * Growth for a short time is normal in a process that began just before tracing, or that frees no
- * blocks from before tracing.
+ * Growth is not judged while it is brief, nor while the process may be starting: its memory was
+ * first seen recently, and it was young when tracing began or frees no blocks from before tracing.
  */
 static void settling(void **state)
 {

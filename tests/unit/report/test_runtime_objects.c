@@ -18,7 +18,7 @@ static bool advises(const char *module, const char *word)
 	return strstr(objects->advice, word) && strstr(objects->block_advice, word);
 }
 
-/* Versions before 3.12 have no "python3 -X perf". */
+/* Python before 3.12 has no "python3 -X perf". */
 static void versions(void **state)
 {
 	assert_true(advises("/usr/bin/python3.11", "tracemalloc"));

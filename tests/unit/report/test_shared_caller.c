@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding the function that calls most of the paths that no suspect covers. */
+/* Tests finding the function that is on most of the paths that are in no suspect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

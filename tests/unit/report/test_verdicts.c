@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Measures how often verdicts are wrong and how soon they are right, on many made-up programs of
- * each sort. Without arguments, runs a few of each sort with fixed seeds: the bars are meant for
- * many runs, and a few runs with random seeds may miss a bar by chance. For many runs with random
- * seeds, which are printed: build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
+ * each type. Without arguments, runs a few programs of each type with fixed seeds, because a few
+ * runs with random seeds may exceed the limits by chance. The limits are meant for many runs with
+ * random seeds, which are printed: build/tests/unit/report/test_verdicts HOW_MANY [FIRST_SEED]
  */
 #include <math.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@
 
 static uint64_t first_seed = 1;
 static size_t seed_cnt = SEEDS;
-static size_t missed; /* number of missed bars; a test fails only after all its checks */
+static size_t missed; /* number of exceeded limits; a test fails only after all its checks */
 
 /* Parameters of a made-up program. */
 struct plan {
@@ -143,7 +143,7 @@ static void innocent(const char *name, make_fn *make, double param, double bar)
 		miss(name, param, bar, "%");
 }
 
-/* Checks that half of the leaks are named within bar_s seconds. */
+/* Checks that at least half of the leaks are named within bar_s seconds. */
 static void guilty(const char *name, make_fn *make, double param, double bar_s)
 {
 	static double first_s[SEEDS_MAX];

@@ -40,7 +40,7 @@ static struct shown_report *shown_of(const struct snapshot *snap, const struct g
 	return shown;
 }
 
-/* Returns the report after the first cnt moments. */
+/* Returns the report after the first cnt snapshots of `moments`. */
 static struct shown_report *shown_at(size_t cnt)
 {
 	struct growth growth[8] = {0};

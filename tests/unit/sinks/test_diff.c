@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests comparing snapshots of two runs, between which addresses of code and pids differ, and
- * snapshots of one run. Expected text and JSON are in tests/golden/diff/. GOLDEN_UPDATE=1 rewrites
- * them.
+ * Tests comparing snapshots of one run, and of two runs that differ in pids and in addresses of
+ * code. Expected text and JSON are in tests/golden/diff/. GOLDEN_UPDATE=1 rewrites them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

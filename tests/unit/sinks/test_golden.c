@@ -345,7 +345,7 @@ static void counts_as_json(void **state)
 	compare("counts", "json", text);
 }
 
-/* Every kind of loss has its own key and texts. */
+/* Every kind of loss has texts, and a key of its own. */
 static void losses_have_words(void **state)
 {
 	for (size_t i = 0; i < LOSS_CNT; i++) {

@@ -83,7 +83,10 @@ static void the_script_is_harmless(void **state)
 		if (strstr(page, never[i]))
 			fail_msg("the page has %s", never[i]);
 	assert_non_null(strstr(page, "default-src 'none'"));
-	/* The XML namespace of SVG is not fetched. */
+	/*
+	 * The page contains "http" in http-equiv, and in the XML namespace of SVG, which is not
+	 * fetched.
+	 */
 	assert_int_equal(count_of(page, "http"), 2);
 }
 

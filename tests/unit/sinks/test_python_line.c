@@ -47,7 +47,9 @@ static void lines(void **state)
 	       "python: app.kept (list) grows by 20 items/s to 900; "
 	       "an OrderedDict grows by 0.5 items/s to 40\n"
 	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
-	/* Healthy processes grow too. */
+	/*
+	 * Without a pool that may leak, nothing is written: objects of healthy processes grow, too.
+	 */
 	expect(&python, false, "");
 	expect(NULL, true, "");
 	part.container_cnt = 0;
@@ -61,12 +63,12 @@ static void lines(void **state)
 	expect(&part, true,
 	       "python: a list with the key \"app.kept\" grows by 20 items/s to 900\n");
 	part.containers[0].named_by = PYTHON_VARIABLE;
-	/* Names are read from the process. */
+	/* Names are read from the process, so they are escaped. */
 	strcpy(part.containers[0].name, "a\x1b[31m\n");
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
 }
 
-/* The verdict for programs has the line as a note. */
+/* The verdict in JSON contains the line as a note. */
 static void notes(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects"};

@@ -134,7 +134,7 @@ static void older_blocks(void **state)
 	       "RSS 30.0 MiB = about 30.0 MiB live in glibc's heap\n"
 	       "at most 20.5 MiB in 13192 blocks are older than this trace; by size: 20.0 MiB up "
 	       "to 4.0 KiB each, 512 KiB up to 64 bytes each\n");
-	/* Less than a tenth of resident memory is not mentioned. */
+	/* Older blocks are not mentioned if they are less than a tenth of resident memory. */
 	rss.older[heap_class_of(4000)] = (struct reach_sum){2 * MIB, 500};
 	expect(&rss, NULL, "RSS 30.0 MiB = about 30.0 MiB live in glibc's heap\n");
 }

@@ -199,7 +199,10 @@ static const struct stack stacks[] = {
 		     "    … these 4 frames ×3\n"
 		     "    term app/p.c:5\n"
 		     "    main app/p.c:20\n"},
-	/* The blamed frame is never folded. Frames have no function names, only locations. */
+	/*
+	 * The blamed frame is always shown; it may stand for the frames after it, but not for those
+	 * before it. Frames have no function names, only locations.
+	 */
 	{.locations = {OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL),
 		       OF(MINE, NULL), OF(MINE, NULL), OF(MINE, NULL)},
 	 .cnt = 7,

@@ -26,7 +26,7 @@ int listen_here(void)
 	/* Caches of root and of other users. */
 	setenv("CACHE_DIRECTORY", in_folder("cache"), 1);
 	setenv("DEBUGINFOD_CACHE_PATH", in_folder("cache/debuginfod"), 1);
-	/* Let a hanging server hang longer than any test. */
+	/* Let clients wait for a hanging server longer than any test runs. */
 	setenv("DEBUGINFOD_TIMEOUT", "86400", 1);
 	setenv("no_proxy", "127.0.0.1", 1);
 	starter_end();

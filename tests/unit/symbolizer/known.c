@@ -18,7 +18,7 @@ int make_folder(void **state)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	/* Accessible to all, as the helper has no privileges. */
+	/* Make the folder accessible to all, as the helper has no privileges. */
 	if (asprintf(&folder, "%s/test_symbolizer.XXXXXX", tmp ? tmp : "/tmp") < 0 ||
 	    !mkdtemp(folder))
 		return -1;

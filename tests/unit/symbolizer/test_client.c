@@ -72,7 +72,9 @@ static struct name_answer name_of(size_t bytes, uint32_t frame_cnt)
 	return name;
 }
 
-/* The names of an address are limited: those of outer inlined calls are left out. */
+/*
+ * The total size of the names of an address is limited: names of outer inlined calls are left out.
+ */
 static void long_names(void **state)
 {
 	struct name_answer name = name_of(20000, SERVER_FRAMES_MAX);
@@ -129,14 +131,14 @@ static void helper_is_confined(void **state)
 	 */
 	assert_int_equal(read(pipes[0], text, 1), 0);
 	close(pipes[0]);
-	/* The helper's starter ends first. */
+	/* The first process to end is the starter, which has forked the helper. */
 	do
 		ended = waitpid(-1, NULL, 0);
 	while (ended > 0 && ended != helper);
 	assert_int_equal(ended, helper);
 }
 
-/* True if some address of the mapped code resolves to this function. */
+/* True if some address of the mapped code resolves to the function `name`. */
 static bool finds(void *code, size_t len, const char *name)
 {
 	for (size_t i = 0; i < len; i += 8) {
@@ -163,8 +165,8 @@ static void killed_while_idle(void **state)
 }
 
 /*
- * Time for a call to start its work on a busy machine, in milliseconds; a hanging call takes all of
- * it
+ * Time limit, in milliseconds, of a call whose helper hangs. The call takes all of the time, and
+ * needs part of it to start its work on a busy machine.
  */
 #define HANG_BUDGET_MS 2000
 

@@ -58,8 +58,8 @@ static void nothing_to_find(void **state)
 }
 
 /*
- * Tests both folders in which the target of a debug link may be. While the second folder is tested,
- * the first contains a wrong file of the same name.
+ * Tests both folders near the program in which the target of a debug link may be. While the second
+ * folder is tested, the first contains a wrong file of the same name.
  */
 static void by_debuglink(void **state)
 {
@@ -83,7 +83,7 @@ static void by_debuglink(void **state)
 		space = open_space(sym, child.pid);
 		assert_known(resolve_one(space, child.known.addr, false, BUDGET_MS), &child.known,
 			     true);
-		/* The next helper is given the debug file, too. */
+		/* The helper that replaces a killed one is given the debug file, too. */
 		kill(sym->client.helper.pid, SIGKILL);
 		loc = resolve_one(space, child.known.addr, true, BUDGET_MS);
 		assert_string_equal(loc->frames[0].symbol, "known_function");
@@ -114,7 +114,7 @@ static void wrong_checksum(void **state)
 	symbolizer__free(sym);
 }
 
-/* Returns the build id as found by the symbolizer; valid until the space is freed. */
+/* Returns the build id that the symbolizer found; it is valid until the space is freed. */
 static const char *build_id_of(struct symspace *space, const struct child *child)
 {
 	const char *id = resolve_one(space, child->known.addr, false, BUDGET_MS)->build_id;
@@ -142,7 +142,10 @@ static struct child start_chrooted(void)
 			known.line = 1;
 		if (chroot(root) || chdir("/"))
 			known.line = 1;
-		/* After a change of user, /proc/PID belongs to root. Undo that. */
+		/*
+		 * Make the process dumpable, so that its /proc files belong to its user, not to
+		 * root.
+		 */
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 		if (write(out[1], &known, sizeof(known)) == sizeof(known) && read(in[0], out, 1))
 			_exit(1);
@@ -268,7 +271,7 @@ static void hanging_server(void **state)
 	assert_false(waits_for_server(space, child.known.addr));
 	assert_false(waits_for_server(space, child.known.addr + 1));
 	symspace__free(space);
-	/* Freeing does not wait for the hanging server either. */
+	/* Freeing the symbolizer does not wait for the hanging server either. */
 	symbolizer__free(sym);
 
 	sym = open_symbolizer();

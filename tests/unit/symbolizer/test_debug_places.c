@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests which of the debug files that a file links to are opened, and which are never opened. */
+/*
+ * Tests which debug files are opened, and which are rejected because of their type, owner or place.
+ */
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -7,7 +9,7 @@
 #include "tests/unit/lib/rights.h"
 #include "tests/unit/symbolizer/known.h"
 
-/* Makes a module in the folder with a debug link to `file`. */
+/* Makes a module of a file in the test's folder. The file's debug link is `file`. */
 static struct module *make_module(enum server_need kind, const char *file)
 {
 	struct file_version version;
@@ -27,8 +29,8 @@ static struct module *make_module(enum server_need kind, const char *file)
 }
 
 /*
- * True if any debug file would be opened for the helper. root_path is the root folder of the
- * process, or NULL.
+ * True if any debug file would be opened for the helper. root_path: the process's root folder; NULL
+ * if it is unknown.
  */
 static bool is_offered_in(enum server_need kind, const char *file, const char *root_path)
 {
@@ -87,7 +89,10 @@ static void not_a_file_of_its_own(void **state)
 	assert_true(run("rm .debug"));
 }
 
-/* A file that has another owner and is not readable by all. */
+/*
+ * A debug file is not opened if it belongs to another user than the program's file and is not
+ * readable by all.
+ */
 static void not_of_its_owner(void **state)
 {
 	NEED_ROOT(CAP_CHOWN);
@@ -97,7 +102,7 @@ static void not_of_its_owner(void **state)
 	assert_true(is_offered(NEED_DEBUG, "secret", true));
 }
 
-/* Files in the debug folder are checked, too. */
+/* Files in /usr/lib/debug must also be readable by all or have the right owner. */
 static void not_of_its_owner_below_folder(void **state)
 {
 	char make[512], root[256];
@@ -113,7 +118,7 @@ static void not_of_its_owner_below_folder(void **state)
 	assert_true(is_offered_in(NEED_DEBUG, "shown", root));
 }
 
-/* Links with paths to other folders. */
+/* Links to files in other folders are not followed. */
 static void elsewhere(void **state)
 {
 	char inside[] = "/usr/lib/debug/../../../etc/passwd";

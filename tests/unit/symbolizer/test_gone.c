@@ -44,7 +44,7 @@ static void named_from_mappings(void **state)
 	assert_int_equal(symspace__read_maps(space, &(struct proc_maps){0}), -ESRCH);
 	assert_known(resolve_one(space, known.addr, false, BUDGET_MS), &known, true);
 	proc_maps_deinit(&maps);
-	/* Mappings may be added later. */
+	/* An update without mappings does not drop the known mappings. */
 	assert_int_equal(symspace__update(space, &maps), 0);
 	assert_known(resolve_one(space, known.addr, false, BUDGET_MS), &known, true);
 	assert_null(resolve_one(space, known.addr + 4096 * 4096ULL, false, 0)->module);
@@ -135,7 +135,9 @@ static void another_file_at_the_path(void **state)
 
 		assert_true(run("rm -rf program && cp \"$SELF\" program"));
 		known = run_and_end(in_folder("program"), &maps);
-		/* File times have the resolution of the kernel's clock tick. */
+		/*
+		 * Wait for the kernel's next clock tick, so that the change gets a later file time.
+		 */
 		usleep(20000);
 		assert_true(run(changes[i]));
 		assert_int_equal(symspace__new_ended(sym, &maps, &space), 0);
@@ -147,7 +149,7 @@ static void another_file_at_the_path(void **state)
 	}
 }
 
-/* Returns the kernel's record of a mapping of the file. */
+/* Maps the file. Sets *ret to the entry of this mapping in /proc/self/maps. */
 static bool map_file(const char *path, struct proc_maps *maps, struct mapping *ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests parsing of /proc/kallsyms: recorded lines, malformed lines, and ends of symbols. */
+/* Tests parsing of /proc/kallsyms: valid lines, malformed lines, and the ends of symbols. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,7 +122,7 @@ static void owners_are_reported(void **state)
 	struct kallsyms table = parse_bytes(text, strlen(text), &owners);
 
 	assert_int_equal(owners.cnt, 4);
-	/* The number of each owner is looked up only once, as there may be hundreds of owners. */
+	/* The number of an owner is not looked up again if the previous line has the same owner. */
 	assert_int_equal(owners.asked, 4);
 	assert_int_equal(kallsyms_find(&table, 0xffffffff81000001)->owner, KALLSYMS_CORE);
 	assert_string_equal(owners.names[kallsyms_find(&table, 0xffffffffc0001010)->owner],
@@ -240,7 +240,7 @@ static void odd_bytes(void **state)
 	owners_deinit(&owners);
 }
 
-/* Any prefix of the text may be the result of a read. */
+/* A read of the file may return any prefix of the text. */
 static void cut_anywhere(void **state)
 {
 	static const char text[] = "ffffffff81000000 T _stext\n"

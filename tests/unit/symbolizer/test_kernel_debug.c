@@ -16,7 +16,10 @@
 #define TEXT_AT ((uint64_t)0xffffffffc0a01000)
 #define COLD_AT ((uint64_t)0xffffffffc0b40000)
 
-/* Sources with a call inlined into outer. Line numbers are set for the test. */
+/*
+ * Sources of a kernel and a module, with inlined calls of inner(). Their #line directives set the
+ * expected line numbers.
+ */
 static const char core_source[] =
 	"__attribute__((section(\".text.unlikely\"))) void _stext(void) { __asm__(\"\"); }\n"
 	"void *volatile kept;\n"
@@ -96,7 +99,9 @@ static bool build(void)
 		" .note.gnu.build-id=sys/module/leak/notes/.note.gnu.build-id leak.ko");
 }
 
-/* Builds the files and the /proc and /sys entries of a kernel that runs them. */
+/*
+ * Builds a kernel and a module, and makes the /proc and /sys entries of a machine that runs both.
+ */
 static bool make_running(void)
 {
 	char *text;
@@ -300,15 +305,15 @@ static void sections_of_a_module(void **state)
 	function = moved("leak.ko", "leak_warm", TEXT_AT);
 	assert_true(count_inlined(&kernel, &function, &warm) > 0);
 	kernel_close(&kernel);
-	/* The next helper is given the file, too. */
+	/* The helper that replaces a killed one is given the module's file, too. */
 	kernel = kernel_open();
 	resolve_exact(&kernel, function.start);
 	kill(kernel.sym->client.helper.pid, SIGKILL);
 	assert_true(count_inlined(&kernel, &function, &warm) > 0);
 	kernel_close(&kernel);
 	/*
-	 * If the address of a section is hidden, no lines are returned, not even for other
-	 * sections.
+	 * If the address of a section is hidden, no lines are returned for its code, rather than
+	 * lines of another section.
 	 */
 	assert_true(run("echo 0x0 > sys/module/leak/sections/.text"));
 	kernel = kernel_open();

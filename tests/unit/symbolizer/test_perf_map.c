@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests code generated at run time, named by a perf map: a file that anyone may have written. */
+/*
+ * Tests naming code generated at run time, by a perf map. Any user may have written the perf map.
+ */
 #include "tests/unit/symbolizer/known.h"
 
-/* Counts how often an address is compared with a line of the file. Includes the source to do so. */
+/* perf_map.c is included to count how often an address is compared with a line of the perf map. */
 #include "base/addr_ranges.h"
 static const struct range *count_next(const struct range_table *table, uint64_t addr,
 				      const struct range *last);
@@ -56,7 +58,7 @@ static void write_map(const char *mode, const char *text, size_t len)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Appends a line: offset in code, size, name. */
+/* Writes a line to the perf map, for a function at this offset in `code`. mode: as for fopen(). */
 static void add_line(const char *mode, unsigned int offset, unsigned int size, const char *name)
 {
 	char text[256];

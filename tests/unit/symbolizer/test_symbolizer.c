@@ -200,7 +200,7 @@ static void vdso_functions(void **state)
 
 int main(void);
 
-/* main() is at the beginning of the program's code, and all code of the program has names. */
+/* Resolves main() and the addresses after it in one call. Most of these addresses have names. */
 static void large_batch(void **state)
 {
 	enum { CNT = 5000 };
@@ -297,7 +297,7 @@ static uint32_t add_file(struct symbolizer *sym, const char *name)
 
 /*
  * An offset in a file gets a name whether or not the file is mapped. The address in the result is
- * the most recently known one, or 0.
+ * where the offset was last mapped; 0 if no mapping is known.
  */
 static void place_in_file(void **state)
 {
@@ -335,7 +335,7 @@ static void place_in_file(void **state)
 	assert_true(ends_with(loc->module, "other.so"));
 }
 
-/* Maps a library of the folder as executable, at the address `at` if that is not NULL. */
+/* Maps a library in the test's folder as executable, at the address `at` if `at` is not NULL. */
 static char *map_library(const char *name, void *at, size_t *len)
 {
 	int fd = open(in_folder(name), O_RDONLY | O_CLOEXEC);

@@ -92,7 +92,7 @@ static void statics_of_functions(void **state)
 	/* Compilers append different suffixes to names of static variables in functions. */
 	assert_non_null(strstr(loc->frames[0].symbol, "counted"));
 	assert_int_equal(loc->frames[0].offset, 8);
-	/* For local symbols, the symbol table has the name of the source file. */
+	/* The symbol table has the source files of local symbols, but not the lines. */
 	expect_line(loc, "test_variables.c", 0);
 }
 
@@ -153,7 +153,7 @@ static void *in_thread(void *arg)
 	expect(resolve_tls(aligned_of_thread + 255), "aligned_of_thread", 255, "test_variables");
 	zero_of_thread++;
 	expect(resolve_tls(&zero_of_thread), "zero_of_thread", 0, "test_variables");
-	/* Variables of the C library have no names. */
+	/* Thread-local variables of libraries have no names. */
 	loc = resolve_tls(&errno);
 	assert_null(loc->frames[0].symbol);
 	return NULL;
@@ -215,7 +215,7 @@ static void expect_library(void *lib, const char *hidden)
 	}
 }
 
-/* Loads two different libraries of the same name, one after another. */
+/* Loads libraries of the same name that were built in different ways, one after another. */
 static void libraries(void **state)
 {
 	static const struct {

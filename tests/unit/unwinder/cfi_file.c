@@ -101,7 +101,10 @@ static void cfi_write_headers(const struct cfi_file *file, int fd, uint64_t fram
 	cfi_write(fd, &header, sizeof(header), 0);
 }
 
-/* Writes a .eh_frame_hdr with an empty table. The frames follow it. */
+/*
+ * Writes the program headers and an .eh_frame_hdr with an empty table. The frame information
+ * follows the .eh_frame_hdr.
+ */
 static void cfi_write_segments(const struct cfi_file *file, int fd, uint64_t header)
 {
 	static const unsigned char empty[] = {1, 0x1b, 0x03, 0x3b, 8, 0, 0, 0, 0, 0, 0, 0};

@@ -16,19 +16,19 @@
 
 struct cfi_file {
 	uint64_t text_bytes;
-	const char *section; /* name of the section */
+	const char *section; /* name of the section with the frame information */
 	bool is_arm64;
-	bool by_header;       /* true to write no section headers, only a program header */
+	bool by_header;       /* true to omit the section headers */
 	uint64_t far_headers; /* distance added to the section headers' offset */
-	unsigned char *bytes; /* content of the section */
+	unsigned char *bytes; /* content of that section */
 	size_t size;
 };
 
 void cfi_put(struct cfi_file *file, const void *bytes, size_t len);
 
 /*
- * Adds a CIE. On x86-64: CFA = rsp + 8, return address at CFA - 8; on aarch64: CFA = sp, return
- * address in x30. Returns its offset.
+ * Adds a CIE and returns its offset in the section. The CIE's rule on x86-64: CFA = rsp + 8, return
+ * address at CFA - 8; on aarch64: CFA = sp, return address in x30.
  */
 uint32_t cfi_add_cie(struct cfi_file *file);
 void cfi_add_fde(struct cfi_file *file, uint32_t cie, uint64_t start, uint64_t len,
@@ -36,7 +36,7 @@ void cfi_add_fde(struct cfi_file *file, uint32_t cie, uint64_t start, uint64_t l
 void cfi_write(int fd, const void *bytes, size_t len, uint64_t offset);
 
 /*
- * Writes the file and returns a descriptor of it, a file in memory. Clears the section's content.
+ * Writes the ELF file to a memory file, and returns its descriptor. Clears the section's content.
  */
 int cfi_file_finish(struct cfi_file *file);
 

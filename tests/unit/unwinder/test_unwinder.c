@@ -40,7 +40,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Builds a table, and gives up at the deadline. */
+/* Builds a table, or gives up at the deadline. */
 static int build(struct unwinder *unwinder, int fd, uint64_t deadline_ns, struct unwind_table *ret)
 {
 	int err = unwinder__begin(unwinder, fd);
@@ -94,9 +94,9 @@ static void helper_replaced(void **state)
 }
 
 /*
- * Makes a file of functions with nearly as many rows of frame information as are allowed. As an
- * expression gives the frame pointer, the rows are read by libdw, which runs all instructions up to
- * a row to read it.
+ * Makes a file whose functions each have nearly the maximum number of rows. As an expression gives
+ * the frame pointer, the rows are read by libdw, which runs all instructions up to a row to read
+ * it.
  */
 static int make_slow(void)
 {
@@ -113,7 +113,7 @@ static int make_slow(void)
 	return cfi_file_finish(&file);
 }
 
-/* The builder gives up on a file that takes too long. Then it builds the table of the next file. */
+/* If building a table takes too long, it is cancelled. Then the table of the next file is built. */
 static void slow_file(void **state)
 {
 	struct unwind_table table;

@@ -92,8 +92,8 @@ static void test_layout(void **state)
 }
 
 /*
- * An account is refused if its event ring would take too long to read, or if the account cannot be
- * written to.
+ * An account is refused if its event ring is larger than an agent makes it, or if the account
+ * cannot be written to.
  */
 static void test_no_agents_own(void **state)
 {
@@ -139,8 +139,9 @@ static void test_block(void **state)
 }
 
 /*
- * Births within a tick are ordered by the epochs of forks, although blocks are stored with only the
- * low bits of their epoch.
+ * A birth time is the start of the tick, or the start of the epoch if the epoch began later in that
+ * tick. Blocks store only the low bits of their epoch, and the account stores only when recent
+ * epochs began.
  */
 static void test_births(void **state)
 {
@@ -179,10 +180,7 @@ static int keep_addr(void *arg, const struct account_block *block)
 	return 0;
 }
 
-/*
- * Reading an account reads only pages that were written, even if the account claims to use far
- * more.
- */
+/* Only the written pages of an account are read, even if the account claims to use far more. */
 static void test_spill(void **state)
 {
 	struct account_view view;
@@ -274,7 +272,8 @@ static void test_stack(void **state)
 	assert_int_equal(account_view_stack(&view, ACCOUNT_NO_STACK, frames, 8, &end), 0);
 	assert_int_equal(end, UNWIND_END_UNKNOWN);
 	/*
-	 * Invalid frame numbers in a chain: of an unused frame, forming a cycle, or out of range.
+	 * Invalid frame numbers: the frame is unused, its parents form a cycle, or the number is
+	 * out of range.
 	 */
 	assert_int_equal(account_view_stack(&view, 0, frames, 8, &end), 0);
 	assert_int_equal(account_view_stack(&view, first - 1, frames, 8, &end), 0);

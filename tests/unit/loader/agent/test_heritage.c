@@ -83,7 +83,7 @@ static void test_frees(void **state)
 
 	assert_int_equal(inheritance_fork(&inheritance, PARENT, CHILD, birth_ns + 100), 0);
 	apply(&parent, PARENT, &none, &left);
-	apply(&child, PARENT, &none, &freed); /* ignored: PARENT was not forked */
+	apply(&child, PARENT, &none, &freed); /* ignored: PARENT is not a child */
 	assert_int_equal(heritage_walk_freed(&child, &inheritance), 0);
 	assert_int_equal(inheritance.freed_in_child_cnt, 0);
 	apply(&child, CHILD, &none, &freed);

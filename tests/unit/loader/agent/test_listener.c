@@ -60,7 +60,10 @@ static size_t open_fds(void)
 	return cnt;
 }
 
-/* A message with any other number of descriptors is refused, and leaves none of them open. */
+/*
+ * A message is refused unless it has exactly one descriptor. The descriptors of a refused message
+ * are closed.
+ */
 static void number_of_descriptors(void **state)
 {
 	struct listener listener;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests estimates of missed frees from the growth of slab caches. */
+/* Tests estimating the number of missed frees by the growth of slab caches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,8 @@ static void test_grown_by_as_much(void **state)
 }
 
 /*
- * Objects in the caches of CPUs are free. They must not be counted as missed frees, or as a leak.
+ * CPUs keep free objects, which slabinfo counts as used. The blocks may have reused these objects,
+ * so no free was certainly missed, but up to 300 may have been.
  */
 static void test_slack(void **state)
 {
@@ -115,7 +116,10 @@ static void test_shrunk(void **state)
 	assert_int_equal(user.unseen_frees, 2500);
 }
 
-/* Sites that use several caches are compared with all kmalloc caches, or with all caches. */
+/*
+ * A site that uses several caches is compared with all kmalloc caches if its cache is one of them,
+ * otherwise with all caches.
+ */
 static void test_several(void **state)
 {
 	static const char before[] = TITLES "kmalloc-64 0 0 64 64" TAIL

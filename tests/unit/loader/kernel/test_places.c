@@ -204,8 +204,8 @@ static void test_rcu(void **state)
 }
 
 /*
- * Finds the argument with the array of pages; some kernels pass a list before it. Functions with an
- * unknown signature are not hooked.
+ * Finds the array of pages among the arguments of the bulk page allocator; some kernels pass a list
+ * before the array. Functions with an unknown name or signature are not hooked.
  */
 static void test_bulk_pages(void **state)
 {

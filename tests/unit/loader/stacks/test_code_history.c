@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests finding the file that was mapped at an address when a stack was walked, and that uncertain
- * frames are marked as unsure.
+ * Tests finding the file that was mapped at an address when a stack was walked, and marking frames
+ * whose file is uncertain.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,8 +124,8 @@ static void in_the_midst(void **state)
 }
 
 /*
- * The library is in neither list: it was loaded after the first list was read, and unloaded before
- * the second list was read.
+ * The library in the stack is in neither list: it was loaded after the first list was read. In the
+ * second list, another file is mapped at its address.
  */
 static void never_seen(void **state)
 {

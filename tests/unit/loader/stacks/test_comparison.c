@@ -85,7 +85,7 @@ static void ends_compared(void **state)
 		{5, UNWIND_END_COMPLETE, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_NO_CODE, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
 		{5, UNWIND_END_TRUNCATED, 4, WALKER_FINISHED, AGREEMENT_DIFFERS},
-		/* One walk failed early, so the verdict is that only the other walk finished. */
+		/* At least one walk failed, so the verdict is which of the walks finished. */
 		{5, UNWIND_END_COMPLETE, 5, WALKER_FAILED, AGREEMENT_ONLY_WALK},
 		{5, UNWIND_END_COMPLETE, 3, WALKER_FAILED, AGREEMENT_ONLY_WALK},
 		{5, UNWIND_END_TRUNCATED, 3, WALKER_FAILED, AGREEMENT_ONLY_WALK},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the limits on a helper's time for each user. */
+/* Tests the limits on the time that slow work may take for each user. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

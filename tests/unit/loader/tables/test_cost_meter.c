@@ -69,7 +69,10 @@ static void costs_are_of_one_interval(void **state)
 	assert_int_equal(cost.cpu_ns, 1);
 }
 
-/* CPU time of a process that has ended disappears from the sum. */
+/*
+ * When a process ends, its CPU time disappears from the sum. If the sum has fallen, the cost is
+ * unknown.
+ */
 static void less_cpu_time_than_before_is_not_known(void **state)
 {
 	struct cost_meter meter = meter_of(600);

@@ -27,7 +27,7 @@ struct model {
 	uint32_t image_cnt; /* number of images so far, including ended ones; numbered from 1 */
 	bool there[IMAGES + 1];
 	struct held held[IMAGES + 1][PLACES];
-	struct held kept[IMAGES + 1][PLACES]; /* blocks that an ended image left in the table */
+	struct held kept[IMAGES + 1][PLACES]; /* blocks that an image allocated and has not freed */
 	uint64_t freed_in_child_ns[IMAGES + 1][PLACES];
 	struct inherited_block freed[FREED_MAX];
 	size_t freed_cnt;

@@ -17,7 +17,7 @@ union room {
 	uint64_t words[1 + DEPTH];
 };
 
-/* Makes a stack of `native` frames and `scripts` script frames. */
+/* Makes a stack with the given numbers of native frames and script frames. */
 static void make(union room *room, uint16_t native, uint8_t scripts)
 {
 	*room = (union room){0};

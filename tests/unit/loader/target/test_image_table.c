@@ -80,7 +80,10 @@ static void exit_thread(pid_t pid, pid_t tid)
 	apply((struct map_record){.kind = MAP_RECORD_EXIT, .pid = pid, .tid = tid});
 }
 
-/* Returns a process's mappings, in pages, such as "1-3:/a 3-4:"; "unknown" if there are none. */
+/*
+ * Returns a process's mappings as text, in pages, such as "1-3:/a 3-4:"; "unknown" if they are not
+ * known.
+ */
 static const char *maps_at(pid_t pid, uint64_t at_ns)
 {
 	static char text[1 << 20];
@@ -309,7 +312,7 @@ static void lists_are_bounded(void **state)
 	proc_maps_deinit(&maps);
 	assert_int_equal(table.lost, 0);
 	/*
-	 * Once all entries of the table are mappings of files, further mappings are dropped and
+	 * Once all mappings in an image's list are of files, further mappings are dropped and
 	 * counted as lost.
 	 */
 	for (uint64_t i = 0; i < IMAGE_MAPS_MAX - FILES; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests parsing of mapping records, and reading of the ring that contains the records. Records and
- * rings are valid or corrupt.
+ * Tests parsing of mapping records, and reading of the ring that contains them. Some of the records
+ * and rings are corrupt.
  */
 #include <linux/perf_event.h>
 #include <setjmp.h>

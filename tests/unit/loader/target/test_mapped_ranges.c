@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests ranges with examples, and by comparison with a model that has one owner for each page. */
+/*
+ * Tests lists of mapped ranges with examples, and with a model that stores the site of each page.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,8 +76,8 @@ static void test_limit(void **state)
 static void test_reconcile(void **state)
 {
 	/*
-	 * Private anonymous memory: pages 0 and 1, and 9 to 19. Other mappings: page 2 is named,
-	 * page 4 is from a file, page 5 is shared, page 6 is a huge page.
+	 * Private anonymous memory: pages 0 to 2 (page 2 has a name), page 6 (a huge page) and
+	 * pages 9 to 19. Page 4 is from a file, and page 5 is shared.
 	 */
 	struct mapping mappings[] = {
 		{.start = BASE, .end = BASE + 2 * PAGE, .path = ""},
@@ -207,7 +209,7 @@ static void test_front_middle_tail(void **state)
 	ranges_deinit(&ranges);
 }
 
-/* Lengths stay as requested, but the kernel unmaps whole pages. */
+/* A range keeps the length that was requested, although the kernel unmaps whole pages. */
 static void test_odd_length(void **state)
 {
 	struct range range = {BASE, BASE + 5000, 1, 1, 5000, 7, 0, 0, 0, false};
@@ -223,8 +225,8 @@ static void test_odd_length(void **state)
 }
 
 /*
- * The kernel refuses these calls. They must not take pages out, and undoing them must not put pages
- * back over a newer mapping.
+ * Calls of munmap() that the kernel refuses must not take pages out of the list, and undoing them
+ * must not put pages back over a newer mapping.
  */
 static void test_refused(void **state)
 {
@@ -274,13 +276,13 @@ static void test_failed_unmap(void **state)
 	insert_pages(&ranges, 0, 10, 1);
 	assert_int_equal(ranges_take(&ranges, 7, BASE + 2 * PAGE, 3 * PAGE, false), 0);
 	assert_int_equal(ranges.cnt, 2);
-	/* If this unmap fails, the pending unmap of another thread must stay in effect. */
+	/*
+	 * Another thread unmaps a page. If the first unmap then fails, the second one must stay in
+	 * effect.
+	 */
 	assert_int_equal(ranges_take(&ranges, 8, BASE + 8 * PAGE, PAGE, false), 0);
 	assert_int_equal(ranges_untake(&ranges, 7), 0);
-	/*
-	 * The range is restored as one block, except for the part that the other thread has
-	 * unmapped.
-	 */
+	/* The range is whole again, except for the page that the other thread has unmapped. */
 	assert_int_equal(ranges.cnt, 2);
 	assert_item(&ranges, 0, 0, 8, 1);
 	assert_item(&ranges, 1, 9, 1, 1);
@@ -340,8 +342,8 @@ static void test_moved(void **state)
 }
 
 /*
- * Sampling depends on the size of the original mapping. Its pieces keep that size when they are
- * cut, moved or grown, and when an unmap fails.
+ * Sampling depends on the size of the original mapping. Its pieces store that size even after they
+ * are cut, moved or grown, and after an unmap fails.
  */
 static void test_pieces_know_the_whole(void **state)
 {

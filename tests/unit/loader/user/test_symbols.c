@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests names for many processes while the helper hangs: all processes share one deadline. */
+/*
+ * Tests finding names for many processes while the helper hangs: all processes share one deadline.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -111,7 +113,10 @@ static void one_deadline_for_all_processes(void **state)
 	make_world(&world);
 	be_patient(world.symbolizer);
 	symbolizer__set_progress(world.symbolizer, let_go_on);
-	/* The child is the process that starts helpers. Its child is the symbolizer's helper. */
+	/*
+	 * This process's only child starts the helpers. The only child of that child is the
+	 * symbolizer's helper.
+	 */
 	helper = only_child(only_child(getpid()));
 	symbols = user_symbols_of(&world.set);
 	process_stop(helper);

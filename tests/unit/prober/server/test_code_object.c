@@ -128,7 +128,7 @@ static void test_lines(void **state)
 	for (uint32_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		assert_int_equal(code_object_line(&code, layout, layout->instructions + 2 * i),
 				 wanted[i]);
-	/* Before the first instruction. */
+	/* An offset before the first instruction gives the first line of the function. */
 	assert_int_equal(code_object_line(&code, layout, layout->instructions - 2), 10);
 	code_object_deinit(&code);
 }

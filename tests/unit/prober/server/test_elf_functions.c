@@ -101,7 +101,7 @@ static void test_libc(void **state)
 	close(fd);
 }
 
-/* A function that is chosen at run time has no address in the file. */
+/* A function whose implementation is chosen at run time (IFUNC) has no address in the file. */
 static void test_indirect(void **state)
 {
 	static const char *const names[] = {"munmap", "strlen"};
@@ -203,7 +203,7 @@ static void test_damaged(void **state)
 	free(data);
 }
 
-/* A file that shrinks while open gives an error, not a signal. */
+/* A truncated file gives an error or no functions, not a signal. */
 static void test_truncated(void **state)
 {
 	static const char *const names[] = {"malloc"};

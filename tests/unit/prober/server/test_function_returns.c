@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests finding the returns of functions, in assembly code below and in damaged files. */
+/* Tests finding the returns of functions, in the assembly code below and in damaged files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

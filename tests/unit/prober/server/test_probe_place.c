@@ -203,8 +203,8 @@ static void test_arguments(void **state)
 }
 
 /*
- * After "test; push", a branch to the push or into the test would trigger the probe twice in one
- * call.
+ * If the code branches back into the test or to the instruction after it, a probe on that
+ * instruction would be triggered twice in one call.
  */
 static void test_jumped_into(void **state)
 {

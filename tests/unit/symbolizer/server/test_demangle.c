@@ -38,7 +38,7 @@ static void not_mangled(void **state)
 	becomes("_R", "_R");
 }
 
-/* libiberty passes some empty parts as NULL. */
+/* For some empty parts of a name, libiberty passes NULL to its callback. */
 static void empty_parts(void **state)
 {
 	cleanup_free char *name = demangle("_RNVC0s134_7_RNVCs134_7my");

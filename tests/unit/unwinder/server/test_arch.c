@@ -80,7 +80,7 @@ static void x86_trampoline(void **state)
 	unwind_table_deinit(&table);
 }
 
-/* Supported rules of aarch64, then unsupported ones. */
+/* Rules of aarch64, supported and unsupported ones. */
 static void arm64_rules(void **state)
 {
 	static const unsigned char instructions[] = {

@@ -19,7 +19,9 @@
 
 static const char push[] = {DW_CFA_advance_loc + 1, DW_CFA_def_cfa_offset, 16};
 
-/* Expected kind of rule at an offset. Arrays of this struct end with offset 0. */
+/*
+ * Expected kind of rule at an offset. An array ends at an element with offset 0, except the first.
+ */
 struct expected {
 	uint64_t place; /* offset in the text */
 	enum unwind_cfa cfa;
@@ -130,7 +132,9 @@ static void overlapping(void **state)
 	check(&file, expected);
 }
 
-/* Remnants of functions dropped by linkers, and duplicates, are no contradictions. */
+/*
+ * FDEs that remain of functions dropped by linkers, and duplicates, do not count as contradictions.
+ */
 static void dropped_and_doubled(void **state)
 {
 	struct cfi_file file = usual();
@@ -311,7 +315,7 @@ static void damage(struct cfi_file *file, uint64_t *seed)
 		file->size = next_random(seed) % file->size;
 }
 
-/* The result is a valid table or an error. */
+/* Damaged frame information gives a valid table or an error. */
 static void damaged(void **state)
 {
 	uint64_t seed = 0x756e77696e64ULL;
