@@ -120,7 +120,7 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
 	*ret_before_ns = 0;
 	if (!prover->proof || (!prover->opts->prove && !prover->wanted))
 		return 0;
-	if (!now && prover->reports < prover->opts->prove_every - 1) {
+	if (!now && !prover->wanted && prover->reports < prover->opts->prove_every - 1) {
 		prover->reports++;
 		return 0;
 	}

@@ -304,6 +304,17 @@ def test_proof(t):
     screen.keys("q").left(0)
 
 
+def test_proof_soon(t):
+    """P makes two proofs in a row, even if --prove-every asks for fewer."""
+    program = t.program("prove_shapes", "tree_that_was_cut")
+    screen = Screen(t, "--live", "-o", "0", "--prove-every", "1000", "-p", str(program.pid), "0.5")
+    screen.wait_for("no outstanding block")  # the first report, which has a proof
+    program.go()
+    screen.wait_for(" 1s ", "cut_node")
+    screen.keys("P").wait_for(" lost 32 ", "cut_node")
+    screen.keys("q").left(0)
+
+
 def test_end(t):
     """After the program has ended, the screen stays and keys work; probes are removed."""
     program = t.program("leak")
