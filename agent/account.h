@@ -32,7 +32,7 @@
 
 /*
  * If the agent cannot send the descriptor of its account to memleak, the descriptor stays open in
- * the program, with this number or a higher one.
+ * the program, with this number or a higher one if the program's limits allow that.
  */
 #define ACCOUNT_FD 1000
 
@@ -50,7 +50,7 @@ enum account_region {
 	ACCOUNT_FILTER, /* number of kept blocks, indexed by a hash of the address */
 	ACCOUNT_EVENTS, /* ring buffer of struct account_event */
 	ACCOUNT_TRACE,  /* ring buffer of struct account_traced */
-	/* struct account_range: the mappings that exist after all events that memleak has read */
+	/* struct account_range: the mappings that result from all events that memleak has read */
 	ACCOUNT_RANGES,
 	ACCOUNT_FRAMES, /* struct account_frame, indexed by frame number */
 	ACCOUNT_SPILLS, /* struct account_spill, indexed by spill number */
@@ -112,8 +112,8 @@ struct account_sums {
 	__s64 highest; /* maximum of the sum of `outstanding` and `mapped` */
 	__s64 mapped;  /* mapped bytes, written by memleak */
 	/*
-	 * Bytes that were outstanding when sums were enabled, written by memleak. They are
-	 * included in `outstanding`.
+	 * Bytes that were outstanding when sums were enabled; they are included in `outstanding`.
+	 * Written by memleak.
 	 */
 	__s64 before;
 	__u64 reserved[3];
@@ -130,8 +130,8 @@ struct account {
 	__u64 region[ACCOUNT_REGION_CNT];
 	__u64 end;
 	/*
-	 * Each allocator call reads the following fields. To keep these reads fast, their cache
-	 * line has no field that changes more often than thread_cnt.
+	 * Each allocator call reads the following fields. To keep these reads fast, no field in
+	 * their cache line changes often.
 	 */
 	__u32 pid __attribute__((aligned(64)));
 	__u32 page_size;

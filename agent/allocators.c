@@ -147,8 +147,8 @@ void allocators_find(void)
 }
 
 /*
- * musl does not have this function. With musl the agent does nothing, but programs must still
- * start.
+ * Weak, because musl does not have this function. With musl the agent does nothing, but programs
+ * must still start.
  */
 #pragma weak dladdr1
 
@@ -226,7 +226,7 @@ static void count_taken(struct account *account, uint64_t addr, uint64_t block, 
 }
 
 /*
- * For a block that is freed: updates the filter and the sums, and reports the free if a child may
+ * Updates the filter and the sums for a block that is freed, and reports the free if a child may
  * have inherited the block.
  */
 static void count_gone(struct account *account, uint64_t addr, const struct account_cell *cell,
@@ -238,8 +238,8 @@ static void count_gone(struct account *account, uint64_t addr, const struct acco
 }
 
 /*
- * Updates the filter and the sums for a new block. If its address still has a block, the free of
- * that block was missed.
+ * Updates the filter and the sums for a new block. If an old block is still recorded at its
+ * address, the free of the old block was missed, and is counted now.
  */
 static void count_put(struct account *account, uint64_t addr, uint64_t block, uint32_t modes)
 {
@@ -592,7 +592,10 @@ static __attribute__((noinline)) void free_slowly(void *addr, uint64_t ra, uint6
 	function(addr);
 }
 
-/* The fast path, for a block in its home cell, does not need the stack of the caller. */
+/*
+ * Frees a block. A block in its home cell takes the fast path, which does not need the stack of the
+ * caller.
+ */
 HIDDEN void agent_free(void *addr, uint64_t ra, uint64_t sp, uint64_t fp)
 {
 	void (*function)(void *addr) = (void (*)(void *))next[FREE];
@@ -619,8 +622,8 @@ static any_function *find_in_library(const char *path, enum function which)
 }
 
 /*
- * Finds an operator that dlsym(RTLD_NEXT) does not find: a C program may load a C++ library later.
- * That library may also have its own operators.
+ * Finds an operator that dlsym(RTLD_NEXT) does not find, as in a C program that loads a C++ library
+ * with dlopen(). That library may also have its own operators.
  */
 static any_function *find_operator(enum function which, uint64_t caller)
 {

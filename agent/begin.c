@@ -217,7 +217,7 @@ static bool send_account(const char *name, int fd)
 
 /*
  * Closes the account's descriptor if it was sent to memleak. Otherwise moves it to a high number,
- * which the program hardly uses; memleak can then open the account through /proc.
+ * which the program is unlikely to use; memleak can then open the account through /proc.
  */
 static void put_away(int fd, bool is_sent)
 {

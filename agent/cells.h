@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores blocks in cells: see account.h. The cell of a block is accessed only by the thread that
+ * Stores blocks in cells: see account.h. The cell of a block is written only by the thread that
  * allocates or frees this block.
  */
 #ifndef AGENT_CELLS_H
@@ -49,9 +49,8 @@ static inline struct account_cell *cells_home(struct account_chunk *chunk, uint6
 }
 
 /*
- * Sets *place to word if *place is 0. Uses one instruction, so that a signal handler cannot run
- * between the test and the write. is_alone: the process has one thread, so no lock prefix is
- * needed.
+ * Sets *place to word if *place is 0. Test and write are atomic, also with respect to signal
+ * handlers of this thread. is_alone: the process has one thread, so x86-64 needs no lock prefix.
  */
 static inline bool swap_for_zero(__u64 *place, __u64 word, bool is_alone)
 {
@@ -103,8 +102,8 @@ static inline bool cell_is_at(const struct account_cell *cell, uint64_t position
 }
 
 /*
- * Overwrites a cell. Either the caller owns the cell's address, or the free of the cell's old block
- * was missed.
+ * Overwrites a cell whose old block has the same address as the new block: the free of the old
+ * block was missed.
  */
 static inline void cell_replace(struct account_cell *cell, struct account_cell what)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that forked children inherit. Nothing is copied: the agent reports forks and later frees,
- * from which memleak computes the inherited blocks.
+ * Blocks that forked children inherit. Nothing is copied: the agent reports each fork and the frees
+ * after it. From these reports, memleak computes the inherited blocks.
  */
 #ifndef AGENT_FORKS_H
 #define AGENT_FORKS_H
@@ -17,7 +17,7 @@ void forks_load(void);
  */
 void forks_follow(void);
 
-/* Records in a new account of a forked child which account is the parent's. */
+/* Records, in the new account of a forked child, which account is the parent's. */
 void forks_describe(struct account *account);
 
 /* Reports the free of a block that is older than the latest fork; ignores newer blocks. */

@@ -68,8 +68,8 @@ static void *map(void *addr, size_t len, int prot, int flags, int fd, long offse
 }
 
 /*
- * True if the mapping is recorded: files and shared memory are not, as they cannot leak. *ret:
- * flags of the event.
+ * True if the mapping is to be recorded. Mappings of files and of shared memory are not recorded,
+ * as they cannot leak. *ret: flags of the event.
  */
 static bool is_kept(const struct account *account, size_t len, int flags, uint32_t *ret)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws samples like the BPF programs, and counts kept blocks by hash of their addresses. A signal
+ * Draws samples as the BPF programs do, and counts kept blocks by hash of their addresses. A signal
  * handler may draw a sample while its thread is drawing one: as the exponential distribution is
  * memoryless, the result is still correct.
  */

@@ -71,7 +71,7 @@ static void forget(struct memo *memo)
 		for (uint32_t j = 0; j < ALIKE_WAYS; j++)
 			memo->alike[i].entries[j] = 0;
 	memo->known.cnt = 0;
-	/* Makes memo_has() false for offset 0, which means that there is no entry. */
+	/* Makes memo_has() false for offset 0, which stands for no entry. */
 	memo->written = MEMO_BYTES;
 }
 

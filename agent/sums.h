@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Outstanding bytes and their peak, for --peak, --summary and --stats. Updated by each call, so no
- * peak is missed.
+ * Outstanding bytes and their peak, for --peak, --summary and --stats. Each allocation and each
+ * free updates them, so no peak is missed.
  */
 #ifndef AGENT_SUMS_H
 #define AGENT_SUMS_H

@@ -70,7 +70,7 @@ static inline uint64_t system_coarse_ns(void)
 
 /* Returns CLOCK_MONOTONIC exactly. */
 uint64_t system_ns(void);
-/* Looks up the vDSO's clock_gettime(), which makes both clock functions slightly faster. */
+/* Looks up the vDSO's clock_gettime(), which makes system_ns() and system_coarse_ns() faster. */
 void system_find_clock(void);
 
 #endif

@@ -73,8 +73,8 @@ static inline bool is_own(uint64_t addr)
 static bool page_can_read(uint64_t page)
 {
 	/*
-	 * Memory above the thread's own stack may be unmapped at any time, so it is checked each
-	 * time.
+	 * Memory above the thread's own stack may be unmapped at any time, so its pages are checked
+	 * at each read.
 	 */
 	return is_own(page) || (page < self.low && grow_down(page)) || system_is_readable(page);
 }
@@ -307,8 +307,8 @@ static inline bool step_rule(struct state *state, const struct unwind_rule *rule
 	if (!find_cfa(state, rule, &cfa))
 		return ends(state, UNWIND_END_READ);
 	/*
-	 * Stacks grow down, so the caller's frame must be above. Only an interrupted function may
-	 * have no frame yet.
+	 * Stacks grow down, so cfa must be above sp. It may be equal to sp only in an interrupted
+	 * function, which may have no frame yet.
 	 */
 	if (cfa < state->step->from.sp || (cfa == state->step->from.sp && !state->exact) ||
 	    !step_saved(state, rule, cfa, &ra_at, &fp_at))
@@ -497,8 +497,8 @@ static void run(struct account *account, const struct caller *caller,
 }
 
 /*
- * True if the walk has as many frames as a walk without the known stack would have. If both are
- * truncated, the numbers may differ slightly.
+ * True if the walk has as many frames as a walk without the known stack would have. If both walks
+ * are truncated, the numbers may differ slightly.
  */
 static bool is_long_enough(const struct walk *walk, const struct known_stack *known)
 {

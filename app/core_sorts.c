@@ -16,8 +16,8 @@
 #include "proof/window.h"
 
 /*
- * Maximum types that are defined by a first word. Blocks with further first words are grouped by
- * size.
+ * Maximum types that are defined by a first word. Once this maximum is reached, blocks with new
+ * first words are grouped by size.
  */
 #define WORDS_MOST 65536
 #define NAMED_AT_ONCE 1024
@@ -279,7 +279,10 @@ static int name_sizes(struct core_sorts *sorts)
 	return 0;
 }
 
-/* Removes types without blocks: blocks whose first word has no name were moved to types by size. */
+/*
+ * Removes types without blocks. A type whose first word has no name is empty now, as its blocks
+ * were moved to types by size.
+ */
 static int drop_empty(struct core_sorts *sorts)
 {
 	cleanup_free size_t *places = calloc(sorts->cnt + 1, sizeof(*places));

@@ -48,8 +48,8 @@ static const struct sym_location *place(struct symbol_backend *self, const struc
 }
 
 /*
- * Returns the mapping of the program's file, which contains the entry point. If there is none,
- * returns the first mapping of a file.
+ * Returns the mapping of the program's file that contains the entry point. If it is not found,
+ * returns the first mapping of any file.
  */
 static const struct mapping *program_of(const struct core_file *core)
 {
@@ -74,7 +74,7 @@ static void set_path(struct proc_maps *maps, const char *from, const char *to)
 		}
 }
 
-/* Sets the device and inode of mapped files. A core file does not record them. */
+/* Sets the device and inode numbers of mapped files, which a core file does not record. */
 static void number_files(struct proc_maps *maps)
 {
 	const struct mapping *last = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names addresses in a core. Names come from the files that the process had mapped, if these are
- * still on this machine and have not changed.
+ * Names addresses in a core file. Names come from the files that the process had mapped, if these
+ * are still on this machine and have not changed.
  */
 #ifndef APP_CORE_SPACE_H
 #define APP_CORE_SPACE_H

@@ -82,7 +82,7 @@ static void note(const struct files *files, const char *why, const char *help)
 
 /*
  * True if the process has the root directory of memleak, so that paths name the same files for
- * both. A process in a container has a different one.
+ * both. A process in a container has a different root directory.
  */
 static bool shares_root(pid_t pid)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes recordings to the current directory. The key R of the live screen starts and stops them.
+ * Writes recordings to the current directory. The key R of the live screen starts and stops a
+ * recording.
  */
 #include "app/own_recording.h"
 

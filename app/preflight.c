@@ -31,7 +31,7 @@ struct need {
 };
 
 /*
- * CAP_SYS_ADMIN implies all of these except CAP_SYS_PTRACE. Older kernels lack some of the other
+ * CAP_SYS_ADMIN implies all of these except CAP_SYS_PTRACE. Older kernels lack some of the implied
  * capabilities, and require CAP_SYS_ADMIN instead.
  */
 static const struct need needs[] = {
@@ -123,8 +123,8 @@ static int check_bpf(void)
 }
 
 /*
- * Minimum limit of open files: each program, table and probe takes one. With a lower limit, calls
- * could fail all over memleak.
+ * Minimum limit of open files: each program, table and probe takes a descriptor. With a lower
+ * limit, calls could fail all over memleak.
  */
 #define FILES_MIN 128
 

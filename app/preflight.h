@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Checks the requirements of tracing, and logs which one is not met. */
+/* Checks the requirements of tracing, and logs the first one that is not met. */
 #ifndef APP_PREFLIGHT_H
 #define APP_PREFLIGHT_H
 

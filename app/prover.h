@@ -43,9 +43,9 @@ int prover_end_fd(const struct prover *prover);
 void prover_at_end(struct prover *prover, struct source *source);
 
 /*
- * Without --prove, requests a proof for each of the next two reports: blocks that are definite in
- * both proofs are lost. With --prove, changes nothing. Returns 0. If no proof is possible, logs why
- * and returns a negative errno.
+ * Requests a proof for each of the next two reports, even without --prove and whatever
+ * --prove-every says: blocks that are definite in both proofs are lost. Returns 0. If no proof is
+ * possible, logs why and returns a negative errno.
  */
 int prover_want(struct prover *prover);
 

@@ -59,8 +59,8 @@ static bool parse_time(const char *text, struct limit *ret)
 }
 
 /*
- * Returns the end of the first second, at or after the start of tracing, that has the time of day
- * in limit; INT64_MAX if there is none.
+ * Returns the end of the first second, at or after the start of tracing, whose time of day is that
+ * of `limit`; INT64_MAX if there is no such second.
  */
 static int64_t wall_of(const struct limit *limit, const struct recorded_moment *moment)
 {
@@ -95,8 +95,9 @@ static bool is_within(const struct limit *limit, const struct recorded_moment *m
 }
 
 /*
- * True if the requested time is after the last snapshot of the recording. A time since tracing
- * began must be two seconds later, after both are rounded down to seconds.
+ * True if the requested time is after the last snapshot of the recording. If it is a time since
+ * tracing began, it must be at least two seconds after that snapshot, with both times rounded down
+ * to seconds.
  */
 static bool is_behind(const struct limit *limit, const struct recorded_moment *last)
 {

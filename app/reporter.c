@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ranks the sites of snapshots, makes reports, and passes them to the sink. Each of these functions
- * calls the next one: report_view() ranks sites, report_pools() ranks pools, report_callers() ranks
- * calls, and report_sums() makes the report. If --by groups the sites, report_sums() calls
+ * Ranks the sites of snapshots, makes reports, and passes them to the sink. report_view() ranks
+ * sites, report_pools() ranks pools, report_callers() ranks calls, and report_sums() makes the
+ * report; each of the four calls the next one. If --by groups the sites, report_sums() calls
  * report_groups(), otherwise report_stacks().
  */
 #include "app/reporter.h"
@@ -107,15 +107,15 @@ static void dress(const struct reporter *reporter, struct report *report)
 }
 
 /*
- * True if no report will be shown after this one. A recording may contain later snapshots of the
- * run.
+ * True if no report will be shown after this one. If the report is made from a recording, the
+ * recording may still contain later snapshots.
  */
 static bool is_last(const struct reporter *reporter, const struct report *report)
 {
 	return reporter->recorded ? reporter->last : report->final;
 }
 
-/* Returns the verdict for --error-exitcode. With a proof, only definitely lost blocks count. */
+/* Returns the verdict for --error-exitcode. With a proof, only definite blocks count. */
 static enum last_verdict verdict_of(const struct options *opts, const struct report *report)
 {
 	const struct proof_facts *proof = report->snapshot->proof;
@@ -240,8 +240,8 @@ static int report_groups(struct reporter *reporter, const struct snapshot *snap,
 }
 
 /*
- * Replaces a ranking by a new one. Its first snapshot is at the baseline, and is empty because
- * blocks allocated earlier are left out.
+ * Replaces a ranking by a new one. The first snapshot of the new ranking is at the baseline, and is
+ * empty because blocks allocated earlier are left out.
  */
 static int begin_anew(struct ranking **ranking, uint64_t elapsed_ns)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Turns the snapshots of a run into reports. It works in the same way for live and for recorded
- * runs.
+ * Turns the snapshots of a run into reports. Works in the same way for live and for recorded runs.
  */
 #ifndef APP_REPORTER_H
 #define APP_REPORTER_H
@@ -35,7 +34,7 @@ struct reporter {
 	struct output *out;
 	struct metrics_server *server; /* server that also shows reports; NULL if there is none; set
 				  by the caller */
-	struct screen *screen; /* screen that shows reports instead of the output; NULL if there is
+	struct screen *screen; /* screen that gets reports instead of the output; NULL if there is
 				  none; set by the caller */
 	struct suppressor *suppressor; /* suppressions in effect; NULL if nothing is suppressed */
 	struct ranking *ranking;

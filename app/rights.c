@@ -15,8 +15,8 @@
 	(CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_CHECKPOINT_RESTORE))
 
 /*
- * CAP_SYS_RESOURCE is for kernels that count BPF maps as locked memory: libbpf raises the limit of
- * locked memory there.
+ * CAP_SYS_RESOURCE is for kernels that count BPF maps as locked memory: on these kernels, libbpf
+ * raises the limit of locked memory.
  */
 #define TRACING                                                                                    \
 	(ADMIN_STANDS_FOR | CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH) |         \

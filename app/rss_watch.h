@@ -47,8 +47,8 @@ void rss_watch_deinit(struct rss_watch *watch);
 bool rss_watch_is_due(const struct rss_watch *watch, bool is_last);
 
 /*
- * Starts a reading if it is due. has_blocks: the snapshot lists all blocks that were allocated
- * since tracing began, so that older blocks can be recognised.
+ * Starts a reading of resident memory if one is due. has_blocks: the snapshot lists all blocks that
+ * were allocated since tracing began, so that older blocks can be recognised.
  */
 void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last,
 		     bool has_blocks);

@@ -265,8 +265,8 @@ static bool wants_blocks(const struct run *run, bool final)
 }
 
 /*
- * Takes the snapshot for a report. It includes all events up to now. `asked` is true if the user
- * has requested the report.
+ * Takes the snapshot for a report. It includes all events up to now. If `asked` is true,
+ * --prove-every is ignored.
  */
 static int take_snapshot(struct run *run, bool final, bool asked)
 {
@@ -591,8 +591,8 @@ static int handle_point(struct run *run)
 		return 0;
 	err = take_point(run);
 	/*
-	 * Check for the end of the target: take_point() may have handled the event of this end, and
-	 * then no descriptor wakes the loop for it.
+	 * Check whether the target has ended: take_point() may have read the event of its end, and
+	 * no descriptor would wake the loop for that event again.
 	 */
 	if (!err && run->source->ops->ended(run->source))
 		return make_report(run, true, false);

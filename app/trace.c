@@ -41,7 +41,7 @@ struct session {
 	const struct options *opts;
 	/* Options as given on the command line, without the changes for --live. */
 	const struct options *given;
-	/* Copy of the options, with the changes for --live; keys change it, too. */
+	/* Copy of the options, with the changes for --live. Keys of the screen change this copy. */
 	struct options live;
 	struct run_facts facts;
 	struct output out;
@@ -92,8 +92,8 @@ static int open_processes(struct session *session, const pid_t *pids, size_t cnt
 }
 
 /*
- * Opens the source for the kernel, for given processes, or for the command. The command is stopped
- * until its probes are placed.
+ * Opens one source: for the kernel, for the given processes, or for the command. The command is
+ * stopped until its probes are placed.
  */
 static int open_source(struct session *session)
 {

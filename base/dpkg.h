@@ -6,8 +6,9 @@
 #define DPKG_INFO "/var/lib/dpkg/info"
 
 /*
- * Returns the name, to be freed, of the package that has the file `path`; NULL if no package has
- * it, or on systems without dpkg. `folder` has dpkg's lists of files: DPKG_INFO except in tests.
+ * Returns the name of the package that has the file `path`; the caller must free it. Returns NULL
+ * if no package has the file, or on systems without dpkg. `folder` has dpkg's lists of files:
+ * DPKG_INFO except in tests.
  */
 char *dpkg_package_of(const char *folder, const char *path);
 

@@ -37,8 +37,8 @@ int fair_lock_poll(struct pollfd *fd, int timeout_ms);
  */
 void fair_lock_interrupt(bool interrupt);
 /*
- * True if the calling thread has called fair_lock_begin_sharing(), and must not wait because of
- * fair_lock_interrupt(true).
+ * True if the calling thread has called fair_lock_begin_sharing(), and fair_lock_interrupt(true)
+ * forbids it to wait.
  */
 bool fair_lock_is_interrupted(void);
 

@@ -31,10 +31,10 @@ bool mapped_file_is(int fd, const struct stat *st, const struct file_id *shown);
 bool file_is_changed_since(const struct stat *st, int64_t since_ns);
 
 /*
- * Opens the file at the mapping's path if this still is the mapped file. Also checks that the file
- * has not changed after since_ns (if known), because its inode number may have been reused. Returns
- * an fd, with *ret filled, or a negative errno; -ENOENT if the file is gone or cannot be
- * identified.
+ * Opens the file at the mapping's path, if the file there is still the mapped one. Also checks that
+ * the file has not changed after since_ns (if known), because its inode number may have been
+ * reused. Returns an fd, with *ret filled, or a negative errno; -ENOENT if the file is gone or
+ * cannot be identified.
  */
 int mapped_file_open(const struct mapping *mapping, struct stat *ret);
 

@@ -72,7 +72,10 @@ int proc_visit(int (*visit)(void *arg, pid_t pid), void *arg)
 	return err;
 }
 
-/* Check that the process has memory: two ended processes compare equal, since neither has any. */
+/*
+ * Also checks that the process has memory: two ended processes compare equal, since neither has
+ * any.
+ */
 bool proc_share_memory(pid_t pid, pid_t other)
 {
 	return syscall(SYS_kcmp, pid, other, KCMP_VM, 0, 0) == 0 && proc_shows_memory(pid);

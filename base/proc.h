@@ -34,7 +34,7 @@ int proc_open(pid_t pid, const char *name, int flags);
 
 /*
  * Reads an open file from beginning to end into memory from malloc(), and appends a NUL. If the
- * process ends during the read, the text is incomplete. ret_len may be NULL. Returns 0 or a
+ * file's process ends during the read, the text is incomplete. ret_len may be NULL. Returns 0 or a
  * negative errno.
  */
 int proc_read_fd(int fd, char **ret, size_t *ret_len);
@@ -66,8 +66,8 @@ char *proc_thread_comm(pid_t pid, pid_t tid);
 
 /*
  * Finds a field in the text of a status file. Returns a pointer into the text, to the field's value
- * after "FIELD:" and blanks: the value ends at the newline, not at a NUL. Returns NULL if there is
- * no such field.
+ * after "FIELD:" and blanks. The value ends at a newline, not at a NUL. Returns NULL if there is no
+ * such field.
  */
 const char *proc_status_field(const char *status, const char *field);
 /* Returns the first number in the value of a field; -1 if there is none. */

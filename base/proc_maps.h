@@ -60,7 +60,7 @@ struct proc_maps {
 	 * last read.
 	 */
 	bool whole;
-	bool cut; /* reading stopped early, at a limit below or at an overlong line */
+	bool cut; /* reading stopped early, at one of the limits below or at an overlong line */
 };
 
 /*

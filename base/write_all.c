@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes to files, pipes, terminals and sockets. Waits for a stalled reader only until a
- * termination signal arrives.
+ * termination signal arrives or fair_lock_is_interrupted() is true.
  */
 #include "base/write_all.h"
 

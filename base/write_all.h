@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes to files, pipes, terminals and sockets. If a reader is stalled and a termination signal is
- * pending, these functions return -ECANCELED. All errors are negative errnos.
+ * Writes to files, pipes, terminals and sockets. If a reader is stalled while a termination signal
+ * is pending, or while fair_lock_is_interrupted() is true, these functions return -ECANCELED. All
+ * errors are negative errnos.
  */
 #ifndef BASE_WRITE_ALL_H
 #define BASE_WRITE_ALL_H

@@ -8,8 +8,8 @@
  * of blocks full of pointers, "shuffled-tree" a binary tree. Also starts THREADS threads that never
  * sleep.
  *
- * For each line on stdin, prints a duration in nanoseconds: for the line "clone", that of a raw
- * clone() of the process; for the line "chase", that of following the list to its end.
+ * For each line on stdin, prints a duration in nanoseconds: "clone" measures a raw clone() of the
+ * process, "chase" measures following the list to its end.
  */
 #include <malloc.h>
 #include <pthread.h>

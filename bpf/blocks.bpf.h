@@ -23,8 +23,8 @@ struct {
 
 /*
  * Holds the second block table, once the loader has created it. The loader creates it late, since a
- * hash table allocates its memory at creation and few processes need the maximum. The map has no
- * BTF types: kernels before 6.2 would require equal types in the inner map.
+ * hash table allocates its buckets at creation, and few runs have enough blocks to need a second
+ * table. The map has no BTF types: kernels before 6.2 would require equal types in the inner map.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -132,7 +132,10 @@ static __always_inline bool quota__is_full(__u32 image)
 	return true;
 }
 
-/* Adds to a site's total: size in the low 40 bits of the packed word, count in the high 24. */
+/*
+ * Adds a block to a site's total, or subtracts it: size in the low 40 bits of the packed word,
+ * count in the high 24. Sizes from config.wide_size on are in wide_bytes instead.
+ */
 static __always_inline void site__add(struct memleak_site *site, __u64 size, __s64 sign)
 {
 	__u64 packed = 1ULL << MEMLEAK_TOTAL_SIZE_BITS;

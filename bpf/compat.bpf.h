@@ -88,7 +88,10 @@ struct thread_info {
 	} preempt;
 };
 
-/* A call whose return goes to a return probe: its slot and its original return address. */
+/*
+ * A call whose return address a return probe has replaced: its slot and its original return
+ * address.
+ */
 struct return_instance {
 	unsigned long stack;
 	unsigned long orig_ret_vaddr;

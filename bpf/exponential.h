@@ -26,8 +26,8 @@ static inline __attribute__((always_inline)) __u64 multiply_high(__u64 a, __u64 
 /*
  * Returns -ln(1 - part / 2^64) as a fixed-point number with 58 fraction bits, for part up to 2^63.
  * The polynomial, whose coefficients have 32 fraction bits, interpolates -ln(1 - x) / x at the six
- * Chebyshev nodes of 0 to 1/2, and differs from it by at most 8 millionths. The error is relative,
- * so it is small for small results, too.
+ * Chebyshev nodes of the interval [0, 1/2], and differs from it by at most 8 millionths. The error
+ * is relative, so it is small for small results, too.
  */
 static inline __attribute__((always_inline)) __u64 log_of_rest(__u64 part)
 {

@@ -369,7 +369,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_TAKE,   /* len bytes at addr are about to be unmapped, replaced or moved */
 	MEMLEAK_REC_UNTAKE, /* the call failed: undoes the thread's most recent TAKE */
 	MEMLEAK_REC_GONE,   /* the call succeeded: makes the thread's most recent TAKE final */
-	MEMLEAK_REC_MOVE,   /* the range of the most recent TAKE moved: now len bytes at addr */
+	MEMLEAK_REC_MOVE,   /* the range of the most recent TAKE was moved: now len bytes at addr */
 	MEMLEAK_REC_EXEC,   /* exec; addr is the new image, len is 1 if not by the main thread */
 	MEMLEAK_REC_FORK,   /* first fork of the process; addr is the child's pid */
 	MEMLEAK_REC_SHARER, /* new child that shares the process's memory; addr is its pid */
@@ -401,8 +401,8 @@ struct memleak_record {
 
 /*
  * A copy of a stack, sent because the stack is deferred, or to compare the programs' walk with that
- * of libdwfl. The record of a deferred stack ends within the array copy.stack_bytes: it contains no
- * frames.
+ * of libdwfl. The record of a deferred stack contains no frames: it ends within the array
+ * copy.stack_bytes, after the copied bytes.
  */
 struct memleak_stack_copy {
 	__u64 deferred; /* key of the stack table; 0 for a comparison */

@@ -191,8 +191,8 @@ static __always_inline bool recent__take_from(struct memleak_recent *bucket, __u
 
 /*
  * Takes a block out of the cache. Searches in the order in which blocks move: first live blocks,
- * then blocks being moved; after that, the caller searches the table. The program that deletes a
- * moved block from the table also debits its site.
+ * then blocks being moved; after that, the caller searches the table. If the block is being moved,
+ * its site is debited by the program that moves it.
  */
 static __always_inline bool recent__take(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,

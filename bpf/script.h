@@ -29,7 +29,7 @@ struct memleak_interpreter {
 	__u32 reserved2;
 };
 
-/* Bytes read of a thread state, and of a frame. All offsets above are below these limits. */
+/* Bytes read from a thread state, and from a frame. All offsets above are below these limits. */
 #define MEMLEAK_SCRIPT_STATE_BYTES 160
 #define MEMLEAK_SCRIPT_FRAME_BYTES 80
 

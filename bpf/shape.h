@@ -32,7 +32,7 @@ enum memleak_shape {
 	MEMLEAK_SHAPE_CNT,
 };
 
-/* Returns one shape for all equivalent shapes: that of the best-known function. */
+/* Maps each shape to that of the best-known equivalent function, such as HEAP_FREE to FREE. */
 static inline __attribute__((always_inline)) enum memleak_shape
 shape_plain(enum memleak_shape shape)
 {

@@ -23,7 +23,7 @@
 
 /*
  * Flag in the place of a word that points into the stack. Such a word is compared by its distance
- * from the start of the stack, so that equal stacks at different addresses match.
+ * from the stack pointer, so that equal stacks at different addresses match.
  */
 #define STACK_CACHE_RELATIVE 0x8000U
 
@@ -73,7 +73,7 @@ struct {
 
 /*
  * One in this number of recognised stacks is walked anyway, as a check. The number is prime, so
- * that all paths are checked even if they alternate.
+ * that each stack is checked at some time, even if the stacks recur in a fixed order.
  */
 #define STACK_CACHE_CHECKED 1021
 
@@ -155,8 +155,8 @@ static __always_inline bool stack_cache__is_distrusted(__u64 key)
 }
 
 /*
- * Chooses an entry to write: an equal entry if there is one (the stack may have been walked as a
- * check), else a free entry, else a random entry. If a useful entry is overwritten, it is soon
+ * Chooses an entry to write: the first that is free or already holds this stack, which was then
+ * walked as a check; a random entry if there is none. If a useful entry is overwritten, it is soon
  * added again.
  */
 static __always_inline struct cached_stack *stack_cache__replace(__u64 key, __u64 check)

@@ -39,8 +39,8 @@ struct stack_buffer {
 volatile struct memleak_stack_watch stack_watch;
 
 /*
- * Returns the address of an event's arguments. Read as memory, since the verifier does not allow a
- * pointer to be used as a number.
+ * Returns the address of an event's arguments as a number. Copies the pointer through memory, since
+ * the verifier does not allow arithmetic on a pointer.
  */
 static __always_inline __u64 place__of(const void *ctx)
 {
@@ -147,7 +147,8 @@ static __always_inline bool block__take(const struct memleak_block_key *key,
 
 /*
  * Stores a block in the place of the bucket's oldest block, which is evicted to the table. If there
- * is no bucket, or its oldest block cannot be moved now, stores the block in the table.
+ * is no bucket, or its oldest block cannot be moved now, stores the block in the table, unless an
+ * earlier block with its address is still being moved there: then the new block is lost.
  */
 static __always_inline void block__place(struct memleak_recent *bucket,
 					 const struct memleak_block_key *key,
@@ -170,8 +171,8 @@ static __always_inline void block__place(struct memleak_recent *bucket,
 	lost_bytes = stored ? 0 : out.size;
 	if (bucket && place < MEMLEAK_RECENT_BLOCKS) {
 		/*
-		 * If the block was freed while it was being evicted, the free has already reduced
-		 * the total.
+		 * If the block was freed while it was being evicted, the free has already
+		 * subtracted the block from the total of --peak.
 		 */
 		if (!recent__moved(bucket, place, key->addr | MEMLEAK_RECENT_WRITING, &out_key,
 				   &out, stored))

@@ -185,7 +185,10 @@ struct unwind_copied_range {
 	__u64 present[UNWIND_COPY_PIECES / 64]; /* a bit per piece: 1 if the piece was readable */
 };
 
-/* A call whose return goes to a return probe: its slot and its original return address. */
+/*
+ * A call whose return address a return probe has replaced: its slot and its original return
+ * address.
+ */
 struct unwind_copied_call {
 	__u64 slot;
 	__u64 return_address;

@@ -35,8 +35,8 @@ int helper_take_unless_ended(struct helper *helper, uint64_t deadline_ns, helper
 			     void *arg);
 
 /*
- * Sends a request and waits for the answer. After any error, including -ETIMEDOUT, the helper has
- * been ended.
+ * Sends a request and waits for the answer. After -ETIMEDOUT, -EPIPE or any error in receiving the
+ * answer, the helper has been ended.
  */
 int helper_call(struct helper *helper, struct message *request, uint64_t deadline_ns,
 		helper_take_fn take, void *arg);

@@ -52,7 +52,7 @@ void helper_stop(struct helper *helper, unsigned int grace_ms);
 /* Stops the helper, and frees the memory of its struct's members. */
 void helper_deinit(struct helper *helper, unsigned int grace_ms);
 
-/* Returns the first in the list of running helpers, linked by `next`; NULL if none is running. */
+/* Returns the head of the list of running helpers, linked by `next`; NULL if none is running. */
 const struct helper *helper_running(void);
 
 /*

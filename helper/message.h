@@ -60,8 +60,8 @@ const void *message_get_bytes(struct message_cursor *cursor, size_t len);
 const char *message_get_string(struct message_cursor *cursor, size_t *len);
 
 /*
- * Sends a message. Its fd stays open in this process. Returns -ETIMEDOUT, or -EPIPE if the other
- * side is gone.
+ * Sends a message. Its fd stays open in this process. Returns 0 or a negative errno, such as
+ * -ETIMEDOUT, or -EPIPE if the other side is gone.
  */
 int message_send(int sock, const struct message *msg, uint64_t deadline_ns);
 /*

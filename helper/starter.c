@@ -42,9 +42,9 @@ static bool forked_by_main;
 	 CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_CHOWN))
 
 /*
- * Maximum times, in nanoseconds, that the starter waits for the end of a process: of one that it
- * has killed, and of one that has closed its socket. If a file system does not respond, the kernel
- * may take longer; the starter then continues.
+ * Maximum times, in nanoseconds, that the starter waits for the end of a helper that it has killed,
+ * and of a helper that has closed its socket. If a file system does not respond, the helper may
+ * take longer to end; the starter then continues without waiting.
  */
 #define KILLED_NS 200000000ULL
 #define ENDING_NS 2000000000ULL
@@ -101,9 +101,10 @@ run_helper(const struct helper_kind *kind, pid_t parent, int sock)
 		kind->work(sock);
 #if HELPER_SANITIZED
 	/*
-	 * Check only this kind of helper for leaks: other kinds load network libraries, which do
-	 * leak. The main thread must also have forked the starter: in a child of another thread,
-	 * memory to which only the main thread's stack refers would appear leaked.
+	 * Check only helpers with HELPER_DROPS_RIGHTS for leaks: other helpers load network
+	 * libraries, which do leak. The main thread must also have forked the starter: in a child
+	 * of another thread, memory to which only the main thread's stack refers would appear
+	 * leaked.
 	 */
 	if (kind->rights == HELPER_DROPS_RIGHTS && forked_by_main)
 		__lsan_do_leak_check();

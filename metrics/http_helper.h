@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The helper process that serves HTTP clients. It only answers clients that connect to the socket
- * that memleak passes to it. Each request to the helper begins with its type, enum http_request.
+ * The helper process that serves HTTP clients. It answers only clients that connect to the socket
+ * that memleak passes to it. Each request from memleak begins with its type, enum http_request.
  */
 #ifndef METRICS_HTTP_HELPER_H
 #define METRICS_HTTP_HELPER_H

@@ -25,7 +25,7 @@ struct http_library {
 	__typeof__(MHD_stop_daemon) *stop_daemon;
 };
 
-/* Returns 0, or -ELIBACC if the library is not installed or its version does not fit. */
+/* Returns 0, or -ELIBACC if version 12 of the library is not installed or lacks a function. */
 int http_library_load(struct http_library *ret);
 
 #endif

@@ -243,7 +243,7 @@ static uint64_t lost_of(const struct site *site, bool blocks)
 	return blocks ? site->reach.lost.count : site->reach.lost.bytes;
 }
 
-/* Writes lost memory. Sites that no proof has examined have no row. */
+/* Writes lost memory. A site or group that no proof has examined has no row. */
 static void write_lost(struct metrics_text *text, const struct rows *rows,
 		       const struct metric_family *family, bool blocks)
 {

@@ -9,7 +9,7 @@
 #include "options/help.h"
 #include "options/table.h"
 
-/* True if the command line has an option that --count does not support. */
+/* True if an option is used that --count does not support, other than those of has_filters(). */
 static bool asks_for_blocks(const struct options *opts)
 {
 	return opts->trace || opts->show_allocs || opts->combined_only || opts->largest ||

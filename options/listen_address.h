@@ -24,7 +24,7 @@ struct listen_address {
 };
 
 /*
- * Parses an address. A port without an address is on 127.0.0.1. An IPv6 address must be in
+ * Parses an address. If only a port is given, the address is 127.0.0.1. An IPv6 address must be in
  * brackets. Port 0 stands for any free port. The mode is octal; the default is 0600. Returns 0,
  * -EINVAL, or -ENAMETOOLONG if the path is too long for a socket address.
  */

@@ -217,7 +217,7 @@ static enum options_result missing_argument(void)
  */
 static enum options_result take_arguments(struct parser *p, int argc, char **argv, bool *dashes)
 {
-	/* With 0, getopt of glibc and musl starts over, and parses the new option string. */
+	/* With an optind of 0, getopt of glibc and musl starts over with the new option string. */
 	optind = 0;
 	opterr = 0;
 	for (;;) {
@@ -294,8 +294,8 @@ static void set_defaults(const struct parser *p)
 	if (opts->combined_only && !opts->older_given)
 		opts->older_ns = 0;
 	/*
-	 * Show all stacks on the screen, where users can scroll, and in formats that other programs
-	 * read.
+	 * Show all stacks on the screen, where users can scroll. By default, also show all stacks
+	 * in formats for viewers and other tools, but not in text, JSON and the verdict.
 	 */
 	if (opts->live ||
 	    (!format_shows_all(opts->format) && opts->format != FORMAT_VERDICT && !opts->top_given))

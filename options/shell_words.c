@@ -41,8 +41,8 @@ static int take_single_quoted(struct splitter *in)
 }
 
 /*
- * True if a backslash within double quotes escapes c. Before all other characters but a newline,
- * the backslash stands for itself.
+ * True if a backslash within double quotes escapes c. Before other characters, the backslash stands
+ * for itself; a backslash and the newline after it are dropped.
  */
 static bool is_quotable(char c)
 {

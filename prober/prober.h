@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds functions in ELF files of targets, and reads memory of targets, in helper processes without
- * rights. Files and memory are hostile input: if a helper crashes or hangs, only one answer is
+ * privileges. Files and memory are hostile input: if a helper crashes or hangs, only one answer is
  * lost. The first request to a helper starts it. Knows nothing of the purpose of probes; never
  * prints.
  */
@@ -38,7 +38,7 @@ bool prober_variable(int fd, const char *name, uint64_t deadline_ns, uint64_t *r
 /*
  * Continues the search `nearest` (base/nearest.h) with the names of all functions in a file. If one
  * of them is nearer than all names searched before, records the distance in `nearest` and returns
- * this name, which is printable and freed by the caller. Otherwise returns NULL.
+ * this name, which is printable; the caller frees it. Otherwise returns NULL.
  */
 char *prober_nearest(int fd, struct nearest *nearest, uint64_t deadline_ns);
 

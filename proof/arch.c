@@ -152,7 +152,7 @@ static size_t take_words(const char *raw, size_t bytes, size_t from, size_t to, 
 	return (to - from) / sizeof(*ret);
 }
 
-/* Skip x87, SSE or later state if all its bits in the header are clear: the state is stale. */
+/* Skips x87, SSE or later state if its bits in the header are all clear: such state is stale. */
 size_t registers_vector_words(const void *raw, size_t bytes, uint64_t *ret)
 {
 	uint64_t used = HAS_X87 | HAS_SSE;

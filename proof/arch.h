@@ -49,8 +49,8 @@ extern const bool registers_keep_argument;
  */
 bool registers_were_cut_off(const __u64 *registers, const __u64 *before);
 /*
- * Makes the thread repeat the interrupted system call when it resumes. If a signal handler runs
- * first, the call fails with EINTR, as it would have without the stop.
+ * Makes the thread repeat the interrupted system call when it resumes. On x86-64, the call fails
+ * with EINTR if a signal handler runs first, as it would have without the stop.
  */
 void registers_begin_again(__u64 *registers, const __u64 *before);
 

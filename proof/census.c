@@ -160,8 +160,8 @@ static int by_addr(const void *a, const void *b)
 }
 
 /*
- * Drops chunks outside heaps that overlap a heap or another chunk: they are other data that only
- * looks like a chunk.
+ * Drops each entry of `outside` that overlaps a heap or an earlier entry: it is other data that
+ * only looks like a chunk.
  */
 static void drop_overlapping(struct work *work)
 {

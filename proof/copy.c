@@ -31,7 +31,7 @@
 /* The processes that take part in making a copy. */
 struct family {
 	struct remote_caller parent; /* a thread of the process to copy */
-	/* child of that thread, which shares its memory and makes the copy */
+	/* child of the parent; shares the process's memory and makes the copy */
 	struct remote_caller maker;
 	struct copy copy;
 };
@@ -93,7 +93,8 @@ static void kill_process(pid_t pid, uint64_t at)
 	struct remote_caller caller;
 
 	/*
-	 * For another user's process, kill() is not permitted: make the process call exit_group().
+	 * If the new process belongs to another user, kill() is not permitted: make the new process
+	 * call exit_group().
 	 */
 	if (kill(pid, SIGKILL) && errno == EPERM && !remote_caller_begin(&caller, pid, at, 0, true))
 		remote_call_last(&caller, SYS_exit_group);
@@ -121,7 +122,10 @@ size_t ended_copies_reap(struct ended_copies *ended)
 void copy_end(const struct copy *copy, struct ended_copies *ended)
 {
 	kill_process(copy->pid, copy->at);
-	/* If `ended` is full, wait until a killed copy has ended, which takes CPU time. */
+	/*
+	 * If `ended` is full, wait until one of its copies has ended: freeing its memory takes
+	 * time.
+	 */
 	while (ended->cnt == ENDED_COPIES_MAX && ended_copies_reap(ended) == ENDED_COPIES_MAX)
 		usleep(REAP_US);
 	ended->pids[ended->cnt++] = copy->pid;

@@ -28,7 +28,10 @@ static bool waits_for_all(const struct memleak_thread_record *thread)
 	long call = thread->flags & MEMLEAK_THREAD_KNOWN ? registers_call(thread->registers) : -1;
 	uint64_t options = 0;
 
-	/* A thread that traces others may be between two calls of wait4(), usually with __WALL. */
+	/*
+	 * A thread that traces other threads usually calls wait4() with __WALL, even if it is in no
+	 * such call now.
+	 */
 	if (thread->flags & MEMLEAK_THREAD_TRACES)
 		return true;
 	if (call == SYS_wait4)

@@ -25,7 +25,7 @@
  */
 #define ADDRESSES_END (1ULL << 56)
 
-/* Maximum program headers: more than the number of mappings that any process can have. */
+/* Maximum program headers, far above the kernel's default limit of 65,530 mappings per process. */
 #define HEADERS_MAX (1 << 22)
 #define HEADERS_AT_ONCE 256
 
@@ -312,8 +312,8 @@ struct piece {
 };
 
 /*
- * Cuts a piece at start or at end, whichever comes first inside the piece. True if the range
- * [start, end) contains the start of the piece.
+ * Cuts a piece where the range [start, end) begins or ends, whichever comes first inside the piece.
+ * True if the range contains the start of the piece.
  */
 static bool holds(struct piece *piece, uint64_t start, uint64_t end)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Uses PTRACE_O_TRACEEXIT (ptrace(2)), which stops an ending thread while its memory still exists.
- * Traces only the main thread, since any exit of the process ends it; if the main thread ends
- * alone, traces another thread instead.
+ * Traces only the main thread, because it ends whenever the process exits, whichever thread called
+ * exit(). If the main thread ends alone, traces another thread instead.
  */
 #include "proof/end_watch.h"
 

@@ -90,8 +90,8 @@ static uint64_t word_at(const struct unwind_copy *copy, size_t at)
 }
 
 /*
- * Returns the function whose frame contains the last word before the end of the copy, 0 if the word
- * is above all frames.
+ * Returns the function whose frame contains the first word above the copy, 0 if that word is above
+ * all frames.
  */
 static uint64_t walk(struct frame_finder *finder, const struct walker_code_space *space,
 		     const struct unwind_copy *copy)

@@ -105,8 +105,8 @@ static void unmark(struct free_lists *lists, const struct list *list, size_t cnt
 }
 
 /*
- * Marks all chunks of a list and returns their number. If any chunk does not fit, marks none and
- * returns -EILSEQ.
+ * Marks all chunks of a list and returns their number. If may_be_cut is set, stops at the limit of
+ * page reads. If any chunk does not fit, marks none and returns -EILSEQ.
  */
 static ssize_t mark_list(struct free_lists *lists, const struct list *list)
 {

@@ -40,7 +40,8 @@ void free_lists_deinit(struct free_lists *lists);
 int free_lists_mark_caches(struct free_lists *lists);
 
 /*
- * Marks the chunks of a fast bin, which all have this size. Marks none if any chunk does not fit.
+ * Marks the chunks of a fast bin. size: size of each chunk in the bin. Marks none if any chunk does
+ * not fit.
  */
 void free_lists_mark_fast(struct free_lists *lists, uint64_t first, uint64_t size);
 

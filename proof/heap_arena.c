@@ -95,7 +95,7 @@ static struct heap_arena arena_from(struct heap_reader *reader, const uint64_t *
 	return arena;
 }
 
-/* True if there is a plausible top chunk, which ends at a page boundary. */
+/* True if `top` is the address of a plausible top chunk. Each top chunk ends at a page boundary. */
 static bool has_top(struct heap_reader *reader, uint64_t top)
 {
 	uint64_t head, page_mask = reader->memory->page_size - 1;
@@ -169,7 +169,7 @@ static int find_main(struct heap_reader *reader, struct heap_arenas *arenas)
 
 /*
  * Sets the address of an arena. Clears the fast bins if there is no room for them before the list
- * heads: this version of glibc has none.
+ * heads: this version of glibc has no fast bins.
  */
 static void set_addr(struct heap_arena *arena, uint64_t addr)
 {

@@ -5,8 +5,9 @@
  * arenas nor free lists.
  *
  * The address of a chunk is that of its header, as in glibc. The first word of the header belongs
- * to the previous chunk: its size if it is free, else the last word of its data. The second word is
- * the chunk's own size with three flags. The address that malloc() returned comes next.
+ * to the previous chunk: the size of that chunk if it is free, else the last word of its data. The
+ * second word is the chunk's own size with three flags. The address that malloc() returned comes
+ * next.
  */
 #ifndef PROOF_HEAP_MAP_H
 #define PROOF_HEAP_MAP_H

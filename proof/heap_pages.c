@@ -97,7 +97,8 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_
 		break;
 	case CHUNK_OWN:
 		/*
-		 * Only a top chunk can be as large as a page: the allocator's structures are small.
+		 * A chunk as large as a page must be a top chunk: all other chunks in this state
+		 * are smaller.
 		 */
 		if (chunk->size < pages->page_size)
 			add_bytes(pages, chunk->addr, chunk->addr + chunk->size, true,

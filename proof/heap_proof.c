@@ -161,8 +161,8 @@ struct older_blocks {
 };
 
 /*
- * Adds a block to a sum if the block is judged. Blocks that are not judged may be newer than the
- * picture.
+ * Adds a block to a sum unless it is unjudged (report/heap_block.h): an unjudged block may be newer
+ * than the picture.
  */
 static void add_judged(struct reach_sum *sum, const struct heap_block *block)
 {

@@ -109,8 +109,8 @@ static void add_link(struct worker *worker, const struct pointer *pointer)
 {
 	size_t at = worker->cnt, cnt = pointer->offset ? 2 : 1;
 
-	/* If the block has too many links, set cnt to more than LINKS_MOST. */
 	worker->cnt += cnt;
+	/* A cnt above LINKS_MOST means that not all links can be stored. */
 	if (worker->cnt > LINKS_MOST || pointer->block == NO_BLOCK) {
 		worker->cnt = LINKS_MOST + 1;
 		return;

@@ -15,7 +15,7 @@ struct live_memory {
 	pid_t pid;
 	int mem_fd;
 	int pagemap_fd;
-	/* if this is a copy: the process that was copied; else NULL */
+	/* the copied process if this is a copy, else NULL */
 	struct live_memory *original;
 	/* Deadline of searches for written pages. Searches after the deadline return -ETIMEDOUT. */
 	uint64_t deadline_ns;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Searches in address order from each lost block that no earlier search has reached (a head), so
- * that the head of a cycle is its lowest block. In this order, a search may begin at a head that
- * itself hangs from a block at a higher address, which is a head, too. So a second pass repeats the
- * searches from all heads in reverse order: now the head at the higher address comes first and
- * reaches the lower one, which ceases to be a head.
+ * that the head of a cycle is its lowest block. In this order, however, a search may begin at a
+ * head that hangs from another head at a higher address. So a second pass repeats the searches from
+ * all heads in reverse order: the search from the higher head now comes first and reaches the lower
+ * head, which ceases to be a head.
  */
 #include "proof/lost_blocks.h"
 

@@ -9,8 +9,8 @@
 #include "proof/memory.h"
 
 /*
- * Changes the mark of a definite block to indirect if another lost block points to it. Sets the
- * holder of such a block to the definite block from which it hangs. Returns 0 or a negative errno.
+ * Changes the mark of each block that hangs from another definite block to indirect, and sets its
+ * holder to that definite block. Returns 0 or a negative errno.
  */
 int lost_blocks_sort_out(const struct memory *memory, const struct block_index *index,
 			 const struct links *links, struct marks *marks);

@@ -39,9 +39,9 @@ struct roots {
 	const struct root_words *words;
 	size_t words_cnt;
 	/*
-	 * Memory that may or may not be in use: scanned after all blocks reachable from the other
-	 * roots were marked. Together with this memory, all blocks that are not judged serve as
-	 * roots.
+	 * Memory that may or may not be in use. It is scanned after all blocks reachable from the
+	 * other roots were marked. From then on, all unjudged blocks (report/heap_block.h) are
+	 * roots, too.
 	 */
 	const struct root_range *late_ranges;
 	size_t late_range_cnt;

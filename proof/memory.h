@@ -26,9 +26,9 @@ struct memory_ops {
 	ssize_t (*read)(const struct memory *memory, uint64_t addr, void *buf, size_t len);
 	/*
 	 * Visits, in ascending order, the pages of a mapping that the process may have written to.
-	 * Visits only the range from start to end, both page-aligned. All other pages have the
-	 * content of the mapped file, or zeros. Returns 0, a negative errno, or the nonzero value
-	 * that visit() returned.
+	 * Visits only the range from start to end, both page-aligned. Pages of the range that are
+	 * not visited have the content of the mapped file, or zeros. Returns 0, a negative errno,
+	 * or the nonzero value that visit() returned.
 	 */
 	int (*visit_written)(const struct memory *memory, const struct mapping *mapping,
 			     uint64_t start, uint64_t end, memory_visit_fn *visit, void *arg);

@@ -83,7 +83,7 @@ void picture__free(struct picture *picture)
 	free(picture);
 }
 
-/* True if another process traces this one; the kernel allows one tracer. */
+/* True if a tracer is attached to the process already; the kernel allows only one. */
 static bool is_traced(pid_t pid)
 {
 	cleanup_free char *status = NULL;
@@ -91,7 +91,7 @@ static bool is_traced(pid_t pid)
 	return !proc_read(pid, "status", &status) && proc_status_number(status, "TracerPid") > 0;
 }
 
-/* Reads the kernel's memory figures; zeros if the process has no memory any more. */
+/* Reads the kernel's memory figures. All are 0 if the process has no memory any more. */
 static struct memory_use memory_use_of(pid_t pid)
 {
 	static const char *const fields[] = {"RssAnon", "RssFile", "RssShmem", "VmSwap"};

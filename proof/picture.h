@@ -60,8 +60,8 @@ pid_t picture_taker__pid(const struct picture_taker *taker);
 
 /*
  * Takes a picture; release it before the next one. waits_for_runner: true if the threads of the
- * process do not sleep long enough for all memory to be read. If all threads sleep now, the call
- * then first waits a while for a thread to run, because a process is copied only if it has a
+ * process do not sleep long enough for all memory to be read. If it is true and all threads sleep
+ * now, first waits a while for a thread to run, because a process is copied only if it has a
  * running thread. At the deadline, a copy is killed and threads resume, even if not all memory was
  * read. Returns 0, -ESRCH if the process is gone, -EBUSY if a debugger traces it, -EAGAIN if its
  * threads come and go too fast, -ETIMEDOUT, -EPIPE if the tracer is gone, or another negative
@@ -76,7 +76,7 @@ int picture_taker__take(struct picture_taker *taker, pid_t pid, bool waits_for_r
  */
 bool picture__is_valid(struct picture *picture);
 
-/* Resumes threads and kills a copy. Call once all memory has been read. */
+/* Resumes all threads, and kills the copy if there is one. Call once all memory has been read. */
 void picture__release(struct picture *picture);
 void picture__free(struct picture *picture);
 

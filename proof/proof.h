@@ -39,9 +39,9 @@ int proof__watch_end(struct proof *proof, pid_t pid);
 int proof__end_fd(const struct proof *proof);
 
 /*
- * Takes pictures. A process whose picture fails gets no proof, and the reason is logged once.
- * *ret_before_ns: only blocks allocated before this time can be judged. Returns 0 or a negative
- * errno.
+ * Takes pictures. A process whose picture fails gets no proof. The reason is logged once per
+ * process, unless a later picture may succeed. *ret_before_ns: only blocks allocated before this
+ * time can be judged. Returns 0 or a negative errno.
  */
 int proof__begin(struct proof *proof, const struct traced_process *processes, size_t cnt,
 		 uint64_t deadline_ns, uint64_t *ret_before_ns);

@@ -28,7 +28,7 @@
 /* Number of bytes to read from each chunk: enough to include a container's number of items. */
 #define CHUNK_BYTES 64U
 
-/* Maximum sizes of the tables. Otherwise, a hostile process could make them grow without limit. */
+/* Maximum sizes of the tables, so that a hostile process cannot make them grow without limit. */
 #define CLASSES_MAX 65536U
 #define REJECTED_MAX 65536U
 #define CONTAINERS_MAX 65536U
@@ -371,7 +371,10 @@ static int visit_chunk(void *arg, const struct chunk *chunk)
 	return words ? add_object(reading, words, len / WORD, chunk->size, chunk->addr) : 0;
 }
 
-/* With PYTHONMALLOC=malloc, all objects are in glibc's heap; otherwise only large ones. */
+/*
+ * Counts the objects in glibc's heap: with PYTHONMALLOC=malloc all objects, otherwise only large
+ * ones.
+ */
 static int read_chunks(struct reading *reading)
 {
 	struct census census = {0};
@@ -475,7 +478,8 @@ static uint64_t more_bytes(const struct counted_class *class)
 }
 
 /*
- * Lists the classes that grew since the first reading, and did not shrink since the previous one.
+ * Lists the classes that grew since the first reading, and did not shrink since the previous
+ * reading.
  */
 static void list_classes(const struct python_heap *heap, uint64_t now_ns, struct python_growth *ret)
 {

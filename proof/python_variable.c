@@ -37,8 +37,8 @@ struct shared_keys {
 #define SHARED_KEYS_MOST 30
 
 /*
- * Number of bytes from the pointer to an object's values to the start of the object: in Python
- * 3.11, and in Python 3.12.
+ * An object begins this number of bytes after the word that points to its values: in Python 3.11,
+ * and in Python 3.12.
  */
 static const uint64_t values_before[] = {32, 24};
 

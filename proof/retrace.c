@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each step compares all words of memory with all places, which are the addresses whose pointers
- * are searched for. For each place, it keeps the words with the highest value at or below the
- * place: they point to the assumed start of the block that contains the place.
+ * Each step compares all words of memory with all places: the addresses to which pointers are
+ * searched for. For each place, it keeps the words with the highest value at or below the place:
+ * they point to the assumed start of the block that contains the place.
  */
 #include "proof/retrace.h"
 
@@ -130,8 +130,8 @@ static bool is_in_use(const struct heap_proof *proof, uint64_t slot)
 }
 
 /*
- * Adds a word to the places above it, in ascending order. Stops at a place that has a better word:
- * all places above that place have a better word, too.
+ * Adds a word to the places at or above its target, in ascending order. Stops at a place that has a
+ * better word: all places above that place have a better word, too.
  */
 static void consider(const struct round *round, struct worker *worker, enum sight_of sort,
 		     uint64_t word, uint64_t slot)

@@ -27,7 +27,7 @@ struct sight {
 enum sight_of {
 	SIGHT_VARIABLE, /* variables, whose names identify the owner */
 	SIGHT_MEMORY,   /* other memory, where the search may continue */
-	SIGHT_LAST,     /* roots that count only if nothing else is found, such as stacks */
+	SIGHT_LAST,     /* roots, such as stacks, that count only if nothing else is found */
 	SIGHT_CNT,
 };
 
@@ -65,8 +65,8 @@ struct retrace {
 };
 
 /*
- * Adds up to two places from which to search. block: known block, or NULL; slot: address of the
- * pointer to the block, 0 if unknown. Returns 0 or -ENOMEM.
+ * Adds up to two places from which to search: the start of `block`, unless it is NULL, and the
+ * address `slot`, unless it is 0. Returns 0 or -ENOMEM.
  */
 int retrace_add(struct retrace *retrace, const struct heap_block *block, uint64_t slot);
 

@@ -69,8 +69,8 @@ static bool is_guard(const struct mapping *mapping)
 }
 
 /*
- * True for the main stack, and for a mapping directly above a guard mapping, which may be a
- * thread's stack.
+ * True for the main stack, and for any mapping directly above a guard mapping: it may be the stack
+ * of a thread.
  */
 static bool may_be_stack(const struct proc_maps *maps, const struct mapping *mapping)
 {

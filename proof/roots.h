@@ -26,15 +26,15 @@ void root_ranges_deinit(struct root_ranges *ranges);
 /* Root memory by kind. */
 struct root_memory {
 	struct root_ranges data;
-	struct root_ranges code; /* generated code, or code of a file that was modified */
+	struct root_ranges code; /* generated code, and modified code of files */
 	struct root_ranges late; /* memory outside blocks, in mappings that have blocks */
 };
 
 void root_memory_deinit(struct root_memory *roots);
 
 /*
- * Finds the root memory of a process, in whole pages, except for stacks, which begin at the stack
- * pointer. heaps: ranges to exclude, sorted by address. Returns 0 or a negative errno.
+ * Finds the root memory of a process: stacks from the stack pointer up, and whole pages of other
+ * memory. heaps: ranges to exclude, sorted by address. Returns 0 or a negative errno.
  */
 int roots_find(const struct memory *memory, const struct thread_states *threads,
 	       const struct block_index *index, const struct root_ranges *heaps,

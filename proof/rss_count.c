@@ -128,8 +128,8 @@ static uint64_t resident_bytes(struct count *count, const struct heap_block *blo
 }
 
 /*
- * Moves next_block to the first block at addr or above. Adds the resident bytes of the blocks that
- * are passed to `outside`, except for blocks that begin in the most recent chunk.
+ * Moves next_block to the first block at addr or above. Adds the resident bytes of the blocks in
+ * between to rss.outside, except for blocks that begin in the most recent chunk.
  */
 static void pass_blocks(struct count *count, uint64_t addr)
 {
@@ -144,8 +144,8 @@ static void pass_blocks(struct count *count, uint64_t addr)
 
 /*
  * Returns the site of the block in a used chunk. If a used chunk has no tracked block, counts the
- * chunk as older and returns OLDER. Returns HEAP_PAGE_NO_OWNER for a free chunk. Chunks come in
- * ascending order.
+ * chunk as older and returns OLDER. Returns HEAP_PAGE_NO_OWNER if the chunk is not used. Call with
+ * chunks in ascending order.
  */
 static uint32_t find_owner(struct count *count, const struct chunk *chunk)
 {
@@ -195,7 +195,10 @@ static int count_heap(struct count *count)
 	return 0;
 }
 
-/* Counts the resident bytes that are not on pages of the heap, for each mapping by its kind. */
+/*
+ * Adds the resident bytes that are not on pages of the heap to the sum for the kind of their
+ * mapping. In mappings with heap pages, they count as RSS_MAPPED.
+ */
 static void count_rest(struct count *count)
 {
 	const struct proc_maps *maps = &count->smaps->maps;

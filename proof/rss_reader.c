@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens files of /proc for the helper process, which may not open them, and checks the helper's
- * answers.
+ * Opens files of /proc for the helper process, which has no permission to open them, and checks the
+ * helper's answers.
  */
 #include "proof/rss_reader.h"
 

@@ -44,8 +44,8 @@ int stop_confirm(struct stop *stop, uint64_t deadline_ns);
 int stop_renew(struct stop *stop, uint64_t deadline_ns);
 
 /*
- * Returns the stopped thread that follows the argument last, or the first stopped thread if last is
- * NULL. Returns NULL at the end.
+ * Returns the stopped thread after `last`, or the first stopped thread if `last` is NULL. Returns
+ * NULL at the end.
  */
 const struct stopped_thread *stop_next_thread(const struct stop *stop,
 					      const struct stopped_thread *last);

@@ -101,8 +101,8 @@ static int event_of(int status)
 }
 
 /*
- * Delivers a pending signal. The stop for this signal has cancelled PTRACE_INTERRUPT. Repeating
- * PTRACE_INTERRUPT first makes the thread stop again before it runs any code.
+ * Delivers a pending signal. The stop for this signal has cancelled PTRACE_INTERRUPT, so this
+ * function repeats it first: the thread then stops again before it runs any code.
  */
 static void deliver_signal(const struct stopped_thread *thread, int status)
 {

@@ -25,8 +25,8 @@ int thread_watch__fd(const struct thread_watch *watch);
 void thread_watch__use_fd(struct thread_watch *watch, int fd);
 
 /*
- * Looks at all threads once. Returns 0, -ESRCH if there is no such process, -EAGAIN if threads come
- * and go too fast, or another negative errno.
+ * Looks at all threads of a process; tries again if threads come or go meanwhile. Returns 0, -ESRCH
+ * if there is no such process, -EAGAIN if threads come and go too fast, or another negative errno.
  */
 int thread_watch__look(struct thread_watch *watch, pid_t pid, bool with_vectors,
 		       struct live_threads *ret);

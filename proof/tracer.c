@@ -51,7 +51,10 @@ static void leave(struct tracer *tracer, bool to_wait)
 {
 	if (tracer->sock < 0)
 		return;
-	/* Shut the socket down: other processes that memleak has forked may have it open, too. */
+	/*
+	 * close() alone may not end the connection: other processes that memleak has forked may
+	 * have the socket open, too.
+	 */
 	shutdown(tracer->sock, SHUT_RDWR);
 	close(tracer->sock);
 	tracer->sock = -1;

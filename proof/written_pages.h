@@ -50,9 +50,10 @@ dev_t written_pages_kernel_dev(void);
 int written_pages_of_memory(const struct written_pages *pages, uint64_t start, uint64_t end);
 
 /*
- * Visits the pages of a shared mapping that exist in the mapped in-memory file. If the file is of
- * another kind or cannot be opened, visits the pages that the process has touched, unless the
- * mapping is read-only. The order and return values are those of written_pages_of_memory().
+ * Visits the pages of a shared mapping that exist in the mapped file, if the file is on the device
+ * of written_pages_kernel_dev() and can be opened. Otherwise, visits the pages that the process has
+ * touched, unless the mapping is read-only. The order and return values are those of
+ * written_pages_of_memory().
  */
 int written_pages_of_file(const struct written_pages *pages, const struct mapping *mapping,
 			  uint64_t start, uint64_t end);

@@ -48,8 +48,8 @@ struct recording_header recording_header_now(unsigned int flags)
 	};
 
 	/*
-	 * Without a random run id, all runs have the same id; comparisons of recordings then lose
-	 * some detail.
+	 * If no random run id is available, use 0. Recordings with this id seem to be of one run,
+	 * so a comparison of two of them may match wrong sites.
 	 */
 	if (getrandom(header.run, sizeof(header.run), GRND_NONBLOCK) < 0)
 		memset(header.run, 0, sizeof(header.run));

@@ -188,7 +188,7 @@ static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss
 		rss->pinned_by_older = bytes_take_number(from);
 }
 
-/* Returns the number of parts that a footprint has in recordings of a format version. */
+/* Returns the number of parts that a footprint has in recordings of this format version. */
 static size_t footprint_parts(uint32_t version)
 {
 	if (version < RECORDING_WITH_FILES)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Names of allocator functions. A function of an allocator is on the stack if it calls a probed
- * function and is not probed itself. For example, operator new calls malloc.
+ * Names of allocator functions. Such a function is on the stack of an allocation if it is not
+ * probed itself but calls a probed function, as operator new calls malloc.
  */
 static const char *const allocator_names[] = {
 	"malloc",       "calloc",         "realloc",       "reallocarray",
@@ -169,7 +169,7 @@ static const char *const runtime_files[] = {
 
 /*
  * True if `rest` may follow `name`, an entry of the table, in the name of a runtime's file. `rest`
- * may be a suffix, a version or, after "ld-linux", an architecture.
+ * may be a suffix, a version or, after "ld-linux" or "ld-musl", an architecture.
  */
 static bool ends_name(const char *rest, const char *name)
 {

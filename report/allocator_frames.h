@@ -12,7 +12,8 @@
 #include "symbolizer/symbolizer.h"
 
 /*
- * True if a frame of `site` is in an allocator. `location` is the location of the frame, or NULL.
+ * True if a frame of `site` is in an allocator. `location` is the location of the frame; NULL if
+ * not known.
  */
 bool frame_is_allocator(const struct site *site, const struct sym_location *location);
 

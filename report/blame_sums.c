@@ -49,10 +49,10 @@ struct call {
 	size_t most; /* index of the assigned site that gained most */
 	double most_gained;
 	/*
-	 * `caller` is the caller of this call with more than half of the assigned gain, if there is
-	 * such a caller (majority vote of Boyer and Moore). by_caller is the gain of the assigned
-	 * sites that have this caller, and most_by_caller is the one of these sites that gained
-	 * most.
+	 * If one caller of this call accounts for more than half of the assigned gain, `caller` is
+	 * that caller (majority vote of Boyer and Moore). by_caller is the gain of the assigned
+	 * sites with this caller, and most_by_caller is the index of the site that gained most
+	 * among them.
 	 */
 	uint32_t caller;
 	double votes;
@@ -138,7 +138,10 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return hash;
 }
 
-/* Returns a hash that is the same for all instances of a template, if their source is known. */
+/*
+ * Returns a hash of a function. All instances of a template have the same hash, if their source is
+ * known.
+ */
 static uint64_t hash_function(const struct sym_location *location)
 {
 	const struct sym_frame *frame = sym_outermost(location);
@@ -204,7 +207,7 @@ static bool is_among(const uint64_t *frames, size_t cnt, uint64_t frame)
 	return false;
 }
 
-/* Returns the number of innermost calls on a site's stack whose functions are wrappers. */
+/* Returns the depth of the innermost call on a site's stack whose function is not a wrapper. */
 static uint8_t wrapped_calls(const struct blaming *blaming, const struct funnels *funnels,
 			     const struct site *site)
 {
@@ -236,7 +239,7 @@ static void assign(struct blaming *blaming, size_t site, uint32_t number)
 	blaming->calls[number - 1].is_listed = true;
 }
 
-/* Returns the call that made a call on a site's stack; 0 if it is not known. */
+/* Returns the caller of the call `number` on a site's stack; 0 if the caller is not known. */
 static uint32_t caller_of(const struct blaming *blaming, size_t site, uint32_t number)
 {
 	const uint32_t *calls = callers_calls(blaming->callers, blaming->sites[site].site);
@@ -280,7 +283,10 @@ static void add_up(struct blaming *blaming, size_t site)
 	call->most_gained = gained;
 }
 
-/* Adds a site to by_caller of its call if the site has the caller that won the vote. */
+/*
+ * Adds a site's gain to by_caller of its assigned call, if the assigned call's caller on the site's
+ * stack is `caller`.
+ */
 static void add_by_caller(struct blaming *blaming, size_t site)
 {
 	uint32_t number = blaming->assigned[site];
@@ -299,8 +305,8 @@ static void add_by_caller(struct blaming *blaming, size_t site)
 }
 
 /*
- * Assigns a site to the innermost blamed call on its stack, if a call with a depth from 0
- * (innermost) to `depth` is blamed.
+ * Assigns a site to the innermost blamed call on its stack, if this call's depth is at most
+ * `depth`. The innermost call has depth 0.
  */
 static void assign_up_to(struct blaming *blaming, size_t site, size_t depth)
 {
@@ -334,8 +340,8 @@ static void assign_chunk_pools(struct blaming *blaming, const struct chunk_pools
 }
 
 /*
- * True if, on a site's stack, an inner call explains the growth of the call `number`: the inner
- * call may be blamed, and outweighs the call.
+ * True if an inner call on a site's stack explains the site's part in the growth of the call
+ * `number`: the inner call may be blamed, and outweighs() is true for it.
  */
 static bool is_explained(const struct blaming *blaming, size_t site, size_t depth, uint32_t number)
 {
@@ -405,8 +411,8 @@ static uint32_t next_outer(const struct blaming *blaming, size_t site, size_t *d
 }
 
 /*
- * Returns the depth of the next call further out than the blamed call that a site is assigned to;
- * 0 if the site is not assigned to a blamed call.
+ * Returns 1 + depth of the blamed call that a site is assigned to; 0 if the site is not assigned to
+ * a blamed call.
  */
 static size_t depth_behind_blamed(const struct blaming *blaming, size_t site)
 {

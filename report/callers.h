@@ -59,7 +59,8 @@ bool callers_grow(const struct callers *callers, size_t sum);
 
 /*
  * Returns the bytes that a site or sum with the given history gained in the later part of tracing.
- * If the sum with index `sum` grows only in blocks above some age, counts only such blocks.
+ * If the sum with index `sum` grows only in blocks older than a certain age, counts only blocks
+ * older than that.
  */
 double callers_gain(const struct callers *callers, size_t sum, const struct site_history *history);
 

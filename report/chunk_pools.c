@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts stacks by their innermost frames, and compares the sizes and gains of callers. */
+/*
+ * Searches sites, sorted by their innermost frames, for functions with chunk pools. Compares the
+ * sizes and gains of a function's callers.
+ */
 #include "report/chunk_pools.h"
 
 #include <errno.h>
@@ -52,7 +55,7 @@ static uint64_t size_of(const struct site *site)
 
 /*
  * If more than half of the bytes are in blocks of one size, returns this size (algorithm of Boyer
- * and Moore).
+ * and Moore); otherwise, returns an arbitrary size.
  */
 static uint64_t usual_size(const struct candidate *const *sites, size_t cnt)
 {
@@ -159,7 +162,8 @@ static bool may_have_chunks(const struct site *site, const struct sym_location *
 }
 
 /*
- * Drops the pools whose functions cannot have a chunk pool, judged by the names of the functions.
+ * Drops each pool whose function cannot have a chunk pool, as the names of the function and of its
+ * file show.
  */
 static int check_names(struct chunk_pools *pools, struct symbol_backend *symbols,
 		       uint64_t deadline_ns)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses the verdict on a whole report, by rules in order of weight. */
+/* Chooses the verdict on a whole report: the gravest verdict that applies. */
 #include "report/conclusion.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)

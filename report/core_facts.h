@@ -25,7 +25,7 @@ struct core_facts {
 	const char *arguments; /* command line, perhaps truncated, raw bytes */
 	pid_t pid;
 	int signal; /* signal that ended the process; 0 if none did */
-	/* Threads of the process. The first one is the thread that ended the process. */
+	/* Threads of the process. If a signal ended the process, the first thread received it. */
 	const struct core_thread *threads;
 	size_t thread_cnt;
 	uint64_t memory_bytes; /* bytes of memory in the core file */
@@ -34,7 +34,7 @@ struct core_facts {
 	uint64_t absent_bytes;  /* bytes of memory that may hold pointers but were not dumped */
 	struct reach_sum used;  /* used chunks of glibc's heap, including mapped chunks */
 	struct reach_sum free_; /* free chunks of glibc's heap */
-	/* Bytes that the allocator uses itself, and bytes that it never handed out. */
+	/* Bytes that the allocator uses itself or has never handed out. */
 	uint64_t own_bytes;
 };
 

@@ -13,9 +13,9 @@ struct joined_site {
 };
 
 /*
- * Joins cnt sites into *ret, which is to be freed. The result is in the order in which the sites
- * first appear. Kernel sites, and sites whose holders are known, are not joined: a sum cannot show
- * their details. Returns 0 or -ENOMEM.
+ * Joins cnt sites into *ret, which is to be freed. A joined site takes the place of the first of
+ * its sites; the order is otherwise kept. Kernel sites, and sites whose holders are known, are not
+ * joined: a sum cannot show their details. Returns 0 or -ENOMEM.
  */
 int depths_join(const struct report_site *const *sites, size_t cnt, size_t *ret_cnt,
 		struct joined_site **ret);

@@ -86,7 +86,7 @@ static int add_process(struct ended_processes *list, const struct process *proce
 	return 0;
 }
 
-/* Sums up the memory of each ended process in `sums`, which has an entry for each tally. */
+/* Sets sums[i] to the memory of the process of snap->tallies[i], if this process has ended. */
 static int sum_sites(const struct snapshot *snap, struct ended *sums)
 {
 	struct hash_map images = {0};

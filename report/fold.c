@@ -14,9 +14,9 @@
 #include "report/own.h"
 
 /*
- * Number of innermost functions that are not folded in a run of adjacent functions of an
- * interpreter. They may show what the interpreter does; the other functions only show that it runs
- * a script.
+ * In a run of adjacent functions of an interpreter, number of innermost functions that are not
+ * folded. They may show what the interpreter does; the other functions only show that it runs a
+ * script.
  */
 #define SPARED 4
 

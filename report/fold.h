@@ -20,7 +20,7 @@ struct spot {
 struct recursion {
 	size_t period; /* number of functions in the cycle; 0 if there is no recursion */
 	size_t times;  /* number of times that the cycle appears in a row */
-	/* The repeated calls are on different source lines than the calls of the first cycle. */
+	/* The cycles have the same functions, but not the same source lines. */
 	bool varied;
 };
 

@@ -35,7 +35,10 @@
 #define MOST_OF_RISE 0.9
 /* Maximum fall during a rise, as a fraction of the rise. */
 #define MOST_FALLEN 0.125
-/* Maximum time without growth after which more growth is still expected, as for sites. */
+/*
+ * Maximum time without growth after which more growth is still expected; the same as
+ * LONGEST_QUIET_S in trend.c.
+ */
 #define LONGEST_QUIET_NS UINT64_C(60000000000)
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks over the named functions of a stack, including inlined ones, from the outermost function to
- * the caller of the allocator.
+ * Walks over the functions of a stack, including inlined and unnamed ones, from the outermost
+ * function to the caller of the allocator.
  */
 #ifndef REPORT_FRAME_WALK_H
 #define REPORT_FRAME_WALK_H

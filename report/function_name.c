@@ -36,8 +36,8 @@ static bool opens_template(const char *symbol, const char *at)
 }
 
 /*
- * True if "(" begins the parameters. In "(anonymous namespace)" and in "(*Type)" of Go, it does not
- * follow a name. In "operator()", it belongs to the name.
+ * True if the "(" at `at` begins the parameters: it follows a name and is not part of "operator()".
+ * The "(" of "(anonymous namespace)", and of "(*Type)" in Go, follows no name.
  */
 static bool opens_parameters(const char *symbol, const char *at)
 {
@@ -237,8 +237,8 @@ static const char *behind_arguments(const char *symbol, const char *at, const ch
 }
 
 /*
- * Copies a name to `out`, but writes arguments of more than `most` bytes as "<...>". Returns the
- * end of the copy.
+ * Copies a name to `out`, but writes arguments of more than `most` bytes as "<...>" or "(...)", and
+ * leaves out "(anonymous namespace)::". Returns the end of the copy.
  */
 static char *shorten(const char *symbol, const char *at, const char *end, ptrdiff_t most, char *out)
 {

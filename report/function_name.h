@@ -18,7 +18,7 @@ struct function_name {
 
 struct function_name function_name_of(const char *symbol);
 
-/* A function of a script, from the symbol that Python or V8 gives to profilers. */
+/* A function of a script, parsed from the symbol that Python or V8 gives to profilers. */
 struct script_function {
 	const char *name;
 	size_t name_len;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts stacks by their innermost frames, and counts the callers and block sizes of functions. */
+/*
+ * Searches sites, sorted by their innermost frames, for funnels. Counts the callers and block sizes
+ * of each function.
+ */
 #include "report/funnels.h"
 
 #include <errno.h>

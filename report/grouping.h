@@ -11,7 +11,7 @@
 
 struct grouping {
 	enum group_by by;
-	struct site *sums;  /* one sum for each group, which has a unique id and no stack */
+	struct site *sums;  /* one sum for each group, with a unique id and without a stack */
 	const char **names; /* paths of modules or cgroups; NULL if not known */
 	size_t cnt;
 	size_t *group_of; /* for each site of the snapshot, the index of its group in `sums` */

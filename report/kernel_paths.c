@@ -19,8 +19,8 @@
 #define LEAST_PART 0.95
 
 /*
- * Maximum rate of a companion, as a multiple of the rate of the fastest path that it joins. Both
- * rates are in blocks per second.
+ * Maximum rate of a companion, as a multiple of the rate of the fastest of the paths that it joins.
+ * Both rates are in blocks per second.
  */
 #define MOST_BLOCKS 1.25
 
@@ -169,7 +169,7 @@ static bool goes_with(const struct kernel_paths *all, size_t path, size_t other,
 
 /*
  * Returns the highest rate of growth, in blocks per second, among the paths that are not doubtful
- * and have the same owner and root function as the heaviest path.
+ * and have the same owner and root function as the path `heaviest`.
  */
 static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 {
@@ -195,8 +195,8 @@ static bool may_join(const struct report_site *path, double most)
 }
 
 /*
- * Sums up the growth of all paths, including companions, whose first `depth` functions are those of
- * the heaviest path.
+ * Sums up the growth of all paths, including companions, that have the same owner and the same
+ * first `depth` functions as the path `heaviest`.
  */
 static struct rate rate_through(const struct kernel_paths *all, size_t heaviest, size_t depth,
 				double most)

@@ -86,8 +86,9 @@ struct site_reach {
 	double lost_per_s;    /* lost blocks per second since the last proof; 0 if not known */
 	uint64_t lost_for_ns; /* time since a block of the site was first found lost */
 	/*
-	 * Chain of holders, root first. Most of the site's reachable blocks are reachable through
-	 * this chain. Empty if no chain was searched for.
+	 * Chain of holders of one reachable block, root first. If most of the site's reachable
+	 * blocks have the same nearest holder, the block is one of these. Empty if no chain was
+	 * found.
 	 */
 	const struct holder *held_by;
 	size_t held_by_cnt;

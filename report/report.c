@@ -506,7 +506,7 @@ static void count_verdicts(const struct sums *sums, const struct shown *shown,
 		uint64_t bytes = largest_pending_sum(sums->callers, report);
 
 		report->pending = bytes > 0;
-		/* Leave the bytes out if there are suspects, to which they may belong. */
+		/* If there are suspects, leave out the bytes: suspects may include them already. */
 		report->pending_bytes = shown->path_cnt ? 0 : bytes;
 	}
 }
@@ -631,7 +631,7 @@ static void shown_deinit(struct shown *shown)
 	chunk_pools_deinit(&shown->chunk_pools);
 }
 
-/* Returns the earliest time at which a growing site or a pool of a process was seen. */
+/* Returns the time at which the first of a process's growing sites and pools was seen. */
 static uint64_t first_seen_ns(const struct pools *pools, const struct report *report,
 			      const struct process *process)
 {

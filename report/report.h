@@ -68,7 +68,7 @@ struct report {
 	/* Rows of --summary, sorted; NULL if not requested. */
 	const struct process_summary **summaries;
 	size_t summary_cnt;
-	/* Number of processes that have a largest block; largest_cnt of them are listed. */
+	/* Number of processes that have blocks; `largest` has sites of largest_cnt of them. */
 	size_t largest_total;
 	/* Growth of kernel sites, including caches, in bytes per second. */
 	double kernel_per_s;
@@ -144,7 +144,7 @@ struct report {
 	bool show_why;
 	bool propose; /* propose suppressions */
 	bool final;
-	/* The report is made from a recording. A thread without a name may then be alive. */
+	/* The report is made from a recording, so a thread without a name need not have ended. */
 	bool recorded;
 	bool all_frames;
 	bool colour;
@@ -159,7 +159,7 @@ struct report {
 	size_t past_cnt;
 	/*
 	 * Processes that ended since the previous report; in the final report, those that ended
-	 * since tracing began. NULL if there are none.
+	 * since tracing began. NULL or empty if there are none.
 	 */
 	const struct ended_processes *ended;
 	/* Number of the snapshots that verdicts are based on, and the time that they cover. */

@@ -47,7 +47,7 @@ struct report_site {
 	bool in_pool;
 	enum common_callers common_callers;
 	bool is_excluded;         /* the site grows, but must not become a suspect */
-	struct chunks chunks;     /* chunks of the pool whose function is at blamed_from */
+	struct chunks chunks;     /* chunks of the chunk pool of the function at blamed_from */
 	struct stack_pos blamed;  /* the blamed function */
 	struct stack_pos through; /* library function that `blamed` called */
 	bool has_through;

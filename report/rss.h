@@ -86,7 +86,7 @@ enum rss_kept {
 double rss_past_kept(const struct rss_past *past, enum rss_kept which, uint64_t since_ns,
 		     uint64_t now_ns);
 
-/* Adds a point. Begins anew if the image is not that of the earlier points. */
+/* Adds a point. If the earlier points are of another image, drops them first. */
 void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns,
 		  const struct rss *rss);
 

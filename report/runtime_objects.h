@@ -15,8 +15,8 @@ struct runtime_objects {
 	/* The runtime is a library that any program can load, and runs no scripts itself. */
 	bool is_library;
 	/*
-	 * If the runtime is the executable of a process, the process's heap blocks are added to its
-	 * pool (pools.h).
+	 * If the runtime is the executable of a process, the process's heap blocks are added to the
+	 * runtime's pool (pools.h).
 	 */
 	bool has_blocks;
 	/* If not NULL, the entry applies only to blocks that functions with these prefixes take. */
@@ -32,7 +32,10 @@ const struct runtime_objects *runtime_objects_of(const char *module);
 /* Returns the kind of objects for which a function of a runtime takes blocks; NULL if not known. */
 const struct runtime_objects *runtime_blocks_of(const char *module, const char *symbol);
 
-/* True if a runtime takes a heap block for each object of the scripts that it runs. */
+/*
+ * True if a runtime takes a heap block for each object of its scripts, or for each object of some
+ * kinds.
+ */
 bool runtime_has_blocks(const char *module);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compares sites by size, number of blocks, growth or leak score. Two sites never compare equal. */
+/*
+ * Compares sites by size, number of blocks, growth, leak score or pinned memory. Two sites never
+ * compare equal.
+ */
 #include "report/site_order.h"
 
 #include <errno.h>

@@ -61,8 +61,8 @@ static bool are_instances(const struct sym_frame *a, const struct sym_frame *b)
 }
 
 /*
- * True if the same function, or two instances of one template, are blamed for two sites. If the
- * function has no name, true if the blamed frames have the same offset in the same file.
+ * True if the same function, or two instances of one template, are blamed for two sites. If neither
+ * blamed function has a name, true if the blamed frames have the same offset in the same file.
  */
 static bool have_one_name(const struct report_site *a, const struct report_site *b)
 {

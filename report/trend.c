@@ -60,7 +60,7 @@
 #define STALL_BLOCKS 5
 #define STALLED 0.1
 /*
- * Growth is even if three conditions hold: its confidence is at least EVEN_CONFIDENCE; its recent
+ * Growth counts as even on three conditions: its confidence is at least EVEN_CONFIDENCE; its recent
  * rate is at least EVEN_RATE times its earlier rate; and the lower confidence limit of its rate is
  * at least EVEN_RATE times the rate.
  */
@@ -583,8 +583,8 @@ static double change(const struct site_history *history, size_t since, struct am
 }
 
 /*
- * True if, since a point, a whole (site or process) has grown about as much as a part of its
- * blocks. Allows for falls of the whole, the largest of which is `fall`.
+ * True if, since a point, a whole (site or process) has grown at least LEAST_SHARE times as much as
+ * a part of its blocks. Allows for falls of the whole, the largest of which is `fall`.
  */
 static bool grew_since(const struct site_history *history, size_t since, struct amount whole,
 		       struct amount part, double fall)
@@ -597,8 +597,9 @@ static bool grew_since(const struct site_history *history, size_t since, struct 
 }
 
 /*
- * True if a whole (site or process) grew about as much as the given part of its blocks. It must
- * have done so since the window began, and also since the recent past began.
+ * True if a whole (site or process) grew at least LEAST_SHARE times as much as the given part of
+ * its blocks, both since the window began and since the recent past began. Allows for falls of the
+ * whole.
  */
 static bool grew_with(const struct site_history *history, const struct finding *found,
 		      struct amount whole, struct amount part)
@@ -625,8 +626,9 @@ static bool site_grew_with(const struct site_history *history, const struct find
 }
 
 /*
- * True if the blocks of a site only replace each other: in the window, their number never changed,
- * and their bytes rose at least REPLACED_RISES times and never fell.
+ * True if the blocks of a site only replace each other: in the window, their number never changed
+ * and their bytes never fell, and since the growth began, their bytes rose at least REPLACED_RISES
+ * times.
  */
 static bool are_replaced(const struct site_history *history, const struct finding *found)
 {
@@ -655,7 +657,7 @@ static bool replace_earlier(const struct site_history *history, const struct fin
 
 	/*
 	 * The number of frees is 0 when it is no longer known, as after lost events. The difference
-	 * is then negative.
+	 * is then 0 or negative.
 	 */
 	if (frees <= 0 || frees < LEAST_SHARE * (double)reasons->gained)
 		return false;
@@ -769,8 +771,9 @@ static bool is_between_steps(const struct series *series)
 }
 
 /*
- * True if a series kept what it gained, and its growth took longer than the time since the growth
- * ended. The growth is assumed to have begun with tracing, when the site held nothing.
+ * True if a series kept what it gained, and its growth ended less than LONGEST_QUIET_S ago and took
+ * longer than the time since then. The growth is assumed to have begun with tracing, when the site
+ * held nothing.
  */
 static bool grew_lately(const struct series *series)
 {

@@ -77,14 +77,15 @@ enum tendency {
 };
 
 /*
- * How likely it is that a site leaks. All numbers except older_ns are in [0, 1]. If all blocks of
- * the site together grow, the score judges all blocks; otherwise, it judges only the blocks older
- * than some span, because younger blocks that are soon freed may hide blocks that leak.
+ * How likely it is that a site leaks. All numbers except older_ns are in [0, 1]. The score judges
+ * all blocks of the site. If these do not grow, but the blocks older than some span do, it judges
+ * only the older blocks: younger blocks that are soon freed may hide blocks that leak.
  */
 struct leak_score {
 	double total; /* growth * unfreed, or growth * risen if `unfreed` is not known */
 	/*
-	 * Confidence that blocks grow. It is reduced by the largest fall, relative to the growth.
+	 * Confidence that blocks grow, multiplied by 1 - F. F is the largest fall in the window,
+	 * divided by the difference between maximum and minimum.
 	 */
 	double growth;
 	double risen;      /* growth in the window, divided by the present size */

@@ -16,7 +16,7 @@ static const char *const wrapper_parts[] = {
 	"strdup", "strndup", "memdup",  "mem_alloc", "memalloc", "asprintf",
 };
 
-/* Names of other wrappers, without leading underscores. They are compared as a whole. */
+/* Whole names of other wrappers, without leading underscores. */
 static const char *const wrapper_names[] = {
 	"xalloc",
 	"ngx_alloc", /* nginx */

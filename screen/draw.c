@@ -135,7 +135,7 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 		most = values[i] > most ? values[i] : most;
 	}
 	for (int i = 0; cnt && i < width; i++) {
-		/* If there are more values than columns, a column shows the newest of several. */
+		/* If there are more values than columns, a column shows the last of its values. */
 		uint64_t value = values[((size_t)i + 1) * cnt / (size_t)width - 1];
 		double part = most > least ? (double)(value - least) / (double)(most - least) : 0;
 		int bar = (int)(part * 7 + 0.5);
@@ -146,8 +146,8 @@ static void put_spark(int y, int x, int width, const uint64_t *values, size_t cn
 }
 
 /*
- * Returns the state that is shown at the right end of the title. is_short selects a text for narrow
- * terminals.
+ * Returns the text at the right end of the title: the time of the mark, and the moment, "ENDED" or
+ * "PAUSED". is_short selects a shorter text for narrow terminals.
  */
 static void state_text(const struct model *model, bool is_short, char ret[80])
 {
@@ -215,7 +215,7 @@ static void draw_sums(const struct model *model)
 	}
 }
 
-/* Draws the filter and the grouping if they differ from the default. */
+/* Draws the grouping, the open group and the filter, if there are any. */
 static void draw_choice(const struct model *model, int y)
 {
 	int x = 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* After each change of report, grouping, order or filter, lists the rows again. */
+/*
+ * Handles reports and keys. Lists the rows again after each change of report, grouping, order or
+ * filter.
+ */
 #include "screen/model.h"
 
 #include <errno.h>
@@ -142,8 +145,8 @@ static uint64_t hash_text(const char *text)
 }
 
 /*
- * Returns the id of the group to which a row belongs. When grouping by thread, `thread` is the
- * index of one of the row's threads.
+ * Returns the id of the group to which a row belongs. If rows are grouped by thread, `thread` is
+ * the index of one of the row's threads.
  */
 static uint64_t group_of(const struct model *model, const struct screen_row *row, size_t thread)
 {
@@ -177,8 +180,8 @@ static const char *group_name(struct model *model, const struct screen_row *row,
 }
 
 /*
- * Returns the part of a row that one of its threads has allocated. The history of the part is
- * unknown, unless the row has only one thread.
+ * Returns a copy of a row. If rows are grouped by thread, returns only the part that one of the
+ * row's threads has allocated; the history of the part is unknown if the row has several threads.
  */
 static struct screen_row share_of(const struct model *model, const struct screen_row *row,
 				  size_t thread)
@@ -239,8 +242,9 @@ static size_t threads_of(const struct model *model, const struct screen_row *row
 }
 
 /*
- * Adds a row to its group; adds it to the list instead if its group is open or rows are not
- * grouped. Skips the row if another group is open.
+ * Adds a row to its group; if rows are grouped by thread, adds each thread's part of the row to the
+ * thread's group. If rows are not grouped or this group is open, adds the row or part to the list
+ * instead. If another group is open, skips it.
  */
 static int list_row(struct model *model, const struct screen_row *row, struct hash_map *groups)
 {
@@ -337,8 +341,8 @@ static void keep_in_view(struct model *model)
 }
 
 /*
- * Selects the row with the given id, which was selected before. If at_top is true, because this row
- * was the first, selects the new first row instead.
+ * Selects the row with the given id, which was selected before. Exception: if at_top is true, the
+ * selection stays on the first row, whichever row that is now.
  */
 static void select_again(struct model *model, uint64_t id, bool at_top)
 {
@@ -385,8 +389,8 @@ static int make_rows(struct model *model)
 }
 
 /*
- * Lists the rows again. The selected row stays selected; if it was the first, the new first row is
- * selected.
+ * Lists the rows again. The selected row stays selected. Exception: while the list is shown and its
+ * first row is selected, the new first row is selected.
  */
 static int list(struct model *model)
 {

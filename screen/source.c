@@ -151,7 +151,7 @@ const struct source_text *source_reader__ask(struct source_reader *reader, const
 	struct job *job = reader->job;
 
 	if (!job || strcmp(job->text.file, file) || job->text.line != line) {
-		/* Start no second thread while the first one is still reading: it may hang. */
+		/* Start one thread at a time, so that a hanging file system blocks only one. */
 		if (job && !atomic_load(&job->done))
 			return NULL;
 		if (job)

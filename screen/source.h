@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads lines of a source file. The path comes from the target, and its file system may hang. So a
- * separate thread reads the file, and nothing waits for this thread.
+ * Reads lines of a source file in a separate thread, for which nothing waits: the target chooses
+ * the path, and the file system there may hang.
  */
 #ifndef SCREEN_SOURCE_H
 #define SCREEN_SOURCE_H

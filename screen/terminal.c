@@ -65,8 +65,8 @@ static void ended(int sig)
 
 /*
  * Installs the handler for crashes (unless sanitizers handle them) and for termination signals. The
- * handler receives termination signals only once memleak waits for a command to end: until then,
- * they are blocked and read from a signalfd.
+ * handler receives termination signals only after signals_release_end(): until then, they are
+ * blocked and read from a signalfd.
  */
 static void catch_ends(void)
 {

@@ -84,8 +84,8 @@ static void write_sums(struct json_writer *json, const struct count_row *row)
 }
 
 /*
- * Writes the name of a row, and its pid or cgroup id. They are null for COUNT_OTHERS, the row with
- * the calls that belong to no other row.
+ * Writes the name of a row and, unless the row is a function, its pid or cgroup id. The name and
+ * the id are null for COUNT_OTHERS, the row with the calls that belong to no other row.
  */
 static void write_json_name(struct json_writer *json, enum count_by by, const struct count_row *row)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Replaces a document: renames a new file to the document's path. If no file can be created in the
- * folder, overwrites the document in place.
+ * Replaces a document: renames a new file to the document's path. If the new file cannot be created
+ * with the owner of the old one, overwrites the document in place.
  */
 #include "sinks/document.h"
 

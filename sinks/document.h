@@ -7,8 +7,8 @@
 
 /*
  * Replaces the file at path. Before the call, *fd is a descriptor of the file; after the call, of
- * its replacement. Readers find either the old document or the new one. The exception is a folder
- * in which no file can be created: then the file is overwritten in place.
+ * its replacement. Readers find either the old document or the new one. Exception: if a new file
+ * cannot be created in the folder with the owner of the old one, the old file is overwritten.
  *
  * On failure (a negative errno) the old document stays, or the file is empty. The call also fails
  * if path no longer names the open file and no file can be created at path, for example because the

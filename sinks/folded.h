@@ -8,7 +8,7 @@
 #include "report/report.h"
 
 /*
- * Writes a stack, root first, joined by ';': the name of the process, the functions, and the kind
+ * Writes a stack as names joined by ';': the process, the functions (outermost first), and the kind
  * of memory if it is not heap. The text is printable UTF-8 without newlines. It cannot be confused
  * with the count, which the caller writes after the text and a blank. Returns 0 or -ENOMEM.
  */

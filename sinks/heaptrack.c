@@ -7,8 +7,9 @@
  *     + ALLOCATION    - ALLOCATION
  * Numbers are in hexadecimal. The numbers of s, i and t begin with 1, those of a with 0.
  *
- * Each allocation and each free takes a line. Blocks of a site are written with their average size.
- * If there are many blocks, a block of the file stands for several. Bytes are exact at each moment.
+ * Each allocation and each free takes a line. The blocks that a site gains between two reports are
+ * written with their average size, rounded so that the sum of bytes is exact. If a site has many
+ * blocks, a block of the file stands for several.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,8 +26,8 @@
 
 #define NSEC_PER_MSEC 1000000
 /*
- * Maximum blocks in the file if each site is at its peak. This limits the file to a few hundred
- * kilobytes.
+ * Maximum blocks in the file, if the peaks of all sites are added up. This limits the file to a few
+ * hundred kilobytes.
  */
 #define MAX_BLOCKS 100000
 
@@ -173,7 +174,7 @@ static int by_time(const void *left, const void *right)
 }
 
 /*
- * Writes frees of those blocks of the site that were written last. Stops when allocations alone can
+ * Writes frees of the site's blocks, beginning with those written last, until allocations alone can
  * bring the site to the totals of the event.
  */
 static void write_frees(struct heaptrack_file *file, const struct event *event)

@@ -59,7 +59,7 @@ static size_t code_number(struct heaptrack_names *names, uint64_t frame,
 		string_number(names, location->frames[i].symbol);
 		string_number(names, location->frames[i].file);
 	}
-	/* Now the line can be written in one piece: all its strings have lines already. */
+	/* The lines of all strings were written above, so none of them interrupts this line. */
 	fprintf(names->out, "i %" PRIx64 " %zx", frame_address(frame, location), module);
 	for (size_t i = 0; i < frame_cnt; i++) {
 		const struct sym_frame *function = &location->frames[i];

@@ -8,7 +8,7 @@
 #include "base/intern.h"
 #include "report/report.h"
 
-/* Numbers begin with 1. The number 0 means "none"; as a parent, it means the root of all stacks. */
+/* Numbers begin with 1; the number 0 means "none". The parent of an outermost function is 0. */
 struct heaptrack_names {
 	FILE *out;
 	struct intern strings;

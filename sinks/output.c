@@ -24,8 +24,8 @@ static bool is_file_of(int fd, const struct stat *st)
 }
 
 /*
- * Returns the real path of the document. Returns NULL if the document cannot be replaced, because
- * it is not a regular file, or because stdout or stderr is open on it.
+ * Returns the real path of the document. Returns NULL if the document cannot be replaced: it is
+ * stdout, is not a regular file, is also open as stdout or stderr, or no longer has this path.
  */
 static char *find_document(int fd, const char *path)
 {

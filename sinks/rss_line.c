@@ -201,7 +201,7 @@ static void write_classes(FILE *out, const struct rss *rss)
 
 /*
  * Writes the line about blocks older than tracing, unless they are a small part of resident memory.
- * Blocks that the program allocates while memleak reads the heap count as older, too.
+ * These blocks include the ones that the program allocates while memleak is reading the heap.
  */
 static void write_older(FILE *out, const struct rss *rss, const struct rss *first)
 {

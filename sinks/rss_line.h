@@ -12,9 +12,8 @@
 #include "sinks/text_part.h"
 
 /*
- * Writes the line for `rss`, and the changes since `first`, the first values that are known of the
- * process. If `first` is NULL, writes the first line about the process, which also names what is
- * not known.
+ * Writes the line for `rss`, and the changes since `first`, the first known values of the process.
+ * If `first` is NULL, writes the first line about the process, which also names what is not known.
  */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 
@@ -25,14 +24,14 @@ void rss_write_change(FILE *out, const struct rss *first, const struct rss *rss)
 void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes);
 
 /*
- * Writes the JSON object "memory": the bytes of each part, their sum as "rss", and the numbers of
- * arenas.
+ * Writes the JSON object "memory": the bytes of each part, their sum as "rss", and facts about the
+ * allocator and its arenas.
  */
 void rss_write_json(struct json_writer *json, const struct rss *rss);
 
 /*
- * Writes the functions whose blocks pin the most free memory, and how much they pin, if
- * rss_pins_matter().
+ * Writes the functions whose blocks pin the most free memory, and how much they pin. Writes nothing
+ * unless rss_pins_matter() returns true.
  */
 void rss_write_pinners(const struct text_part *part);
 

@@ -21,9 +21,9 @@ struct sink {
 	/* Writes a report. Returns 0 or -ENOMEM. */
 	int (*report)(FILE *out, const struct report *report);
 	/*
-	 * Write an event, and counts. `event` is NULL if the format cannot write events: options/
-	 * then rejects --trace. `counts` is NULL if it cannot write counts: options/ then rejects
-	 * --count.
+	 * Write an event, and counts. If the format cannot write events, `event` is NULL, and
+	 * options/ rejects --trace. If it cannot write counts, `counts` is NULL, and options/
+	 * rejects --count.
 	 */
 	void (*event)(FILE *out, const struct trace_event *event);
 	void (*counts)(FILE *out, const struct counts_report *report);

@@ -63,7 +63,10 @@ static void write_ended(FILE *out, const struct ended *ended)
 	fputs(", which are not counted\n", out);
 }
 
-/* Writes how many descriptors are open: first those in the report, then all others. */
+/*
+ * Writes how many descriptors the report has, how many it lacks or leaves out, and for how many
+ * processes the open descriptors could not be read.
+ */
 static void write_descriptors(FILE *out, const struct report *report)
 {
 	const struct descriptor_facts *facts = &report->snapshot->descriptors;
@@ -122,8 +125,8 @@ static void write_totals(FILE *out, const struct report *report)
 }
 
 /*
- * Writes how many frees were inferred because no event showed them, and what was not seen. These
- * are not losses, but readers should know about them.
+ * Writes how many frees were inferred because no event showed them, and which kernel allocations
+ * and frees cannot be seen at all. These are not losses, but readers should know about them.
  */
 static void write_inferred(FILE *out, const struct snapshot *snap)
 {

@@ -453,8 +453,8 @@ static void write_ages(FILE *out, const struct site *site)
 }
 
 /*
- * True if the growth of a site is written. A new site has grown by its whole size, which the line
- * above already shows.
+ * True if the change of a site's size has to be written. For a new site, the change is the whole
+ * size, which the line above already shows.
  */
 static bool has_grown(const struct site *site, int64_t bytes, int64_t count)
 {

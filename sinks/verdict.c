@@ -15,8 +15,8 @@
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 /*
- * Writes the functions that have proven losses, the largest loss first, and the number of sites not
- * shown.
+ * Writes a line for each shown function with proven losses, the largest loss first, and the number
+ * of other sites with proven losses.
  */
 static void write_losses(const struct text_part *part)
 {
@@ -174,8 +174,8 @@ static void write_process(const struct text_part *part, const struct process *pr
 }
 
 /*
- * Ends a line about untraced growth: with the part of memory that grew most, or with an option that
- * shows more.
+ * Ends a line about untraced growth. If known, adds the part of memory that grew most, or an option
+ * that shows more.
  */
 static void write_cause(const struct text_part *part, const struct untraced_growth *growth)
 {
@@ -267,8 +267,8 @@ static void write_ended(const struct text_part *part)
 }
 
 /*
- * True if only one question is open: a process grows by its traced blocks, but no site seems to
- * leak.
+ * True if the verdict is open for only one reason: the traced blocks explain why a process grows,
+ * but no site seems to leak.
  */
 static bool is_explained(const struct report *report)
 {

@@ -256,9 +256,9 @@ struct verdict_line {
 };
 
 /*
- * Writes the script line that ran most often when the runtime extended its pools. The runtime
- * extends its pools in steps of 1 MiB, whichever line needs memory next, so this line need not be
- * the one that leaks.
+ * Writes the script line that ran most often when the runtime extended its pools. This line need
+ * not be the one that leaks: the runtime extends its pools in steps of 1 MiB, and any line may be
+ * the one that needs the first memory of a step.
  */
 static void write_steps(FILE *out, const struct report_site *shown,
 			const struct sym_location *location, size_t name_max)

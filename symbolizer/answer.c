@@ -86,8 +86,8 @@ static const char *append(char **store, struct text text)
 }
 
 /*
- * Returns a text, or an empty text if *bytes would exceed NAME_BYTES_MAX. Adds its length to
- * *bytes.
+ * Returns a text, or an empty text if *bytes would exceed NAME_BYTES_MAX. Adds the length of the
+ * returned text to *bytes.
  */
 static struct text within_limit(struct text text, size_t *bytes)
 {

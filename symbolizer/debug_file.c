@@ -122,9 +122,10 @@ static int open_below(const struct module *module, int root_fd, const char *path
 }
 
 /*
- * Opens a candidate in the process's root or on the host. On the host only candidates in the folder
- * of debug files are opened, since the target chooses the path. If the root is unknown (root_fd is
- * -1, as for an ended process), the other candidates are opened on the host, too.
+ * Opens a candidate in the process's root (in_root) or on the host. On the host, opens only
+ * candidates in the folder of debug files, since the target chooses the path. Exception: if the
+ * root is unknown (root_fd is -1, as for an ended process), candidates outside that folder are
+ * opened on the host, too.
  */
 static int open_place(const struct module *module, int root_fd, bool in_root, const char *path,
 		      struct stat *st)

@@ -50,7 +50,7 @@ struct sym_location {
 	 * or NULL if unknown.
 	 */
 	const char *module;
-	/* name by which the program was started; NULL if it is the name of the program's file */
+	/* for the program's file: another name by which the program was started; else NULL */
 	const char *known_as;
 	/*
 	 * User space: the ELF virtual address in the module (as for addr2line), or the file offset

@@ -25,7 +25,7 @@ struct kernel_part {
 	uint64_t end;        /* end address; 0 if unknown */
 	char *build_id;      /* build id in hex; NULL if unknown */
 	bool gone;           /* the module was unloaded, or reloaded at another address */
-	bool searched;       /* a file with its DWARF has been searched for */
+	bool searched;       /* memleak has looked for a file with its DWARF */
 	struct module *file; /* file with its DWARF; NULL if none was found */
 };
 

@@ -53,8 +53,8 @@ struct module {
 	/* file descriptor; -1 if closed, or if only a debug file is wanted */
 	int fd;
 	/*
-	 * the file was closed because too many files were open or no space mapped it; it can be
-	 * reopened
+	 * the file was closed, either because too many files were open, or because no address
+	 * space mapped it any longer; it can be reopened
 	 */
 	bool closed;
 	uint64_t used;      /* sequence number of the module's latest use */

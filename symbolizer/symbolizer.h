@@ -39,9 +39,9 @@ void symbolizer__free(struct symbolizer *sym);
 void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
 
 /*
- * Closes files that no space has mapped for a few seconds, so that the file systems of ended
- * processes can be unmounted. Call periodically. Names already found are kept. A closed file is
- * reopened when needed, if it can still be found.
+ * Closes files that have been in no space's mappings, present or former, for a few seconds, so that
+ * the file systems of ended processes can be unmounted. Call periodically. Names already found are
+ * kept. A closed file is reopened when needed, if it can still be found.
  */
 void symbolizer__close_unmapped(struct symbolizer *sym);
 
@@ -124,8 +124,8 @@ bool symspace__maps_system(const struct symspace *space, dev_t dev);
  * NULL; an unnamed address has one frame with symbol NULL. Known addresses come from a cache. An
  * address that has no name by deadline_ns (CLOCK_MONOTONIC; 0: do not wait) gets what is known so
  * far, and is looked up again at the next query. Fails only with -ENOMEM. For data, a location has
- * one frame, and its module is the variable's file, even if no variable was found, or the kind of
- * memory ("[heap]", "[anon]").
+ * one frame. Its module is the file to whose data the address belongs, even if no variable was
+ * found there, or else the kind of memory ("[heap]", "[anon]").
  */
 int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
 		      uint64_t deadline_ns, const struct sym_location **ret);

@@ -97,8 +97,8 @@ static __always_inline void sent_event__note(__u64 *ctx, __u32 program)
 }
 
 /*
- * True if the other program of the pair has handled this event. Drops the entry, because a later
- * event may have equal arguments at the same address.
+ * True if the other program of the pair has handled this event. If so, clears the entry of the
+ * event, because a later event may have equal arguments at the same address.
  */
 static __always_inline bool sent_event__take(__u64 *ctx, __u32 program)
 {
@@ -149,9 +149,10 @@ static __always_inline bool second__has_to(volatile struct handled *handled, __u
 }
 
 /*
- * True if the program has to handle the event; for pairs whose programs run in any order. A program
- * that has handled an event with arguments at an address also handles the next event there: the
- * other program may still be running, and while it runs, the kernel skips it for all events.
+ * True if the program has to handle the event; for pairs whose programs run in any order. After a
+ * program has handled an event, it also handles the next event whose arguments are at the same
+ * address: the other program may miss both events, because the kernel skips a program that is
+ * already running.
  */
 static __always_inline bool either__has_to(volatile struct handled *handled, __u32 program,
 					   __u64 *ctx)

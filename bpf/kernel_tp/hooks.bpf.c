@@ -380,7 +380,10 @@ static __always_inline int hook_bulk_pages_return(__u64 *ctx, __u32 second)
 	return 0;
 }
 
-/* The kernel runs the hooks of a function in no defined order. */
+/*
+ * The kernel runs the hooks of a function in no defined order, so either program of a pair may run
+ * first.
+ */
 #define HOOK_PROGRAMS(section, hook, event)                                                        \
 	SEC(section) int trampoline_##hook(__u64 *ctx)                                             \
 	{                                                                                          \

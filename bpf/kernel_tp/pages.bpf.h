@@ -56,8 +56,8 @@ struct {
 
 /*
  * The block of pages that each CPU allocated most recently: the block's address, with the order in
- * the low bits. The value is 0 if there is no such block, or if the block is known to be a slab. It
- * is a single word, so that an interrupt cannot change only a part of it.
+ * the low bits. The value is 0 if there is no such block, or if a slab object was already found in
+ * the block. It is a single word, so that an interrupt cannot change only a part of it.
  */
 #define FRESH_ORDER 31ULL
 

@@ -7,10 +7,10 @@
 #include "bpf/kernel_tp/context.bpf.h"
 
 /*
- * Programs that walk stacks. On each CPU, a program has one buffer for each level. One is enough:
- * the kernel does not run a program again while it is running on the CPU. (Kernels before 6.2 do
- * that in an interrupt, but an interrupt has its own level.) The second program of a pair has the
- * number of the first plus STACK_SECOND.
+ * Programs that walk stacks. On each CPU, a program has one buffer for each interrupt level. One is
+ * enough: the kernel does not run a program again while it is running on the CPU. (Kernels before
+ * 6.2 do that in an interrupt, but an interrupt has its own level.) The second program of a pair
+ * has the number of the first plus STACK_SECOND.
  */
 enum stack_user {
 	STACK_KMALLOC,

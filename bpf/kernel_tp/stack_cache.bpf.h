@@ -214,7 +214,10 @@ static __always_inline void view__learn(struct stack_view *view, const struct st
 	stack_cache__learn(view->key, depends, buf->hash, note | from_end << 1);
 }
 
-/* Searches the view's words for the frames above the context. Returns true if all are found. */
+/*
+ * Searches the view's words for the frames at higher addresses than those of the context. Returns
+ * true if all are found.
+ */
 __noinline int stack_view__search(__u32 user)
 {
 	struct stack_view *view = bpf_map_lookup_elem(&stack_views, &user);

@@ -78,7 +78,7 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 
 /*
  * Bytes of stack memory sent with a deferred stack: the smallest of these sizes that covers the
- * stack. At program start, many stacks are short.
+ * stack, or the largest. At program start, many stacks are short.
  */
 #define DEFERRED_SHORT 4096
 #define DEFERRED_MIDDLE 8192

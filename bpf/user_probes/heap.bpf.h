@@ -135,8 +135,8 @@ static __always_inline bool goes_on(struct thread_state *thread, __u64 slot)
 }
 
 /*
- * True if sampling is on and the block is in no table: it was not sampled. Its free needs no
- * further checks, not even for nesting.
+ * True if the block was not sampled: sampling is on, and the block is in no table. Its free needs
+ * no further checks, not even for nesting. Always false with -t, which shows every free.
  */
 static __always_inline bool free__is_of_others(const struct memleak_block_key *key)
 {
@@ -157,8 +157,8 @@ static __always_inline bool free__is_of_handler(const struct thread_state *threa
 }
 
 /*
- * True if a free() is in progress and has called or jumped to this free(): a wrapper in another
- * library passes the block on, or an allocator begins again, as glibc 2.42 does after setting up a
+ * True if a free() in progress has called or jumped to this free(): a wrapper in another library
+ * has passed its block on, or a free() has started over, as in glibc 2.42 after setting up a
  * thread's cache. False if the block is tracked: then the wrapper frees a block that it had itself
  * allocated from this library.
  */
@@ -293,11 +293,11 @@ static __always_inline void count_failure(const struct thread_state *thread)
 }
 
 /*
- * Returns the birth time for a new block. A block reallocated by the same site keeps its birth
- * time, so that it can become old. A block that moves to another site while the loader reads the
- * blocks gets the exact time: the approximate clock lags, so the block could seem older than the
- * reading. If children inherit blocks, all birth times are exact, since they tell which child has a
- * copy of which block.
+ * Returns the birth time for a new block. A reallocated block that stays at its site keeps its
+ * birth time, so that it can become old. A block that moves to another site while the loader reads
+ * the blocks gets the exact time: the approximate clock lags, so the block could seem older than
+ * the reading. If children inherit blocks, all birth times are exact, since they tell which child
+ * has a copy of which block.
  */
 static __always_inline __u64 birth_of(const struct thread_state *thread)
 {

@@ -82,9 +82,9 @@ static __always_inline void image_refs__leave(__u32 image)
 }
 
 /*
- * Run by the loader (never attached), after the last report on an image that has ended. Until then,
- * blocks that an ancestor of the image frees are recorded, because the image may have inherited
- * copies of these blocks.
+ * Releases an image that has ended. The loader runs this program (it is never attached) after the
+ * last report on the image. Until then, the programs record the blocks that ancestors of the image
+ * free, because the image may have inherited copies of these blocks.
  */
 SEC("raw_tp/image_release")
 int image_release(struct bpf_raw_tracepoint_args *ctx)

@@ -31,8 +31,8 @@ static __always_inline __u32 loader_state(const struct thread_state *thread)
 /*
  * Counts an unload, unless the hook was called because libraries are loaded. After an unload, other
  * code may soon be mapped at the same addresses, so the known mappings are not trusted until they
- * are read again. If the state did not change, the hook was called for a list of libraries other
- * than the one whose state is read here; such a call also counts as an unload.
+ * are read again. If the state was and still is consistent, the hook was called for a list of
+ * libraries other than the one whose state is read here; such a call also counts as an unload.
  */
 static __always_inline void note_unload(const struct thread_state *thread)
 {

@@ -127,8 +127,8 @@ static __always_inline void target__leave(__u32 type, __u32 tgid,
 }
 
 /*
- * Returns the image whose mappings are the first mappings of a child of the target: the target's
- * image, or target->base while the mappings of the target's image have not been read.
+ * Returns the image whose mappings a child of the target begins with: the target's own image, or
+ * target->base until the mappings of the target's image have been read.
  */
 static __always_inline __u32 target__base(const struct memleak_target *target)
 {

@@ -19,8 +19,7 @@ struct {
 } events SEC(".maps");
 
 /*
- * Set when a record is lost that only asks the loader to check a process: the loader then checks
- * all processes.
+ * Set if a lost record was only a request to check a process: the loader then checks all processes.
  */
 __u32 hint_lost;
 

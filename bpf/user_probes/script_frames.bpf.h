@@ -24,7 +24,7 @@ struct {
 	__type(value, struct memleak_interpreter);
 } interpreters SEC(".maps");
 
-/* Bits of a pointer to a code object that Python 3.14 uses for tags. */
+/* Bits that Python 3.14 uses for tags in pointers to code objects. */
 #define SCRIPT_CODE_TAGS 7ULL
 
 static __always_inline __u64 script__word(const struct walk *walk, __u32 offset)
@@ -62,8 +62,8 @@ static __always_inline bool walk__find_scripts(struct walk *walk,
 }
 
 /*
- * Returns the first word of the script frame that was stored most recently: the code object's
- * address and the flags. NULL if no script frame is stored.
+ * Returns a pointer to the first word of the script frame that was stored most recently (the code
+ * object's address and the flags); NULL if no script frame is stored.
  */
 static __always_inline __u64 *walk__last_script(struct walk *walk)
 {

@@ -7,8 +7,8 @@
  *
  * If the mappings, the first return address and these words are equal, a walk takes the same steps
  * and finds the same frames, so stale return addresses on the stack do no harm. A wrong match can
- * only be a bug or a collision of 64-bit hashes. As a check, a few recognised stacks are walked
- * anyway.
+ * only result from a bug or from a collision of 64-bit hashes. As a check, a few recognised stacks
+ * are walked anyway.
  *
  * These stacks are not cached: cut stacks; stacks with a signal frame, with a return address
  * replaced by a return probe, or with code in no known mapping; and stacks walked while libraries

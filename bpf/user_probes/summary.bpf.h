@@ -47,7 +47,7 @@ static __always_inline void summary__call(__u32 image, __u32 shape)
 	if (!config.summary)
 		return;
 	summary = summary__of(image);
-	/* The verifier needs this test; the compiler, which knows the range, would drop it. */
+	/* Hide the range of `at`: otherwise the compiler drops the test that the verifier needs. */
 	barrier_var(at);
 	if (summary && at < MEMLEAK_SHAPE_CNT)
 		__sync_fetch_and_add(&summary->calls[at], 1);

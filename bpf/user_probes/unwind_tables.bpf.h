@@ -51,8 +51,8 @@ struct {
 
 /*
  * Caches the rules of recently used addresses, because return addresses recur. Written by all CPUs
- * without locks: the key is stored xor a checksum of the other fields, so a torn entry matches
- * nothing.
+ * without locks: the stored key is XORed with a checksum of the other fields, so a torn entry
+ * matches nothing.
  */
 #define RULE_CACHE_BITS 12
 

@@ -104,7 +104,7 @@ int account_view_init(int fd, struct account_view *ret)
 	}
 	addr = mmap(NULL, view.region[ACCOUNT_SPILLS], PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_NORESERVE, fd, 0);
-	/* If mmap() failed because the file is not writable, the file is not an account. */
+	/* Accounts are writable: a file that cannot be mapped for writing is not an account. */
 	if (addr == MAP_FAILED) {
 		close(fd);
 		return -EPROTO;
@@ -277,7 +277,7 @@ static int each_written(const struct account_view *view, uint64_t start, uint64_
 
 /*
  * Visits the cells between two file offsets, which belong to one chunk. base: first address that
- * the chunk covers. number: index within the chunk of the first cell to visit.
+ * the chunk covers. number: index of the first cell to visit, within the chunk.
  */
 static int visit_cells(const struct visit *visit, uint64_t from, uint64_t to, uint64_t base,
 		       uint64_t number)
@@ -299,7 +299,10 @@ static int visit_lines(const struct visit *visit, uint64_t from, uint64_t to, ui
 			   (from - start) / sizeof(struct account_cell));
 }
 
-/* Visits spills. A spill that is partly in an unwritten page was never used, so it is skipped. */
+/*
+ * Visits the cells of the spills between two file offsets. A spill that is partly in an unwritten
+ * page was never used, so it is skipped.
+ */
 static int visit_spills(const struct visit *visit, uint64_t from, uint64_t to, uint64_t start)
 {
 	uint64_t number =

@@ -110,7 +110,10 @@ bool account_view_event(struct account_view *view, bool ended, struct account_ev
  */
 bool account_view_traced(struct account_view *view, bool ended, struct account_traced *ret);
 void account_view_take_traced(struct account_view *view);
-/* Enables or disables tracing of calls. with_stacks: also trace the stacks of frees. */
+/*
+ * Enables tracing of calls; account_view_trace_no_more() disables it. with_stacks: also trace the
+ * stacks of frees.
+ */
 void account_view_trace(struct account_view *view, bool with_stacks);
 void account_view_trace_no_more(struct account_view *view);
 

@@ -237,7 +237,7 @@ size_t agent_process__stack(struct agent_process *process, struct code_files *fi
 	return cnt;
 }
 
-/* A stack of the process with this image: the process itself or one of its ancestors. */
+/* A stack of the process with this image, which is the walked process or one of its ancestors. */
 struct owned_stack {
 	uint32_t image;
 	uint32_t stack;
@@ -292,7 +292,7 @@ struct process_walk {
 	uint32_t epoch; /* current epoch of the account */
 };
 
-/* Returns the site of a stack, NULL if there is no memory. */
+/* Returns the site of a stack; NULL if memory runs out. */
 static struct site_entry *site_of(const struct process_walk *at, struct owned_stack owned)
 {
 	struct agent_process *process = at->process;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens files as their process sees them. If the path of a mapped file now leads to a different
- * file, functions of the mapped file have no names.
+ * Opens files as their process sees them. If memleak may not open a mapped file through
+ * /proc/PID/map_files, and its path now leads to a different file, functions of the mapped file
+ * have no names.
  */
 #include "loader/agent/code_files.h"
 

@@ -2,7 +2,7 @@
 /*
  * Stores the events of one process that concern inheritance: its frees of blocks that children may
  * have inherited, its frees of blocks that it has inherited itself, and its forks, each with the
- * mappings at that time.
+ * mappings of the process at the time of the fork.
  */
 #ifndef LOADER_AGENT_HERITAGE_H
 #define LOADER_AGENT_HERITAGE_H
@@ -38,8 +38,9 @@ struct heritage {
 void heritage_deinit(struct heritage *heritage);
 
 /*
- * Applies a fork, a free of a block that children may have inherited, or a free of an inherited
- * block. Ignores other events. ranges: current mappings of the process. Returns 0 or -ENOMEM.
+ * Applies an event that is a fork, a free of a block that children may have inherited, or a free of
+ * an inherited block. Ignores other events. ranges: current mappings of the process. Returns 0 or
+ * -ENOMEM.
  */
 int heritage_apply(struct heritage *heritage, const struct account_view *view, uint32_t image,
 		   const struct ranges *ranges, const struct account_event *event);

@@ -21,8 +21,8 @@ struct agent_process *agent_processes_find(const struct agent_processes *process
 struct lineage {
 	struct inheritance inheritance;
 	/*
-	 * Ended processes that are kept after their last report because they have living
-	 * descendants.
+	 * Ended processes that are kept after their last report because living descendants may have
+	 * their blocks.
 	 */
 	struct agent_processes kept;
 	uint64_t lost;          /* number of children whose parent is unknown */
@@ -46,7 +46,7 @@ int lineage_walk(struct lineage *lineage, const struct agent_processes *processe
 
 /*
  * Takes ownership of an ended process after its last report. lineage_sweep() frees the process when
- * no descendant has its blocks. On -ENOMEM the process remains the caller's.
+ * no descendant can have its blocks. On -ENOMEM the process remains the caller's.
  */
 int lineage_keep(struct lineage *lineage, struct agent_process *process);
 int lineage_sweep(struct lineage *lineage, const struct agent_processes *processes);

@@ -177,7 +177,7 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 		}
 		listener->refused++;
 	}
-	/* All guests are silent, and no more connections can be accepted: close the oldest one. */
+	/* No guest has sent its account, and no more can be accepted: close the oldest guest. */
 	if (listener->guest_cnt == LISTENER_GUESTS_MAX) {
 		close(listener->guests[0]);
 		array_remove(listener->guests, &listener->guest_cnt, 0);

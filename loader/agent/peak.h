@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --peak: decides when to copy the blocks of programs. Each program maintains the sum of its
- * blocks. memleak polls the sums, which does not slow the programs.
+ * --peak: decides when to copy the blocks of programs. Each program maintains the sum of the bytes
+ * of its blocks. memleak polls the sums, which does not slow the programs.
  */
 #ifndef LOADER_AGENT_PEAK_H
 #define LOADER_AGENT_PEAK_H

@@ -124,8 +124,9 @@ static int refuse_samples(const struct agent_process *process, const struct samp
 
 /*
  * Makes memleak and a process use the same sampling. If the process is already sampling, memleak
- * adopts its rate, as the blocks that the process did not record are unknown. Blocks from before
- * sampling began were all recorded.
+ * adopts its sampling or refuses the process, as the blocks that the process did not record are
+ * unknown. Otherwise, the process adopts the sampling of memleak; all its earlier blocks were
+ * recorded.
  */
 static int agree_on_samples(struct agent_source *source, struct agent_process *process)
 {
@@ -306,7 +307,10 @@ static bool is_counted(const void *arg, pid_t child)
 	return true;
 }
 
-/* Leaves out the account, which is shared memory of the process, but not the program's. */
+/*
+ * Returns the footprint of a process. Leaves out the account, which is shared memory of the
+ * process, but is not used by the program.
+ */
 static struct footprint footprint_of(const struct agent_source *source,
 				     const struct agent_process *process)
 {
@@ -463,8 +467,8 @@ static int read_all(struct agent_source *source, const struct peak *peak, struct
 }
 
 /*
- * Copies the blocks if a copy is due. With several processes, the highest total between two polls
- * is unknown, so only the polled totals are compared.
+ * Copies the blocks if a copy is due. Only the totals at the polls decide this, as the highest
+ * total of several processes between two polls is unknown.
  */
 static int watch_peak(struct agent_source *source, bool at_report)
 {

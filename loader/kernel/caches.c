@@ -152,9 +152,9 @@ struct reconciliation {
 };
 
 /*
- * Returns the outstanding bytes in a group of caches. Users are sorted; those from index first up
- * to index end belong to the group. If the group has a prefix, users outside this range may also
- * have blocks in its caches.
+ * Returns the outstanding bytes in a group of caches. The users are sorted, and those from index
+ * first to index end - 1 belong to the group. If the group has a prefix, users outside this range
+ * may have blocks in its caches, too, and are included.
  */
 static uint64_t outstanding(const struct reconciliation *all, const struct cache_group *group,
 			    size_t first, size_t end)
@@ -178,8 +178,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Sets unseen_frees of each user of a group of caches. Returns how many of the reported blocks were
- * certainly freed without an event.
+ * Sets unseen_frees of each user of a group of caches. Returns how many of the reported blocks seem
+ * to have been freed without an event.
  */
 static uint64_t reconcile_group(const struct reconciliation *all, const struct cache_group *group,
 				size_t first, size_t end)

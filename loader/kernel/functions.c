@@ -13,8 +13,8 @@
 #include "base/order.h"
 
 /*
- * Maximum size of a function in bytes. A function ends where the next one begins, if that is
- * nearer.
+ * Maximum size of a function in bytes. If another function begins within this distance, the
+ * function ends there.
  */
 #define MOST_BYTES 65536
 /* Maximum number of innermost frames that may belong to the tracing code */

@@ -32,7 +32,7 @@ struct kernel_functions {
 	size_t percpu_cnt;
 	struct memleak_code_range vmalloc[VMALLOC_FUNCTIONS];
 	size_t vmalloc_cnt;
-	/* Addresses of two percpu variables; only their distance is used; 0 if unknown */
+	/* Addresses of two percpu variables, or 0 if unknown; only their distance is used */
 	uint64_t run_queue;
 	uint64_t preempt_count;
 };

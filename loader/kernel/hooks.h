@@ -22,8 +22,8 @@ struct kernel_hooks {
 
 /*
  * Attaches the hooks; recording starts with kernel_hooks_start(). A failure is no error and is
- * logged only with -v: most events of missing hooks can be inferred from tracepoints. hooks must be
- * zeroed.
+ * logged only with -v: without hooks, bulk allocations are missed, but bulk frees and frees by RCU
+ * are noticed when the memory is reused. hooks must be zeroed.
  */
 void kernel_hooks_init(const struct kernel_loading *loading, const struct bpf_object *tables,
 		       struct kernel_hooks *hooks);

@@ -25,7 +25,8 @@ int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret
 
 /*
  * Locates the fields of the events' records. Reads the format files in the events directory of
- * tracefs. Returns -ENOENT if an event has no format file.
+ * tracefs. Returns 0, -ENOENT if an event's format file or one of the fields is missing, or another
+ * negative errno.
  */
 int kernel_places_by_format(const char *events_folder, struct memleak_value_places *ret,
 			    const char **ret_event);

@@ -172,8 +172,8 @@ static int watch(struct kernel_source *source, int fd, uint32_t image)
 }
 
 /*
- * Stops tracing the process, whose pid may be reused. Outstanding blocks of the process stay
- * attributed to it.
+ * Stops tracing a process that has ended, as its pid may be reused. Outstanding blocks of the
+ * process stay attributed to it.
  */
 static void end_process(struct kernel_source *source, uint32_t image)
 {

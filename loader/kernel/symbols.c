@@ -31,8 +31,8 @@ static void note_error(struct kernel_symbols *symbols)
 }
 
 /*
- * Refreshes the symbols. A refresh takes at least one system call, so it is skipped if the last one
- * is newer than as_of_ns.
+ * Refreshes the symbols. A refresh takes at least one system call, so it is skipped if the symbols
+ * were refreshed after as_of_ns.
  */
 static int refresh(struct kernel_symbols *symbols)
 {

@@ -21,7 +21,7 @@
 #include "loader/probes/skeleton.h"
 
 /*
- * Maximum attempts. The kernel fails with -EBUSY while another thread of memleak changes mappings.
+ * Maximum attempts. The program fails with -EBUSY while another thread of memleak changes mappings.
  */
 #define TRIES 1000
 

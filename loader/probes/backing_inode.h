@@ -9,7 +9,10 @@
 
 #include "base/file_id.h"
 
-/* Sets *ret to the file to probe for fd. Returns 0 or a negative errno. */
+/*
+ * Sets *ret to the file in which the kernel places the probes for fd. Returns 0 or a negative
+ * errno.
+ */
 int backing_inode(int fd, struct file_id *ret);
 
 #endif

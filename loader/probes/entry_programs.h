@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * BPF programs for entry links, which probe only the entries of functions. A few processes need
- * them in addition to session links. The programs are loaded when the first entry link is needed,
- * into a second BPF object that uses the maps of the main object.
+ * entry links in addition to session links. The programs are loaded when the first entry link is
+ * needed, into a second BPF object that uses the maps of the main object.
  */
 #ifndef LOADER_PROBES_ENTRY_PROGRAMS_H
 #define LOADER_PROBES_ENTRY_PROGRAMS_H

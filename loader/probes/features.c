@@ -24,9 +24,10 @@ void features_probe(struct features *ret)
 	ret->cookies = has_helper(BPF_FUNC_get_attach_cookie);
 	ret->find_vma = has_helper(BPF_FUNC_find_vma);
 	/*
-	 * Hash tables that allocate entries on demand are safe in tracing programs since the BPF
-	 * memory allocator (commit fba1a1c6c912, "bpf: Convert hash map to bpf_mem_alloc"). That
-	 * commit cannot be detected, so the user ring buffer of the same release is tested instead.
+	 * Hash tables that allocate entries on demand are safe in tracing programs since they use
+	 * the BPF memory allocator (commit fba1a1c6c912, "bpf: Convert hash map to bpf_mem_alloc").
+	 * That commit cannot be detected, so the user ring buffer of the same release is tested
+	 * instead.
 	 */
 	ret->hash_on_demand = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_USER_RINGBUF, NULL) == 1;
 }

@@ -17,7 +17,10 @@ enum link_kind {
 /* Returns the best kind that the kernel supports. */
 enum link_kind link_kind_choose(const struct features *features);
 
-/* True if the best kind uses perf events. Uprobes by perf events need CAP_SYS_ADMIN. */
+/*
+ * True if probes need CAP_SYS_ADMIN. They do if the best kind of link that the kernel supports uses
+ * perf events.
+ */
 bool link_kind_needs_admin(void);
 
 #endif

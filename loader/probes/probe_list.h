@@ -31,9 +31,10 @@ struct probe_list {
 
 /*
  * Builds the probes for the functions in chosen. Each chosen function has a field `name`, which is
- * an index into functions and wanted. A function that does all of its work through another probed
- * function gets no probe. entries: build no return probes. Deinit the list even on failure. Returns
- * 0 or a negative errno.
+ * an index into functions and wanted. A C++ operator gets no probe if it leaves all of its work to
+ * a probed function, or, unless entries is set, if it may throw and not all of its returns were
+ * found. entries: build no return probes. Deinit the list even on failure. Returns 0 or a negative
+ * errno.
  */
 int probe_list_init(const struct allocator_function *functions,
 		    const struct wanted_functions *wanted, const struct found_function *chosen,

@@ -133,8 +133,8 @@ static struct bpf_program *multi_program(const struct attachment *to, enum multi
 
 /*
  * True if the probe needs an entry link instead of a session link. With a session link, the kernel
- * would intercept the function's returns not only in the bound process, but also in others, such as
- * its children.
+ * would intercept the function's returns, in the bound process and in others, such as its children.
+ * An exception cannot pass an intercepted return.
  */
 static bool needs_entry_link(const struct probe *probe)
 {

@@ -39,8 +39,8 @@ static void replace_exchanges(struct bpf_insn *insns, size_t cnt)
 }
 
 /*
- * Replaces atomic exchanges in a BPF object. The object is part of memleak, so its headers are not
- * checked.
+ * Replaces atomic exchanges in a BPF object by no-ops. The object is part of memleak, so its
+ * headers are not checked.
  */
 static void replace_in_object(char *data)
 {

@@ -38,7 +38,8 @@ static void remove_list(struct code_history *history, size_t at)
 }
 
 /*
- * Removes the list of this image with this unload count. A newer list contains all of its mappings.
+ * Removes the list of this image with this unload count. The list that replaces it contains all of
+ * its mappings.
  */
 static void remove_same_time(struct code_history *history, uint32_t image, uint32_t unloads)
 {

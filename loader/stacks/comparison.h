@@ -46,8 +46,8 @@ void comparison_take(struct comparison *comparison, struct walker_spaces *walker
 		     const struct memleak_stack_copy *copy);
 
 /*
- * Adds one result. maps: the process's mappings; frames: memleak's walk of cnt frames; walker:
- * libdwfl's walk; found: how far the walks agree.
+ * Adds the result of one comparison. maps: the process's mappings; frames: memleak's walk of cnt
+ * frames; walker: libdwfl's walk; found: how far the walks agree.
  */
 void comparison_add(struct comparison *comparison, const struct proc_maps *maps,
 		    const uint64_t *frames, size_t cnt, const struct walker_stack *walker,

@@ -19,7 +19,7 @@
 
 /*
  * Number of copies that the BPF programs may send even if libdwfl completes none of them:
- * USELESS_MAX after a file gets an unwind table, USELESS_LATER after each report.
+ * USELESS_MAX at the start and after a file gets an unwind table, USELESS_LATER after each report.
  */
 #define USELESS_MAX 4096
 #define USELESS_LATER 64
@@ -139,7 +139,10 @@ static bool walk_again(struct deferred_stacks *deferred, const struct walker_sub
 
 	if (!whole || walker_spaces_add(deferred->walker, subject))
 		return false;
-	/* If libraries were unloaded after the walk, the mappings may have changed. */
+	/*
+	 * If libraries were unloaded after the programs walked the stack, the mappings may have
+	 * changed.
+	 */
 	if ((uint16_t)subject->unloads != stack->unloads)
 		return false;
 	memcpy(whole, &waiting->copy, waiting->len);

@@ -2,8 +2,8 @@
 /*
  * Deferred stacks (see struct memleak_stack) contain code that the BPF programs did not know, such
  * as a library that was just loaded. With each of these stacks, the programs send a copy of the
- * stack's memory. When the code is known, libdwfl walks the copy, and its frames replace the frames
- * that the programs found.
+ * stack's memory. When the code is known, and it shows that the programs walked the stack wrongly,
+ * libdwfl walks the copy, and its frames replace the frames that the programs found.
  */
 #ifndef LOADER_STACKS_DEFERRED_STACKS_H
 #define LOADER_STACKS_DEFERRED_STACKS_H

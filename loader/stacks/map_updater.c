@@ -41,7 +41,7 @@ struct map_updater {
 	pthread_cond_t work;    /* an update or a removal is pending: wakes one idle thread */
 	pthread_cond_t changed; /* a thread has started, taken an update or become idle */
 	bool ends;
-	/* The update that map_updater__put() passes to a thread. waiting: not taken yet. */
+	/* The update that map_updater__put() passes to a thread. waiting: no thread has it yet. */
 	bool waiting;
 	int maps_fd;
 	uint32_t key;

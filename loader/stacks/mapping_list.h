@@ -41,8 +41,8 @@ void mapping_list_deinit(struct mapping_list *list);
 void mapping_list_add(struct mapping_list *list, const struct mapping *mapping, ssize_t file);
 
 /*
- * Looks a mapping up in the list and returns the index of its file: negative if the mapping has no
- * file, and -ENOENT if the list does not have the mapping.
+ * Looks a mapping up in the list and returns the index of its file. Returns a negative number if
+ * the mapping has no file or is not in the list.
  */
 ssize_t mapping_list_file(const struct mapping_list *list, const struct mapping *mapping);
 

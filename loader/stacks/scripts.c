@@ -284,7 +284,10 @@ int scripts_merge(const struct scripts *scripts, uint32_t image, uint32_t base,
 		}
 		merged[cnt++] = stack->frames[i];
 	}
-	/* If the native stack was cut before the evaluation loop, append the remaining frames. */
+	/*
+	 * If the native stack was cut before the evaluation loop, append the remaining script
+	 * frames.
+	 */
 	while (known && at < frames->cnt)
 		merged[cnt++] = frame_of(scripts, image, &frames->items[at++]);
 	*ret = merged;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles the frames of scripts. Passes to the BPF programs where an interpreter keeps these frames
- * in memory, reads their names and lines, and inserts them between the native frames. Knows nothing
- * of sites.
+ * Handles the frames of scripts. Passes to the BPF programs the place where an interpreter keeps
+ * these frames in memory, reads their names and lines, and inserts them between the native frames.
+ * Knows nothing of sites.
  */
 #ifndef LOADER_STACKS_SCRIPTS_H
 #define LOADER_STACKS_SCRIPTS_H

@@ -36,8 +36,8 @@
  */
 #define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
 /*
- * Maximum time of waiting for a processor that does not count, in nanoseconds. It is limited
- * because other files wait for the helper meanwhile.
+ * Maximum time, in nanoseconds, for which waits of the helper for a processor do not count. It is
+ * limited because other files wait for the helper meanwhile.
  */
 #define DELAY_NS_MAX HANG_NS
 
@@ -280,8 +280,9 @@ static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 }
 
 /*
- * Waits until deadline_ns for the current table, and adds its file. If there is no usable table,
- * adds the file without a table, so that building is not tried again.
+ * Waits for the current table, and adds its file. Returns -EAGAIN if the table is not ready by
+ * deadline_ns. If there is no usable table, adds the file without a table, so that building is not
+ * tried again.
  */
 static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 {

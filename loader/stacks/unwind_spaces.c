@@ -114,9 +114,9 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 }
 
 /*
- * Returns the index of a mapping's file if the file need not be opened to identify it; otherwise
- * -ENOENT. It need not be opened if the last published list has the mapping, or if the symbolizer
- * has opened it. A file in that list may have been modified since, but is still the same file.
+ * Returns the index of a mapping's file if the file can be identified without being opened: if the
+ * last published list has the mapping, or if the symbolizer has opened the file. Otherwise, returns
+ * -ENOENT. A file in the published list may have been modified since, but is still the same file.
  */
 static ssize_t known_file(const struct unwind_spaces *spaces, const struct published_space *space,
 			  const struct unwind_subject *subject, const struct mapping *mapping)

@@ -43,8 +43,8 @@ void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_
 			uint64_t now_ns);
 /*
  * Adds a wait, which took taken_ns and has just ended, to the waiting time of a user and to that of
- * all users. If the wait exceeds the usual time, user_budgets_must_pause() is then true for some
- * time: for all users for as long as the excess, and for this user for twice as long.
+ * all users. user_budgets_must_pause() is true while a waiting time exceeds the usual time: after
+ * one long wait, for all users for as long as the excess, and for this user for twice as long.
  */
 void user_budgets_charge_wait(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			      uint64_t now_ns);

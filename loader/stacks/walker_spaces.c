@@ -68,8 +68,8 @@ const struct walker_code_space *walker_spaces_find(const struct walker_spaces *s
 }
 
 /*
- * Returns the address at which the start of the code's file is mapped, searching downwards from the
- * code; 0 if there is none.
+ * Returns the address at which the start of the code's file is mapped; 0 if it is not mapped.
+ * Searches downwards from the code.
  */
 static uint64_t find_headers(const struct proc_maps *maps, const struct mapping *code)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Manages the hash tables of blocks: at first one table, and later a second, larger one, when the
- * first is filling up. A hash table takes 16 bytes for each possible entry as soon as it is
- * created.
+ * Manages the hash tables of blocks: at first one table, and a second one when the first is filling
+ * up. A single large table would waste memory, as a hash table takes 16 bytes for each possible
+ * entry as soon as it is created.
  */
 #ifndef LOADER_TABLES_BLOCK_TABLES_H
 #define LOADER_TABLES_BLOCK_TABLES_H

@@ -9,9 +9,9 @@
 #include "bpf/memleak.h"
 #include "loader/tables/table_walk.h"
 
-/* Maximum delay with which the record of a fork arrives, in nanoseconds */
+/* Maximum delay before the record of a fork arrives, in nanoseconds */
 #define RECORD_DELAY_NS 1000000000ULL
-/* Divisor for the number of entries in tables that the kernel preallocates */
+/* Divisor for the maximum number of freed blocks if the kernel preallocates entries */
 #define ALLOCS_AT_ONCE 8
 /*
  * Maximum number of freed blocks: each possible entry takes memory as soon as the table is created

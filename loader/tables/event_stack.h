@@ -15,8 +15,8 @@ struct event_stack {
 };
 
 /*
- * Finds the stack with this key; 0 means no stack. Returns 0 or -ENOMEM. ret needs deinit even on
- * failure.
+ * Finds the stack with this key; key 0 means that there is no stack. Returns 0 or -ENOMEM. ret
+ * needs deinit even on failure.
  */
 int event_stack_init(const struct tracker *tracker, uint64_t key, struct event_stack *ret);
 void event_stack_deinit(struct event_stack *stack);

@@ -89,7 +89,7 @@ bool stack_table_find(const struct stack_table *table, uint64_t id, struct memle
 	return evicted != NULL;
 }
 
-/* Keeps a copy of a stack, unless the table already has a copy of it. */
+/* Keeps a copy of a stack in `evicted`, unless a stack with this id is already there. */
 static int keep(struct stack_table *table, uint64_t id, const struct memleak_stack *stack)
 {
 	size_t bytes = stack_bytes(stack);

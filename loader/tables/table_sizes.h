@@ -20,13 +20,13 @@ struct table_sizes {
 };
 
 /*
- * Returns the minimum bytes that memleak needs with the smallest tables: memory for rings and
- * helper processes and, if memleak finds processes itself, for symbols and unwind tables.
+ * Returns the minimum memory of memleak in bytes: for the smallest tables, for rings and helper
+ * processes and, if memleak finds processes itself, for symbols and unwind tables.
  */
 uint64_t table_least_memory(const struct options *opts);
 
 /*
- * Returns the memory for the tables of all objects in bytes: --max-memory, or a share of the
+ * Returns the memory in bytes for the tables of all objects: --max-memory, or a share of the
  * available memory.
  */
 uint64_t table_memory(const struct options *opts, const struct memory_limit *limit);

@@ -28,10 +28,10 @@ static uint64_t plain_hash(const struct memleak_stack *stack, const struct scrip
 }
 
 /*
- * Resolves the frames of a stack, and chooses the site to which the entry's site is joined
- * (resolved_stack and resolved_id). If all frames are certain, this is the site of the resolved
- * stack. Otherwise it is the site of the unresolved stack, which is the entry's site itself if the
- * stack was never deferred. While the stack is still deferred, the entry's site is not joined.
+ * Resolves the frames of a stack, and sets resolved_stack and resolved_id: the site to which the
+ * entry is joined. If all frames are certain, this is the site of the resolved stack. Otherwise it
+ * is the site of the unresolved stack, which is the entry itself unless the stack was deferred
+ * before. While the stack is still deferred, the entry is not joined to another site.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack,
 		    const struct script_frames *scripts)
@@ -256,7 +256,7 @@ static int load_and_join(struct tracker *tracker, struct site_entry *entry)
 		return err;
 	if (!entry->joined)
 		err = find_resolved(tracker, entry);
-	/* Look the joined site up in each walk, which resets its sums. */
+	/* Look the joined site up in each walk: the look-up resets the sums of earlier walks. */
 	if (!err && !site_table_get(&tracker->walker.sites, entry->resolved_id))
 		err = -ENOMEM;
 	if (!err)

@@ -20,8 +20,8 @@ int tracker_sites_load(struct tracker *tracker);
 struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image);
 
 /*
- * Returns the id of the site with the same image and stack, but with another kind; 0 if there is no
- * memory.
+ * Returns the id of the site that has the image and stack of `site` and the given kind; 0 if there
+ * is no memory.
  */
 uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t kind);
 

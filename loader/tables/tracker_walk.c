@@ -145,8 +145,8 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 }
 
 /*
- * True if the block was moved during this walk. If it was not visited before the move,
- * take_handed() reads it.
+ * True if realloc() moved the block during this walk. If the walk had not visited the block before
+ * the move, take_handed() reads it.
  */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {

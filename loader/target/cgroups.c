@@ -207,9 +207,9 @@ static int find_named(const struct hierarchy *hierarchy, const char *name, struc
 typedef int find_fn(const struct hierarchy *hierarchy, const char *name, struct cgroup_place *ret);
 
 /*
- * Searches the hierarchies in order until find() returns 0 or -ENOTUNIQ. Skips cgroups of
- * hierarchies without a controller (-ENOTSUP). If no search ends with 0 or -ENOTUNIQ, returns the
- * first other error, or -ENOENT if there was none.
+ * Searches the hierarchies in order until find() returns 0 or -ENOTUNIQ. If it never does, returns
+ * the first error other than -ENOENT and -ENOTSUP (hierarchy without a controller), or -ENOENT if
+ * there was none.
  */
 static int find_in_all(const struct hierarchies *list, const char *name, find_fn *find,
 		       struct cgroup_place *ret)

@@ -160,9 +160,8 @@ static const struct mapping *find_offset(const struct proc_maps *maps, const str
 }
 
 /*
- * Finds the offset of the hook in the dynamic loader's file. Returns false also for a static
- * program, recognised by its main(): a static program may contain the hook function, but never
- * calls it.
+ * Finds the offset of the hook in a file. Returns false if the file is not the dynamic loader. A
+ * file with a main() is a static program: it may contain the hook function, but never calls it.
  */
 static bool find_hook_offset(int fd, uint64_t *ret)
 {

@@ -31,8 +31,8 @@ void map_events__consume(struct map_events *events);
  * Returns the executable mappings of the image that the process ran at the time at_ns
  * (CLOCK_MONOTONIC), or of its newest image if at_ns is IMAGE_NEWEST. The list includes mappings
  * that the parent of the process made before the fork. since_ns of a mapping is the time when it
- * was made. Returns 0; -ENOENT if the mappings are unknown, because exec was called before the
- * events were opened or because records were lost; or -ENOMEM.
+ * was made. Returns 0; -ENOENT if the mappings are unknown, for example because exec was called
+ * before the events were opened or because records were lost; or -ENOMEM.
  */
 int map_events__maps(const struct map_events *events, pid_t pid, uint64_t at_ns,
 		     struct proc_maps *ret);

@@ -73,7 +73,7 @@ static size_t first_beyond(const struct ranges *ranges, uint64_t addr)
 	return bisect_upto(ranges->items, ranges->cnt, end, addr);
 }
 
-/* Ensures that there are at least `more` unused slots at each end. */
+/* Ensures that there are at least `more` unused slots at each end of the list. */
 static int reserve(struct ranges *ranges, size_t more)
 {
 	size_t unused = more > ranges->cnt / 2 ? more : ranges->cnt / 2;
@@ -237,8 +237,8 @@ int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, b
 
 	ranges_forget(ranges, tid);
 	/*
-	 * The kernel rejects a call with such arguments. Take nothing: if pieces were put back
-	 * after the call, changes that other threads have made in the meantime would be lost.
+	 * The kernel rejects a call with such arguments. Take nothing: if pieces were taken, and
+	 * put back after the call, changes that other threads make in the meantime would be lost.
 	 */
 	if (addr % ranges->page_size || !len || page_end(ranges, addr, len) == UINT64_MAX)
 		return 0;

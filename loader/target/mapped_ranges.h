@@ -9,7 +9,7 @@
  * taken pieces. Addresses and lengths are in bytes; operations apply to whole pages, as in the
  * kernel.
  *
- * A mapping without access is reserved memory. When parts of it get access, the next
+ * A mapping without access (PROT_NONE) is reserved memory. When parts of it get access, the next
  * ranges_reconcile() finds these parts, and they count as memory in use.
  */
 #ifndef LOADER_TARGET_MAPPED_RANGES_H
@@ -62,7 +62,7 @@ void ranges_deinit(struct ranges *ranges);
 /* Returns the current kind of memory of the range. */
 uint32_t range_kind(const struct ranges *ranges, const struct range *range);
 
-/* True if b directly follows a, is part of the same mapping, and has another kind of memory. */
+/* True if b directly follows a in the same mapping, and the two have different kinds of memory. */
 bool range_goes_on(const struct range *a, const struct range *b);
 
 /*

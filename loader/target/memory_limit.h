@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads how much memory a process can use: the total memory of the machine, and the memory that is
- * left below the limit of the process's memory cgroup. Does not know the purpose of the memory.
+ * left below the limit of the process's memory cgroup. Does not know what its callers need the
+ * memory for.
  */
 #ifndef LOADER_TARGET_MEMORY_LIMIT_H
 #define LOADER_TARGET_MEMORY_LIMIT_H
@@ -12,8 +13,8 @@
 struct memory_limit {
 	uint64_t machine;
 	/*
-	 * Limit of the cgroup that leaves the least memory: the process's own cgroup or an ancestor
-	 * of that cgroup. UINT64_MAX if there is no limit.
+	 * Memory limit of the process's cgroup or of an ancestor of that cgroup, whichever has the
+	 * least memory left. UINT64_MAX if there is no limit.
 	 */
 	uint64_t cgroup_limit;
 	uint64_t cgroup_left; /* memory left below that limit, including reclaimable page cache */

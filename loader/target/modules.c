@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads the modules of a process in lookup order from the list of its dynamic loader. Follows the
- * auxiliary vector, program headers, dynamic section, r_debug and link_map, which are the debugger
- * interface of <link.h> in both glibc and musl. Reads memory through /proc/PID/mem.
+ * auxiliary vector, program headers, dynamic section, r_debug and link_map. The last two are the
+ * debugger interface of <link.h>, in both glibc and musl. Reads memory through /proc/PID/mem.
  */
 #include "loader/target/modules.h"
 
@@ -166,8 +166,8 @@ static bool read_own_r_debug(struct reader *reader, int fd, uint64_t deadline_ns
 }
 
 /*
- * True for a static program, which may contain the dynamic loader's variables but never sets them.
- * True also if the file cannot be searched.
+ * True if the file defines main(): then it is a static program, not the dynamic loader. It may
+ * contain the loader's variables but never sets them. Also true if the file cannot be searched.
  */
 static bool has_main(int fd, uint64_t deadline_ns)
 {

@@ -19,7 +19,7 @@ struct module {
 	char *path; /* path in the process's view; only for messages */
 };
 
-/* Part of a file whose code was moved to anonymous memory; see struct mapping. */
+/* Range of a file's code that was moved to anonymous memory; see struct mapping. */
 struct moved_code {
 	size_t module;  /* index of the module */
 	uint64_t start; /* offset in the file */
@@ -41,8 +41,8 @@ struct module_list {
 	bool no_files; /* some files are not in the list because memleak ran out of descriptors */
 	char *unread;  /* path of the first unreadable file; NULL if there is none */
 	/*
-	 * Reason why that file is unreadable, as a negative errno; -EREMOTE if a process serves the
-	 * file (FUSE).
+	 * Reason why the file `unread` is unreadable, as a negative errno; -EREMOTE if a process
+	 * serves the file (FUSE).
 	 */
 	int unread_err;
 	bool is_consistent; /* the dynamic loader is not changing its list at the moment */

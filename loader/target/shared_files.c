@@ -96,9 +96,9 @@ static bool is_shared_memory(struct memory_mounts *mounts, int dir, const char *
 }
 
 /*
- * Returns the size of a file and adds the file to `seen`; returns 0 if the file is already there.
- * Does not ask the file system for current values: despite its name, the file may be on FUSE, and
- * the FUSE server may not answer.
+ * Returns the size of a file and adds the file to `seen`; returns 0 if `seen` already contains it.
+ * Does not ask the file system for current values: a file may be on FUSE even if its path begins
+ * with /dev/shm/, and the FUSE server may not answer.
  */
 static uint64_t file_bytes(int dir, const char *name, struct hash_map *seen)
 {

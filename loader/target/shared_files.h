@@ -12,7 +12,8 @@
  * V segments that it has created and to which no process is attached. Counts each file once, and
  * includes pages in swap. Skips descriptors and mounts after the first 4096, and segments of IPC
  * namespaces other than memleak's. Does not query file systems that a process serves (FUSE), since
- * the server may not answer. Leaves out the file that is open as `except`; -1 for none.
+ * the server may not answer. except: memleak's descriptor of a file that is not counted; -1 if all
+ * files are counted.
  */
 uint64_t shared_files_bytes(pid_t pid, int except);
 

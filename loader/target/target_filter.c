@@ -179,7 +179,9 @@ static int add_pid(void *arg, pid_t pid)
 	return 0;
 }
 
-/* Passes the list of processes to the caller. If err is set, logs it and frees the list. */
+/*
+ * Passes the list of processes to the caller; if err is set, logs err and frees the list instead.
+ */
 static int give_list(struct member_list *list, int err, struct member **ret, size_t *cnt)
 {
 	if (err) {

@@ -35,8 +35,9 @@ void target_filter_publish_cgroup(const struct target_filter *target_filter,
 				  struct memleak_cgroup *ret);
 
 /*
- * Lists the running processes that match the filter; some of them may end soon. The caller frees
- * *ret. Returns 0 or a negative errno.
+ * Lists the running processes that match the filter; some of them may end soon. Also lists
+ * memleak's own processes, even if their names do not match. The caller frees *ret. Returns 0 or a
+ * negative errno.
  */
 int target_filter_find(const struct target_filter *target_filter, struct member **ret, size_t *cnt);
 

@@ -222,8 +222,8 @@ static void attach_module(struct attach_state *state, const struct module *modul
 }
 
 /*
- * Returns the family of a function given by --alloc or --free. Only C++ functions that allocate
- * count as throwing: exceptions normally do not pass through C functions.
+ * Returns the family of a function given by --alloc or --free. ALLOCATOR_THROWING is only for C++
+ * functions that allocate: exceptions normally do not pass through C functions.
  */
 static enum allocator_family family_of(const struct custom_function *custom)
 {
@@ -306,9 +306,7 @@ static void attach_once(struct attach_state *state, const struct module *module,
 		state->err = err;
 }
 
-/*
- * Logs that a file that may define allocator functions cannot be read, but only once per process.
- */
+/* Logs, once per process, that a file is unreadable: it may define allocator functions. */
 static void log_unread(struct attach_state *state, const struct module_list *list)
 {
 	struct user_process *process = state->process;
@@ -693,8 +691,8 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	/*
-	 * If a probe was placed only after the program had started, allocations were missed. This
-	 * happens if the program uses a different allocator from the program before the exec.
+	 * If the program started before one of its probes was placed, allocations were missed. This
+	 * happens if the process used another allocator before the exec.
 	 */
 	if (process->after_exec && (state.placed || state.deferred))
 		user_process__count_gap(process);

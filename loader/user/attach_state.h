@@ -38,7 +38,7 @@ struct attach_state {
 	uint64_t file_ns;     /* maximum time to search one file */
 	bool is_budget_spent; /* the user's time budget is used up */
 	bool hangs;           /* reading memory of this user's processes is paused after a hang */
-	bool is_cooling_down; /* searches are paused after slow files of this user or all users */
+	bool is_cooling_down; /* searches pause because files (of this user or others) were slow */
 	bool postponed;       /* a file was postponed for one of the three reasons above */
 	bool was_postponed;   /* the previous search postponed a file */
 	bool too_late;        /* the search of a file ran out of time */
@@ -68,8 +68,8 @@ void log_attached(const struct attach_state *state, const struct module *module,
 		  const struct probe *probe, const struct probe_place *place);
 
 /*
- * Logs that a function is not probed, and why. Memory from a throwing operator that is not probed
- * may not be tracked.
+ * Logs that a function is not probed: it calls a function that is probed, or it may throw. In the
+ * second case, memory that the function allocates may not be tracked.
  */
 void log_skipped(const struct attach_state *state, const struct module *module,
 		 const struct skipped_function *skipped);

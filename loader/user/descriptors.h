@@ -17,7 +17,7 @@ void descriptors_read(struct process_set *set);
 /*
  * Callback of the tracker; its argument is the process_set. Notes that a block is in the tables.
  * Returns true if the block's descriptor is no longer open: its close() was missed, or its process
- * has ended while others run.
+ * has ended and other processes still run.
  */
 bool descriptors_are_gone(void *set, const struct memleak_block_key *key,
 			  const struct memleak_block *block);

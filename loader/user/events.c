@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "loader/tables/event_stack.h"
 
-/* Finishes an event's stack if it is deferred, and resolves frames whose code is known. */
+/* Finishes an event's stack if it is deferred, and resolves its frames to files and offsets. */
 static void resolve(struct process_set *set, struct user_process *process,
 		    const struct memleak_event *event, struct memleak_stack *stack)
 {

@@ -22,7 +22,7 @@
 #define ROUNDS 3
 
 /*
- * Time after which probes are removed from a file system if no process maps any file on it, in
+ * Minimum time without mapped files on a file system before probes in its files are removed, in
  * nanoseconds.
  */
 #define SYSTEM_NS 5000000000ULL

@@ -33,7 +33,7 @@
 /* Minimum interval between reads of maps that only reconcile mappings, in nanoseconds. */
 #define COMPARE_EVERY_NS 1000000000ULL
 
-/* Maximum maps_interval_ns, in nanoseconds, that does not delay a read before a report. */
+/* Maximum maps_interval_ns, in nanoseconds, that is ignored when mappings are read for a report. */
 #define INTERVAL_IGNORED_NS 250000000ULL
 
 static char *read_comm(pid_t pid)

@@ -170,7 +170,9 @@ static bool is_waiting(struct process_set *set, const struct user_process *proce
 	return true;
 }
 
-/* Reads the mappings of the process. If time runs out, they are read again in the next iteration.
+/*
+ * Reads the mappings of the process. If they were read too recently, or if time runs out, they are
+ * read in a later iteration.
  */
 static void refresh(struct process_set *set, struct user_process *process)
 {
@@ -264,8 +266,8 @@ static uint32_t number(struct process_set *set)
 }
 
 /*
- * Adds a process that is a target or becomes one, and takes ownership of it. Returns 0 or a
- * negative errno.
+ * Adds a process that is or will be a target, and takes ownership of it. Returns 0 or a negative
+ * errno.
  */
 static int add(struct process_set *set, struct user_process *process)
 {
@@ -750,8 +752,9 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 
 /*
  * Handles an end record. If the process was found by a filter and never attached, reads its
- * mappings and probes the files that it had mapped. A process given by -p ends only when its pidfd
- * reports the end, as the kernel may still be freeing its memory.
+ * mappings and probes the files that it had mapped. A process given by -p is marked as ended only
+ * after its pidfd has reported the end: until then, the kernel may still be freeing the process's
+ * memory.
  */
 void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads)
 {
@@ -765,8 +768,8 @@ void process_set_end(struct process_set *set, struct user_process *process, uint
 }
 
 /*
- * End records may be missing: they can be lost, or the kernel skips the program that sends them. A
- * process is marked as ended only after all records from before its end have been applied.
+ * End records may be missing: they can be lost, and the kernel can skip the program that sends
+ * them. A process is marked as ended only after all records from before its end have been applied.
  */
 void process_set_end_gone(struct process_set *set)
 {

@@ -19,7 +19,7 @@ struct process_set {
 	int retry_fd;      /* timer for the next attempt to read or probe processes */
 	size_t refresh_at; /* index of the process that is read first in the next iteration */
 	size_t retry_at;   /* index of the process that is retried first in the next iteration */
-	size_t given_at;   /* index of the process that is read first before the next report */
+	size_t given_at;   /* index at which reading of processes for the next report begins */
 	struct image_set mapped; /* ended images whose unwind spaces still exist */
 	struct image_set gone;   /* ended images whose blocks and sites still exist */
 	size_t purge_threshold;  /* number of ended images that starts a purge */
@@ -91,8 +91,8 @@ void process_set_remove(struct process_set *set, struct user_process *process);
 void process_set_exec(struct process_set *set, const struct memleak_record *record);
 void process_set_end(struct process_set *set, struct user_process *process, uint32_t unloads);
 /*
- * Ends processes whose pidfds reported their end: processes given by -p, and other processes whose
- * end records did not arrive.
+ * Marks processes as ended after their pidfds have reported the end: processes given by -p, and
+ * other processes whose end records did not arrive.
  */
 void process_set_end_gone(struct process_set *set);
 
@@ -124,8 +124,8 @@ int process_set_find_descendants(struct process_set *set);
  */
 void process_set_mark_ended(struct process_set *set);
 /*
- * Frees the processes marked by process_set_mark_ended(). Does nothing if all processes are marked,
- * and no further report follows.
+ * Frees the processes marked by process_set_mark_ended(). Does nothing if all processes are marked
+ * and no filter can find new ones, since no further report follows then.
  */
 void process_set_forget_ended(struct process_set *set);
 /* Deletes all data of images that have ended, except blocks that descendants may still inherit. */

@@ -139,8 +139,8 @@ static int consume(struct ring_buffer *ring)
 
 /*
  * Passes an event to its receiver. Stops (-EAGAIN) at events written after reading began, as new
- * events may arrive faster than they are handled. Also stops at the deadline, as symbolizing may be
- * slow.
+ * events may arrive faster than they are handled. Unless records->all is set, also stops at the
+ * deadline, as symbolizing may be slow.
  */
 static int handle_event(void *arg, void *data, size_t len)
 {

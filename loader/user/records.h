@@ -18,7 +18,7 @@ struct records {
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
 	bool all;            /* pass on all events, even after the deadline */
-	uint64_t begun_ns;   /* start of the current reading, or time of a later record in it */
+	uint64_t begun_ns;   /* start of the current reading, or time of the last record if later */
 	unsigned long until; /* write position of the record ring when the reading began */
 	/* Read and write positions of the record ring, in pages that the kernel shares. */
 	unsigned long *read_to;
@@ -39,7 +39,7 @@ int records_consume(struct records *records, bool all);
 
 /*
  * Like records_consume(), but does not read events. Afterwards, all records until begun_ns have
- * been applied.
+ * been applied, unless a BPF program was interrupted while writing a record.
  */
 int records_catch_up(struct records *records);
 

@@ -17,7 +17,7 @@ struct tracing_request {
 	struct symbolizer *symbolizer;
 	const pid_t *pids;
 	size_t pid_cnt;
-	/* Selects other programs to load than the ones that track blocks; may be NULL. */
+	/* Selects programs to load instead of those that track blocks; may be NULL. */
 	int (*choose)(void *arg, struct user_context *ctx);
 	void *arg;
 	/* Time limit for reading files of targets, counted from the end of loading the programs. */

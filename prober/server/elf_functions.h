@@ -52,8 +52,8 @@ bool elf_symbol_find(Elf *elf, const char *name, GElf_Sym *ret);
 bool elf_variable_find(int fd, const char *name, uint64_t *ret);
 
 /*
- * Returns the function name in the file that is nearest to `name` (base/nearest.h); freed by the
- * caller. Returns NULL if none is near.
+ * Searches the file for the function name that is nearest to `name` (base/nearest.h). Returns it,
+ * or NULL if none is near. The caller frees it.
  */
 char *elf_nearest_function(int fd, const char *name);
 

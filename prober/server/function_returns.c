@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Follows a function's code to its return instructions, in two passes. The first pass stops at
- * calls of other named functions, to find out if every path calls one. The second pass continues
- * after such calls.
+ * calls of other wanted functions, to find out if every path to a return makes such a call. The
+ * second pass continues after these calls.
  */
 #include "prober/server/function_returns.h"
 

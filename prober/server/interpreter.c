@@ -66,7 +66,7 @@ static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)
 #define CODE_BYTES_MAX (1U << 20)
 /*
  * Minimum jumps from the cold part back into the evaluation loop. Debian's builds have hundreds.
- * Bytes that only look like jumps rarely lead to the same function.
+ * Bytes that only look like jumps rarely lead into the loop.
  */
 #define LEAST_JUMPS_BACK 16
 

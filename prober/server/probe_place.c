@@ -93,9 +93,9 @@ static bool may_write(unsigned int reg, unsigned int argument_cnt)
 }
 
 /*
- * True if the probe may be placed after this instruction. Only accepts instructions known to be
+ * True if the probe may be placed after this instruction. Accepts only instructions known to be
  * harmless: execution continues at the next instruction, and the instruction writes neither memory
- * (the stack has the return address) nor a register that the probe reads.
+ * (which includes the return address) nor a register that the probe reads.
  */
 static bool may_pass(const cs_insn *insn, unsigned int argument_cnt)
 {

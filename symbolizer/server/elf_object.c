@@ -30,7 +30,7 @@ static int find_no_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwar
 }
 
 /*
- * libdwfl callback that returns a copy of the debug file's or the alternate file's fd. If libdwfl
+ * libdwfl callback that duplicates the fd of the debug file or of the alternate file. If libdwfl
  * looks for the debug file, it passes either the name and CRC of .gnu_debuglink or no name; if it
  * looks for the alternate file, it passes a name without a CRC.
  */
@@ -238,8 +238,8 @@ int elf_object__add_anchor(struct elf_object *obj, const char *name, uint64_t ad
 }
 
 /*
- * True if a file is the needed one: it has the needed build id, or the needed checksum if no build
- * id is known.
+ * True if a file is the needed one: it has DWARF, and the needed build id or, if that is unknown,
+ * the needed checksum.
  */
 static bool is_needed(const struct file_need *need, int fd, const struct debug_facts *facts)
 {

@@ -88,8 +88,8 @@ void elf_object__free(struct elf_object *obj);
 int elf_object__add_debug(struct elf_object *obj, int fd);
 
 /*
- * Loads the symbols, and the DWARF if `level` needs it, for names of this kind. Loads less if
- * memory is short or the file is damaged.
+ * Loads the symbols for names of this kind, and the DWARF if `level` needs it. Loads less if memory
+ * is short or the file is damaged.
  */
 void elf_object__load(struct elf_object *obj, enum name_kind kind, enum name_level level);
 

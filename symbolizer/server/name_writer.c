@@ -8,7 +8,7 @@
 #include "symbolizer/server/name_writer.h"
 #include "symbolizer/server/thread_block.h"
 
-/* A function and the inlined calls that contain one address of it, outermost first. */
+/* The function and the inlined calls that contain an address, outermost first. */
 struct inlines {
 	Dwarf_Die dies[SERVER_FRAMES_MAX];
 	size_t cnt;

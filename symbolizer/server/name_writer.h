@@ -6,7 +6,10 @@
 #include "helper/message.h"
 #include "symbolizer/server/elf_object.h"
 
-/* Appends an address's vaddr, start, frame count and frames to the NAME message. */
+/*
+ * Appends the following facts about the code at a file offset to the NAME message: its vaddr, the
+ * start of its function, the number of frames, and the frames.
+ */
 void name_write(struct elf_object *obj, uint64_t offset, enum name_level level,
 		struct message *msg);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A module's symbols of one kind (code or variables), for look-up by address. Thread-local
- * variables are looked up by their offset in the thread's block. A symbol with a size does not
+ * variables are looked up by their offset in the thread-local block. A symbol with a size does not
  * match addresses beyond its end.
  */
 #ifndef SYMBOLIZER_SERVER_SYMBOL_TABLE_H

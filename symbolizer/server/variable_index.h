@@ -23,7 +23,8 @@ void variable_index__free(struct variable_index *index);
 
 /*
  * Finds the declaration of the variable that begins at address `start`. For a thread-local
- * variable, `start` is its offset in the thread's block. Returns 0, or -ENOENT with *ret unchanged.
+ * variable, `start` is its offset in the module's TLS block. Returns 0, or -ENOENT with *ret
+ * unchanged.
  */
 int variable_index__find(const struct variable_index *index, enum name_kind kind, uint64_t start,
 			 struct declaration *ret);

@@ -18,8 +18,8 @@ extern "C" {
 #endif
 
 /*
- * Each program defines handle_request(), which handles one request. It may also define the others:
- * the function that runs before the first request, and the number of requests per second.
+ * Each program defines handle_request(), which handles one request. It may also define start_up(),
+ * which runs before the first request, and the two variables, which have default values.
  */
 void handle_request(unsigned int number);
 void start_up(void);

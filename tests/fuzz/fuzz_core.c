@@ -84,8 +84,8 @@ static void check_notes(const struct core_notes *notes)
 }
 
 /*
- * Leaves out the memory that memleak does not need, twice. Checks that the content bytes are the
- * sum over the segments, and that the second call does not increase the absent bytes.
+ * Calls core_account_leave_out() twice. Checks that content_bytes is the sum of the segments'
+ * bytes, and that the second call does not increase absent_bytes.
  */
 static void check_account(struct core_file *core)
 {

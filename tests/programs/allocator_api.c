@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * allocator_api jemalloc|tcmalloc|mimalloc|mimalloc_destroy|mimalloc_reallocf: calls functions that
- * only this allocator has, which must be preloaded. Each leaking function makes one kind of call.
+ * only the named allocator has. The allocator must be preloaded. Each leaking function makes one
+ * kind of call.
  */
 #include <dlfcn.h>
 

@@ -175,8 +175,9 @@ static void execute(void)
 }
 
 /*
- * Waits until a child runs the other program, which closes the pipe `executed` at its start.
- * O_CLOEXEC would not do: the kernel would close the pipe some time before it reports the exec.
+ * Waits until a child has executed this program again and the new image has closed the pipe
+ * `executed`. O_CLOEXEC would not do: the kernel would close the pipe some time before it reports
+ * the exec.
  */
 static void wait_executed(void)
 {

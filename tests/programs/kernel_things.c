@@ -216,8 +216,8 @@ static long datagrams_bytes(int size)
 }
 
 /*
- * Default sizes 464, 488 and 1728: with the kernel's 48, 24 and 320 bytes they are powers of two,
- * so that requested and allocated sizes are equal.
+ * Default sizes 464, 488 and 1728: the kernel requests 48, 24 and 320 bytes more. The sums are
+ * powers of two, so that requested and allocated sizes are equal.
  */
 const struct thing slab_things[] = {
 	{"messages", "slab", 464, messages_init, messages_make, messages_drop, messages_bytes,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Uses the allocator of bump.c, which is linked in, comes from a library, or has a prefix. Uses all
- * functions of C23 and of earlier standards that free memory: free, free_sized, free_aligned_sized,
- * cfree.
+ * Uses the allocator of bump.c, which is linked in, comes from a library, or has a prefix. Frees
+ * memory by free, by free_sized and free_aligned_sized of C23, and by cfree of old C libraries.
  */
 #include "truth.h"
 

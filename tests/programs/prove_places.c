@@ -412,8 +412,9 @@ MAKER(in_request);        /* LEAK */
 MAKER(registered_buffer); /* LEAK */
 
 /*
- * Pointers in completions that were not fetched, some of which did not fit into the ring; in a
- * pending request; and in a registered buffer, whose address the kernel does not show.
+ * Blocks to which only io_uring points: from a completion in the ring, from a completion that did
+ * not fit into the ring, and from a pending request. Also a registered buffer, whose address the
+ * kernel does not show.
  */
 SCENE(rings_of_io_uring)
 {
@@ -581,8 +582,8 @@ MAKER(xor_first); /* LEAK */
 MAKER(xor_next);  /* LEAK */
 
 /*
- * A list whose nodes store only the exclusive or of their neighbours' addresses. The first node is
- * held, so all other nodes are reported as lost.
+ * A list whose nodes store only the XOR of their neighbours' addresses. Only the first node is held
+ * by a plain pointer, so all other nodes are reported as lost.
  */
 SCENE(list_of_exclusive_ors)
 {

@@ -104,8 +104,8 @@ SCENE(chains_of_interiors)
 MAKER(both_ways); /* LEAK */
 
 /*
- * A block with one pointer to its start and one into its middle: the pointer to the start decides,
- * whichever is found first.
+ * A block with one pointer to its start and two into its middle: the pointer to the start decides
+ * the block's kind, in whichever order the pointers are found.
  */
 SCENE(begin_and_interior)
 {
@@ -565,8 +565,8 @@ static void add_edge(struct graph *graph, size_t from, size_t to, size_t word)
 }
 
 /*
- * Pointers go only to later blocks. So the kind of a block is final when the block gets its
- * pointers.
+ * Adds pointers block by block, only to later blocks. So the kind of a block is final before
+ * pointers are stored in it.
  */
 static void tangle(struct graph *graph)
 {

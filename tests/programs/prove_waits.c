@@ -546,7 +546,7 @@ static void *run_timer(void *arg)
 
 /*
  * Installs handlers that count signals that nobody should have sent. Blocks the signals that may
- * only reach the threads that wait for them.
+ * reach only the threads that wait for them.
  */
 static void watch_signals(void)
 {

@@ -466,8 +466,8 @@ static bool is_one_piece(const struct area *area, const char *start, size_t byte
 }
 
 /*
- * Moves pages by mremap(). Before Linux 6.17, if an mremap() to a fixed address fails, it has
- * already unmapped the target. So this function avoids calls that could fail for lack of memory, or
+ * Moves pages by mremap(). Before Linux 6.17, an mremap() to a fixed address that fails may already
+ * have unmapped the target. So this function avoids calls that could fail for lack of memory, or
  * because the range has several mappings.
  */
 static void move(struct area *area)

@@ -98,8 +98,8 @@ static void start_thread(void)
 }
 
 /*
- * Makes a child in every fourth step. The child sleeps until this process ends, or ends at once and
- * stays a zombie.
+ * Makes a child in every fourth step. If `sleeps` is set, the child sleeps until this process ends,
+ * otherwise it ends at once and stays a zombie.
  */
 static void make_child(bool sleeps)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into memleak: turns on the verifier's statistics for each program that is loaded.
+ * Preloaded into memleak: turns on the verifier's statistics for each BPF program that is loaded.
  * Appends a line to the file $VERIFIER_FIGURES: the program's name, the number of processed
  * instructions, and the errno of the load, 0 if it succeeded. All kernels since 5.2 print the
  * number of instructions; bpf_prog_info has the number only since 5.16.

@@ -304,7 +304,7 @@ static void sort_rows(struct builder *builder)
 	for (size_t i = 0; i < builder->row_cnt; i++) {
 		if (kept && rows[kept - 1].offset == rows[i].offset)
 			continue;
-		/* Drop a row if the row before it has the same rule. */
+		/* Drop a row if the row before it has the same rule, but keep the last row. */
 		if (kept && rows[kept - 1].rule == rows[i].rule && i + 1 < builder->row_cnt)
 			continue;
 		rows[kept++] = rows[i];
@@ -338,7 +338,7 @@ static int add_rows(struct builder *builder)
 		open_cfi(builder, &list);
 		err = add_functions(builder, &list);
 	}
-	/* Go on if the file has no FDEs: the signal trampoline may be its only row. */
+	/* Go on if the file has no FDEs: the table may have only the signal trampoline's row. */
 	for (size_t i = 0; (!err || err == -ENOENT) && i < builder->code_cnt; i++)
 		err = add_sigreturn(builder, &list, &builder->codes[i]);
 	fde_list_deinit(&list);

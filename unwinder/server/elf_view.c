@@ -69,8 +69,8 @@ static bool header_segment(Elf *elf, GElf_Phdr *ret)
 }
 
 /*
- * Overwrites the encodings in .eh_frame_hdr with "omitted", so that libdw finds no search table
- * there and reads .eh_frame itself.
+ * Overwrites the search table's encodings in .eh_frame_hdr with "omitted", so that libdw finds no
+ * search table there and reads .eh_frame itself.
  */
 static void hide_search_table(const struct elf_view *view, uint64_t offset, bool keep_pointer)
 {
@@ -130,8 +130,9 @@ static int open_elf(struct elf_view *view)
 }
 
 /*
- * Hides the search table in .eh_frame_hdr. Like libdw, uses the sections if the file has an
- * .eh_frame section, else the program headers.
+ * Hides the search table in .eh_frame_hdr. Like libdw, finds .eh_frame_hdr by section if the file
+ * has an .eh_frame section. Otherwise finds it by program header, and hides the useless section
+ * headers, too.
  */
 static int hide(struct elf_view *view)
 {

@@ -62,8 +62,8 @@ static void agrees_with_libm(void **state)
 }
 
 /*
- * Checks the relative error of the logarithm, with 58 bits of precision, before it is rounded to
- * bytes.
+ * Checks the relative error of the logarithm itself, which has 58 binary places, before the result
+ * is rounded to bytes.
  */
 static void errors_are_relative(void **state)
 {

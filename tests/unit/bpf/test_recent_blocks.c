@@ -84,8 +84,8 @@ static uint64_t take(uint64_t addr, uint32_t image)
 }
 
 /*
- * Fills the bucket with blocks at falling addresses, down to 0x1000. Each block gets the last free
- * place, so the block at 0x1000 gets the first place, whose block counts as the oldest.
+ * Fills the bucket from the last place to the first, with blocks at falling addresses, down to
+ * 0x1000. The block at 0x1000 counts as the oldest, since it is in the first place.
  */
 static int fill(void **state)
 {
@@ -141,8 +141,8 @@ static void not_freed(void **state)
 }
 
 /*
- * The free finds the block in the cache. The mover removes the block from the table if it was
- * stored there.
+ * The free finds the block in the cache. If the mover has already stored the block in the table,
+ * the mover removes it from the table.
  */
 static void freed_while_moving(void **state)
 {

@@ -103,8 +103,8 @@ static void damage(const struct memory *memory)
 
 		damaged.memory.ops = &ops;
 		/*
-		 * The damaged word may lie up to 16 bytes before the chunk: a top chunk or a thread
-		 * cache has its size there.
+		 * The damaged word may also be in the 16 bytes before the chunk's address: the size
+		 * of a top chunk or of a thread cache is stored there.
 		 */
 		damaged.addr = (place->addr + at - 16) & ~7ULL;
 		damaged.value = some_word(&seed, &places);

@@ -342,7 +342,8 @@ static void memleak_is_killed_at_any_moment(void **state)
 
 /*
  * Without the BPF program that finds sleeping threads, pictures are taken with all threads stopped.
- * Architectures on which interrupted system calls could then not be repeated have no pictures.
+ * On architectures where this would interrupt system calls that cannot be repeated, no pictures are
+ * taken.
  */
 static void without_a_program_all_threads_are_stopped(void **state)
 {

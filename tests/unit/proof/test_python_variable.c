@@ -21,8 +21,8 @@
 #define END (BASE + PAGES * 4096)
 
 /*
- * Addresses of the type of strings, strings, the dictionary's pairs, and an object. The memory
- * before PAIRS contains no pairs.
+ * Addresses of the string type, its name, the strings, the dictionary's pairs, and an object. The
+ * memory before PAIRS contains no pairs.
  */
 #define TYPE (BASE + 0x100)
 #define TYPE_NAME (BASE + 0x180)

@@ -103,7 +103,7 @@ static void put(struct world *world, uint64_t slot, uint64_t word)
 
 /*
  * Searches for the path from the known block back to a root. Returns the first place of the path,
- * NULL if none was found.
+ * or NULL if no path was found.
  */
 static const struct retrace_place *run(struct world *world)
 {
@@ -301,8 +301,8 @@ static void test_full_of_pointers(void **state)
 
 /*
  * A path of many places. Each place is held by the next one, and the last place by a variable. The
- * path becomes known place by place, from its end. For a Python program, each holder is read only
- * once nevertheless.
+ * path becomes known place by place, from its end. Nevertheless, each holder in a Python program is
+ * read only once.
  */
 static void test_long_way(void **state)
 {

@@ -388,8 +388,8 @@ static void versions(void **state)
 }
 
 /*
- * Skips to the last snapshot. Reduces the memory budget before, so that `left` bytes of it remain
- * in the end instead of left_else bytes.
+ * Skips to the last snapshot. Before the last skip, reduces the memory budget, so that `left` bytes
+ * of the budget remain afterwards instead of left_else bytes.
  */
 static int skip_with(size_t left_else, size_t left)
 {

@@ -13,8 +13,8 @@
 #define MIB (1ULL << 20)
 
 /*
- * Growth per second of each part of a process's memory, and of traced blocks. Growth begins after
- * the second `from` and ends with the second `until`, or with tracing if `until` is 0.
+ * Growth per second of each part of a process's memory, and of traced blocks. Times are in seconds
+ * since tracing began: growth begins at `from` and ends at `until`; if `until` is 0, it never ends.
  */
 struct story {
 	struct footprint each;
@@ -315,8 +315,8 @@ static void slight_rise(void **state)
 }
 
 /*
- * A rise of mapped files is not pending. If both shared and anonymous memory have risen, shared
- * memory is returned.
+ * A rise of mapped files is not pending. If both shared and anonymous memory have risen, the rise
+ * of shared memory is returned.
  */
 static void parts_of_rises(void **state)
 {
@@ -389,8 +389,8 @@ static void too_young_block(void **state)
 	assert_non_null(growths.explained.process);
 	untraced_growths_deinit(&growths);
 	/*
-	 * Growth of a block counts even if anonymous memory does not grow, as the block may use
-	 * free memory of the allocator.
+	 * Growth of a block that is too young counts even if anonymous memory does not grow, as the
+	 * block may use free memory of the allocator.
 	 */
 	story.each.parts[FOOTPRINT_ANONYMOUS] = 0;
 	growths = after(&story);
@@ -400,8 +400,8 @@ static void too_young_block(void **state)
 }
 
 /*
- * Blocks of any age explain the growth of anonymous memory. Blocks that are too young count twice,
- * because a block and its larger copy may both be resident.
+ * Blocks of any age explain the growth of anonymous memory. Blocks that are too young for the
+ * report count twice, because a block and its larger copy may both be resident.
  */
 static void explained_at_any_age(void **state)
 {

@@ -122,8 +122,8 @@ static void scripts(void **state)
 }
 
 /*
- * Blocks of Buffers form a pool of their own, except blocks whose stack has a named function of the
- * script.
+ * Blocks of Node.js Buffers form a pool of their own, except blocks whose stack has a named
+ * function of the script.
  */
 static void buffers(void **state)
 {
@@ -181,7 +181,8 @@ static void unclear(void **state)
 
 /*
  * Growth is not judged while it is brief, nor while the process may be starting: its memory was
- * first seen recently, and it was young when tracing began or frees no blocks from before tracing.
+ * first seen recently, and the process either was young when tracing began or frees no blocks from
+ * before tracing.
  */
 static void settling(void **state)
 {

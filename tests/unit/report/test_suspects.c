@@ -321,8 +321,8 @@ static void losses_of_functions(void **state)
 	assert_ptr_equal(losses[1].site, &shown[0]);
 	assert_int_equal(losses[1].process_cnt, 1);
 	/*
-	 * Paths of functions without a name and an offset are not merged. Paths with equal losses
-	 * are ordered by id.
+	 * Paths of functions that have neither a name nor an offset are not merged. Paths with
+	 * equal losses are ordered by id.
 	 */
 	assert_ptr_equal(losses[2].site, &shown[4]);
 	assert_int_equal(losses[2].path_cnt, 1);

@@ -165,8 +165,8 @@ static void run_just_begun(struct made_program *program, uint64_t seed)
 }
 
 /*
- * The reader of a queue is slower than its writer. Most blocks are freed, so the site may not be
- * suspected immediately, but it is pending until then.
+ * The reader of a queue is slower than its writer. Most blocks are freed, so the site need not be
+ * suspected immediately, but it must be pending until it is suspected.
  */
 static void run_slow_reader(struct made_program *program, uint64_t seed)
 {

@@ -126,7 +126,7 @@ static void helper_is_confined(void **state)
 	close(pipes[1]);
 	assert_int_equal(read(pipes[0], &helper, sizeof(helper)), sizeof(helper));
 	/*
-	 * The read returns the end of the file only if the helper has not kept the pipe's other end
+	 * The read returns 0 (end of file) only if the helper has not kept the pipe's other end
 	 * open.
 	 */
 	assert_int_equal(read(pipes[0], text, 1), 0);
@@ -165,8 +165,8 @@ static void killed_while_idle(void **state)
 }
 
 /*
- * Time limit, in milliseconds, of a call whose helper hangs. The call takes all of the time, and
- * needs part of it to start its work on a busy machine.
+ * Time limit, in milliseconds, of a call whose helper hangs. The call always takes this long. The
+ * limit must leave time to start the work on a busy machine.
  */
 #define HANG_BUDGET_MS 2000
 

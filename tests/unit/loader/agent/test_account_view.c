@@ -140,8 +140,8 @@ static void test_block(void **state)
 
 /*
  * A birth time is the start of the tick, or the start of the epoch if the epoch began later in that
- * tick. Blocks store only the low bits of their epoch, and the account stores only when recent
- * epochs began.
+ * tick. Blocks store only the low bits of their epoch, and the account stores start times only of
+ * recent epochs.
  */
 static void test_births(void **state)
 {

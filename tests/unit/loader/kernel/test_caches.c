@@ -89,7 +89,7 @@ static void test_grown_by_as_much(void **state)
 
 /*
  * CPUs keep free objects, which slabinfo counts as used. The blocks may have reused these objects,
- * so no free was certainly missed, but up to 300 may have been.
+ * so it is possible that no free was missed, and also that 300 were.
  */
 static void test_slack(void **state)
 {
@@ -117,8 +117,8 @@ static void test_shrunk(void **state)
 }
 
 /*
- * A site that uses several caches is compared with all kmalloc caches if its cache is one of them,
- * otherwise with all caches.
+ * A site that uses several caches names only one of them. If the named one is a kmalloc cache, the
+ * site is compared with all kmalloc caches, otherwise with all caches.
  */
 static void test_several(void **state)
 {

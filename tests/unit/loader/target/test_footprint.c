@@ -99,8 +99,8 @@ static void stopped_by_memleak(void **state)
 }
 
 /*
- * Open files in memory count even if they are not mapped, except for the excluded file. Segments
- * count while no process has attached them.
+ * Open files in memory count even if they are not mapped, except for the excluded file. System V
+ * segments count while no process has attached them.
  */
 static void shared_memory_that_is_not_mapped(void **state)
 {

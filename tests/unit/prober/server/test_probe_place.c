@@ -203,8 +203,8 @@ static void test_arguments(void **state)
 }
 
 /*
- * If the code branches back into the test or to the instruction after it, a probe on that
- * instruction would be triggered twice in one call.
+ * If the code branches back into the `test` instruction or to the next instruction, a probe on the
+ * next instruction would be triggered twice in one call.
  */
 static void test_jumped_into(void **state)
 {

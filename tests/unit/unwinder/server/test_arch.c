@@ -25,7 +25,7 @@ static struct cfi_file empty(bool is_arm64)
 
 /*
  * Builds the table for a function of 0x40 bytes whose frame information has the given instructions.
- * Puts other code at the offset `place` of the text.
+ * Writes the bytes `code` at the offset `place` of the text.
  */
 static struct unwind_table build(struct cfi_file *file, const void *instructions,
 				 size_t instruction_bytes, uint64_t place, const void *code,

@@ -113,8 +113,8 @@ static void unknown_instruction(void **state)
 }
 
 /*
- * Two descriptions of the same code contradict each other if they begin at different addresses, so
- * the code is unknown.
+ * FDEs that overlap and begin at different addresses contradict each other. So the code from the
+ * start of the second FDE to the end of the last one gets rule UNKNOWN.
  */
 static void overlapping(void **state)
 {
