@@ -42,8 +42,8 @@ int core_sorts_init(const struct core_file *core, struct core_sorts *ret);
 void core_sorts_deinit(struct core_sorts *sorts);
 
 /*
- * Names the types by symbols of the mapped files. Blocks whose first word has no name are grouped
- * by size instead.
+ * Names each type by the symbol to which the first word of its blocks points. If there is no such
+ * symbol, groups the blocks by size instead.
  */
 int core_sorts_name(struct core_sorts *sorts, struct symspace *space, uint64_t deadline_ns);
 

@@ -92,14 +92,14 @@ static int check_admin(const struct options *opts)
 	    caps.effective & CAPABILITY(CAP_SYS_ADMIN))
 		return 0;
 	if (link_kind_needs_admin()) {
-		log_error("before Linux 6.6, CAP_SYS_ADMIN is needed to probe programs: give "
-			  "memleak that capability, too");
+		log_error("before Linux 6.6, CAP_SYS_ADMIN is needed to probe programs: give it to "
+			  "memleak, too");
 		return -EPERM;
 	}
 	if (rights_may_open_events())
 		return 0;
-	log_error("CAP_SYS_ADMIN is needed while kernel.perf_event_paranoid is above 2: set that "
-		  "to 2 (sysctl), or give memleak the capability, too");
+	log_error("CAP_SYS_ADMIN is needed while kernel.perf_event_paranoid is above 2: set it "
+		  "to 2 (sysctl), or give the capability to memleak, too");
 	return -EPERM;
 }
 

@@ -87,11 +87,11 @@ void prover_at_end(struct prover *prover, struct source *source)
 static const char *obstacle(const struct options *opts)
 {
 	if (!options_trace_processes(opts))
-		return "no proof: kernel memory is not searched, only that of processes";
+		return "no proof: only memory of processes is searched, not kernel memory";
 	if (opts->combined_only || opts->sample_bytes || opts->sample_rate > 1)
-		return "no proof: it needs every block, and --combined-only and sampling do not "
-		       "keep every block";
-	return opts->agent ? "no proof: with --agent, it needs --prove from the start" : NULL;
+		return "no proof: --combined-only and sampling do not keep all blocks, which a "
+		       "proof needs";
+	return opts->agent ? "no proof: with --agent, memleak must be started with --prove" : NULL;
 }
 
 int prover_want(struct prover *prover)

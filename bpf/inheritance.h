@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that forked children inherit, with --follow. Part of the ABI. Nothing is copied at a fork:
- * a child has the blocks that its parent had at the fork, except those that the child has freed
- * since.
+ * Blocks that forked children inherit, with --follow. Part of the ABI. No entries of tables are
+ * copied at a fork: a child has the blocks that its parent had at the fork, except those that the
+ * child has freed since.
  */
 #ifndef BPF_INHERITANCE_H
 #define BPF_INHERITANCE_H

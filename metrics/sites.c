@@ -26,7 +26,7 @@ static const struct metric_family site_growth = {"memleak_site_growth_bytes_per_
 						 "Growth rate, known after a few reports."};
 static const struct metric_family site_score = {
 	"memleak_site_leak_score", METRIC_GAUGE, NULL,
-	"How much this looks like a leak, from 0 to 1, known after a few reports."};
+	"How much the site looks like a leak, from 0 to 1, known after a few reports."};
 
 static const struct metric_family group_bytes = {
 	"memleak_group_outstanding_bytes", METRIC_GAUGE, "bytes",
@@ -39,7 +39,7 @@ static const struct metric_family group_growth = {"memleak_group_growth_bytes_pe
 						  "Growth rate, known after a few reports."};
 static const struct metric_family group_score = {
 	"memleak_group_leak_score", METRIC_GAUGE, NULL,
-	"How much this looks like a leak, from 0 to 1, known after a few reports."};
+	"How much the group looks like a leak, from 0 to 1, known after a few reports."};
 
 static const struct metric_family site_lost_bytes = {
 	"memleak_site_lost_bytes", METRIC_GAUGE, "bytes",

@@ -112,7 +112,7 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 		return "--count needs a process: give --pid or a command";
 	if (opts->count_by && (asks_for_blocks(opts) || has_filters(given)))
 		return "--count only counts calls: it conflicts with all other views, filters and "
-		       "orders";
+		       "sort orders";
 	if (opts->sort == SORT_PINNED && !options_know_all_blocks(opts))
 		return "--by pin needs all heap blocks of a single process: give --pid or a "
 		       "command, but not --follow, --alloc, --combined-only, sampling or filters "

@@ -144,8 +144,8 @@ void options_print_help(FILE *out, enum mode mode)
 	}
 	fputs("\nExamples:\n", out);
 	write_columns(out, "memleak ", option_examples, only);
-	fputs("\nExit status: 0 all went well, 1 it could not do its work, 2 wrong usage; with a "
-	      "command,\nthat command's own. See memleak(8).\n",
+	fputs("\nExit status: 0 success, 1 memleak failed, 2 wrong usage; with a command, the "
+	      "exit\nstatus of the command. See memleak(8).\n",
 	      out);
 }
 

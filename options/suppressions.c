@@ -64,7 +64,7 @@ static int take_line(struct suppressions *suppressions, const struct line *line,
 	if (!line->len || line->text[0] == '#')
 		return 0;
 	if (memchr(line->text, '\0', line->len))
-		return bad_line(line, "there is a zero byte in it", why);
+		return bad_line(line, "it contains a NUL byte", why);
 	if (line->len < kind_len || strncmp(line->text, KIND, kind_len) != 0) {
 		snprintf(what, sizeof(what), "'%.*s' does not begin with " KIND,
 			 (int)(line->len < WORDS_MAX ? line->len : WORDS_MAX), line->text);

@@ -345,7 +345,7 @@ static int store_custom_function(const struct shape_word *shapes, const char *ar
 	for (; shapes->word; shapes++)
 		if (!strcmp(shapes->word, word))
 			return add_custom_function(opts, arg, len, shapes->shape);
-	return complain(why, "'%s' is not a shape of a call", word);
+	return complain(why, "'%s' is not a known call shape", word);
 }
 
 static int store_alloc(const struct option_def *def, const char *arg, void *field, char **why)

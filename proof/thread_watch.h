@@ -17,9 +17,9 @@ int thread_watch__new(struct thread_watch **ret);
 void thread_watch__free(struct thread_watch *watch);
 
 /*
- * Returns or replaces the descriptor of the BPF program, the only one that a forked process must
- * keep. A forked process calls thread_watch__use_fd() if the descriptor has a different number in
- * that process.
+ * Returns or replaces the descriptor of the BPF program. A forked process needs only this
+ * descriptor and may close all others. If the descriptor has another number there, the forked
+ * process calls thread_watch__use_fd().
  */
 int thread_watch__fd(const struct thread_watch *watch);
 void thread_watch__use_fd(struct thread_watch *watch, int fd);

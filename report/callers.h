@@ -2,7 +2,7 @@
 /*
  * Sums up, for each call on the stacks, all sites whose stacks have the call. If the stacks of a
  * leak are too many to be judged one by one, the leak is found by the sum of a call that they
- * share. Knows no names.
+ * share. Calls are compared by their addresses, so names are not needed.
  */
 #ifndef REPORT_CALLERS_H
 #define REPORT_CALLERS_H
@@ -29,8 +29,11 @@ struct callers {
 	struct growth *growth;
 	size_t cnt, cap;
 	uint32_t *site_of; /* indices of sites of snap, grouped by sum */
-	uint32_t *calls; /* for each site of snap, CALLER_CALLS entries: index in items plus 1, for
-			    each call on its stack, innermost first; unused entries are 0 */
+	/*
+	 * CALLER_CALLS entries for each site of snap: the calls on its stack, innermost first. An
+	 * entry is an index in items plus 1; unused entries are 0.
+	 */
+	uint32_t *calls;
 };
 
 /*

@@ -188,7 +188,7 @@ static void write_block(FILE *out, const struct holder *holder, const struct rep
 		fprintf(out, " × %" PRIu64, holder->repeats);
 }
 
-/* Returns the text for a holder that is a block, to be freed; NULL if out of memory. */
+/* Returns the text for a holder that is a block; freed by the caller. NULL if out of memory. */
 static char *block_words(const struct holder *holder, const struct report_site *named,
 			 size_t named_cnt)
 {

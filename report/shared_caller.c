@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts, for each function on a few paths, how many sites have it on their stacks. */
+/* Counts, for each function on a few stacks, how many sites have the function on their stacks. */
 #include "report/shared_caller.h"
 
 #include <string.h>

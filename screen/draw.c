@@ -543,7 +543,7 @@ static const char help[] =
 	"o        mouse on or off;  Ctrl-L  redraw;  q  quit\n"
 	"\n"
 	"K M G are powers of 1024. RATE is while it grows. HISTORY begins with tracing.\n"
-	"VERDICT: lost, definite: two proofs, or one, found no pointer to it\n"
+	"VERDICT: lost: two proofs found no pointer to it; definite: one proof\n"
 	"  leaks: it grows and is not freed, and how likely that is\n"
 	"  steady, steps: it grows; levelled, flat, shrinks: it does not\n"
 	"  runtime: libraries keep it for themselves\n"

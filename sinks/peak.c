@@ -27,7 +27,7 @@ static void write_higher(FILE *out, const struct peak *peak)
 	uint64_t more = peak->highest_bytes - peak->bytes;
 
 	if (more)
-		fprintf(out, "; at its highest it was %" PRIu64 " bytes more", more);
+		fprintf(out, "; the true peak was %" PRIu64 " bytes higher", more);
 }
 
 void peak_write_fact(FILE *out, const struct report *report)

@@ -234,7 +234,7 @@ static void write_others(FILE *out, const struct rss *rss, bool is_first)
 	if (rss->has_blocks && (rss->outside || !rss->arenas)) {
 		if (untraced < rss_total(rss) / SMALL_PART)
 			return;
-		write_amount(out, untraced, "of other anonymous memory is in no traced block: ");
+		write_amount(out, untraced, "of other anonymous memory is not in traced blocks: ");
 		fprintf(out, "%s may keep it, or it was allocated before tracing\n",
 			name ?: "the allocator");
 	} else if (name && is_first) {

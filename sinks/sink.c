@@ -44,7 +44,7 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 	[LOSS_UNWIND] = {"unwind", "stack", "stacks", "cut: the outer frames are not known", NULL},
 	[LOSS_UNRETURNED] =
 		{"unreturned", "call", "calls",
-		 "without a return: left by longjmp or an exception, or the return was not seen",
+		 "did not return: left by longjmp or an exception, or the return was not seen",
 		 NULL},
 	[LOSS_SITES_FULL] = {"sites_full", "allocation", "allocations",
 			     "not tracked: the table of sites was full",

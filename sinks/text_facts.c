@@ -143,7 +143,7 @@ static void write_inferred(FILE *out, const struct snapshot *snap)
 	if (snap->beyond_caches) {
 		fputs("\tinferred: up to ", out);
 		text_write_count(out, snap->beyond_caches, "unseen free");
-		fputs(" of outstanding blocks, as the slab caches grew by less\n", out);
+		fputs(", because the slab caches grew less than the outstanding blocks\n", out);
 	}
 	if (snap->vmalloc_hidden)
 		fprintf(out,

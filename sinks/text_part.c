@@ -687,7 +687,7 @@ static void write_held_by(const struct text_part *part, const struct report_site
 }
 
 /*
- * Writes why a site is a suspect, or is not: each value that was found, and the value that was
+ * Writes why a site seems to leak, or does not: each value that was found, and the value that was
  * required.
  */
 static void write_why(const struct text_part *part, const struct site_history *history)

@@ -306,7 +306,7 @@ static __always_inline void thread__note_caller(struct pt_regs *ctx, struct thre
 	thread->call.return_address = arch_return_address(ctx);
 }
 
-/* Ends the handling of an entry. Returns true if the return of the call is reported. */
+/* Ends the handling of a call's entry. Returns true if a program will run when the call returns. */
 static __always_inline bool thread__leaves_entry(struct pt_regs *ctx, struct thread_state *thread,
 						 __u32 shape)
 {

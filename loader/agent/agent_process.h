@@ -72,8 +72,8 @@ struct sampling agent_process__sampling(const struct agent_process *process);
 void agent_process__sample(struct agent_process *process, const struct sampling *sampling);
 
 /*
- * Makes the process maintain sums. They begin with the outstanding blocks that were allocated at
- * since_ns or later. start_ns: start of tracing. Returns 0 or a negative errno.
+ * Makes the process maintain sums of outstanding bytes, in which blocks allocated before since_ns
+ * are left out. start_ns: start of tracing. Returns 0 or a negative errno.
  */
 int agent_process__add_up(struct agent_process *process, uint64_t start_ns, uint64_t since_ns);
 /* Makes the process count requested bytes. Earlier calls are not counted. */

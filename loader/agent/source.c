@@ -116,8 +116,8 @@ static void replace_others(struct agent_source *source, pid_t pid)
 static int refuse_samples(const struct agent_process *process, const struct sampling *has)
 {
 	log_error("process %d records only one sample in %" PRIu64
-		  " %s since an earlier memleak run: --prove, --peak, --summary and other rates "
-		  "are impossible",
+		  " %s since an earlier memleak run: it cannot be traced with --prove, --peak, "
+		  "--summary or another sampling rate",
 		  process->info.pid, has->rate, has->mode == SAMPLING_BYTES ? "bytes" : "blocks");
 	return -EINVAL;
 }
@@ -790,7 +790,8 @@ static int join(struct agent_source *source, pid_t pid)
 	if (!err && source->processes.items[source->processes.cnt - 1]->ended)
 		err = -ESRCH;
 	if (err == -EPROTO)
-		log_error("process %d has an agent of another version: start it with this version",
+		log_error("process %d has an agent of another version: restart it with the agent "
+			  "of this version",
 			  pid);
 	else if (err && err != -EINVAL)
 		log_error("cannot read the account of process %d: %s", pid, strerror(-err));

@@ -257,10 +257,12 @@ void kernel_hooks_init(const struct kernel_loading *loading, const struct bpf_ob
 			continue;
 		err = load_hooks(loading, tables, trampolines, hooks);
 		if (!err) {
-			log_verbose("bulk frees and frees after a grace period are traced by %s",
+			log_verbose("bulk frees and frees after a grace period are traced by %s "
+				    "programs",
 				    kind);
 			if (hooks->pages)
-				log_verbose("bulk allocations of pages are traced by %s", kind);
+				log_verbose("bulk allocations of pages are traced by %s programs",
+					    kind);
 			return;
 		}
 		log_verbose("%s programs are not available: %s", kind, strerror(-err));

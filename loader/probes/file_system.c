@@ -37,9 +37,9 @@ void file_system_refuse_served(void)
 		regular_file_refuse(is_served);
 		return;
 	}
-	log_verbose(
-		"cannot tell which files another process serves (FUSE), so opens these, too: %s",
-		strerror(-err));
+	log_verbose("cannot tell which files another process serves (FUSE), so these are opened, "
+		    "too: %s",
+		    strerror(-err));
 	file_system_bpf__destroy(skel);
 	skel = NULL;
 }

@@ -257,7 +257,8 @@ int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key,
 }
 
 /*
- * Ignores a key that is not in the map, since it would cost the batch an additional grace period.
+ * Ignores a key that is not in the map: a batch would stop at this key, and the remaining keys
+ * would need another batch with its own grace period.
  */
 void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t key)
 {

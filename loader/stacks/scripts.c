@@ -74,7 +74,7 @@ bool scripts_may_run(const char *path)
 
 static void say_unread(const char *path, const struct interpreter *found)
 {
-	static const char read[] = "lines of scripts are read for";
+	static const char read[] = "lines of scripts are read only for";
 
 	if (found->is_free_threaded)
 		log_note("%s is free-threaded: %s builds with a global interpreter lock", path,

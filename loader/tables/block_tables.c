@@ -114,7 +114,8 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 	tables->watch->is_sent = 1;
 	tables->second_fd = make_second(tables);
 	if (tables->second_fd >= 0)
-		log_verbose("a second table of blocks has room for %u more", tables->second);
+		log_verbose("a second table of blocks was created, with room for %u more blocks",
+			    tables->second);
 	else
 		log_note("cannot enlarge the table of blocks beyond %u blocks: %s", tables->first,
 			 strerror(-tables->second_fd));

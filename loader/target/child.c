@@ -264,7 +264,7 @@ static int run_to_breakpoint(struct child *child, uint64_t hook)
 		if (errno)
 			return -errno;
 		if ((word & arch_breakpoint_mask) == arch_breakpoint) {
-			log_note("another tracer has a probe on %s of the dynamic loader: "
+			log_note("another tracer has a breakpoint on %s of the dynamic loader: "
 				 "allocations "
 				 "before main may be missed",
 				 LOADER_HOOK);

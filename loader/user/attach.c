@@ -531,8 +531,8 @@ static int attach_result(const struct attach_state *state)
 			  pid);
 		return -ENOENT;
 	}
-	log_error("%s %s %smalloc or any other allocator function: give that file with -O PATH, or "
-		  "the prefix of its functions with -S PREFIX",
+	log_error("%s %s %smalloc or any other allocator function: give the file that does with -O "
+		  "PATH, or the prefix of its functions with -S PREFIX",
 		  opts->object ? opts->object : "no file that the process maps",
 		  opts->object ? "does not define" : "defines",
 		  opts->symbols_prefix ? opts->symbols_prefix : "");

@@ -189,7 +189,7 @@ void log_skipped(const struct attach_state *state, const struct module *module,
 		 const struct skipped_function *skipped)
 {
 	if (skipped->verdict == FUNCTION_THROUGH)
-		log_verbose("pid %d: %s in %s is not probed: it calls %s, which is",
+		log_verbose("pid %d: %s in %s is not probed: it calls %s, which is probed",
 			    state->process->info.pid, skipped->name, module->path,
 			    skipped->through);
 	else if (arch_elf_machine == EM_X86_64)

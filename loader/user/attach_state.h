@@ -30,7 +30,7 @@ struct attach_state {
 	size_t placed;        /* number of probes that this search added */
 	bool deferred;        /* a file was first probed after the process had started */
 	bool throws;          /* a probed function may throw an exception */
-	bool later;           /* the file being searched counts as loaded by name (dlopen) */
+	bool later;           /* the file being searched was loaded at run time (dlopen) */
 	int err;              /* the first error of this search */
 	uid_t uid;            /* user that owns the process */
 	uint64_t patience_ns; /* maximum time to search all files of the process */

@@ -237,7 +237,7 @@ static int start_unwinding(struct user_programs *programs)
 	err = unwind_spaces_init(&programs->unwind, &fds, ctx->symbolizer,
 				 ctx->opts->unwind != MEMLEAK_UNWIND_FP);
 	if (err)
-		log_error("cannot start the helper that reads unwind tables: %s", strerror(-err));
+		log_error("cannot start the helper that builds unwind tables: %s", strerror(-err));
 	return err;
 }
 

@@ -95,10 +95,10 @@ static void note_target(void *arg, uint64_t target)
 }
 
 /*
- * Searches a segment for jumps into functions past their entries. A function's cold part, which
- * jumps back, may be anywhere, and has no symbol in stripped files. So any bytes that may be a jump
- * count as one. Returns false if the segment cannot be read, or if all segments together exceed
- * SCAN_MAX.
+ * Searches a segment for jumps into functions past their entries. Such jumps are in cold parts of
+ * functions, which have no symbols in stripped files, so where their instructions begin is unknown.
+ * Therefore bytes that may be a jump count as one. Returns false if the segment cannot be read, or
+ * if all segments together exceed SCAN_MAX.
  */
 static bool scan_segment(struct place_search *search, uint64_t offset, uint64_t size)
 {

@@ -18,9 +18,9 @@
 bool code_is_live(const struct range_table *code, uint64_t addr);
 
 /*
- * Adds a range to *ret for each row of code that the linker has not removed; the caller must call
- * range_table_finish() afterwards. Returns 0, -ENOMEM, or -EBADMSG if the rest of the table is
- * unreadable.
+ * Adds a range to *ret for each row of the line table, except rows of code that the linker has
+ * removed. The caller must call range_table_finish() afterwards. Returns 0, -ENOMEM, or -EBADMSG if
+ * the rest of the table is unreadable.
  */
 int line_table_read(Dwarf *dwarf, Dwarf_Die *unit, const struct range_table *code,
 		    struct range_table *ret);

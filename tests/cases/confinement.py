@@ -149,8 +149,8 @@ def test_probes_without_admin(t):
                         env={"MEMLEAK_LINKS": "perf"})
     wanted("code", memleak.wait(), 1)
     wanted("lines", memleak.notes.splitlines(),
-           ["memleak: before Linux 6.6, CAP_SYS_ADMIN is needed to probe programs: give memleak "
-            "that capability, too"])
+           ["memleak: before Linux 6.6, CAP_SYS_ADMIN is needed to probe programs: give it to "
+            "memleak, too"])
 
 
 @once

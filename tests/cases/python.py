@@ -249,7 +249,7 @@ def test_old(t):
     program = start(t, SCRIPT, "3.10")
     memleak = trace(t, program)
     report = run(program, memleak)
-    wanted("notes", len(re.findall(r"lines of scripts are read for Python 3\.11 to 3\.14",
+    wanted("notes", len(re.findall(r"lines of scripts are read only for Python 3\.11 to 3\.14",
                                    memleak.notes)), 1)
     if any(frame["module"] == "[script]" for site in report["sites"] for frame in site["stack"]):
         raise Failure("frames of Python 3.10 were read")

@@ -26,7 +26,10 @@ static int read_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Parses the input as one record: in a ring, the kernel writes the lengths of the records. */
+/*
+ * Parses the input as one record. The lengths of records in a ring are not fuzzed, because the
+ * kernel writes them.
+ */
 static void fuzz_records(const uint8_t *data, size_t size)
 {
 	struct map_record record;

@@ -124,8 +124,8 @@ MAKER(between);     /* LEAK */
 
 /*
  * A pointer to the last byte of a block counts. Pointers past a block's end or before its start do
- * not count. Some allocators leave no gap between blocks, so such pointers may point to a
- * neighbouring block. All neighbours are therefore held anyway.
+ * not count, but may point to a neighbouring block, since some allocators leave no gap between
+ * blocks. So that this does not change the result, each neighbour has a pointer of its own.
  */
 SCENE(ends_of_blocks)
 {

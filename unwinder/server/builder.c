@@ -120,8 +120,8 @@ static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *
 }
 
 /*
- * Adds a function's rows up to `end`, read by libdw. From the first row on that libdw cannot read,
- * the code gets rule UNKNOWN: not even a frame pointer can be relied on there.
+ * Adds a function's rows up to `end`, read by libdw. If libdw cannot read a row, the code from
+ * there to `end` gets rule UNKNOWN, since not even a frame pointer can be relied on.
  */
 static int add_slowly(struct builder *builder, const struct code *code, const struct fde *fde,
 		      uint64_t end)

@@ -115,7 +115,7 @@ static void bad_lines(void **state)
 	check_bad("leak:", 5, "f.supp:1: there is no pattern");
 	check_bad("leak:  \t\r\n", 10, "f.supp:1: there is no pattern");
 	check_bad("Leak:a", 6, "f.supp:1: 'Leak:a'");
-	check_bad(zero, sizeof(zero) - 1, "f.supp:2: there is a zero byte");
+	check_bad(zero, sizeof(zero) - 1, "f.supp:2: it contains a NUL byte");
 	assert_non_null(huge);
 	memset(huge, 'x', 1 << 20);
 	check_bad(huge, 1 << 20, "f.supp:1: 'xxxxx");

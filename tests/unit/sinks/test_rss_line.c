@@ -112,7 +112,8 @@ static void other_allocator(void **state)
 	       "memory kept by jemalloc is not known: only a trace of every block shows it\n");
 	expect(&rss, &rss,
 	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
-	       "7.0 MiB of other anonymous memory is in no traced block: jemalloc may keep it, or "
+	       "7.0 MiB of other anonymous memory is not in traced blocks: jemalloc may keep it, "
+	       "or "
 	       "it was allocated before tracing\n");
 }
 
