@@ -15,7 +15,7 @@ enum test_knob {
 	TEST_KNOB_FIRST_BLOCKS, /* MEMLEAK_FIRST_BLOCKS: size of the first of two block tables */
 	/* MEMLEAK_KERNEL_HOOKS: kind of kernel hooks: "fentry", "kprobe" or "none" */
 	TEST_KNOB_KERNEL_HOOKS,
-	/* MEMLEAK_KERNEL_PROGRAMS: program type: "tp_btf", "raw_tp" or "classic" */
+	/* MEMLEAK_KERNEL_PROGRAMS: program type: "tp_btf" or "raw_tp" */
 	TEST_KNOB_KERNEL_PROGRAMS,
 	/*
 	 * MEMLEAK_LINKS: kind of uprobe links to use instead of "session": "multi", "perf" or

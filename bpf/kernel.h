@@ -26,9 +26,8 @@ enum memleak_kernel_event {
 };
 
 /*
- * Positions of an event's values. Each member is the index of a tracepoint argument or, if only the
- * event's record is available, the offset of a field in that record. A member is MEMLEAK_VALUE_NONE
- * if the event has no such value.
+ * Positions of an event's values. Unless noted, a member is the index of a tracepoint argument, or
+ * MEMLEAK_VALUE_NONE if the event has no such value.
  */
 #define MEMLEAK_VALUE_NONE 0xff
 
@@ -53,7 +52,7 @@ struct memleak_value_places {
 	__u8 percpu_alloc_ptr;
 	__u8 percpu_alloc_size;
 	__u8 percpu_free_ptr;
-	__u8 bulk_pages_array; /* the last argument; NONE if the function is missing or unknown */
+	__u8 bulk_pages_array; /* argument of the function; NONE if that is missing or unknown */
 	__u8 rcu_func;         /* 1 if kvfree_call_rcu() gets the offset of the rcu_head */
 };
 

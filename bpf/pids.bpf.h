@@ -6,18 +6,8 @@
 #ifndef BPF_PIDS_BPF_H
 #define BPF_PIDS_BPF_H
 
-#include "bpf/track.bpf.h"
-
-#ifdef MEMLEAK_NO_BTF
-
-static __always_inline __u64 current_pids(void)
-{
-	return bpf_get_current_pid_tgid();
-}
-
-#else
-
 #include "bpf/pid_number.bpf.h"
+#include "bpf/track.bpf.h"
 
 static __always_inline __u32 number_here(struct pid *pid)
 {
@@ -42,7 +32,5 @@ static __always_inline __u64 current_pids(void)
 	task = (void *)bpf_get_current_task();
 	return (__u64)process_number(task) << 32 | number_here(BPF_CORE_READ(task, thread_pid));
 }
-
-#endif
 
 #endif

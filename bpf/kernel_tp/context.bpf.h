@@ -34,37 +34,6 @@ struct comm_words {
 	__u64 words[MEMLEAK_COMM_SIZE / sizeof(__u64)];
 };
 
-#ifdef MEMLEAK_NO_BTF
-
-/*
- * Only BTF tells where the interrupt count is. Without BTF, all allocations count as allocations of
- * the current task.
- */
-static __always_inline __u32 interrupt_level(void)
-{
-	return LEVEL_TASK;
-}
-
-static __always_inline __u32 parent_tgid(void)
-{
-	return 0;
-}
-
-static __always_inline __u64 parent_name(void)
-{
-	return 0;
-}
-
-static __always_inline struct comm_words current_comm(void)
-{
-	struct comm_words ret = {0};
-
-	bpf_get_current_comm(&ret, sizeof(ret));
-	return ret;
-}
-
-#else
-
 static __always_inline __u32 parent_tgid(void)
 {
 	struct task_struct *task;
@@ -151,8 +120,6 @@ static __always_inline __u32 interrupt_level(void)
 		return LEVEL_HARDIRQ;
 	return cnt & SOFTIRQ_BIT ? LEVEL_SOFTIRQ : LEVEL_TASK;
 }
-
-#endif
 
 #define NAME_WORD(a, b, c, d, e, f, g, h)                                                          \
 	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \

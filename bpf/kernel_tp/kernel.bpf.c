@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs for those allocation events of the kernel whose arguments are described by BTF. Each
+ * Programs for the kernel's allocation events, which find the arguments by BTF. Each
  * program exists as a tp_btf program and, for kernels that reject those, as a raw tracepoint
  * program.
  */

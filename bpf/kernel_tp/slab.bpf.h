@@ -5,15 +5,6 @@
 
 #include "bpf/kernel_tp/pages.bpf.h"
 
-#ifdef MEMLEAK_NO_BTF
-
-static __always_inline void cache__read(struct memleak_origin *origin, struct kmem_cache *cache,
-					__u64 object)
-{
-}
-
-#else
-
 /* Highest bits of a kernel address; an address computed from a frame number lacks these bits */
 #define KERNEL_HALF (0xffffULL << 48)
 
@@ -56,8 +47,6 @@ static __always_inline void cache__read(struct memleak_origin *origin, struct km
 	name = BPF_CORE_READ(cache, name);
 	bpf_probe_read_kernel_str(origin->cache, sizeof(origin->cache), name);
 }
-
-#endif
 
 static __always_inline void origin__note_cache(struct memleak_origin *origin,
 					       struct kmem_cache *cache, __u64 object, __u64 size)

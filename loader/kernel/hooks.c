@@ -249,7 +249,7 @@ void kernel_hooks_init(const struct kernel_loading *loading, const struct bpf_ob
 	const char *forced = test_knob(TEST_KNOB_KERNEL_HOOKS);
 	static const char *const kinds[] = {"kprobe", "fentry"};
 
-	for (int trampolines = 1; loading->btf && trampolines >= 0; trampolines--) {
+	for (int trampolines = 1; trampolines >= 0; trampolines--) {
 		const char *kind = kinds[trampolines];
 		int err;
 

@@ -20,7 +20,7 @@ struct kernel_loading {
 	const struct options *opts;
 	const struct kernel_functions *functions;
 	uint32_t target_cnt;
-	struct btf *btf; /* the kernel's BTF; NULL if there is none */
+	struct btf *btf; /* the kernel's BTF */
 	struct memleak_value_places at;
 	uint32_t stack_depth;
 };

@@ -18,10 +18,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/cleanup.h"
 
 /*
  * Parameters of a function or tracepoint. Leaves out the first parameter of a tracepoint, which is
@@ -52,7 +49,7 @@ static const struct btf_type *prototype(const struct btf *btf, const char *trace
 
 bool kernel_places_has(const struct btf *btf, const char *tracepoint)
 {
-	return btf && prototype(btf, tracepoint);
+	return prototype(btf, tracepoint);
 }
 
 static bool parameters_of(const struct btf *btf, const char *tracepoint, struct parameters *ret)
@@ -192,15 +189,16 @@ static bool place_percpu_free(const struct parameters *params, struct memleak_va
 static const struct {
 	const char *name;
 	bool (*place)(const struct parameters *params, struct memleak_value_places *ret);
+	bool percpu; /* an event of percpu memory */
 } events[] = {
-	{"kmalloc", place_kmalloc},
-	{"kfree", place_kfree},
-	{"kmem_cache_alloc", place_cache_alloc},
-	{"kmem_cache_free", place_cache_free},
-	{"mm_page_alloc", place_page_alloc},
-	{"mm_page_free", place_page_free},
-	{"percpu_alloc_percpu", place_percpu_alloc},
-	{"percpu_free_percpu", place_percpu_free},
+	{"kmalloc", place_kmalloc, false},
+	{"kfree", place_kfree, false},
+	{"kmem_cache_alloc", place_cache_alloc, false},
+	{"kmem_cache_free", place_cache_free, false},
+	{"mm_page_alloc", place_page_alloc, false},
+	{"mm_page_free", place_page_free, false},
+	{"percpu_alloc_percpu", place_percpu_alloc, true},
+	{"percpu_free_percpu", place_percpu_free, true},
 };
 
 static bool parameters_of_function(const struct btf *btf, const char *function,
@@ -244,7 +242,7 @@ static void place_bulk_pages(const struct btf *btf, struct memleak_value_places 
 		ret->bulk_pages_array = (__u8)(params.cnt - 1);
 }
 
-int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret,
+int kernel_places_by_btf(const struct btf *btf, bool percpu, struct memleak_value_places *ret,
 			 const char **ret_event)
 {
 	memset(ret, MEMLEAK_VALUE_NONE, sizeof(*ret));
@@ -252,7 +250,8 @@ int kernel_places_by_btf(const struct btf *btf, struct memleak_value_places *ret
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		struct parameters params;
 
-		if (!parameters_of(btf, events[i].name, &params) || events[i].place(&params, ret))
+		if ((events[i].percpu && !percpu) || !parameters_of(btf, events[i].name, &params) ||
+		    events[i].place(&params, ret))
 			continue;
 		*ret_event = events[i].name;
 		return -EPROTO;
@@ -304,82 +303,12 @@ static int64_t member_offset(const struct btf *btf, const struct btf_type *type,
 int64_t kernel_places_preempt_count(const struct btf *btf)
 {
 	const struct btf_type *type;
-	int64_t queue = btf ? percpu_offset(btf, "runqueues", &type) : -1;
-	int64_t count = btf ? percpu_offset(btf, "__preempt_count", &type) : -1, member = 0;
+	int64_t queue = percpu_offset(btf, "runqueues", &type);
+	int64_t count = percpu_offset(btf, "__preempt_count", &type), member = 0;
 
-	if (count < 0 && btf) {
+	if (count < 0) {
 		count = percpu_offset(btf, "pcpu_hot", &type);
 		member = count < 0 ? -1 : member_offset(btf, type, "preempt_count");
 	}
 	return queue < 0 || count < 0 || member < 0 ? 0 : count + member - queue;
-}
-
-/* Parses lines such as "field:size_t bytes_alloc; offset:32; size:8; signed:0;". */
-static int field_offset(const char *path, const char *field, __u8 *ret)
-{
-	cleanup_fclose FILE *file = fopen(path, "re");
-	size_t len = strlen(field);
-	cleanup_free char *line = NULL;
-	size_t cap = 0;
-
-	if (!file)
-		return -errno;
-	while (getline(&line, &cap, file) > 0) {
-		char *end = strchr(line, ';');
-		unsigned int offset;
-
-		if (!strstr(line, "field:") || !end || end - line < (long)len + 1 ||
-		    strncmp(end - len, field, len) || end[-(long)len - 1] != ' ')
-			continue;
-		if (sscanf(end, "; offset:%u", &offset) != 1 || offset >= MEMLEAK_VALUE_NONE)
-			return -EPROTO;
-		*ret = (__u8)offset;
-		return 0;
-	}
-	return -ENOENT;
-}
-
-int kernel_places_by_format(const char *events_folder, struct memleak_value_places *ret,
-			    const char **ret_event)
-{
-	const struct {
-		const char *event;
-		const char *field;
-		__u8 *place;
-	} fields[] = {
-		{"kmem/kmalloc", "call_site", &ret->kmalloc_site},
-		{"kmem/kmalloc", "ptr", &ret->kmalloc_ptr},
-		{"kmem/kmalloc", "bytes_alloc", &ret->kmalloc_size},
-		{"kmem/kmem_cache_alloc", "call_site", &ret->cache_alloc_site},
-		{"kmem/kmem_cache_alloc", "ptr", &ret->cache_alloc_ptr},
-		{"kmem/kmem_cache_alloc", "bytes_alloc", &ret->cache_alloc_size},
-		{"kmem/kfree", "call_site", &ret->kfree_site},
-		{"kmem/kfree", "ptr", &ret->kfree_ptr},
-		{"kmem/kmem_cache_free", "call_site", &ret->cache_free_site},
-		{"kmem/kmem_cache_free", "ptr", &ret->cache_free_ptr},
-		{"kmem/mm_page_alloc", "pfn", &ret->page_alloc_frame},
-		{"kmem/mm_page_alloc", "order", &ret->page_alloc_order},
-		{"kmem/mm_page_alloc", "migratetype", &ret->page_alloc_mobility},
-		{"kmem/mm_page_free", "pfn", &ret->page_free_frame},
-		{"kmem/mm_page_free", "order", &ret->page_free_order},
-		{"percpu/percpu_alloc_percpu", "ptr", &ret->percpu_alloc_ptr},
-		{"percpu/percpu_alloc_percpu", "size", &ret->percpu_alloc_size},
-		{"percpu/percpu_free_percpu", "ptr", &ret->percpu_free_ptr},
-	};
-
-	memset(ret, MEMLEAK_VALUE_NONE, sizeof(*ret));
-	ret->rcu_func = 0;
-	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		cleanup_free char *path = NULL;
-		int err;
-
-		if (asprintf(&path, "%s/%s/format", events_folder, fields[i].event) < 0)
-			return -ENOMEM;
-		err = field_offset(path, fields[i].field, fields[i].place);
-		if (err) {
-			*ret_event = fields[i].event;
-			return err;
-		}
-	}
-	return 0;
 }

@@ -10,7 +10,6 @@
 
 #include "base/log.h"
 #include "base/test_knobs.h"
-#include "bpf/kernel_tp/classic.skel.h"
 #include "bpf/kernel_tp/kernel.skel.h"
 #include "loader/kernel/places.h"
 #include "loader/probes/features.h"
@@ -57,8 +56,7 @@ static bool is_wanted(const struct kernel_loading *loading, const char *event)
 	case NEED_PERCPU:
 		return loading->opts->percpu;
 	case NEED_OLD:
-		/* Without BTF, attach_events() finds out whether the event exists. */
-		return !loading->btf || kernel_places_has(loading->btf, event);
+		return kernel_places_has(loading->btf, event);
 	default:
 		return true;
 	}
@@ -101,11 +99,8 @@ static int attach_events(struct kernel_programs *programs)
 		if (!bpf_program__autoload(prog))
 			continue;
 		link = bpf_program__attach(prog);
-		if (!link) {
-			if (errno == ENOENT && need_of(event_of(prog)) == NEED_OLD)
-				continue;
+		if (!link)
 			return -errno;
-		}
 		programs->links[programs->link_cnt++] = link;
 	}
 	return 0;
@@ -116,33 +111,16 @@ static void detach(struct kernel_programs *programs)
 	while (programs->link_cnt)
 		bpf_link__destroy(programs->links[--programs->link_cnt]);
 	kernel_bpf__destroy(programs->kernel);
-	classic_bpf__destroy(programs->classic);
 	programs->kernel = NULL;
-	programs->classic = NULL;
 	programs->object = NULL;
 }
 
 /*
- * Configures and loads an open object. Loading may move the object's global data, so get pointers
- * to the data afterwards.
+ * Opens, configures and loads the programs of one kind. The pointers to the object's global data
+ * are set last, because loading may move the data.
  */
-static int load_object(const struct kernel_loading *loading, struct kernel_programs *programs,
-		       struct bpf_object_skeleton *skeleton, const char *prefix,
-		       struct memleak_config *config, struct memleak_kernel_config *kernel_config)
-{
-	int err;
-
-	programs->object = *skeleton->obj;
-	err = kernel_loading_prepare(loading, *skeleton->obj, config, kernel_config);
-	if (err)
-		return err;
-	choose_programs(loading, *skeleton->obj, prefix);
-	return bpf_object__load_skeleton(skeleton);
-}
-
-/* Loads programs that find the arguments of events by the kernel's BTF. */
-static int load_by_btf(const struct kernel_loading *loading, const char *prefix,
-		       struct kernel_programs *programs)
+static int load_programs(const struct kernel_loading *loading, const char *prefix,
+			 struct kernel_programs *programs)
 {
 	struct kernel_bpf *skel = SKELETON_OPEN(kernel_bpf);
 	int err;
@@ -150,89 +128,59 @@ static int load_by_btf(const struct kernel_loading *loading, const char *prefix,
 	if (!skel)
 		return -errno;
 	programs->kernel = skel;
-	err = load_object(loading, programs, skel->skeleton, prefix,
-			  (struct memleak_config *)&skel->rodata->config,
-			  (struct memleak_kernel_config *)&skel->rodata->kernel_config);
+	programs->object = skel->obj;
+	err = kernel_loading_prepare(loading, skel->obj,
+				     (struct memleak_config *)&skel->rodata->config,
+				     (struct memleak_kernel_config *)&skel->rodata->kernel_config);
+	if (err)
+		return err;
+	choose_programs(loading, skel->obj, prefix);
+	err = kernel_bpf__load(skel);
 	if (!err)
 		programs->switches = (struct kernel_switches){
 			&skel->bss->tracking, &skel->bss->direct_map, &skel->bss->stack_watch};
 	return err;
 }
 
-static int load_classic(const struct kernel_loading *loading, const char *prefix,
-			struct kernel_programs *programs)
-{
-	struct classic_bpf *skel = SKELETON_OPEN(classic_bpf);
-	int err;
-
-	if (!skel)
-		return -errno;
-	programs->classic = skel;
-	err = load_object(loading, programs, skel->skeleton, prefix,
-			  (struct memleak_config *)&skel->rodata->config,
-			  (struct memleak_kernel_config *)&skel->rodata->kernel_config);
-	if (!err)
-		programs->switches = (struct kernel_switches){
-			&skel->bss->tracking, &skel->bss->direct_map, &skel->bss->stack_watch};
-	return err;
-}
-
+/* Logs errors. */
 static int find_arguments(struct kernel_loading *loading)
 {
 	const char *event;
 
-	if (!loading->btf)
-		return -ENOENT;
-	if (!kernel_places_by_btf(loading->btf, &loading->at, &event))
+	loading->btf = btf__load_vmlinux_btf();
+	if (!loading->btf) {
+		int err = -errno;
+
+		log_error("the kernel's type information (BTF) cannot be read: %s", strerror(-err));
+		return err;
+	}
+	if (!kernel_places_by_btf(loading->btf, loading->opts->percpu, &loading->at, &event))
 		return 0;
-	log_verbose("tracepoint %s has unknown arguments", event);
+	log_error("the arguments of this kernel's tracepoint %s are not known to memleak", event);
 	return -EPROTO;
-}
-
-static int find_fields(struct kernel_loading *loading)
-{
-	static const char *const folders[] = {
-		"/sys/kernel/tracing/events",
-		"/sys/kernel/debug/tracing/events",
-	};
-	const char *event = NULL;
-	int err = -ENOENT;
-
-	for (size_t i = 0; err && i < LENGTH(folders); i++)
-		err = kernel_places_by_format(folders[i], &loading->at, &event);
-	if (err)
-		log_verbose("cannot read the fields of %s: tracefs has to be mounted at "
-			    "/sys/kernel/tracing",
-			    event);
-	return err;
 }
 
 /* Kinds of programs, best first */
 static const struct {
 	const char *kind;
 	const char *prefix;
-	int (*find)(struct kernel_loading *loading);
-	int (*load)(const struct kernel_loading *loading, const char *prefix,
-		    struct kernel_programs *programs);
 } program_kinds[] = {
-	{"tp_btf", "btf", find_arguments, load_by_btf},
-	{"raw_tp", "raw", find_arguments, load_by_btf},
-	{"classic", "classic", find_fields, load_classic},
+	{"tp_btf", "btf"},
+	{"raw_tp", "raw"},
 };
 
-static int load_best(struct kernel_loading *loading, struct kernel_programs *programs)
+/* Logs errors. */
+static int load_best(const struct kernel_loading *loading, struct kernel_programs *programs)
 {
 	const char *forced = test_knob(TEST_KNOB_KERNEL_PROGRAMS);
-	int err = -ENOENT;
+	int err = -EINVAL;
 
 	for (size_t i = 0; i < LENGTH(program_kinds); i++) {
 		const char *kind = program_kinds[i].kind;
 
 		if (forced && strcmp(forced, kind))
 			continue;
-		err = program_kinds[i].find(loading);
-		if (!err)
-			err = program_kinds[i].load(loading, program_kinds[i].prefix, programs);
+		err = load_programs(loading, program_kinds[i].prefix, programs);
 		if (!err)
 			err = attach_events(programs);
 		if (!err) {
@@ -243,6 +191,9 @@ static int load_best(struct kernel_loading *loading, struct kernel_programs *pro
 			    strerror(-err));
 		detach(programs);
 	}
+	log_error("the kernel rejected the programs for its allocation events: %s (-v lists the "
+		  "attempts, -vv the verifier's messages)",
+		  strerror(-err));
 	return err;
 }
 
@@ -253,18 +204,15 @@ int kernel_programs_init(const struct options *opts, const struct kernel_functio
 		.opts = opts,
 		.functions = functions,
 		.target_cnt = (uint32_t)target_cnt,
-		.btf = btf__load_vmlinux_btf(),
 		.stack_depth = features_walk_depth(opts->stack_depth),
 	};
 	int err;
 
 	*ret = (struct kernel_programs){.stack_depth = loading.stack_depth};
-	err = load_best(&loading, ret);
-	if (err)
-		log_error("the kernel rejected the programs for its allocation events: %s (-v "
-			  "lists the attempts, -vv the verifier's messages)",
-			  strerror(-err));
-	else
+	err = find_arguments(&loading);
+	if (!err)
+		err = load_best(&loading, ret);
+	if (!err)
 		kernel_hooks_init(&loading, ret->object, &ret->hooks);
 	btf__free(loading.btf);
 	return err;

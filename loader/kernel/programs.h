@@ -15,7 +15,6 @@
 #include "options/options.h"
 
 struct kernel_bpf;
-struct classic_bpf;
 
 #define KERNEL_LINKS 40
 
@@ -28,9 +27,8 @@ struct kernel_switches {
 
 struct kernel_programs {
 	struct bpf_object *object; /* object with the tracepoint programs */
-	const char *kind;          /* kind of the programs: "tp_btf", "raw_tp" or "classic" */
+	const char *kind;          /* kind of the programs: "tp_btf" or "raw_tp" */
 	struct kernel_bpf *kernel;
-	struct classic_bpf *classic;
 	struct kernel_hooks hooks;
 	struct kernel_switches switches;
 	struct bpf_link *links[KERNEL_LINKS];

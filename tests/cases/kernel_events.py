@@ -88,7 +88,7 @@ def test_whole_kernel(t):
         raise Failure("what memleak does itself is told of")
 
 
-@each("raw_tp", "classic")
+@each("raw_tp")
 @slow
 def test_programs(t, kind):
     """Also with the BPF programs for older kernels."""

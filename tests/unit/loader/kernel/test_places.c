@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Tests finding the arguments of kernel events: in the BTF of several kernel versions, and in
- * format files of classic tracepoints.
- */
+/* Tests finding the arguments of kernel events in the BTF of several kernel versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,10 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "loader/kernel/places.h"
 
@@ -82,7 +76,7 @@ static struct memleak_value_places places(const struct maker *maker)
 	struct memleak_value_places ret;
 	const char *event;
 
-	assert_int_equal(kernel_places_by_btf(maker->btf, &ret, &event), 0);
+	assert_int_equal(kernel_places_by_btf(maker->btf, true, &ret, &event), 0);
 	return ret;
 }
 
@@ -178,10 +172,25 @@ static void test_unknown(void **state)
 		const char *event = NULL;
 
 		add_event(&maker, strange[i].event, strange[i].arguments);
-		assert_int_equal(kernel_places_by_btf(maker.btf, &at, &event), -EPROTO);
+		assert_int_equal(kernel_places_by_btf(maker.btf, true, &at, &event), -EPROTO);
 		assert_string_equal(event, strange[i].event);
 		btf__free(maker.btf);
 	}
+}
+
+/* Without percpu, unknown arguments of the events for percpu memory do not matter. */
+static void test_without_percpu(void **state)
+{
+	struct maker maker = make();
+	struct memleak_value_places at;
+	const char *event = NULL;
+
+	add_event(&maker, "kmalloc", "lvllii");
+	add_event(&maker, "percpu_alloc_percpu", "l");
+	assert_int_equal(kernel_places_by_btf(maker.btf, true, &at, &event), -EPROTO);
+	assert_int_equal(kernel_places_by_btf(maker.btf, false, &at, &event), 0);
+	assert_int_equal(at.kmalloc_ptr, 1);
+	btf__free(maker.btf);
 }
 
 static void add_function(struct maker *maker, const char *name, const char *arguments)
@@ -246,7 +255,6 @@ static void test_preempt_count(void **state)
 	struct maker maker = make();
 	int queue, count, hot, anonymous, wrapper;
 
-	assert_int_equal(kernel_places_preempt_count(NULL), 0);
 	assert_int_equal(kernel_places_preempt_count(maker.btf), 0);
 	queue = add_variable(&maker, maker.types['i'], "runqueues");
 	count = add_variable(&maker, maker.types['i'], "__preempt_count");
@@ -283,62 +291,24 @@ static void test_running_kernel(void **state)
 	}
 	assert_true(kernel_places_has(btf, "kmalloc"));
 	assert_false(kernel_places_has(btf, "kmalloc_of_another_world"));
-	assert_int_equal(kernel_places_by_btf(btf, &at, &event), 0);
+	assert_int_equal(kernel_places_by_btf(btf, true, &at, &event), 0);
 	assert_int_not_equal(at.kmalloc_size, NONE);
 	assert_int_not_equal(at.page_alloc_order, NONE);
 	btf__free(btf);
 }
 
-/* Writes a format file like those of tracefs. */
-static void write_format(const char *folder, const char *event, const char *fields)
-{
-	char path[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, event);
-	*strrchr(path, '/') = '\0';
-	mkdir(path, 0700);
-	snprintf(path, sizeof(path), "%s/%s", folder, event);
-	assert_int_equal(mkdir(path, 0700), 0);
-	strcat(path, "/format");
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fprintf(file, "name: x\nID: 1\nformat:\n%s\nprint fmt: \"ptr;\", REC->ptr\n", fields);
-	fclose(file);
-}
-
-static void test_format(void **state)
-{
-	char folder[] = "/tmp/memleak-format-XXXXXX", command[64];
-	struct memleak_value_places at;
-	const char *event = NULL;
-
-	assert_non_null(mkdtemp(folder));
-	write_format(folder, "kmem/kmalloc",
-		     "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"
-		     "\tfield:const void * ptr;\toffset:16;\tsize:8;\tsigned:0;\n"
-		     "\tfield:size_t bytes_alloc;\toffset:32;\tsize:8;\tsigned:0;\n");
-	assert_int_equal(kernel_places_by_format(folder, &at, &event), -ENOENT);
-	assert_string_equal(event, "kmem/kmem_cache_alloc");
-	assert_int_equal(at.kmalloc_site, 8);
-	assert_int_equal(at.kmalloc_ptr, 16);
-	assert_int_equal(at.kmalloc_size, 32);
-	write_format(folder, "kmem/kmem_cache_alloc",
-		     "\tfield:unsigned long call_site;\toffset:8;\tsize:8;\tsigned:0;\n"
-		     "\tfield:const void * ptr;\toffset:99999;\tsize:8;\tsigned:0;\n");
-	assert_int_equal(kernel_places_by_format(folder, &at, &event), -EPROTO);
-	snprintf(command, sizeof(command), "rm -r %s", folder);
-	assert_int_equal(system(command), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_old),           cmocka_unit_test(test_between),
-		cmocka_unit_test(test_new),           cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_rcu),           cmocka_unit_test(test_bulk_pages),
-		cmocka_unit_test(test_preempt_count), cmocka_unit_test(test_running_kernel),
-		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_old),
+		cmocka_unit_test(test_between),
+		cmocka_unit_test(test_new),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_without_percpu),
+		cmocka_unit_test(test_rcu),
+		cmocka_unit_test(test_bulk_pages),
+		cmocka_unit_test(test_preempt_count),
+		cmocka_unit_test(test_running_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
