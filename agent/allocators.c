@@ -107,9 +107,14 @@ static bool finding;
 
 static void *early_alloc(size_t size)
 {
-	size_t at = __atomic_fetch_add(&early_bytes, (size + 15) & ~(size_t)15, __ATOMIC_RELAXED);
+	size_t at = __atomic_load_n(&early_bytes, __ATOMIC_RELAXED);
 
-	return at + size <= sizeof(early) ? early + at : NULL;
+	do {
+		if (size > sizeof(early) - at)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&early_bytes, &at, at + ((size + 15) & ~(size_t)15),
+					      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return early + at;
 }
 
 static bool is_early(const void *addr)
@@ -419,10 +424,11 @@ HIDDEN void *agent_calloc(size_t cnt, size_t size, uint64_t ra, uint64_t sp, uin
 {
 	void *(*function)(size_t cnt, size_t size) =
 		(void *(*)(size_t, size_t))next_function(CALLOC);
+	size_t bytes;
 	void *addr;
 
 	if (unlikely(!function))
-		return early_alloc(cnt * size);
+		return __builtin_mul_overflow(cnt, size, &bytes) ? NULL : early_alloc(bytes);
 	if (is_passed_over(cnt * size, ACCOUNT_CALL_CALLOC))
 		return function(cnt, size);
 	addr = function(cnt, size);

@@ -157,10 +157,14 @@ static struct account *make_account(int *ret_fd)
 	 * Exclude all but the first part of the account from core dumps: reading the sparse regions
 	 * for a dump would allocate their pages.
 	 */
-	if (system_error(addr) ||
-	    system_call(SYS_madvise, addr, (long)bytes, MADV_DONTFORK, 0, 0, 0) ||
-	    system_call(SYS_madvise, addr + (long)region[0], (long)(bytes - region[0]),
-			MADV_DONTDUMP, 0, 0, 0)) {
+	if (!system_error(addr) &&
+	    (system_call(SYS_madvise, addr, (long)bytes, MADV_DONTFORK, 0, 0, 0) ||
+	     system_call(SYS_madvise, addr + (long)region[0], (long)(bytes - region[0]),
+			 MADV_DONTDUMP, 0, 0, 0))) {
+		system_call(SYS_munmap, addr, (long)bytes, 0, 0, 0, 0);
+		addr = -1;
+	}
+	if (system_error(addr)) {
 		system_call(SYS_close, fd, 0, 0, 0, 0, 0);
 		return NULL;
 	}

@@ -85,7 +85,7 @@ static const struct option_def *find_option(int val)
 static enum options_result out_of_memory(void)
 {
 	log_error("out of memory while reading the command line");
-	return OPTIONS_EXIT_USAGE;
+	return OPTIONS_EXIT_FAILED;
 }
 
 static enum options_result bad_option(const struct option_def *def, const char *why)

@@ -187,7 +187,10 @@ int remote_caller_begin(struct remote_caller *caller, pid_t tid, uint64_t at, ui
 		return -errno;
 	if (ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)options))
 		return -errno;
-	return set_signal_mask(tid, UINT64_MAX);
+	err = set_signal_mask(tid, UINT64_MAX);
+	if (err && !is_ours)
+		ptrace(PTRACE_SETOPTIONS, tid, NULL, NULL);
+	return err;
 }
 
 enum stop { STOP_CALL, STOP_BIRTH, STOP_SIGNAL, STOP_OTHER };

@@ -71,22 +71,29 @@ static int by_rank(const void *a, const void *b)
 	return rank(a) - rank(b);
 }
 
-static void hierarchies_init(struct hierarchies *list)
+static int hierarchies_init(struct hierarchies *list)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	struct mntent *mount;
+	int err = mounts ? 0 : -errno;
 
 	list->cnt = 0;
-	while (mounts && list->cnt < HIERARCHIES_MAX && (mount = getmntent(mounts))) {
+	while (!err && list->cnt < HIERARCHIES_MAX && (mount = getmntent(mounts))) {
 		bool unified = !strcmp(mount->mnt_type, "cgroup2");
+		struct hierarchy *item = &list->items[list->cnt];
 
-		if (unified || !strcmp(mount->mnt_type, "cgroup"))
-			list->items[list->cnt++] = (struct hierarchy){
-				strdup(mount->mnt_dir), unified ? NULL : controller_of(mount)};
+		if (!unified && strcmp(mount->mnt_type, "cgroup"))
+			continue;
+		item->mount = strdup(mount->mnt_dir);
+		item->controller = unified ? NULL : controller_of(mount);
+		list->cnt++;
+		if (!item->mount || (!unified && !item->controller))
+			err = -ENOMEM;
 	}
 	if (mounts)
 		endmntent(mounts);
 	qsort(list->items, list->cnt, sizeof(list->items[0]), by_rank);
+	return err;
 }
 
 static int take_place(const struct hierarchy *hierarchy, const char *path, struct cgroup_place *ret)
@@ -233,8 +240,9 @@ int cgroup_find(const char *name, struct cgroup_place *ret)
 	int err;
 
 	*ret = (struct cgroup_place){0};
-	hierarchies_init(&list);
-	err = find_directory(&list, name, ret);
+	err = hierarchies_init(&list);
+	if (!err)
+		err = find_directory(&list, name, ret);
 	if (err == -ENOENT)
 		err = find_in_all(&list, name, find_inside, ret);
 	if (err == -ENOENT && !strchr(name, '/'))
@@ -288,7 +296,10 @@ char *cgroup_memory_mount(bool *unified)
 	char *mount = NULL;
 
 	*unified = true;
-	hierarchies_init(&list);
+	if (hierarchies_init(&list)) {
+		hierarchies_deinit(&list);
+		return NULL;
+	}
 	for (size_t i = 0; i < list.cnt; i++) {
 		bool memory = rank(&list.items[i]) == 1;
 

@@ -117,6 +117,13 @@ static void log_too_late(const struct attach_state *state)
  * Searches a file for functions. Returns 0 even if the file has none of them; -EAGAIN if the search
  * is postponed; or another negative errno.
  */
+static void note_no_memory(struct attach_state *state)
+{
+	state->missed = true;
+	if (!state->err)
+		state->err = -ENOMEM;
+}
+
 static int search_file(struct attach_state *state, const struct module *module,
 		       const struct wanted_functions *wanted, struct file_functions *ret)
 {
@@ -142,7 +149,9 @@ static int search_file(struct attach_state *state, const struct module *module,
 	state->taken_ns += clock_ns(CLOCK_MONOTONIC) - begin_ns;
 	state->too_late |= err == -ETIMEDOUT || err == -EINTR;
 	state->missed |= state->too_late;
-	if ((err == -ENOMEM || state->too_late) && !state->err)
+	if (err == -ENOMEM)
+		note_no_memory(state);
+	else if (state->too_late && !state->err)
 		state->err = err;
 	if (err)
 		log_failed(state, module, err);
@@ -202,7 +211,7 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	cleanup_free struct wanted_function *items = calloc(allocator_function_cnt, sizeof(*items));
 	const struct wanted_functions wanted = {
 		.items = items,
-		.cnt = items ? allocator_function_cnt : 0,
+		.cnt = allocator_function_cnt,
 		.scope = scope,
 		.through = true,
 		.at_entry = probes_at_entry(),
@@ -210,6 +219,10 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	cleanup_free struct found_function *chosen = NULL;
 	struct file_functions found;
 
+	if (!items) {
+		note_no_memory(state);
+		return;
+	}
 	for (size_t i = 0; i < wanted.cnt; i++)
 		items[i] = wanted_of(&allocator_functions[i], state->names.names[i]);
 	if (search_file(state, module, &wanted, &found))
@@ -218,6 +231,8 @@ static void attach_module(struct attach_state *state, const struct module *modul
 	if (chosen)
 		attach_functions(state, module, allocator_functions, &wanted, chosen,
 				 choose_functions(state, module, part, &found, chosen));
+	else
+		note_no_memory(state);
 	file_functions_deinit(&found);
 }
 
@@ -248,8 +263,8 @@ static void attach_custom(struct attach_state *state, const struct module *modul
 	};
 	struct file_functions found;
 
-	if ((!functions || !items) && !state->err)
-		state->err = -ENOMEM;
+	if (!functions || !items)
+		note_no_memory(state);
 	if (!custom_cnt || !functions || !items)
 		return;
 	for (size_t i = 0; i < custom_cnt; i++) {
