@@ -284,8 +284,8 @@ struct memleak_cgroup {
 #define MEMLEAK_FRAME_FILES (1U << 20)
 
 /*
- * Flag in a frame, set by the loader: different code was mapped at the address over time, and it is
- * unknown which code was running.
+ * Flag in a frame, set by the loader: different code was mapped at the address over time, or may
+ * have been, and it is unknown which code was running.
  */
 #define MEMLEAK_FRAME_UNSURE (1ULL << 60)
 

@@ -25,6 +25,7 @@ void code_history_deinit(struct code_history *history)
 	for (size_t i = 0; i < history->cnt; i++)
 		free(history->lists[i].mappings);
 	free(history->lists);
+	free(history->shortened);
 	*history = (struct code_history){0};
 }
 
@@ -48,8 +49,34 @@ static void remove_same_time(struct code_history *history, uint32_t image, uint3
 			remove_list(history, i);
 }
 
+static bool is_shortened(const struct code_history *history, uint32_t image)
+{
+	for (size_t i = 0; i < history->shortened_cnt; i++)
+		if (history->shortened[i] == image)
+			return true;
+	return false;
+}
+
+/* Removes the oldest list, and notes that its image has lost a list. */
+static int evict(struct code_history *history)
+{
+	uint32_t image = history->lists[0].image;
+
+	if (!is_shortened(history, image)) {
+		if (array_reserve(&history->shortened, &history->shortened_cap,
+				  history->shortened_cnt + 1))
+			return -ENOMEM;
+		history->shortened[history->shortened_cnt++] = image;
+	}
+	remove_list(history, 0);
+	return 0;
+}
+
 void code_history_drop(struct code_history *history, uint32_t image)
 {
+	for (size_t i = history->shortened_cnt; i-- > 0;)
+		if (history->shortened[i] == image)
+			array_remove(history->shortened, &history->shortened_cnt, i);
 	for (size_t i = history->cnt; i-- > 0;)
 		if (history->lists[i].image == image)
 			remove_list(history, i);
@@ -69,8 +96,12 @@ int code_history_add(struct code_history *history, uint32_t image, uint32_t unlo
 	history->lists[history->cnt++] = (struct code_list){image, unloads, copy, cnt};
 	history->mapping_cnt += cnt;
 	while ((history->mapping_cnt > MAPPINGS_MAX || history->cnt > LISTS_MAX) &&
-	       history->cnt > 1)
-		remove_list(history, 0);
+	       history->cnt > 1) {
+		int err = evict(history);
+
+		if (err)
+			return err;
+	}
 	return 0;
 }
 
@@ -127,22 +158,32 @@ static bool is_one_unload(const struct neighbours *lists)
 	return lists->after->unloads - lists->before->unloads < 3;
 }
 
+/* The lists that are used to resolve one stack. */
+struct reading {
+	struct neighbours lists;
+	/* Mappings that the walk used; NULL if lists.same contains them, or if they are lost. */
+	const struct code_list *known;
+	bool is_shortened;  /* old lists of the image were removed to limit memory */
+	bool is_known_lost; /* the list with the mappings that the walk used was removed */
+};
+
 /* The code at an address. mapping is NULL if no known code was at the address. */
 struct code_place {
 	const struct unwind_mapping *mapping;
 	bool unsure;
 };
 
-static struct code_place find_place(const struct neighbours *lists, uint64_t addr)
+static struct code_place find_place(const struct reading *reading, uint64_t addr)
 {
+	const struct neighbours *lists = &reading->lists;
 	const struct unwind_mapping *mapping = find_mapping(lists->same, addr), *before, *after;
 
 	if (mapping)
 		return (struct code_place){.mapping = mapping};
 	before = find_mapping(lists->before, addr);
 	after = find_mapping(lists->after, addr);
-	/* If there is no older list, no code had been unloaded before the stack was walked. */
-	if (after && !lists->same && !lists->before)
+	/* If there was no older list, no code had been unloaded before the stack was walked. */
+	if (after && !lists->same && !lists->before && !reading->is_shortened)
 		return (struct code_place){.mapping = after};
 	/*
 	 * If to_frame is equal in both mappings, they map the same file at the same address, or
@@ -154,7 +195,8 @@ static struct code_place find_place(const struct neighbours *lists, uint64_t add
 	 * Code may have been unloaded between the two lists, so any code may have been at the
 	 * address.
 	 */
-	return (struct code_place){.unsure = lists->before || lists->after};
+	return (struct code_place){.unsure =
+					   lists->before || lists->after || reading->is_shortened};
 }
 
 static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_mapping *b)
@@ -163,20 +205,18 @@ static bool have_same_rules(const struct unwind_mapping *a, const struct unwind_
 			  a->index == b->index && a->arena == b->arena && a->page == b->page);
 }
 
-/* The lists that are used to resolve one stack. */
-struct reading {
-	struct neighbours lists;
-	/* Mappings that the walk used; NULL if lists.same contains them. */
-	const struct code_list *known;
-};
-
 static struct reading begin_reading(const struct code_history *history, uint32_t image,
 				    const struct memleak_stack *stack)
 {
-	struct reading reading = {.lists = find_neighbours(history, image, stack->unloads)};
+	struct reading reading = {
+		.lists = find_neighbours(history, image, stack->unloads),
+		.is_shortened = is_shortened(history, image),
+	};
 
 	if (stack->known_unloads != stack->unloads)
 		reading.known = find_neighbours(history, image, stack->known_unloads).same;
+	reading.is_known_lost =
+		stack->known_unloads != stack->unloads && !reading.known && reading.is_shortened;
 	return reading;
 }
 
@@ -188,7 +228,7 @@ static uint64_t code_address(uint64_t frame)
 /*
  * True if the frames after this one are unreliable; *ret is then the reason why the stack ends
  * here. Either the walk followed a frame pointer in code that may have none, or it used unwind
- * rules that do not belong to the code at this frame.
+ * rules that do not belong, or may not belong, to the code at this frame.
  */
 static bool misled(const struct reading *reading, const struct code_place *place, uint64_t frame,
 		   enum unwind_end *ret)
@@ -200,7 +240,8 @@ static bool misled(const struct reading *reading, const struct code_place *place
 		return !place->mapping || place->mapping->granule_cnt;
 	}
 	*ret = UNWIND_END_NO_RULE;
-	return taken_for && (!place->mapping || !have_same_rules(taken_for, place->mapping));
+	return reading->is_known_lost ||
+	       (taken_for && (!place->mapping || !have_same_rules(taken_for, place->mapping)));
 }
 
 bool code_history_resolve(const struct code_history *history, uint32_t image,
@@ -217,7 +258,7 @@ bool code_history_resolve(const struct code_history *history, uint32_t image,
 		if (MEMLEAK_FRAME_IN_FILE(frame))
 			continue; /* resolved by the walk, as the frame's mapping never changes */
 		stack->frames[i] &= ~MEMLEAK_FRAME_UNKNOWN;
-		place = find_place(&reading.lists, code_address(frame));
+		place = find_place(&reading, code_address(frame));
 		if (place.mapping)
 			stack->frames[i] += place.mapping->to_frame;
 		else if (place.unsure)
@@ -242,7 +283,7 @@ bool code_history_misled(const struct code_history *history, uint32_t image,
 
 		if (MEMLEAK_FRAME_IN_FILE(stack->frames[i]))
 			continue;
-		place = find_place(&reading.lists, code_address(stack->frames[i]));
+		place = find_place(&reading, code_address(stack->frames[i]));
 		if (misled(&reading, &place, stack->frames[i], &end))
 			return true;
 	}

@@ -25,7 +25,10 @@ struct code_history {
 	struct code_list *lists; /* one list for each image and unload count, oldest first */
 	size_t cnt;
 	size_t cap;
-	size_t mapping_cnt; /* number of mappings in all lists */
+	size_t mapping_cnt;  /* number of mappings in all lists */
+	uint32_t *shortened; /* images whose oldest lists were removed to limit memory */
+	size_t shortened_cnt;
+	size_t shortened_cap;
 };
 
 void code_history_deinit(struct code_history *history);

@@ -220,6 +220,39 @@ static void bounded(void **state)
 	code_history_deinit(&history);
 }
 
+/*
+ * After old lists of an image were removed to limit memory, its oldest list says nothing about
+ * stacks that were walked before that list was read. Other images are not affected.
+ */
+static void forgotten(void **state)
+{
+	struct code_history history = {0};
+
+	for (uint32_t i = 0; i < 5000; i++)
+		add(&history, i, 2);
+	assert_frames(resolve(&history, 10, 10), (LIBRARY + 0x10) | MEMLEAK_FRAME_UNSURE,
+		      (PROGRAM + SIZE) | MEMLEAK_FRAME_UNSURE);
+	assert_frames(resolve(&history, 4999, 4999), PLACE(2, 0x10), PLACE(1, SIZE));
+	/* The mappings that the walk used are lost, so its callers are not certain. */
+	assert_int_equal(resolve(&history, 4999, 10)->frame_cnt, 1);
+	code_history_drop(&history, IMAGE);
+	add(&history, 2, 2);
+	assert_frames(resolve(&history, 0, 0), PLACE(2, 0x10), PLACE(1, SIZE));
+	code_history_deinit(&history);
+}
+
+static void forgotten_of_others(void **state)
+{
+	const struct unwind_mapping other = {.start = PROGRAM, .end = PROGRAM + SIZE};
+	struct code_history history = {0};
+
+	for (uint32_t i = 0; i < 5000; i++)
+		assert_int_equal(code_history_add(&history, IMAGE + 1, i, &other, 1), 0);
+	add(&history, 2, 2);
+	assert_frames(resolve(&history, 0, 0), PLACE(2, 0x10), PLACE(1, SIZE));
+	code_history_deinit(&history);
+}
+
 /* Returns a stack whose first frame was in code unknown to memleak when the stack was walked. */
 static struct memleak_stack *follow(uint64_t addr)
 {
@@ -289,6 +322,8 @@ int main(void)
 		cmocka_unit_test(wrapped),
 		cmocka_unit_test(interrupted),
 		cmocka_unit_test(bounded),
+		cmocka_unit_test(forgotten),
+		cmocka_unit_test(forgotten_of_others),
 		cmocka_unit_test(followed_without_table),
 		cmocka_unit_test(followed_in_spite_of_table),
 		cmocka_unit_test(followed_into_nothing),
