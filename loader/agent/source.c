@@ -291,16 +291,11 @@ static int agent_source__poll_fd(const struct source *base)
 	return ((const struct agent_source *)base)->epoll_fd;
 }
 
-/*
- * True if a child counts in the footprint of its parent. memleak and the program that started it do
- * not count. Traced children count only with -f.
- */
+/* True if a child counts in the footprint of its parent: traced children count only with -f. */
 static bool is_counted(const void *arg, pid_t child)
 {
 	const struct agent_source *source = arg;
 
-	if (child == getpid() || child == getppid())
-		return false;
 	for (size_t i = 0; !source->opts->follow && i < source->processes.cnt; i++)
 		if (source->processes.items[i]->info.pid == child)
 			return false;

@@ -76,7 +76,7 @@ static void count_children(const char *path, bool (*is_counted)(const void *arg,
 	if (!file)
 		return;
 	while (fscanf(file, "%d", &child) == 1)
-		if (is_counted(arg, child))
+		if (child != getpid() && child != getppid() && is_counted(arg, child))
 			ret->parts[states++ < STATES_MAX && is_zombie(child)
 					   ? FOOTPRINT_ZOMBIES
 					   : FOOTPRINT_CHILDREN]++;

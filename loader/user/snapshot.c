@@ -5,7 +5,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "bpf/summary.h"
 #include "loader/tables/tracker_sites.h"
@@ -93,16 +92,14 @@ static struct earlier_frees earlier_of(const struct memleak_earlier *counts)
 }
 
 /*
- * True if a child counts in the footprint of its parent. memleak and the program that started it,
- * such as sudo, do not count. Traced children count only with -f, which traces all children: a
- * growing number of children is a leak, too.
+ * True if a child counts in the footprint of its parent. Traced children count only with -f, which
+ * traces all children: a growing number of children is a leak, too.
  */
 static bool is_counted(const void *arg, pid_t child)
 {
 	const struct process_set *set = arg;
 
-	return child != getpid() && child != getppid() &&
-	       (set->programs->ctx.opts->follow || !process_table_find_pid(&set->table, child));
+	return set->programs->ctx.opts->follow || !process_table_find_pid(&set->table, child);
 }
 
 static struct footprint footprint_of(const struct process_set *set,
