@@ -42,10 +42,9 @@ const struct lost_text lost_texts[LOSS_CNT] = {
 		 "not seen: the kernel skipped the probe, which was already running on that CPU",
 		 NULL},
 	[LOSS_UNWIND] = {"unwind", "stack", "stacks", "cut: the outer frames are not known", NULL},
-	[LOSS_UNRETURNED] =
-		{"unreturned", "call", "calls",
-		 "did not return: left by longjmp or an exception, or the return was not seen",
-		 NULL},
+	[LOSS_UNRETURNED] = {"unreturned", "call", "calls",
+			     "ended by longjmp or an exception, or whose return was not seen",
+			     NULL},
 	[LOSS_SITES_FULL] = {"sites_full", "allocation", "allocations",
 			     "not tracked: the table of sites was full",
 			     "raise --max-memory or --stack-storage-size"},
