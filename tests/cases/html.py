@@ -548,6 +548,12 @@ def test_resident_memory(t):
                      '"rss":[[' in path.read_text(encoding="utf-8"), every=0.1)
     program.send()
     program.go()
+
+    def shows_freed():
+        moments = data_of(path.read_text(encoding="utf-8"))[2]["rss"]
+        return moments[-1][2] - moments[0][2] > 30 << 20
+
+    memleak.wait_for("the freed memory", shows_freed, every=0.1)
     page = last_page(memleak, path)
     moments = data_of(page)[2]["rss"]
     live, kept = moments[0][1] - moments[-1][1], moments[-1][2] - moments[0][2]
