@@ -15,10 +15,12 @@
 
 /*
  * In a run of adjacent functions of an interpreter, number of innermost functions that are not
- * folded. They may show what the interpreter does; the other functions only show that it runs a
- * script.
+ * folded, apart from the one that called the allocator. They may show what the interpreter does;
+ * the other functions only show that it runs a script. If a line of the script is blamed, fewer are
+ * needed.
  */
 #define SPARED 4
+#define SPARED_IN_SCRIPT 2
 
 /* Maximum functions in the cycle of a recursion that is folded. */
 #define PERIOD_MAX 8
@@ -73,14 +75,15 @@ static bool is_of_standard_library(const char *symbol)
 }
 
 /*
- * True for a function of a script's standard library that is further out than the blamed function.
+ * True for a function of a script's standard library if the script's own function is blamed, and if
+ * the function is not the innermost one of the script: that one shows what is allocated.
  */
 static bool is_of_language(const struct fold *fold, const struct spot *spot)
 {
 	struct script_function script;
 
-	return fold->interpreter && spot->pos.frame > fold->shown->blamed.frame &&
-	       spot_has_symbol(spot) && script_function_of(spot->frame->symbol, &script) &&
+	return fold->interpreter && fold->scripted && spot_has_symbol(spot) &&
+	       script_function_of(spot->frame->symbol, &script) &&
 	       script_is_of_language(script.path);
 }
 
@@ -205,6 +208,12 @@ static void repeat(struct fold *fold)
 		spot_next(fold->shown, &fold->last);
 }
 
+/* True if a function of a script is part of a recursion, which is shown. */
+static bool recurs(const struct fold *fold, const struct spot *spot)
+{
+	return is_of_script(spot) && (fold->unique || recursion_at(fold, spot).period);
+}
+
 /*
  * Extends the run to all following functions that are inside the same file, up to max functions in
  * total.
@@ -217,7 +226,7 @@ static void end_run(struct fold *fold, const char *inside, size_t max)
 		const char *other = inside_of(fold, &next);
 
 		if (next.pos.frame >= fold->end || frame_is_start(next.location) || !other ||
-		    strcmp(other, inside))
+		    strcmp(other, inside) || recurs(fold, &next))
 			break;
 		fold->last = next;
 		fold->cnt++;
@@ -237,13 +246,22 @@ static bool is_start(const struct report_site *shown, struct spot spot)
 	return true;
 }
 
-/* True if a function is among the first SPARED of several adjacent functions of one interpreter. */
+/*
+ * True if a function is among the innermost functions of an interpreter that are not folded: see
+ * SPARED.
+ */
 static bool is_spared(struct fold *fold, const char *inside)
 {
 	if (!inside || !interpreter_of(inside))
 		return false;
 	fold->spared = fold->before && !strcmp(fold->before, inside) ? fold->spared + 1 : 1;
-	return fold->spared <= SPARED;
+	return fold->spared <= (fold->interpreter ? SPARED_IN_SCRIPT : SPARED);
+}
+
+static const char *interpreter_in(const struct sym_location *location)
+{
+	return location && location->module && interpreter_of(location->module) ? location->module
+										: NULL;
 }
 
 /*
@@ -254,17 +272,16 @@ static bool is_spared(struct fold *fold, const char *inside)
 static const char *interpreter_at(const struct report_site *shown)
 {
 	struct spot blamed = spot_at(shown, shown->blamed);
+	const char *found = NULL;
 
 	if (!is_of_script(&blamed) ||
 	    code_owner(NULL, &shown->program, blamed.location, blamed.frame) != CODE_OF_PROGRAM)
 		return NULL;
-	for (size_t i = shown->blamed.frame + 1; i < shown->site->frame_cnt; i++) {
-		const struct sym_location *location = shown->locations[i];
-
-		if (location && location->module && interpreter_of(location->module))
-			return location->module;
-	}
-	return NULL;
+	for (size_t i = shown->blamed.frame + 1; !found && i < shown->site->frame_cnt; i++)
+		found = interpreter_in(shown->locations[i]);
+	for (size_t i = shown->blamed.frame; !found && i-- > 0;)
+		found = interpreter_in(shown->locations[i]);
+	return found;
 }
 
 void fold_begin(struct fold *fold, const struct report_site *shown, size_t end)
@@ -294,13 +311,16 @@ static bool begin(struct fold *fold)
 static void take(struct fold *fold)
 {
 	const char *inside = inside_of(fold, &fold->last);
+	bool scripted = is_of_script(&fold->last);
 
 	fold->spot = fold->last;
-	fold->scripted |= is_of_script(&fold->spot);
-	if (!inside && !fold->unique) {
+	fold->scripted |= scripted;
+	if ((!inside || scripted) && !fold->unique) {
 		fold->recursion = recursion_at(fold, &fold->spot);
 		fold->unique = fold->recursion.period;
 	}
+	if (scripted && fold->unique)
+		inside = NULL;
 	if (inside && (fold->scripted || !is_spared(fold, inside)))
 		end_run(fold, inside, fold->unique ? fold->unique : SIZE_MAX);
 	fold->inside = fold->cnt > 1 ? inside : NULL;
@@ -331,12 +351,27 @@ bool fold_next(struct fold *fold)
 	return true;
 }
 
+/* True if the functions of scripts in two runs of the same length are the same. */
+static bool same_scripts(const struct fold *a, const struct fold *b)
+{
+	struct spot x = a->spot, y = b->spot;
+
+	for (size_t i = 0; i < a->cnt; i++) {
+		if ((is_of_script(&x) || is_of_script(&y)) &&
+		    !same_function(a->shown->site, &x, b->shown->site, &y))
+			return false;
+		spot_next(a->shown, &x);
+		spot_next(b->shown, &y);
+	}
+	return true;
+}
+
 static bool same_item(const struct fold *a, const struct fold *b)
 {
 	if (a->repeats || b->repeats)
 		return a->repeats == b->repeats && a->recursion.period == b->recursion.period;
 	if (a->inside || b->inside)
-		return same_text(a->inside, b->inside) && a->cnt == b->cnt;
+		return same_text(a->inside, b->inside) && a->cnt == b->cnt && same_scripts(a, b);
 	return same_function(a->shown->site, &a->spot, b->shown->site, &b->spot) &&
 	       same_line(&a->spot, &b->spot) &&
 	       spot_is_at(&a->spot, a->shown->blamed) == spot_is_at(&b->spot, b->shown->blamed);

@@ -46,8 +46,8 @@ struct fold {
 	const char *before;
 	size_t spared;
 	/*
-	 * Path of the interpreter, if a script's function is blamed and its callers in the standard
-	 * library may be folded; otherwise NULL.
+	 * Path of the interpreter, if a script's own function is blamed and functions of the
+	 * standard library may be folded; otherwise NULL.
 	 */
 	const char *interpreter;
 	bool scripted; /* the walk has passed a function of a script */

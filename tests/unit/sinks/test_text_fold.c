@@ -41,6 +41,7 @@ struct stack {
 	const struct sym_location locations[ROOM];
 	size_t cnt;
 	struct stack_pos blamed;
+	struct stack_pos through; /* not marked if it is the stack's first function */
 	bool all_frames;
 	enum text_look look;
 	const char *expected;
@@ -108,6 +109,48 @@ static const struct stack stacks[] = {
 		     "    handle app/web.js:12\n"
 		     "    e [python3.11]\n"
 		     "    stub [jit]\n"},
+	/*
+	 * Functions of the standard library are folded, except the innermost one and the one that
+	 * the script itself calls. Of the interpreter, three frames are left.
+	 */
+	{.locations = {OF(PYTHON, "a"), OF(PYTHON, "b"), OF(PYTHON, "c"), OF(PYTHON, "d"),
+		       SCRIPT("iterencode", STANDARD "json/encoder.py"), OF(PYTHON, "e"),
+		       OF(PYTHON, "f"), SCRIPT("encode", STANDARD "json/encoder.py"),
+		       SCRIPT("dumps", STANDARD "json/__init__.py"),
+		       SCRIPT("remember", "/srv/app/leaky.py")},
+	 .cnt = 10,
+	 .blamed = {.frame = 9},
+	 .through = {.frame = 8},
+	 .expected = "    a [python3.11]\n"
+		     "    b [python3.11]\n"
+		     "    c [python3.11]\n"
+		     "    d [python3.11]\n"
+		     "    iterencode json/encoder.py\n"
+		     "    … 3 frames of python3.11\n"
+		     "    dumps json/__init__.py\n"
+		     "  → remember app/leaky.py\n"},
+	/* A recursion in the standard library is shown; another interpreter is inside. */
+	{.locations = {OF("/usr/lib/x86_64-linux-gnu/libtcl8.6.so", "a"),
+		       SCRIPT("_reconstruct", STANDARD "copy.py"),
+		       SCRIPT("_deepcopy_dict", STANDARD "copy.py"),
+		       SCRIPT("deepcopy", STANDARD "copy.py"),
+		       SCRIPT("_deepcopy_dict", STANDARD "copy.py"),
+		       SCRIPT("deepcopy", STANDARD "copy.py"),
+		       SCRIPT("_deepcopy_dict", STANDARD "copy.py"),
+		       SCRIPT("deepcopy", STANDARD "copy.py"),
+		       SCRIPT("copy_all", STANDARD "copy.py"),
+		       SCRIPT("copy_all", STANDARD "other.py"),
+		       SCRIPT("remember", "/srv/app/leaky.py"), OF(PYTHON, "b"), OF(PYTHON, "c")},
+	 .cnt = 13,
+	 .blamed = {.frame = 10},
+	 .expected = "    a [libtcl8.6.so]\n"
+		     "    _reconstruct python3.11/copy.py\n"
+		     "    _deepcopy_dict python3.11/copy.py\n"
+		     "    deepcopy python3.11/copy.py\n"
+		     "    … these 2 frames ×3\n"
+		     "    … 2 frames of python3.11\n"
+		     "  → remember app/leaky.py\n"
+		     "    … 2 frames of python3.11\n"},
 	/* A script's callers in the standard library are folded; callers in packages are not. */
 	{.locations = {OF(PYTHON, "a"), SCRIPT("encode", STANDARD "json/encoder.py"),
 		       SCRIPT("dumps", STANDARD "json/__init__.py"),
@@ -118,6 +161,7 @@ static const struct stack stacks[] = {
 		       SCRIPT("find", OWN "shop/route.py"), SCRIPT("serve", "/srv/app/web.py")},
 	 .cnt = 13,
 	 .blamed = {.frame = 3},
+	 .through = {.frame = 2},
 	 .expected = "    a [python3.11]\n"
 		     "    encode json/encoder.py\n"
 		     "    dumps json/__init__.py\n"
@@ -223,8 +267,11 @@ static void stacks_are_folded(void **state)
 		const struct stack *stack = &stacks[i];
 		const struct sym_location *locations[ROOM];
 		const struct site site = {.frames = frames, .frame_cnt = stack->cnt};
-		const struct report_site shown = {
-			.site = &site, .locations = locations, .blamed = stack->blamed};
+		const struct report_site shown = {.site = &site,
+						  .locations = locations,
+						  .blamed = stack->blamed,
+						  .has_through = stack->through.frame != 0,
+						  .through = stack->through};
 		const struct report report = {.snapshot = &snap, .all_frames = stack->all_frames};
 		cleanup_free char *text = NULL;
 		size_t len;
