@@ -7,6 +7,7 @@
  * Within one run, two sites with the same id match, and the second side names their frames. Other
  * sites match if they have the same kind, the same process and the same frames. Processes match by
  * process id within one run, and by name in two runs. Two frames match if they have the same
+ *	- file, function and line, if they are of a script;
  *	- offset in the file, if both files have the same build id or are of one run;
  *	- address, if they are of one run and not in a file;
  *	- otherwise, names of the function and of the file; folders are not compared;

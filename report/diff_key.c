@@ -13,7 +13,7 @@
  * Methods to identify a frame. Each method is a letter that is part of the key, so that frames
  * identified by different methods never match.
  */
-enum way { BY_ADDRESS = 'a', BY_BUILD = 'b', BY_FILE = 'f', BY_NAMES = 'n' };
+enum way { BY_ADDRESS = 'a', BY_BUILD = 'b', BY_FILE = 'f', BY_LINE = 'l', BY_NAMES = 'n' };
 
 static int add_builds(const struct diff_side *side, struct intern *builds)
 {
@@ -83,11 +83,22 @@ static bool is_file(const char *module)
 	return module && *module != '[';
 }
 
+/* Even within one run, a line of a script has no address. */
+static void put_line(struct byte_buffer *key, const struct sym_frame *frame)
+{
+	put_way(key, BY_LINE);
+	put_text(key, frame->file);
+	put_text(key, frame->symbol);
+	bytes_put_number(key, frame->line);
+}
+
 static void put_frame(struct diff_keys *keys, uint64_t frame, const struct sym_location *location)
 {
 	struct byte_buffer *key = &keys->key;
 
-	if (location && in_both(keys, location->build_id)) {
+	if (sym_is_script(location) && location->frame_cnt) {
+		put_line(key, &location->frames[0]);
+	} else if (location && in_both(keys, location->build_id)) {
 		put_way(key, BY_BUILD);
 		put_text(key, location->build_id);
 		bytes_put_number(key, location->module_offset);

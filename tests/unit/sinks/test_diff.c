@@ -205,6 +205,46 @@ static void other_caches(void **state)
 	diff_deinit(&scene.diff);
 }
 
+#define LINE(number)                                                                               \
+	{                                                                                          \
+		.module = SYM_SCRIPT,                                                              \
+		ONE(.symbol = "py::keep:/srv/app.py", .file = "/srv/app.py", .line = (number))     \
+	}
+
+/* A frame of a script has no address: it is a number that differs between two runs. */
+static const struct sym_location *lookup_line(struct symbol_backend *self, const struct site *site,
+					      uint64_t frame)
+{
+	return &((struct fake_symbols *)self)->locations[frame & ~FRAME_FILE];
+}
+
+/* Two lines of one function are two sites, within one run and in two runs. */
+static void script_lines(void **state)
+{
+	const struct sym_location first[] = {LINE(7), LINE(9)};
+	const struct sym_location second[] = {LINE(9), LINE(7)};
+	struct site some[] = {SITE(1, &server, 100, 10, FRAME_FILE | 0),
+			      SITE(2, &server, 64, 4, FRAME_FILE | 1)};
+	struct site more[] = {SITE(21, &server_later, 64, 4, FRAME_FILE | 0),
+			      SITE(22, &server_later, 150, 15, FRAME_FILE | 1)};
+	const struct snapshot a = SNAPSHOT(some), b = SNAPSHOT(more);
+	struct fake_symbols early = fake_symbols_of(first, LENGTH(first));
+	struct fake_symbols late = fake_symbols_of(second, LENGTH(second));
+	const struct options opts = {.top = 2};
+	const struct diff_side sides[2] = {{.name = "a", .snap = &a, .symbols = &early.backend},
+					   {.name = "b", .snap = &b, .symbols = &late.backend}};
+	const struct diff_side same[2] = {sides[0], sides[0]};
+	struct diff diff;
+
+	early.backend.lookup = late.backend.lookup = lookup_line;
+	assert_int_equal(diff_init(&opts, sides, false, &diff), 0);
+	check_cnt(&diff, 0, 1, 0, 0, 1);
+	diff_deinit(&diff);
+	assert_int_equal(diff_init(&opts, same, true, &diff), 0);
+	check_cnt(&diff, 0, 0, 0, 0, 2);
+	diff_deinit(&diff);
+}
+
 static void empty(void **state)
 {
 	const struct options opts = {.top = 2};
@@ -267,6 +307,7 @@ int main(void)
 		cmocka_unit_test(other_caches),     cmocka_unit_test(empty),
 		cmocka_unit_test(named_in_between), cmocka_unit_test(as_text),
 		cmocka_unit_test(as_json),          cmocka_unit_test(as_page),
+		cmocka_unit_test(script_lines),
 	};
 
 	setenv("TZ", "TST-1", 1);
