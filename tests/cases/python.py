@@ -5,7 +5,7 @@ import pathlib
 import re
 import shutil
 
-from lib import Failure, Skip, each, nightly, slow, timeout, wanted
+from lib import Failure, Skip, alone, each, nightly, slow, timeout, wanted
 from lib.debian import Unavailable, unpacked
 
 # Each leak keeps COUNT objects of one size from the line that has its name in a comment. Objects
@@ -116,13 +116,17 @@ def newest(t, path):
     return ["chroot", root, f"/usr/bin/python{NEWEST}", f"/{path.name}"]
 
 
-def start(t, script, version="3.11", allocator="malloc"):
-    path = t.tmp / "script.py"
-    path.write_text(script, encoding="ascii")
-    argv = newest(t, path) if version == NEWEST else [interpreter(version), path]
+def launch(t, argv, allocator="malloc"):
     program = t.process(argv, env={"PYTHONMALLOC": allocator})
     program.wait_for("ready", lambda: b"ready" in program.out.data)
     return program
+
+
+def start(t, script, version="3.11", allocator="malloc"):
+    path = t.tmp / "script.py"
+    path.write_text(script, encoding="ascii")
+    return launch(t, newest(t, path) if version == NEWEST else [interpreter(version), path],
+                  allocator)
 
 
 def trace(t, program, *options, **kwargs):
@@ -136,16 +140,16 @@ def run(program, memleak):
     return memleak.stop()
 
 
-def place(frame):
+def place(frame, file="/script.py"):
     """Returns the line of a frame of the script; None for other frames."""
-    return frame["line"] if (frame["file"] or "").endswith("/script.py") else None
+    return frame["line"] if (frame["file"] or "").endswith(file) else None
 
 
-def sums_of(report):
+def sums_of(report, file="/script.py"):
     """Returns the bytes and the count of blocks by the line to which they are attributed."""
     sums = {}
     for site in report["sites"]:
-        line = None if site["culprit"] is None else place(site["stack"][site["culprit"]])
+        line = None if site["culprit"] is None else place(site["stack"][site["culprit"]], file)
         size, count = sums.get(line, (0, 0))
         sums[line] = size + site["bytes"], count + site["count"]
     return sums
@@ -242,6 +246,87 @@ def test_ended(t):
     check_lines(memleak.finish())
     replay = t.memleak("report", "--json", "-T", "100000", recording)
     check_lines(replay.finish(final=False))
+
+
+FEW = """
+import os, sys
+kept = [None] * COUNT
+def größe(i):
+    'This string and the assertion are what -OO removes.'
+    assert i >= 0
+    kept[i] = bytes(1000)  # größe
+def wait(word):
+    print(word, flush=True)
+    sys.stdin.read(1)
+wait("ready")
+if sys.argv[1:] == ["fork"]:
+    if os.fork():
+        os.wait()
+    wait("forked")
+for i in range(COUNT):
+    größe(i)
+wait("done")
+""".replace("COUNT", str(COUNT))
+
+
+def write_few(t, python):
+    path = t.tmp / "naïve.py"
+    path.write_text(f"#!{python}{FEW}", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def check_few(report, file):
+    line = lines_of(FEW)["größe"]
+    wanted(f"bytes and count of line {line}", sums_of(report, file).get(line),
+           (COUNT * 1033, COUNT))
+    wanted("names", {frame["symbol"] for site in report["sites"] for frame in site["stack"]
+                     if place(frame, file) == line}, {f"py::größe:{file}"})
+
+
+def in_venv(t, python):
+    """Returns the interpreter of a new virtual environment."""
+    link = t.tmp / "venv/bin/python"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(python)
+    (t.tmp / "venv/pyvenv.cfg").write_text(f"home = {python.parent}\n", encoding="ascii")
+    return link
+
+
+@each(*[f"{version}-{way}" for version in ("3.11", "3.13")
+        for way in ("deleted", "optimized", "executable", "venv", "compiled")])
+def test_started(t, way):
+    """The line does not depend on how the script was started, or on its file and its names."""
+    version, way = way.split("-")
+    python = interpreter(version)
+    path = write_few(t, python)
+    argv = {
+        "deleted": [python, path],
+        "optimized": [python, "-OO", path],
+        "executable": [path],
+        "venv": [in_venv(t, python), path],
+        "compiled": [python, "-c",
+                     f"exec(compile(open({str(path)!r}, 'rb').read(), '<made>', 'exec'))"],
+    }[way]
+    program = launch(t, argv)
+    if way == "deleted":
+        path.unlink()
+    report = run(program, trace(t, program))
+    check_few(report, "<made>" if way == "compiled" else str(path))
+
+
+@alone
+def test_worker(t):
+    """Lines of a forked worker are read, too."""
+    python = interpreter("3.11")
+    path = write_few(t, python)
+    program = launch(t, [python, path, "fork"])
+    memleak = trace(t, program, "-f", interval="0.3")
+    program.send()
+    program.wait_for("forked", lambda: b"forked" in program.out.data)
+    for _ in range(2):  # by then, memleak has found the worker's interpreter
+        memleak.fresh_report()
+    check_few(run(program, memleak), str(path))
 
 
 def test_old(t):
