@@ -315,6 +315,21 @@ def test_started(t, way):
     check_few(report, "<made>" if way == "compiled" else str(path))
 
 
+def test_perf_map(t):
+    """Functions that a perf map names are shown, too, and the lines are the same as without it."""
+    path = t.tmp / "script.py"
+    path.write_text(SCRIPT, encoding="ascii")
+    program = launch(t, [interpreter("3.12"), "-X", "perf", path])
+    try:
+        report = run(program, trace(t, program))
+    finally:
+        pathlib.Path(f"/tmp/perf-{program.pid}.map").unlink()
+    check_lines(report)
+    wanted("names of the map", f"py::module_list:{path}" in
+           {frame["symbol"] for site in report["sites"] for frame in site["stack"]
+            if frame["module"] == "[jit]"}, True)
+
+
 @alone
 def test_worker(t):
     """Lines of a forked worker are read, too."""
