@@ -73,7 +73,7 @@ def test_python(t):
     line = r"; meanwhile __main__\.kept \(list\) grows by [\d.]+ items/s"
     # Version of /usr/bin/python3, which may differ from the python that runs the cases.
     minor = int(re.search(r"python3\.(\d+)$", str(pathlib.Path("/usr/bin/python3").resolve()))[1])
-    if not 11 <= minor <= 13:
+    if not 11 <= minor <= 14:
         line = "; to see which: .*"
     verdict = re.compile(r"^▲ python objects grow \d+(\.\d+)? [KM]iB/s(, \w+.*)? for \d+ s" +
                          line + "$", re.M)
