@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Lines of Python that hold memory, read from outside while the interpreter runs."""
 
+import ast
 import pathlib
 import re
 import shutil
@@ -353,6 +354,52 @@ def test_old(t):
                                    memleak.notes)), 1)
     if any(frame["module"] == "[script]" for site in report["sites"] for frame in site["stack"]):
         raise Failure("frames of Python 3.10 were read")
+
+
+# LEAST is above the size of each table that tracemalloc itself takes from malloc.
+LEAST = 20000
+COMPARED = """
+import sys, tracemalloc
+kept = [None] * 200
+class Cache:
+    def add(self, i):
+        kept[i] = bytes(20000 + i)  # method
+def closure(i):
+    data = bytes(40000 + i)  # closure
+    return lambda: data
+def nested(i):
+    return max([i], key=lambda one: hold(one))
+def hold(i):
+    kept[100 + i] = bytes(30000 + i)  # nested
+    return i
+tracemalloc.start()
+print("ready", flush=True)
+sys.stdin.read(1)
+for i in range(COUNT):
+    Cache().add(i)
+    kept[150 + i] = closure(i)
+    nested(i)
+sums = {}
+for one in tracemalloc.take_snapshot().traces:
+    if one.size >= LEAST and one.traceback[0].filename == __file__:
+        size, count = sums.get(one.traceback[0].lineno, (0, 0))
+        sums[one.traceback[0].lineno] = size + one.size, count + 1
+print("sums", sums)
+print("done", flush=True)
+sys.stdin.read(1)
+""".replace("COUNT", str(COUNT)).replace("LEAST", str(LEAST))
+
+
+@each("3.11", "3.12", "3.13")
+def test_tracemalloc(t, version):
+    """The same lines have the same bytes as in tracemalloc, in one run."""
+    program = start(t, COMPARED, version)
+    ours = sums_of(run(program, t.attach(program, "-z", str(LEAST))))
+    theirs = ast.literal_eval(re.search(r"^sums (.*)$", program.out.text, re.M)[1])
+    wanted("lines", set(theirs), set(lines_of(COMPARED).values()))
+    wanted("top line", max(ours.keys() - {None}, key=ours.get), max(theirs, key=theirs.get))
+    for line in theirs:
+        wanted(f"bytes and count of line {line}", ours.get(line), theirs[line])
 
 
 HEALTHY = """
