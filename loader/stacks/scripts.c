@@ -69,7 +69,9 @@ bool scripts_may_run(const char *path)
 {
 	const char *name = path_name(path);
 
-	return !strncmp(name, "python3", 7) || !strncmp(name, "libpython3.", 11);
+	/* A virtual environment may have a copy of the interpreter without a version. */
+	return !strcmp(name, "python") || !strncmp(name, "python3", 7) ||
+	       !strncmp(name, "libpython3.", 11);
 }
 
 static void say_unread(const char *path, const struct interpreter *found)

@@ -2,6 +2,7 @@
 """Lines of Python that hold memory, read from outside while the interpreter runs."""
 
 import ast
+import os
 import pathlib
 import re
 import shutil
@@ -285,30 +286,33 @@ def check_few(report, file):
                      if place(frame, file) == line}, {f"py::größe:{file}"})
 
 
-def in_venv(t, python):
-    """Returns the interpreter of a new virtual environment."""
-    link = t.tmp / "venv/bin/python"
-    link.parent.mkdir(parents=True)
-    link.symlink_to(python)
+def in_venv(t, python, install):
+    """Returns the interpreter of a new virtual environment, which install() links or copies."""
+    path = t.tmp / "venv/bin/python"
+    path.parent.mkdir(parents=True)
+    install(python, path)
     (t.tmp / "venv/pyvenv.cfg").write_text(f"home = {python.parent}\n", encoding="ascii")
-    return link
+    return path
+
+
+VENVS = {"venv": os.symlink, "copied": shutil.copy}
 
 
 @each(*[f"{version}-{way}" for version in ("3.11", "3.13")
-        for way in ("deleted", "optimized", "executable", "venv", "compiled")])
+        for way in ("deleted", "optimized", "executable", "compiled", *VENVS)])
 def test_started(t, way):
     """The line does not depend on how the script was started, or on its file and its names."""
     version, way = way.split("-")
     python = interpreter(version)
     path = write_few(t, python)
+    if way in VENVS:
+        python = in_venv(t, python, VENVS[way])
     argv = {
-        "deleted": [python, path],
         "optimized": [python, "-OO", path],
         "executable": [path],
-        "venv": [in_venv(t, python), path],
         "compiled": [python, "-c",
                      f"exec(compile(open({str(path)!r}, 'rb').read(), '<made>', 'exec'))"],
-    }[way]
+    }.get(way, [python, path])
     program = launch(t, argv)
     if way == "deleted":
         path.unlink()
