@@ -33,12 +33,18 @@ let hits = new Uint8Array(functions.length);
 const isFound = site => !state.find || site.frames.some(frame => hits[frame]) ||
 	processOf(site).toLowerCase().includes(state.find);
 
+// Shows the number of matching sites; during a search, also their percentage of the shown bytes.
 function tellFound() {
-	const found = shown.filter(isFound), all = state.peak ? report.peak.bytes : report.bytes;
-	const sum = found.reduce((bytes, site) => bytes + site.values[0], 0);
-	at("found").textContent = found.length === report.sites.length ? "" : number(found.length) +
-		" of " + number((state.peak ? report.peak : report).sites.length) + " sites, " + size(sum) +
-		(all && !state.range ? " (" + (100 * sum / all).toFixed(1) + " %)" : "");
+	const all = state.peak ? report.peak : report, found = shown.filter(isFound);
+	const [sum, sumShown] = [found, shown].map(sites =>
+		sites.reduce((bytes, site) => bytes + site.values[0], 0));
+	const percent = of => (100 * sum / of).toFixed(1) + " %";
+	const words = number(found.length) + " of " + number(all.sites.length) + " sites, " + size(sum);
+	if (state.find)
+		at("found").textContent = words + (sumShown ? ", matched " + percent(sumShown) : "");
+	else
+		at("found").textContent = found.length === all.sites.length ? "" :
+			words + (all.bytes && !state.range ? " (" + percent(all.bytes) + ")" : "");
 }
 
 function search(text) {

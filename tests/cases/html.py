@@ -235,6 +235,28 @@ seen.whole = [rows(), state.range];
 
 
 @timeout(180)
+def test_search(t):
+    """A search says which percentage of the shown bytes matched, also with a range of time."""
+    page, truth = page_of(t, t.program("sizes"), until=2)
+    seen = seen_by_browser(t, page, """
+seen.before = at("found").textContent;
+type("Leak_medium");
+seen.all = at("found").textContent;
+drag(scale.first, scale.points.filter(point => point[1] === FIRST).pop()[0]);
+seen.range = at("found").textContent;
+type("leak_");
+seen.every = at("found").textContent;
+type("no such function");
+seen.none = at("found").textContent;
+""".replace("FIRST", str(truth.bytes - 50 * 1000)))
+    wanted("before", seen["before"], "")
+    wanted("all", seen["all"], "2 of 5 sites, 68.4 KiB, matched 25.8 %")
+    wanted("range", seen["range"], "1 of 5 sites, 19.5 KiB, matched 9.0 %")
+    wanted("every", seen["every"].split(", ", 1)[1], "216 KiB, matched 100.0 %")
+    wanted("none", seen["none"], "0 of 5 sites, 0 B, matched 0.0 %")
+
+
+@timeout(180)
 def test_processes(t):
     """
     Each process has a name and can be shown alone; a function in both is one row that expands.
