@@ -199,6 +199,22 @@ const titleOfChosen = () => picked ? picked.title : node.parent ? node.label :
 const svg = at("chart").querySelector("svg");
 let scale = null, brush = null;
 
+// Returns the beginning of the last tenth of the timeline, which is the same for each selection.
+function youngFrom() {
+	const first = report.sites.reduce((least, site) => Math.min(least, site.moments[0][0]), report.ms);
+	return report.ms - (report.ms - first) / 10;
+}
+
+// Draws a grey band over the last tenth of the timeline.
+function markYoung(x, top, bottom) {
+	const from = x(Math.max(youngFrom(), scale.first)), to = x(scale.last);
+	const band = shape(svg, "rect", { class: "young", x: from, width: to - from, y: top,
+		height: bottom - top });
+	shape(band, "title", {}, "Blocks allocated in the last tenth of the timeline may still be " +
+		"freed: growth here is no sign of a leak yet");
+	shape(svg, "text", { x: to - 4, y: bottom - 4, "text-anchor": "end" }, "may still be freed");
+}
+
 function showChart() {
 	const points = sumOver(pastsOf());
 	svg.replaceChildren();
@@ -226,6 +242,7 @@ function showChart() {
 	const path = points.map(([ms, bytes]) => x(ms).toFixed(1) + "," + y(bytes).toFixed(1)).join(" ");
 	shape(svg, "polygon", { class: "area", points: x(first) + "," + y(0) + " " + path + " " +
 		x(first + span) + "," + y(0) });
+	markYoung(x, top, height - low);
 	shape(svg, "polyline", { class: "series", points: path });
 	for (const [ms, bytes] of points.length <= 60 ? points : []) {
 		const dot = shape(svg, "circle", { cx: x(ms), cy: y(bytes), r: 2.5 });

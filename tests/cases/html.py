@@ -235,6 +235,35 @@ seen.whole = [rows(), state.range];
 
 
 @timeout(180)
+def test_youngest_tenth(t):
+    """The last tenth of the timeline is grey, light or dark; it is the same for a late site."""
+    page, _ = page_of(t, t.program("leak"), until=2)
+    seen = seen_by_browser(t, page, """
+const band = () => svg.querySelector(".young");
+const edges = () => {
+	const left = Number(band().getAttribute("x")), width = Number(band().getAttribute("width"));
+	return [left, left + width].map(px =>
+		Math.round(1000 * (scale.ms(px) - scale.first) / (scale.last - scale.first)));
+};
+seen.all = edges();
+seen.texts = [texts("#chart .young title"), texts("#chart text")];
+seen.fills = [getComputedStyle(band()).fill];
+at("theme").click();
+seen.fills.push(getComputedStyle(band()).fill);
+const late = report.sites[0];
+late.moments = [[scale.last - (scale.last - scale.first) / 20, 0, 0], [scale.last, 1, 1]];
+pick("late", [late], late);
+seen.late = edges();
+""")
+    wanted("thousandths of the timeline", seen["all"], [900, 1000])
+    wanted("thousandths of a late site's timeline", seen["late"], [0, 1000])
+    wanted("fills", seen["fills"], ["rgb(91, 101, 112)", "rgb(154, 164, 174)"])
+    if "last tenth of the timeline may still be freed" not in seen["texts"][0][0] or \
+            "may still be freed" not in seen["texts"][1]:
+        raise Failure(f"the words are {seen['texts']}")
+
+
+@timeout(180)
 def test_search(t):
     """A search says which percentage of the shown bytes matched, also with a range of time."""
     page, truth = page_of(t, t.program("sizes"), until=2)
