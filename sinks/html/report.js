@@ -190,7 +190,8 @@ function pastsOf() {
 		return (picked || node).sites.map(site => site.moments || []);
 	const chosen = report.processes.filter((_, i) => state.process === "" || state.process === String(i));
 	return [...chosen.map(process => process.moments), ...state.process !== "" ? [] :
-		report.sites.filter(site => site.process === undefined).map(site => site.moments)];
+		report.sites.filter(site => site.process === undefined)
+			.map(site => site.moments || [])];
 }
 
 const titleOfChosen = () => picked ? picked.title : node.parent ? node.label :

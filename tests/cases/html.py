@@ -479,7 +479,7 @@ seen.facts = texts(".facts li");
 
 @timeout(180)
 def test_diff(t):
-    """A diff shows what has grown and what is gone, in colours."""
+    """A diff shows what has grown and what is gone, in colours, also without processes."""
     program = t.program("leak")
     recording = t.tmp / "recording"
     memleak = t.attach(program, "--record", recording, "-o", "0", interval="0.2")
@@ -498,7 +498,10 @@ const root_tones = Object.keys(root.tones);
 seen.tones = [root_tones, root.values[2], describe(root)];
 seen.hidden = at("chart").hidden;
 """
-    grown, gone = [seen_by_browser(t, page, steps) for page in pages]
+    kernel = re.sub(r'"process":\d+,', "", pages[0])
+    kernel = re.sub(r'"processes":\[\{.*?\}\]', '"processes":[]', kernel)
+    grown, gone, of_kernel = [seen_by_browser(t, page, steps) for page in (*pages, kernel)]
+    wanted("without processes, as of the kernel", of_kernel, grown)
     wanted("grown", [row[1:] for row in grown["rows"]],
            [["5.00 MiB", "10.0 MiB", "+5.00 MiB", "grown"], ["80 B", "160 B", "+80 B", "grown"]])
     wanted("gone", [row[1:] for row in gone["rows"]],
