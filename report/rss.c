@@ -113,7 +113,7 @@ struct reach_sum rss_older(const struct rss *rss)
 	return sum;
 }
 
-static uint64_t term(const struct rss *rss, enum rss_part part)
+uint64_t rss_term(const struct rss *rss, enum rss_part part)
 {
 	if (part == RSS_TRIMMABLE || part == RSS_TOP)
 		return 0;
@@ -127,9 +127,9 @@ uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_par
 
 	*ret_bytes = 0;
 	for (enum rss_part part = RSS_LIVE; part <= last; part++) {
-		if (term(rss, part) <= term(first, part) + *ret_bytes)
+		if (rss_term(rss, part) <= rss_term(first, part) + *ret_bytes)
 			continue;
-		*ret_bytes = term(rss, part) - term(first, part);
+		*ret_bytes = rss_term(rss, part) - rss_term(first, part);
 		*ret_part = part;
 	}
 	if (now < before + GROWTH_MIN || now - before < now / 100 || !*ret_bytes)

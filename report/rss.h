@@ -104,10 +104,15 @@ bool rss_pins_matter(const struct rss *rss);
 uint64_t rss_kept(const struct rss *rss);
 
 /*
+ * Returns the bytes of a term of the sum: a part, but RSS_PINNED stands for all free memory that
+ * glibc keeps. Returns 0 for RSS_TRIMMABLE and RSS_TOP.
+ */
+uint64_t rss_term(const struct rss *rss, enum rss_part part);
+
+/*
  * Returns the growth of resident memory since `first`; 0 if the growth is less than 1 MiB, or less
  * than 1 % of the present memory, or if no part up to `last` grew. Among the parts up to `last`,
- * sets *ret_part to the part that grew most, and *ret_bytes to the growth of this part. All free
- * memory that glibc keeps counts as RSS_PINNED here.
+ * sets *ret_part to the term that grew most, and *ret_bytes to the growth of this term.
  */
 uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
 		    enum rss_part *ret_part, uint64_t *ret_bytes);

@@ -5,6 +5,9 @@
  */
 #include "sinks/rss_line.h"
 
+#include <stdlib.h>
+
+#include "base/order.h"
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
 
@@ -116,30 +119,47 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a < b ? b - a : a - b;
 }
 
-/* Writes the change of a part; nothing if it is below a hundredth of the whole. */
-static void write_part_change(FILE *out, const char **between, uint64_t before, uint64_t now,
-			      const char *what, uint64_t whole)
+/* A term of the sum at two moments. */
+struct term_change {
+	enum rss_part part;
+	uint64_t before, now;
+};
+
+/* Sorts terms that have grown before terms that have shrunk, and each by the size of the change. */
+static int by_growth(const void *left, const void *right)
 {
-	if (distance(before, now) < whole / SMALL_PART || before == now)
+	const struct term_change *a = left, *b = right;
+
+	return ORDER(a->now < a->before, b->now < b->before) ?:
+	       ORDER(distance(b->before, b->now), distance(a->before, a->now)) ?:
+	       ORDER(a->part, b->part);
+}
+
+/* Writes the change of a term; nothing if it is below a hundredth of the whole. */
+static void write_term_change(FILE *out, const char **between, const struct term_change *change,
+			      uint64_t whole)
+{
+	if (distance(change->before, change->now) < whole / SMALL_PART ||
+	    change->before == change->now)
 		return;
 	fputs(*between, out);
 	*between = ", ";
-	fprintf(out, "%s ", what);
-	write_signed(out, before, now);
+	fprintf(out, "%s ", change->part == RSS_PINNED ? "kept by glibc" : words[change->part]);
+	write_signed(out, change->before, change->now);
 }
 
 void rss_write_change(FILE *out, const struct rss *first, const struct rss *rss)
 {
-	uint64_t whole = rss_total(rss);
+	struct term_change changes[RSS_PART_CNT];
 	const char *between = ": ";
 
-	write_signed(out, rss_total(first), whole);
-	write_part_change(out, &between, first->parts[RSS_LIVE], rss->parts[RSS_LIVE], "live",
-			  whole);
-	write_part_change(out, &between, rss_kept(first), rss_kept(rss), "kept by glibc", whole);
-	for (enum rss_part part = RSS_MAPPED; part <= RSS_OTHER; part++)
-		write_part_change(out, &between, first->parts[part], rss->parts[part], words[part],
-				  whole);
+	for (enum rss_part part = 0; part < RSS_PART_CNT; part++)
+		changes[part] =
+			(struct term_change){part, rss_term(first, part), rss_term(rss, part)};
+	qsort(changes, RSS_PART_CNT, sizeof(*changes), by_growth);
+	write_signed(out, rss_total(first), rss_total(rss));
+	for (size_t i = 0; i < RSS_PART_CNT; i++)
+		write_term_change(out, &between, &changes[i], rss_total(rss));
 }
 
 void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes)

@@ -17,7 +17,10 @@
  */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 
-/* Writes by how much resident memory and its parts have changed: "+2.0 MiB: live +1.9 MiB". */
+/*
+ * Writes by how much resident memory and its parts have changed: "+2.0 MiB: live +1.9 MiB". The
+ * largest growth is first, and what has shrunk is last.
+ */
 void rss_write_change(FILE *out, const struct rss *first, const struct rss *rss);
 
 /* Writes the part that has grown most, as found by rss_growth(): "live blocks +2.0 MiB". */

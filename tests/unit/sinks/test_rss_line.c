@@ -79,6 +79,34 @@ static void grown(void **state)
 	       "pinned below live blocks; 1 arena) + 5.0 MiB other anonymous memory\n");
 }
 
+/* The largest growth is first, and what has shrunk is last. */
+static void order_of_changes(void **state)
+{
+	const struct rss first = {.parts = {[RSS_LIVE] = 10 * MIB,
+					    [RSS_PINNED] = 3 * MIB,
+					    [RSS_TOP] = MIB,
+					    [RSS_MAPPED] = 5 * MIB,
+					    [RSS_STACKS] = 4 * MIB,
+					    [RSS_FILES] = 9 * MIB}};
+	const struct rss rss = {.parts = {[RSS_LIVE] = 12 * MIB,
+					  [RSS_PINNED] = 4 * MIB,
+					  [RSS_TOP] = 4 * MIB,
+					  [RSS_MAPPED] = 25 * MIB,
+					  [RSS_STACKS] = 3 * MIB,
+					  [RSS_FILES] = 2 * MIB}};
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(out);
+	rss_write_change(out, &first, &rss);
+	fclose(out);
+	assert_string_equal(text, "+18.0 MiB: other anonymous memory +20.0 MiB, kept by glibc +4.0 "
+				  "MiB, live +2.0 MiB, files -7.0 MiB, stacks -1.0 MiB");
+	free(text);
+}
+
 static void not_understood(void **state)
 {
 	const struct rss skipped = {.parts = {[RSS_LIVE] = MIB, [RSS_MAPPED] = 9 * MIB},
@@ -146,6 +174,7 @@ int main(void)
 		cmocka_unit_test(kept_by_many_arenas),
 		cmocka_unit_test(kept_at_the_end),
 		cmocka_unit_test(grown),
+		cmocka_unit_test(order_of_changes),
 		cmocka_unit_test(not_understood),
 		cmocka_unit_test(older_blocks),
 		cmocka_unit_test(other_allocator),
