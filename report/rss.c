@@ -8,6 +8,11 @@
 #define GROWTH_MIN (1ULL << 20)
 /* Pinned memory matters if it is at least 1/PINNED_PART of resident memory. */
 #define PINNED_PART 10
+/*
+ * The allocator is blamed if it keeps more memory than is in live blocks, and at least
+ * 1/BLAMED_PART of resident memory
+ */
+#define BLAMED_PART 3
 
 static const char *const part_names[] = {
 	[RSS_LIVE] = "live",   [RSS_PINNED] = "pinned", [RSS_TRIMMABLE] = "trimmable",
@@ -40,6 +45,13 @@ bool rss_pins_matter(const struct rss *rss)
 uint64_t rss_kept(const struct rss *rss)
 {
 	return rss->parts[RSS_PINNED] + rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP];
+}
+
+bool rss_is_mostly_kept(const struct rss *rss)
+{
+	uint64_t kept = rss_kept(rss);
+
+	return kept > rss->parts[RSS_LIVE] && kept >= rss_total(rss) / BLAMED_PART;
 }
 
 const char *rss_allocator_name(enum rss_allocator allocator)
@@ -135,4 +147,12 @@ uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_par
 	if (now < before + GROWTH_MIN || now - before < now / 100 || !*ret_bytes)
 		return 0;
 	return now - before;
+}
+
+bool rss_growth_is_live(const struct rss *first, const struct rss *rss)
+{
+	enum rss_part grown = RSS_PART_CNT;
+	uint64_t bytes, growth = rss_growth(first, rss, RSS_OTHER, &grown, &bytes);
+
+	return growth && grown == RSS_LIVE && bytes > growth / 2;
 }

@@ -104,6 +104,12 @@ bool rss_pins_matter(const struct rss *rss);
 uint64_t rss_kept(const struct rss *rss);
 
 /*
+ * True if resident memory is large because of the free memory that glibc keeps: there is more of it
+ * than of live blocks, and it is at least a third of resident memory.
+ */
+bool rss_is_mostly_kept(const struct rss *rss);
+
+/*
  * Returns the bytes of a term of the sum: a part, but RSS_PINNED stands for all free memory that
  * glibc keeps. Returns 0 for RSS_TRIMMABLE and RSS_TOP.
  */
@@ -116,6 +122,12 @@ uint64_t rss_term(const struct rss *rss, enum rss_part part);
  */
 uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_part last,
 		    enum rss_part *ret_part, uint64_t *ret_bytes);
+
+/*
+ * True if most of the growth that rss_growth() finds is live memory, and no other term has grown
+ * more.
+ */
+bool rss_growth_is_live(const struct rss *first, const struct rss *rss);
 
 /*
  * Returns the maximum number of bytes that an allocator other than glibc's may keep: RSS_MAPPED

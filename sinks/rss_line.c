@@ -14,12 +14,6 @@
 #define SMALL_PART 100
 
 /*
- * The allocator is blamed if it keeps more memory than is in live blocks, and at least
- * 1/BLAMED_PART of resident memory
- */
-#define BLAMED_PART 3
-
-/*
  * Blocks older than tracing are mentioned if they hold at least 1/OLDER_PART of resident memory
  */
 #define OLDER_PART 10
@@ -172,15 +166,19 @@ void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes)
 	write_amount(out, bytes, "");
 }
 
+void rss_write_kept(FILE *out, const struct rss *rss)
+{
+	fputs("glibc keeps ", out);
+	write_amount(out, rss_kept(rss), "that the program has freed");
+}
+
 static void write_advice(FILE *out, const struct rss *rss)
 {
-	uint64_t kept = rss_kept(rss);
-
-	if (kept <= rss->parts[RSS_LIVE] || kept < rss_total(rss) / BLAMED_PART)
+	if (!rss_is_mostly_kept(rss))
 		return;
-	fputs("glibc keeps ", out);
-	write_amount(out, kept, "that the program has freed, which is not a leak; ");
-	if (rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP] > kept / 2)
+	rss_write_kept(out, rss);
+	fputs(", which is not a leak; ", out);
+	if (rss->parts[RSS_TRIMMABLE] + rss->parts[RSS_TOP] > rss_kept(rss) / 2)
 		fputs("malloc_trim(0) returns most of it", out);
 	else
 		fprintf(out, "%sanother allocator, such as jemalloc, keeps less",
@@ -274,6 +272,10 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 		rss_write_change(out, first, rss);
 	}
 	fputc('\n', out);
+	if (first && rss_growth_is_live(first, rss))
+		fputs("most of this growth is live memory; the verdict says whether it still "
+		      "grows\n",
+		      out);
 	write_older(out, rss, first);
 	write_advice(out, rss);
 	if (rss->skipped_arenas)

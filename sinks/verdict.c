@@ -147,10 +147,11 @@ static bool is_advised(const struct text_part *part, enum footprint_part footpri
 }
 
 /*
- * Writes which part of resident memory, among those up to `last`, has grown most. If no part is
- * known to have grown, writes nothing and returns false.
+ * Writes which part of resident memory, among those up to `last`, has grown most, and returns this
+ * part. If no part is known to have grown, writes nothing and returns RSS_PART_CNT.
  */
-static bool write_grown(const struct text_part *part, enum rss_part last, const char *before)
+static enum rss_part write_grown(const struct text_part *part, enum rss_part last,
+				 const char *before)
 {
 	const struct report *report = part->report;
 	enum rss_part grown;
@@ -158,10 +159,10 @@ static bool write_grown(const struct text_part *part, enum rss_part last, const 
 
 	if (!report->rss || !report->first_rss ||
 	    !rss_growth(report->first_rss, report->rss, last, &grown, &bytes))
-		return false;
+		return RSS_PART_CNT;
 	fputs(before, part->out);
 	rss_write_grown(part->out, grown, bytes);
-	return true;
+	return grown;
 }
 
 static void write_process(const struct text_part *part, const struct process *process)
@@ -179,7 +180,8 @@ static void write_process(const struct text_part *part, const struct process *pr
  */
 static void write_cause(const struct text_part *part, const struct untraced_growth *growth)
 {
-	if (growth->part == FOOTPRINT_ANONYMOUS && write_grown(part, RSS_STACKS, ": "))
+	if (growth->part == FOOTPRINT_ANONYMOUS &&
+	    write_grown(part, RSS_STACKS, ": ") != RSS_PART_CNT)
 		fputs(" since the start", part->out);
 	else if (growth->part == FOOTPRINT_ANONYMOUS && !part->report->rss)
 		fprintf(part->out, ": --rss -p %d shows its use", growth->process->pid);
@@ -351,6 +353,21 @@ static void write_children(const struct text_part *part)
 	fprintf(part->out, " %s not traced (-f)", cnt == 1 ? "is" : "are");
 }
 
+/*
+ * Writes which part of resident memory has grown most. If it is not the memory that glibc keeps,
+ * but RSS is large because of that memory, writes how much glibc keeps.
+ */
+static void write_why_large(const struct text_part *part)
+{
+	enum rss_part grown = write_grown(part, RSS_OTHER, "; RSS has grown: ");
+	const struct rss *rss = part->report->rss;
+
+	if (grown == RSS_PINNED || text_is_of_descriptors(part) || !rss || !rss_is_mostly_kept(rss))
+		return;
+	fputs("; ", part->out);
+	rss_write_kept(part->out, rss);
+}
+
 static void write_clear(const struct text_part *part)
 {
 	bool is_of_memory = !text_is_of_descriptors(part);
@@ -366,7 +383,7 @@ static void write_clear(const struct text_part *part)
 	write_children(part);
 	if (is_of_memory && !traces_kernel(part->report))
 		fputs("; kernel memory is not traced (-K)", part->out);
-	write_grown(part, RSS_OTHER, "; RSS has grown: ");
+	write_why_large(part);
 }
 
 /*

@@ -73,10 +73,28 @@ static void grown(void **state)
 	expect(&rss, &first,
 	       "RSS 36.0 MiB = 30.0 MiB live in glibc's heap + 1.0 MiB kept by glibc (1.0 MiB "
 	       "pinned below live blocks; 1 arena) + 5.0 MiB other anonymous memory; since the "
-	       "start +19.0 MiB: live +20.0 MiB, kept by glibc -1.0 MiB\n");
+	       "start +19.0 MiB: live +20.0 MiB, kept by glibc -1.0 MiB\n"
+	       "most of this growth is live memory; the verdict says whether it still grows\n");
 	expect(&rss, &rss,
 	       "RSS 36.0 MiB = 30.0 MiB live in glibc's heap + 1.0 MiB kept by glibc (1.0 MiB "
 	       "pinned below live blocks; 1 arena) + 5.0 MiB other anonymous memory\n");
+}
+
+/* Live memory is not named as the reason if another use has grown more, or RSS has not grown. */
+static void grown_otherwise(void **state)
+{
+	const struct rss first = {.parts = {[RSS_LIVE] = 10 * MIB}, .arenas = 1};
+	const struct rss mapped = {.parts = {[RSS_LIVE] = 20 * MIB, [RSS_MAPPED] = 20 * MIB},
+				   .arenas = 1};
+	const struct rss smaller = {.parts = {[RSS_LIVE] = 5 * MIB}, .arenas = 1};
+
+	(void)state;
+	expect(&mapped, &first,
+	       "RSS 40.0 MiB = 20.0 MiB live in glibc's heap + 20.0 MiB other anonymous memory; "
+	       "since the start +30.0 MiB: other anonymous memory +20.0 MiB, live +10.0 MiB\n");
+	expect(&smaller, &first,
+	       "RSS 5.0 MiB = 5.0 MiB live in glibc's heap; since the start -5.0 MiB: live -5.0 "
+	       "MiB\n");
 }
 
 /* The largest growth is first, and what has shrunk is last. */
@@ -174,6 +192,7 @@ int main(void)
 		cmocka_unit_test(kept_by_many_arenas),
 		cmocka_unit_test(kept_at_the_end),
 		cmocka_unit_test(grown),
+		cmocka_unit_test(grown_otherwise),
 		cmocka_unit_test(order_of_changes),
 		cmocka_unit_test(not_understood),
 		cmocka_unit_test(older_blocks),

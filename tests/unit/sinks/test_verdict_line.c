@@ -16,6 +16,7 @@
 #include "sinks/verdict_line.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#define MIB (1 << 20)
 
 /*
  * A blamed function of the program, the library function that it called, and the blamed function's
@@ -359,6 +360,43 @@ static void kernel_is_not_traced(void **state)
 	}
 }
 
+/*
+ * An all-clear says which use of resident memory has grown, and how much memory glibc keeps if RSS
+ * is large because of it, even if that memory has not grown.
+ */
+static void kept_memory(void **state)
+{
+	static const struct rss rss = {.parts = {[RSS_LIVE] = 4 * MIB, [RSS_TOP] = 5 * MIB}};
+	static const struct {
+		struct rss first;
+		const char *note;
+	} scenes[] = {
+		{.first = {.parts = {[RSS_LIVE] = 4 * MIB, [RSS_TOP] = 5 * MIB}},
+		 "(-K); glibc keeps 5.0 MiB that the program has freed\n"},
+		{.first = {.parts = {[RSS_LIVE] = MIB, [RSS_TOP] = 5 * MIB}},
+		 "(-K); RSS has grown: live blocks +3.0 MiB; glibc keeps 5.0 MiB that the program "
+		 "has freed\n"},
+		{.first = {.parts = {[RSS_LIVE] = 4 * MIB}},
+		 "(-K); RSS has grown: free memory that glibc keeps +5.0 MiB\n"},
+	};
+	const struct snapshot snap = {0};
+	struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2, .rss = &rss};
+
+	for (size_t i = 0; i < LENGTH(scenes); i++) {
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		report.first_rss = &scenes[i].first;
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+		fclose(out);
+		assert_non_null(strstr(text, "nothing seems to leak: none of the 2 sites grows"));
+		assert_string_equal(strstr(text, "(-K)"), scenes[i].note);
+	}
+}
+
 /* Sites that grow although they free blocks give no reason to expect a step of growth. */
 static void pending_sites(void **state)
 {
@@ -671,6 +709,7 @@ int main(void)
 		cmocka_unit_test(instances),
 		cmocka_unit_test(kernel_is_not_traced),
 		cmocka_unit_test(children_are_not_traced),
+		cmocka_unit_test(kept_memory),
 		cmocka_unit_test(stopped_processes),
 		cmocka_unit_test(pending_sites),
 		cmocka_unit_test(explained),
