@@ -265,17 +265,28 @@ static void sites(void **state)
 
 /*
  * Tests the metrics of lost blocks: one for each row that a proof covers, and one for all other
- * rows together.
+ * rows together. Also tests the metrics of the heap and of each part of resident memory.
  */
 static void proofs(void **state)
 {
+	static struct process_tally tally = {.process = &leak,
+					     .rss.parts = {[RSS_LIVE] = 1000,
+							   [RSS_PINNED] = 2000,
+							   [RSS_TRIMMABLE] = 3000,
+							   [RSS_TOP] = 4000,
+							   [RSS_MAPPED] = 5000,
+							   [RSS_STACKS] = 6000,
+							   [RSS_FILES] = 7000,
+							   [RSS_SHARED] = 8000,
+							   [RSS_OTHER] = 9000}};
 	const struct scene by_stack = {.opts.top = 4,
 				       .snap = SNAPSHOT(proved_sites, .proof = &proof_still)};
 	const struct scene by_process = {.opts = {.top = 1, .by = BY_PROCESS},
 					 .snap = SNAPSHOT(proved_sites, .proof = &proof_still)};
-	const struct scene with_census = {
-		.opts.top = 1,
-		.snap = SNAPSHOT(proved_sites, .proof = &proof_still, .census = &census_of_one)};
+	const struct scene with_census = {.opts.top = 1,
+					  .snap = SNAPSHOT(proved_sites, .proof = &proof_still,
+							   .census = &census_of_one,
+							   .tallies = &tally, .tally_cnt = 1)};
 
 	check_scene("metrics-prove", &by_stack, &by_stack.snap);
 	check_scene("metrics-census", &with_census, &with_census.snap);
