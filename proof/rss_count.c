@@ -220,15 +220,22 @@ static void count_rest(struct count *count)
 /* Finds an allocator by the name of its file. */
 static enum rss_allocator find_allocator(const struct proc_maps *maps)
 {
-	static const char *const names[] = {[ALLOCATOR_JEMALLOC] = "/libjemalloc",
-					    [ALLOCATOR_TCMALLOC] = "/libtcmalloc",
-					    [ALLOCATOR_MIMALLOC] = "/libmimalloc",
-					    [ALLOCATOR_MUSL] = "/ld-musl-"};
+	static const struct {
+		const char *name;
+		enum rss_allocator allocator;
+	} files[] = {
+		{"/libjemalloc", ALLOCATOR_JEMALLOC},
+		{"/libtcmalloc", ALLOCATOR_TCMALLOC},
+		{"/libmimalloc", ALLOCATOR_MIMALLOC},
+		{"/ld-musl-", ALLOCATOR_MUSL},
+		/* On Debian, ld-musl is a link to this file. */
+		{"-linux-musl/libc.so", ALLOCATOR_MUSL},
+	};
 
 	for_each_mapping (mapping, maps)
-		for (enum rss_allocator i = ALLOCATOR_NONE + 1; i < ALLOCATOR_CNT; i++)
-			if (strstr(mapping->path, names[i]))
-				return i;
+		for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+			if (strstr(mapping->path, files[i].name))
+				return files[i].allocator;
 	return ALLOCATOR_NONE;
 }
 

@@ -143,6 +143,20 @@ def test_other_allocators(t, name):
         raise Failure(memory)
 
 
+@each(("leak_musl", "musl"), ("leak_musl_static", None))
+def test_musl(t, what):
+    """The bound for musl; the allocator of a static program has no file, and thus no name."""
+    name, allocator = what
+    program = t.program(name)
+    memleak = t.attach(program)
+    program.go()
+    memory = memleak.stop()["memory"]
+    wanted("allocator", (memory["allocator"], memory["arenas"]), (allocator, 0))
+    wanted("kept", memory["others_keep_at_most"], memory["mapped"] - memory["others_tracked"])
+    if not 0 < memory["others_tracked"] < memory["mapped"]:
+        raise Failure(memory)
+
+
 def test_pinned(t):
     """Says whose blocks pin free memory, and how much each function's blocks pin."""
     program = t.program("pins")
