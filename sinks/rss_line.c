@@ -241,8 +241,8 @@ static void write_older(FILE *out, const struct rss *rss, const struct rss *firs
 }
 
 /*
- * Writes how much an allocator other than glibc's may keep. If that amount is not known, says so in
- * the first line about a process.
+ * Writes how much an allocator other than glibc's keeps at most. If that amount is not known, says
+ * so in the first line about a process.
  */
 static void write_others(FILE *out, const struct rss *rss, bool is_first)
 {
@@ -252,9 +252,11 @@ static void write_others(FILE *out, const struct rss *rss, bool is_first)
 	if (rss->has_blocks && (rss->outside || !rss->arenas)) {
 		if (untraced < rss_total(rss) / SMALL_PART)
 			return;
-		write_amount(out, untraced, "of other anonymous memory is not in traced blocks: ");
-		fprintf(out, "%s may keep it, or it was allocated before tracing\n",
-			name ?: "the allocator");
+		fprintf(out, "%s keep%s at most ", name ?: "other allocators", name ? "s" : "");
+		write_amount(out, untraced, "");
+		fputs(": other anonymous memory that is not in traced blocks, but may be in older "
+		      "ones\n",
+		      out);
 	} else if (name && is_first) {
 		fprintf(out,
 			"memory kept by %s is not known: only a trace of every block shows it\n",

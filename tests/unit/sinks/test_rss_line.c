@@ -145,10 +145,10 @@ static void not_understood(void **state)
 
 static void other_allocator(void **state)
 {
-	const struct rss rss = {.parts = {[RSS_MAPPED] = 9 * MIB},
-				.allocator = ALLOCATOR_JEMALLOC,
-				.has_blocks = true,
-				.outside = 2 * MIB};
+	struct rss rss = {.parts = {[RSS_MAPPED] = 9 * MIB},
+			  .allocator = ALLOCATOR_JEMALLOC,
+			  .has_blocks = true,
+			  .outside = 2 * MIB};
 	const struct rss untraced = {.parts = {[RSS_MAPPED] = 9 * MIB},
 				     .allocator = ALLOCATOR_JEMALLOC};
 
@@ -158,9 +158,13 @@ static void other_allocator(void **state)
 	       "memory kept by jemalloc is not known: only a trace of every block shows it\n");
 	expect(&rss, &rss,
 	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
-	       "7.0 MiB of other anonymous memory is not in traced blocks: jemalloc may keep it, "
-	       "or "
-	       "it was allocated before tracing\n");
+	       "jemalloc keeps at most 7.0 MiB: other anonymous memory that is not in traced "
+	       "blocks, but may be in older ones\n");
+	rss.allocator = ALLOCATOR_NONE;
+	expect(&rss, &rss,
+	       "RSS 9.0 MiB = 9.0 MiB other anonymous memory\n"
+	       "other allocators keep at most 7.0 MiB: other anonymous memory that is not in "
+	       "traced blocks, but may be in older ones\n");
 }
 
 static void older_blocks(void **state)
