@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * resident SCENE: fills a heap, and prints its true sizes: `live BYTES`, the blocks with their
- * headers; `trimmed BYTES`, the memory that malloc_trim() frees in a forked child; `arenas COUNT`.
+ * headers; `trimmed BYTES`, the memory that malloc_trim() frees in a forked child; `free BYTES`,
+ * all free memory in the arenas, resident or not; `arenas COUNT`.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -139,6 +140,15 @@ static void busy(void)
 	must(!pthread_create(&thread, NULL, churn, NULL), "pthread_create");
 }
 
+static size_t free_bytes(void)
+{
+#if __GLIBC_PREREQ(2, 33)
+	return mallinfo2().fordblks;
+#else
+	return (size_t)mallinfo().fordblks;
+#endif
+}
+
 static size_t anonymous_bytes(void)
 {
 	char line[256];
@@ -194,7 +204,8 @@ int main(int argc, char **argv)
 		for (size_t j = 0; j < BLOCKS; j++)
 			live += blocks[j] ? room_of(blocks[j]) : 0;
 		trimmed = trimmed_bytes();
-		say("live %zu\ntrimmed %zu\narenas %zu\n", live, trimmed, scenes[i].arenas);
+		say("live %zu\ntrimmed %zu\nfree %zu\narenas %zu\n", live, trimmed, free_bytes(),
+		    scenes[i].arenas);
 		ready();
 		return 0;
 	}
