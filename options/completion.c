@@ -109,7 +109,7 @@ static const char helpers[] =
 	"\t_memleak_reply -W \"$pids\"\n"
 	"}\n"
 	"\n"
-	"# What follows --: a command, then whatever that command takes.\n"
+	"# Completes the words after --: a command, then its arguments.\n"
 	"_memleak_command()\n"
 	"{\n"
 	"\tif declare -F _command_offset >/dev/null; then\n"

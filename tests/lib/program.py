@@ -6,7 +6,7 @@ from .process import PATIENCE, Process
 
 
 class Truth:
-    """What a program says it has outstanding after one phase."""
+    """Allocations that a program prints as outstanding after one phase."""
 
     def __init__(self):
         self.sites = {}   # (function, kind) → (count, bytes)
