@@ -150,7 +150,7 @@ static bool can_be_remembered(const struct known_stack *known)
 static uint32_t learn(struct account *account, struct memo *memo, struct memo_slot *slot,
 		      const struct caller *caller)
 {
-	struct walk *walk = &memo->walks[0];
+	struct walked_stack *walk = &memo->walks[0];
 	uint32_t number;
 
 	walk_run(account, caller, &memo->known, walk);
@@ -212,7 +212,8 @@ static uint32_t take_and_find(struct account *account, struct memo *memo,
  * Walks without the memo, as the caller is in a signal handler that may have interrupted a change
  * of the memo.
  */
-static uint32_t find_anew(struct account *account, struct walk *walk, const struct caller *caller)
+static uint32_t find_anew(struct account *account, struct walked_stack *walk,
+			  const struct caller *caller)
 {
 	walk_run(account, caller, NULL, walk);
 	return walk_keep(account, walk, NULL, false);
@@ -228,7 +229,7 @@ uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, u
 		thread_begin_memo();
 	memo = self.memo;
 	if (memo && memo->walk_cnt < WALKS) {
-		struct walk *walk = &memo->walks[memo->walk_cnt++];
+		struct walked_stack *walk = &memo->walks[memo->walk_cnt++];
 
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		number = memo->generation == MEMO_BUSY ? find_anew(account, walk, &caller)

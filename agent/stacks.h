@@ -73,7 +73,7 @@ struct memo {
 		     MEMO_ROUNDS_MAX * sizeof(struct memo_words)] __attribute__((aligned(64)));
 	struct known_stack known;
 	/* Walks in progress. They are too large to be local variables on a small stack. */
-	struct walk walks[WALKS];
+	struct walked_stack walks[WALKS];
 };
 
 /* Current generation; the content of memos of other generations is invalid. */

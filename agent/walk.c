@@ -38,7 +38,7 @@ static uint64_t generation = 1;
 
 struct state {
 	struct account *account;
-	struct walk *walk;
+	struct walked_stack *walk;
 	struct walk_step *step; /* current step; step[1].from receives the start of the next step */
 	uint64_t lr; /* aarch64: return address of a function that has not saved it, 0 if unknown */
 	bool exact;  /* pc is the next instruction to run, not a return address */
@@ -467,7 +467,7 @@ static inline bool meets(const struct state *state, const struct known_stack *kn
 }
 
 static void run(struct account *account, const struct caller *caller,
-		const struct known_stack *known, struct walk *ret)
+		const struct known_stack *known, struct walked_stack *ret)
 {
 	struct state state = {.account = account, .walk = ret, .step = ret->steps};
 	struct walk_step *end = ret->steps + WALK_STEPS_MAX;
@@ -500,7 +500,7 @@ static void run(struct account *account, const struct caller *caller,
  * True if the walk has as many frames as a walk without the known stack would have. If both walks
  * are truncated, the numbers may differ slightly.
  */
-static bool is_long_enough(const struct walk *walk, const struct known_stack *known)
+static bool is_long_enough(const struct walked_stack *walk, const struct known_stack *known)
 {
 	uint32_t cnt = walk->frame_cnt;
 
@@ -512,7 +512,7 @@ static bool is_long_enough(const struct walk *walk, const struct known_stack *kn
 }
 
 void walk_run(struct account *account, const struct caller *caller, const struct known_stack *known,
-	      struct walk *ret)
+	      struct walked_stack *ret)
 {
 	/*
 	 * Check the innermost page first: this extends the known range of the thread's own stack.
@@ -577,13 +577,13 @@ static inline void keep_known(struct keeper *keeper, const struct walk_step *ste
 	frame->is_own = keeper->is_own;
 }
 
-static void wipe(struct walk *walk)
+static void wipe(struct walked_stack *walk)
 {
 	for (uint32_t i = 0; i <= walk->step_cnt; i++)
 		walk->steps[i].from.fp = walk->steps[i].saved_fp.value = 0;
 }
 
-uint32_t walk_keep(struct account *account, struct walk *walk, struct known_stack *known,
+uint32_t walk_keep(struct account *account, struct walked_stack *walk, struct known_stack *known,
 		   bool remember)
 {
 	uint32_t number = walk->known_cnt ? known->frames[walk->known_cnt - 1].number

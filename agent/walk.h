@@ -64,7 +64,8 @@ struct known_stack {
 	struct walk_word words[WALK_WORDS_MAX + 1];
 };
 
-struct walk {
+/* A stack as found by one walk, which may stop at a frame of the known stack. */
+struct walked_stack {
 	uint32_t step_cnt;
 	uint32_t known_cnt; /* number of frames of the known stack that call the walked frames */
 	uint32_t frame_cnt;
@@ -81,7 +82,7 @@ uint32_t walk_set_depth(uint32_t frames);
 
 /* Walks the caller's stack. known may be NULL. */
 void walk_run(struct account *account, const struct caller *caller, const struct known_stack *known,
-	      struct walk *ret);
+	      struct walked_stack *ret);
 
 /*
  * Adds a walked stack to the account and returns its number, 0 if there is no room. remember: also
@@ -89,7 +90,7 @@ void walk_run(struct account *account, const struct caller *caller, const struct
  * that lead to callers: other values may be pointers to lost blocks, which would then seem
  * reachable.
  */
-uint32_t walk_keep(struct account *account, struct walk *walk, struct known_stack *known,
+uint32_t walk_keep(struct account *account, struct walked_stack *walk, struct known_stack *known,
 		   bool remember);
 
 /* Discards cached unwind rules, as some code may have been unmapped. */

@@ -83,7 +83,7 @@ static struct caller caller_here(const ucontext_t *here)
  * Checks that a kept stack has the frames of a complete walk. A truncated stack has at least DEPTH
  * frames.
  */
-static void compare(uint32_t number, const struct walk *whole)
+static void compare(uint32_t number, const struct walked_stack *whole)
 {
 	uint32_t cnt = 0, i = 0;
 
@@ -108,7 +108,7 @@ static void compare(uint32_t number, const struct walk *whole)
 
 static NOIPA void look(void)
 {
-	static struct walk walk, whole;
+	static struct walked_stack walk, whole;
 	struct caller caller;
 	ucontext_t here;
 	uint32_t number;
