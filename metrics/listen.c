@@ -40,7 +40,7 @@ struct metrics_server {
 	unsigned int unanswered; /* number of requests to which the helper has not replied yet */
 	int epoll_fd;            /* epoll for the helper's socket */
 	uint64_t begun_ns;       /* time of the most recent start of the helper */
-	bool told;               /* the end of the helper was logged */
+	bool end_logged;         /* an end of the helper was logged; only the first one is */
 	/* contents of the latest report's pages; -1 for a page that does not exist */
 	int pages[PAGE_CNT];
 	uint64_t reports;
@@ -225,10 +225,10 @@ static bool has_ended(struct metrics_server *server)
 		err = helper_take(&server->helper, clock_ns(CLOCK_MONOTONIC), take_answer, server);
 	if (err == -ETIMEDOUT)
 		return false;
-	if (!server->told)
+	if (!server->end_logged)
 		log_error("the HTTP server exited (%s): %s", strerror(-err),
 			  starter_is_gone() ? "reports are no longer served" : "it is restarted");
-	server->told = true;
+	server->end_logged = true;
 	return true;
 }
 

@@ -28,8 +28,8 @@ struct read_site {
 	struct site fixed;                     /* constant part of the site; owns its frames */
 	const struct sym_location **locations; /* names of each frame; NULL if unknown */
 	uint64_t words[SITE_WORDS];
-	uint64_t left;        /* snapshot in which the site disappeared; 0 if it never did */
-	struct block *blocks; /* blocks, with times of birth instead of ages */
+	uint64_t absent_since; /* snapshot in which the site disappeared; 0 if it never did */
+	struct block *blocks;  /* blocks, with times of birth instead of ages */
 	size_t block_cnt;
 };
 

@@ -73,7 +73,8 @@ static bool is_free(const struct recording *recording, const struct read_site *s
 {
 	if (site->words[SITE_PRESENT])
 		return false;
-	return !site->left || recording->snapshots - site->left >= HISTORY_POINTS_MAX;
+	return !site->absent_since ||
+	       recording->snapshots - site->absent_since >= HISTORY_POINTS_MAX;
 }
 
 int recording_take_site(struct recording *recording, struct byte_reader *from)
@@ -131,7 +132,7 @@ int recording_take_states(struct recording *recording, struct byte_reader *from)
 		if (!site->words[SITE_PRESENT])
 			free_blocks(recording, site);
 		if (was_present && !site->words[SITE_PRESENT])
-			site->left = recording->snapshots;
+			site->absent_since = recording->snapshots;
 		next = number + 1;
 	}
 	return from->failed ? -EBADMSG : 0;

@@ -83,7 +83,7 @@ int backing_inode(int fd, struct file_id *ret)
 {
 	size_t len = (size_t)sysconf(_SC_PAGESIZE);
 	struct stat st;
-	bool told;
+	bool found;
 	void *at;
 
 	if (fstat(fd, &st))
@@ -95,10 +95,10 @@ int backing_inode(int fd, struct file_id *ret)
 	at = mmap(NULL, len, PROT_NONE, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		return -errno;
-	told = ask_program(at, ret);
+	found = ask_program(at, ret);
 	munmap(at, len);
 	/* Kernels without bpf_find_vma() show the backing inode in /proc/PID/maps. */
-	if (!told)
+	if (!found)
 		mapped_file_id(fd, ret);
 	return 0;
 }
