@@ -20,7 +20,7 @@
  * Budget for reading maps: 1/READ_SHARE of the elapsed time. At most READ_MOST_NS of unused budget
  * is saved up.
  */
-#define READ_SHARE 50
+#define READ_SHARE 50 /* a fiftieth of the time */
 #define READ_MOST_NS 100000000ULL
 
 /* Executable mappings by address. A list is never modified, only replaced by a new one. */

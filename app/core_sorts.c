@@ -25,11 +25,11 @@
 /* Minimum size, in bytes, of blocks whose size classes end at powers of two */
 #define LARGE_BYTES 1025
 /*
- * Step between the sizes of chunks, and smallest usable size of a chunk, in bytes. A chunk has 8
- * bytes that its block cannot use.
+ * Step between the sizes of chunks, and smallest usable size of a chunk. A chunk has 8 bytes that
+ * its block cannot use.
  */
-#define CHUNK_STEP 16
-#define CHUNK_LEAST 24
+#define CHUNK_STEP_BYTES 16
+#define CHUNK_LEAST_BYTES 24
 
 #define WINDOW_BYTES (256 << 10)
 
@@ -56,7 +56,7 @@ static uint64_t class_of(uint64_t size)
 	uint64_t largest = LARGE_BYTES - 1;
 
 	if (size < LARGE_BYTES)
-		return size < CHUNK_LEAST ? CHUNK_LEAST : size;
+		return size < CHUNK_LEAST_BYTES ? CHUNK_LEAST_BYTES : size;
 	while (largest < size && largest < UINT64_MAX / 2)
 		largest *= 2;
 	return largest;
@@ -249,11 +249,11 @@ static char *name_of_size(struct arena *arena, uint64_t size)
 {
 	char text[80];
 
-	if (size == CHUNK_LEAST)
-		snprintf(text, sizeof(text), "block[0..%d]", CHUNK_LEAST);
+	if (size == CHUNK_LEAST_BYTES)
+		snprintf(text, sizeof(text), "block[0..%d]", CHUNK_LEAST_BYTES);
 	else if (size < LARGE_BYTES - 1)
 		snprintf(text, sizeof(text), "block[%" PRIu64 "..%" PRIu64 "]",
-			 size - CHUNK_STEP + 1, size);
+			 size - CHUNK_STEP_BYTES + 1, size);
 	else if (size >= 2 << 20)
 		snprintf(text, sizeof(text), "block[%" PRIu64 "M..%" PRIu64 "M]", size >> 21,
 			 size >> 20);

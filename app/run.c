@@ -53,7 +53,7 @@
  * Maximum cost of reports: 1/REPORT_SHARE of a core. If they would cost more, they are made less
  * often, unless a report takes less than REPORT_CHEAP_NS of CPU time.
  */
-#define REPORT_SHARE 5
+#define REPORT_SHARE 5 /* a fifth of a core */
 #define REPORT_CHEAP_NS 200000000ULL
 
 /*
