@@ -21,8 +21,8 @@ void system_unmap(void *addr, uint64_t bytes)
 }
 
 /*
- * Passes the page as a signal set to rt_sigprocmask() with an invalid operation: the kernel reads
- * the set before it rejects the operation.
+ * Passes the word at addr as a signal set to rt_sigprocmask(), with an invalid operation: the
+ * kernel reads the set before it rejects the operation.
  */
 bool system_is_readable(uint64_t addr)
 {

@@ -10,7 +10,7 @@ struct range {
 	uint32_t last;
 };
 
-/* Unsafe characters, in ascending order. */
+/* Control characters and invisible characters, in ascending order. */
 static const struct range not_plain[] = {
 	{0x0000, 0x001f},   /* C0 control characters */
 	{0x007f, 0x009f},   /* DEL and C1 control characters */

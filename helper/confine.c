@@ -343,7 +343,10 @@ int confine(bool serves)
 	err = drop_capabilities();
 	if (err)
 		return err;
-	/* Allow the sanitizer's leak check to read and trace its own process. */
+	/*
+	 * The sanitizer's leak check reads and traces this process, which Landlock and the system
+	 * call filter would prevent.
+	 */
 	if (HELPER_SANITIZED)
 		return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -errno : 0;
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Metrics of the sites and groups that a report shows. Part of metrics.c. */
+/* Metrics of the sites and groups that a report shows. Private to metrics/. */
 #ifndef METRICS_SITES_H
 #define METRICS_SITES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Metrics of a report's verdict. Part of metrics.c. */
+/* Metrics of a report's verdict. Private to metrics.c. */
 #ifndef METRICS_VERDICT_H
 #define METRICS_VERDICT_H
 

@@ -77,9 +77,9 @@ static bool may_begin(struct heap_search *search, uint64_t addr, uint64_t limit)
 }
 
 /*
- * Adds the first run at start or above. Checks addresses that are multiples of step, a power of
- * two. A run begins in fresh memory, so the word before the size of its first chunk is zero.
- * Returns -EILSEQ if there is no run.
+ * Adds the first run of chunks at start or above. Checks only addresses that are multiples of step,
+ * a power of two. A run begins in fresh memory, so the word before the size of its first chunk is
+ * zero. Returns -EILSEQ if no run is found.
  */
 static int find_run(struct heap_search *search, uint64_t start, uint64_t limit, uint64_t step)
 {
@@ -156,8 +156,9 @@ static bool has_top(const struct heap_search *search, const struct mapping *mapp
 }
 
 /*
- * Adds runs in mappings until the arena's total size is reached. is_certain: true to search only
- * mappings that certainly have runs, false to search all other anonymous mappings.
+ * Adds the runs in anonymous mappings to the set, and their sizes in bytes to *ret, until *ret is
+ * the arena's size. is_certain: true to search only mappings that certainly have runs, false to
+ * search only the other mappings.
  */
 static int walk_mappings(struct heap_search *search, bool is_certain, uint64_t *ret)
 {

@@ -44,8 +44,8 @@ dev_t written_pages_kernel_dev(void);
 
 /*
  * Visits the pages of a private mapping to which the process may have written, in ascending order.
- * Skips untouched pages and unmodified pages of a file. Returns 0, what visit returned, or a
- * negative errno.
+ * Skips untouched pages and unmodified pages of a file. Returns 0, the first result of `visit` that
+ * is not 0, or a negative errno.
  */
 int written_pages_of_memory(const struct written_pages *pages, uint64_t start, uint64_t end);
 

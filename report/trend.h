@@ -181,7 +181,7 @@ const char *tendency_name(enum tendency tendency);
 /* Returns an objection in words; "" for OBJECTION_NONE. */
 const char *objection_words(enum objection objection);
 
-/* Judges a site by its history, and sets the trend. */
+/* Judges a site by its history, and stores the result in *ret. */
 void trend_of(const struct site_history *history, struct trend *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes a stack as a line for programs that draw flame graphs. */
+/* Writes a stack as text on one line, for programs that draw flame graphs. */
 #ifndef SINKS_FOLDED_H
 #define SINKS_FOLDED_H
 

@@ -26,8 +26,8 @@
 
 #define NSEC_PER_MSEC 1000000
 /*
- * Maximum blocks in the file, if the peaks of all sites are added up. This limits the file to a few
- * hundred kilobytes.
+ * Maximum blocks in the file, as the sum of the largest block counts of all sites. This limits the
+ * file to a few hundred kilobytes.
  */
 #define MAX_BLOCKS 100000
 

@@ -13,8 +13,8 @@
 /*
  * Opens the index-th candidate for the debug file that the module needs. Candidates are searched in
  * the process's root (root_fd, or -1 if unknown), and in the host's folder of debug files. ret_path
- * is freed by the caller. Returns -ENOENT if this candidate does not exist (try the next index),
- * -ERANGE if there are no more candidates, or -ENOMEM.
+ * is freed by the caller. Returns 0, -ENOENT if this candidate cannot be opened (try the next
+ * index), -ERANGE if there are no more candidates, or -ENOMEM.
  */
 int debug_file_open(const struct module *module, int root_fd, unsigned int index, int *ret_fd,
 		    char **ret_path);

@@ -24,8 +24,8 @@
 #define KEY_WORDS 128
 
 /*
- * Modulus for the stack pointer in a key: threads whose stacks begin at different addresses get
- * equal keys.
+ * Modulus for the stack pointer in a key. It limits the number of keys that a call gets in threads
+ * whose stacks begin at different addresses: these differ by multiples of the page size.
  */
 #define STACK_PLACES (1ULL << 16)
 

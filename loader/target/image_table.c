@@ -70,7 +70,7 @@ static void end(struct image_table *table, struct image *image, uint64_t time_ns
 
 /*
  * Drops ended images until memory is below its limit. If that is not enough, drops the mappings of
- * the image `used` and counts them as lost.
+ * the image `used` and counts that as one loss.
  */
 static void make_room(struct image_table *table, struct image *used)
 {

@@ -11,16 +11,16 @@
 #include <sys/types.h>
 
 struct memory_limit {
-	uint64_t machine;
+	uint64_t machine; /* total memory of the machine, in bytes */
 	/*
 	 * Memory limit of the process's cgroup or of an ancestor of that cgroup, whichever has the
-	 * least memory left. UINT64_MAX if there is no limit.
+	 * least memory left. UINT64_MAX if no limit is below the machine's memory.
 	 */
 	uint64_t cgroup_limit;
 	uint64_t cgroup_left; /* memory left below that limit, including reclaimable page cache */
 };
 
-/* Reads the limits of this process. Limits that cannot be read are ignored. */
+/* Read the limits of this process, or of another one. Ignore limits that cannot be read. */
 struct memory_limit memory_limit_read(void);
 struct memory_limit memory_limit_of(pid_t pid);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads the modules of a process in lookup order from the list of its dynamic loader. Follows the
- * auxiliary vector, program headers, dynamic section, r_debug and link_map. The last two are the
- * debugger interface of <link.h>, in both glibc and musl. Reads memory through /proc/PID/mem.
+ * Reads the modules of a process from the list of its dynamic loader, in the order in which the
+ * loader searches them for symbols. Follows the auxiliary vector, program headers, dynamic section,
+ * r_debug and link_map. The last two are the debugger interface of <link.h>, in both glibc and
+ * musl. Reads memory through /proc/PID/mem.
  */
 #include "loader/target/modules.h"
 

@@ -18,7 +18,7 @@ struct loop_part {
 
 struct interpreter {
 	uint32_t version;      /* version in the format of Py_Version: 0x030b02f0 for 3.11.2 */
-	bool is_free_threaded; /* known from 3.13 on; the frames of such builds differ */
+	bool is_free_threaded; /* frames of such builds differ; always false before 3.13 */
 	/*
 	 * Distance of _PyRuntime from the address (start - offset), where `start` and `offset` are
 	 * those of the mapping that contains the evaluation loop (struct mapping).

@@ -177,7 +177,10 @@ static void test_circle(void **state)
 	assert_null(run(world));
 }
 
-/* At a known block, the path continues with the block's own holders. */
+/*
+ * The only pointer to the unknown block is in the known block. The known block is reachable only
+ * through the unknown block, or lost: either way, there is no path.
+ */
 static void test_known_block_between(void **state)
 {
 	struct world *world = *state;
