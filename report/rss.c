@@ -148,11 +148,3 @@ uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_par
 		return 0;
 	return now - before;
 }
-
-bool rss_growth_is_live(const struct rss *first, const struct rss *rss)
-{
-	enum rss_part grown = RSS_PART_CNT;
-	uint64_t bytes, growth = rss_growth(first, rss, RSS_OTHER, &grown, &bytes);
-
-	return growth && grown == RSS_LIVE && bytes > growth / 2;
-}

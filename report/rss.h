@@ -124,12 +124,6 @@ uint64_t rss_growth(const struct rss *first, const struct rss *rss, enum rss_par
 		    enum rss_part *ret_part, uint64_t *ret_bytes);
 
 /*
- * True if most of the growth that rss_growth() finds is live memory, and no other term has grown
- * more.
- */
-bool rss_growth_is_live(const struct rss *first, const struct rss *rss);
-
-/*
  * Returns the maximum number of bytes that an allocator other than glibc's may keep: RSS_MAPPED
  * without tracked blocks. The result also includes blocks from before tracing, and mappings of the
  * program.

@@ -274,10 +274,6 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 		rss_write_change(out, first, rss);
 	}
 	fputc('\n', out);
-	if (first && rss_growth_is_live(first, rss))
-		fputs("most of this growth is live memory; the verdict says whether it still "
-		      "grows\n",
-		      out);
 	write_older(out, rss, first);
 	write_advice(out, rss);
 	if (rss->skipped_arenas)

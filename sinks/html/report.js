@@ -202,7 +202,8 @@ let scale = null, brush = null;
 
 // Returns the beginning of the last tenth of the timeline, which is the same for each selection.
 function youngFrom() {
-	const first = report.sites.reduce((least, site) => Math.min(least, site.moments[0][0]), report.ms);
+	const begins = report.sites.flatMap(site => site.moments ? [site.moments[0][0]] : []);
+	const first = begins.reduce((least, ms) => Math.min(least, ms), report.ms);
 	return report.ms - (report.ms - first) / 10;
 }
 
