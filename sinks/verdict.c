@@ -94,25 +94,26 @@ static void write_more(const struct text_part *part, struct named named)
 }
 
 /*
- * For each part of a footprint that may grow without being traced: its name in words, and advice on
- * how to see more of it.
+ * For each part of a footprint that may grow without being traced: its name in words, the options
+ * that show more of it, and words of advice, which follow the options.
  */
 static const struct {
 	const char *words;
+	const char *options;
 	const char *advice;
 } untraced_words[FOOTPRINT_CNT] = {
-	[FOOTPRINT_ANONYMOUS] = {"anonymous memory (RSS)", NULL},
-	[FOOTPRINT_SHARED] = {"shared memory", "-K --movable shows who allocates it"},
-	[FOOTPRINT_HUGE] = {"memory in huge pages", "-K shows who allocates it"},
-	[FOOTPRINT_DESCRIPTORS] = {"the number of open descriptors",
-				   "--fds shows where they are opened"},
-	[FOOTPRINT_THREADS] = {"the number of threads", NULL},
-	[FOOTPRINT_FILES] = {"the memory of mapped files (RSS)", NULL},
-	[FOOTPRINT_CHILDREN] = {"the number of child processes", "-f traces them"},
-	[FOOTPRINT_ZOMBIES] = {"the number of ended child processes (zombies)",
+	[FOOTPRINT_ANONYMOUS] = {"anonymous memory (RSS)", "--rss", NULL},
+	[FOOTPRINT_SHARED] = {"shared memory", "-K --movable", "shows who allocates it"},
+	[FOOTPRINT_HUGE] = {"memory in huge pages", "-K", "shows who allocates it"},
+	[FOOTPRINT_DESCRIPTORS] = {"the number of open descriptors", "--fds",
+				   "shows where they are opened"},
+	[FOOTPRINT_THREADS] = {"the number of threads", NULL, NULL},
+	[FOOTPRINT_FILES] = {"the memory of mapped files (RSS)", NULL, NULL},
+	[FOOTPRINT_CHILDREN] = {"the number of child processes", "-f", "traces them"},
+	[FOOTPRINT_ZOMBIES] = {"the number of ended child processes (zombies)", NULL,
 			       "the process does not wait for them"},
-	[FOOTPRINT_UNMAPPED] = {"open shared memory (memfd, tmpfs, System V)",
-				"-K --movable shows who allocates it"},
+	[FOOTPRINT_UNMAPPED] = {"open shared memory (memfd, tmpfs, System V)", "-K --movable",
+				"shows who allocates it"},
 };
 
 static bool traces_kernel(const struct report *report)
@@ -131,19 +132,26 @@ static bool traces_children(const struct report *report)
 	return false;
 }
 
-/*
- * True if there is advice about a part of the footprint, and this run is not known to follow the
- * advice already.
- */
-static bool is_advised(const struct text_part *part, enum footprint_part footprint)
+/* True if this run is known to show all that the options for a part of the footprint show. */
+static bool has_options_of(const struct report *report, enum footprint_part footprint)
 {
-	if (!untraced_words[footprint].advice)
+	switch (footprint) {
+	case FOOTPRINT_ANONYMOUS:
+		return report->rss;
+	case FOOTPRINT_DESCRIPTORS:
+		return report->snapshot->descriptors.are_traced;
+	case FOOTPRINT_CHILDREN:
+		return traces_children(report);
+	case FOOTPRINT_HUGE:
+		return traces_kernel(report);
+	default:
 		return false;
-	if (footprint == FOOTPRINT_DESCRIPTORS)
-		return !text_is_of_descriptors(part);
-	if (footprint == FOOTPRINT_CHILDREN)
-		return !traces_children(part->report);
-	return footprint != FOOTPRINT_HUGE || !traces_kernel(part->report);
+	}
+}
+
+const char *verdict_options_of(const struct report *report, enum footprint_part footprint)
+{
+	return has_options_of(report, footprint) ? NULL : untraced_words[footprint].options;
 }
 
 /*
@@ -180,13 +188,18 @@ static void write_process(const struct text_part *part, const struct process *pr
  */
 static void write_cause(const struct text_part *part, const struct untraced_growth *growth)
 {
+	const char *options = verdict_options_of(part->report, growth->part);
+	const char *advice = untraced_words[growth->part].advice;
+
 	if (growth->part == FOOTPRINT_ANONYMOUS &&
 	    write_grown(part, RSS_STACKS, ": ") != RSS_PART_CNT)
 		fputs(" since the start", part->out);
-	else if (growth->part == FOOTPRINT_ANONYMOUS && !part->report->rss)
-		fprintf(part->out, ": --rss -p %d shows its use", growth->process->pid);
-	else if (is_advised(part, growth->part))
-		fprintf(part->out, ": %s", untraced_words[growth->part].advice);
+	else if (growth->part == FOOTPRINT_ANONYMOUS && options)
+		fprintf(part->out, ": %s -p %d shows its use", options, growth->process->pid);
+	else if (advice && options)
+		fprintf(part->out, ": %s %s", options, advice);
+	else if (advice && !untraced_words[growth->part].options)
+		fprintf(part->out, ": %s", advice);
 	fputc('\n', part->out);
 }
 

@@ -7,6 +7,12 @@
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
+/*
+ * Returns the options that show more of a part of the footprint, such as "-K --movable"; NULL if
+ * there are none, or if the run is known to have them.
+ */
+const char *verdict_options_of(const struct report *report, enum footprint_part footprint);
+
 /* Writes the verdict of the report as one sentence, without a newline. */
 void verdict_write_sentence(const struct text_part *part);
 
