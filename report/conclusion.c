@@ -4,6 +4,10 @@
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
+/* Minimum leak scores of a suspect for the levels "medium" and "high" */
+#define MEDIUM_SCORE 0.6
+#define HIGH_SCORE 0.8
+
 bool conclusion_is_early(const struct report *report)
 {
 	return !report->judged && (report->watched.cnt < TREND_LEAST_MOMENTS ||
@@ -60,4 +64,23 @@ const char *conclusion_name(enum conclusion conclusion)
 	};
 
 	return names[conclusion];
+}
+
+static const char *level_of(const struct suspect *suspect)
+{
+	double score = suspect->site->history->trend.score.total;
+
+	return score >= HIGH_SCORE ? "high" : score >= MEDIUM_SCORE ? "medium" : "low";
+}
+
+const char *conclusion_level(const struct report *report)
+{
+	static const char *const levels[CONCLUSION_CNT] = {
+		[CONCLUSION_LOST] = "high",   [CONCLUSION_UNTRACED] = "medium",
+		[CONCLUSION_UNKNOWN] = "low", [CONCLUSION_EARLY] = "low",
+		[CONCLUSION_ENDED] = "low",   [CONCLUSION_CLEAR] = "none",
+	};
+	enum conclusion conclusion = conclusion_of(report);
+
+	return conclusion == CONCLUSION_GROWS ? level_of(&report->suspects[0]) : levels[conclusion];
 }

@@ -24,6 +24,11 @@ bool conclusion_is_stopped(const struct report *report);
 /* Returns the word for a conclusion in JSON, such as "lost". */
 const char *conclusion_name(enum conclusion conclusion);
 /*
+ * Returns how sure it is that memory leaks: "none", "low", "medium" or "high". If functions seem to
+ * leak, this depends on the leak score of the first suspect.
+ */
+const char *conclusion_level(const struct report *report);
+/*
  * True if a process held memory when it ended. If there is just one such process, the memory that
  * libraries allocate at start-up does not count.
  */

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "report/conclusion.h"
 #include "sinks/json_parts.h"
+#include "sinks/next_command.h"
 #include "sinks/python_line.h"
 #include "sinks/sink.h"
 #include "sinks/text_facts.h"
@@ -147,6 +148,7 @@ static void write_line(FILE *out, const struct report *report, size_t most)
 				       .indent = "",
 				       .with_process = text_several_processes(report->snapshot),
 				       .look = LOOK_UNSIGNED};
+	cleanup_free char *next = next_command(report);
 	struct room room = {.left = most};
 	struct json_writer json;
 
@@ -158,7 +160,9 @@ static void write_line(FILE *out, const struct report *report, size_t most)
 	json_bool(&json, "final", report->final);
 	write_words(&json, "target", &part, write_target);
 	json_string(&json, "verdict", conclusion_name(conclusion_of(report)));
+	json_string(&json, "level", conclusion_level(report));
 	write_words(&json, "text", &part, verdict_write_sentence);
+	json_string(&json, "next", next);
 	json_write_totals(&json, "outstanding", report->bytes, report->count);
 	json_unsigned(&json, "complete_bytes", report->complete_bytes);
 	write_findings(&json, &part, &room);

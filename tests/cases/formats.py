@@ -364,7 +364,7 @@ def test_not_for_terminals(t):
 
 
 def test_verdict(t):
-    """A verdict is one short line of JSON, and says what was lost."""
+    """A verdict is one short line of JSON, and says what was lost and what to run next."""
     program = t.program("leak")
     memleak = attach(t, program, "--format", "verdict", "--max-allocs", "1")
     program.go()
@@ -372,6 +372,8 @@ def test_verdict(t):
     check_schema(line, whole=True)
     wanted("the verdict", [line["verdict"], line["target"], line["final"], line["lost_events"]],
            ["early", f"leak ({program.pid})", True, {"allocs_full": 9}])
+    wanted("the level and the next command", [line["level"], line["next"]],
+           ["low", f"memleak --format verdict -o 0 -p {program.pid} 5 12"])
     if not line["notes"][0].startswith("incomplete: "):
         raise Failure(f"the notes are {line['notes']}")
 

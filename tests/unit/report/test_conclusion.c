@@ -63,12 +63,52 @@ static void pending_growth(void **state)
 	assert_int_equal(conclusion_of(&report), CONCLUSION_UNKNOWN);
 }
 
+static void level_is(const struct report *report, const char *expected)
+{
+	assert_string_equal(conclusion_level(report), expected);
+}
+
+/* Every verdict has a level; that of growth depends on the score of the first suspect. */
+static void levels(void **state)
+{
+	static const struct ended_processes ended = {.total = 2};
+	const struct snapshot snap = {0};
+	struct site_history histories[2] = {{.trend.score.total = 0.59}, {.trend.score.total = 1}};
+	const struct report_site sites[2] = {{.history = &histories[0]},
+					     {.history = &histories[1]}};
+	struct suspect suspects[2] = {{.site = &sites[0]}, {.site = &sites[1]}};
+	struct report report = {.snapshot = &snap, .suspects = suspects};
+
+	(void)state;
+	level_is(&report, "low");
+	report.judged = 1;
+	level_is(&report, "none");
+	report.ended = &ended;
+	level_is(&report, "low");
+	report.pending = 1;
+	level_is(&report, "low");
+	report.untraced.cnt = 1;
+	level_is(&report, "medium");
+	report.suspect_cnt = 2;
+	level_is(&report, "low");
+	histories[0].trend.score.total = 0.6;
+	level_is(&report, "medium");
+	histories[0].trend.score.total = 0.79;
+	level_is(&report, "medium");
+	histories[0].trend.score.total = 0.8;
+	level_is(&report, "high");
+	histories[0].trend.score.total = 0.4;
+	report.loss_cnt = 1;
+	level_is(&report, "high");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(worst_first),
 		cmocka_unit_test(only_start_up),
 		cmocka_unit_test(pending_growth),
+		cmocka_unit_test(levels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

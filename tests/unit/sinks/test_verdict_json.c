@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests the verdict as a line of JSON: the next command.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "report/conclusion.h"
+#include "sinks/next_command.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* The name of the process must never be part of a command. */
+static const struct process process = {.pid = 7, .comm = "a;reboot"};
+
+static void expect(const struct report *report, const char *verdict, const char *expected)
+{
+	cleanup_free char *next = next_command(report);
+
+	assert_string_equal(conclusion_name(conclusion_of(report)), verdict);
+	if (expected)
+		assert_non_null(next);
+	assert_string_equal(next ?: "null", expected ?: "null");
+}
+
+/* A run that is too short is repeated with the same options, and takes twice as long. */
+static void longer_runs(void **state)
+{
+	static const struct process child = {.pid = 8, .comm = "b"};
+	static const struct proof_facts proof = {.method = PROOF_CLONE};
+	static const struct proof_facts at_end = {.method = PROOF_ENDED};
+	struct process_tally tallies[2] = {{.process = &process, .footprint.is_known = true},
+					   {.process = &child, .footprint.is_known = true}};
+	struct snapshot snap = {.tallies = tallies, .tally_cnt = 1, .elapsed_ns = 4 * SECOND_NS};
+	struct report report = {.snapshot = &snap};
+
+	(void)state;
+	expect(&report, "early", "memleak --format verdict -p 7 5 12");
+	report.judged = report.pending = 1;
+	expect(&report, "unknown", "memleak --format verdict -p 7 5 12");
+	snap.elapsed_ns = 90 * SECOND_NS;
+	expect(&report, "unknown", "memleak --format verdict -p 7 15 12");
+	snap.elapsed_ns = 90000 * SECOND_NS;
+	report.any_age = true;
+	expect(&report, "unknown", "memleak --format verdict -o 0 -p 7 300 12");
+	report.any_age = false;
+	snap.elapsed_ns = 0;
+	snap.stats[SPACE_KERNEL].known = true;
+	snap.proof = &proof;
+	expect(&report, "unknown", "memleak --format verdict -K --prove -p 7 5 12");
+	snap.proof = &at_end;
+	expect(&report, "unknown", NULL);
+	snap.stats[SPACE_KERNEL].known = false;
+	snap.proof = NULL;
+	snap.descriptors.are_traced = true;
+	tallies[0].footprint.has_traced_children = true;
+	expect(&report, "unknown", "memleak --format verdict --fds -f -p 7 5 12");
+	snap.tally_cnt = 2;
+	expect(&report, "unknown", NULL);
+	tallies[1].footprint.is_known = false;
+	expect(&report, "unknown", "memleak --format verdict --fds -f -p 7 5 12");
+	tallies[0].footprint.is_known = false;
+	expect(&report, "unknown", NULL);
+}
+
+/* Without a process, the target may be the kernel. In a recording, its pid may be of another one.
+ */
+static void targets(void **state)
+{
+	static const struct core_facts core;
+	struct process_tally tally = {.process = &process, .footprint.is_known = true};
+	struct snapshot snap = {0};
+	struct report report = {.snapshot = &snap};
+
+	(void)state;
+	expect(&report, "early", NULL);
+	snap.stats[SPACE_KERNEL].known = true;
+	expect(&report, "early", "memleak --format verdict -K 5 12");
+	snap.tallies = &tally;
+	snap.tally_cnt = 1;
+	expect(&report, "early", "memleak --format verdict -K -p 7 5 12");
+	report.recorded = true;
+	expect(&report, "early", NULL);
+	report.recorded = false;
+	snap.core = &core;
+	expect(&report, "unknown", NULL);
+}
+
+/* The next command has the option that the lines about untraced growth advise. */
+static void untraced(void **state)
+{
+	static const struct {
+		enum footprint_part part;
+		const char *next;
+	} parts[] = {
+		{FOOTPRINT_ANONYMOUS, "memleak --json --rss -p 7"},
+		{FOOTPRINT_SHARED, "memleak --format verdict -K --movable -p 7 5 12"},
+		{FOOTPRINT_UNMAPPED, "memleak --format verdict -K --movable -p 7 5 12"},
+		{FOOTPRINT_HUGE, "memleak --format verdict -K -p 7 5 12"},
+		{FOOTPRINT_DESCRIPTORS, "memleak --format verdict --fds -p 7 5 12"},
+		{FOOTPRINT_CHILDREN, "memleak --format verdict -f -p 7 5 12"},
+		{FOOTPRINT_THREADS, NULL},
+		{FOOTPRINT_FILES, NULL},
+		{FOOTPRINT_ZOMBIES, NULL},
+	};
+	struct process_tally tally = {.process = &process, .footprint.is_known = true};
+	const struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+	const struct rss rss = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct untraced_growth growth = {.process = &process, .part = parts[i].part};
+		struct report report = {
+			.snapshot = &snap, .judged = 1, .untraced = {.items = &growth, .cnt = 1}};
+
+		expect(&report, "untraced", parts[i].next);
+		report.untraced = (struct untraced_growths){.pending = growth};
+		if (parts[i].next)
+			expect(&report, "unknown", parts[i].next);
+		report.untraced = (struct untraced_growths){.too_young = growth};
+		expect(&report, "unknown", "memleak --format verdict -o 0 -p 7 5 12");
+		report.untraced = (struct untraced_growths){.items = &growth, .cnt = 1};
+		report.rss = &rss;
+		if (parts[i].part == FOOTPRINT_ANONYMOUS)
+			expect(&report, "untraced", NULL);
+	}
+}
+
+static void no_leak(void **state)
+{
+	static const struct ended_processes ended = {.total = 2};
+	struct process_tally tally = {.process = &process, .footprint.is_known = true};
+	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+	struct report report = {.snapshot = &snap, .judged = 1};
+
+	(void)state;
+	expect(&report, "clear", NULL);
+	tally.footprint.parts[FOOTPRINT_CHILDREN] = 1;
+	expect(&report, "clear", "memleak --format verdict -f -p 7 5 12");
+	tally.footprint.has_traced_children = true;
+	expect(&report, "clear", NULL);
+	report.ended = &ended;
+	expect(&report, "ended", NULL);
+	tally.footprint.is_stopped = true;
+	expect(&report, "unknown", NULL);
+}
+
+/* A suspect in the memory of a running process needs a proof, unless this run already has one. */
+static void suspects(void **state)
+{
+	static const struct proof_facts proof;
+	struct site site = {.process = &process};
+	const struct report_site shown = {.site = &site};
+	struct suspect suspect = {.site = &shown};
+	struct process_tally tally = {.process = &process, .footprint.is_known = true};
+	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+	struct report report = {.snapshot = &snap, .suspects = &suspect, .suspect_cnt = 1};
+
+	(void)state;
+	expect(&report, "grows", "memleak --format verdict --prove -p 7 15 2");
+	tally.footprint.is_known = false;
+	expect(&report, "grows", NULL);
+	tally.footprint.is_known = true;
+	site.space = SPACE_KERNEL;
+	expect(&report, "grows", NULL);
+	site.space = SPACE_USER;
+	snap.descriptors.are_traced = true;
+	expect(&report, "grows", NULL);
+	snap.descriptors.are_traced = false;
+	snap.proof = &proof;
+	expect(&report, "grows", NULL);
+	report.loss_cnt = 1;
+	expect(&report, "lost", NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(longer_runs), cmocka_unit_test(targets),
+		cmocka_unit_test(untraced),    cmocka_unit_test(no_leak),
+		cmocka_unit_test(suspects),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
