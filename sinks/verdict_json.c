@@ -76,8 +76,8 @@ static void write_place(struct json_writer *json, const struct report_site *site
 		    location && sym_is_known(location->module) ? location->module : NULL);
 }
 
-static void write_finding(struct json_writer *json, const char *what, char *text,
-			  const struct report_site *site, double per_s)
+static void begin_finding(struct json_writer *json, const char *what, char *text,
+			  const struct report_site *site)
 {
 	cleanup_free char *owned = text;
 
@@ -88,7 +88,42 @@ static void write_finding(struct json_writer *json, const char *what, char *text
 	json_write_process(json, site->site->process);
 	write_place(json, site);
 	json_write_totals(json, "outstanding", site->site->bytes, site->site->count);
-	json_real(json, !strcmp(what, "lost") ? "blocks_per_s" : "bytes_per_s", per_s);
+}
+
+static void write_loss(struct json_writer *json, const struct text_part *part,
+		       const struct proven_loss *loss)
+{
+	begin_finding(json, "lost", verdict_loss_line(part, loss), loss->site);
+	json_real(json, "blocks_per_s", loss->per_s);
+	json_begin_object(json, "evidence");
+	json_write_totals(json, "lost", loss->lost.bytes, loss->lost.count);
+	json_write_totals(json, "lost_with_them", loss->hanging.bytes, loss->hanging.count);
+	json_unsigned(json, "lost_for_ns", loss->for_ns);
+	json_unsigned(json, "paths", loss->path_cnt);
+	json_end_object(json);
+	json_end_object(json);
+}
+
+static void write_suspect(struct json_writer *json, const struct text_part *part,
+			  const struct suspect *suspect)
+{
+	const struct trend *trend = &suspect->site->history->trend;
+
+	begin_finding(json, "grows", verdict_suspect_line(part, suspect), suspect->site);
+	json_real(json, "bytes_per_s", suspect->bytes_per_s);
+	json_begin_object(json, "evidence");
+	json_unsigned(json, "since_ns", suspect->since_ns);
+	json_real(json, "score", trend->score.total);
+	json_real(json, "confidence", trend->reasons.confidence);
+	json_unsigned(json, "rises", trend->reasons.rises);
+	json_unsigned(json, "paths", suspect->path_cnt);
+	json_end_object(json);
+	json_begin_object(json, "counter_evidence");
+	json_unsigned(json, "seen", suspect->seen);
+	json_unsigned(json, "freed", suspect->freed);
+	json_unsigned(json, "older_ns", trend->score.older_ns);
+	json_real(json, "recent_rate", trend->reasons.lately);
+	json_end_object(json);
 	json_end_object(json);
 }
 
@@ -100,14 +135,11 @@ static void write_findings(struct json_writer *json, const struct text_part *par
 	json_begin_array(json, "findings");
 	for (size_t i = 0; i < report->loss_cnt; i++)
 		if (has_room(room))
-			write_finding(json, "lost", verdict_loss_line(part, &report->losses[i]),
-				      report->losses[i].site, report->losses[i].per_s);
+			write_loss(json, part, &report->losses[i]);
 	for (size_t i = 0; i < report->suspect_cnt; i++)
 		if (!suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt) &&
 		    has_room(room))
-			write_finding(json, "grows",
-				      verdict_suspect_line(part, &report->suspects[i]),
-				      report->suspects[i].site, report->suspects[i].bytes_per_s);
+			write_suspect(json, part, &report->suspects[i]);
 	json_end_array(json);
 }
 

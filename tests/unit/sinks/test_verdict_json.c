@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the verdict as a line of JSON: the next command.
+/* Tests the verdict as a line of JSON: the next command and the evidence.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,11 @@
 #include "base/cleanup.h"
 #include "report/conclusion.h"
 #include "sinks/next_command.h"
+#include "sinks/sink.h"
+#include "tests/unit/lib/json_check.h"
 
 #define SECOND_NS UINT64_C(1000000000)
+#define MOST 5 /* maximum suspects and maximum losses of a report */
 
 /* The name of the process must never be part of a command. */
 static const struct process process = {.pid = 7, .comm = "a;reboot"};
@@ -180,12 +183,102 @@ static void suspects(void **state)
 	expect(&report, "lost", NULL);
 }
 
+/* Suspects and losses of different functions whose name is `symbol` */
+struct findings {
+	uint64_t frames[1];
+	struct sym_frame functions[2 * MOST];
+	struct sym_location locations[2 * MOST];
+	const struct sym_location *located[2 * MOST];
+	struct site sites[2 * MOST];
+	struct site_history history;
+	struct report_site shown[2 * MOST];
+	struct suspect suspects[MOST];
+	struct proven_loss losses[MOST];
+};
+
+static void fill(struct findings *all, const char *symbol, const char *file)
+{
+	all->history.trend =
+		(struct trend){.tendency = TENDENCY_STEADY,
+			       .score = {.total = 0.75, .older_ns = 4},
+			       .reasons = {.confidence = 0.99, .rises = 6, .lately = 0.5}};
+	for (size_t i = 0; i < 2 * MOST; i++) {
+		all->functions[i] = (struct sym_frame){
+			.symbol = symbol, .file = file, .line = (unsigned int)i + 1};
+		all->locations[i] = (struct sym_location){
+			.module = "/srv/app", .frame_cnt = 1, .frames = &all->functions[i]};
+		all->located[i] = &all->locations[i];
+		all->sites[i] = (struct site){.id = i,
+					      .process = &process,
+					      .tid = (pid_t)i,
+					      .frames = all->frames,
+					      .frame_cnt = 1};
+		all->shown[i] = (struct report_site){.site = &all->sites[i],
+						     .locations = &all->located[i],
+						     .history = &all->history};
+	}
+	for (size_t i = 0; i < MOST; i++) {
+		all->suspects[i] = (struct suspect){.site = &all->shown[i],
+						    .path_cnt = 3,
+						    .process_cnt = 1,
+						    .bytes_per_s = 700,
+						    .seen = 60,
+						    .freed = 2,
+						    .since_ns = 9};
+		all->losses[i] = (struct proven_loss){.site = &all->shown[MOST + i],
+						      .path_cnt = 3,
+						      .process_cnt = 1,
+						      .lost = {40, 2},
+						      .hanging = {50, 1},
+						      .for_ns = 8};
+	}
+}
+
+static char *line_of(const struct report *report)
+{
+	char *line = NULL;
+	size_t len;
+	FILE *out = open_memstream(&line, &len);
+
+	assert_non_null(out);
+	assert_int_equal(sink_verdict.report(out, report), 0);
+	fclose(out);
+	assert_true(json_lines_are_valid(line));
+	return line;
+}
+
+static void evidence(void **state)
+{
+	static struct findings all;
+	const struct snapshot snap = {0};
+	struct report report = {.snapshot = &snap, .suspects = all.suspects, .suspect_cnt = 1};
+	cleanup_free char *grows = NULL, *lost = NULL;
+
+	(void)state;
+	fill(&all, "keep", "/srv/a.c");
+	grows = line_of(&report);
+	assert_non_null(strstr(grows, "\"level\":\"medium\""));
+	assert_non_null(strstr(grows,
+			       "\"evidence\":{\"since_ns\":9,\"score\":0.75,"
+			       "\"confidence\":0.99,\"rises\":6,\"paths\":3},"
+			       "\"counter_evidence\":{\"seen\":60,\"freed\":2,\"older_ns\":4,"
+			       "\"recent_rate\":0.5}}"));
+	report.losses = all.losses;
+	report.loss_cnt = 1;
+	lost = line_of(&report);
+	assert_non_null(strstr(lost, "\"level\":\"high\""));
+	assert_non_null(strstr(lost, "\"next\":null"));
+	assert_non_null(strstr(lost, "\"evidence\":{\"lost\":{\"bytes\":40,\"count\":2},"
+				     "\"lost_with_them\":{\"bytes\":50,\"count\":1},"
+				     "\"lost_for_ns\":8,\"paths\":3}}"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(longer_runs), cmocka_unit_test(targets),
 		cmocka_unit_test(untraced),    cmocka_unit_test(no_leak),
-		cmocka_unit_test(suspects),
+		cmocka_unit_test(suspects),    cmocka_unit_test(evidence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
