@@ -2,13 +2,14 @@
 /*
  * Writes the verdict of a report, with its reasons, as one line of JSON of at most LINE_MOST bytes
  * ("memleak-verdict/1"), for scripts and assistants. If it would be longer, the last findings and
- * notes are left out, and counted.
+ * notes are left out, and counted. If no finding would fit, names are shortened.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/path.h"
 #include "report/conclusion.h"
 #include "sinks/json_parts.h"
 #include "sinks/next_command.h"
@@ -21,6 +22,8 @@
 #define LINE_MOST 3072
 /* Maximum findings and notes in the first attempt */
 #define ITEMS_MOST 16
+/* Maximum bytes of a function's name if no finding fits with full names */
+#define NAME_MOST 120
 
 /* Number of findings and notes that may still be written, and number left out */
 struct room {
@@ -59,25 +62,47 @@ static void write_target(const struct text_part *part)
 	text_write_target(part->out, part->report);
 }
 
-static void write_place(struct json_writer *json, const struct report_site *site)
+static void write_function(struct json_writer *json, const char *symbol, bool is_short)
+{
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = is_short && symbol ? open_memstream(&text, &len) : NULL;
+
+	if (out) {
+		text_write_function(out, symbol, NAME_MOST);
+		fclose(out);
+	}
+	json_string(json, "function", text ?: symbol);
+}
+
+static void write_path(struct json_writer *json, const char *key, const char *path, bool is_short)
+{
+	json_string(json, key, is_short && path ? path_name(path) : path);
+}
+
+static void write_place(struct json_writer *json, const struct text_part *part,
+			const struct report_site *site)
 {
 	const struct sym_location *location =
 		site->site->frame_cnt ? site->locations[site->blamed.frame] : NULL;
 	const struct sym_frame *frame =
 		location && location->frame_cnt ? &location->frames[site->blamed.function] : NULL;
 
-	json_string(json, "function", frame && sym_is_known(frame->symbol) ? frame->symbol : NULL);
-	json_string(json, "file", frame && sym_is_known(frame->file) ? frame->file : NULL);
+	write_function(json, frame && sym_is_known(frame->symbol) ? frame->symbol : NULL,
+		       part->short_names);
+	write_path(json, "file", frame && sym_is_known(frame->file) ? frame->file : NULL,
+		   part->short_names);
 	if (frame && frame->line)
 		json_unsigned(json, "line", frame->line);
 	else
 		json_null(json, "line");
-	json_string(json, "module",
-		    location && sym_is_known(location->module) ? location->module : NULL);
+	write_path(json, "module",
+		   location && sym_is_known(location->module) ? location->module : NULL,
+		   part->short_names);
 }
 
-static void begin_finding(struct json_writer *json, const char *what, char *text,
-			  const struct report_site *site)
+static void begin_finding(struct json_writer *json, const struct text_part *part, const char *what,
+			  char *text, const struct report_site *site)
 {
 	cleanup_free char *owned = text;
 
@@ -86,14 +111,14 @@ static void begin_finding(struct json_writer *json, const char *what, char *text
 	json_string(json, "text", owned);
 	json_write_id(json, site->site->id);
 	json_write_process(json, site->site->process);
-	write_place(json, site);
+	write_place(json, part, site);
 	json_write_totals(json, "outstanding", site->site->bytes, site->site->count);
 }
 
 static void write_loss(struct json_writer *json, const struct text_part *part,
 		       const struct proven_loss *loss)
 {
-	begin_finding(json, "lost", verdict_loss_line(part, loss), loss->site);
+	begin_finding(json, part, "lost", verdict_loss_line(part, loss), loss->site);
 	json_real(json, "blocks_per_s", loss->per_s);
 	json_begin_object(json, "evidence");
 	json_write_totals(json, "lost", loss->lost.bytes, loss->lost.count);
@@ -109,7 +134,7 @@ static void write_suspect(struct json_writer *json, const struct text_part *part
 {
 	const struct trend *trend = &suspect->site->history->trend;
 
-	begin_finding(json, "grows", verdict_suspect_line(part, suspect), suspect->site);
+	begin_finding(json, part, "grows", verdict_suspect_line(part, suspect), suspect->site);
 	json_real(json, "bytes_per_s", suspect->bytes_per_s);
 	json_begin_object(json, "evidence");
 	json_unsigned(json, "since_ns", suspect->since_ns);
@@ -173,13 +198,14 @@ static void write_lost_events(struct json_writer *json, const uint64_t *lost)
 	json_end_object(json);
 }
 
-static void write_line(FILE *out, const struct report *report, size_t most)
+static void write_line(FILE *out, const struct report *report, size_t most, bool short_names)
 {
 	const struct text_part part = {.out = out,
 				       .report = report,
 				       .indent = "",
 				       .with_process = text_several_processes(report->snapshot),
-				       .look = LOOK_UNSIGNED};
+				       .look = LOOK_UNSIGNED,
+				       .short_names = short_names};
 	cleanup_free char *next = next_command(report);
 	struct room room = {.left = most};
 	struct json_writer json;
@@ -207,6 +233,8 @@ static void write_line(FILE *out, const struct report *report, size_t most)
 
 static int verdict_report(FILE *out, const struct report *report)
 {
+	bool short_names = false;
+
 	for (size_t most = ITEMS_MOST;; most--) {
 		cleanup_free char *line = NULL;
 		size_t len;
@@ -214,11 +242,16 @@ static int verdict_report(FILE *out, const struct report *report)
 
 		if (!memory)
 			return -ENOMEM;
-		write_line(memory, report, most);
+		write_line(memory, report, most, short_names);
 		if (fclose(memory))
 			return -ENOMEM;
-		if (most && len > LINE_MOST)
+		if (most && len > LINE_MOST) {
+			if (most == 1 && !short_names) {
+				short_names = true;
+				most = ITEMS_MOST + 1;
+			}
 			continue;
+		}
 		fwrite(line, 1, len, out);
 		return 0;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests the verdict as a line of JSON: the next command and the evidence.
+/* Tests the verdict as a line of JSON: the next command, the evidence, and the limit of its size.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -273,12 +273,52 @@ static void evidence(void **state)
 				     "\"lost_for_ns\":8,\"paths\":3}}"));
 }
 
+/*
+ * With many findings and long names, the line still fits into 3 KiB, and has the verdict, the
+ * level, the next command and the first finding.
+ */
+static void short_line(void **state)
+{
+	static struct findings all;
+	static char symbol[8000], file[8000];
+	struct process_tally tally = {.process = &process, .footprint.is_known = true};
+	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+	struct report report = {.snapshot = &snap, .suspects = all.suspects, .suspect_cnt = MOST};
+
+	(void)state;
+	for (size_t len = 1; len < sizeof(symbol); len *= 2) {
+		cleanup_free char *grows = NULL, *lost = NULL;
+
+		/* Escaped, each of these bytes has six characters. */
+		memset(symbol, '\1', len);
+		for (size_t i = 0; i + 5 < len; i += 2)
+			memcpy(file + i, "/d/a.c", 7);
+		fill(&all, symbol, file);
+		report.loss_cnt = 0;
+		grows = line_of(&report);
+		assert_in_range(strlen(grows), 1, 3072);
+		assert_non_null(strstr(grows, "\"verdict\":\"grows\",\"level\":\"medium\""));
+		assert_non_null(strstr(grows, "\"next\":\"memleak --format verdict --prove -p 7"));
+		assert_non_null(strstr(grows, "\"counter_evidence\":"));
+		report.losses = all.losses;
+		report.loss_cnt = MOST;
+		lost = line_of(&report);
+		assert_in_range(strlen(lost), 1, 3072);
+		assert_non_null(strstr(lost, "\"verdict\":\"lost\",\"level\":\"high\""));
+		assert_non_null(strstr(lost, "\"next\":null"));
+		assert_non_null(strstr(lost, "\"evidence\":"));
+		if (len >= 1024)
+			assert_non_null(strstr(lost, "\"file\":\"a.c\""));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(longer_runs), cmocka_unit_test(targets),
 		cmocka_unit_test(untraced),    cmocka_unit_test(no_leak),
 		cmocka_unit_test(suspects),    cmocka_unit_test(evidence),
+		cmocka_unit_test(short_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
