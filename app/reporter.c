@@ -8,7 +8,6 @@
 #include "app/reporter.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "app/missing_names.h"
 #include "base/cleanup.h"
@@ -86,18 +85,17 @@ static void remember_total(struct reporter *reporter, const struct snapshot *sna
 
 	for (size_t i = 0; i < snap->site_cnt; i++)
 		bytes += snap->sites[i].bytes;
-	if (reporter->past_cnt == PAST_TOTALS)
-		memmove(reporter->past, reporter->past + 1,
-			--reporter->past_cnt * sizeof(*reporter->past));
-	reporter->past[reporter->past_cnt++] = bytes;
+	totals_add(&reporter->totals, bytes, snap->elapsed_ns);
 }
 
 /* Sets the report's fields whose values do not come from the snapshot. */
 static void dress(const struct reporter *reporter, struct report *report)
 {
 	report->recorded = reporter->recorded;
-	report->past = reporter->past;
-	report->past_cnt = reporter->past_cnt;
+	report->past = reporter->totals.bytes;
+	report->past_cnt = reporter->totals.cnt;
+	report->past_peak_bytes = reporter->totals.peak_bytes;
+	report->past_per_s = totals_per_s(&reporter->totals);
 	report->rss_past = &reporter->rss_past;
 	report->watched = ranking__past(reporter->ranking);
 	report->ended = report->final ? &reporter->all_ended : &reporter->ended;
@@ -134,7 +132,7 @@ static enum last_verdict verdict_of(const struct options *opts, const struct rep
  */
 static void note_missing_names(struct reporter *reporter, const struct report *report)
 {
-	bool may_come = reporter->past_cnt < 2 && !report->final;
+	bool may_come = reporter->totals.cnt < 2 && !report->final;
 
 	if (!reporter->recorded && !may_come && !reporter->names_noted)
 		reporter->names_noted = missing_names_note(report);
@@ -266,6 +264,7 @@ static int heed_baseline(struct reporter *reporter, const struct snapshot *snap)
 	reporter->baseline_ns = snap->baseline_ns;
 	if (since_ns > snap->elapsed_ns)
 		since_ns = snap->elapsed_ns;
+	totals_set_baseline(&reporter->totals, since_ns);
 	err = begin_anew(&reporter->ranking, since_ns);
 	if (!err)
 		err = begin_anew(&reporter->pool_ranking, since_ns);

@@ -7,6 +7,7 @@
 
 #include "report/ranking.h"
 #include "report/report.h"
+#include "report/totals.h"
 #include "sinks/output.h"
 
 struct screen;
@@ -23,9 +24,6 @@ enum last_verdict {
 	VERDICT_LEFT,    /* something is outstanding; with --prove, something is definitely lost */
 	VERDICT_UNKNOWN, /* a proof was requested, but there is none */
 };
-
-/* Maximum reports whose totals are remembered, including the current one */
-#define PAST_TOTALS 24
 
 struct reporter {
 	const struct options *opts;
@@ -48,15 +46,14 @@ struct reporter {
 	struct rss first_rss; /* first known resident memory of the current process image */
 	uint32_t first_rss_image;
 	struct rss_past rss_past;
-	bool rss_is_first;          /* first_rss is from the current snapshot */
-	uint64_t baseline_ns;       /* baseline of the previous snapshot */
-	uint64_t last_ns;           /* elapsed_ns of the previous snapshot */
-	uint64_t reports;           /* number of printed reports */
-	uint64_t past[PAST_TOTALS]; /* outstanding bytes of past reports, oldest first */
-	size_t past_cnt;
-	bool names_noted; /* a message about missing names was logged */
-	bool recorded;    /* the run comes from a recording, so its processes cannot be read */
-	bool last;        /* recorded run: this report is the last; set by the caller */
+	bool rss_is_first;    /* first_rss is from the current snapshot */
+	uint64_t baseline_ns; /* baseline of the previous snapshot */
+	uint64_t last_ns;     /* elapsed_ns of the previous snapshot */
+	uint64_t reports;     /* number of printed reports */
+	struct totals totals; /* outstanding bytes of the latest reports */
+	bool names_noted;     /* a message about missing names was logged */
+	bool recorded;        /* the run comes from a recording, so its processes cannot be read */
+	bool last;            /* recorded run: this report is the last; set by the caller */
 	enum last_verdict verdict;
 };
 

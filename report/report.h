@@ -157,6 +157,8 @@ struct report {
 	 */
 	const uint64_t *past;
 	size_t past_cnt;
+	uint64_t past_peak_bytes; /* largest outstanding bytes at any report since the baseline */
+	double past_per_s;        /* growth over `past` in bytes per second; NAN if not known */
 	/*
 	 * Processes that ended since the previous report; in the final report, those that ended
 	 * since tracing began. NULL or empty if there are none.

@@ -27,6 +27,10 @@
 /* Minimum terminal height at which a verdict is shown above the list. */
 #define ROWS_FOR_VERDICT 14
 #define VERDICT_ROWS 2
+/* Minimum terminal width at which the number of blocks and stacks is shown. */
+#define COLUMNS_FOR_COUNTS 60
+/* Minimum width of the chart of the total. */
+#define SPARK_LEAST 4
 /* Minimum terminal height at which source lines are shown. */
 #define ROWS_FOR_SOURCE 18
 
@@ -187,32 +191,53 @@ static void draw_title(const struct model *model)
 	attroff(A_BOLD);
 }
 
-static void draw_sums(const struct model *model)
+/* Formats a change of an amount, such as "+1.20M", in at most 6 columns. */
+static void signed_amount(double bytes, char ret[SHORT_AMOUNT_SIZE + 1])
 {
-	const struct shown_report *shown = model->shown;
-	char bytes[SHORT_AMOUNT_SIZE], change[SHORT_AMOUNT_SIZE];
-	size_t cnt = shown->past_cnt;
+	char amount[SHORT_AMOUNT_SIZE];
+
+	short_amount(fabs(bytes) < 0.5 ? 0 : bytes, amount);
+	snprintf(ret, SHORT_AMOUNT_SIZE + 1, "%s%s", bytes < 0.5 ? "" : "+", amount);
+}
+
+/* Draws the total with its peak and its growth. Returns the column after them. */
+static int draw_total(const struct shown_report *shown)
+{
+	char bytes[SHORT_AMOUNT_SIZE], peak[SHORT_AMOUNT_SIZE], rate[SHORT_AMOUNT_SIZE + 1];
 	int x;
 
 	short_amount((double)shown->bytes, bytes);
-	x = print(1, 0, COLS, "%s%s in %" PRIu64 " block%s, %zu stack%s",
-		  shown->estimated ? "~" : "", bytes, shown->count, shown->count == 1 ? "" : "s",
-		  shown->row_cnt, shown->row_cnt == 1 ? "" : "s");
-	if (cnt > 1) {
-		double by = (double)shown->past[cnt - 1] - (double)shown->past[cnt - 2];
+	short_amount((double)shown->peak_bytes, peak);
+	x = print(1, 0, COLS, "%s%s", shown->estimated ? "~" : "", bytes);
+	if (COLS >= COLUMNS_FOR_COUNTS)
+		x = print(1, x, COLS - x, " in %" PRIu64 " block%s, %zu stack%s", shown->count,
+			  shown->count == 1 ? "" : "s", shown->row_cnt,
+			  shown->row_cnt == 1 ? "" : "s");
+	x = print(1, x, COLS - x, ", peak %s", peak);
+	if (isnan(shown->bytes_per_s))
+		return x;
+	signed_amount(shown->bytes_per_s, rate);
+	return print(1, x, COLS - x, ", %s/s", rate);
+}
 
-		short_amount(by, change);
-		x = print(1, x, COLS - x, ", %s%s ", by < 0 ? "" : "+", change);
+static void draw_sums(const struct model *model)
+{
+	const struct shown_report *shown = model->shown;
+	const char *losses = !shown->lost                ? ""
+			     : COLS < COLUMNS_FOR_COUNTS ? "  losses: v"
+							 : "  losses: press v";
+	int x = draw_total(shown), cnt = (int)shown->past_cnt;
+	int width = COLS - x - 1 - (int)strlen(losses);
+
+	if (width > cnt)
+		width = cnt;
+	if (cnt > 1 && width >= SPARK_LEAST) {
+		put_spark(1, x + 1, width, shown->past, shown->past_cnt);
+		x += 1 + width;
 	}
-	if (cnt > 1 && x + (int)cnt < COLS) {
-		put_spark(1, x, (int)cnt, shown->past, cnt);
-		x += (int)cnt + 1;
-	}
-	if (shown->lost) {
-		attron(RED | A_BOLD);
-		x = put(1, x, COLS - x, " losses: press v");
-		attroff(RED | A_BOLD);
-	}
+	attron(RED | A_BOLD);
+	put(1, x, COLS - x, losses);
+	attroff(RED | A_BOLD);
 }
 
 /* Draws the grouping, the open group and the filter, if there are any. */
@@ -366,9 +391,8 @@ static void draw_row(const struct screen_row *row, const struct layout *layout, 
 		snprintf(text, sizeof(text), "%" PRIu64, row->count);
 		put_right(y, layout->x[COLUMN_COUNT], widths[COLUMN_COUNT], text);
 	}
-	short_amount((double)row->change, text);
-	snprintf(change, sizeof(change), "%s%s", row->change > 0 ? "+" : "", text);
-	put_right(y, layout->x[COLUMN_CHANGE], widths[COLUMN_CHANGE], row->change ? change : "0");
+	signed_amount((double)row->change, change);
+	put_right(y, layout->x[COLUMN_CHANGE], widths[COLUMN_CHANGE], change);
 	draw_past(row, layout, y);
 	if (layout->x[COLUMN_AGE] >= 0) {
 		short_age(row->oldest_ns, text);

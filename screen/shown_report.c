@@ -356,6 +356,8 @@ static void copy_sums(const struct report *report, struct shown_report *shown)
 		shown->lost += snap->lost[i] > 0;
 	for (size_t i = skipped; i < report->past_cnt; i++)
 		shown->past[shown->past_cnt++] = report->past[i];
+	shown->peak_bytes = report->past_peak_bytes;
+	shown->bytes_per_s = report->past_per_s;
 }
 
 static int copy(struct builder *b, void (*breathe)(void))

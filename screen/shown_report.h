@@ -68,7 +68,9 @@ struct shown_report {
 	uint64_t count;
 	uint64_t past[24];
 	size_t past_cnt;
-	uint64_t lost; /* number of kinds of losses that occurred */
+	uint64_t peak_bytes; /* largest outstanding bytes at any report since the baseline */
+	double bytes_per_s;  /* growth over `past`; NAN if not known */
+	uint64_t lost;       /* number of kinds of losses that occurred */
 	bool estimated;
 	bool proved;
 	int64_t proof_ns; /* time of the latest proof; 0 if there was none */

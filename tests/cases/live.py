@@ -39,6 +39,16 @@ def test_size(t, size):
 
 
 @untraced
+def test_sums(t):
+    """The second line has the total, its peak and its growth; on a narrow terminal no counts."""
+    screen = recording(t)
+    screen.wait_for("6.28M in 2416 blocks, 5 stacks, peak 6.28M, +123K/s ", "  losses: press v")
+    screen.keys("{").wait_for("2.06M in 312 blocks, 4 stacks, peak 2.06M", without=["peak 2.06M,"])
+    screen.keys("}").resize(40, 10).wait_for("6.28M, peak 6.28M, +123K/s  losses: v\n")
+    screen.keys("q").left(0)
+
+
+@untraced
 def test_order(t):
     """Sorts by any column, in both directions."""
     screen = recording(t)
@@ -259,7 +269,7 @@ def test_program(t):
     screen.keys("p").wait_for("10.0M in 20 blocks", without=["PAUSED"])
     screen.keys("w").wait_for("the report is in memleak-")
     screen.keys("R").wait_for("the recording is in memleak-")
-    screen.keys("b").wait_for("no outstanding block")
+    screen.keys("b").wait_for("no outstanding block", "0 in 0 blocks, 0 stacks, peak 0")
     screen.keys("q").left(0)
     report = t.memleak("report", "--json", next(t.tmp.glob("memleak-*.mlk")))
     report.finish(final=False)
