@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/allocator_frames.h"
+#include "report/kernel_paths.h"
 #include "report/own.h"
 #include "report/runtime_objects.h"
 #include "report/wrapper_names.h"
@@ -26,6 +27,11 @@ bool frame_is_start(const struct sym_location *location)
 
 	return symbol && (!strncmp(symbol, "__libc_start", strlen("__libc_start")) ||
 			  !strcmp(symbol, "_start"));
+}
+
+static bool is_main(const struct sym_frame *frame)
+{
+	return frame->symbol && !strcmp(frame->symbol, "main");
 }
 
 /*
@@ -208,11 +214,6 @@ static const struct runtime_objects *objects_of(const struct options *opts,
 						  : NULL;
 }
 
-static bool is_main(const struct sym_frame *frame)
-{
-	return frame->symbol && !strcmp(frame->symbol, "main");
-}
-
 /*
  * Returns facts about the program. Its executable is the outermost file on the stack that is not a
  * library.
@@ -327,6 +328,42 @@ bool blame_may_name(const struct options *opts, struct report_site *shown, size_
 		struct owned_function owned = owned_at(opts, shown, pos);
 
 		if (is_own(&owned))
+			return true;
+	}
+	return false;
+}
+
+static const struct sym_frame *frame_at(const struct report_site *shown, struct stack_pos pos)
+{
+	const struct sym_location *location = shown->locations[pos.frame];
+
+	return location && location->frame_cnt ? &location->frames[pos.function] : NULL;
+}
+
+/* True if this function and its callers must not be named as callers of the blamed function. */
+static bool is_beyond_callers(const struct report_site *shown, struct stack_pos pos)
+{
+	return (shown->common_callers == CALLERS_ONE && pos.frame > shown->blamed.frame + 1) ||
+	       (shown->site->space == SPACE_KERNEL &&
+		kernel_frame_is_entry(shown->locations[pos.frame]));
+}
+
+bool blame_next_caller(const struct report_site *shown, struct stack_pos *pos)
+{
+	const struct sym_frame *last = frame_at(shown, *pos);
+	bool is_script = is_in_script(shown);
+
+	if (shown->common_callers == CALLERS_NONE)
+		return false;
+	while (step_out(shown, pos) && !is_beyond_callers(shown, *pos)) {
+		const struct sym_frame *frame = frame_at(shown, *pos);
+
+		if (!frame || !sym_is_known(frame->symbol) ||
+		    (is_script && !sym_is_script(shown->locations[pos->frame])))
+			continue;
+		if (is_main(frame))
+			return false;
+		if (!last || !last->symbol || strcmp(frame->symbol, last->symbol))
 			return true;
 	}
 	return false;

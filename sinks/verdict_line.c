@@ -12,7 +12,6 @@
 #include "base/path.h"
 #include "report/blame.h"
 #include "report/function_name.h"
-#include "report/kernel_paths.h"
 #include "report/pools.h"
 #include "report/runtime_objects.h"
 #include "sinks/python_line.h"
@@ -145,41 +144,12 @@ void verdict_write_function(FILE *out, const struct report_site *site, struct st
 	write_function(&row, site->locations[pos.frame], pos.function);
 }
 
-/*
- * Writes callers of the blamed function, without those that tell readers nothing: addresses,
- * repetitions of a recursion, the interpreter of a script, and main with its callers.
- */
+/* Writes callers of the blamed function, until `most` are written. */
 static void write_callers(struct row *row, const struct report_site *shown, unsigned int most)
 {
 	struct stack_pos pos = shown->blamed;
-	const struct sym_frame *last = frame_of(shown->locations[pos.frame], pos.function);
-	bool is_script = sym_is_script(shown->locations[pos.frame]);
 
-	if (shown->common_callers == CALLERS_NONE)
-		return;
-	while (row->cnt <= most) {
-		const struct sym_location *location = shown->locations[pos.frame];
-		const struct sym_frame *frame;
-
-		if (location && pos.function + 1 < location->frame_cnt)
-			pos.function++;
-		else
-			pos = (struct stack_pos){.frame = pos.frame + 1};
-		if (pos.frame >= shown->site->frame_cnt ||
-		    (shown->common_callers == CALLERS_ONE && pos.frame > shown->blamed.frame + 1) ||
-		    frame_is_start(shown->locations[pos.frame]) ||
-		    (shown->site->space == SPACE_KERNEL &&
-		     kernel_frame_is_entry(shown->locations[pos.frame])))
-			break;
-		frame = frame_of(shown->locations[pos.frame], pos.function);
-		if (!frame || !sym_is_known(frame->symbol) ||
-		    (is_script && !sym_is_script(shown->locations[pos.frame])))
-			continue;
-		if (!strcmp(frame->symbol, "main"))
-			break;
-		if (last && last->symbol && !strcmp(frame->symbol, last->symbol))
-			continue;
-		last = frame;
+	while (row->cnt <= most && blame_next_caller(shown, &pos)) {
 		fputs(row->cnt == 1 ? ", called by " : " < ", row->out);
 		write_function(row, shown->locations[pos.frame], pos.function);
 	}
