@@ -31,6 +31,8 @@
 #define COLUMNS_FOR_COUNTS 60
 /* Minimum width of the chart of the total. */
 #define SPARK_LEAST 4
+/* Minimum columns for an arrow and the name of a caller, if the name has to be cut. */
+#define CALLER_LEAST 12
 /* Minimum terminal height at which source lines are shown. */
 #define ROWS_FOR_SOURCE 18
 
@@ -275,43 +277,50 @@ static int draw_verdict(const struct model *model, int y)
 	return y;
 }
 
-/* Terminal column at which each column of the list starts; -1 for a column that does not fit. */
+static const int widths[COLUMN_CNT] = {6, 8, 7, 7, 4, 10, 0};
+#define SHARE_WIDTH 5
+
+/*
+ * Terminal column at which each column of the list starts; -1 for a column that does not fit. The
+ * share is no enum screen_column: rows sorted by it are in the order of their bytes.
+ */
 struct layout {
 	int x[COLUMN_CNT];
+	int share_x;
 	int spark_x, spark_width;
 };
 
-static struct layout lay_out(void)
+/* Returns the start of a column, and moves *x to the start of the next one. */
+static int add_column(int *x, int width)
 {
-	struct layout ret = {.x = {0, -1, 8, -1, -1, -1, 0}, .spark_x = -1};
-	int x = 7;
+	int start = *x;
 
-	if (COLS >= 100) {
-		ret.x[COLUMN_COUNT] = x + 1;
-		x += 9;
-	}
-	ret.x[COLUMN_CHANGE] = x + 1;
-	x += 9;
-	if (COLS >= 52) {
-		ret.x[COLUMN_RATE] = x + 1;
-		x += 9;
-	}
-	if (COLS >= 72) {
-		ret.x[COLUMN_AGE] = x + 1;
-		x += 5;
-		ret.spark_x = x + 1;
-		ret.spark_width = COLS >= 110 ? 16 : 8;
-		x += 1 + ret.spark_width;
-	}
-	if (COLS >= 60) {
-		ret.x[COLUMN_VERDICT] = x + 1;
-		x += 11;
-	}
-	ret.x[COLUMN_NAME] = x + 1;
-	return ret;
+	*x += width + 1;
+	return start;
 }
 
-static const int widths[COLUMN_CNT] = {7, 8, 8, 8, 4, 10, 0};
+static struct layout lay_out(void)
+{
+	struct layout ret = {.x = {0, -1, -1, -1, -1, -1, -1}, .share_x = -1, .spark_x = -1};
+	int x = widths[COLUMN_BYTES] + 1;
+
+	if (COLS >= 64)
+		ret.share_x = add_column(&x, SHARE_WIDTH);
+	if (COLS >= 100)
+		ret.x[COLUMN_COUNT] = add_column(&x, widths[COLUMN_COUNT]);
+	ret.x[COLUMN_CHANGE] = add_column(&x, widths[COLUMN_CHANGE]);
+	if (COLS >= 52)
+		ret.x[COLUMN_RATE] = add_column(&x, widths[COLUMN_RATE]);
+	if (COLS >= 72) {
+		ret.x[COLUMN_AGE] = add_column(&x, widths[COLUMN_AGE]);
+		ret.spark_width = COLS >= 110 ? 16 : 8;
+		ret.spark_x = add_column(&x, ret.spark_width);
+	}
+	if (COLS >= 60)
+		ret.x[COLUMN_VERDICT] = add_column(&x, widths[COLUMN_VERDICT]);
+	ret.x[COLUMN_NAME] = x;
+	return ret;
+}
 
 static void draw_heads(const struct model *model, const struct layout *layout, int y)
 {
@@ -337,6 +346,8 @@ static void draw_heads(const struct model *model, const struct layout *layout, i
 		print(y, x, COLS - x, "%s%s", names[i], sorted ? arrow : "");
 		attroff(A_BOLD);
 	}
+	if (layout->share_x >= 0)
+		put(y, layout->share_x, SHARE_WIDTH, "SHARE");
 	if (layout->spark_x >= 0)
 		put(y, layout->spark_x, layout->spark_width, "HISTORY");
 	attroff(A_REVERSE);
@@ -376,10 +387,39 @@ static void draw_past(const struct screen_row *row, const struct layout *layout,
 		put_spark(y, layout->spark_x, layout->spark_width, row->spark, SPARK_CNT);
 }
 
-static void draw_row(const struct screen_row *row, const struct layout *layout, int y,
-		     bool is_selected)
+/* Draws the percentage that a row has of all outstanding bytes. */
+static void draw_share(const struct screen_row *row, uint64_t total, const struct layout *layout,
+		       int y)
 {
-	attr_t style = is_selected ? A_REVERSE : A_NORMAL;
+	double percent = total ? 100 * (double)row->bytes / (double)total : 0;
+	char text[SHORT_AMOUNT_SIZE] = "<1%";
+
+	if (layout->share_x < 0)
+		return;
+	if (percent >= 1 || !row->bytes)
+		snprintf(text, sizeof(text), "%.0f%%", percent);
+	put_right(y, layout->share_x, SHARE_WIDTH, text);
+}
+
+/* Draws the caller of a row's function, unless there is room only for a few letters. */
+static void draw_caller(const struct screen_row *row, int y, int x)
+{
+	char text[LINE_MOST];
+	wchar_t line[LINE_MOST];
+	int least;
+
+	if (!row->caller)
+		return;
+	snprintf(text, sizeof(text), " %s %s", has_utf8() ? "\u2190" : "<-", row->caller);
+	least = cut(text, CALLER_LEAST, line);
+	if (COLS - x >= least)
+		put(y, x, COLS - x, text);
+}
+
+static void draw_row(const struct model *model, size_t at, const struct layout *layout, int y)
+{
+	const struct screen_row *row = model->rows[at];
+	attr_t style = at == model->selected ? A_REVERSE : A_NORMAL;
 	char text[SHORT_AMOUNT_SIZE], change[SHORT_AMOUNT_SIZE + 1];
 	int x = layout->x[COLUMN_NAME];
 
@@ -387,6 +427,7 @@ static void draw_row(const struct screen_row *row, const struct layout *layout, 
 	mvhline(y, 0, ' ', COLS);
 	short_amount((double)row->bytes, text);
 	put_right(y, 0, widths[COLUMN_BYTES], text);
+	draw_share(row, model->shown->bytes, layout, y);
 	if (layout->x[COLUMN_COUNT] >= 0) {
 		snprintf(text, sizeof(text), "%" PRIu64, row->count);
 		put_right(y, layout->x[COLUMN_COUNT], widths[COLUMN_COUNT], text);
@@ -403,7 +444,9 @@ static void draw_row(const struct screen_row *row, const struct layout *layout, 
 		row_verdict(row, text);
 		put(y, layout->x[COLUMN_VERDICT], widths[COLUMN_VERDICT], text);
 	}
-	print(y, x, COLS - x, "%s%s", sign_of(row, layout), row->name);
+	x = print(y, x, COLS - x, "%s%s", sign_of(row, layout), row->name);
+	attrset(style);
+	draw_caller(row, y, x);
 	attrset(A_NORMAL);
 }
 
@@ -420,7 +463,7 @@ static void draw_list(struct model *model, int y, int end)
 	if (model->selected >= model->top + model->page_rows)
 		model->top = model->selected - model->page_rows + 1;
 	for (size_t i = model->top; i < model->row_cnt && y < end; i++, y++)
-		draw_row(model->rows[i], &layout, y, i == model->selected);
+		draw_row(model, i, &layout, y);
 	if (!model->row_cnt)
 		put(y, 2, COLS - 2,
 		    model->hidden_cnt
@@ -571,7 +614,8 @@ static const char help[] =
 	"  leaks: it grows and is not freed, and how likely that is\n"
 	"  steady, steps: it grows; levelled, flat, shrinks: it does not\n"
 	"  runtime: libraries keep it for themselves\n"
-	"An arrow marks the function that the memory is for.\n";
+	"SHARE: of all bytes. CULPRIT: the function that uses the memory, and its caller.\n"
+	"An arrow marks the culprit in a stack.\n";
 
 static void draw_pages(struct model *model, const struct drawing *drawing, int y, int end)
 {

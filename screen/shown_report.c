@@ -13,6 +13,7 @@
 #include "base/escape.h"
 #include "base/hash_map.h"
 #include "base/path.h"
+#include "report/blame.h"
 #include "report/site_order.h"
 #include "report/trend.h"
 #include "sinks/text_facts.h"
@@ -25,10 +26,10 @@
 struct builder {
 	const struct report *report;
 	struct shown_report *shown;
-	struct hash_map lines;     /* key: location; value: line of its first function */
-	struct hash_map processes; /* key: address of a process or module; value: its text */
-	struct hash_map files;     /* key: address of a source path; value: its copy */
-	FILE *out;                 /* stream in which texts are composed, one at a time */
+	struct hash_map lines; /* key: location; value: line of its first function */
+	struct hash_map names; /* key: address of a process, module or caller; value: its text */
+	struct hash_map files; /* key: address of a source path; value: its copy */
+	FILE *out;             /* stream in which texts are composed, one at a time */
 	char *buf;
 	size_t len;
 };
@@ -177,19 +178,38 @@ static int copy_notes(struct builder *b, const struct report_site *site, struct 
 	return row->notes ? 0 : -ENOMEM;
 }
 
-/* Returns the text of a process or module if it was made before; else returns NULL. */
+/* Returns the text of a process, module or caller if it was made before; else returns NULL. */
 static const char *kept_text(struct builder *b, const void *key)
 {
-	return hash_map_get(&b->processes, (uintptr_t)key);
+	return hash_map_get(&b->names, (uintptr_t)key);
 }
 
 static const char *keep_text(struct builder *b, const void *key)
 {
 	const char *text = take_text(b);
 
-	if (text && hash_map_set(&b->processes, (uintptr_t)key, (void *)text))
+	if (text && hash_map_set(&b->names, (uintptr_t)key, (void *)text))
 		return NULL;
 	return text;
+}
+
+/* Sets the caller of the blamed function, as the line of a verdict names it. */
+static int copy_caller(struct builder *b, const struct report_site *site, struct screen_row *row)
+{
+	struct stack_pos pos = site->blamed;
+	const struct sym_frame *frame;
+
+	if (pos.frame >= site->site->frame_cnt ||
+	    (site->objects && !sym_is_script(site->locations[pos.frame])) ||
+	    !blame_next_caller(site, &pos))
+		return 0;
+	frame = &site->locations[pos.frame]->frames[pos.function];
+	row->caller = kept_text(b, frame);
+	if (!row->caller) {
+		text_write_function(b->out, frame->symbol, NAME_MOST);
+		row->caller = keep_text(b, frame);
+	}
+	return row->caller ? 0 : -ENOMEM;
 }
 
 static int copy_owner(struct builder *b, const struct report_site *site, struct screen_row *row)
@@ -316,6 +336,8 @@ static int copy_site(struct builder *b, const struct report_site *site, struct s
 	copy_past(b->report, site, row);
 	err = copy_stack(b, site, row);
 	if (!err)
+		err = copy_caller(b, site, row);
+	if (!err)
 		err = copy_notes(b, site, row);
 	if (!err)
 		err = copy_owner(b, site, row);
@@ -391,7 +413,7 @@ int shown_report__new(const struct report *report, void (*breathe)(void), struct
 	}
 	free(b.buf);
 	hash_map_deinit(&b.lines);
-	hash_map_deinit(&b.processes);
+	hash_map_deinit(&b.names);
 	hash_map_deinit(&b.files);
 	if (err)
 		shown_report__free(b.shown);

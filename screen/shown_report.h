@@ -48,8 +48,9 @@ struct screen_row {
 	const char *module;  /* module whose code requested the memory */
 	struct screen_line **lines;
 	size_t line_cnt;
-	size_t culprit;    /* index of the blamed function in lines */
-	const char *notes; /* additional lines of text */
+	size_t culprit;     /* index of the blamed function in lines */
+	const char *caller; /* function that called the blamed one; NULL if none is worth naming */
+	const char *notes;  /* additional lines of text */
 	const struct screen_thread *threads;
 	size_t thread_cnt;
 };

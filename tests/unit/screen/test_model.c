@@ -206,6 +206,23 @@ static void groups(void **state)
 	model_deinit(&model);
 }
 
+/* A caller is named as in the line of a verdict: neither main nor a function without a name. */
+static void callers(void **state)
+{
+	struct model model = model_at(8);
+
+	assert_rows(&model, "21435");
+	assert_string_equal(model.rows[0]->name, "fill fill.cc:7");
+	assert_string_equal(model.rows[0]->caller, "run");
+	assert_string_equal(model.rows[1]->name, "leak_small leak.c:12");
+	assert_null(model.rows[1]->caller);
+	assert_string_equal(model.rows[3]->caller, "__vdso_gettimeofday");
+	assert_null(model.rows[4]->caller);
+	press(&model, KEY_IS_TAB);
+	assert_null(model.rows[0]->caller);
+	model_deinit(&model);
+}
+
 static void threads(void **state)
 {
 	const struct snapshot snap = {.sites = thread_sites,
@@ -301,6 +318,8 @@ static void check_texts(const struct shown_report *shown)
 		check_text(shown->rows[i].process);
 		check_text(shown->rows[i].module);
 		check_text(shown->rows[i].notes);
+		if (shown->rows[i].caller)
+			check_text(shown->rows[i].caller);
 		for (size_t j = 0; j < shown->rows[i].line_cnt; j++)
 			check_text(shown->rows[i].lines[j]->text);
 	}
@@ -465,13 +484,13 @@ static void recording(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order),         cmocka_unit_test(chosen),
-		cmocka_unit_test(filter),        cmocka_unit_test(groups),
-		cmocka_unit_test(threads),       cmocka_unit_test(marks),
-		cmocka_unit_test(pauses),        cmocka_unit_test(proof),
-		cmocka_unit_test(hostile_names), cmocka_unit_test(amounts),
-		cmocka_unit_test(any_keys),      cmocka_unit_test(many_rows),
-		cmocka_unit_test(recording),
+		cmocka_unit_test(order),     cmocka_unit_test(chosen),
+		cmocka_unit_test(filter),    cmocka_unit_test(groups),
+		cmocka_unit_test(callers),   cmocka_unit_test(threads),
+		cmocka_unit_test(marks),     cmocka_unit_test(pauses),
+		cmocka_unit_test(proof),     cmocka_unit_test(hostile_names),
+		cmocka_unit_test(amounts),   cmocka_unit_test(any_keys),
+		cmocka_unit_test(many_rows), cmocka_unit_test(recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
