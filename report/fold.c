@@ -246,6 +246,16 @@ static bool is_start(const struct report_site *shown, struct spot spot)
 	return true;
 }
 
+size_t fold_start(const struct report_site *shown)
+{
+	size_t frame_cnt = shown->site->frame_cnt, frame = shown->first_frame + 1;
+
+	while (frame < frame_cnt &&
+	       !is_start(shown, spot_at(shown, (struct stack_pos){.frame = frame})))
+		frame++;
+	return frame < frame_cnt ? frame : frame_cnt;
+}
+
 /*
  * True if a function is among the innermost functions of an interpreter that are not folded: see
  * SPARED.

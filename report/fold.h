@@ -63,6 +63,12 @@ void fold_begin(struct fold *fold, const struct report_site *shown, size_t end);
 bool fold_next(struct fold *fold);
 
 /*
+ * Returns the index of the innermost frame from which on there is only start-up code, which
+ * fold_next() leaves out; the number of frames if there is no start-up code.
+ */
+size_t fold_start(const struct report_site *shown);
+
+/*
  * True if both stacks have a recursion, and the stacks only differ in the number of its
  * repetitions.
  */

@@ -14,6 +14,7 @@
 #include "base/hash_map.h"
 #include "base/path.h"
 #include "report/blame.h"
+#include "report/fold.h"
 #include "report/site_order.h"
 #include "report/trend.h"
 #include "sinks/text_facts.h"
@@ -133,18 +134,19 @@ static bool is_named(const struct sym_location *location)
 	return location && location->frame_cnt;
 }
 
+/* Copies the functions of a stack, without start-up code, which is the same in all programs. */
 static int copy_stack(struct builder *b, const struct report_site *site, struct screen_row *row)
 {
-	size_t first = site->first_frame, cnt = 0;
+	size_t first = site->first_frame, end = fold_start(site), cnt = 0;
 
 	if (first >= site->site->frame_cnt)
 		first = 0;
-	for (size_t i = first; i < site->site->frame_cnt; i++)
+	for (size_t i = first; i < end; i++)
 		cnt += is_named(site->locations[i]) ? site->locations[i]->frame_cnt : 1;
 	row->lines = arena_take(&b->shown->arena, (cnt + 1) * sizeof(*row->lines));
 	if (!row->lines)
 		return -ENOMEM;
-	for (size_t i = first; i < site->site->frame_cnt; i++) {
+	for (size_t i = first; i < end; i++) {
 		const struct sym_location *location = site->locations[i];
 		size_t of_frame = is_named(location) ? location->frame_cnt : 1;
 		struct screen_line *lines = is_named(location)

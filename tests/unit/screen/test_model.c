@@ -206,6 +206,19 @@ static void groups(void **state)
 	model_deinit(&model);
 }
 
+/* The start-up code that calls main is no part of a stack. */
+static void start_up(void **state)
+{
+	struct model model = model_at(8);
+	const struct screen_row *row = model.rows[1];
+
+	assert_int_equal(row->id, 1);
+	assert_int_equal(row->line_cnt, 2);
+	assert_string_equal(row->lines[0]->text, "leak_small leak.c:12");
+	assert_string_equal(row->lines[1]->text, "main src/leak.c:40");
+	model_deinit(&model);
+}
+
 /* A caller is named as in the line of a verdict: neither main nor a function without a name. */
 static void callers(void **state)
 {
@@ -484,13 +497,14 @@ static void recording(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order),     cmocka_unit_test(chosen),
-		cmocka_unit_test(filter),    cmocka_unit_test(groups),
-		cmocka_unit_test(callers),   cmocka_unit_test(threads),
-		cmocka_unit_test(marks),     cmocka_unit_test(pauses),
-		cmocka_unit_test(proof),     cmocka_unit_test(hostile_names),
-		cmocka_unit_test(amounts),   cmocka_unit_test(any_keys),
-		cmocka_unit_test(many_rows), cmocka_unit_test(recording),
+		cmocka_unit_test(order),         cmocka_unit_test(chosen),
+		cmocka_unit_test(filter),        cmocka_unit_test(groups),
+		cmocka_unit_test(start_up),      cmocka_unit_test(callers),
+		cmocka_unit_test(threads),       cmocka_unit_test(marks),
+		cmocka_unit_test(pauses),        cmocka_unit_test(proof),
+		cmocka_unit_test(hostile_names), cmocka_unit_test(amounts),
+		cmocka_unit_test(any_keys),      cmocka_unit_test(many_rows),
+		cmocka_unit_test(recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
