@@ -8,6 +8,7 @@
 #include "app/reporter.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "app/missing_names.h"
 #include "base/cleanup.h"
@@ -138,6 +139,15 @@ static void note_missing_names(struct reporter *reporter, const struct report *r
 		reporter->names_noted = missing_names_note(report);
 }
 
+static int show_on_screen(struct reporter *reporter, const struct report *report)
+{
+	struct screen_load load = {.cpu_percent = NAN, .calls_per_s = NAN};
+
+	if (!reporter->recorded)
+		load = own_load_measure(&reporter->load, report->snapshot);
+	return screen__show(reporter->screen, report, load);
+}
+
 static int print_report(struct reporter *reporter, const struct report *report)
 {
 	FILE *stream;
@@ -148,7 +158,7 @@ static int print_report(struct reporter *reporter, const struct report *report)
 	if (reporter->server)
 		server__show(reporter->server, report, NULL, 0);
 	if (reporter->screen)
-		return screen__show(reporter->screen, report);
+		return show_on_screen(reporter, report);
 	if (!output_wants(reporter->out, report->final) && !reporter->recorded)
 		return 0;
 	stream = output_begin(reporter->out);

@@ -5,6 +5,7 @@
 #ifndef APP_REPORTER_H
 #define APP_REPORTER_H
 
+#include "app/own_load.h"
 #include "report/ranking.h"
 #include "report/report.h"
 #include "report/totals.h"
@@ -50,6 +51,7 @@ struct reporter {
 	uint64_t baseline_ns; /* baseline of the previous snapshot */
 	uint64_t last_ns;     /* elapsed_ns of the previous snapshot */
 	uint64_t reports;     /* number of printed reports */
+	struct own_load load; /* memleak's own load up to the previous report on the screen */
 	struct totals totals; /* outstanding bytes of the latest reports */
 	bool names_noted;     /* a message about missing names was logged */
 	bool recorded;        /* the run comes from a recording, so its processes cannot be read */

@@ -31,6 +31,8 @@
 #define COLUMNS_FOR_COUNTS 60
 /* Minimum width of the chart of the total. */
 #define SPARK_LEAST 4
+/* Percentage of a CPU above which memleak's own load is highlighted. */
+#define CPU_PERCENT_MOST 10
 /* Minimum columns for an arrow and the name of a caller, if the name has to be cut. */
 #define CALLER_LEAST 12
 /* Minimum terminal height at which source lines are shown. */
@@ -615,7 +617,7 @@ static const char help[] =
 	"  steady, steps: it grows; levelled, flat, shrinks: it does not\n"
 	"  runtime: libraries keep it for themselves\n"
 	"SHARE: of all bytes. CULPRIT: the function that uses the memory, and its caller.\n"
-	"An arrow marks the culprit in a stack.\n";
+	"An arrow marks the culprit in a stack. The last line has the load of memleak.\n";
 
 static void draw_pages(struct model *model, const struct drawing *drawing, int y, int end)
 {
@@ -660,6 +662,38 @@ static int draw_messages(const char *unread, int end)
 	return y;
 }
 
+/*
+ * Draws memleak's own load at the right end of line y, yellow if it is high or events are lost.
+ * Returns the width that remains.
+ */
+static int draw_load(const struct shown_report *shown, int y)
+{
+	char text[LINE_MOST];
+	attr_t style;
+	int len;
+
+	if (!shown || isnan(shown->load.cpu_percent) || COLS < COLUMNS_FOR_COUNTS)
+		return COLS;
+	len = snprintf(text, sizeof(text), "memleak %.1f%% CPU  %.0f calls/s  lost %" PRIu64,
+		       shown->load.cpu_percent, shown->load.calls_per_s, shown->lost_events);
+	style = shown->load.cpu_percent > CPU_PERCENT_MOST || shown->lost_events ? YELLOW
+										 : A_NORMAL;
+	attron(style);
+	put(y, COLS > len ? COLS - len : 0, COLS, text);
+	attroff(style);
+	return COLS - len - 2;
+}
+
+/* Returns the length of those first keys that fit into a width; keys are two blanks apart. */
+static int fitting_keys(const char *keys, int width)
+{
+	int len = (int)strlen(keys);
+
+	while (len > 0 && (len > width || (keys[len] && strncmp(keys + len, "  ", 2))))
+		len--;
+	return len;
+}
+
 static void draw_keys(const struct model *model)
 {
 	static const char list_keys[] =
@@ -673,8 +707,14 @@ static void draw_keys(const struct model *model)
 	int y = LINES - 1;
 
 	curs_set(model->is_typing);
+	/* On a very low terminal, the list's heads are on the same line. */
+	move(y, 0);
+	clrtoeol();
 	if (!model->is_typing) {
-		put(y, 0, COLS, keys[model->page]);
+		int width = draw_load(model->shown, y);
+
+		print(y, 0, COLS, "%.*s", fitting_keys(keys[model->page], width),
+		      keys[model->page]);
 		return;
 	}
 	move(y, print(y, 0, COLS - 1, "filter: %s", model->filter));

@@ -359,14 +359,16 @@ static void breathe(void)
 	fair_lock_acquire();
 }
 
-int screen__show(struct screen *screen, const struct report *report)
+int screen__show(struct screen *screen, const struct report *report, struct screen_load load)
 {
 	struct shown_report *shown;
 	int err = shown_report__new(report, report->recorded || report->final ? NULL : breathe,
 				    &shown);
 
-	if (!err)
+	if (!err) {
+		shown->load = load;
 		err = model_show(&screen->model, shown);
+	}
 	/* Keep the page of the final report, because it cannot be made later. */
 	if (!err && (screen->wants_page || (report->final && !report->recorded)))
 		err = make_page(screen, report);

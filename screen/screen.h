@@ -37,10 +37,10 @@ int screen__poll_fd(const struct screen *screen);
 int screen__next(struct screen *screen, enum screen_ask *ret);
 
 /*
- * Shows a report. The calling thread must own the lock (see base/fair_lock.h). Returns 0 or a
- * negative errno.
+ * Shows a report, and the load since the previous one. The calling thread must own the lock (see
+ * base/fair_lock.h). Returns 0 or a negative errno.
  */
-int screen__show(struct screen *screen, const struct report *report);
+int screen__show(struct screen *screen, const struct report *report, struct screen_load load);
 
 /*
  * Requests an HTML page of the next report; if tracing has ended, writes the page of the final

@@ -376,8 +376,10 @@ static void copy_sums(const struct report *report, struct shown_report *shown)
 	shown->proved = snap->proof && snap->proof->processes > snap->proof->unproved;
 	shown->proof_ns = shown->proved ? snap->wall_ns : 0;
 	shown->has_threads = report->show_allocs;
-	for (size_t i = 0; i < LOSS_CNT; i++)
+	for (size_t i = 0; i < LOSS_CNT; i++) {
 		shown->lost += snap->lost[i] > 0;
+		shown->lost_events += snap->lost[i];
+	}
 	for (size_t i = skipped; i < report->past_cnt; i++)
 		shown->past[shown->past_cnt++] = report->past[i];
 	shown->peak_bytes = report->past_peak_bytes;

@@ -55,6 +55,12 @@ struct screen_row {
 	size_t thread_cnt;
 };
 
+/* Load that tracing causes, since the previous report; NAN if it is not known. */
+struct screen_load {
+	double cpu_percent; /* CPU time of memleak and its helpers; 100 is one CPU */
+	double calls_per_s; /* allocator calls that are traced */
+};
+
 struct shown_report {
 	struct screen_row *rows;
 	size_t row_cnt;
@@ -69,9 +75,11 @@ struct shown_report {
 	uint64_t count;
 	uint64_t past[24];
 	size_t past_cnt;
-	uint64_t peak_bytes; /* largest outstanding bytes at any report since the baseline */
-	double bytes_per_s;  /* growth over `past`; NAN if not known */
-	uint64_t lost;       /* number of kinds of losses that occurred */
+	uint64_t peak_bytes;     /* largest outstanding bytes at any report since the baseline */
+	double bytes_per_s;      /* growth over `past`; NAN if not known */
+	uint64_t lost;           /* number of kinds of losses that occurred */
+	uint64_t lost_events;    /* sum of all losses */
+	struct screen_load load; /* set by the caller */
 	bool estimated;
 	bool proved;
 	int64_t proof_ns; /* time of the latest proof; 0 if there was none */

@@ -276,6 +276,7 @@ def test_program(t):
     screen.wait_for("no outstanding block")
     program.go()
     screen.wait_for("5.00M in 10 blocks, 2 stacks", "leak_big", "leak_small")
+    screen.wait_for("h help  q quit  / filter", "  memleak ", "% CPU  ", " calls/s  lost ")
     screen.keys("p").wait_for("PAUSED")
     program.go()
     screen.keys("R").wait_for("recording to memleak-")
