@@ -89,12 +89,12 @@ static const struct process *only_process(const struct report *report)
 	return ret;
 }
 
-/* Writes the options that this run is known to have. */
-static void write_own_options(FILE *out, const struct report *report)
+/* Writes the options that this run is known to have, except those that conflict with `added`. */
+static void write_own_options(FILE *out, const struct report *report, const char *added)
 {
 	const struct snapshot *snap = report->snapshot;
 
-	if (snap->stats[SPACE_KERNEL].known)
+	if (snap->stats[SPACE_KERNEL].known && strcmp(added, "-f"))
 		fputs(" -K", out);
 	if (snap->descriptors.are_traced)
 		fputs(" --fds", out);
@@ -104,6 +104,22 @@ static void write_own_options(FILE *out, const struct report *report)
 		fputs(" --prove", out);
 	if (report->any_age)
 		fputs(" -o 0", out);
+}
+
+/*
+ * Writes the command that repeats this run for a process with one more option. If the process is
+ * not running, writes nothing and returns false.
+ */
+static bool write_again(FILE *out, const struct report *report, const char *added,
+			const struct process *process)
+{
+	if (!is_running(report, process))
+		return false;
+	fputs("memleak --format verdict", out);
+	write_own_options(out, report, added);
+	fprintf(out, " %s -p %d %s", added, process->pid,
+		report->snapshot->proof ? PROOF_TIMES : TIMES);
+	return true;
 }
 
 /* Writes the command for a run that takes twice as long as this run, within limits. */
@@ -120,7 +136,7 @@ static void write_longer(FILE *out, const struct report *report)
 	if (interval_s > MOST_INTERVAL_S)
 		interval_s = MOST_INTERVAL_S;
 	fputs("memleak --format verdict", out);
-	write_own_options(out, report);
+	write_own_options(out, report, "");
 	if (process)
 		fprintf(out, " -p %d", process->pid);
 	fprintf(out, " %" PRIu64 " %d", interval_s, REPORTS);
@@ -145,7 +161,7 @@ static void write_unknown(FILE *out, const struct report *report)
 	if (conclusion_is_stopped(report))
 		return;
 	if (too_young->process && !report->any_age)
-		write_options(out, report, "-o 0", too_young->process);
+		write_again(out, report, "-o 0", too_young->process);
 	else if (pending->process && verdict_options_of(report, pending->part))
 		write_options(out, report, verdict_options_of(report, pending->part),
 			      pending->process);
@@ -156,11 +172,11 @@ static void write_unknown(FILE *out, const struct report *report)
 static void write_children(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
+	const char *options = verdict_options_of(report, FOOTPRINT_CHILDREN);
 
-	for (size_t i = 0; i < snap->tally_cnt; i++)
+	for (size_t i = 0; options && i < snap->tally_cnt; i++)
 		if (snap->tallies[i].footprint.parts[FOOTPRINT_CHILDREN] &&
-		    write_options(out, report, verdict_options_of(report, FOOTPRINT_CHILDREN),
-				  snap->tallies[i].process))
+		    write_again(out, report, options, snap->tallies[i].process))
 			return;
 }
 
@@ -192,7 +208,7 @@ static void write_command(FILE *out, const struct report *report)
 char *next_command(const struct report *report)
 {
 	char *text = NULL;
-	size_t len;
+	size_t len = 0;
 	FILE *out;
 
 	if (report->recorded || report->snapshot->core)
@@ -201,8 +217,7 @@ char *next_command(const struct report *report)
 	if (!out)
 		return NULL;
 	write_command(out, report);
-	fclose(out);
-	if (len)
+	if (!fclose(out) && len)
 		return text;
 	free(text);
 	return NULL;

@@ -114,7 +114,7 @@ static void untraced(void **state)
 		{FOOTPRINT_ZOMBIES, NULL},
 	};
 	struct process_tally tally = {.process = &process, .footprint.is_known = true};
-	const struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
+	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
 	const struct rss rss = {0};
 
 	(void)state;
@@ -129,6 +129,9 @@ static void untraced(void **state)
 			expect(&report, "unknown", parts[i].next);
 		report.untraced = (struct untraced_growths){.too_young = growth};
 		expect(&report, "unknown", "memleak --format verdict -o 0 -p 7 5 12");
+		tally.footprint.has_traced_children = true;
+		expect(&report, "unknown", "memleak --format verdict -f -o 0 -p 7 5 12");
+		tally.footprint.has_traced_children = false;
 		report.untraced = (struct untraced_growths){.items = &growth, .cnt = 1};
 		report.rss = &rss;
 		if (parts[i].part == FOOTPRINT_ANONYMOUS)
@@ -136,8 +139,10 @@ static void untraced(void **state)
 	}
 }
 
+/* The question stays the same, so the run's own options are repeated. */
 static void no_leak(void **state)
 {
+	static const struct proof_facts proof = {.method = PROOF_CLONE};
 	static const struct ended_processes ended = {.total = 2};
 	struct process_tally tally = {.process = &process, .footprint.is_known = true};
 	struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
@@ -147,6 +152,13 @@ static void no_leak(void **state)
 	expect(&report, "clear", NULL);
 	tally.footprint.parts[FOOTPRINT_CHILDREN] = 1;
 	expect(&report, "clear", "memleak --format verdict -f -p 7 5 12");
+	snap.descriptors.are_traced = true;
+	snap.stats[SPACE_KERNEL].known = true; /* -K conflicts with -f */
+	expect(&report, "clear", "memleak --format verdict --fds -f -p 7 5 12");
+	snap.descriptors.are_traced = false;
+	snap.proof = &proof;
+	expect(&report, "clear", "memleak --format verdict --prove -f -p 7 15 2");
+	snap.proof = NULL;
 	tally.footprint.has_traced_children = true;
 	expect(&report, "clear", NULL);
 	report.ended = &ended;
