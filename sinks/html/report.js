@@ -202,13 +202,15 @@ let scale = null, brush = null;
 
 // Returns the beginning of the last tenth of the timeline, which is the same for each selection.
 function youngFrom() {
-	const begins = report.sites.flatMap(site => site.moments ? [site.moments[0][0]] : []);
+	const begins = report.sites.flatMap(site => site.moments?.length ? [site.moments[0][0]] : []);
 	const first = begins.reduce((least, ms) => Math.min(least, ms), report.ms);
 	return report.ms - (report.ms - first) / 10;
 }
 
 // Draws a grey band over the last tenth of the timeline.
 function markYoung(x, top, bottom) {
+	if (youngFrom() >= scale.last)
+		return;
 	const from = x(Math.max(youngFrom(), scale.first)), to = x(scale.last);
 	const band = shape(svg, "rect", { class: "young", x: from, width: to - from, y: top,
 		height: bottom - top });

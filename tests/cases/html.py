@@ -254,9 +254,15 @@ const late = report.sites[0];
 late.moments = [[scale.last - (scale.last - scale.first) / 20, 0, 0], [scale.last, 1, 1]];
 pick("late", [late], late);
 seen.late = edges();
+const begin = report.ms - 1000;
+late.moments = [[begin, 0, 0], [begin + 100, 1, 1]];
+report.sites.forEach(site => site.moments = late.moments);
+pick("ended", [late], late);
+seen.ended = [scale.last - begin, document.querySelectorAll("#chart .young").length];
 """)
     wanted("thousandths of the timeline", seen["all"], [900, 1000])
     wanted("thousandths of a late site's timeline", seen["late"], [0, 1000])
+    wanted("a chart that ends before the last tenth", seen["ended"], [100, 0])
     wanted("fills", seen["fills"], ["rgb(91, 101, 112)", "rgb(154, 164, 174)"])
     if "last tenth of the timeline may still be freed" not in seen["texts"][0][0] or \
             "may still be freed" not in seen["texts"][1]:
