@@ -131,7 +131,7 @@ static const struct stack stacks[] = {
 		     "  → remember app/leaky.py\n"},
 	/* A recursion in the standard library is shown; another interpreter is inside. */
 	{.locations = {OF("/usr/lib/x86_64-linux-gnu/libtcl8.6.so", "a"),
-		       SCRIPT("_reconstruct", STANDARD "copy.py"),
+		       SCRIPT("_reconstruct", STANDARD "copy.py"), OF(PYTHON, "d"),
 		       SCRIPT("_deepcopy_dict", STANDARD "copy.py"),
 		       SCRIPT("deepcopy", STANDARD "copy.py"),
 		       SCRIPT("_deepcopy_dict", STANDARD "copy.py"),
@@ -141,10 +141,11 @@ static const struct stack stacks[] = {
 		       SCRIPT("copy_all", STANDARD "copy.py"),
 		       SCRIPT("copy_all", STANDARD "other.py"),
 		       SCRIPT("remember", "/srv/app/leaky.py"), OF(PYTHON, "b"), OF(PYTHON, "c")},
-	 .cnt = 13,
-	 .blamed = {.frame = 10},
+	 .cnt = 14,
+	 .blamed = {.frame = 11},
 	 .expected = "    a [libtcl8.6.so]\n"
 		     "    _reconstruct python3.11/copy.py\n"
+		     "    d [python3.11]\n"
 		     "    _deepcopy_dict python3.11/copy.py\n"
 		     "    deepcopy python3.11/copy.py\n"
 		     "    … these 2 frames ×3\n"
