@@ -87,10 +87,17 @@ static bool is_of_language(const struct fold *fold, const struct spot *spot)
 	       script_is_of_language(script.path);
 }
 
+/* True for generated code that has no name: its address says nothing about the program. */
+static bool is_nameless_jit(const struct spot *spot)
+{
+	return spot->location && spot->location->module &&
+	       !strcmp(spot->location->module, "[jit]") && !spot_has_symbol(spot);
+}
+
 /*
  * Returns the file that contains a function that may be folded: its path, or "std" for the standard
- * library of C++. A script's standard library counts as part of its interpreter. Returns NULL for
- * all other functions.
+ * library of C++, or "[jit]" for generated code without names. A script's standard library counts
+ * as part of its interpreter. Returns NULL for all other functions.
  */
 static const char *inside_of(const struct fold *fold, const struct spot *spot)
 {
@@ -101,6 +108,8 @@ static const char *inside_of(const struct fold *fold, const struct spot *spot)
 	    (shown->has_through && spot_is_at(spot, shown->through)))
 		return NULL;
 	if (module && *module && (module_is_runtime(module) || interpreter_of(module)))
+		return module;
+	if (is_nameless_jit(spot))
 		return module;
 	if (is_of_language(fold, spot))
 		return fold->interpreter;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folds functions of a stack that nobody needs to read one by one: adjacent functions of a runtime,
- * of an interpreter or of a standard library; the repetitions of a recursion; and start-up code.
- * Knows nothing of how a stack is written.
+ * of an interpreter or of a standard library; generated code without names; the repetitions of a
+ * recursion; and start-up code. Knows nothing of how a stack is written.
  */
 #ifndef REPORT_FOLD_H
 #define REPORT_FOLD_H
@@ -31,8 +31,8 @@ struct fold {
 	/* First function of the current item, which has `cnt` functions. */
 	struct spot spot;
 	/*
-	 * The file (path) that contains all functions of the current item, or "std"; NULL if the
-	 * item is not a run of functions from one file.
+	 * The file (path) that contains all functions of the current item, or "std", or "[jit]";
+	 * NULL if the item is not a run of functions from one file.
 	 */
 	const char *inside;
 	bool repeats; /* the current item stands for repetitions of the functions before it */

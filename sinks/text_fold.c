@@ -66,17 +66,13 @@ static void write_spot(const struct text_part *part, const struct report_site *s
 		       const struct spot *spot, const struct recursion *recursion)
 {
 	bool is_culprit = spot_is_at(spot, shown->blamed);
-	uint64_t addr = frame_address(shown->site->frames[spot->pos.frame], spot->location);
 	FILE *out = part->out;
 
 	fprintf(out, "%s  %s ", part->indent, is_culprit ? "\u2192" : " ");
-	if (!spot_has_symbol(spot)) {
-		if (addr)
-			fprintf(out, "0x%" PRIx64 " ", addr);
-		text_write_place(out, spot->location);
-	} else {
+	if (spot_has_symbol(spot))
 		write_named(part, spot, is_culprit);
-	}
+	else
+		text_write_unnamed(out, shown->site->frames[spot->pos.frame], spot->location);
 	if (recursion->period == 1)
 		write_times(out, recursion);
 	fputc('\n', out);

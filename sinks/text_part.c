@@ -293,6 +293,16 @@ void text_write_place(FILE *out, const struct sym_location *location)
 	}
 }
 
+void text_write_unnamed(FILE *out, uint64_t frame, const struct sym_location *location)
+{
+	uint64_t addr = frame_address(frame, location);
+
+	/* In generated code, the offset is the address. */
+	if (addr && (!location || addr != location->module_offset))
+		fprintf(out, "0x%" PRIx64 " ", addr);
+	text_write_place(out, location);
+}
+
 /*
  * True if the report is of a core file. A site is then a class of blocks, and has a name instead of
  * a stack.
@@ -305,14 +315,9 @@ static bool is_of_core(const struct text_part *part)
 static void write_unnamed(const struct text_part *part, uint64_t frame,
 			  const struct sym_location *location)
 {
-	FILE *out = part->out;
-	uint64_t addr = frame_address(frame, location);
-
-	fprintf(out, "%s\t", part->indent);
-	if (addr)
-		fprintf(out, "0x%" PRIx64 " ", addr);
-	text_write_place(out, location);
-	fputc('\n', out);
+	fprintf(part->out, "%s\t", part->indent);
+	text_write_unnamed(part->out, frame, location);
+	fputc('\n', part->out);
 }
 
 void text_write_source(FILE *out, const struct sym_frame *frame)

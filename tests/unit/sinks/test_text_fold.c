@@ -35,6 +35,11 @@
 #define OWN "/opt/shop/lib/python3/"
 #define SCRIPT(name, path) OF("[jit]", "py::" name ":" path)
 
+#define JIT(address)                                                                               \
+	{                                                                                          \
+		.addr = (address), .module = "[jit]", .module_offset = (address)                   \
+	}
+
 #define ROOM 24
 
 struct stack {
@@ -109,6 +114,17 @@ static const struct stack stacks[] = {
 		     "    handle app/web.js:12\n"
 		     "    e [python3.11]\n"
 		     "    stub [jit]\n"},
+	/* Generated code without names is folded; a frame with a name or the blamed one is not. */
+	{.locations = {OF(PYTHON, "a"), JIT(1), JIT(2), JIT(3), OF("[jit]", "stub"), JIT(4),
+		       OF(PYTHON, "b")},
+	 .cnt = 7,
+	 .blamed = {.frame = 1},
+	 .expected = "    a [python3.11]\n"
+		     "  → [jit]+0x1\n"
+		     "    … 2 frames of [jit]\n"
+		     "    stub [jit]\n"
+		     "    [jit]+0x4\n"
+		     "    b [python3.11]\n"},
 	/*
 	 * Functions of the standard library are folded, except the innermost one and the one that
 	 * the script itself calls. Of the interpreter, three frames are left.
@@ -261,7 +277,7 @@ static const struct stack stacks[] = {
 
 static void stacks_are_folded(void **state)
 {
-	static const uint64_t frames[ROOM];
+	uint64_t frames[ROOM];
 	const struct snapshot snap = {0};
 
 	for (size_t i = 0; i < LENGTH(stacks); i++) {
@@ -285,8 +301,10 @@ static void stacks_are_folded(void **state)
 					 false};
 
 		assert_non_null(part.out);
-		for (size_t j = 0; j < stack->cnt; j++)
+		for (size_t j = 0; j < stack->cnt; j++) {
 			locations[j] = &stack->locations[j];
+			frames[j] = locations[j]->addr;
+		}
 		text_write_folded_stack(&part, &shown);
 		fclose(part.out);
 		assert_string_equal(text, stack->expected);
