@@ -49,14 +49,22 @@ static bool may_be_chunk(uint64_t word)
 }
 
 /*
+ * Checks the pointer to the top chunk, and the last list of an arena, which is always empty. These
+ * checks reject nearly all other memory.
+ */
+static bool may_have_shape(const uint64_t *words, uint64_t lists)
+{
+	return words[HEADS_AT + 2 * ARENA_BINS - 2] == head_of(lists, ARENA_BINS - 1) &&
+	       (may_be_chunk(words[0]) || words[0] == lists);
+}
+
+/*
  * True if the words look like an arena. A list head has pointers to the list's first and last
- * chunk. The last list is always empty, so checking it first rejects nearly all other memory. Does
- * not follow lists that are not empty.
+ * chunk. Does not follow lists that are not empty.
  */
 static bool has_shape(const uint64_t *words, uint64_t lists)
 {
-	if (words[HEADS_AT + 2 * ARENA_BINS - 2] != head_of(lists, ARENA_BINS - 1) ||
-	    (!may_be_chunk(words[0]) && words[0] != lists))
+	if (!may_have_shape(words, lists))
 		return false;
 	for (size_t i = 0; i < ARENA_BINS; i++) {
 		uint64_t first = words[HEADS_AT + 2 * i], last = words[HEADS_AT + 2 * i + 1];
@@ -105,6 +113,56 @@ static bool has_top(struct heap_reader *reader, uint64_t top)
 	       ((top + (head & ~(uint64_t)CHUNK_FLAGS)) & page_mask) == 0;
 }
 
+const struct mapping *heap_arena_break(const struct memory *memory, const struct heap_arena *arena)
+{
+	const struct mapping *found = NULL;
+
+	for_each_mapping (mapping, &memory->maps) {
+		if (!strcmp(mapping->path, "[heap]"))
+			found = mapping;
+		else if (mapping->start > arena->top)
+			break;
+		else if (found && mapping->end > found->end)
+			return NULL;
+	}
+	return found && found->start < arena->top ? found : NULL;
+}
+
+/*
+ * True if the arena has a top chunk. If memory changes, the pointer to the top chunk may be older
+ * than the memory that it points to, but still points into the memory of brk().
+ */
+static bool has_some_top(struct heap_reader *reader, const struct heap_arena *arena)
+{
+	return has_top(reader, arena->top) ||
+	       (reader->memory->changes && heap_arena_break(reader->memory, arena));
+}
+
+/* Maximum number of times that an arena is read if its lists change meanwhile. */
+#define ATTEMPTS_MAX 8U
+
+/*
+ * Reads an arena whose pointer to the top chunk is at lists; words: the memory there. False if
+ * there is no arena.
+ */
+static bool read_at(struct heap_reader *reader, const uint64_t *words, uint64_t lists,
+		    struct heap_arena *ret)
+{
+	uint64_t copy[ARENA_WORDS];
+
+	for (size_t i = 0; i < ATTEMPTS_MAX && may_have_shape(words, lists); i++) {
+		if (has_shape(words, lists)) {
+			*ret = arena_from(reader, words, lists);
+			return true;
+		}
+		if (!reader->memory->changes ||
+		    !heap_reader_copy(reader, lists, copy, sizeof(copy)))
+			return false;
+		words = copy;
+	}
+	return false;
+}
+
 static int add_arena(struct heap_arenas *arenas, const struct heap_arena *arena)
 {
 	if (array_reserve(&arenas->items, &arenas->cap, arenas->cnt + 1))
@@ -133,12 +191,11 @@ static int scan_pages(void *arg, uint64_t start, uint64_t end)
 
 		if (!words)
 			return 0;
-		if (!has_shape(words, at))
+		if (!read_at(scan->reader, words, at, &arena))
 			continue;
-		arena = arena_from(scan->reader, words, at);
 		arena.main = true;
 		/* Before the first malloc(), top points to the arena itself. */
-		if (arena.top != at && !has_top(scan->reader, arena.top))
+		if (arena.top != at && !has_some_top(scan->reader, &arena))
 			continue;
 		if (scan->arenas->cnt == MAIN_ARENAS_MAX)
 			return 0;
@@ -189,9 +246,8 @@ static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t dista
 	uint64_t words[ARENA_WORDS];
 
 	if (addr % WORD || !heap_reader_copy(reader, addr + distance, words, sizeof(words)) ||
-	    !has_shape(words, addr + distance))
+	    !read_at(reader, words, addr + distance, ret))
 		return false;
-	*ret = arena_from(reader, words, addr + distance);
 	set_addr(ret, addr);
 	return true;
 }

@@ -45,4 +45,10 @@ struct heap_arenas {
 int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret);
 void heap_arenas_deinit(struct heap_arenas *arenas);
 
+/*
+ * Returns the mapping that brk() grows if the top chunk of a main arena is in it, or beyond its end
+ * because it has grown since the mappings were listed. Otherwise, returns NULL.
+ */
+const struct mapping *heap_arena_break(const struct memory *memory, const struct heap_arena *arena);
+
 #endif

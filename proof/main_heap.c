@@ -190,6 +190,20 @@ static int walk_scattered(struct heap_search *search)
 	return err ? err : walk_mappings(search, false, &found);
 }
 
+/*
+ * Adds the memory of brk() to the set, although the top chunk or the size of the arena has changed
+ * while they were read.
+ */
+static int walk_changing(struct heap_search *search)
+{
+	const struct mapping *mapping = heap_arena_break(search->reader->memory, search->arena);
+
+	if (!mapping)
+		return -EILSEQ;
+	search->top_end = mapping->end;
+	return walk_break(search, mapping->start);
+}
+
 int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, struct heap_set *set)
 {
 	struct heap_search search = {.reader = reader,
@@ -202,7 +216,7 @@ int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, s
 				     .false_runs_left = FALSE_RUNS_MAX};
 	int err = -EILSEQ;
 
-	if (!search.top_end)
+	if (!search.top_end && !reader->memory->changes)
 		return err;
 	if (arena->scattered)
 		return walk_scattered(&search);
@@ -216,7 +230,7 @@ int main_heap_walk(struct heap_reader *reader, const struct heap_arena *arena, s
 		if (bytes < search.top_end && arena->top >= search.top_end - bytes)
 			err = walk_break(&search, heap_chunk_at(search.top_end - bytes));
 	}
-	return err;
+	return err == -EILSEQ && reader->memory->changes ? walk_changing(&search) : err;
 }
 
 int main_heap_add_unknown(struct heap_reader *reader, const struct heap_arena *arena,

@@ -99,6 +99,17 @@ def check_parts(t, program, scene):
 
 
 @untraced
+def test_rising(t):
+    """A heap that grows while it is read is found. All of it counts, except the newest part."""
+    program = t.program("resident", "rising")
+    for _ in range(3):
+        memory = json.loads(run(t, "--json", "-p", str(program.pid)))["memory"]
+        wanted("arenas", (memory["arenas"], memory["skipped_arenas"]), (1, 0))
+        if memory["live"] < 0.9 * memory["rss"]:
+            raise Failure(f"{memory}")
+
+
+@untraced
 @each(("no_cache", {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}, "fragmented"),
       ("one_arena", {"GLIBC_TUNABLES": "glibc.malloc.arena_max=1"}, "fragmented"),
       ("huge_pages", {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}, "trimmable"))

@@ -140,6 +140,25 @@ static void busy(void)
 	must(!pthread_create(&thread, NULL, churn, NULL), "pthread_create");
 }
 
+#define RISE_BYTES (1UL << 30)
+
+/* Allocates and never frees, as fast as possible. */
+static void *rise(void *arg)
+{
+	for (size_t done = 0; done < RISE_BYTES; done += 1000)
+		memset(malloc(1000), 1, 1000);
+	return arg;
+}
+
+/* A thread extends the main arena by brk() while the arena is read. */
+static void rising(void)
+{
+	pthread_t thread;
+
+	mallopt(M_ARENA_MAX, 1);
+	must(!pthread_create(&thread, NULL, rise, NULL), "pthread_create");
+}
+
 static size_t free_bytes(void)
 {
 #if __GLIBC_PREREQ(2, 33)
@@ -193,6 +212,7 @@ int main(int argc, char **argv)
 	} scenes[] = {
 		{"fragmented", fragmented, 1}, {"trimmable", trimmable, 1}, {"full", full, 1},
 		{"busy", busy, 1}, {"top", top, 1},	       {"large", large, 1},	    {"arenas", arenas, THREADS + 1},
+		{"rising", rising, 1},
 	};
 	size_t trimmed;
 
