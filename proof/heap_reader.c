@@ -15,8 +15,9 @@
 int heap_reader_init(struct heap_reader *reader, const struct memory *memory)
 {
 	*reader = (struct heap_reader){.memory = memory, .next_len = FIRST_LEN};
-	reader->window = malloc(READER_WINDOW_BYTES);
-	reader->pages = malloc((size_t)READER_PAGES * READER_PAGE_BYTES);
+	/* The kernel copies between addresses at page boundaries two to three times as fast. */
+	reader->window = aligned_alloc(READER_PAGE_BYTES, READER_WINDOW_BYTES);
+	reader->pages = aligned_alloc(READER_PAGE_BYTES, (size_t)READER_PAGES * READER_PAGE_BYTES);
 	reader->page_starts = malloc(READER_PAGES * sizeof(*reader->page_starts));
 	if (!reader->window || !reader->pages || !reader->page_starts) {
 		heap_reader_deinit(reader);
@@ -52,24 +53,38 @@ static size_t read_some(struct heap_reader *reader, uint64_t addr, void *buf, si
 	return done;
 }
 
+static const void *at_in_window(const struct heap_reader *reader, uint64_t addr, size_t len)
+{
+	uint64_t at = addr - reader->window_start;
+
+	return at + len <= reader->window_len ? reader->window + at : NULL;
+}
+
 const void *heap_reader_move(struct heap_reader *reader, uint64_t addr, size_t len)
 {
-	uint64_t start = addr & ~15ULL, end = reader->window_start + reader->window_len;
+	uint64_t end = reader->window_start + reader->window_len;
 	bool goes_on =
 		reader->window_len && addr >= reader->window_start && addr <= end + FIRST_LEN;
+	const void *found;
 
 	if (!goes_on)
 		reader->next_len = FIRST_LEN;
 	else if (reader->next_len < READER_WINDOW_BYTES)
 		reader->next_len *= 4;
-	while (reader->next_len < len + 16 && reader->next_len < READER_WINDOW_BYTES)
+	reader->window_start = addr & ~(uint64_t)(READER_PAGE_BYTES - 1);
+	while (reader->next_len < addr - reader->window_start + len &&
+	       reader->next_len < READER_WINDOW_BYTES)
 		reader->next_len *= 4;
-	reader->window_start = start;
-	reader->window_len = read_some(reader, start, reader->window, reader->next_len);
-	/* Near the end of a mapping, a long read may fail where a short read succeeds. */
-	if (reader->window_len < addr - start + len)
-		reader->window_len = read_some(reader, start, reader->window, addr - start + len);
-	return reader->window_len < addr - start + len ? NULL : reader->window + (addr - start);
+	reader->window_len =
+		read_some(reader, reader->window_start, reader->window, reader->next_len);
+	found = at_in_window(reader, addr, len);
+	if (found)
+		return found;
+	/* Near the ends of a mapping, a long read may fail where a short read succeeds. */
+	reader->window_start = addr & ~15ULL;
+	reader->window_len = read_some(reader, reader->window_start, reader->window,
+				       addr - reader->window_start + len);
+	return at_in_window(reader, addr, len);
 }
 
 bool heap_reader_word(struct heap_reader *reader, uint64_t addr, uint64_t *ret)

@@ -10,29 +10,38 @@
 
 int window_init(const struct memory *memory, size_t cap, struct window *ret)
 {
-	*ret = (struct window){.memory = memory, .cap = cap, .bytes = malloc(cap)};
-	return ret->bytes ? 0 : -ENOMEM;
+	size_t size = cap + PAGE_BYTES - cap % PAGE_BYTES + PAGE_BYTES;
+
+	*ret = (struct window){
+		.memory = memory, .cap = cap, .pages = aligned_alloc(PAGE_BYTES, size)};
+	return ret->pages ? 0 : -ENOMEM;
 }
 
 void window_deinit(struct window *window)
 {
-	free(window->bytes);
+	free(window->pages);
 	memset(window, 0, sizeof(*window));
 }
 
-/* Reads up to the end of a page: the rest of a page costs little, and is often needed next. */
+/*
+ * Reads up to the end of a page: the rest of a page costs little, and is often needed next. The
+ * memory is at the same offset from a page boundary as in the process: the kernel then copies two
+ * to three times as fast.
+ */
 static void load(struct window *window, uint64_t addr, size_t len)
 {
+	unsigned char *to = window->pages + addr % PAGE_BYTES;
 	ssize_t got;
 
 	len += -(addr + len) % PAGE_BYTES;
 	if (len > window->cap)
 		len = window->cap;
-	got = window->memory->ops->read(window->memory, addr, window->bytes, len);
+	got = window->memory->ops->read(window->memory, addr, to, len);
 	if (got < 0) {
 		window->err = (int)got;
 		got = 0;
 	}
+	window->bytes = to;
 	window->start = addr;
 	window->end = addr + (uint64_t)got;
 	window->read_bytes += (uint64_t)got;

@@ -10,7 +10,8 @@
 
 struct window {
 	const struct memory *memory;
-	unsigned char *bytes;
+	unsigned char *pages; /* the buffer, of cap bytes and a page; begins at a page boundary */
+	const unsigned char *bytes; /* the memory at start, in the buffer */
 	size_t cap;
 	uint64_t start; /* address range in the buffer, initially empty */
 	uint64_t end;
