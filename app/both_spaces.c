@@ -109,6 +109,8 @@ static int join(struct snapshot *a, struct snapshot *b)
 	a->vmalloc_hidden += b->vmalloc_hidden;
 	a->kernel_memory = b->kernel_memory;
 	a->kernel_memory_before = b->kernel_memory_before;
+	a->kernel_growths = b->kernel_growths;
+	a->kernel_growth_cnt = b->kernel_growth_cnt;
 	arena_join(&a->arena, &b->arena);
 	return join_arrays(a, b);
 }

@@ -8,7 +8,7 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 12
+#define RECORDING_VERSION 13
 /* Format version that introduced each feature. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
@@ -21,6 +21,7 @@
 #define RECORDING_WITH_ZOMBIES 10   /* FOOTPRINT_ZOMBIES */
 #define RECORDING_WITH_UNMAPPED 11  /* FOOTPRINT_UNMAPPED, growing objects of Python */
 #define RECORDING_WITH_TOO_YOUNG 12 /* FOOTPRINT_TOO_YOUNG */
+#define RECORDING_WITH_GROWTHS 13   /* growing caches and lines of code of the kernel */
 #define RUN_ID_BYTES 16
 
 struct recording_header {

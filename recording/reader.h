@@ -84,6 +84,8 @@ struct recording {
 	struct hanging_sum *hanging;
 	size_t hanging_cnt, hanging_cap;
 	struct python_growth python;
+	struct kernel_growth growths[KERNEL_GROWTH_KIND_CNT * KERNEL_GROWTHS_MAX];
+	size_t growth_cnt;
 	const uint64_t *frames; /* frames of the current snapshot */
 	size_t frame_cnt;
 	const struct sym_location **frame_locations; /* location of each of the frames */
@@ -129,6 +131,7 @@ void recording_free_hanging(struct recording *recording);
 void recording_give_hanging(struct recording *recording, struct snapshot *snap);
 
 int recording_take_python(struct recording *recording, struct byte_reader *from);
+int recording_take_growth(struct recording *recording, struct byte_reader *from);
 
 /* True if the memory budget suffices for the snapshot. */
 bool recording_has_room(const struct recording *recording);

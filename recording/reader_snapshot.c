@@ -162,6 +162,9 @@ int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
 		snap->census = &recording->census;
 	if (recording->python.container_cnt || recording->python.class_cnt)
 		snap->python = &recording->python;
+	if (recording->growth_cnt)
+		snap->kernel_growths = recording->growths;
+	snap->kernel_growth_cnt = recording->growth_cnt;
 	snap->summaries = recording->summaries;
 	snap->summary_cnt = recording->summary_cnt;
 	snap->tallies = recording->tallies;

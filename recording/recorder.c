@@ -185,7 +185,9 @@ static int fill_sections(struct recorder *recorder, const struct snapshot *snap,
 		err = add_summary(recorder, &snap->summaries[i]);
 	for (size_t i = 0; !err && i < snap->tally_cnt; i++)
 		err = add_tally(recorder, &snap->tallies[i]);
-	return err ?: recorder_add_python(recorder, snap);
+	if (!err)
+		err = recorder_add_python(recorder, snap);
+	return err ?: recorder_add_growths(recorder, snap);
 }
 
 static int write_chunk(const struct recorder *recorder, const struct byte_buffer *payload)

@@ -22,6 +22,7 @@ enum section {
 	SECTION_HOLDERS,
 	SECTION_HANGING,
 	SECTION_PYTHON,
+	SECTION_GROWTHS,
 	SECTION_CNT,
 };
 
@@ -102,5 +103,6 @@ int recorder_add_holders(struct recorder *recorder, const struct snapshot *snap,
 void recorder_add_hanging(struct recorder *recorder, const struct snapshot *snap);
 
 int recorder_add_python(struct recorder *recorder, const struct snapshot *snap);
+int recorder_add_growths(struct recorder *recorder, const struct snapshot *snap);
 
 #endif

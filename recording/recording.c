@@ -83,6 +83,7 @@ static void forget_snapshot(struct recording *recording)
 	recording->summary_cnt = 0;
 	recording->tally_cnt = 0;
 	recording->python.container_cnt = recording->python.class_cnt = 0;
+	recording->growth_cnt = 0;
 	recording_free_chains(recording);
 	recording_free_hanging(recording);
 }
@@ -266,6 +267,7 @@ static const struct {
 	{recording_take_chain, 4, RECORDING_WITH_HOLDERS},
 	{recording_take_hanging, 4, RECORDING_WITH_HANGING},
 	{recording_take_python, 6, RECORDING_WITH_UNMAPPED},
+	{recording_take_growth, 5, RECORDING_WITH_GROWTHS},
 };
 
 static int take_section(struct recording *recording, struct byte_reader *from, size_t section)

@@ -34,6 +34,7 @@
  *   hanging   for each pair of sites: memory of the first that is reachable only from lost
  *             blocks of the second
  *   python    containers and classes of Python that grow
+ *   growths   slab caches and lines of kernel code that have grown most
  *
  * Each section after the head begins with the number of its items. Times of birth are stored
  * instead of ages, because they do not change while blocks age.

@@ -18,6 +18,7 @@
 #include "report/estimate.h"
 #include "report/heap_block.h"
 #include "report/heap_census.h"
+#include "report/kernel_growth.h"
 #include "report/python_growth.h"
 #include "report/reach.h"
 #include "report/rss.h"
@@ -302,6 +303,9 @@ struct snapshot {
 	uint64_t vmalloc_hidden; /* bytes allocated by vmalloc() without an event */
 	struct kernel_memory kernel_memory;
 	struct kernel_memory kernel_memory_before; /* memory of the kernel when tracing began */
+	/* The largest growths, caches first, each kind sorted by growth; may be NULL. */
+	const struct kernel_growth *kernel_growths;
+	size_t kernel_growth_cnt;
 	bool frees_hidden; /* some kind of free cannot be traced on this kernel */
 	struct stats stats[SPACE_CNT];
 	struct tracing_cost cost;

@@ -120,6 +120,16 @@ static const struct counts *copy_counts(struct copier *copier, const struct coun
 	return copy;
 }
 
+static const struct kernel_growth *copy_growths(struct copier *copier, const struct snapshot *snap)
+{
+	struct kernel_growth *growths = copy_bytes(copier, snap->kernel_growths,
+						   snap->kernel_growth_cnt * sizeof(*growths));
+
+	for (size_t i = 0; growths && i < snap->kernel_growth_cnt; i++)
+		growths[i].name = copy_string(copier, growths[i].name);
+	return growths;
+}
+
 static size_t count_frames(const struct site *sites, size_t cnt)
 {
 	size_t frames = 0;
@@ -154,6 +164,8 @@ int snapshot_own(struct snapshot *snap)
 		snap->python = copy_bytes(&copier, snap->python, sizeof(*snap->python));
 	if (snap->counts)
 		snap->counts = copy_counts(&copier, snap->counts);
+	if (snap->kernel_growths)
+		snap->kernel_growths = copy_growths(&copier, snap);
 	for (size_t i = 0; i < snap->summary_cnt; i++)
 		snap->summaries[i].process = copy_process(&copier, snap->summaries[i].process);
 	for (size_t i = 0; i < snap->tally_cnt; i++)

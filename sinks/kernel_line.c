@@ -47,11 +47,11 @@ static int by_bytes(const void *left, const void *right)
 	return ORDER(b->bytes, a->bytes) ?: strcmp(a->name, b->name);
 }
 
-static void write_amount(FILE *out, uint64_t bytes)
+static void write_amount(FILE *out, double bytes)
 {
 	char text[AMOUNT_TEXT_SIZE];
 
-	text_amount((double)bytes, text);
+	text_amount(bytes, text);
 	fputs(text, out);
 }
 
@@ -99,6 +99,75 @@ static void write_outstanding(const struct text_part *part)
 	write_caches(part->out, &kept);
 }
 
+/*
+ * Writes which caches or lines of code have grown most. `before` is written before the first.
+ * Writes nothing if none has grown.
+ */
+static void write_growths(FILE *out, const struct snapshot *snap, enum kernel_growth_kind kind,
+			  const char *before)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < snap->kernel_growth_cnt && cnt < CACHES_MOST; i++) {
+		const struct kernel_growth *growth = &snap->kernel_growths[i];
+
+		if (growth->kind != kind)
+			continue;
+		fputs(cnt++ ? ", " : before, out);
+		escape_puts(out, growth->name);
+		fputs(" +", out);
+		write_amount(out, growth->grown_bytes);
+		if (growth->reclaimable)
+			fputs(" (reclaimable)", out);
+	}
+}
+
+static bool has_grown(const struct snapshot *snap, enum kernel_growth_kind kind)
+{
+	for (size_t i = 0; i < snap->kernel_growth_cnt; i++)
+		if (snap->kernel_growths[i].kind == kind)
+			return true;
+	return false;
+}
+
+/* Writes how much of the growth of slab memory is reclaimable, and which caches have grown. */
+static void write_slab_growth(const struct text_part *part)
+{
+	const struct snapshot *snap = part->report->snapshot;
+	const struct kernel_memory *now = &snap->kernel_memory;
+	const struct kernel_memory *before = &snap->kernel_memory_before;
+	double reclaimable = (double)now->reclaimable - (double)before->reclaimable;
+	double grown = (double)now->unreclaimable - (double)before->unreclaimable + reclaimable;
+
+	if (grown <= 0 && !has_grown(snap, GROWTH_OF_CACHE))
+		return;
+	text_begin_line(part);
+	if (grown > 0) {
+		if (reclaimable < 0 || reclaimable > grown)
+			reclaimable = reclaimable < 0 ? 0 : grown;
+		fputs("slab grew by ", part->out);
+		write_amount(part->out, grown);
+		fputs(" since the start, of which the kernel can reclaim ", part->out);
+		write_amount(part->out, reclaimable);
+		fprintf(part->out, " (%.0f %%)", 100 * reclaimable / grown);
+	} else {
+		fputs("slab as a whole did not grow since the start", part->out);
+	}
+	write_growths(part->out, snap, GROWTH_OF_CACHE, "; grew most: ");
+	fputc('\n', part->out);
+}
+
+static void write_line_growth(const struct text_part *part)
+{
+	const struct snapshot *snap = part->report->snapshot;
+
+	if (!has_grown(snap, GROWTH_OF_LINE))
+		return;
+	text_begin_line(part);
+	write_growths(part->out, snap, GROWTH_OF_LINE, "grew most by /proc/allocinfo: ");
+	fputc('\n', part->out);
+}
+
 static void write_total(FILE *out, uint64_t bytes, uint64_t before, const char *what)
 {
 	write_amount(out, bytes);
@@ -121,6 +190,8 @@ void kernel_write_lines(const struct text_part *part)
 	fputs(", ", part->out);
 	write_total(part->out, now->vmalloc, before->vmalloc, "vmalloc");
 	fputc('\n', part->out);
+	write_slab_growth(part);
+	write_line_growth(part);
 	write_outstanding(part);
 }
 
@@ -134,10 +205,34 @@ static void write_kernel_memory(struct json_writer *json, const char *key,
 	json_end_object(json);
 }
 
+static void write_growths_json(struct json_writer *json, const char *key,
+			       const struct snapshot *snap, enum kernel_growth_kind kind)
+{
+	json_begin_array(json, key);
+	for (size_t i = 0; i < snap->kernel_growth_cnt; i++) {
+		const struct kernel_growth *growth = &snap->kernel_growths[i];
+
+		if (growth->kind != kind)
+			continue;
+		json_begin_object(json, NULL);
+		json_string(json, "name", growth->name);
+		json_unsigned(json, "bytes", growth->bytes);
+		json_unsigned(json, "grown_bytes", growth->grown_bytes);
+		if (kind == GROWTH_OF_CACHE)
+			json_bool(json, "reclaimable", growth->reclaimable);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 void kernel_write_json(struct json_writer *json, const struct snapshot *snap)
 {
 	if (!snap->kernel_memory.unreclaimable)
 		return;
 	write_kernel_memory(json, "kernel_memory", &snap->kernel_memory);
 	write_kernel_memory(json, "kernel_memory_before", &snap->kernel_memory_before);
+	json_begin_object(json, "kernel_growth");
+	write_growths_json(json, "caches", snap, GROWTH_OF_CACHE);
+	write_growths_json(json, "lines", snap, GROWTH_OF_LINE);
+	json_end_object(json);
 }

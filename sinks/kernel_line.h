@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes what an administrator asks first about kernel memory: how much there is, how much the
- * kernel can reclaim, and which caches hold it.
+ * Writes what an administrator asks first about kernel memory: how much there is, what has grown,
+ * how much the kernel can reclaim, and which caches hold it.
  */
 #ifndef SINKS_KERNEL_LINE_H
 #define SINKS_KERNEL_LINE_H
@@ -11,7 +11,7 @@
 
 /* Both functions write nothing if no kernel memory is traced, or /proc/meminfo cannot be read. */
 void kernel_write_lines(const struct text_part *part);
-/* Writes the keys "kernel_memory" and "kernel_memory_before". */
+/* Writes the keys "kernel_memory", "kernel_memory_before" and "kernel_growth". */
 void kernel_write_json(struct json_writer *json, const struct snapshot *snap);
 
 #endif

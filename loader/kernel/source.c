@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "loader/kernel/caches.h"
+#include "loader/kernel/growths.h"
 #include "loader/kernel/meminfo.h"
 #include "loader/kernel/programs.h"
 #include "loader/kernel/symbols.h"
@@ -30,7 +31,9 @@ struct kernel_source {
 	struct kernel_programs programs;
 	struct kernel_symbols symbols;
 	struct tracker tracker;
-	struct slab_caches caches;    /* /proc/slabinfo when tracing began; empty if not needed */
+	struct slab_caches caches;    /* /proc/slabinfo when tracing began; empty if not known */
+	struct kernel_sizes sizes;    /* sizes of caches and lines of code when tracing began */
+	bool compares_caches;         /* compare the caches' growth with outstanding blocks */
 	struct kernel_memory before;  /* kernel memory when tracing began */
 	bool compares_vmalloc;        /* report vmalloc()'s growth that had no events */
 	uint64_t hooks_missed_before; /* events that hooks missed before tracking began */
@@ -135,15 +138,19 @@ static struct kernel_memory read_memory(void)
 static int kernel_source__start(struct source *base)
 {
 	struct kernel_source *source = kernel_source_of(base);
+	bool samples = source->opts->sample_bytes || source->opts->sample_rate > 1;
+	int err;
 
 	source->hooks_missed_before = kernel_hooks_missed(&source->programs.hooks);
-	if (!source->programs.hooks.skel && !source->opts->sample_bytes &&
-	    source->opts->sample_rate <= 1)
-		read_caches(&source->caches);
+	read_caches(&source->caches);
+	err = kernel_sizes_init(&source->caches, &source->sizes);
+	if (err)
+		return err;
 	source->before = read_memory();
-	source->compares_vmalloc = !source->programs.hooks.pages && !source->opts->sample_bytes &&
-				   source->opts->sample_rate <= 1 && source->before.vmalloc;
-	source->tracker.walker.sums_left_out = source->caches.cnt || source->compares_vmalloc;
+	source->compares_caches = !source->programs.hooks.skel && !samples && source->caches.cnt;
+	source->compares_vmalloc =
+		!source->programs.hooks.pages && !samples && source->before.vmalloc;
+	source->tracker.walker.sums_left_out = source->compares_caches || source->compares_vmalloc;
 	tracker_start(&source->tracker);
 	kernel_programs_start(&source->programs);
 	return 0;
@@ -262,22 +269,18 @@ static int by_site(const void *a, const void *b)
 }
 
 /* Sets, for each site, the maximum number of blocks that may have been freed without an event. */
-static int reconcile(const struct kernel_source *source, struct snapshot *snap)
+static int reconcile(const struct kernel_source *source, const struct slab_caches *now,
+		     struct snapshot *snap)
 {
 	cleanup_free struct cache_user *users =
 		calloc(source->tracker.walker.sites.entries.cnt + 1, sizeof(*users));
 	size_t cnt = users ? find_cache_users(source, users) : 0;
 	int cpus = libbpf_num_possible_cpus();
-	struct slab_caches now = {0};
 
 	if (!users)
 		return -ENOMEM;
-	if (!source->caches.cnt)
-		return 0;
-	read_caches(&now);
-	snap->beyond_caches = slab_caches_reconcile(&source->caches, &now,
+	snap->beyond_caches = slab_caches_reconcile(&source->caches, now,
 						    cpus > 0 ? (size_t)cpus : 1, users, cnt);
-	slab_caches_deinit(&now);
 	if (cnt)
 		qsort(users, cnt, sizeof(*users), by_site);
 	for (size_t i = 0; i < snap->site_cnt; i++) {
@@ -288,6 +291,24 @@ static int reconcile(const struct kernel_source *source, struct snapshot *snap)
 			site->origin.unseen_frees = users[at].unseen_frees;
 	}
 	return 0;
+}
+
+/* Compares the sizes of caches and lines of code with their sizes when tracing began. */
+static int compare_sizes(const struct kernel_source *source, struct snapshot *snap)
+{
+	struct slab_caches caches = {0};
+	struct kernel_sizes now = {0};
+	int err;
+
+	read_caches(&caches);
+	err = kernel_sizes_init(&caches, &now);
+	if (!err)
+		err = kernel_sizes_compare(&source->sizes, &now, snap);
+	if (!err && source->compares_caches)
+		err = reconcile(source, &caches, snap);
+	kernel_sizes_deinit(&now);
+	slab_caches_deinit(&caches);
+	return err;
 }
 
 /*
@@ -347,7 +368,7 @@ static int kernel_source__read(struct source *base, const struct read_request *r
 	snap.kernel_memory_before = source->before;
 	snap.kernel_memory = read_memory();
 	snap.vmalloc_hidden = hidden_vmalloc(source, snap.kernel_memory.vmalloc);
-	err = reconcile(source, &snap);
+	err = compare_sizes(source, &snap);
 	if (err) {
 		snapshot_deinit(&snap);
 		return err;
@@ -461,6 +482,7 @@ static void kernel_source__free(struct source *base)
 	kernel_symbols_deinit(&source->symbols);
 	tracker_deinit(&source->tracker);
 	slab_caches_deinit(&source->caches);
+	kernel_sizes_deinit(&source->sizes);
 	for (size_t i = 0; i < source->process_cnt; i++) {
 		free(source->processes[i].comm);
 		free(source->processes[i].cgroup);

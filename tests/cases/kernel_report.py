@@ -118,6 +118,36 @@ def test_reclaimable(t):
 
 @alone
 @timeout(120)
+def test_growing_caches(t):
+    """
+    Names of files are growth of a cache that the kernel can reclaim; messages are growth of a cache
+    that it cannot reclaim. Processors keep free objects, which may become messages without growth.
+    """
+    share_kernel(t, whole=True)
+    if not os.access("/proc/slabinfo", os.R_OK):
+        raise Skip("this kernel does not list its slab caches")
+    files, messages, size = 20000, 2000, 4048
+    program = t.program("kernel", f"messages:{messages}:{size}")
+    memleak = whole_kernel(t)
+    for index in range(files):
+        (t.tmp / f"file{index}").touch()
+    program.go()
+    report = memleak.stop()
+    growths = report["kernel_growth"]["caches"]
+    grown = [growth["grown_bytes"] for growth in growths]
+    require(grown == sorted(grown, reverse=True), report, f"not sorted: {grown}")
+    require(all(growth["bytes"] >= growth["grown_bytes"] for growth in growths), report,
+            f"grown by more than there is: {growths}")
+    for name, reclaimable, least in (("dentry", True, files * 128),
+                                     ("(kmalloc|msg_msg)-(.*-)?4k", False, messages * size // 2)):
+        require(sum(growth["grown_bytes"] for growth in growths
+                    if re.fullmatch(name, growth["name"]) and
+                    growth["reclaimable"] == reclaimable) > least, report,
+                f"{name} grew by less than {least}: {growths}")
+
+
+@alone
+@timeout(120)
 def test_two_senders(t):
     """Two processes allocate at one site: the site says that there are several."""
     share_kernel(t, whole=True)

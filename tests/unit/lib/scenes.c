@@ -305,6 +305,17 @@ struct site kind_sites[] = {
 	 STACK(small_stack)},
 };
 
+/* Text reports name four caches. */
+static const struct kernel_growth kernel_growths[] = {
+	{GROWTH_OF_CACHE, "dentry", 40 << 20, 12 << 20, true},
+	{GROWTH_OF_CACHE, "kmalloc-64", 5 << 20, 3251634, false},
+	{GROWTH_OF_CACHE, "x\x1b[1m", 700 << 10, 300 << 10, false},
+	{GROWTH_OF_CACHE, "inode_cache", 400 << 10, 200 << 10, true},
+	{GROWTH_OF_CACHE, "filp", 300 << 10, 130 << 10, false},
+	{GROWTH_OF_LINE, "fs/dcache.c:1683 __d_alloc", 39 << 20, 3 << 20, false},
+	{GROWTH_OF_LINE, "fs/fuse/dev.c:83 [fuse] fuse_request_alloc", 96 << 10, 80 << 10, false},
+};
+
 #define ORIGIN(...) .space = SPACE_KERNEL, .origin = {__VA_ARGS__}
 
 static struct site kernel_sites[] = {
@@ -937,8 +948,10 @@ const struct scene scenes[] = {
 	 .opts.top = 10,
 	 .snap = SNAPSHOT(kernel_sites, .replaced = 3, .gone_with_page = 4, .beyond_caches = 5,
 			  .frees_hidden = true, .vmalloc_hidden = 24604672,
-			  .kernel_memory = {64 << 20, 300 << 20, 12 << 20},
-			  .kernel_memory_before = {60 << 20, 310 << 20, 13 << 20})},
+			  .kernel_memory = {64 << 20, 312 << 20, 12 << 20},
+			  .kernel_memory_before = {60 << 20, 300 << 20, 13 << 20},
+			  .kernel_growths = kernel_growths,
+			  .kernel_growth_cnt = LENGTH(kernel_growths))},
 	{.name = "huge", .opts.top = 10, .before = &huge_snapshot, .snap = SNAPSHOT(huge_sites)},
 	{.name = "blocks",
 	 .opts = {.top = 10, .show_allocs = true},

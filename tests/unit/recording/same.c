@@ -280,6 +280,20 @@ static void same_python(const struct python_growth *a, const struct python_growt
 	}
 }
 
+static void same_growths(const struct snapshot *a, const struct snapshot *b)
+{
+	assert_int_equal(a->kernel_growth_cnt, b->kernel_growth_cnt);
+	for (size_t i = 0; i < a->kernel_growth_cnt; i++) {
+		const struct kernel_growth *x = &a->kernel_growths[i], *y = &b->kernel_growths[i];
+
+		assert_int_equal(x->kind, y->kind);
+		assert_string_equal(x->name, y->name);
+		assert_int_equal(x->bytes, y->bytes);
+		assert_int_equal(x->grown_bytes, y->grown_bytes);
+		assert_int_equal(x->reclaimable, y->reclaimable);
+	}
+}
+
 void world_compare(struct world *world, const struct snapshot *a, const struct snapshot *b,
 		   struct symbol_backend *symbols)
 {
@@ -307,6 +321,7 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 	same_proof(a->proof, b->proof);
 	same_census(a->census, b->census);
 	same_python(a->python, b->python);
+	same_growths(a, b);
 	same_hanging(a, b);
 	assert_int_equal(a->site_cnt, b->site_cnt);
 	assert_int_equal(a->block_cnt, b->block_cnt);

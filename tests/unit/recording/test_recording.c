@@ -258,24 +258,38 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 		bytes_put_signed(&bytes, step);
 	}
 	/* Remaining sections, all empty. */
-	bytes_put(&bytes, "\0\0\0\0\0\0\0",
+	bytes_put(&bytes, "\0\0\0\0\0\0\0\0",
 		  4 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING) +
-			  (version >= RECORDING_WITH_UNMAPPED));
+			  (version >= RECORDING_WITH_UNMAPPED) +
+			  (version >= RECORDING_WITH_GROWTHS));
 	assert_false(bytes.failed);
 	assert_int_equal(recording_pack(&bytes, &chunk, &len), 0);
 	assert_int_equal(fwrite(chunk, 1, len, file), len);
 	free(bytes.bytes);
 }
 
-/* Reads a recording with a snapshot that has `cnt` growing classes of Python. */
-static int read_classes(size_t cnt)
+/* Reads a recording of the given version, with one chunk; frees the chunk's data. */
+static int read_data(unsigned int version, struct byte_buffer *data)
 {
 	struct recording_header header = recording_header_now(0);
 	uint8_t bytes[HEADER_BYTES + 512];
-	struct byte_buffer data = {0};
 	cleanup_free uint8_t *chunk = NULL;
 	size_t len;
 	int read_cnt;
+
+	header.version = version;
+	assert_int_equal(recording_pack(data, &chunk, &len), 0);
+	free(data->bytes);
+	assert_true(len <= 512);
+	recording_header_put(&header, bytes);
+	memcpy(bytes + HEADER_BYTES, chunk, len);
+	return read_all(bytes, HEADER_BYTES + len, &read_cnt);
+}
+
+/* Reads a recording with a snapshot that has `cnt` growing classes of Python. */
+static int read_classes(size_t cnt)
+{
+	struct byte_buffer data = {0};
 
 	bytes_put(&data, "\0\0\0\0\0\0\0\0\0\0\0\0\0", 13); /* preceding sections, all empty */
 	bytes_put_number(&data, cnt);
@@ -283,12 +297,8 @@ static int read_classes(size_t cnt)
 		bytes_put_number(&data, PYTHON_NAME_CNT);
 		bytes_put(&data, "\0\1\1\1\1", 5); /* no name, then four numbers */
 	}
-	assert_int_equal(recording_pack(&data, &chunk, &len), 0);
-	free(data.bytes);
-	assert_true(len <= 512);
-	recording_header_put(&header, bytes);
-	memcpy(bytes + HEADER_BYTES, chunk, len);
-	return read_all(bytes, HEADER_BYTES + len, &read_cnt);
+	bytes_put_number(&data, 0); /* no growing caches */
+	return read_data(RECORDING_VERSION, &data);
 }
 
 /* A hostile recording may have more classes than there is room for. */
@@ -298,39 +308,57 @@ static void too_many_classes(void **state)
 	assert_int_equal(read_classes(PYTHON_CLASSES_MAX + 1), -EBADMSG);
 }
 
+/* Reads a recording with a snapshot that has `cnt` growing caches. */
+static int read_growths(size_t cnt, unsigned int kind, uint64_t name)
+{
+	struct byte_buffer data = {0};
+
+	bytes_put(&data, "\0\1\1x", 4);                   /* a string */
+	bytes_put(&data, "\0\0\0\0\0\0\0\0\0\0\0\0", 12); /* empty sections */
+	bytes_put_number(&data, cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		bytes_put_number(&data, kind);
+		bytes_put_number(&data, name);
+		bytes_put(&data, "\1\1\1", 3);
+	}
+	return read_data(RECORDING_VERSION, &data);
+}
+
+/* A hostile recording may have more growing caches than there is room for, or one without name. */
+static void hostile_growths(void **state)
+{
+	const size_t most = KERNEL_GROWTH_KIND_CNT * KERNEL_GROWTHS_MAX;
+
+	assert_int_equal(read_growths(most, 0, 1), 0);
+	assert_int_equal(read_growths(most + 1, 0, 1), -EBADMSG);
+	assert_int_equal(read_growths(1, KERNEL_GROWTH_KIND_CNT - 1, 1), 0);
+	assert_int_equal(read_growths(1, KERNEL_GROWTH_KIND_CNT, 1), -EBADMSG);
+	assert_int_equal(read_growths(1, 0, 0), -EBADMSG);
+}
+
 /* Reads a recording of the given version, with a process whose footprint has `cnt` parts. */
 static int read_footprint(unsigned int version, size_t cnt)
 {
-	struct recording_header header = recording_header_now(0);
-	uint8_t bytes[HEADER_BYTES + 512];
 	struct byte_buffer data = {0};
-	cleanup_free uint8_t *chunk = NULL;
-	size_t len;
-	int read_cnt;
 
-	header.version = version;
 	bytes_put(&data, "\0\0\0\1\1\1\0\0", 8); /* a process */
 	bytes_put(&data, "\0\0\0\0\0", 5);       /* five empty sections */
 	bytes_put(&data, "\1\1\0\0\0\0", 6);     /* a tally without counts */
 	bytes_put_number(&data, RECORDING_TALLY_FOOTPRINT);
 	for (size_t i = 0; i < cnt; i++)
 		bytes_put_number(&data, 1);
-	bytes_put(&data, "\0\0\0\0",
+	bytes_put(&data, "\0\0\0\0\0",
 		  1 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING) +
-			  (version >= RECORDING_WITH_UNMAPPED));
-	assert_int_equal(recording_pack(&data, &chunk, &len), 0);
-	free(data.bytes);
-	assert_true(len <= 512);
-	recording_header_put(&header, bytes);
-	memcpy(bytes + HEADER_BYTES, chunk, len);
-	return read_all(bytes, HEADER_BYTES + len, &read_cnt);
+			  (version >= RECORDING_WITH_UNMAPPED) +
+			  (version >= RECORDING_WITH_GROWTHS));
+	return read_data(version, &data);
 }
 
 /* Footprints have more parts in newer versions. */
 static void footprints_of_versions(void **state)
 {
-	static const size_t parts[] = {
-		[5] = 6, [6] = 6, [7] = 7, [8] = 8, [9] = 8, [10] = 9, [11] = 10, [12] = 11};
+	static const size_t parts[] = {[5] = 6,  [6] = 6,   [7] = 7,   [8] = 8,  [9] = 8,
+				       [10] = 9, [11] = 10, [12] = 11, [13] = 11};
 
 	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
 		assert_int_equal(read_footprint(version, parts[version]), 0);
@@ -483,6 +511,7 @@ int main(void)
 		cmocka_unit_test(memory_of_snapshot),
 		cmocka_unit_test(for_its_owner),
 		cmocka_unit_test(too_many_classes),
+		cmocka_unit_test(hostile_growths),
 	};
 	int fd = mkstemp(path);
 	int result;

@@ -313,6 +313,24 @@ static void world_add_python(const struct world *world, struct snapshot *snap)
 	snap->python = &python;
 }
 
+static void world_add_growths(const struct world *world, struct snapshot *snap)
+{
+	static const char *const names[] = {"dentry", "kmalloc-64", "mm/slub.c:1 alloc_slab_page"};
+	static struct kernel_growth growths[KERNEL_GROWTH_KIND_CNT * KERNEL_GROWTHS_MAX];
+	uint64_t number = world->t0_ns / 47;
+
+	snap->kernel_growth_cnt = number % (sizeof(growths) / sizeof(growths[0]) + 1);
+	for (size_t i = 0; i < snap->kernel_growth_cnt; i++)
+		growths[i] = (struct kernel_growth){
+			.kind = (enum kernel_growth_kind)((number + i) % KERNEL_GROWTH_KIND_CNT),
+			.name = names[(number + i) % 3],
+			.bytes = ~number - i,
+			.grown_bytes = number / 3 + i,
+			.reclaimable = (number + i) % 2,
+		};
+	snap->kernel_growths = snap->kernel_growth_cnt ? growths : NULL;
+}
+
 static void world_add_proof(struct world *world, struct snapshot *snap)
 {
 	static struct proof_facts facts;
@@ -457,6 +475,8 @@ void world_snapshot(struct world *world, struct snapshot *ret)
 		world_add_tallies(world, ret);
 	if (world->step % 5 < 2)
 		world_add_python(world, ret);
+	if (world->step % 3)
+		world_add_growths(world, ret);
 	if (world->what & RECORDING_PEAK && !world_random(world, 10))
 		world_take_peak(world, ret);
 	ret->peak = world->has_peak ? &world->peak : NULL;

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds which slab caches and lines of code use more memory than when tracing began. */
+#ifndef LOADER_KERNEL_GROWTHS_H
+#define LOADER_KERNEL_GROWTHS_H
+
+#include "loader/kernel/caches.h"
+#include "loader/kernel/sizes.h"
+#include "report/snapshot.h"
+
+/* Sizes at one moment; both tables are sorted, and empty if they cannot be read. */
+struct kernel_sizes {
+	struct named_sizes caches;
+	struct named_sizes lines;
+};
+
+/* Sets the sizes of the caches, and reads those of lines of code. Returns 0 or -ENOMEM. */
+int kernel_sizes_init(const struct slab_caches *caches, struct kernel_sizes *ret);
+void kernel_sizes_deinit(struct kernel_sizes *sizes);
+
+/* Sets the growths of a snapshot. Returns 0 or -ENOMEM. */
+int kernel_sizes_compare(const struct kernel_sizes *before, const struct kernel_sizes *now,
+			 struct snapshot *snap);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Slab caches and lines of kernel code whose memory has grown since tracing began. */
+#ifndef REPORT_KERNEL_GROWTH_H
+#define REPORT_KERNEL_GROWTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Maximum growths of each kind in a snapshot */
+#define KERNEL_GROWTHS_MAX 16
+
+/* Recordings store these numbers. */
+enum kernel_growth_kind {
+	GROWTH_OF_CACHE,
+	GROWTH_OF_LINE,
+	KERNEL_GROWTH_KIND_CNT,
+};
+
+struct kernel_growth {
+	enum kernel_growth_kind kind;
+	const char *name;     /* name of the cache; file, line and function of the code */
+	uint64_t bytes;       /* memory in use by any process */
+	uint64_t grown_bytes; /* growth since tracing began */
+	bool reclaimable;     /* the kernel can reclaim the cache; not known for lines of code */
+};
+
+#endif
