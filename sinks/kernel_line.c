@@ -14,7 +14,10 @@
 
 struct cache_sum {
 	const char *name;
+	bool is_cache; /* false if the name is that of a kind */
 	uint64_t bytes;
+	uint64_t count;
+	size_t stacks;
 };
 
 /* Sums of kernel memory by cache; memory that belongs to no cache is summed by kind */
@@ -35,9 +38,12 @@ static void add(struct cache_sums *sums, const struct site *site)
 	if (i == sums->cnt) {
 		if (array_reserve(&sums->items, &sums->cap, sums->cnt + 1))
 			return;
-		sums->items[sums->cnt++] = (struct cache_sum){.name = name};
+		sums->items[sums->cnt++] =
+			(struct cache_sum){.name = name, .is_cache = site->origin.cache};
 	}
 	sums->items[i].bytes += site->bytes;
+	sums->items[i].count += site->count;
+	sums->items[i].stacks++;
 }
 
 static int by_bytes(const void *left, const void *right)
@@ -60,8 +66,6 @@ static void write_caches(FILE *out, struct cache_sums *sums)
 {
 	uint64_t left = sums->bytes;
 
-	if (sums->cnt)
-		qsort(sums->items, sums->cnt, sizeof(*sums->items), by_bytes);
 	for (size_t i = 0; i < sums->cnt && i < CACHES_MOST; i++) {
 		fputs(i ? ", " : ": ", out);
 		escape_puts(out, sums->items[i].name);
@@ -77,15 +81,26 @@ static void write_caches(FILE *out, struct cache_sums *sums)
 	free(sums->items);
 }
 
+/* Adds up the kernel memory that can be reclaimed, or that cannot. */
+static struct cache_sums sum_up(const struct snapshot *snap, bool reclaimable)
+{
+	struct cache_sums sums = {0};
+
+	for (size_t i = 0; i < snap->site_cnt; i++)
+		if (snap->sites[i].space == SPACE_KERNEL && snap->sites[i].bytes &&
+		    snap->sites[i].origin.reclaimable == reclaimable)
+			add(&sums, &snap->sites[i]);
+	if (sums.cnt)
+		qsort(sums.items, sums.cnt, sizeof(*sums.items), by_bytes);
+	return sums;
+}
+
 /* Writes which outstanding kernel memory can be reclaimed, and which cannot. */
 static void write_outstanding(const struct text_part *part)
 {
 	const struct snapshot *snap = part->report->snapshot;
-	struct cache_sums cache = {0}, kept = {0};
+	struct cache_sums cache = sum_up(snap, true), kept = sum_up(snap, false);
 
-	for (size_t i = 0; i < snap->site_cnt; i++)
-		if (snap->sites[i].space == SPACE_KERNEL && snap->sites[i].bytes)
-			add(snap->sites[i].origin.reclaimable ? &cache : &kept, &snap->sites[i]);
 	text_begin_line(part);
 	fputs("the kernel can reclaim ", part->out);
 	write_amount(part->out, cache.bytes);
@@ -150,10 +165,11 @@ static void write_slab_growth(const struct text_part *part)
 		fputs(" since the start, of which the kernel can reclaim ", part->out);
 		write_amount(part->out, reclaimable);
 		fprintf(part->out, " (%.0f %%)", 100 * reclaimable / grown);
+		write_growths(part->out, snap, GROWTH_OF_CACHE, "; grew most: ");
 	} else {
 		fputs("slab as a whole did not grow since the start", part->out);
+		write_growths(part->out, snap, GROWTH_OF_CACHE, ", but these caches did: ");
 	}
-	write_growths(part->out, snap, GROWTH_OF_CACHE, "; grew most: ");
 	fputc('\n', part->out);
 }
 
@@ -193,6 +209,29 @@ void kernel_write_lines(const struct text_part *part)
 	write_slab_growth(part);
 	write_line_growth(part);
 	write_outstanding(part);
+}
+
+void kernel_write_reclaimable(const struct text_part *part, size_t most)
+{
+	const struct report *report = part->report;
+	struct cache_sums sums = sum_up(report->snapshot, true);
+
+	for (size_t i = 0; i < sums.cnt && i < most; i++) {
+		const struct cache_sum *sum = &sums.items[i];
+
+		fputs(part->indent, part->out);
+		text_write_held_in_blocks(part, sum->bytes, sum->count);
+		fputs(" at ", part->out);
+		text_write_count(part->out, sum->stacks, "stack");
+		fputs(sum->is_cache ? " (slab " : " (", part->out);
+		escape_puts(part->out, sum->name);
+		fputs(", reclaimable)\n", part->out);
+	}
+	if (sums.cnt > most)
+		text_write_more(part->out, part->indent, sums.cnt - most, "reclaimable cache");
+	fprintf(part->out, "%s(reclaimable stacks: --all-frames -T %zu)\n", part->indent,
+		report->sites_total);
+	free(sums.items);
 }
 
 static void write_kernel_memory(struct json_writer *json, const char *key,

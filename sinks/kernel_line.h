@@ -9,8 +9,16 @@
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* Both functions write nothing if no kernel memory is traced, or /proc/meminfo cannot be read. */
+/*
+ * kernel_write_lines() and kernel_write_json() write nothing if no kernel memory is traced, or
+ * /proc/meminfo cannot be read.
+ */
 void kernel_write_lines(const struct text_part *part);
+/*
+ * Writes a line for each of the largest `most` caches that the kernel can reclaim, instead of the
+ * stacks of their blocks, and which options show these stacks.
+ */
+void kernel_write_reclaimable(const struct text_part *part, size_t most);
 /* Writes the keys "kernel_memory", "kernel_memory_before" and "kernel_growth". */
 void kernel_write_json(struct json_writer *json, const struct snapshot *snap);
 

@@ -181,18 +181,20 @@ static size_t cut_lines(char *text, size_t columns, size_t most)
 }
 
 /*
- * Writes at least one stack, and further stacks as long as they fit into `left` lines. If not even
+ * Writes at least one stack, and further stacks as long as they fit into *left lines. If not even
  * the first stack fits, leaves out its last lines. If lines of suspects fill the terminal, writes
- * no stack, so that the lines of suspects do not scroll away.
+ * no stack, so that the lines of suspects do not scroll away. Subtracts the lines written from
+ * *left, and sets it to 0 if stacks are left out.
  */
 static int write_sites(const struct text_part *part, const struct report_site *const *sites,
-		       size_t cnt, size_t left)
+		       size_t cnt, size_t *left)
 {
 	const struct report *report = part->report;
 	size_t least = report->suspect_cnt ? STACK_LINES_OF_SUSPECTS : STACK_LINES;
 
-	if (cnt && report->rows && report->suspect_cnt && left < least) {
+	if (cnt && report->rows && report->suspect_cnt && *left < least) {
 		fprintf(part->out, "(%zu stack%s: -T %zu)\n", cnt, cnt == 1 ? "" : "s", cnt);
+		*left = 0;
 		return 0;
 	}
 	for (size_t i = 0; i < cnt; i++) {
@@ -208,14 +210,15 @@ static int write_sites(const struct text_part *part, const struct report_site *c
 		if (fclose(at.out))
 			return -ENOMEM;
 		if (report->rows && !i)
-			cut = cut_lines(text, report->columns, left < least ? least : left);
+			cut = cut_lines(text, report->columns, *left < least ? least : *left);
 		lines = report->rows ? lines_of(text, report->columns) : 0;
-		if (i && lines > left) {
+		if (i && lines > *left) {
 			fprintf(part->out, "(%zu more stack%s: -T %zu)\n", cnt - i,
 				cnt - i == 1 ? "" : "s", cnt);
+			*left = 0;
 			return 0;
 		}
-		left -= lines < left ? lines : left;
+		*left -= lines < *left ? lines : *left;
 		fputs(text, part->out);
 		if (cut)
 			fprintf(part->out, "    \u2026 %zu more line%s: -T %zu\n", cut,
@@ -224,19 +227,43 @@ static int write_sites(const struct text_part *part, const struct report_site *c
 	return 0;
 }
 
+/* Removes sites of memory that the kernel can reclaim from a list. Returns how many it removed. */
+static size_t remove_reclaimable(const struct report_site **sites, size_t *cnt)
+{
+	size_t kept = 0, removed;
+
+	for (size_t i = 0; i < *cnt; i++)
+		if (!sites[i]->site->origin.reclaimable)
+			sites[kept++] = sites[i];
+	removed = *cnt - kept;
+	*cnt = kept;
+	return removed;
+}
+
+/* Lines below the list of reclaimable caches: the number of further caches, and the options */
+#define RECLAIMABLE_LINES 2
+
 static int write_stacks(const struct text_part *part, size_t left)
 {
 	const struct report *report = part->report;
 	cleanup_free const struct report_site **shown = NULL;
 	cleanup_free struct joined_site *joined = NULL;
-	size_t cnt = 0;
+	size_t cnt = 0, reclaimable = 0;
 	int err = report_list(report, report->runtime_init_from, &cnt, &shown);
 
-	if (!err && may_join(report))
+	if (!err && may_join(report)) {
+		reclaimable = remove_reclaimable(shown, &cnt);
 		err = depths_join(shown, cnt, &cnt, &joined);
+	}
 	for (size_t i = 0; joined && i < cnt; i++)
 		shown[i] = &joined[i].shown;
-	return err ?: write_sites(part, shown, cnt, left);
+	if (!err)
+		err = write_sites(part, shown, cnt, &left);
+	if (report->rows && reclaimable + RECLAIMABLE_LINES > left)
+		reclaimable = left < RECLAIMABLE_LINES ? 0 : left - RECLAIMABLE_LINES;
+	if (!err && reclaimable)
+		kernel_write_reclaimable(part, reclaimable);
+	return err;
 }
 
 /* Writes what follows the stacks. */

@@ -352,6 +352,32 @@ static struct site kernel_sites[] = {
 	 STACK(small_stack)},
 };
 
+/* Two reclaimable caches with several stacks each, and a cache whose name is not known. */
+#define RECLAIMABLE(number, its_kind, its_cache, its_bytes, its_count)                             \
+	{                                                                                          \
+		.id = (number), ORIGIN(.cache = (its_cache), .reclaimable = true),                 \
+		.kind = (its_kind), .bytes = (its_bytes), .count = (its_count), AGES(MS, MS),      \
+		STACK(small_stack)                                                                 \
+	}
+static struct site cache_sites[] = {
+	RECLAIMABLE(1, KIND_SLAB, "dentry", 192000, 1000),
+	RECLAIMABLE(2, KIND_PAGE, NULL, 8192, 2),
+	RECLAIMABLE(3, KIND_SLAB, "dentry", 192, 1),
+	{.id = 4,
+	 ORIGIN(.last_pid = 4711, .last_comm = "leak", .cache = "kmalloc-64"),
+	 .kind = KIND_SLAB,
+	 .bytes = 64,
+	 .count = 1,
+	 AGES(MS, MS),
+	 STACK(small_stack)},
+	RECLAIMABLE(5, KIND_SLAB, NULL, 4096, 4),
+	RECLAIMABLE(6, KIND_SLAB, "x\x1b[1m", 600000, 1000),
+};
+#define CACHE_SNAPSHOT                                                                             \
+	SNAPSHOT(cache_sites, .kernel_memory = {64 << 20, 300 << 20, 12 << 20},                    \
+		 .kernel_memory_before = {60 << 20, 310 << 20, 12 << 20},                          \
+		 .kernel_growths = kernel_growths, .kernel_growth_cnt = 2)
+
 static struct site huge_sites[] = {
 	{.id = UINT64_MAX,
 	 .process = &leak,
@@ -952,6 +978,12 @@ const struct scene scenes[] = {
 			  .kernel_memory_before = {60 << 20, 300 << 20, 13 << 20},
 			  .kernel_growths = kernel_growths,
 			  .kernel_growth_cnt = LENGTH(kernel_growths))},
+	{.name = "kernel-caches", .opts.top = 10, .snap = CACHE_SNAPSHOT},
+	{.name = "kernel-caches-all",
+	 .opts = {.top = 2, .all_frames = true},
+	 .snap = CACHE_SNAPSHOT},
+	{.name = "kernel-caches-top", .opts.top = 3, .snap = CACHE_SNAPSHOT},
+	{.name = "kernel-caches-terminal", .opts.top = 10, .snap = CACHE_SNAPSHOT, .rows = 25},
 	{.name = "huge", .opts.top = 10, .before = &huge_snapshot, .snap = SNAPSHOT(huge_sites)},
 	{.name = "blocks",
 	 .opts = {.top = 10, .show_allocs = true},
