@@ -356,7 +356,7 @@ static int copy_texts(struct builder *b)
 	shown->target = take_text(b);
 	verdict_write_text(&part);
 	shown->verdict = take_text(b);
-	text_write_facts(b->out, report);
+	text_write_facts(&part, false);
 	shown->facts = take_text(b);
 	return shown->target && shown->verdict && shown->facts ? 0 : -ENOMEM;
 }

@@ -22,7 +22,7 @@ static int bcc_report(FILE *out, const struct report *report)
 	const char *word = report->snapshot->core ? "sort" : text_group_word(report->by);
 
 	if (report->snapshot->core)
-		core_write_text(out, report->snapshot->core);
+		core_write_text(&part);
 	verdict_write_text(&part);
 	text_begin_line(&part);
 	/* Scripts parse this line, so it has the plural even for 1 stack. */
@@ -39,12 +39,12 @@ static int bcc_report(FILE *out, const struct report *report)
 	if (report->show_peak)
 		peak_write_text(&part);
 	if (report->show_summary)
-		stats_write_summary(out, report);
+		stats_write_summary(&part);
 	census_write_text(out, report);
-	text_write_facts(out, report);
-	suppressions_write_runtime_init(out, &report->runtime_init);
+	text_write_facts(&part, false);
+	suppressions_write_runtime_init(&part);
 	if (report->propose)
-		suppressions_propose_text(out, report);
+		suppressions_propose_text(&part);
 	return 0;
 }
 

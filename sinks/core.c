@@ -8,7 +8,6 @@
 #include "base/escape.h"
 #include "base/path.h"
 #include "sinks/json_parts.h"
-#include "sinks/text_part.h"
 
 /* Maximum threads listed */
 #define THREADS_MOST 8
@@ -31,33 +30,44 @@ static void write_thread(FILE *out, const struct core_thread *thread)
 	fputc('\n', out);
 }
 
-static void write_heap(FILE *out, const struct core_facts *core)
+static void write_heap(const struct text_part *part, const struct core_facts *core)
 {
+	FILE *out = part->out;
+
 	fputs("\theap: ", out);
-	text_write_count(out, core->used.bytes, "byte");
+	text_write_bytes(part, core->used.bytes);
 	fputs(" used in ", out);
 	text_write_count(out, core->used.count, "block");
 	fputs(", ", out);
-	text_write_count(out, core->free_.bytes, "byte");
+	text_write_bytes(part, core->free_.bytes);
 	fputs(" free in ", out);
 	text_write_count(out, core->free_.count, "block");
-	fprintf(out, ", %" PRIu64 " the allocator's own; ", core->own_bytes);
-	text_write_count(out, core->memory_bytes, "byte");
+	if (part->look == LOOK_BCC) {
+		fprintf(out, ", %" PRIu64 " the allocator's own; ", core->own_bytes);
+	} else {
+		fputs(", ", out);
+		text_write_bytes(part, core->own_bytes);
+		fputs(" the allocator's own; ", out);
+	}
+	text_write_bytes(part, core->memory_bytes);
 	fputs(" of memory in all\n", out);
 	if (core->missing_bytes) {
 		fputs("\ttruncated; missing at the end of the file: ", out);
-		text_write_count(out, core->missing_bytes, "byte");
+		text_write_bytes(part, core->missing_bytes);
 		fputc('\n', out);
 	}
 	if (core->absent_bytes) {
 		fputs("\tnot written to the core: ", out);
-		text_write_count(out, core->absent_bytes, "byte");
+		text_write_bytes(part, core->absent_bytes);
 		fputs(" of memory, whose pointers are unknown\n", out);
 	}
 }
 
-void core_write_text(FILE *out, const struct core_facts *core)
+void core_write_text(const struct text_part *part)
 {
+	const struct core_facts *core = part->report->snapshot->core;
+	FILE *out = part->out;
+
 	escape_puts(out, core->path);
 	fputs(": ", out);
 	escape_puts(out, *core->arguments ? core->arguments : *core->program ? core->program : "?");
@@ -80,7 +90,7 @@ void core_write_text(FILE *out, const struct core_facts *core)
 		write_thread(out, &core->threads[i]);
 	if (core->thread_cnt > THREADS_MOST)
 		text_write_more(out, "\t", core->thread_cnt - THREADS_MOST, "thread");
-	write_heap(out, core);
+	write_heap(part, core);
 }
 
 static void write_thread_json(struct json_writer *json, const struct core_thread *thread)

@@ -3,12 +3,10 @@
 #ifndef SINKS_CORE_H
 #define SINKS_CORE_H
 
-#include <stdio.h>
-
-#include "report/core_facts.h"
 #include "sinks/json_writer.h"
+#include "sinks/text_part.h"
 
-void core_write_text(FILE *out, const struct core_facts *core);
+void core_write_text(const struct text_part *part);
 /* Writes the JSON key "core". */
 void core_write_json(struct json_writer *json, const struct core_facts *core);
 

@@ -3,6 +3,7 @@
 #include "sinks/diff.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/escape.h"
 #include "sinks/json_parts.h"
@@ -32,16 +33,38 @@ static void write_process(FILE *out, const struct diff_site *site)
 	escape_puts(out, process->comm ? process->comm : "?");
 }
 
+static void write_signed(FILE *out, int64_t bytes)
+{
+	const struct text_part part = {.out = out, .look = LOOK_PLAIN};
+
+	fputc(bytes < 0 ? '-' : '+', out);
+	text_write_bytes(&part, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
+}
+
+static void write_part(FILE *out, const struct diff_part *diff)
+{
+	const struct text_part part = {.out = out, .look = LOOK_PLAIN};
+
+	text_write_bytes(&part, diff->bytes);
+	fprintf(out, " in %" PRIu64, diff->count);
+}
+
 static void write_site(FILE *out, const struct diff_site *site)
 {
 	const struct text_part part = {.out = out, .indent = "\t", .short_names = true};
 	const struct diff_part *before = &site->parts[0], *after = &site->parts[1];
 
-	fprintf(out, "\t%s: %+" PRId64 " bytes, %+" PRId64 " allocations",
-		change_name(site->change), diff_bytes(site), diff_count(site));
-	if (before->site && after->site)
-		fprintf(out, " (%" PRIu64 " in %" PRIu64 " to %" PRIu64 " in %" PRIu64 ")",
-			before->bytes, before->count, after->bytes, after->count);
+	fprintf(out, "\t%s: ", change_name(site->change));
+	write_signed(out, diff_bytes(site));
+	fprintf(out, " in %+" PRId64 " block%s", diff_count(site),
+		llabs(diff_count(site)) == 1 ? "" : "s");
+	if (before->site && after->site) {
+		fputs(" (", out);
+		write_part(out, before);
+		fputs(" to ", out);
+		write_part(out, after);
+		fputc(')', out);
+	}
 	if (site->shown.site->kind != KIND_HEAP)
 		fprintf(out, ", %s", kind_name(site->shown.site->kind));
 	write_process(out, site);
@@ -51,10 +74,12 @@ static void write_site(FILE *out, const struct diff_site *site)
 
 static void write_side(FILE *out, const char *word, const struct diff_side *side)
 {
+	const struct text_part part = {.out = out, .look = LOOK_PLAIN};
+
 	fprintf(out, "\t%s: ", word);
-	text_write_sums(out, side->bytes, side->count, side->snap->site_cnt);
+	text_write_sums(&part, side->bytes, side->count, side->snap->site_cnt);
 	fputs(side->snap->sampling.mode ? " (estimates)\n" : "\n", out);
-	text_write_reserved(out, &side->snap->reserved);
+	text_write_reserved(&part, &side->snap->reserved);
 	text_write_lost(out, side->snap->lost, false);
 }
 

@@ -275,11 +275,12 @@ static void write_facts(struct heaptrack_file *file, const struct report *report
 	cleanup_free char *facts = NULL;
 	size_t len;
 	FILE *memory = open_memstream(&facts, &len);
+	const struct text_part part = {.out = memory, .report = report, .look = LOOK_BCC};
 	char *rest;
 
 	if (!memory)
 		return;
-	text_write_facts(memory, report);
+	text_write_facts(&part, false);
 	if (fclose(memory))
 		return;
 	for (char *line = strtok_r(facts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))

@@ -144,10 +144,11 @@ static void target_words(FILE *out, const void *about)
 static void fact_words(FILE *out, const void *about)
 {
 	const struct report *report = about;
+	const struct text_part part = {.out = out, .report = report, .look = LOOK_PLAIN};
 
 	if (report->show_peak)
-		peak_write_fact(out, report);
-	text_write_facts(out, report);
+		peak_write_fact(&part);
+	text_write_facts(&part, true);
 }
 
 static void census_words(FILE *out, const void *about)

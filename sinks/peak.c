@@ -21,17 +21,22 @@ static const struct peak *peak_of(const struct report *report)
 	return peak && (peak->count || has_no_copy(peak)) ? peak : NULL;
 }
 
-/* Writes how many bytes more were outstanding at the real peak than when its sites were copied. */
-static void write_higher(FILE *out, const struct peak *peak)
+/* Writes how much more was outstanding at the real peak than when its sites were copied. */
+static void write_higher(const struct text_part *part, const struct peak *peak)
 {
 	uint64_t more = peak->highest_bytes - peak->bytes;
 
-	if (more)
-		fprintf(out, "; the true peak was %" PRIu64 " bytes higher", more);
+	if (!more)
+		return;
+	fputs("; the true peak was ", part->out);
+	text_write_bytes(part, more);
+	fputs(" higher", part->out);
 }
 
-void peak_write_fact(FILE *out, const struct report *report)
+void peak_write_fact(const struct text_part *part)
 {
+	const struct report *report = part->report;
+	FILE *out = part->out;
 	const struct peak *peak = peak_of(report);
 
 	if (!peak) {
@@ -39,17 +44,17 @@ void peak_write_fact(FILE *out, const struct report *report)
 		return;
 	}
 	if (has_no_copy(peak)) {
-		fprintf(out,
-			"\tpeak: %" PRIu64 " bytes, freed before their stacks could be copied\n",
-			peak->highest_bytes);
+		fputs("\tpeak: ", out);
+		text_write_bytes(part, peak->highest_bytes);
+		fputs(", freed before their stacks could be copied\n", out);
 		return;
 	}
 	fputs("\tpeak: ", out);
-	text_write_sums(out, peak->bytes, peak->count, peak->site_cnt);
+	text_write_sums(part, peak->bytes, peak->count, peak->site_cnt);
 	fputs(", ", out);
 	text_write_seconds(out, report->snapshot->t0_ns - peak->t0_ns);
 	fputs(" s ago", out);
-	write_higher(out, peak);
+	write_higher(part, peak);
 	fputc('\n', out);
 }
 
@@ -60,7 +65,7 @@ void peak_write_text(const struct text_part *part)
 	struct text_part sites = *part;
 	FILE *out = part->out;
 
-	peak_write_fact(out, report);
+	peak_write_fact(part);
 	if (!peak || has_no_copy(peak))
 		return;
 	sites.indent = part->look == LOOK_BCC ? "\t\t" : "\t";

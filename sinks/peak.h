@@ -10,7 +10,7 @@
 #include "sinks/text_part.h"
 
 /* Writes one line with the totals of the peak. */
-void peak_write_fact(FILE *out, const struct report *report);
+void peak_write_fact(const struct text_part *part);
 /* Writes the line with the totals of the peak, and the sites of the peak, indented by one step. */
 void peak_write_text(const struct text_part *part);
 /* Writes the JSON object "peak"; null if no memory has been outstanding. */

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
-#include "sinks/text_part.h"
 
 static const char *const space_names[SPACE_CNT] = {
 	[SPACE_USER] = "user",
@@ -122,19 +121,36 @@ void stats_write_json(struct json_writer *json, const struct snapshot *snap)
 	json_end_object(json);
 }
 
-/* The name is the last column, because the width of its characters is not known. */
-void stats_write_summary(FILE *out, const struct report *report)
+/* Writes a cell with an amount; in bcc's format, with the exact number of bytes. */
+static void write_cell(const struct text_part *part, uint64_t bytes)
 {
+	char text[AMOUNT_TEXT_SIZE];
+
+	text_amount((double)bytes, text);
+	if (part->look == LOOK_BCC)
+		fprintf(part->out, " %15" PRIu64, bytes);
+	else
+		fprintf(part->out, " %15s", text);
+}
+
+/* The name is the last column, because the width of its characters is not known. */
+void stats_write_summary(const struct text_part *part)
+{
+	const struct report *report = part->report;
+	FILE *out = part->out;
+
 	fprintf(out, "\t%7s %15s %15s %15s %15s %15s %12s %s\n", "PID", "ALLOCATED", "FREED",
 		"OUTSTANDING", "PEAK", "LARGEST", "CALLS", "COMM");
 	for (size_t i = 0; i < report->summary_cnt; i++) {
 		const struct process_summary *summary = report->summaries[i];
 
-		fprintf(out,
-			"\t%7d %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64
-			" %12" PRIu64 " ",
-			summary->process->pid, summary->allocated, summary->freed,
-			summary->outstanding, summary->peak, summary->largest, summary->calls);
+		fprintf(out, "\t%7d", summary->process->pid);
+		write_cell(part, summary->allocated);
+		write_cell(part, summary->freed);
+		write_cell(part, summary->outstanding);
+		write_cell(part, summary->peak);
+		write_cell(part, summary->largest);
+		fprintf(out, " %12" PRIu64 " ", summary->calls);
 		escape_puts(out, summary->process->comm ? summary->process->comm : "?");
 		fputc('\n', out);
 	}

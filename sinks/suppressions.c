@@ -8,10 +8,10 @@
 #include "base/escape.h"
 #include "options/suppressions.h"
 #include "report/frame_walk.h"
-#include "sinks/text_part.h"
 
-void suppressions_write_text(FILE *out, const struct snapshot *snap)
+void suppressions_write_text(const struct text_part *part)
 {
+	const struct snapshot *snap = part->report->snapshot;
 	struct suppressed sum = {0};
 
 	for (size_t i = 0; i < snap->suppressed_cnt; i++) {
@@ -21,19 +21,21 @@ void suppressions_write_text(FILE *out, const struct snapshot *snap)
 	}
 	if (!sum.sites)
 		return;
-	fputs("\tsuppressed: ", out);
-	text_write_sums(out, sum.bytes, sum.count, sum.sites);
-	fputc('\n', out);
+	fputs("\tsuppressed: ", part->out);
+	text_write_sums(part, sum.bytes, sum.count, sum.sites);
+	fputc('\n', part->out);
 }
 
-void suppressions_write_runtime_init(FILE *out, const struct runtime_init *runtime_init)
+void suppressions_write_runtime_init(const struct text_part *part)
 {
+	const struct runtime_init *runtime_init = &part->report->runtime_init;
+
 	if (!runtime_init->sites)
 		return;
-	fputs("\tnot shown: ", out);
-	text_write_sums(out, runtime_init->bytes, runtime_init->count, runtime_init->sites);
+	fputs("\tnot shown: ", part->out);
+	text_write_sums(part, runtime_init->bytes, runtime_init->count, runtime_init->sites);
 	fputs(" that the C and C++ libraries keep for themselves (--no-default-suppressions)\n",
-	      out);
+	      part->out);
 }
 
 /* Writes an entry even for a pattern that suppressed nothing. */
@@ -64,8 +66,9 @@ void suppressions_write_json(struct json_writer *json, const struct report *repo
  * Writes a proposed pattern. If the pattern is a module, writes it as a comment, because it would
  * suppress everything in the module.
  */
-static void propose(FILE *out, const struct report_site *shown)
+static void propose(const struct text_part *part, const struct report_site *shown)
 {
+	FILE *out = part->out;
 	struct frame_walk walk;
 	bool known = frame_walk_blamed(&walk, shown) && walk.location;
 	const char *symbol = known && walk.frame ? walk.frame->symbol : NULL;
@@ -73,9 +76,7 @@ static void propose(FILE *out, const struct report_site *shown)
 	cleanup_free char *pattern = name ? suppression_of(name) : NULL;
 
 	fputs("# ", out);
-	text_write_count(out, shown->site->bytes, "byte");
-	fputs(", ", out);
-	text_write_count(out, shown->site->count, "allocation");
+	text_write_sum(part, shown->site->bytes, shown->site->count);
 	if (!pattern)
 		fputs(": neither function nor file is known\n", out);
 	else if (symbol)
@@ -87,12 +88,13 @@ static void propose(FILE *out, const struct report_site *shown)
 			pattern);
 }
 
-void suppressions_propose_text(FILE *out, const struct report *report)
+void suppressions_propose_text(const struct text_part *part)
 {
+	const struct report *report = part->report;
 	size_t cnt = report->by == BY_STACK ? report->runtime_init_from : report->site_cnt;
 
 	for (size_t i = 0; i < cnt; i++)
-		propose(out, &report->sites[i]);
+		propose(part, &report->sites[i]);
 }
 
 void suppressions_propose_json(struct json_writer *json, const struct report_site *shown)

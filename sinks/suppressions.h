@@ -3,16 +3,16 @@
 #ifndef SINKS_SUPPRESSIONS_H
 #define SINKS_SUPPRESSIONS_H
 
-#include "report/report.h"
 #include "sinks/json_writer.h"
+#include "sinks/text_part.h"
 
 /* Writes a line with the sum of the suppressed blocks; nothing if no block was suppressed. */
-void suppressions_write_text(FILE *out, const struct snapshot *snap);
+void suppressions_write_text(const struct text_part *part);
 /*
  * Writes a line with the sum of the blocks that libraries allocate at start-up and keep. Writes
  * nothing if the report shows these blocks or there are none.
  */
-void suppressions_write_runtime_init(FILE *out, const struct runtime_init *runtime_init);
+void suppressions_write_runtime_init(const struct text_part *part);
 /* Writes the JSON keys "suppressed", which has an entry for each pattern, and "start_up". */
 void suppressions_write_json(struct json_writer *json, const struct report *report);
 
@@ -20,7 +20,7 @@ void suppressions_write_json(struct json_writer *json, const struct report *repo
  * Writes suppressions for the shown sites, for --gen-suppressions. The text can be used as a
  * suppression file.
  */
-void suppressions_propose_text(FILE *out, const struct report *report);
+void suppressions_propose_text(const struct text_part *part);
 /*
  * Writes the JSON key "suppression": a pattern for the site, or null if the function blamed for the
  * site has no name.

@@ -118,7 +118,7 @@ static void write_headline(const struct text_part *part)
 void text_write_head(const struct text_part *part)
 {
 	if (part->report->snapshot->core)
-		core_write_text(part->out, part->report->snapshot->core);
+		core_write_text(part);
 	else
 		write_headline(part);
 	text_write_incomplete(part->out, part->report);
@@ -277,12 +277,12 @@ static void write_tail(const struct text_part *part)
 	if (report->show_peak)
 		peak_write_text(part);
 	if (report->show_summary)
-		stats_write_summary(out, report);
+		stats_write_summary(part);
 	census_write_text(out, report);
-	text_write_facts(out, report);
-	suppressions_write_runtime_init(out, &report->runtime_init);
+	text_write_facts(part, true);
+	suppressions_write_runtime_init(part);
 	if (report->propose)
-		suppressions_propose_text(out, report);
+		suppressions_propose_text(part);
 	if (!report->final)
 		fputc('\n', out);
 }

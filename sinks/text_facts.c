@@ -8,7 +8,6 @@
 #include "sinks/sink.h"
 #include "sinks/stats.h"
 #include "sinks/suppressions.h"
-#include "sinks/text_part.h"
 
 /* Rounds the percentage down, so that it is below 100 % unless all stacks are complete. */
 void text_write_complete(FILE *out, const struct report *report)
@@ -26,21 +25,23 @@ void text_write_complete(FILE *out, const struct report *report)
 		report->snapshot->descriptors.are_traced ? "descriptors" : "bytes");
 }
 
-static void write_sampling(FILE *out, const struct report *report)
+static void write_sampling(const struct text_part *part)
 {
+	const struct report *report = part->report;
 	const struct sampling *sampling = &report->snapshot->sampling;
 
 	if (sampling->mode == SAMPLING_NONE)
 		return;
-	if (sampling->mode == SAMPLING_COUNT)
-		fprintf(out, "\testimates: one allocation in %" PRIu64 " is sampled; ",
+	if (sampling->mode == SAMPLING_COUNT) {
+		fprintf(part->out, "\testimates: one allocation in %" PRIu64 " is sampled; ",
 			sampling->rate);
-	else
-		fprintf(out,
-			"\testimates: one sample is taken every %" PRIu64 " bytes on average; ",
-			sampling->rate);
-	text_write_error(out, report->bytes_variance, report->count_variance);
-	fputc('\n', out);
+	} else {
+		fputs("\testimates: one sample is taken every ", part->out);
+		text_write_bytes(part, sampling->rate);
+		fputs(" on average; ", part->out);
+	}
+	text_write_error(part, report->bytes_variance, report->count_variance);
+	fputc('\n', part->out);
 }
 
 static void write_baseline(FILE *out, uint64_t baseline_ns)
@@ -52,30 +53,35 @@ static void write_baseline(FILE *out, uint64_t baseline_ns)
 	fputs(" s of tracing is left out\n", out);
 }
 
-static void write_ended(FILE *out, const struct ended *ended)
+static void write_ended(const struct text_part *part, const struct ended *ended)
 {
 	if (!ended->processes)
 		return;
-	fputs("\tended since the last report: ", out);
-	text_write_count(out, ended->processes, "process");
-	fprintf(out, " with %" PRIu64 " bytes in ", ended->bytes);
-	text_write_count(out, ended->count, "allocation");
-	fputs(", which are not counted\n", out);
+	fputs("\tended since the last report: ", part->out);
+	text_write_count(part->out, ended->processes, "process");
+	fputs(" with ", part->out);
+	text_write_bytes(part, ended->bytes);
+	fputs(" in ", part->out);
+	text_write_blocks(part, ended->count);
+	fputs(", which are not counted\n", part->out);
 }
 
 /*
  * Writes how many descriptors the report has, how many it lacks or leaves out, and for how many
  * processes the open descriptors could not be read.
  */
-static void write_descriptors(FILE *out, const struct report *report)
+static void write_descriptors(const struct text_part *part, bool has_head)
 {
+	const struct report *report = part->report;
+	FILE *out = part->out;
 	const struct descriptor_facts *facts = &report->snapshot->descriptors;
 
 	fputs("\topen: ", out);
 	text_write_count(out, report->count, "descriptor");
 	fputs(", ", out);
 	text_write_count(out, report->sites_total, "site");
-	text_write_complete(out, report);
+	if (!has_head)
+		text_write_complete(out, report);
 	fputc('\n', out);
 	if (facts->older) {
 		fputs("\tolder: ", out);
@@ -100,36 +106,60 @@ static void write_descriptors(FILE *out, const struct report *report)
 	write_baseline(out, report->snapshot->baseline_ns);
 }
 
-static void write_totals(FILE *out, const struct report *report)
+/* Writes the totals. For people, the exact number of bytes follows the rounded one. */
+static void write_outstanding(const struct text_part *part, bool has_head)
 {
+	const struct report *report = part->report;
+	FILE *out = part->out;
+
 	fputs("\toutstanding: ", out);
-	text_write_sums(out, report->bytes, report->count, report->sites_total);
+	text_write_sums(part, report->bytes, report->count, report->sites_total);
 	if (report->by != BY_STACK) {
 		fputs(" of ", out);
 		text_write_count(out, report->groups_total, text_group_word(report->by));
 	}
-	text_write_complete(out, report);
+	if (part->look != LOOK_BCC && report->bytes >= 1024)
+		fprintf(out, " (%" PRIu64 " bytes)", report->bytes);
+	if (!has_head)
+		text_write_complete(out, report);
 	fputc('\n', out);
-	if (report->inherited_count) {
-		fprintf(out, "\tinherited: %" PRIu64 " bytes, ", report->inherited_bytes);
-		text_write_count(out, report->inherited_count, "allocation");
-		fputs(" that forked children inherited, in memory that is shared with the parent "
-		      "until one of them writes to it\n",
-		      out);
-	}
-	text_write_reserved(out, &report->snapshot->reserved);
-	write_ended(out, &report->snapshot->ended);
-	suppressions_write_text(out, report->snapshot);
-	write_baseline(out, report->snapshot->baseline_ns);
-	write_sampling(out, report);
+}
+
+static void write_inherited(const struct text_part *part)
+{
+	const struct report *report = part->report;
+
+	if (!report->inherited_count)
+		return;
+	fputs("\tinherited: ", part->out);
+	text_write_sum(part, report->inherited_bytes, report->inherited_count);
+	fputs(" that forked children inherited, in memory that is shared with the parent until one "
+	      "of them writes to it\n",
+	      part->out);
+}
+
+static void write_totals(const struct text_part *part, bool has_head)
+{
+	const struct snapshot *snap = part->report->snapshot;
+
+	write_outstanding(part, has_head);
+	write_inherited(part);
+	text_write_reserved(part, &snap->reserved);
+	write_ended(part, &snap->ended);
+	suppressions_write_text(part);
+	write_baseline(part->out, snap->baseline_ns);
+	write_sampling(part);
 }
 
 /*
  * Writes how many frees were inferred because no event showed them, and which kernel allocations
  * and frees cannot be seen at all. These are not losses, but readers should know about them.
  */
-static void write_inferred(FILE *out, const struct snapshot *snap)
+static void write_inferred(const struct text_part *part)
 {
+	const struct snapshot *snap = part->report->snapshot;
+	FILE *out = part->out;
+
 	if (snap->replaced) {
 		fputs("\tinferred: ", out);
 		text_write_count(out, snap->replaced, "unseen free");
@@ -145,12 +175,13 @@ static void write_inferred(FILE *out, const struct snapshot *snap)
 		text_write_count(out, snap->beyond_caches, "unseen free");
 		fputs(", because the slab caches grew less than the outstanding blocks\n", out);
 	}
-	if (snap->vmalloc_hidden)
-		fprintf(out,
-			"\tnot seen: %" PRIu64
-			" bytes that vmalloc() took in bulk since tracing began, for any process "
-			"(thread stacks, terminals)\n",
-			snap->vmalloc_hidden);
+	if (snap->vmalloc_hidden) {
+		fputs("\tnot seen: ", out);
+		text_write_bytes(part, snap->vmalloc_hidden);
+		fputs(" that vmalloc() took in bulk since tracing began, for any process (thread "
+		      "stacks, terminals)\n",
+		      out);
+	}
 	if (snap->frees_hidden)
 		fputs("\tnot seen: bulk frees and frees after a grace period: this kernel's "
 		      "functions cannot be hooked\n",
@@ -228,28 +259,33 @@ static const char *method_words(enum proof_method method)
 	return "in no way";
 }
 
-static void write_proven(FILE *out, const struct proof_facts *proof)
+static void write_proven(const struct text_part *part, const struct proof_facts *proof)
 {
+	FILE *out = part->out;
+
 	fputs("\tproof: ", out);
 	for (size_t i = 0; i < REACH_CNT; i++) {
 		if (i)
 			fputs("; ", out);
-		text_write_reach(out, i, &proof->of[i]);
+		text_write_reach(part, i, &proof->of[i]);
 	}
 	fputs(". ", out);
-	text_write_count(out, proof->scanned_bytes, "byte");
+	text_write_bytes(part, proof->scanned_bytes);
 	fprintf(out, " of memory searched %s", method_words(proof->method));
 	if (proof->stopped_ns)
 		fprintf(out, ", threads stopped for %.1f ms", (double)proof->stopped_ns / 1e6);
 	fputc('\n', out);
 }
 
-static void write_proof(FILE *out, const struct proof_facts *proof)
+static void write_proof(const struct text_part *part)
 {
+	const struct proof_facts *proof = part->report->snapshot->proof;
+	FILE *out = part->out;
+
 	if (!proof)
 		return;
 	if (proof->processes > proof->unproved)
-		write_proven(out, proof);
+		write_proven(part, proof);
 	if (proof->unproved) {
 		fputs("\tno proof for ", out);
 		text_write_count(out, proof->unproved, "process");
@@ -257,14 +293,17 @@ static void write_proof(FILE *out, const struct proof_facts *proof)
 	}
 }
 
-void text_write_facts(FILE *out, const struct report *report)
+void text_write_facts(const struct text_part *part, bool has_head)
 {
+	const struct report *report = part->report;
+	FILE *out = part->out;
+
 	if (report->snapshot->descriptors.are_traced)
-		write_descriptors(out, report);
+		write_descriptors(part, has_head);
 	else
-		write_totals(out, report);
-	write_proof(out, report->snapshot->proof);
-	write_inferred(out, report->snapshot);
+		write_totals(part, has_head);
+	write_proof(part);
+	write_inferred(part);
 	if (report->show_stats)
 		stats_write_text(out, report->snapshot);
 	text_write_lost(out, report->snapshot->lost, report->show_stats);

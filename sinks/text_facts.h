@@ -3,9 +3,7 @@
 #ifndef SINKS_TEXT_FACTS_H
 #define SINKS_TEXT_FACTS_H
 
-#include <stdio.h>
-
-#include "report/report.h"
+#include "sinks/text_part.h"
 
 /*
  * Writes "; all stacks are complete", or the percentage of bytes with complete stacks. Writes
@@ -16,8 +14,11 @@ void text_write_complete(FILE *out, const struct report *report);
 /* Writes a line for each kind of loss that affects more than 1 % of the allocations or bytes. */
 void text_write_incomplete(FILE *out, const struct report *report);
 
-/* Writes the last lines of a report: totals, their accuracy, what was lost. */
-void text_write_facts(FILE *out, const struct report *report);
+/*
+ * Writes the last lines of a report: totals, their accuracy, what was lost. `has_head`: the report
+ * begins with text_write_head(), which says how many stacks are complete.
+ */
+void text_write_facts(const struct text_part *part, bool has_head);
 
 /* Writes what was traced, such as "leak (4711)", "several processes" or "the kernel". */
 void text_write_target(FILE *out, const struct report *report);

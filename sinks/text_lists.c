@@ -116,7 +116,9 @@ static void write_one_largest(const struct text_part *part, const struct report_
 		fprintf(part->out, " of process %d", process->pid);
 		text_write_name(part->out, process->comm ? process->comm : "?");
 	}
-	fprintf(part->out, ": %" PRIu64 " bytes at 0x%" PRIx64 ", ", block->size, block->addr);
+	fputs(": ", part->out);
+	text_write_bytes(part, block->size);
+	fprintf(part->out, " at 0x%" PRIx64 ", ", block->addr);
 	text_write_seconds(part->out, block->age_ns);
 	fprintf(part->out, " s old, %s, thread %d\n", kind_name(shown->site->kind), block->tid);
 	if (part->look == LOOK_BCC)

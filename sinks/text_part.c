@@ -95,15 +95,6 @@ void text_write_more(FILE *out, const char *indent, size_t cnt, const char *word
 	fprintf(out, "%s(%zu more %s%s)\n", indent, cnt, word, cnt == 1 ? "" : text_plural(word));
 }
 
-void text_write_sums(FILE *out, uint64_t bytes, uint64_t count, size_t site_cnt)
-{
-	text_write_count(out, bytes, "byte");
-	fputs(", ", out);
-	text_write_count(out, count, "allocation");
-	fputs(", ", out);
-	text_write_count(out, site_cnt, "site");
-}
-
 void text_amount(double bytes, char ret[AMOUNT_TEXT_SIZE])
 {
 	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -115,6 +106,37 @@ void text_amount(double bytes, char ret[AMOUNT_TEXT_SIZE])
 	}
 	snprintf(ret, AMOUNT_TEXT_SIZE, "%.*f %s", unit && fabs(bytes) < 100 ? 1 : 0, bytes,
 		 !unit && fabs(bytes) >= 0.5 && fabs(bytes) < 1.5 ? "byte" : units[unit]);
+}
+
+void text_write_bytes(const struct text_part *part, uint64_t bytes)
+{
+	char text[AMOUNT_TEXT_SIZE];
+
+	if (part->look == LOOK_BCC) {
+		text_write_count(part->out, bytes, "byte");
+		return;
+	}
+	text_amount((double)bytes, text);
+	fputs(text, part->out);
+}
+
+void text_write_blocks(const struct text_part *part, uint64_t count)
+{
+	text_write_count(part->out, count, part->look == LOOK_BCC ? "allocation" : "block");
+}
+
+void text_write_sum(const struct text_part *part, uint64_t bytes, uint64_t count)
+{
+	text_write_bytes(part, bytes);
+	fputs(part->look == LOOK_BCC ? ", " : " in ", part->out);
+	text_write_blocks(part, count);
+}
+
+void text_write_sums(const struct text_part *part, uint64_t bytes, uint64_t count, size_t site_cnt)
+{
+	text_write_sum(part, bytes, count);
+	fputs(part->look == LOOK_BCC ? ", " : " at ", part->out);
+	text_write_count(part->out, site_cnt, "site");
 }
 
 bool text_is_of_descriptors(const struct text_part *part)
@@ -153,21 +175,21 @@ void text_write_held_in_blocks(const struct text_part *part, uint64_t bytes, uin
 	text_write_count(part->out, count, "block");
 }
 
-void text_write_reach(FILE *out, enum reach reach, const struct reach_sum *sum)
+void text_write_reach(const struct text_part *part, enum reach reach, const struct reach_sum *sum)
 {
-	fprintf(out, "%s: ", reach_name(reach));
-	text_write_count(out, sum->bytes, "byte");
-	fputs(" in ", out);
-	text_write_count(out, sum->count, "block");
+	fprintf(part->out, "%s: ", reach_name(reach));
+	text_write_bytes(part, sum->bytes);
+	fputs(" in ", part->out);
+	text_write_count(part->out, sum->count, "block");
 }
 
-void text_write_reserved(FILE *out, const struct reserved *reserved)
+void text_write_reserved(const struct text_part *part, const struct reserved *reserved)
 {
 	if (!reserved->sites)
 		return;
-	fputs("\treserved: ", out);
-	text_write_sums(out, reserved->bytes, reserved->count, reserved->sites);
-	fputs(", of address space that holds no memory (--reserved)\n", out);
+	fputs("\treserved: ", part->out);
+	text_write_sums(part, reserved->bytes, reserved->count, reserved->sites);
+	fputs(", of address space that holds no memory (--reserved)\n", part->out);
 }
 
 void text_write_clock(FILE *out, int64_t wall_ns)
@@ -195,12 +217,14 @@ void text_write_name(FILE *out, const char *name)
 	fputc(')', out);
 }
 
-void text_write_error(FILE *out, double bytes_variance, double count_variance)
+void text_write_error(const struct text_part *part, double bytes_variance, double count_variance)
 {
-	fputs("standard error ", out);
-	if (!isnan(bytes_variance))
-		fprintf(out, "%" PRIu64 " bytes, ", estimate_error(bytes_variance));
-	text_write_count(out, estimate_error(count_variance), "allocation");
+	fputs("standard error ", part->out);
+	if (!isnan(bytes_variance)) {
+		text_write_bytes(part, estimate_error(bytes_variance));
+		fputs(", ", part->out);
+	}
+	text_write_blocks(part, estimate_error(count_variance));
 }
 
 void text_write_lost(FILE *out, const uint64_t *lost, bool all)
@@ -616,12 +640,12 @@ static void write_growth(struct note *note, const struct site *site, int64_t byt
 	fputs(" since the last report", note->out);
 }
 
-static void write_sampled(struct note *note, const struct report *report, const struct site *site)
+static void write_sampled(struct note *note, const struct text_part *part, const struct site *site)
 {
-	if (report->snapshot->sampling.mode == SAMPLING_NONE)
+	if (part->report->snapshot->sampling.mode == SAMPLING_NONE)
 		return;
 	note_begin(note);
-	text_write_error(note->out, site->bytes_variance, site->count_variance);
+	text_write_error(part, site->bytes_variance, site->count_variance);
 }
 
 /* Writes the amounts that are definite, indirect or possible, but not those that are reachable. */
@@ -667,7 +691,7 @@ void text_write_notes(const struct text_part *part, const struct report_site *sh
 		write_origin(&note, site);
 	write_inherited(&note, site);
 	write_growth(&note, site, shown->growth_bytes, shown->growth_count);
-	write_sampled(&note, part->report, site);
+	write_sampled(&note, part, site);
 	write_reach(&note, &site->reach);
 	write_end(&note, site->end);
 	note_end(&note, site);
@@ -708,8 +732,10 @@ static void write_why(const struct text_part *part, const struct site_history *h
 		"in %" PRIu64 " s: trend at %.1f %% (95), %" PRIu32 " new maxima (3; in steps 5), ",
 		reasons->window_ns / NSEC_PER_SEC, 100 * reasons->confidence, reasons->rises);
 	fprintf(out, "recent rate %.2f of the earlier one (minimum 0.2), ", reasons->lately);
-	fprintf(out, "%+" PRId64 " bytes in %+" PRId64 " blocks, ", reasons->gained_bytes,
-		reasons->gained);
+	fputc(reasons->gained_bytes < 0 ? '-' : '+', out);
+	text_write_bytes(part, reasons->gained_bytes < 0 ? -(uint64_t)reasons->gained_bytes
+							 : (uint64_t)reasons->gained_bytes);
+	fprintf(out, " in %+" PRId64 " blocks, ", reasons->gained);
 	fprintf(out, "%" PRIu64 " freed (at most %.1f): %s%s)\n", reasons->freed,
 		reasons->freed_most, reasons->objection ? "no leak, " : "a leak",
 		objection_words(reasons->objection));
@@ -759,7 +785,7 @@ void text_write_group_notes(const struct text_part *part, const struct report_gr
 	struct note note = note_of(part);
 
 	write_growth(&note, group->sum, group->growth_bytes, group->growth_count);
-	write_sampled(&note, part->report, group->sum);
+	write_sampled(&note, part, group->sum);
 	write_reach(&note, &group->sum->reach);
 	note_end(&note, group->sum);
 }

@@ -127,24 +127,30 @@ void text_write_seconds(FILE *out, uint64_t ns);
 void text_write_name(FILE *out, const char *name);
 
 /* Writes the standard errors of estimates. */
-void text_write_error(FILE *out, double bytes_variance, double count_variance);
+void text_write_error(const struct text_part *part, double bytes_variance, double count_variance);
 
 /* Writes a line for each kind of loss. If `all` is set, this includes kinds that did not occur. */
 void text_write_lost(FILE *out, const uint64_t *lost, bool all);
 
 /* Writes "1 site" or "2 sites". `word` is the singular. */
 void text_write_count(FILE *out, uint64_t cnt, const char *word);
+
+/* Writes a number of blocks; in bcc's format, they are called allocations. */
+void text_write_blocks(const struct text_part *part, uint64_t count);
 /*
- * Writes "80 bytes, 1 allocation, 2 sites". Does not write "80 bytes in 1 allocation", because
- * scripts would take this for the line of a stack.
+ * Write "5.0 MiB in 10 blocks", and " at 2 sites". In bcc's format, they write "5242960 bytes, 10
+ * allocations, 2 sites": scripts would take "bytes in 10 allocations" for the line of a stack.
  */
-void text_write_sums(FILE *out, uint64_t bytes, uint64_t count, size_t site_cnt);
+void text_write_sum(const struct text_part *part, uint64_t bytes, uint64_t count);
+void text_write_sums(const struct text_part *part, uint64_t bytes, uint64_t count, size_t site_cnt);
 
 #define AMOUNT_TEXT_SIZE 32
 
 /* Formats an amount, such as "80 bytes" or "1.2 MiB". */
 void text_amount(double bytes, char ret[AMOUNT_TEXT_SIZE]);
 
+/* Writes an amount, such as "1.2 MiB"; in bcc's format, the exact number of bytes. */
+void text_write_bytes(const struct text_part *part, uint64_t bytes);
 /* Writes an amount, such as "1.2 MiB", or "3 descriptors" if the report is of descriptors. */
 void text_write_held(const struct text_part *part, uint64_t bytes);
 /* Writes a change of an amount, such as "1.2 MiB", or "3" if the report is of descriptors. */
@@ -156,13 +162,13 @@ void text_write_held_in_blocks(const struct text_part *part, uint64_t bytes, uin
 bool text_is_of_descriptors(const struct text_part *part);
 
 /* Writes an amount by reachability, such as "definite: 80 bytes in 1 block". */
-void text_write_reach(FILE *out, enum reach reach, const struct reach_sum *sum);
+void text_write_reach(const struct text_part *part, enum reach reach, const struct reach_sum *sum);
 
 /*
  * Writes a line with the sum of the reserved address space that the report leaves out; nothing if
  * there is none.
  */
-void text_write_reserved(FILE *out, const struct reserved *reserved);
+void text_write_reserved(const struct text_part *part, const struct reserved *reserved);
 
 /* Writes a line such as "(2 more stacks)", for the entries of a list that are not shown. */
 void text_write_more(FILE *out, const char *indent, size_t cnt, const char *word);

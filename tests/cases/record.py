@@ -177,7 +177,7 @@ def test_diff_of_runs(t):
     if addresses[0] == addresses[1]:
         raise Failure("both runs had the same addresses: the case tests nothing")
     text = offline(t, "diff", first, second).decode()
-    if "grown: +80 bytes, +5 allocations (80 in 5 to 160 in 10), of leak\n" not in text:
+    if "grown: +80 bytes in +5 blocks (80 bytes in 5 to 160 bytes in 10), of leak\n" not in text:
         raise Failure(text)
 
 

@@ -45,7 +45,7 @@ SCREEN = r"""\d\d:\d\d:\d\d leak \(\d+\), traced for \d+ s: 5\.0 MiB in 10 block
   → leak_small \S*leak\.c:\d+
     round_of_leaks \S*leak\.c:\d+
     main \S*leak\.c:\d+
-\toutstanding: 5242960 bytes, 10 allocations, 2 sites; all stacks are complete
+\toutstanding: 5\.0 MiB in 10 blocks at 2 sites \(5242960 bytes\)
 """
 
 

@@ -99,7 +99,7 @@ def test_text(t):
     output = t.tmp / "text"
     t.memleak("-o", "0", "--output", output, "3600", "--", t.file_of("runtime_init"), "plain").finish()
     text = output.read_text()
-    if not re.search(r"^\tnot shown: \d+ bytes, \d+ allocations?, \d+ sites? that the C and C\+\+ "
+    if not re.search(r"^\tnot shown: [\d.]+ \w+ in \d+ blocks? at \d+ sites? that the C and C\+\+ "
                      r"libraries keep for themselves \(--no-default-suppressions\)$", text, re.M) or \
             re.search(r" in \d+ blocks?$", text, re.M):
         raise Failure(f"{text!r}")

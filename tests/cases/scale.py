@@ -257,7 +257,7 @@ def test_max_memory(t):
     memleak.stop()
     text = memleak.out.text
     tracked, lost = (int(number) for number in re.search(
-        r"outstanding: \d+ bytes, (\d+) allocations.*lost: (\d+) allocations", text, re.S).groups())
+        r"outstanding: [^\n]* in (\d+) blocks at .*lost: (\d+) allocations", text, re.S).groups())
     if tracked + lost != 50000 or tracked > 20000 or not re.match(
             r"\d\d:[^\n]*\n\tincomplete: \d\d\.\d % of the allocations were not tracked: "
             r"the block table was full \(raise --max-memory ", text):

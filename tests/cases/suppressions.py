@@ -133,7 +133,7 @@ def test_text(t):
     program.go()
     memleak.stop()
     text = memleak.out.text
-    if not re.search(r"^\tsuppressed: 5242880 bytes, 5 allocations, 1 site$", text, re.M):
+    if not re.search(r"^\tsuppressed: 5\.0 MiB in 5 blocks at 1 site$", text, re.M):
         raise Failure(f"{text!r}")
     if "leak_big" in text or "5 blocks" not in text:
         raise Failure(f"{text!r}")
@@ -178,7 +178,7 @@ def test_proposed(t):
     """The printed lines, put into a file unchanged, suppress exactly these sites."""
     text, lines = proposed(t, t.program("leak"), "-T", "1")
     if lines != ["leak:^leak_big$"] or not re.search(
-            r"^# 5242880 bytes, 5 allocations\nleak:\^leak_big\$\n\Z", text, re.M):
+            r"^# 5\.0 MiB in 5 blocks\nleak:\^leak_big\$\n\Z", text, re.M):
         raise Failure(f"{text!r}")
     path = t.tmp / "known"
     path.write_text(text[text.index("# "):])
