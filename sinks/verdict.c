@@ -3,6 +3,8 @@
 #include "sinks/verdict.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "report/conclusion.h"
@@ -16,15 +18,16 @@
 
 /*
  * Writes a line for each shown function with proven losses, the largest loss first, and the number
- * of other sites with proven losses.
+ * of other sites with proven losses. If the sentence names the only function, leaves out its line.
  */
-static void write_losses(const struct text_part *part)
+static void write_losses(const struct text_part *part, bool is_named)
 {
 	const struct report *report = part->report;
 	size_t left = report->losses_total;
 
 	for (size_t i = 0; i < report->loss_cnt; i++) {
-		verdict_write_loss(part, &report->losses[i]);
+		if (!is_named)
+			verdict_write_loss(part, &report->losses[i]);
 		left -= report->losses[i].path_cnt;
 	}
 	if (!left)
@@ -60,6 +63,17 @@ static struct named named_suspects(const struct report *report)
 static bool is_mostly_unnamed(const struct report *report, struct named named)
 {
 	return report->suspects_total > named.cnt + 1 && report->suspects_per_s > 2 * named.per_s;
+}
+
+/* True if the sentence of the verdict names the function to blame, because there is only one. */
+static bool names_culprit(const struct report *report)
+{
+	enum conclusion conclusion = conclusion_of(report);
+
+	if (conclusion == CONCLUSION_LOST)
+		return report->loss_cnt == 1;
+	return conclusion == CONCLUSION_GROWS && report->suspect_cnt == 1 &&
+	       !is_mostly_unnamed(report, named_suspects(report));
 }
 
 /*
@@ -409,7 +423,10 @@ static bool tells_pending(const struct report *report)
 	       (!report->suspect_cnt || report->pending_bytes >= report->bytes / 2);
 }
 
-static void write_grows(const struct text_part *part)
+#define LIKELY "a leak is likely: "
+#define PROVEN "a leak is proven: "
+
+static void write_all_growth(const struct text_part *part)
 {
 	const struct report *report = part->report;
 	const struct named named = named_suspects(report);
@@ -419,8 +436,8 @@ static void write_grows(const struct text_part *part)
 
 	for (size_t i = 0; !is_of_sites && i < report->suspect_cnt; i++)
 		per_s += report->suspects[i].bytes_per_s;
-	fprintf(part->out, "a leak is likely: %s",
-		!is_of_sites && named.cnt < report->suspects_total ? "at least " : "");
+	if (!is_of_sites && named.cnt < report->suspects_total)
+		fputs("at least ", part->out);
 	text_amount(per_s, amount);
 	if (text_is_of_descriptors(part))
 		fprintf(part->out, "%.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
@@ -431,7 +448,24 @@ static void write_grows(const struct text_part *part)
 			 is_of_sites ? "site" : "place");
 }
 
-static void write_lost(const struct text_part *part)
+/* Writes a line without a newline, and frees it. The line may be NULL. */
+static void write_culprit(const struct text_part *part, char *line)
+{
+	fputs(line ?: "", part->out);
+	free(line);
+}
+
+static void write_grows(const struct text_part *part)
+{
+	fputs(LIKELY, part->out);
+	if (names_culprit(part->report))
+		write_culprit(part,
+			      verdict_suspect_line(part, part->report->suspects, strlen(LIKELY)));
+	else
+		write_all_growth(part);
+}
+
+static void write_all_losses(const struct text_part *part)
 {
 	const struct report *report = part->report;
 	struct reach_sum sum = {0};
@@ -442,9 +476,17 @@ static void write_lost(const struct text_part *part)
 		sum.bytes += report->losses[i].lost.bytes + report->losses[i].hanging.bytes;
 	}
 	text_amount((double)sum.bytes, amount);
-	fputs("a leak is proven: ", part->out);
 	text_write_count(part->out, sum.count, "block");
 	fprintf(part->out, " (%s) %s lost", amount, sum.count == 1 ? "is" : "are");
+}
+
+static void write_lost(const struct text_part *part)
+{
+	fputs(PROVEN, part->out);
+	if (names_culprit(part->report))
+		write_culprit(part, verdict_loss_line(part, part->report->losses, strlen(PROVEN)));
+	else
+		write_all_losses(part);
 }
 
 static void write_untraced_growth(const struct text_part *part)
@@ -575,11 +617,13 @@ void verdict_write_reasons(const struct text_part *part)
 {
 	const struct report *report = part->report;
 	struct named named = named_suspects(report);
+	bool is_named = has_sentence(part) && names_culprit(report);
+	size_t first = is_named && !report->loss_cnt;
 
-	write_losses(part);
+	write_losses(part, is_named);
 	if (is_mostly_unnamed(report, named))
 		write_more(part, named);
-	for (size_t i = 0; i < report->suspect_cnt; i++)
+	for (size_t i = first; i < report->suspect_cnt; i++)
 		if (!suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
 			verdict_write_line(part, &report->suspects[i]);
 	verdict_write_notes(part);

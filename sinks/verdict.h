@@ -19,7 +19,10 @@ void verdict_write_sentence(const struct text_part *part);
 /* Writes a line for each thing that grows without being a suspect, or cannot be judged. */
 void verdict_write_notes(const struct text_part *part);
 
-/* Write the line of the verdict, and a line for each loss, each suspect and each note. */
+/*
+ * Write the line of the verdict, and a line for each loss, each suspect and each note. A loss or
+ * suspect that the line of the verdict names has no line of its own.
+ */
 void verdict_write_first(const struct text_part *part);
 void verdict_write_reasons(const struct text_part *part);
 /* Calls verdict_write_first() and verdict_write_reasons(). */

@@ -118,7 +118,7 @@ static void begin_finding(struct json_writer *json, const struct text_part *part
 static void write_loss(struct json_writer *json, const struct text_part *part,
 		       const struct proven_loss *loss)
 {
-	begin_finding(json, part, "lost", verdict_loss_line(part, loss), loss->site);
+	begin_finding(json, part, "lost", verdict_loss_line(part, loss, 0), loss->site);
 	json_real(json, "blocks_per_s", loss->per_s);
 	json_begin_object(json, "evidence");
 	json_write_totals(json, "lost", loss->lost.bytes, loss->lost.count);
@@ -134,7 +134,7 @@ static void write_suspect(struct json_writer *json, const struct text_part *part
 {
 	const struct trend *trend = &suspect->site->history->trend;
 
-	begin_finding(json, part, "grows", verdict_suspect_line(part, suspect), suspect->site);
+	begin_finding(json, part, "grows", verdict_suspect_line(part, suspect, 0), suspect->site);
 	json_real(json, "bytes_per_s", suspect->bytes_per_s);
 	json_begin_object(json, "evidence");
 	json_unsigned(json, "since_ns", suspect->since_ns);

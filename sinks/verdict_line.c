@@ -458,18 +458,19 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 }
 
 /* Returns the line of a suspect or loss, to be freed; NULL if there is no memory. */
-static char *fit_line(const struct text_part *part, const struct verdict_line *verdict)
+static char *fit_line(const struct text_part *part, const struct verdict_line *verdict,
+		      size_t taken)
 {
-	size_t cnt = sizeof(details) / sizeof(details[0]);
+	size_t cnt = sizeof(details) / sizeof(details[0]), most = WIDTH - taken;
 	struct detail detail = details[cnt - 1];
 	char *line = NULL;
 
-	for (size_t i = 0; i < cnt && (!line || strlen(line) > WIDTH); i++) {
+	for (size_t i = 0; i < cnt && (!line || strlen(line) > most); i++) {
 		free(line);
 		line = line_of(part, verdict, &details[i]);
 	}
 	for (detail.name_max = NAME_MOST;
-	     line && strlen(line) > WIDTH && detail.name_max >= NAME_LEAST; detail.name_max -= 2) {
+	     line && strlen(line) > most && detail.name_max >= NAME_LEAST; detail.name_max -= 2) {
 		free(line);
 		line = line_of(part, verdict, &detail);
 	}
@@ -478,7 +479,7 @@ static char *fit_line(const struct text_part *part, const struct verdict_line *v
 
 static void write_fitting(const struct text_part *part, const struct verdict_line *verdict)
 {
-	cleanup_free char *line = fit_line(part, verdict);
+	cleanup_free char *line = fit_line(part, verdict, 0);
 
 	if (!line)
 		return;
@@ -489,14 +490,15 @@ static void write_fitting(const struct text_part *part, const struct verdict_lin
 	fputc('\n', part->out);
 }
 
-char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect)
+char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect,
+			   size_t taken)
 {
-	return fit_line(part, &(struct verdict_line){suspect, STYLE_GROWS, write_line});
+	return fit_line(part, &(struct verdict_line){suspect, STYLE_GROWS, write_line}, taken);
 }
 
-char *verdict_loss_line(const struct text_part *part, const struct proven_loss *loss)
+char *verdict_loss_line(const struct text_part *part, const struct proven_loss *loss, size_t taken)
 {
-	return fit_line(part, &(struct verdict_line){loss, STYLE_LOST, write_loss});
+	return fit_line(part, &(struct verdict_line){loss, STYLE_LOST, write_loss}, taken);
 }
 
 void verdict_write_line(const struct text_part *part, const struct suspect *suspect)

@@ -21,9 +21,11 @@ void verdict_write_loss(const struct text_part *part, const struct proven_loss *
 
 /*
  * Return the line of a suspect or loss without a newline, to be freed; NULL if there is no memory.
+ * The line leaves room for `taken` bytes before it.
  */
-char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect);
-char *verdict_loss_line(const struct text_part *part, const struct proven_loss *loss);
+char *verdict_suspect_line(const struct text_part *part, const struct suspect *suspect,
+			   size_t taken);
+char *verdict_loss_line(const struct text_part *part, const struct proven_loss *loss, size_t taken);
 
 /* Writes the name of a function on a stack, with its source line if that is known. */
 void verdict_write_function(FILE *out, const struct report_site *site, struct stack_pos pos);

@@ -437,8 +437,10 @@ function pickable(item, onPick) {
 
 // Links the lines of losses and suspects to their sites, which may not be among those shown.
 function linkTold() {
-	const lines = document.querySelectorAll(".head li > .lost, .head li > .grows");
-	(report.told || []).forEach((told, i) => {
+	const sites = report.told || [];
+	// The verdict comes first. If it names the only site, that site has no line of its own.
+	const lines = [...document.querySelectorAll(".head .lost, .head .grows")].slice(-sites.length);
+	sites.forEach((told, i) => {
 		const site = report.sites.find(one => one.id === told.id) || told;
 		pickable(lines[i], () => {
 			pick(titleOf(site), [site], site);

@@ -220,7 +220,7 @@ def watch(t, scene, verdict):
 @timeout(180)
 def test_leak_and_fragments(t):
     """A leak beside memory that glibc keeps: the verdict names both, each with its size."""
-    text, report, facts = watch(t, "leak", r"^▲ leak_some .* grows [\d.]+ KiB/s")
+    text, report, facts = watch(t, "leak", r"^▲ a leak is likely: leak_some .* grows [\d.]+ KiB/s")
     wanted("suspects", [owner(site) for site in report["suspects"]], ["leak_some"])
     wanted("leaked", report["outstanding"]["bytes"], int(facts["leaked"][0]))
     if not is_near(report["memory"]["kept"], int(facts["kept"][0])):

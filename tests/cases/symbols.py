@@ -349,7 +349,8 @@ def test_script(t, name):
         memleak = t.memleak("-T", "3", "-p", str(program.pid), "1").ready()
         program.send()
         wanted = f"{file}:{line}" if line else file
-        accused = re.compile(rf"^▲ remember .*{re.escape(wanted)}[ ,].*grows ".encode(), re.M)
+        accused = re.compile(rf"^▲ (?:a leak is likely: )?remember .*{re.escape(wanted)}[ ,].*grows "
+                             .encode(), re.M)
         memleak.wait_for(f"an accusation of remember {wanted}",
                          lambda: accused.search(memleak.out.data))
         memleak.stop()

@@ -459,30 +459,81 @@ static void more_sites(void **state)
 	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
 	const struct report_site shown = {.site = &site, .history = &history};
 	struct suspect suspect = {.site = &shown, .path_cnt = 1, .bytes_per_s = 700};
+	struct suspect suspects[] = {suspect, suspect};
 	const struct snapshot snap = {0};
-	struct report report = {
-		.snapshot = &snap, .suspects = &suspect, .suspect_cnt = 1, .suspects_total = 391};
+	struct report report = {.snapshot = &snap, .suspects = suspects, .suspects_total = 391};
+	static const struct {
+		size_t cnt;
+		double per_s;
+		const char *sum, *more;
+	} known[] = {
+		{1, 1 << 20, "likely: 1.0 MiB/s in 391 sites",
+		 "390 small sites grow 1023 KiB/s together\n"},
+		{1, 1000, "likely: an unknown stack grows 700 bytes/s in thread stacks, steadily",
+		 "390 more sites grow 300 bytes/s together\n"},
+		{2, 2000, "likely: at least 1.4 KiB/s in 2 places",
+		 "389 more sites grow 600 bytes/s together\n"},
+	};
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < LENGTH(known); i++) {
 		cleanup_free char *text = NULL;
-		const char *expected = i ? "390 more sites grow 300 bytes/s together\n"
-					 : "390 small sites grow 1023 KiB/s together\n";
-		const char *sum = i ? "likely: at least 700 bytes/s in 1 place"
-				    : "likely: 1.0 MiB/s in 391 sites";
+		const char *expected = known[i].more;
 		size_t len;
 		FILE *out = open_memstream(&text, &len);
 
 		assert_non_null(out);
-		report.suspects_per_s = i ? 1000 : 1 << 20;
+		report.suspect_cnt = known[i].cnt;
+		report.suspects_per_s = known[i].per_s;
 		verdict_write_text(
 			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		verdict_write_sentence(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
+			&(struct text_part){out, &report, "", false, LOOK_PLAIN, NULL, false});
 		fclose(out);
-		assert_non_null(strstr(text, sum));
+		assert_non_null(strstr(text, known[i].sum));
 		assert_non_null(strstr(text, expected));
 		assert_int_equal(strstr(text, expected) < strstr(text, "an unknown stack"), !i);
 		assert_non_null(strstr(text, " grows 700 bytes/s in thread stacks, steadily"));
+	}
+}
+
+/*
+ * If there is one suspect, the sentence of the verdict names it, and the suspect has no line of its
+ * own, except in bcc's format, which has no sentence. The sentence leaves out details if it would
+ * be too long.
+ */
+static void one_culprit(void **state)
+{
+	static const struct sym_frame frame = {
+		.symbol = "remember_session", .file = "/srv/a/server.c", .line = 12};
+	static const struct sym_location location = {
+		.module = "/srv/app", .frame_cnt = 1, .frames = &frame};
+	static const struct sym_location *locations[] = {&location};
+	static const uint64_t frames[] = {1};
+	static const struct process process = {.pid = 4711, .comm = "server"};
+	const struct site site = {.frames = frames, .frame_cnt = 1, .process = &process};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct report_site shown = {
+		.site = &site, .history = &history, .locations = locations};
+	struct suspect suspect = {.site = &shown, .path_cnt = 1, .bytes_per_s = 700, .seen = 9};
+	const struct snapshot snap = {0};
+	const struct report report = {
+		.snapshot = &snap, .suspects = &suspect, .suspect_cnt = 1, .suspects_total = 1};
+
+	for (size_t i = 0; i < 3; i++) {
+		enum text_look look = i == 2 ? LOOK_BCC : LOOK_PLAIN;
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		verdict_write_text(
+			&(struct text_part){out, &report, "", i == 1, look, NULL, false});
+		fclose(out);
+		assert_ptr_equal(strchr(text, '\n'), text + len - 1);
+		assert_non_null(strstr(text, "remember_session a/server.c:12"));
+		assert_int_equal(strstr(text, "a leak is likely: remember") != NULL, i < 2);
+		assert_int_equal(strstr(text, "none of 9 blocks freed") != NULL, i != 1);
+		assert_in_range(len, 1, strlen("\u25b2 \n") + 120);
 	}
 }
 
@@ -508,8 +559,8 @@ static void instances(void **state)
 		const struct proven_loss loss = {
 			.site = &shown, .path_cnt = 60, .has_instances = i, .lost = {9, 9}};
 		const struct text_part part = {NULL, &report, "", false, LOOK_BCC, NULL, false};
-		cleanup_free char *grows = verdict_suspect_line(&part, &suspect);
-		cleanup_free char *lost = verdict_loss_line(&part, &loss);
+		cleanup_free char *grows = verdict_suspect_line(&part, &suspect, 0);
+		cleanup_free char *lost = verdict_loss_line(&part, &loss, 0);
 		const char *expected = i ? "Handler<...>::remember srv/app.cc:12"
 					 : "Handler<54>::remember srv/app.cc:12";
 
@@ -706,6 +757,7 @@ int main(void)
 		cmocka_unit_test(part_of_pool),
 		cmocka_unit_test(pending),
 		cmocka_unit_test(more_sites),
+		cmocka_unit_test(one_culprit),
 		cmocka_unit_test(instances),
 		cmocka_unit_test(kernel_is_not_traced),
 		cmocka_unit_test(children_are_not_traced),
