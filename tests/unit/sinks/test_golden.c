@@ -147,6 +147,48 @@ static void reports_as_text(void **state)
 	}
 }
 
+/* Returns the number of lines that are a verdict on the whole report. */
+static size_t verdict_cnt(const char *text)
+{
+	static const char *const beginnings[] = {
+		"\u2717 a leak is proven: ",
+		"\u25b2 a leak is likely: ",
+		"\u25b2 something grows that is not traced\n",
+		"\u25b2 there are more and more child processes\n",
+		"? no leak found yet, ",
+		"? nothing can be judged: ",
+		"? too early to say what grows: ",
+		"? nothing grows steadily; ",
+		"= nothing seems to leak: ",
+		"= no descriptor seems to leak: ",
+	};
+	size_t cnt = 0;
+
+	for (const char *at = text; *at; at = strchrnul(at, '\n') + 1)
+		for (size_t i = 0; i < LENGTH(beginnings); i++)
+			cnt += !strncmp(at, beginnings[i], strlen(beginnings[i]));
+	return cnt;
+}
+
+/*
+ * Every report has one verdict. A core file is of one moment, so memleak cannot judge what grows,
+ * and reports of core files have a verdict only if a leak is proven.
+ */
+static void one_verdict(void **state)
+{
+	static const char *const not_judged[] = {"census-core", "core-of-nothing"};
+
+	for (size_t i = 0; i < scene_cnt; i++) {
+		cleanup_free char *text = print_report(&scenes[i], sink_for(FORMAT_TEXT));
+		size_t expected = 1, cnt = verdict_cnt(text);
+
+		for (size_t j = 0; j < LENGTH(not_judged); j++)
+			expected -= !strcmp(scenes[i].name, not_judged[j]);
+		if (cnt != expected)
+			fail_msg("%s has %zu verdicts: %s", scenes[i].name, cnt, text);
+	}
+}
+
 /* Prints reports in the format of bcc, which is read by scripts. */
 static void reports_as_bcc(void **state)
 {
@@ -376,19 +418,13 @@ static void odd_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reports_as_text),
-		cmocka_unit_test(reports_as_bcc),
-		cmocka_unit_test(reports_as_json),
-		cmocka_unit_test(reports_as_verdicts),
-		cmocka_unit_test(reports_as_pages),
-		cmocka_unit_test(events_as_text),
-		cmocka_unit_test(events_as_json),
-		cmocka_unit_test(event_stacks_as_text),
-		cmocka_unit_test(event_stacks_as_json),
-		cmocka_unit_test(counts_as_text),
-		cmocka_unit_test(counts_as_json),
-		cmocka_unit_test(losses_have_words),
-		cmocka_unit_test(odd_times),
+		cmocka_unit_test(reports_as_text),      cmocka_unit_test(one_verdict),
+		cmocka_unit_test(reports_as_bcc),       cmocka_unit_test(reports_as_json),
+		cmocka_unit_test(reports_as_verdicts),  cmocka_unit_test(reports_as_pages),
+		cmocka_unit_test(events_as_text),       cmocka_unit_test(events_as_json),
+		cmocka_unit_test(event_stacks_as_text), cmocka_unit_test(event_stacks_as_json),
+		cmocka_unit_test(counts_as_text),       cmocka_unit_test(counts_as_json),
+		cmocka_unit_test(losses_have_words),    cmocka_unit_test(odd_times),
 	};
 
 	/*
