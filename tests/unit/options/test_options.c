@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests parsing of command lines, and the help and completions generated from the option table. */
+/*
+ * Tests parsing of command lines, and the help and completions generated from the option table. Run
+ * from the root of the source. After an intended change of the help
+ *
+ *     GOLDEN_UPDATE=1 build/tests/unit/options/test_options
+ *
+ * rewrites the expected help in tests/golden/.
+ */
 #include <ctype.h>
 #include <inttypes.h>
 #include <setjmp.h>
@@ -24,6 +31,7 @@
 #include "options/shell_words.h"
 #include "options/table.h"
 #include "tests/unit/lib/capture.h"
+#include "tests/unit/lib/golden.h"
 #include "tests/unit/options/lines.h"
 
 /* Parses a command line without the program name. Splits it into words as a shell does. */
@@ -288,6 +296,7 @@ static void help(void **state)
 	cleanup_free char *diff = printed("diff --help", OPTIONS_EXIT_OK);
 
 	assert_fits(text, SIZE_MAX);
+	compare("help", "txt", text);
 	for (int i = 0; i < option_cnt; i++) {
 		bool of_diff = option_table[i].offline & 1U << MODE_DIFF;
 		const char *name = option_table[i].name;
@@ -306,6 +315,7 @@ static void brief_help(void **state)
 	cleanup_free char *text = printed("-a -h 1 2 3", OPTIONS_EXIT_OK);
 
 	assert_fits(text, 40);
+	compare("help-brief", "txt", text);
 	for (const struct option_example *brief = option_briefs; brief->arguments; brief++) {
 		const char *name = strstr(brief->arguments, "--");
 		size_t len = strcspn(name, " ");
