@@ -127,7 +127,7 @@ static char *install_advice(const struct files *files)
 	FILE *out = open_memstream(&advice, &len);
 
 	if (out)
-		fputs("install debug symbols (packages ", out);
+		fprintf(out, "install debug symbols (package%s ", cnt == 1 && !err ? "" : "s");
 	for (size_t i = 0; i < cnt; i++) {
 		if (out && !err)
 			fprintf(out, "%s%s-dbgsym", i ? ", " : "", packages[i]);

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 
-from lib import Failure, Skip, each, expect, once, pitfall, wanted
+from lib import Failure, Skip, each, expect, once, pitfall, untraced, wanted
 from lib.cgroup import Cgroup, accounting, hierarchy
 
 
@@ -30,6 +30,19 @@ def test_no_such_process_among_others(t):
     t.refused("-p", f"{program.pid},{gone.pid}", "1", code=1, says=str(gone.pid))
     if program.go().count != 10:
         raise Failure("the living one was hurt")
+
+
+@untraced
+def test_pid_without_option(t):
+    """A pid in the place of INTERVAL would trace the kernel: memleak asks for -p."""
+    program = t.process(["sleep", "600"])
+    # Ids below 300 and whole minutes are taken for intervals.
+    while program.pid < 300 or program.pid % 60 == 0:
+        program = t.process(["sleep", "600"])
+    memleak = t.refused(str(program.pid), code=2, says=f"give -p {program.pid} to trace it")
+    one_line(memleak)
+    if f"{program.pid} is the pid of sleep" not in memleak.notes:
+        raise Failure(memleak.notes)
 
 
 def test_zombie(t):
