@@ -47,7 +47,7 @@ static void write_heap(const struct text_part *part, const struct core_facts *co
 	} else {
 		fputs(", ", out);
 		text_write_bytes(part, core->own_bytes);
-		fputs(" the allocator's own; ", out);
+		fputs(" of the allocator's own; ", out);
 	}
 	text_write_bytes(part, core->memory_bytes);
 	fputs(" of memory in all\n", out);

@@ -71,6 +71,12 @@ static void write_blocks(FILE *out, const struct text_part *part, const struct s
 
 	if (!suspect->seen)
 		return;
+	if (!suspect->freed && suspect->seen == 1) {
+		fputs(text_is_of_descriptors(part) ? "; its one descriptor was not closed"
+						   : "; its one block was not freed",
+		      out);
+		return;
+	}
 	if (!suspect->freed) {
 		fprintf(out, "; none of %" PRIu64 " %s", suspect->seen, words);
 		return;
@@ -426,7 +432,7 @@ void verdict_write_unclear(const struct text_part *part, const struct pool *pool
 
 static void write_reach(FILE *out, const struct reach_sum *sum, const char *word)
 {
-	fprintf(out, "%" PRIu64 "%s%s (", sum->count, *word ? " " : "", word);
+	fprintf(out, "%" PRIu64 " %s (", sum->count, word);
 	write_amount(out, (double)sum->bytes);
 	fputc(')', out);
 }
@@ -445,7 +451,7 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 	write_reach(out, &loss->lost, is_one ? "block" : "blocks");
 	if (loss->hanging.count) {
 		fputs(is_one ? ", and with it " : ", and with them ", out);
-		write_reach(out, &loss->hanging, "");
+		write_reach(out, &loss->hanging, "more");
 	}
 	if (detail->manner && loss->for_ns >= NSEC_PER_SEC) {
 		fputs(", for ", out);
