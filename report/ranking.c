@@ -88,34 +88,13 @@ void ranking__free(struct ranking *ranking)
 	free(ranking);
 }
 
-/*
- * Returns the index of the point to drop: the point whose two neighbours are closest together in
- * time, relative to the point's age. So the points that are kept cover the whole past, and the
- * recent past more densely.
- */
-static size_t least_informative(const struct site_history *history)
-{
-	const struct history_point *points = history->points;
-	uint64_t now_ns = points[history->point_cnt - 1].elapsed_ns;
-	double least = 0;
-	size_t ret = 1;
-
-	for (size_t i = 1; i + RECENT_POINTS < history->point_cnt; i++) {
-		double gap = (double)(points[i + 1].elapsed_ns - points[i - 1].elapsed_ns);
-		double weight = gap / (double)(now_ns - points[i].elapsed_ns + 1);
-
-		if (i == 1 || weight < least) {
-			least = weight;
-			ret = i;
-		}
-	}
-	return ret;
-}
-
 static int add_point(struct site_history *history, const struct history_point *point)
 {
 	if (history->point_cnt == HISTORY_POINTS_MAX)
-		array_remove(history->points, &history->point_cnt, least_informative(history));
+		array_remove(history->points, &history->point_cnt,
+			     moments_least_informative(&history->points->elapsed_ns,
+						       sizeof(*point) / sizeof(uint64_t),
+						       history->point_cnt));
 	if (array_reserve(&history->points, &history->point_cap, history->point_cnt + 1))
 		return -ENOMEM;
 	history->points[history->point_cnt++] = *point;

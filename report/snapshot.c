@@ -71,6 +71,7 @@ void site_add_sums(struct site *sum, const struct site *site)
 	if (site->newest_ns < sum->newest_ns)
 		sum->newest_ns = site->newest_ns;
 	sum->pinned_bytes += site->pinned_bytes;
+	ages_join(&sum->births, &site->births);
 	reach_add(&sum->reach, &site->reach);
 }
 
@@ -105,10 +106,13 @@ uint64_t age_class_ns(size_t at)
 
 void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes)
 {
-	size_t at = age_class(age_ns);
+	ages_add_to(ages, age_class(age_ns), bytes);
+}
 
-	ages->bytes[at] += bytes;
-	ages->count[at]++;
+void ages_add_to(struct ages *ages, size_t class, uint64_t bytes)
+{
+	ages->bytes[class] += bytes;
+	ages->count[class]++;
 }
 
 void ages_join(struct ages *ages, const struct ages *part)

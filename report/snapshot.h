@@ -19,6 +19,7 @@
 #include "report/heap_block.h"
 #include "report/heap_census.h"
 #include "report/kernel_growth.h"
+#include "report/moments.h"
 #include "report/python_growth.h"
 #include "report/reach.h"
 #include "report/rss.h"
@@ -95,6 +96,8 @@ struct ages {
 	uint32_t count[AGE_CLASS_CNT];
 };
 
+_Static_assert(AGE_CLASS_CNT == MOMENTS_MAX, "struct ages has a class for each birth");
+
 struct site {
 	uint64_t id; /* identifies the site in all snapshots of a run */
 	enum address_space space;
@@ -110,6 +113,11 @@ struct site {
 	uint64_t oldest_ns; /* age of the oldest block; AGE_UNKNOWN with -C */
 	uint64_t newest_ns;
 	struct ages ages; /* sampled blocks by age; all 0 with -C */
+	/*
+	 * Sampled blocks by birth, in other classes than ages: class c has the blocks that were
+	 * allocated after c of the snapshot's earlier moments. All in class 0 if there are none.
+	 */
+	struct ages births;
 	/* Sampled blocks that were also in the previous snapshot, by their age at that time. */
 	uint32_t kept[AGE_CLASS_CNT];
 	const uint64_t *frames; /* frames of the stack, innermost first */
@@ -261,6 +269,8 @@ struct snapshot {
 	uint64_t walk_ns;    /* duration of the walk of the tables */
 	uint64_t elapsed_ns; /* time from the start of tracing to t0_ns */
 	bool between; /* the snapshot was taken between two reports, and only verdicts use it */
+	/* Moments by which births are known, as times since tracing began; often none. */
+	struct moments earlier;
 	/*
 	 * The baseline, as time since tracing began; 0 if there is none. Blocks allocated before
 	 * the baseline are left out.
@@ -364,6 +374,8 @@ size_t age_class(uint64_t age_ns);
 uint64_t age_class_ns(size_t at);
 
 void ages_add(struct ages *ages, uint64_t age_ns, uint64_t bytes);
+/* Adds a block of a known class. */
+void ages_add_to(struct ages *ages, size_t class, uint64_t bytes);
 void ages_join(struct ages *ages, const struct ages *part);
 
 /* Replaces `block` by a copy of `other` if `other` is larger, or equally large and older. */

@@ -105,12 +105,17 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	}
 	site.largest = (struct block){0};
 	site.ages = (struct ages){0};
+	site.births = (struct ages){0};
 	memset(site.kept, 0, sizeof(site.kept));
 	for (size_t i = first; i < end; i++) {
 		const struct block *block = split->blocks[i];
 
 		bytes += block->size;
 		add_age(&site, block, kept_ns, before_ns);
+		ages_add_to(&site.births,
+			    moments_before(&split->snap->earlier,
+					   split->snap->elapsed_ns - block->age_ns),
+			    block->size);
 		if (block->inherited)
 			part_add(&inherited, sampling, block);
 		block_take_larger(&site.largest, block);

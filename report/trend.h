@@ -58,9 +58,10 @@ struct history_point {
 #define TREND_LEAST_MOMENTS 5
 #define TREND_LEAST_S 10
 
-#define HISTORY_POINTS_MAX 32
+/* The points are kept at the moments that struct moments keeps, and at the latest snapshot. */
+#define HISTORY_POINTS_MAX MOMENTS_MAX
 /* Number of latest points that are always kept. Of the older points, only some are kept. */
-#define RECENT_POINTS 8
+#define RECENT_POINTS RECENT_MOMENTS
 
 enum tendency {
 	/*

@@ -441,7 +441,7 @@ static void write_process(struct page *page, const struct report_site *shown)
 	json_unsigned(&page->report.json, "process", number);
 }
 
-/* Writes an entry of the JSON arrays "ages" and "sizes": class, bytes and blocks. */
+/* Writes an entry of the JSON arrays "ages", "births" and "sizes": class, bytes and blocks. */
 static void write_class(struct json_writer *json, size_t class, uint64_t bytes, uint64_t count)
 {
 	if (!count)
@@ -451,19 +451,28 @@ static void write_class(struct json_writer *json, size_t class, uint64_t bytes, 
 	json_unsigned(json, NULL, count);
 }
 
-/*
- * Writes a site's amounts by age and by size. Sizes are only known if the snapshot lists the
- * blocks. Size class c has the blocks below 2^c bytes that are in no lower class.
- */
-static void write_classes(struct json_writer *json, const struct report_site *shown)
+static void write_ages(struct json_writer *json, const char *key, const struct ages *ages)
 {
-	const struct ages *ages = &shown->site->ages;
-	uint64_t bytes[65] = {0}, count[65] = {0};
-
-	json_begin_array(json, "ages");
+	json_begin_array(json, key);
 	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
 		write_class(json, i, ages->bytes[i], ages->count[i]);
 	json_end_array(json);
+}
+
+/*
+ * Writes a site's amounts by age, by birth and by size. Births are only known by earlier moments of
+ * the snapshot: class c has the blocks that were allocated after c of these moments. Sizes are only
+ * known if the snapshot lists the blocks. Size class c has the blocks below 2^c bytes that are in
+ * no lower class.
+ */
+static void write_classes(struct json_writer *json, const struct report *report,
+			  const struct report_site *shown)
+{
+	uint64_t bytes[65] = {0}, count[65] = {0};
+
+	write_ages(json, "ages", &shown->site->ages);
+	if (report->snapshot->earlier.cnt)
+		write_ages(json, "births", &shown->site->births);
 	if (!shown->block_cnt)
 		return;
 	for (size_t i = 0; i < shown->block_cnt; i++) {
@@ -505,7 +514,7 @@ static void write_site_keys(struct page *page, const struct report *report,
 	write_notes(page, report, shown);
 	write_trend(json, shown);
 	write_moments(json, report, shown);
-	write_classes(json, shown);
+	write_classes(json, report, shown);
 	write_reach(page, shown);
 }
 
@@ -602,6 +611,17 @@ static void write_rss(struct json_writer *json, const struct rss_past *past)
 	json_end_array(json);
 }
 
+/* Writes the moments by which the births of blocks are known, in milliseconds. */
+static void write_earlier(struct json_writer *json, const struct moments *earlier)
+{
+	if (!earlier->cnt)
+		return;
+	json_begin_array(json, "earlier");
+	for (size_t i = 0; i < earlier->cnt; i++)
+		json_unsigned(json, NULL, earlier->ns[i] / NSEC_PER_MSEC);
+	json_end_array(json);
+}
+
 static void write_report(struct page *page, const void *about)
 {
 	const struct report *report = about;
@@ -611,6 +631,7 @@ static void write_report(struct page *page, const void *about)
 	json_unsigned(json, "count", report->count);
 	json_unsigned(json, "ms", report->snapshot->elapsed_ns / NSEC_PER_MSEC);
 	json_bool(json, "proved", report->snapshot->proof != NULL);
+	write_earlier(json, &report->snapshot->earlier);
 	json_begin_array(json, "sites");
 	for (size_t i = 0; i < report->site_cnt && !page->failed; i++)
 		write_site(page, report, &report->sites[i]);

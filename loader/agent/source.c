@@ -670,7 +670,7 @@ static int agent_source__maintain(struct source *base, const struct snapshot *sn
 {
 	struct agent_source *source = agent_source_of(base);
 
-	source->walker.last_t0_ns = source->walker.t0_ns;
+	block_walker_reported(&source->walker, snap);
 	if (!is_reported)
 		return 0;
 	agent_counts_drop_ended(&source->counts);

@@ -385,7 +385,7 @@ static uint64_t kernel_source__set_baseline(struct source *base, uint64_t now_ns
 static int kernel_source__maintain(struct source *base, const struct snapshot *snap,
 				   bool is_reported)
 {
-	return tracker_reported(&kernel_source_of(base)->tracker);
+	return tracker_reported(&kernel_source_of(base)->tracker, snap);
 }
 
 static bool find_owner(void *arg, uint32_t image, struct block_owner *ret)

@@ -67,7 +67,8 @@ static int add_block(struct block_walk *walk, struct site_entry *entry, const st
 	struct block kept = *block;
 
 	kept.age_ns = walk->t0_ns - birth_ns;
-	site_entry_add(entry, &kept, birth_ns, last_age_ns(walk, birth_ns));
+	site_entry_add(entry, &kept, birth_ns, moments_before(&walk->walker->earlier, birth_ns),
+		       last_age_ns(walk, birth_ns));
 	if (walk->walker->blocks_have_pids)
 		majority_add(&entry->owners, (uint32_t)block->tid);
 	if (walk->sampling.mode)
@@ -198,6 +199,7 @@ static void fill_site(const struct block_walk *walk, struct site_entry *entry, s
 		.end = stack_end_from(entry->end),
 		.largest = entry->largest,
 		.ages = entry->ages,
+		.births = entry->births,
 	};
 	memcpy(ret->kept, entry->kept, sizeof(ret->kept));
 	site_set_sums(ret, &walk->sampling, entry->bytes, entry->count, &entry->estimate);
@@ -278,6 +280,8 @@ void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_
 		.elapsed_ns = t0_ns - walker->start_ns,
 		.sampling = walk->sampling,
 	};
+	for (size_t i = 0; i < walker->earlier.cnt; i++)
+		moments_add(&snap->earlier, walker->earlier.ns[i] - walker->start_ns);
 	if (walker->baseline_ns)
 		snap->baseline_ns = walker->baseline_ns - walker->start_ns;
 	site_table_begin(&walker->sites);
@@ -299,4 +303,17 @@ int block_walk_end(struct block_walk *walk, int err, struct snapshot *snap)
 	if (!walk->walker->any_age)
 		walk->walker->t0_ns = snap->t0_ns;
 	return 0;
+}
+
+/* Only pages show births; finding the moment of each block takes time. */
+static bool wants_births(const struct options *opts)
+{
+	return (opts->format == FORMAT_HTML || opts->listen.len) && !opts->combined_only;
+}
+
+void block_walker_reported(struct block_walker *walker, const struct snapshot *snap)
+{
+	walker->last_t0_ns = walker->t0_ns;
+	if (wants_births(walker->opts))
+		moments_add(&walker->earlier, snap->t0_ns);
 }

@@ -39,6 +39,7 @@ struct block_walker {
 	uint64_t baseline_ns;     /* baseline: older blocks are left out; 0 if there is none */
 	uint64_t t0_ns;           /* time of the last snapshot */
 	uint64_t last_t0_ns;      /* t0_ns at the last maintain(); 0 if there was none */
+	struct moments earlier;   /* moments of earlier snapshots, if births are wanted */
 	bool sums_left_out;       /* also sum up blocks that are left out because of their age */
 	uint64_t heaps_before_ns; /* if not 0: keep heap blocks for a proof, which judges the blocks
 				     allocated before this time */
@@ -66,6 +67,11 @@ void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_
 /* Adds a block to its site. Like the functions below that return an int, returns 0 or -ENOMEM. */
 int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uint64_t site,
 		   const struct block *block, uint64_t birth_ns);
+/*
+ * Called when the last snapshot has been used. `snap` is that snapshot, or the snapshot of both
+ * address spaces that it became a part of.
+ */
+void block_walker_reported(struct block_walker *walker, const struct snapshot *snap);
 /* True if an inherited block with this owner and birth time would be counted or kept. */
 bool block_walk_takes(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns);

@@ -39,6 +39,7 @@ static void start_walk(const struct site_table *table, struct site_entry *entry)
 	entry->newest_birth_ns = 0;
 	entry->largest = (struct block){0};
 	entry->ages = (struct ages){0};
+	entry->births = (struct ages){0};
 	entry->owners = (struct majority){0};
 	memset(entry->kept, 0, sizeof(entry->kept));
 }
@@ -67,7 +68,7 @@ struct site_entry *site_table_get(struct site_table *table, uint64_t id)
 }
 
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
-		    uint64_t last_age_ns)
+		    size_t moment, uint64_t last_age_ns)
 {
 	entry->bytes += block->size;
 	block_take_larger(&entry->largest, block);
@@ -75,6 +76,7 @@ void site_entry_add(struct site_entry *entry, const struct block *block, uint64_
 	if (last_age_ns != AGE_UNKNOWN)
 		entry->kept[age_class(last_age_ns)]++;
 	ages_add(&entry->ages, block->age_ns, block->size);
+	ages_add_to(&entry->births, moment, block->size);
 	if (birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = birth_ns;
 	if (birth_ns > entry->newest_birth_ns)
@@ -91,6 +93,7 @@ void site_entry_join(struct site_entry *entry, const struct site_entry *part)
 	estimate_join(&entry->inherited.estimate, &part->inherited.estimate);
 	block_take_larger(&entry->largest, &part->largest);
 	ages_join(&entry->ages, &part->ages);
+	ages_join(&entry->births, &part->births);
 	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
 		entry->kept[i] += part->kept[i];
 	if (part->oldest_birth_ns < entry->oldest_birth_ns)

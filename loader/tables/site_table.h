@@ -51,6 +51,7 @@ struct site_entry {
 	uint64_t newest_birth_ns;
 	struct block largest;
 	struct ages ages;
+	struct ages births; /* blocks by the number of earlier moments before their birth */
 	uint32_t kept[AGE_CLASS_CNT];
 	struct majority owners; /* pids that allocated a kernel site's blocks */
 	size_t index;           /* index in the snapshot being made */
@@ -74,11 +75,12 @@ void site_table_begin(struct site_table *table);
 struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 
 /*
- * Adds one block, which was allocated at birth_ns. last_age_ns is the age that the block had in the
- * previous snapshot; AGE_UNKNOWN if the block was not in that snapshot.
+ * Adds one block, which was allocated at birth_ns; `moment` is the number of earlier moments before
+ * that. last_age_ns is the age that the block had in the previous snapshot; AGE_UNKNOWN if the
+ * block was not in that snapshot.
  */
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
-		    uint64_t last_age_ns);
+		    size_t moment, uint64_t last_age_ns);
 
 /* Adds the sums of the site `part` to the sums of `entry`, except left_out. */
 void site_entry_join(struct site_entry *entry, const struct site_entry *part);

@@ -315,8 +315,8 @@ int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap)
 	return block_walk_end(&walk->blocks, err, snap);
 }
 
-int tracker_reported(struct tracker *tracker)
+int tracker_reported(struct tracker *tracker, const struct snapshot *snap)
 {
-	tracker->walker.last_t0_ns = tracker->walker.t0_ns;
+	block_walker_reported(&tracker->walker, snap);
 	return stack_table_evict(&tracker->stacks, &tracker->recent);
 }

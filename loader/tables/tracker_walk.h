@@ -52,8 +52,9 @@ int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *ow
 int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
 
 /*
- * Marks the last snapshot as reported, and evicts stacks if needed. Returns 0 or a negative errno.
+ * Marks the last snapshot as reported, and evicts stacks if needed. `snap` is as for
+ * block_walker_reported(). Returns 0 or a negative errno.
  */
-int tracker_reported(struct tracker *tracker);
+int tracker_reported(struct tracker *tracker, const struct snapshot *snap);
 
 #endif

@@ -146,7 +146,7 @@ static int user_source__maintain(struct source *base, const struct snapshot *sna
 		cost_meter_reported(&source->tracing.programs.cost);
 	if (is_reported)
 		tracing_maintain(&source->tracing, snap->calls);
-	return tracker_reported(&source->tracing.programs.tracker);
+	return tracker_reported(&source->tracing.programs.tracker, snap);
 }
 
 static uint64_t user_source__set_baseline(struct source *base, uint64_t now_ns)

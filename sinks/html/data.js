@@ -275,6 +275,21 @@ function valueAt(moments, ms, which) {
 	return between(moments, next < 0 ? moments.length : next, ms, which);
 }
 
+// True if it is known which blocks were allocated in a range: only if it ends at the last report.
+const knowsBirths = range => report.earlier !== undefined && range[1] === report.ms;
+
+// Returns bytes and blocks that were allocated after a moment of report.earlier and are alive.
+function bornAfter(site, ms) {
+	const least = report.earlier.indexOf(ms) + 1, all = [0, 0], born = [0, 0];
+	for (let i = 0; i < site.births.length; i += 3)
+		for (let which = 0; which < 2; which++) {
+			all[which] += site.births[i + 1 + which];
+			born[which] += site.births[i] < least ? 0 : site.births[i + 1 + which];
+		}
+	// With sampling, births are those of the sampled blocks.
+	return [site.bytes, site.count].map((sum, which) => sum * born[which] / (all[which] || 1));
+}
+
 const POINTS = 200;
 
 // Returns the sum of several histories.

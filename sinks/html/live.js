@@ -8,7 +8,7 @@ let tag = null;
 
 function keep() {
 	sessionStorage.setItem(KEPT, JSON.stringify({ state: { ...state, open: [...state.open] },
-		process: processes[state.process],
+		process: processes[state.process], isToEnd: state.range?.[1] === report.ms,
 		path: ancestors(node).slice(1).map(one => one.label), site: stacked && stacked.id,
 		scheme: document.documentElement.style.colorScheme }));
 }
@@ -17,6 +17,8 @@ function restore(kept) {
 	const process = processes.indexOf(kept.process);
 	Object.assign(state, kept.state, { open: new Set(kept.state.open),
 		peak: kept.state.peak && report.peak !== undefined, process: process < 0 ? "" : String(process) });
+	if (kept.isToEnd)
+		state.range = snapped([state.range[0], report.ms]);
 	document.documentElement.style.colorScheme = kept.scheme;
 	for (const id of ["inverted", "folded", "lost", "peak"])
 		at(id).checked = state[id];

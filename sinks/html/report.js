@@ -16,14 +16,15 @@ function evaluate(site) {
 	if (!state.range || !site.moments)
 		return;
 	const [from, to] = state.range;
-	const held = valueAt(site.moments, to, 1);
-	site.changed = held - valueAt(site.moments, from, 1);
-	site.values = [held, valueAt(site.moments, to, 2), Math.max(site.changed, 0)];
+	const held = [1, 2].map(which => valueAt(site.moments, to, which));
+	site.changed = held[0] - valueAt(site.moments, from, 1);
+	site.values = [...knowsBirths(state.range) ? bornAfter(site, from) : held,
+		Math.max(site.changed, 0)];
 }
 
 const isChosen = site => (state.process === "" || String(site.process) === state.process) &&
 	(!state.lost || isLost(site)) &&
-	(!state.range || state.peak || site.values[0] > 0 || site.changed);
+	(!state.range || state.peak || site.values[0] > 0 || (site.changed && !knowsBirths(state.range)));
 
 // ---- Search
 
@@ -315,17 +316,29 @@ function showRange(range) {
 		", at most " + size(highest[1]) + " at " + time(Math.round(highest[0] / 100) * 100) +
 		" \u2014 draw over a range to see what it changed" : ", from " + time(Math.round(range[0])) +
 		" to " + time(Math.round(range[1])) + ": " + size(from) + " \u2192 " + size(to) + " (" +
-		signed(to - from) + ")" + (range !== state.range ? "" : "; below: what was held at its end, " +
-			size(node.values[0]) + " by stacks that the last report has") +
+		signed(to - from) + ")" + (range !== state.range ? "" : "; below: " + wordsBelow(range)) +
 		" \u2014 click to see all");
 }
 
-const nearest = ms => scale.points.reduce((best, [at]) =>
-	Math.abs(at - ms) < Math.abs(best - ms) ? at : best, scale.points[0][0]);
+// Says which amounts the boxes and the table show for a range.
+function wordsBelow(range) {
+	if (knowsBirths(range))
+		return "what was allocated in it and is alive at its end, " + size(node.values[0]);
+	return "what was held at its end, " + size(node.values[0]) +
+		" by stacks that the last report has" + (report.earlier ? "; for what was allocated in it, draw to the last moment" : "");
+}
+
+const nearest = (times, ms) => times.reduce((best, at) =>
+	Math.abs(at - ms) < Math.abs(best - ms) ? at : best);
 const pxOf = event => event.clientX - svg.getBoundingClientRect().left;
 
+// Moves the beginning of a range to a moment by which births are known.
+const snapped = ([from, to]) =>
+	[knowsBirths([from, to]) && from < to ? nearest(report.earlier, from) : from, to];
+
 function brushed(px) {
-	return [Math.min(brush, px), Math.max(brush, px)].map(at => nearest(scale.ms(at)));
+	return snapped([Math.min(brush, px), Math.max(brush, px)].map(at =>
+		nearest(scale.points.map(point => point[0]), scale.ms(at))));
 }
 
 svg.onpointerdown = event => {

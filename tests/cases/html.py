@@ -243,6 +243,41 @@ seen.whole = [rows(), state.range];
 
 
 @timeout(180)
+def test_allocated_in_range(t):
+    """
+    A range that ends at the last report shows what was allocated in it and is alive, not the
+    difference of totals; a range that ends earlier says that it cannot.
+    """
+    page, _ = page_of(t, t.program("births"), until=2)
+    seen = seen_by_browser(t, page, """
+const held = bytes => scale.points.filter(point => point[1] === bytes).map(point => point[0]);
+const [half, all] = [held(16000), held(22000)];
+drag(half[0], scale.last);
+seen.late = [rows(), boxes(), at("chart-title").textContent];
+drag(half[0], all[0]);
+seen.difference = [all.length > 1, rows(), at("chart-title").textContent];
+drag(scale.first, scale.last);
+seen.whole = rows();
+""")
+    rows, boxes, title = seen["late"]
+    wanted("allocated late", [[row[0].split()[0], *row[1:4]] for row in rows],
+           [["leak_both", "8.79 KiB", "3", "0 B"], ["leak_late", "7.81 KiB", "4", "+7.81 KiB"]])
+    if "leak_early" in boxes or \
+            "below: what was allocated in it and is alive at its end, 16.6 KiB" not in title:
+        raise Failure(f"the range shows {boxes}, {title!r}")
+    later, rows, title = seen["difference"]
+    wanted("a later report", later, True)
+    wanted("held", [[row[0].split()[0], *row[1:4]] for row in rows],
+           [["leak_both", "11.7 KiB", "4", "0 B"], ["leak_late", "7.81 KiB", "4", "+7.81 KiB"],
+            ["leak_early", "1.95 KiB", "2", "\u22121.95 KiB"]])
+    if "what was held at its end" not in title or "draw to the last moment" not in title:
+        raise Failure(f"the range is {title!r}")
+    wanted("whole", [[row[0].split()[0], *row[1:3]] for row in seen["whole"]],
+           [["leak_both", "11.7 KiB", "4"], ["leak_late", "7.81 KiB", "4"],
+            ["leak_early", "1.95 KiB", "2"]])
+
+
+@timeout(180)
 def test_youngest_tenth(t):
     """The last tenth of the timeline is grey, light or dark; it is the same for a late site."""
     page, _ = page_of(t, t.program("leak"), until=2)

@@ -10,7 +10,7 @@ PROGRAM_FLAGS := -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer -fno-optimize-sibl
 PROGRAM_CC = $(CC) -std=gnu11 $(PROGRAM_FLAGS) -o $@
 
 # Programs with a single source file.
-PLAIN := leak functions chase edges handover mappings threads pending churn relocated process dlopen again sizes \
+PLAIN := leak births functions chase edges handover mappings threads pending churn relocated process dlopen again sizes \
 	wide many pairs mix places return_probe sites noreturn jit nosyscall demo frames \
 	allocator_api family prefork untraced inherited growing spread arrays moving strings odd_strings runtime_init after_free \
 	two_allocators moved_text leaderless workers named linked mapped mapper reload census resident keeps pins held heirs fds prove_shapes prove_waits prove_places prove_heap prove_threads

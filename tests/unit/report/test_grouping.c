@@ -271,6 +271,9 @@ static void splits_ages(void **state)
 	memcpy(snap.blocks, blocks, sizeof(blocks));
 	for (size_t i = 0; i < LENGTH(blocks); i++)
 		ages_add(&snap.sites[0].ages, blocks[i].age_ns, blocks[i].size);
+	/* Two blocks are from before the first moment; one is from after each moment. */
+	moments_add(&snap.earlier, 30 * MSEC);
+	moments_add(&snap.earlier, 50 * MSEC);
 	/* Ten milliseconds ago the third block was too young to be shown. */
 	snap.sites[0].kept[age_class(30 * MSEC)]++;
 	snap.sites[0].kept[age_class(20 * MSEC)]++;
@@ -282,6 +285,9 @@ static void splits_ages(void **state)
 	assert_int_equal(view.snap.sites[0].ages.bytes[age_class(30 * MSEC)], 2);
 	assert_int_equal(view.snap.sites[0].ages.count[age_class(3 * MSEC)], 1);
 	assert_int_equal(view.snap.sites[0].kept[age_class(20 * MSEC)], 1);
+	assert_int_equal(view.snap.sites[0].births.bytes[0], 2);
+	assert_int_equal(view.snap.sites[0].births.bytes[2], 8);
+	assert_int_equal(view.snap.sites[1].births.count[1], 1);
 	assert_int_equal(view.snap.sites[1].ages.count[age_class(40 * MSEC)], 1);
 	assert_int_equal(view.snap.sites[1].ages.bytes[age_class(20 * MSEC)], 4);
 	assert_int_equal(view.snap.sites[1].kept[age_class(30 * MSEC)], 1);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Frees blocks of the first phase in the second phase. Functions: one leaks in the first phase
+ * alone, one in the second alone, and one in both, which ends with as many blocks as it began with.
+ */
+#include "truth.h"
+
+#define SIZE 1000
+#define CNT 4
+
+static void *early[CNT], *late[CNT], *both[CNT];
+
+OWN_FRAME static void *leak_early(void)
+{
+	return keep(malloc(SIZE)); /* LEAK */
+}
+
+OWN_FRAME static void *leak_late(void)
+{
+	return keep(malloc(2 * SIZE)); /* LEAK */
+}
+
+OWN_FRAME static void *leak_both(void)
+{
+	return keep(malloc(3 * SIZE)); /* LEAK */
+}
+
+int main(void)
+{
+	ready();
+
+	for (size_t i = 0; i < CNT; i++)
+		early[i] = leak_early();
+	/* One call in a loop, so that both phases have the same stack. */
+	for (volatile int phase = 0; phase < 2; phase++) {
+		for (size_t i = 0; i < CNT - (size_t)phase; i++) {
+			free(both[i]);
+			both[i] = leak_both();
+		}
+		leaks("leak_both", CNT, CNT * 3 * SIZE);
+		if (!phase) {
+			leaks("leak_early", CNT, CNT * SIZE);
+			ready();
+		}
+	}
+	for (size_t i = 0; i < CNT; i++)
+		late[i] = leak_late();
+	free(early[0]);
+	free(early[1]);
+	leaks("leak_early", CNT - 2, (CNT - 2) * SIZE);
+	leaks("leak_late", CNT, CNT * 2 * SIZE);
+	ready();
+	return 0;
+}
