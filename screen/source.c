@@ -11,14 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
-#include "base/escape.h"
 #include "base/regular_file.h"
-
-#define FILE_MOST (16 << 20)
-#define LINE_MOST 400
-/* Spaces drawn for a tab. */
-#define TAB_WIDTH 4
+#include "base/text_lines.h"
 
 /*
  * A request to read lines of a file. Until done is set, only the thread uses the lines. The last
@@ -47,49 +41,17 @@ static void job_put(struct job *job)
 	free(job);
 }
 
-/* Copies a line, with tabs expanded and control characters escaped. */
-static char *plain_line(const char *line)
-{
-	char *ret = NULL;
-	size_t len;
-	FILE *out = open_memstream(&ret, &len);
-
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < LINE_MOST && line[i] && line[i] != '\n' && line[i] != '\r'; i++) {
-		size_t run = strcspn(line + i, "\t\n\r");
-
-		run = run > LINE_MOST ? LINE_MOST : run;
-		if (line[i] == '\t') {
-			fprintf(out, "%*s", TAB_WIDTH, "");
-			continue;
-		}
-		escape_write(out, line + i, run);
-		i += run - 1;
-	}
-	fclose(out);
-	return ret;
-}
-
 static void read_lines(struct source_text *text)
 {
+	long numbers[2 * SOURCE_AROUND + 1];
 	struct stat st;
 	int fd = regular_file_open(AT_FDCWD, -1, text->file, LINKS_ALL, &st);
-	cleanup_fclose FILE *file = fd >= 0 ? fdopen(fd, "re") : NULL;
-	cleanup_free char *line = NULL;
-	size_t cap = 0;
 
-	if (!file || st.st_size > FILE_MOST) {
-		if (!file && fd >= 0)
-			close(fd);
+	if (fd < 0)
 		return;
-	}
-	for (unsigned int i = 1; getline(&line, &cap, file) >= 0; i++) {
-		if (i > text->line + SOURCE_AROUND)
-			break;
-		if (i + SOURCE_AROUND >= text->line)
-			text->lines[i + SOURCE_AROUND - text->line] = plain_line(line);
-	}
+	for (long i = 0; i < 2 * SOURCE_AROUND + 1; i++)
+		numbers[i] = (long)text->line + i - SOURCE_AROUND;
+	text_lines_read(fd, numbers, 2 * SOURCE_AROUND + 1, text->lines);
 }
 
 static void *work(void *arg)
