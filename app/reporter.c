@@ -53,6 +53,8 @@ int reporter_init(const struct options *opts, struct symbol_backend *symbols, st
 		err = ranking__new(&reporter.caller_ranking);
 	if (!err && opts->suppressions.cnt)
 		err = suppressor__new(&opts->suppressions, &reporter.suppressor);
+	if (!err && opts->source)
+		err = source_lines__new(&reporter.source.lines);
 	if (err) {
 		reporter_deinit(&reporter);
 		return err;
@@ -72,6 +74,7 @@ void reporter_deinit(struct reporter *reporter)
 	ended_processes_deinit(&reporter->ended);
 	ended_processes_deinit(&reporter->all_ended);
 	suppressor__free(reporter->suppressor);
+	source_texts_deinit(&reporter->source);
 	reporter->ranking = NULL;
 	reporter->group_ranking = NULL;
 	reporter->pool_ranking = NULL;
@@ -90,7 +93,7 @@ static void remember_total(struct reporter *reporter, const struct snapshot *sna
 }
 
 /* Sets the report's fields whose values do not come from the snapshot. */
-static void dress(const struct reporter *reporter, struct report *report)
+static void dress(struct reporter *reporter, struct report *report)
 {
 	report->recorded = reporter->recorded;
 	report->past = reporter->totals.bytes;
@@ -103,6 +106,8 @@ static void dress(const struct reporter *reporter, struct report *report)
 	report->colour = output_has_colour(reporter->out, reporter->opts->colour);
 	if (!reporter->opts->top_given && !report->all_frames)
 		output_size(reporter->out, &report->rows, &report->columns);
+	if (reporter->source.lines)
+		source_texts_add(&reporter->source, report);
 }
 
 /*

@@ -6,6 +6,7 @@
 #define APP_REPORTER_H
 
 #include "app/own_load.h"
+#include "app/source_texts.h"
 #include "report/ranking.h"
 #include "report/report.h"
 #include "report/totals.h"
@@ -36,6 +37,7 @@ struct reporter {
 	struct screen *screen; /* screen that gets reports instead of the output; NULL if there is
 				  none; set by the caller */
 	struct suppressor *suppressor; /* suppressions in effect; NULL if nothing is suppressed */
+	struct source_texts source;    /* source lines; not used without --source */
 	struct ranking *ranking;
 	struct ranking *group_ranking;
 	struct ranking *pool_ranking;

@@ -132,6 +132,8 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 		return agent_conflict(opts, given);
 	if (opts->fds && !options_trace_processes(opts))
 		return "--fds needs a process: give --pid or a command";
+	if (opts->source && ((opts->format != FORMAT_HTML && !opts->listen.len) || opts->count_by))
+		return "--source needs a page: give --format html or --listen, without --count";
 	if (opts->duration_ns && opts->count)
 		return "--duration and COUNT are two ways to end: give one";
 	if (ends_in_warmup(opts))

@@ -133,6 +133,7 @@ struct options {
 	enum colour colour;
 	bool top_given;
 	bool all_frames;
+	bool source;
 	const char *output; /* path of the file; NULL for stdout */
 	struct listen_address listen;
 	int error_exitcode;   /* exit code if memory is outstanding or lost; 0 if not given */

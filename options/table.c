@@ -269,6 +269,10 @@ const struct option_def option_table[] = {
 	 "In text, show all frames of each stack, including those of runtimes and those that every "
 	 "program has",
 	 OPT_FLAG, GROUP_REPORT, FIELD(all_frames), OFFLINE},
+	{"source", 0, NULL,
+	 "In pages, also show the source lines of the frames, where their files can be read here. "
+	 "Pages are passed on, so they have no source lines without this option",
+	 OPT_FLAG, GROUP_REPORT, FIELD(source)},
 	{"color", 0, "WHEN",
 	 "Colour text: auto (the default: on a terminal, unless NO_COLOR is set), always or "
 	 "never",

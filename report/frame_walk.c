@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/function_name.h"
 
 void frame_walk_begin(struct frame_walk *walk, const struct report_site *shown)
 {
@@ -32,6 +33,21 @@ bool frame_walk_next(struct frame_walk *walk)
 		return true;
 	walk->left = walk->location->frame_cnt;
 	return frame_walk_next(walk);
+}
+
+char *frame_file(const struct sym_frame *frame, unsigned int *line)
+{
+	struct script_function script;
+
+	*line = frame ? frame->line : 0;
+	if (!frame)
+		return NULL;
+	if (frame->file && *frame->file)
+		return strdup(frame->file);
+	if (!frame->symbol || !script_function_of(frame->symbol, &script))
+		return NULL;
+	*line = script.line;
+	return strndup(script.path, script.path_len);
 }
 
 bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown)

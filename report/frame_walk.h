@@ -29,6 +29,13 @@ bool frame_walk_next(struct frame_walk *walk);
  */
 char *frame_name(const struct frame_walk *walk);
 
+/*
+ * Returns a function's file as raw bytes, to be freed, and sets the line, 0 if it is not known. If
+ * the function is in a script, takes them from its symbol. Returns NULL if the file is not known or
+ * memory is out. frame may be NULL.
+ */
+char *frame_file(const struct sym_frame *frame, unsigned int *line);
+
 /* Begins a walk at the blamed function, inwards. Returns false if the stack is not known. */
 bool frame_walk_blamed(struct frame_walk *walk, const struct report_site *shown);
 bool frame_walk_at(const struct frame_walk *walk, const struct stack_pos *pos);

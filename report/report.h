@@ -20,6 +20,7 @@
 struct callers;
 struct grouping;
 struct pools;
+struct source_lines;
 
 /* Sums that are judged in addition to the sites; each pointer may be NULL. */
 struct sums {
@@ -47,7 +48,8 @@ struct report_group {
 
 struct report {
 	const struct snapshot *snapshot;
-	struct report_site *sites; /* shown sites, sorted; the sites of a group are adjacent */
+	struct source_lines *source; /* source lines for pages; NULL without --source */
+	struct report_site *sites;   /* shown sites, sorted; the sites of a group are adjacent */
 	size_t site_cnt;
 	size_t sites_total;
 	enum group_by by;

@@ -17,6 +17,7 @@
 #include "base/escape.h"
 #include "base/intern.h"
 #include "base/path.h"
+#include "base/source_lines.h"
 #include "report/fold.h"
 #include "report/frame_walk.h"
 #include "report/function_name.h"
@@ -53,7 +54,8 @@ struct page {
 	struct intern process_numbers;
 	struct past *pasts; /* indexed by the number of the process */
 	size_t past_cnt, past_cap;
-	bool failed; /* memory has run out */
+	struct source_lines *source; /* NULL without --source */
+	bool failed;                 /* memory has run out */
 };
 
 static bool value_begin(struct value *value)
@@ -138,6 +140,7 @@ struct function {
 	size_t line;
 	size_t module;
 	size_t inlined;
+	size_t source;
 };
 
 static size_t function_number(struct page *page, const struct function *function)
@@ -155,31 +158,35 @@ static size_t function_number(struct page *page, const struct function *function
 	json_unsigned(json, NULL, function->line);
 	json_unsigned(json, NULL, function->module);
 	json_unsigned(json, NULL, function->inlined);
+	if (function->source)
+		json_unsigned(json, NULL, function->source - 1);
 	json_end_array(json);
 	return number;
 }
 
-/*
- * Returns the index of a frame's function. If the function is in a script, takes the file and the
- * line from the function's symbol.
- */
+/* Returns 1 + the index of a function's source line; 0 if the page does not show it. */
+static size_t source_number(struct page *page, const struct frame_walk *walk, const char *file,
+			    unsigned int line)
+{
+	const char *text = page->source && walk->shown->has_source && file
+				   ? source_lines__ask(page->source, file, line)
+				   : NULL;
+
+	return text ? string_number(page, text) + 1 : 0;
+}
+
+/* Returns the index of a frame's function. */
 static size_t function_of(struct page *page, const struct frame_walk *walk)
 {
-	const struct sym_frame *frame = walk->frame;
-	const char *file = frame ? frame->file : NULL;
-	struct script_function script = {.line = frame ? frame->line : 0};
-	cleanup_free char *path = NULL;
-
-	if (frame && frame->symbol && !(file && *file) &&
-	    script_function_of(frame->symbol, &script))
-		file = path = strndup(script.path, script.path_len);
-
+	unsigned int line;
+	cleanup_free char *file = frame_file(walk->frame, &line);
 	const struct function function = {
 		.name = name_number(page, walk),
 		.file = string_number(page, file),
-		.line = script.line,
+		.line = line,
 		.module = string_number(page, walk->location ? walk->location->module : NULL),
-		.inlined = frame && frame->inlined,
+		.inlined = walk->frame && walk->frame->inlined,
+		.source = source_number(page, walk, file, line),
 	};
 
 	return function_number(page, &function);
@@ -627,6 +634,7 @@ static void write_report(struct page *page, const void *about)
 	const struct report *report = about;
 	struct json_writer *json = &page->report.json;
 
+	page->source = report->source;
 	json_unsigned(json, "bytes", report->bytes);
 	json_unsigned(json, "count", report->count);
 	json_unsigned(json, "ms", report->snapshot->elapsed_ns / NSEC_PER_MSEC);

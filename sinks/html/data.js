@@ -83,6 +83,9 @@ function placeOf(entry) {
 	return file ? tail(file, 2) + (entry[2] ? ":" + entry[2] : "") : "";
 }
 
+// Returns the text of a function's source line, which only a page with --source has.
+const sourceOf = entry => entry[5] === undefined ? "" : strings[entry[5]];
+
 const line = entry => [nameOf(entry), placeOf(entry),
 	strings[entry[0]][0] === "+" ? "" : moduleOf(entry), entry[4] ? "(inlined)" : ""]
 	.filter(part => part).join(" ");
@@ -139,11 +142,13 @@ function placesOf(site, isFolded) {
 
 const frameAt = (site, place) => place < 0 ? site.inside[1 - place] : site.frames[place];
 
+const sourceBelow = entry => sourceOf(entry) && "\n        " + sourceOf(entry);
+
 function stackOf(site, isFolded) {
 	return placesOf(site, isFolded).reverse().map(place => (place === site.culprit ? "\u2192 " : "  ") +
 		(place < 0 ? "\u2026 " + site.inside[-place] + " frames of " +
 			strings[functions[frameAt(site, place)][0]].slice(2) :
-			line(functions[site.frames[place]])));
+			line(functions[site.frames[place]]) + sourceBelow(functions[site.frames[place]])));
 }
 
 // ---- Rows of the table: all paths of a function share a row

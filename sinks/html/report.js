@@ -160,11 +160,13 @@ function grownBy(of) {
 function describe(of) {
 	const [bytes, count] = of.values, entries = [...of.frames].map(frame => functions[frame]);
 	const places = [...new Set(entries.map(placeOf))].filter(told => told);
+	const sources = [...new Set(entries.map(sourceOf))].filter(told => told);
 	const all = root.values[0];
 	return [of.label, places.slice(0, 3).join(", ") + (places.length > 3 ? ", \u2026" : ""),
 		entries.length ? moduleOf(entries[0]) : "", "\u2014 " + size(bytes) + " (" +
 		number(bytes) + " bytes) in " + blocks(count) + (all ? ", " +
-		(100 * bytes / all).toFixed(1) + " % of all" : "") + grownBy(of)]
+		(100 * bytes / all).toFixed(1) + " % of all" : "") + grownBy(of),
+	sources.length === 1 ? "\u2014 " + sources[0] : ""]
 		.filter(part => part).join(" ");
 }
 
@@ -325,7 +327,8 @@ function wordsBelow(range) {
 	if (knowsBirths(range))
 		return "what was allocated in it and is alive at its end, " + size(node.values[0]);
 	return "what was held at its end, " + size(node.values[0]) +
-		" by stacks that the last report has" + (report.earlier ? "; for what was allocated in it, draw to the last moment" : "");
+		" by stacks that the last report has" +
+		(report.earlier ? "; for what was allocated in it, draw to the last moment" : "");
 }
 
 const nearest = (times, ms) => times.reduce((best, at) =>

@@ -15,6 +15,7 @@ from lib import Failure, Skip, each, timeout, wanted
 from lib.http import listen, request, stop
 from lib.process import PATIENCE
 
+from .containers import copy_with_libraries
 from .record import offline
 
 BIG, SMALL = 1048576, 16
@@ -411,6 +412,34 @@ seen.whole = boxes();
         raise Failure(f"folded {seen['folded']}, whole {seen['whole']}")
     if not re.search(r"\u2026 [0-9]+ frames of std", seen["stack"]):
         raise Failure(f"the stack is {seen}")
+
+
+@timeout(180)
+@each("shown", "not_wanted", "chroot")
+def test_source(t, way):
+    """
+    --source adds the source line of a frame to its stack and box, unless the process has another
+    root folder: its paths then name other files.
+    """
+    apart = {}
+    if way == "chroot":
+        apart = {"path": "/program", "wrapper": ("chroot", t.tmp / "root")}
+        (t.tmp / "root").mkdir()
+        copy_with_libraries(t.file_of("leak"), t.tmp / "root")
+    page, _ = page_of(t, t.program("leak", **apart),
+                      *([] if way == "not_wanted" else ["--source"]))
+    if ("/* LEAK */" in page) != (way == "shown"):
+        raise Failure(f"{way}: the page has source lines where it should not, or none")
+    seen = seen_by_browser(t, page, """
+row("leak_big").click();
+seen.stack = at("stack").textContent.split("\\n");
+seen.box = describe(box("leak_big").node);
+""")
+    below = seen["stack"][1 + [line.startswith("\u2192 leak_big") for line in
+                               seen["stack"]].index(True)]
+    text = "return keep(malloc(BIG)); /* LEAK */"
+    wanted("a line below the frame", below == "        " + text, way == "shown")
+    wanted("a line of the box", seen["box"].endswith("\u2014 " + text), way == "shown")
 
 
 @timeout(180)

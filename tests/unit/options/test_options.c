@@ -118,6 +118,7 @@ static void describe_tracing(FILE *out, const struct options *opts)
 	print_number(out, "reserved", opts->reserved, 0);
 	print_number(out, "propose", opts->gen_suppressions, 0);
 	print_number(out, "why", opts->why, 0);
+	print_number(out, "source", opts->source, 0);
 	print_number(out, "prove", opts->prove, 0);
 	print_number(out, "census", opts->census, 0);
 	print_number(out, "prove_every", opts->prove_every, 1);
