@@ -112,12 +112,13 @@ def data_of(page):
     return values
 
 
-def browse(t, address, dark=False, seconds=0):
+def browse(t, address, dark=False, seconds=0, width=1400):
     """Returns what the page printed in headless Chromium; seconds: for pages that wait."""
     if not shutil.which("chromium"):
         raise Skip("chromium is not installed")
     done = subprocess.run(
-        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000",
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu",
+         f"--window-size={width},1000",
          *(["--blink-settings=preferredColorScheme=0"] if dark else []),
          *([f"--virtual-time-budget={seconds * 1000}"] if seconds else []),
          f"--user-data-dir={t.tmp}/profile", "--dump-dom", address],
@@ -129,12 +130,12 @@ def browse(t, address, dark=False, seconds=0):
     return json.loads(html.unescape(found.group(1)))
 
 
-def seen_by_browser(t, page, steps, dark=False):
+def seen_by_browser(t, page, steps, dark=False, width=1400):
     """Runs the steps of a reader, in JavaScript, and returns "seen"."""
     path = t.tmp / "looked-at.html"
     path.write_text(page.replace("</body>", f"<script>{READER}const seen = {{}};\n{steps}{TELL}"
                                  "</script></body>"), encoding="utf-8")
-    return browse(t, path.as_uri(), dark)
+    return browse(t, path.as_uri(), dark, width=width)
 
 
 def test_data(t):
@@ -241,6 +242,17 @@ seen.whole = [rows(), state.range];
     wanted("nothing", seen.get("nothing", []), [])
     wanted("whole", [row[1] for row in seen["whole"][0]], ["10.0 MiB", "160 B"])
     wanted("range", seen["whole"][1], None)
+
+
+@timeout(180)
+def test_narrow(t):
+    """In a narrow window the table, which has most columns with a proof, fits into the page."""
+    page, _ = page_of(t, t.program("leak"), "--prove")
+    seen = seen_by_browser(t, page, """
+const panel = at("sites").parentNode;
+seen.widths = [innerWidth, panel.scrollWidth - panel.clientWidth, rows()[0].length];
+""", width=800)
+    wanted("window, overflow and columns", seen["widths"], [800, 0, 9])
 
 
 @timeout(180)
