@@ -68,7 +68,19 @@ static void lines(void **state)
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
 }
 
-/* The verdict in JSON contains the line as a note. */
+static void expect_in(const struct sink *sink, const struct report *report, const char *expected)
+{
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(sink->report(out, report), 0);
+	fclose(out);
+	assert_non_null(strstr(text, expected));
+}
+
+/* The verdict in JSON contains the line as a note, and a page has it below its verdict. */
 static void notes(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects"};
@@ -77,14 +89,9 @@ static void notes(void **state)
 					     .class_cnt = 1};
 	const struct snapshot snap = {.python = &python};
 	const struct report report = {.snapshot = &snap, .unclear = &unclear};
-	cleanup_free char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
 
-	assert_non_null(out);
-	assert_int_equal(sink_verdict.report(out, &report), 0);
-	fclose(out);
-	assert_non_null(strstr(text, "\"python: +300 Entry (14.1 KiB) in 1 s\"]"));
+	expect_in(&sink_verdict, &report, "\"python: +300 Entry (14.1 KiB) in 1 s\"]");
+	expect_in(&sink_html, &report, "<li>python: +300 Entry (14.1 KiB) in 1 s</li>");
 }
 
 int main(void)
