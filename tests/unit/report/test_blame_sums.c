@@ -443,7 +443,7 @@ static void chunk_pool_with_large_requests(void **state)
  */
 static void no_chunk_pool(void **state)
 {
-	struct made small = {0}, uneven = {0}, library = {0}, varied = {0};
+	static struct made small, uneven, library, varied; /* too large for the stack */
 
 	add_chunks(&small, TAKE, 500, 0);
 	check(&small, REPORTS, "take", LATER, RATE(500));
