@@ -100,7 +100,7 @@ static void dress(struct reporter *reporter, struct report *report)
 	report->past_cnt = reporter->totals.cnt;
 	report->past_peak_bytes = reporter->totals.peak_bytes;
 	report->past_per_s = totals_per_s(&reporter->totals);
-	report->rss_past = &reporter->rss_past;
+	report->rss_past = rss_pasts_latest(&reporter->rss_pasts);
 	report->watched = ranking__past(reporter->ranking);
 	report->ended = report->final ? &reporter->all_ended : &reporter->ended;
 	report->colour = output_has_colour(reporter->out, reporter->opts->colour);
@@ -326,7 +326,7 @@ static int report_callers(struct reporter *reporter, const struct snapshot *snap
 			  const struct growth *growth, const struct pools *pools,
 			  uint64_t deadline_ns, bool final, enum use use)
 {
-	const struct rss *first_rss = reporter->rss_is_first ? NULL : &reporter->first_rss;
+	const struct rss_pasts *rss_pasts = &reporter->rss_pasts;
 	struct callers callers;
 	int err = callers_init(snap, pools->is_in_pool, &callers);
 
@@ -335,7 +335,7 @@ static int report_callers(struct reporter *reporter, const struct snapshot *snap
 	err = callers_rank(&callers, reporter->caller_ranking);
 	if (!err)
 		err = report_sums(reporter, snap, growth,
-				  &(struct sums){pools, &callers, &reporter->untraced, first_rss},
+				  &(struct sums){pools, &callers, &reporter->untraced, rss_pasts},
 				  deadline_ns, final, use);
 	callers_deinit(&callers);
 	return err;
@@ -387,26 +387,18 @@ static int report_view(struct reporter *reporter, const struct snapshot *snap, u
 static int judge_footprints(struct reporter *reporter, const struct snapshot *snap, enum use use)
 {
 	untraced_growths_deinit(&reporter->untraced);
-	return untraced_growths_init(snap, use != USE_NOTE, &reporter->rss_past,
+	return untraced_growths_init(snap, use != USE_NOTE, &reporter->rss_pasts,
 				     reporter->footprint_ranking, &reporter->untraced);
 }
 
-/* Remembers resident memory over time; begins anew for each new image of the process. */
 static void remember_rss(struct reporter *reporter, const struct snapshot *snap)
 {
-	reporter->rss_is_first = false;
 	for (size_t i = 0; i < snap->tally_cnt; i++) {
 		const struct process_tally *tally = &snap->tallies[i];
 
-		if (!rss_total(&tally->rss))
-			continue;
-		rss_past_add(&reporter->rss_past, tally->process->image, snap->elapsed_ns,
-			     &tally->rss);
-		if (tally->process->image == reporter->first_rss_image)
-			continue;
-		reporter->first_rss = tally->rss;
-		reporter->first_rss_image = tally->process->image;
-		reporter->rss_is_first = true;
+		if (rss_total(&tally->rss))
+			rss_pasts_add(&reporter->rss_pasts, tally->process->image, snap->elapsed_ns,
+				      &tally->rss);
 	}
 }
 

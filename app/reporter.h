@@ -46,13 +46,10 @@ struct reporter {
 	struct ended_processes all_ended; /* processes that ended since tracing began */
 	struct ranking *caller_ranking;
 	struct untraced_growths untraced; /* untraced growth up to the most recent snapshot */
-	struct rss first_rss; /* first known resident memory of the current process image */
-	uint32_t first_rss_image;
-	struct rss_past rss_past;
-	bool rss_is_first;    /* first_rss is from the current snapshot */
-	uint64_t baseline_ns; /* baseline of the previous snapshot */
-	uint64_t last_ns;     /* elapsed_ns of the previous snapshot */
-	uint64_t reports;     /* number of printed reports */
+	struct rss_pasts rss_pasts;       /* resident memory up to the most recent snapshot */
+	uint64_t baseline_ns;             /* baseline of the previous snapshot */
+	uint64_t last_ns;                 /* elapsed_ns of the previous snapshot */
+	uint64_t reports;                 /* number of printed reports */
 	struct own_load load; /* memleak's own load up to the previous report on the screen */
 	struct totals totals; /* outstanding bytes of the latest reports */
 	bool names_noted;     /* a message about missing names was logged */

@@ -29,21 +29,35 @@
  */
 #define RETRY_NS 10000000000ULL
 
-/* Returns the tally of the only living process; NULL if there is none or there are several. */
-static struct process_tally *only_process(const struct snapshot *snap)
+/* The processes whose memory is read; none if too many are living. */
+struct living {
+	struct process_tally *items[RSS_PROCESSES_MAX];
+	size_t cnt;
+};
+
+static struct living list_living(const struct snapshot *snap)
 {
-	struct process_tally *found = NULL;
+	struct living living = {.cnt = 0};
 
-	for (size_t i = 0; i < snap->tally_cnt; i++) {
-		struct process_tally *tally = &snap->tallies[i];
+	if (snapshot_living(snap) > RSS_PROCESSES_MAX)
+		return living;
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		if (process_tally_is_living(&snap->tallies[i]))
+			living.items[living.cnt++] = &snap->tallies[i];
+	return living;
+}
 
-		if (!tally->footprint.is_known || tally->ended)
-			continue;
-		if (found)
-			return NULL;
-		found = tally;
-	}
-	return found;
+static bool is_asked(const struct rss_watch *watch, const struct process *process)
+{
+	return process->pid == watch->asked && process->image == watch->asked_image;
+}
+
+static bool lives(const struct rss_watch *watch, const struct living *living)
+{
+	for (size_t i = 0; i < living->cnt; i++)
+		if (is_asked(watch, living->items[i]->process))
+			return true;
+	return false;
 }
 
 static const struct heap *heap_of(const struct snapshot *snap, pid_t pid)
@@ -73,23 +87,66 @@ static void keep_sites(struct rss_watch *watch, const struct snapshot *snap)
 		watch->site_ids[i] = snap->sites[i].id;
 }
 
-static void ask(struct rss_watch *watch, const struct process *process, const struct heap *heap)
+static struct rss_result *result_of(struct rss_watch *watch, uint32_t image)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < watch->result_cnt; i++)
+		if (watch->results[i].image == image)
+			return &watch->results[i];
+	return NULL;
+}
 
-	if (rss_begin(process, heap, now_ns + SEND_NS)) {
-		watch->next_ns = now_ns + RETRY_NS;
-		return;
+/* Drops the results of processes that have ended, and adds processes that have begun. */
+static void renew_results(struct rss_watch *watch, const struct living *living)
+{
+	struct rss_result results[RSS_PROCESSES_MAX];
+
+	for (size_t i = 0; i < living->cnt; i++) {
+		uint32_t image = living->items[i]->process->image;
+		const struct rss_result *result = result_of(watch, image);
+
+		results[i] = result ? *result : (struct rss_result){.image = image};
 	}
-	watch->asked = process->pid;
-	watch->asked_image = process->image;
-	watch->asked_ns = watch->seen_ns = now_ns;
+	memcpy(watch->results, results, living->cnt * sizeof(*results));
+	watch->result_cnt = living->cnt;
+}
+
+static void begin_round(struct rss_watch *watch)
+{
+	watch->is_in_round = true;
+	watch->has_failed = false;
+	watch->spent_ns = 0;
+	for (size_t i = 0; i < watch->result_cnt; i++) {
+		watch->results[i].is_done = watch->results[i].is_given_up;
+		watch->results[i].rss = (struct rss){.arenas = 0};
+	}
+}
+
+/* Starts to read the next process of the round. heap: as for rss_begin(). */
+static void ask_next(struct rss_watch *watch, const struct living *living, const struct heap *heap)
+{
+	for (size_t i = 0; i < living->cnt; i++) {
+		const struct process *process = living->items[i]->process;
+		struct rss_result *result = result_of(watch, process->image);
+		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+		if (!result || result->is_done)
+			continue;
+		if (!rss_begin(process, heap, living->cnt == 1, now_ns + SEND_NS)) {
+			watch->asked = process->pid;
+			watch->asked_image = process->image;
+			watch->asked_ns = watch->seen_ns = now_ns;
+			return;
+		}
+		result->is_done = true;
+		watch->has_failed = true;
+	}
 }
 
 static void stop(struct rss_watch *watch, uint64_t next_ns)
 {
 	rss_stop();
 	watch->asked = 0;
+	watch->is_in_round = false;
 	watch->next_ns = next_ns;
 }
 
@@ -102,20 +159,27 @@ bool rss_watch_is_due(const struct rss_watch *watch, bool is_last)
 void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last,
 		     bool has_blocks)
 {
-	const struct process_tally *tally = only_process(snap);
+	const struct living living = list_living(snap);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
+	watch->is_last = is_last;
 	if (watch->asked && now_ns - watch->seen_ns > STALE_NS)
 		stop(watch, watch->seen_ns + PAUSE_FACTOR * (watch->seen_ns - watch->asked_ns));
-	else if (watch->asked && (!tally || tally->process->pid != watch->asked))
+	else if (watch->asked && !lives(watch, &living))
 		stop(watch, now_ns);
-	if (!tally || watch->asked || !rss_watch_is_due(watch, is_last))
+	renew_results(watch, &living);
+	if (!living.cnt || watch->asked)
 		return;
+	if (!watch->is_in_round && !rss_watch_is_due(watch, is_last))
+		return;
+	if (!watch->is_in_round)
+		begin_round(watch);
+	has_blocks &= living.cnt == 1;
 	if (has_blocks)
 		keep_sites(watch, snap);
 	else
 		forget_sites(watch);
-	ask(watch, tally->process, has_blocks ? heap_of(snap, tally->process->pid) : NULL);
+	ask_next(watch, &living, has_blocks ? heap_of(snap, living.items[0]->process->pid) : NULL);
 }
 
 static void keep_pinners(struct rss_watch *watch, const struct rss_pinners *pinners)
@@ -138,49 +202,94 @@ static void set_pinned(const struct rss_watch *watch, struct snapshot *snap)
 				snap->sites[j].pinned_bytes = watch->pinners[i].bytes;
 }
 
-static void take(struct rss_watch *watch, struct rss *rss, uint64_t deadline_ns)
+static void keep_reading(struct rss_watch *watch, const struct rss_reading *reading,
+			 struct rss *ret)
 {
+	*ret = reading->rss;
+	watch->python = reading->python;
+	watch->python_image = watch->asked_image;
+	keep_pinners(watch, &reading->pinners);
+	if (watch->from_start) {
+		memset(ret->older, 0, sizeof(ret->older));
+		ret->pinned_by_older = 0;
+	}
+}
+
+/* Takes the result of the process that is being read. Returns false if it is not ready yet. */
+static bool take(struct rss_watch *watch, uint64_t deadline_ns)
+{
+	struct rss_result *result = result_of(watch, watch->asked_image);
 	struct rss_reading reading;
 	int err = rss_take(deadline_ns, &reading);
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), taken_ns = now_ns - watch->asked_ns;
+	uint64_t taken_ns;
 
-	if (!err) {
-		*rss = reading.rss;
-		watch->python = reading.python;
-		watch->python_image = watch->asked_image;
-		keep_pinners(watch, &reading.pinners);
-	}
-	if (err && (err != -ETIMEDOUT || taken_ns >= GIVE_UP_NS))
+	watch->seen_ns = clock_ns(CLOCK_MONOTONIC);
+	taken_ns = watch->seen_ns - watch->asked_ns;
+	if (err == -ETIMEDOUT && taken_ns < GIVE_UP_NS)
+		return false;
+	if (err == -ETIMEDOUT)
+		rss_stop();
+	watch->asked = 0;
+	watch->spent_ns += taken_ns;
+	watch->has_failed |= err != 0;
+	if (!result)
+		return true;
+	result->is_done = true;
+	result->is_given_up = err == -ETIMEDOUT;
+	if (err)
 		watch->python = (struct python_growth){.class_cnt = 0};
-	if (!err && watch->from_start) {
-		memset(rss->older, 0, sizeof(rss->older));
-		rss->pinned_by_older = 0;
-	}
-	watch->seen_ns = now_ns;
-	if (err == -ETIMEDOUT && taken_ns >= GIVE_UP_NS) {
-		stop(watch, UINT64_MAX);
-	} else if (err != -ETIMEDOUT) {
-		watch->asked = 0;
-		watch->next_ns = now_ns + (err ? RETRY_NS : PAUSE_FACTOR * taken_ns);
+	else
+		keep_reading(watch, &reading, &result->rss);
+	return true;
+}
+
+/* Returns the earliest start of the round after the present one. */
+static uint64_t next_round_ns(const struct rss_watch *watch)
+{
+	uint64_t pause_ns = PAUSE_FACTOR * watch->spent_ns;
+	bool any = false;
+
+	for (size_t i = 0; i < watch->result_cnt; i++)
+		any |= !watch->results[i].is_given_up;
+	if (!any)
+		return UINT64_MAX;
+	if (watch->has_failed && pause_ns < RETRY_NS)
+		pause_ns = RETRY_NS;
+	return clock_ns(CLOCK_MONOTONIC) + pause_ns;
+}
+
+/* If the round is complete or this is the last snapshot, adds the results of the round to it. */
+static void end_round(struct rss_watch *watch, const struct living *living)
+{
+	bool is_complete = true;
+
+	for (size_t i = 0; i < watch->result_cnt; i++)
+		is_complete &= watch->results[i].is_done;
+	if (!watch->is_in_round || (!is_complete && !watch->is_last))
+		return;
+	for (size_t i = 0; i < living->cnt; i++)
+		living->items[i]->rss = result_of(watch, living->items[i]->process->image)->rss;
+	if (is_complete) {
+		watch->is_in_round = false;
+		watch->next_ns = next_round_ns(watch);
 	}
 }
 
 uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns)
 {
-	struct process_tally *tally = only_process(snap);
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), waited_ns = 0;
+	const struct living living = list_living(snap);
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), end_ns = begin_ns + wait_ns;
 
-	if (!tally)
+	if (!living.cnt)
 		return 0;
-	if (watch->asked) {
-		take(watch, &tally->rss, begin_ns + wait_ns);
-		waited_ns = watch->seen_ns - begin_ns;
-	}
+	while (watch->asked && take(watch, end_ns))
+		ask_next(watch, &living, NULL);
+	end_round(watch, &living);
 	set_pinned(watch, snap);
-	if (watch->python_image == tally->process->image &&
+	if (living.cnt == 1 && watch->python_image == living.items[0]->process->image &&
 	    (watch->python.class_cnt || watch->python.container_cnt))
 		snap->python = arena_copy(&snap->arena, &watch->python, sizeof(watch->python));
-	return waited_ns;
+	return clock_ns(CLOCK_MONOTONIC) - begin_ns;
 }
 
 void rss_watch_deinit(struct rss_watch *watch)

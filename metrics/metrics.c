@@ -51,7 +51,7 @@ static const struct metric_family heap_present = {
 
 static const struct metric_family rss_bytes = {
 	"memleak_rss_bytes", METRIC_GAUGE, "bytes",
-	"Resident memory of the traced process, by what it is used for."};
+	"Resident memory of each traced process, by what it is used for."};
 
 static const struct metric_family calls = {"memleak_calls", METRIC_COUNTER, NULL,
 					   "Calls of allocator functions since tracing began."};
@@ -153,14 +153,29 @@ static void write_heap(struct metrics_text *text, const struct heap_census *cens
 	metrics_one_unsigned(text, &heap_present, census->present_bytes);
 }
 
-static void write_rss(struct metrics_text *text, const struct rss *rss)
+/* process: process of the label; NULL for none */
+static void write_rss_parts(struct metrics_text *text, const struct process *process,
+			    const struct rss *rss)
 {
-	metrics_family(text, &rss_bytes);
 	for (enum rss_part part = 0; part < RSS_PART_CNT; part++) {
 		metrics_begin(text);
+		metrics_label_process(text, process);
 		metrics_label(text, "part", rss_part_name(part));
 		metrics_unsigned(text, rss->parts[part]);
 	}
+}
+
+static void write_rss(struct metrics_text *text, const struct report *report)
+{
+	const struct processes_rss *all = &report->processes_rss;
+
+	if (!report->rss && !all->cnt)
+		return;
+	metrics_family(text, &rss_bytes);
+	if (report->rss)
+		write_rss_parts(text, NULL, report->rss);
+	for (size_t i = 0; i < all->cnt; i++)
+		write_rss_parts(text, all->items[i].process, all->items[i].rss);
 }
 
 static void write_call(struct metrics_text *text, const char *space, const char *function,
@@ -251,8 +266,7 @@ int metrics_write(FILE *out, const struct metrics *metrics, bool open_metrics)
 			write_proof(&text, metrics->report->snapshot->proof);
 		if (metrics->report->snapshot->census)
 			write_heap(&text, metrics->report->snapshot->census);
-		if (metrics->report->rss)
-			write_rss(&text, metrics->report->rss);
+		write_rss(&text, metrics->report);
 		write_calls(&text, metrics->report->snapshot);
 		write_snapshot(&text, metrics->report->snapshot);
 	}

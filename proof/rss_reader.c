@@ -176,9 +176,11 @@ static int begin(pid_t pid, const struct heap *heap, uint64_t program, uint64_t 
 	return err;
 }
 
-int rss_begin(const struct process *process, const struct heap *heap, uint64_t deadline_ns)
+int rss_begin(const struct process *process, const struct heap *heap, bool counts_objects,
+	      uint64_t deadline_ns)
 {
-	return begin(process->pid, heap, 1 + (uint64_t)process->image, deadline_ns);
+	return begin(process->pid, heap, counts_objects ? 1 + (uint64_t)process->image : 0,
+		     deadline_ns);
 }
 
 int rss_take(uint64_t deadline_ns, struct rss_reading *ret)

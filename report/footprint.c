@@ -177,11 +177,13 @@ static double gained_since(const struct site_history *history, uint64_t since_ns
  * Returns how much of the growth of a part is free memory that the allocator keeps, which is no
  * leak.
  */
-static double kept(const struct rss_past *past, const struct process *process,
+static double kept(const struct rss_pasts *pasts, const struct process *process,
 		   enum footprint_part part, enum rss_kept which, uint64_t since_ns,
 		   uint64_t now_ns)
 {
-	if (!past || past->image != process->image || part != FOOTPRINT_ANONYMOUS)
+	const struct rss_past *past = pasts ? rss_pasts_find(pasts, process->image) : NULL;
+
+	if (!past || part != FOOTPRINT_ANONYMOUS)
 		return 0;
 	return rss_past_kept(past, which, since_ns, now_ns);
 }
@@ -334,7 +336,7 @@ static bool outranks(enum footprint_part part, double gained, const struct untra
 							      : was_anonymous;
 }
 
-static void judge_pending(const struct snapshot *snap, const struct rss_past *past,
+static void judge_pending(const struct snapshot *snap, const struct rss_pasts *pasts,
 			  const struct process *process, const struct growth *series,
 			  enum footprint_part part, struct untraced_growths *ret)
 {
@@ -345,7 +347,7 @@ static void judge_pending(const struct snapshot *snap, const struct rss_past *pa
 
 	if (!may_go_on(series, part, &rise) || !outranks(part, rise.gained, ret) ||
 	    explained(snap, series, part, rise.gained, rise.since_ns) +
-			    kept(past, process, part, RSS_KEPT_ALL, rise.since_ns, now_ns) >=
+			    kept(pasts, process, part, RSS_KEPT_ALL, rise.since_ns, now_ns) >=
 		    EXPLAINED * rise.gained)
 		return;
 	ret->pending = (struct untraced_growth){
@@ -391,7 +393,7 @@ static void judge_too_young(const struct process *process, const struct growth *
 	};
 }
 
-static void judge(const struct snapshot *snap, const struct rss_past *past,
+static void judge(const struct snapshot *snap, const struct rss_pasts *pasts,
 		  const struct process *process, const struct growth *series,
 		  enum footprint_part part, struct untraced_growths *ret)
 {
@@ -413,7 +415,7 @@ static void judge(const struct snapshot *snap, const struct rss_past *past,
 	if (!grows(history, part, gained)) {
 		/* Skip processes that may have just started: such processes grow for a while. */
 		if (snap->run.had_begun && part_stays(part))
-			judge_pending(snap, past, process, series, part, ret);
+			judge_pending(snap, pasts, process, series, part, ret);
 		return;
 	}
 	by_traced = explained(snap, series, part, gained, since_ns);
@@ -421,7 +423,7 @@ static void judge(const struct snapshot *snap, const struct rss_past *past,
 	 * Pinned memory does not explain growth: if it grows without end, that is a fault, although
 	 * not a leak.
 	 */
-	returnable = kept(past, process, part, RSS_KEPT_RETURNABLE, since_ns, now_ns);
+	returnable = kept(pasts, process, part, RSS_KEPT_RETURNABLE, since_ns, now_ns);
 	if (by_traced + returnable < EXPLAINED * gained)
 		ret->items[ret->cnt++] = growth;
 	else if ((by_traced >= EXPLAINED * gained || returnable < EXPLAINED * gained) &&
@@ -430,7 +432,7 @@ static void judge(const struct snapshot *snap, const struct rss_past *past,
 		ret->explained = growth;
 }
 
-static int judge_all(const struct snapshot *snap, const struct rss_past *past,
+static int judge_all(const struct snapshot *snap, const struct rss_pasts *pasts,
 		     const struct series_list *list, const struct growth *growth,
 		     struct untraced_growths *ret)
 {
@@ -441,7 +443,7 @@ static int judge_all(const struct snapshot *snap, const struct rss_past *past,
 		const struct growth *series = &growth[i * SERIES_CNT];
 
 		for (size_t part = 0; part < FOOTPRINT_TOO_YOUNG; part++)
-			judge(snap, past, list->processes[i], series, (enum footprint_part)part,
+			judge(snap, pasts, list->processes[i], series, (enum footprint_part)part,
 			      ret);
 		if (!snap->descriptors.are_traced)
 			judge_too_young(list->processes[i], series, ret);
@@ -450,7 +452,7 @@ static int judge_all(const struct snapshot *snap, const struct rss_past *past,
 }
 
 int untraced_growths_init(const struct snapshot *snap, bool is_reported,
-			  const struct rss_past *past, struct ranking *ranking,
+			  const struct rss_pasts *pasts, struct ranking *ranking,
 			  struct untraced_growths *ret)
 {
 	cleanup_free struct growth *growth = NULL;
@@ -473,7 +475,7 @@ int untraced_growths_init(const struct snapshot *snap, bool is_reported,
 	/* A process without a footprint has ended, so its series do not come back. */
 	ranking__forget_absent(ranking);
 	if (!err && is_reported)
-		err = judge_all(snap, past, &list, growth, ret);
+		err = judge_all(snap, pasts, &list, growth, ret);
 	series_list_deinit(&list);
 	return err;
 }

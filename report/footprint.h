@@ -46,11 +46,11 @@ struct untraced_growths {
 
 /*
  * Adds the footprints in a snapshot to `ranking`, which must have no other data, and judges them if
- * is_reported is true. `past` is the history of a process's resident memory; may be NULL. Returns 0
- * or -ENOMEM; call untraced_growths_deinit() in both cases.
+ * is_reported is true. `pasts` is the history of resident memory; may be NULL. Returns 0 or
+ * -ENOMEM; call untraced_growths_deinit() in both cases.
  */
 int untraced_growths_init(const struct snapshot *snap, bool is_reported,
-			  const struct rss_past *past, struct ranking *ranking,
+			  const struct rss_pasts *pasts, struct ranking *ranking,
 			  struct untraced_growths *ret);
 void untraced_growths_deinit(struct untraced_growths *growths);
 

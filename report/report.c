@@ -718,6 +718,9 @@ static int name_culprits(struct report *report)
 static struct report report_of(const struct options *opts, const struct snapshot *snap,
 			       const struct sums *sums, bool final)
 {
+	const struct rss_pasts *pasts = sums ? sums->rss_pasts : NULL;
+	const struct process_tally *only = snapshot_only_rss(snap);
+
 	return (struct report){
 		.snapshot = snap,
 		.show_allocs = opts->show_allocs,
@@ -734,8 +737,9 @@ static struct report report_of(const struct options *opts, const struct snapshot
 		.all_frames = opts->all_frames,
 		.propose = opts->gen_suppressions,
 		.final = final,
-		.rss = snapshot_rss(snap),
-		.first_rss = sums ? sums->first_rss : NULL,
+		.rss = only ? &only->rss : NULL,
+		.first_rss = only ? processes_rss_first(pasts, only->process) : NULL,
+		.processes_rss = processes_rss_of(snap, pasts),
 		.untraced = sums && sums->untraced ? *sums->untraced : (struct untraced_growths){0},
 	};
 }

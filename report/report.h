@@ -9,6 +9,7 @@
 #include "options/options.h"
 #include "report/ended.h"
 #include "report/footprint.h"
+#include "report/processes_rss.h"
 #include "report/ranking.h"
 #include "report/report_site.h"
 #include "report/runtime_init.h"
@@ -27,10 +28,7 @@ struct sums {
 	const struct pools *pools;
 	const struct callers *callers;
 	const struct untraced_growths *untraced;
-	/*
-	 * Resident memory in the first snapshot that has it; NULL if that is the current snapshot.
-	 */
-	const struct rss *first_rss;
+	const struct rss_pasts *rss_pasts; /* resident memory up to the current snapshot */
 };
 
 /* A group of --by: the sum over all its sites, and the sites that are shown for it. */
@@ -129,7 +127,8 @@ struct report {
 	const struct rss *rss;
 	/* Resident memory when it was first known; NULL if it is known for the first time now. */
 	const struct rss *first_rss;
-	const struct rss_past *rss_past; /* resident memory at earlier reports; may be NULL */
+	const struct rss_past *rss_past;    /* resident memory at earlier reports; may be NULL */
+	struct processes_rss processes_rss; /* resident memory of several processes */
 	bool by_pin;     /* sites are sorted by the memory that they pin, if `has_pinned` */
 	bool has_pinned; /* some sites are known to pin memory */
 	bool has_older;  /* --older is given and is not 0 */

@@ -75,6 +75,8 @@ void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns, co
 
 	if (image != past->image)
 		past->cnt = 0;
+	if (!past->cnt)
+		past->first = *rss;
 	past->image = image;
 	if (past->cnt == RSS_POINTS) {
 		past->cnt /= 2;
@@ -84,6 +86,60 @@ void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns, co
 	point = &past->points[past->cnt++];
 	point->elapsed_ns = elapsed_ns;
 	memcpy(point->parts, rss->parts, sizeof(point->parts));
+}
+
+static uint64_t last_seen_ns(const struct rss_past *past)
+{
+	return past->cnt ? past->points[past->cnt - 1].elapsed_ns : 0;
+}
+
+const struct rss_past *rss_pasts_find(const struct rss_pasts *pasts, uint32_t image)
+{
+	for (size_t i = 0; i < RSS_PROCESSES_MAX; i++)
+		if (pasts->items[i].cnt && pasts->items[i].image == image)
+			return &pasts->items[i];
+	return NULL;
+}
+
+void rss_pasts_add(struct rss_pasts *pasts, uint32_t image, uint64_t elapsed_ns,
+		   const struct rss *rss)
+{
+	const struct rss_past *found = rss_pasts_find(pasts, image);
+	size_t at = found ? (size_t)(found - pasts->items) : 0;
+
+	for (size_t i = 0; !found && i < RSS_PROCESSES_MAX; i++)
+		if (last_seen_ns(&pasts->items[i]) < last_seen_ns(&pasts->items[at]))
+			at = i;
+	rss_past_add(&pasts->items[at], image, elapsed_ns, rss);
+}
+
+const struct rss_past *rss_pasts_latest(const struct rss_pasts *pasts)
+{
+	const struct rss_past *found = NULL;
+	bool is_only = true;
+
+	for (size_t i = 0; i < RSS_PROCESSES_MAX; i++) {
+		const struct rss_past *past = &pasts->items[i];
+
+		if (!past->cnt || (found && last_seen_ns(past) < last_seen_ns(found)))
+			continue;
+		is_only = !found || last_seen_ns(past) > last_seen_ns(found);
+		found = past;
+	}
+	return is_only ? found : NULL;
+}
+
+void rss_join(struct rss *rss, const struct rss *other)
+{
+	if (!rss_total(rss))
+		rss->allocator = other->allocator;
+	else if (rss->allocator != other->allocator)
+		rss->allocator = ALLOCATOR_NONE;
+	for (size_t i = 0; i < RSS_PART_CNT; i++)
+		rss->parts[i] += other->parts[i];
+	rss->arenas += other->arenas;
+	rss->torn_arenas += other->torn_arenas;
+	rss->skipped_arenas += other->skipped_arenas;
 }
 
 static double kept_at(const struct rss_point *point, enum rss_kept which)

@@ -64,12 +64,21 @@ struct rss_pinners {
 #define RSS_POINTS 128
 
 struct rss_past {
-	uint32_t image; /* the process image whose memory it is */
+	uint32_t image;   /* the process image whose memory it is */
+	struct rss first; /* the first known values */
 	struct rss_point {
 		uint64_t elapsed_ns; /* time since tracing began */
 		uint64_t parts[RSS_PART_CNT];
 	} points[RSS_POINTS];
 	size_t cnt;
+};
+
+/* Maximum number of processes whose resident memory is read in a run */
+#define RSS_PROCESSES_MAX 8
+
+/* The pasts of several process images. */
+struct rss_pasts {
+	struct rss_past items[RSS_PROCESSES_MAX];
 };
 
 /* Free memory that glibc keeps. */
@@ -89,6 +98,23 @@ double rss_past_kept(const struct rss_past *past, enum rss_kept which, uint64_t 
 /* Adds a point. If the earlier points are of another image, drops them first. */
 void rss_past_add(struct rss_past *past, uint32_t image, uint64_t elapsed_ns,
 		  const struct rss *rss);
+
+/* Adds a point of an image. If there are too many images, drops the one that has not been seen for
+ * longest. */
+void rss_pasts_add(struct rss_pasts *pasts, uint32_t image, uint64_t elapsed_ns,
+		   const struct rss *rss);
+
+/* Returns the past of an image; NULL if there is none. */
+const struct rss_past *rss_pasts_find(const struct rss_pasts *pasts, uint32_t image);
+
+/*
+ * Returns the past of the image that has the latest point; NULL if there is none, or if several
+ * images have points of this time.
+ */
+const struct rss_past *rss_pasts_latest(const struct rss_pasts *pasts);
+
+/* Adds the values of another process, except those that depend on tracked blocks. */
+void rss_join(struct rss *rss, const struct rss *other);
 
 struct reach_sum rss_older(const struct rss *rss);
 

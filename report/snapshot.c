@@ -132,12 +132,32 @@ void block_take_larger(struct block *block, const struct block *other)
 		*block = *other;
 }
 
-const struct rss *snapshot_rss(const struct snapshot *snap)
+bool process_tally_is_living(const struct process_tally *tally)
 {
+	return tally->footprint.is_known && !tally->ended;
+}
+
+size_t snapshot_living(const struct snapshot *snap)
+{
+	size_t cnt = 0;
+
 	for (size_t i = 0; i < snap->tally_cnt; i++)
-		if (rss_total(&snap->tallies[i].rss))
-			return &snap->tallies[i].rss;
-	return NULL;
+		cnt += process_tally_is_living(&snap->tallies[i]);
+	return cnt;
+}
+
+const struct process_tally *snapshot_only_rss(const struct snapshot *snap)
+{
+	const struct process_tally *found = NULL;
+
+	for (size_t i = 0; i < snap->tally_cnt; i++) {
+		if (!rss_total(&snap->tallies[i].rss))
+			continue;
+		if (found)
+			return NULL;
+		found = &snap->tallies[i];
+	}
+	return snapshot_living(snap) > 1 ? NULL : found;
 }
 
 void snapshot_drop_heaps(struct snapshot *snap)

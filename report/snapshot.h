@@ -381,11 +381,15 @@ void ages_join(struct ages *ages, const struct ages *part);
 /* Replaces `block` by a copy of `other` if `other` is larger, or equally large and older. */
 void block_take_larger(struct block *block, const struct block *other);
 
+/* True if the process was running when the snapshot was taken. */
+bool process_tally_is_living(const struct process_tally *tally);
+/* Returns the number of processes for which process_tally_is_living() is true. */
+size_t snapshot_living(const struct snapshot *snap);
 /*
- * Returns the resident memory of the only process; NULL if it is not known, as with several
- * processes.
+ * Returns the tally of the only process if its resident memory is known; otherwise, or if there are
+ * several processes, returns NULL.
  */
-const struct rss *snapshot_rss(const struct snapshot *snap);
+const struct process_tally *snapshot_only_rss(const struct snapshot *snap);
 
 void snapshot_deinit(struct snapshot *snap);
 

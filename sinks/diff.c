@@ -94,13 +94,13 @@ void diff_write_moments(FILE *out, const struct diff *diff)
 
 static void write_rss_change(FILE *out, const struct diff *diff)
 {
-	const struct rss *before = snapshot_rss(diff->sides[0].snap);
-	const struct rss *after = snapshot_rss(diff->sides[1].snap);
+	const struct process_tally *before = snapshot_only_rss(diff->sides[0].snap);
+	const struct process_tally *after = snapshot_only_rss(diff->sides[1].snap);
 
 	if (!before || !after)
 		return;
 	fputs("\tRSS: ", out);
-	rss_write_change(out, before, after);
+	rss_write_change(out, &before->rss, &after->rss);
 	fputc('\n', out);
 }
 
@@ -137,8 +137,8 @@ static void write_json_side(struct json_writer *json, const char *key, const str
 	json_write_reserved(json, &side->snap->reserved);
 	json_bool(json, "sampled", side->snap->sampling.mode != SAMPLING_NONE);
 	json_write_lost(json, side->snap->lost);
-	if (snapshot_rss(side->snap))
-		rss_write_json(json, snapshot_rss(side->snap));
+	if (snapshot_only_rss(side->snap))
+		rss_write_json(json, &snapshot_only_rss(side->snap)->rss);
 	json_end_object(json);
 }
 

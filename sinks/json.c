@@ -451,8 +451,7 @@ static void write_verdict(struct json_writer *json, const struct report *report)
 	write_suspects(json, report);
 	json_unsigned(json, "suspects_total", report->suspects_total);
 	write_untraced(json, &report->untraced);
-	if (report->rss)
-		rss_write_json(json, report->rss);
+	rss_write_json_report(json, report);
 	if (report->snapshot->python)
 		python_write_json(json, report->snapshot->python);
 }

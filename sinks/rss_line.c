@@ -8,10 +8,14 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "sinks/json_parts.h"
 #include "sinks/text_part.h"
 #include "sinks/verdict_line.h"
 
 #define SMALL_PART 100
+
+/* Maximum number of processes that have a line each; for more, a line shows their sum */
+#define LINES_MAX 3
 
 /*
  * Blocks older than tracing are mentioned if they hold at least 1/OLDER_PART of resident memory
@@ -285,6 +289,46 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 		write_others(out, rss, !first);
 }
 
+/* Writes the line of one of several processes. */
+static void write_process_line(FILE *out, const struct process_rss *item)
+{
+	fprintf(out, "%s (%d): ", item->process->comm ?: "?", item->process->pid);
+	rss_write_line(out, item->rss, item->first);
+}
+
+static void write_sum_line(FILE *out, const struct processes_rss *all)
+{
+	struct rss first;
+	bool has_first;
+	struct rss sum = processes_rss_sum(all, &first, &has_first);
+
+	if (all->cnt < all->living)
+		fprintf(out, "%zu of ", all->cnt);
+	fprintf(out, "%zu processes (the largest: %s (%d), ", all->living,
+		all->items[0].process->comm ?: "?", all->items[0].process->pid);
+	write_amount(out, rss_total(all->items[0].rss), "");
+	fputs("): ", out);
+	rss_write_line(out, &sum, has_first ? &first : NULL);
+}
+
+void rss_write_lines(const struct text_part *part)
+{
+	const struct processes_rss *all = &part->report->processes_rss;
+
+	if (part->report->rss)
+		rss_write_line(part->out, part->report->rss, part->report->first_rss);
+	else if (all->living > RSS_PROCESSES_MAX)
+		fprintf(part->out,
+			"RSS of %zu processes is not divided by use: memleak --rss -p PID shows "
+			"one process\n",
+			all->living);
+	else if (all->cnt > LINES_MAX)
+		write_sum_line(part->out, all);
+	else
+		for (size_t i = 0; i < all->cnt; i++)
+			write_process_line(part->out, &all->items[i]);
+}
+
 void rss_write_pinners(const struct text_part *part)
 {
 	const struct report *report = part->report;
@@ -363,4 +407,22 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 		write_json_older(json, rss);
 	}
 	json_end_object(json);
+}
+
+void rss_write_json_report(struct json_writer *json, const struct report *report)
+{
+	const struct processes_rss *all = &report->processes_rss;
+
+	if (report->rss)
+		rss_write_json(json, report->rss);
+	if (!all->cnt)
+		return;
+	json_begin_array(json, "memory_by_process");
+	for (size_t i = 0; i < all->cnt; i++) {
+		json_begin_object(json, NULL);
+		json_write_process(json, all->items[i].process);
+		rss_write_json(json, all->items[i].rss);
+		json_end_object(json);
+	}
+	json_end_array(json);
 }

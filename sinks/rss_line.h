@@ -18,6 +18,12 @@
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
 
 /*
+ * Writes the lines about the resident memory of a report's processes: one for each process if there
+ * are few, otherwise one for their sum.
+ */
+void rss_write_lines(const struct text_part *part);
+
+/*
  * Writes by how much resident memory and its parts have changed: "+2.0 MiB: live +1.9 MiB". The
  * largest growth is first, and what has shrunk is last.
  */
@@ -34,6 +40,12 @@ void rss_write_grown(FILE *out, enum rss_part part, uint64_t bytes);
  * allocator and its arenas.
  */
 void rss_write_json(struct json_writer *json, const struct rss *rss);
+
+/*
+ * Writes "memory" if the report is of one process, and the array "memory_by_process" if the memory
+ * of one of several processes is known.
+ */
+void rss_write_json_report(struct json_writer *json, const struct report *report);
 
 /*
  * Writes the functions whose blocks pin the most free memory, and how much they pin. Writes nothing

@@ -126,8 +126,7 @@ void text_write_head(const struct text_part *part)
 	kernel_write_lines(part);
 	verdict_write_reasons(part);
 	python_write_line(part);
-	if (part->report->rss)
-		rss_write_line(part->out, part->report->rss, part->report->first_rss);
+	rss_write_lines(part);
 	rss_write_pinners(part);
 	cost_write_text(part);
 }

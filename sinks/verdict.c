@@ -151,7 +151,7 @@ static bool has_options_of(const struct report *report, enum footprint_part foot
 {
 	switch (footprint) {
 	case FOOTPRINT_ANONYMOUS:
-		return report->rss;
+		return report->rss || report->processes_rss.cnt;
 	case FOOTPRINT_DESCRIPTORS:
 		return report->snapshot->descriptors.are_traced;
 	case FOOTPRINT_CHILDREN:

@@ -176,6 +176,36 @@ def test_musl(t, what):
         raise Failure(memory)
 
 
+@each(*(str(number) for number in (2, 4, 9)))
+def test_several_processes(t, number):
+    """
+    Two processes have a line each, four have a line for their sum, and more than eight have none.
+    """
+    programs = [t.program("resident", "top" if i else "full") for i in range(int(number))]
+    path = t.tmp / "recording"
+    pids = [option for program in programs for option in ("-p", str(program.pid))]
+    memleak = t.memleak("--record", path, *pids, "3600").ready()
+    memleak.stop()
+    report = last_report(t, path)
+    if "memory" in report:
+        raise Failure(report["memory"])
+    memories = {item["pid"]: item["memory"] for item in report.get("memory_by_process", [])}
+    if int(number) > 8:
+        wanted("processes", memories, {})
+    else:
+        wanted("processes", sorted(memories), sorted(program.pid for program in programs))
+    for program in programs:
+        live = int(program.truth.facts["live"][0])
+        if program.pid in memories and not is_near(memories[program.pid]["live"], live):
+            raise Failure(f"{live} are live: {memories[program.pid]}")
+    line = {"2": rf"^resident \({programs[1].pid}\): RSS .* kept by glibc .*\nglibc keeps .*\n"
+                 rf"resident \({programs[0].pid}\): RSS .* live in glibc's heap",
+            "4": r"^4 processes \(the largest: resident \(\d+\), \S+ MiB\): RSS .* kept by glibc",
+            "9": r"^RSS of 9 processes is not divided by use"}[number]
+    if not re.search(line, memleak.out.text, re.M):
+        raise Failure(memleak.out.text)
+
+
 def test_pinned(t):
     """Says whose blocks pin free memory, and how much each function's blocks pin."""
     program = t.program("pins")

@@ -20,25 +20,32 @@
 
 static struct {
 	unsigned int begun, stopped;
-	int result; /* of rss_take() */
+	int result;    /* of rss_take() */
+	pid_t pid;     /* process of the most recent rss_begin() */
+	pid_t refused; /* process that cannot be read */
+	pid_t slow;    /* process whose reading does not end */
 	struct rss_pinners pinners;
 	struct python_growth python;
 } reader;
 
-int rss_begin(const struct process *process, const struct heap *heap, uint64_t deadline_ns)
+int rss_begin(const struct process *process, const struct heap *heap, bool counts_objects,
+	      uint64_t deadline_ns)
 {
-	(void)process;
 	(void)heap;
+	(void)counts_objects;
 	(void)deadline_ns;
 	reader.begun++;
-	return 0;
+	reader.pid = process->pid;
+	return process->pid == reader.refused ? -EACCES : 0;
 }
 
 int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
 {
 	(void)deadline_ns;
+	if (reader.pid == reader.slow)
+		return -ETIMEDOUT;
 	if (!reader.result) {
-		*ret = (struct rss_reading){.rss.parts = {[RSS_LIVE] = 1},
+		*ret = (struct rss_reading){.rss.parts = {[RSS_LIVE] = (uint64_t)reader.pid - 6},
 					    .pinners = reader.pinners,
 					    .python = reader.python};
 	}
@@ -61,6 +68,7 @@ static int set_up(void **state)
 	watch = (struct rss_watch){0};
 	tally = (struct process_tally){.process = &process, .footprint.is_known = true};
 	reader.begun = reader.stopped = 0;
+	reader.refused = reader.slow = 0;
 	reader.pinners.cnt = 0;
 	reader.result = -ETIMEDOUT;
 	*state = &watch;
@@ -175,6 +183,103 @@ static void pinners(void **state)
 	rss_watch_deinit(watch);
 }
 
+#define SEVERAL 3
+
+static const struct process processes[RSS_PROCESSES_MAX + 1] = {
+	{.pid = 7, .image = 1}, {.pid = 8, .image = 2}, {.pid = 9, .image = 3},
+	{.image = 4},           {.image = 5},           {.image = 6},
+	{.image = 7},           {.image = 8},           {.image = 9}};
+static struct process_tally tallies[RSS_PROCESSES_MAX + 1];
+
+static void report_several(struct rss_watch *watch, size_t cnt, bool is_last)
+{
+	struct snapshot several = {.tallies = tallies, .tally_cnt = cnt};
+
+	for (size_t i = 0; i < cnt; i++)
+		tallies[i] = (struct process_tally){.process = &processes[i],
+						    .footprint.is_known = true};
+	rss_watch_begin(watch, &several, is_last, true);
+	rss_watch_finish(watch, &several, 0);
+}
+
+static void expect_several(uint64_t a, uint64_t b, uint64_t c)
+{
+	assert_int_equal(rss_total(&tallies[0].rss), a);
+	assert_int_equal(rss_total(&tallies[1].rss), b);
+	assert_int_equal(rss_total(&tallies[2].rss), c);
+}
+
+/* One process after the other is read; the next round is not due at once. */
+static void several_processes(void **state)
+{
+	struct rss_watch *watch = *state;
+
+	reader.result = 0;
+	report_several(watch, SEVERAL, false);
+	expect_several(1, 2, 3);
+	assert_int_equal(reader.begun, SEVERAL);
+	watch->next_ns = UINT64_MAX - 1;
+	report_several(watch, SEVERAL, false);
+	expect_several(0, 0, 0);
+	assert_int_equal(reader.begun, SEVERAL);
+}
+
+/* The results are added when all are known; those of the last report, even if some are not. */
+static void slow_process(void **state)
+{
+	struct rss_watch *watch = *state;
+
+	reader.result = 0;
+	reader.slow = 8;
+	report_several(watch, SEVERAL, false);
+	expect_several(0, 0, 0);
+	report_several(watch, SEVERAL, true);
+	expect_several(1, 0, 0);
+	reader.slow = 0;
+	report_several(watch, SEVERAL, false);
+	expect_several(1, 2, 3);
+	assert_int_equal(reader.begun, SEVERAL);
+}
+
+static void unreadable_process(void **state)
+{
+	struct rss_watch *watch = *state;
+
+	reader.result = 0;
+	reader.refused = 7;
+	report_several(watch, SEVERAL, false);
+	expect_several(0, 2, 3);
+}
+
+/* A process that takes too long is not read again; the others are. */
+static void slowest_process(void **state)
+{
+	struct rss_watch *watch = *state;
+
+	reader.result = 0;
+	reader.slow = 9;
+	report_several(watch, SEVERAL, false);
+	watch->asked_ns -= 60 * SECOND_NS;
+	report_several(watch, SEVERAL, false);
+	expect_several(1, 2, 0);
+	assert_int_equal(reader.stopped, 1);
+	watch->next_ns = 0;
+	report_several(watch, SEVERAL, false);
+	expect_several(1, 2, 0);
+	assert_int_equal(reader.begun, 2 * SEVERAL - 1);
+}
+
+static void too_many_processes(void **state)
+{
+	struct rss_watch *watch = *state;
+
+	reader.result = 0;
+	report_several(watch, RSS_PROCESSES_MAX + 1, false);
+	assert_int_equal(reader.begun, 0);
+	report_several(watch, RSS_PROCESSES_MAX, false);
+	assert_int_equal(reader.begun, RSS_PROCESSES_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +289,11 @@ int main(void)
 		cmocka_unit_test_setup(pinners, set_up),
 		cmocka_unit_test_setup(no_result, set_up),
 		cmocka_unit_test_setup(another_process, set_up),
+		cmocka_unit_test_setup(several_processes, set_up),
+		cmocka_unit_test_setup(slow_process, set_up),
+		cmocka_unit_test_setup(unreadable_process, set_up),
+		cmocka_unit_test_setup(slowest_process, set_up),
+		cmocka_unit_test_setup(too_many_processes, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,7 +265,8 @@ static void sites(void **state)
 
 /*
  * Tests the metrics of lost blocks: one for each row that a proof covers, and one for all other
- * rows together. Also tests the metrics of the heap and of each part of resident memory.
+ * rows together. Also tests the metrics of the heap and of each part of resident memory, of one and
+ * of several processes.
  */
 static void proofs(void **state)
 {
@@ -281,8 +282,13 @@ static void proofs(void **state)
 							   [RSS_OTHER] = 9000}};
 	const struct scene by_stack = {.opts.top = 4,
 				       .snap = SNAPSHOT(proved_sites, .proof = &proof_still)};
+	static const struct process second = {.image = 9, .pid = 9, .comm = "second"};
+	static struct process_tally several[] = {
+		{.process = &leak, .footprint.is_known = true, .rss.parts = {[RSS_LIVE] = 1000}},
+		{.process = &second, .footprint.is_known = true, .rss.parts = {[RSS_TOP] = 2000}}};
 	const struct scene by_process = {.opts = {.top = 1, .by = BY_PROCESS},
-					 .snap = SNAPSHOT(proved_sites, .proof = &proof_still)};
+					 .snap = SNAPSHOT(proved_sites, .proof = &proof_still,
+							  .tallies = several, .tally_cnt = 2)};
 	const struct scene with_census = {.opts.top = 1,
 					  .snap = SNAPSHOT(proved_sites, .proof = &proof_still,
 							   .census = &census_of_one,

@@ -55,7 +55,7 @@ static struct untraced_growths after(const struct story *story)
 {
 	struct process process = {.image = 7, .pid = 70};
 	struct untraced_growths growths = {0};
-	struct rss_past past = {0};
+	struct rss_pasts pasts = {.items = {{.cnt = 0}}};
 	struct ranking *ranking;
 	uint64_t grown_s;
 
@@ -81,10 +81,11 @@ static struct untraced_growths after(const struct story *story)
 		}
 		tally.rss.parts[RSS_TOP] = MIB + grown_s * story->kept_each;
 		tally.rss.parts[RSS_PINNED] = grown_s * story->pinned_each;
-		rss_past_add(&past, story->rss_image ?: 7, snap.elapsed_ns, &tally.rss);
+		rss_pasts_add(&pasts, story->rss_image ?: 7, snap.elapsed_ns, &tally.rss);
 		untraced_growths_deinit(&growths);
 		assert_int_equal(
-			untraced_growths_init(&snap, second % 2 == 0, &past, ranking, &growths), 0);
+			untraced_growths_init(&snap, second % 2 == 0, &pasts, ranking, &growths),
+			0);
 	}
 	ranking__free(ranking);
 	return growths;

@@ -189,6 +189,49 @@ static void older_blocks(void **state)
 	expect(&rss, NULL, "RSS 30.0 MiB = about 30.0 MiB live in glibc's heap\n");
 }
 
+static void expect_lines(const struct processes_rss *all, const char *wanted)
+{
+	const struct report report = {.processes_rss = *all};
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	rss_write_lines(&(struct text_part){.out = out, .report = &report});
+	fclose(out);
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+/* A few processes have a line each, more have a line for their sum, and many have none. */
+static void several_processes(void **state)
+{
+	static const struct process process = {.pid = 7, .comm = "server"},
+				    other = {.pid = 8, .comm = "worker"};
+	const struct rss small = {.parts = {[RSS_LIVE] = 10 * MIB}, .arenas = 1},
+			 large = {.parts = {[RSS_LIVE] = 30 * MIB}, .arenas = 2};
+	struct processes_rss all = {.living = 2,
+				    .items = {{&process, &large, &small}, {&other, &small, NULL}},
+				    .cnt = 2};
+
+	(void)state;
+	expect_lines(&all, "server (7): RSS 30.0 MiB = 30.0 MiB live in glibc's heap; since the "
+			   "start +20.0 MiB: live +20.0 MiB\n"
+			   "worker (8): RSS 10.0 MiB = 10.0 MiB live in glibc's heap\n");
+	all.items[2] = all.items[3] = (struct process_rss){&other, &small, &small};
+	all.living = all.cnt = 4;
+	expect_lines(&all, "4 processes (the largest: server (7), 30.0 MiB): RSS 60.0 MiB = "
+			   "60.0 MiB live in glibc's heap; since the start +20.0 MiB: live +20.0 "
+			   "MiB\n");
+	all.living = 5;
+	all.items[0].first = all.items[2].first = all.items[3].first = NULL;
+	expect_lines(&all, "4 of 5 processes (the largest: server (7), 30.0 MiB): RSS 60.0 MiB = "
+			   "60.0 MiB live in glibc's heap\n");
+	all = (struct processes_rss){.living = 9};
+	expect_lines(&all, "RSS of 9 processes is not divided by use: memleak --rss -p PID shows "
+			   "one process\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +243,7 @@ int main(void)
 		cmocka_unit_test(not_understood),
 		cmocka_unit_test(older_blocks),
 		cmocka_unit_test(other_allocator),
+		cmocka_unit_test(several_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
