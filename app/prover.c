@@ -166,6 +166,11 @@ int prover_finish(struct prover *prover, struct snapshot *snap)
 	return err == -ECANCELED ? 0 : err;
 }
 
+pid_t prover_copy_of(const struct prover *prover, uint32_t image)
+{
+	return prover->begun ? proof__copy_of(prover->proof, image) : 0;
+}
+
 void prover_cancel(struct prover *prover)
 {
 	if (prover->begun)

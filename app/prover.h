@@ -4,6 +4,8 @@
 #define APP_PROVER_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "loader/source.h"
 #include "options/options.h"
@@ -60,6 +62,11 @@ int prover_begin(struct prover *prover, struct source *source, bool now, uint64_
  * (base/fair_lock.h) for other threads while memory is searched.
  */
 int prover_finish(struct prover *prover, struct snapshot *snap);
+/*
+ * Returns the pid of the copy of a process image that exists until prover_finish(); 0 if there is
+ * none.
+ */
+pid_t prover_copy_of(const struct prover *prover, uint32_t image);
 /* Cancels a proof for which pictures were taken. */
 void prover_cancel(struct prover *prover);
 

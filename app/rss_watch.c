@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/prover.h"
 #include "base/clock.h"
 #include "proof/rss_reader.h"
 
@@ -121,6 +122,13 @@ static void begin_round(struct rss_watch *watch)
 	}
 }
 
+static pid_t copy_of(const struct rss_watch *watch, const struct process *process)
+{
+	return watch->prover && !watch->avoids_copies
+		       ? prover_copy_of(watch->prover, process->image)
+		       : 0;
+}
+
 /* Starts to read the next process of the round. heap: as for rss_begin(). */
 static void ask_next(struct rss_watch *watch, const struct living *living, const struct heap *heap)
 {
@@ -128,11 +136,14 @@ static void ask_next(struct rss_watch *watch, const struct living *living, const
 		const struct process *process = living->items[i]->process;
 		struct rss_result *result = result_of(watch, process->image);
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+		pid_t copy;
 
 		if (!result || result->is_done)
 			continue;
-		if (!rss_begin(process, heap, living->cnt == 1, now_ns + SEND_NS)) {
+		copy = copy_of(watch, process);
+		if (!rss_begin(process, heap, living->cnt == 1, copy, now_ns + SEND_NS)) {
 			watch->asked = process->pid;
+			watch->asked_copy = copy != 0;
 			watch->asked_image = process->image;
 			watch->asked_ns = watch->seen_ns = now_ns;
 			return;
@@ -230,6 +241,7 @@ static bool take(struct rss_watch *watch, uint64_t deadline_ns)
 	if (err == -ETIMEDOUT)
 		rss_stop();
 	watch->asked = 0;
+	watch->avoids_copies |= err == -ESRCH && watch->asked_copy;
 	watch->spent_ns += taken_ns;
 	watch->has_failed |= err != 0;
 	if (!result)

@@ -21,14 +21,17 @@ struct rss_result {
 	struct rss rss;   /* all 0 if not known */
 };
 
-/* State of the readings; zero-initialise all fields but the first. */
+/* State of the readings; zero-initialise all fields but the first two. */
 struct rss_watch {
 	/* the process is traced from its start, so no block is older than tracing */
 	bool from_start;
-	pid_t asked; /* pid of the process being read; 0 if there is none */
+	const struct prover *prover; /* has copies of processes; NULL if there are none */
+	pid_t asked;                 /* pid of the process being read; 0 if there is none */
 	uint32_t asked_image;
-	uint64_t asked_ns; /* start of the reading, by CLOCK_MONOTONIC */
-	uint64_t seen_ns;  /* end of the most recent wait for the result */
+	bool asked_copy;    /* the copy that the prover has made is read */
+	bool avoids_copies; /* a copy ended before it was read */
+	uint64_t asked_ns;  /* start of the reading, by CLOCK_MONOTONIC */
+	uint64_t seen_ns;   /* end of the most recent wait for the result */
 	/* Earliest start of the next round. Pauses keep readings below a twentieth of a core. */
 	uint64_t next_ns;
 	bool is_in_round;  /* some processes may not have been read yet in this round */
@@ -72,7 +75,8 @@ void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool 
 /*
  * Reads the remaining processes. When the round is complete, adds its results to snap and to its
  * sites; for the last snapshot, adds the results that are known by then. snap must be the snapshot
- * that was passed to the most recent rss_watch_begin(). Takes at most wait_ns. Returns the time
+ * that was passed to the most recent rss_watch_begin(). If asked_copy is set, call it before
+ * prover_finish(), which ends the copy. Takes at most wait_ns. Returns the time
  * taken.
  */
 uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns);

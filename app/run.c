@@ -211,9 +211,29 @@ static uint64_t rss_wait_ns(const struct run *run)
 
 	if (run->end_requested)
 		return RSS_HASTY_NS;
+	if (run->rss_watch.asked_copy)
+		return RSS_WAIT_NS;
 	if (!run->final && !is_for_thread(run))
 		return RSS_BLOCKING_NS;
 	return run->final || half_ns > RSS_WAIT_NS ? RSS_WAIT_NS : half_ns;
+}
+
+/*
+ * Makes the proof, and adds the use of resident memory. The use is read from the copy of the proof,
+ * if there is one; otherwise it is read during the proof.
+ */
+static int finish_proof(struct run *run)
+{
+	bool waits_first = run->rss_watch.asked && run->rss_watch.asked_copy;
+	uint64_t wait_ns = rss_wait_ns(run);
+	int err;
+
+	if (waits_first)
+		run->deadline_ns += rss_watch_finish(&run->rss_watch, &run->snap, wait_ns);
+	err = prover_finish(run->prover, &run->snap);
+	if (!err && !waits_first)
+		run->deadline_ns += rss_watch_finish(&run->rss_watch, &run->snap, wait_ns);
+	return err;
 }
 
 /*
@@ -224,11 +244,10 @@ static int show_report(void *arg)
 {
 	struct run *run = arg;
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	int err = prover_finish(run->prover, &run->snap);
+	int err = finish_proof(run);
 
 	if (err)
 		return err;
-	run->deadline_ns += rss_watch_finish(&run->rss_watch, &run->snap, rss_wait_ns(run));
 	if (run->opts->count_by)
 		err = report_counts(run, &run->snap, run->final);
 	else
@@ -697,6 +716,7 @@ int run_reports(const struct options *opts, const struct run_parts *parts, struc
 		.opts = opts,
 		.facts = parts->facts,
 		.rss_watch.from_start = opts->command,
+		.rss_watch.prover = parts->prover,
 		.thread = parts->thread,
 		.source = parts->source,
 		.sink = sink_for(opts->format),

@@ -136,6 +136,7 @@ static int fill(struct picture *picture, struct tracer_answer *answer, uint64_t 
 		return -EPIPE;
 	picture->method = methods[answer->result];
 	picture->holds_process = picture->taker->is_busy = picture->method != PICTURE_STILL;
+	picture->copy = answer->copy;
 	picture->copy_err = answer->copy_err;
 	picture->taken_ns = answer->taken_ns;
 	picture->stopped_ns = answer->stopped_ns;

@@ -28,6 +28,7 @@ struct picture_taker;
 struct picture {
 	enum picture_method method;
 	pid_t pid;         /* pid of the process */
+	pid_t copy;        /* with PICTURE_CLONE: pid of the copy */
 	uint64_t taken_ns; /* CLOCK_MONOTONIC time of the picture */
 	/*
 	 * How long running threads were stopped. With PICTURE_FREEZE, known only after

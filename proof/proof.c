@@ -339,6 +339,14 @@ static int keep_definite(const struct heap_proof *heap, struct definite *ret)
 	return 0;
 }
 
+pid_t proof__copy_of(const struct proof *proof, uint32_t image)
+{
+	for (size_t i = 0; i < proof->picture_cnt; i++)
+		if (proof->images[i] == image && proof->pictures[i])
+			return proof->pictures[i]->copy;
+	return 0;
+}
+
 static const enum proof_method methods[] = {
 	[PICTURE_STILL] = PROOF_STILL,
 	[PICTURE_CLONE] = PROOF_CLONE,

@@ -47,6 +47,12 @@ int proof__begin(struct proof *proof, const struct traced_process *processes, si
 		 uint64_t deadline_ns, uint64_t *ret_before_ns);
 
 /*
+ * Returns the pid of the copy of a process image that the picture of proof__begin() has made; 0 if
+ * there is none. proof__finish() ends the copy.
+ */
+pid_t proof__copy_of(const struct proof *proof, uint32_t image);
+
+/*
  * Judges the blocks in the heaps of the snapshot, and fills in reachability for each site and the
  * totals. Frees these heaps and the pictures. Releases the lock (base/fair_lock.h) for other
  * threads while reading memory. Returns -ECANCELED if stop() returned true; then nothing is filled

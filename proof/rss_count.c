@@ -24,6 +24,7 @@ struct count {
 	size_t next_block;  /* index of the first block that pass_blocks() has not passed */
 	uint64_t chunk_end; /* end address of the most recent chunk */
 	const struct smaps *smaps;
+	const struct smaps *original; /* NULL, or of the process whose copy is read */
 	uint64_t *counted; /* bytes of each mapping that were counted as pages of the heap */
 	uint64_t *pinned;  /* for each site: the bytes that its blocks pin */
 	size_t site_cnt;
@@ -196,6 +197,35 @@ static int count_heap(struct count *count)
 }
 
 /*
+ * Returns the resident bytes of a mapping. If a copy is read: as of the original process, unless
+ * the mapping is private anonymous memory, whose pages the copy has, too.
+ */
+static uint64_t rss_of(const struct count *count, size_t i)
+{
+	const struct mapping *mapping = &count->smaps->maps.mappings[i], *now = NULL;
+
+	if (count->original && (mapping->shared || mapping->file.ino))
+		now = proc_maps_find(&count->original->maps, mapping->start);
+	return now && now->start == mapping->start
+		       ? count->original->rss[now - count->original->maps.mappings]
+		       : count->smaps->rss[i];
+}
+
+/* Adds the mappings that the copy has not inherited. */
+static void count_uninherited(struct count *count)
+{
+	const struct proc_maps *maps = &count->smaps->maps, *all = &count->original->maps;
+	size_t at = 0;
+
+	for (size_t i = 0; i < all->cnt; i++) {
+		while (at < maps->cnt && maps->mappings[at].end <= all->mappings[i].start)
+			at++;
+		if (at == maps->cnt || maps->mappings[at].start >= all->mappings[i].end)
+			count->rss.parts[part_of(all, i)] += count->original->rss[i];
+	}
+}
+
+/*
  * Adds the resident bytes that are not on pages of the heap to the sum for the kind of their
  * mapping. In mappings with heap pages, they count as RSS_MAPPED.
  */
@@ -205,7 +235,7 @@ static void count_rest(struct count *count)
 	uint64_t excess = 0;
 
 	for (size_t i = 0; i < maps->cnt; i++) {
-		uint64_t rss = count->smaps->rss[i], counted = count->counted[i];
+		uint64_t rss = rss_of(count, i), counted = count->counted[i];
 
 		if (rss >= counted)
 			count->rss.parts[counted ? RSS_MAPPED : part_of(maps, i)] += rss - counted;
@@ -215,6 +245,8 @@ static void count_rest(struct count *count)
 	if (excess > count->rss.parts[RSS_LIVE])
 		excess = count->rss.parts[RSS_LIVE];
 	count->rss.parts[RSS_LIVE] -= excess;
+	if (count->original)
+		count_uninherited(count);
 }
 
 /* Finds an allocator by the name of its file. */
@@ -278,11 +310,12 @@ static bool is_alive(const struct count *count)
 	for_each_mapping (mapping, &count->smaps->maps)
 		if (resident_memory_has(mapping))
 			return pread(count->resident.mem_fd, &byte, 1, (off_t)mapping->start) == 1;
-	return true;
+	return count->smaps->maps.cnt > 0;
 }
 
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
-	      const struct smaps *smaps, struct rss *ret, struct rss_pinners *ret_pinners)
+	      const struct smaps *smaps, const struct smaps *original, struct rss *ret,
+	      struct rss_pinners *ret_pinners)
 {
 	size_t site_cnt = count_sites(blocks);
 	cleanup_free uint64_t *counted = calloc(smaps->maps.cnt + 1, sizeof(*counted));
@@ -290,6 +323,7 @@ int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	struct count count = {
 		.blocks = blocks,
 		.smaps = smaps,
+		.original = original,
 		.counted = counted,
 		.pinned = pinned,
 		.site_cnt = site_cnt,

@@ -25,9 +25,12 @@ struct rss_blocks {
  * Counts the resident memory while the process runs. If the process changes an arena during the
  * count, the sums are approximate. Does not read pages that are not in memory. The pinned bytes of
  * a page are divided equally among the used chunks on it; *ret_pinners has the sums of the sites
- * that pin most. Returns 0, -ESRCH if the process has ended, or -ENOMEM.
+ * that pin most. original: NULL, or the mappings of the running process if `files` and `smaps` are
+ * of a copy of it; a copy lacks pages of files, and memory that children do not inherit. Returns 0,
+ * -ESRCH if the process has ended, or -ENOMEM.
  */
 int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
-	      const struct smaps *smaps, struct rss *ret, struct rss_pinners *ret_pinners);
+	      const struct smaps *smaps, const struct smaps *original, struct rss *ret,
+	      struct rss_pinners *ret_pinners);
 
 #endif

@@ -160,11 +160,15 @@ static int take_answer(void *arg, struct message *answer)
 	return status;
 }
 
-/* Sends all requests of one reading. program: as in rss_server.h. */
-static int begin(pid_t pid, const struct heap *heap, uint64_t program, uint64_t deadline_ns)
+/* Sends all requests of one reading. copy: as for rss_begin(). program: as in rss_server.h. */
+static int begin(pid_t pid, pid_t copy, const struct heap *heap, uint64_t program,
+		 uint64_t deadline_ns)
 {
-	int err = send_file(pid, "mem", RSS_MEM, 0, deadline_ns);
+	int err = copy ? send_file(pid, "smaps", RSS_ORIGINAL_SMAPS, 0, deadline_ns) : 0;
 
+	pid = copy ?: pid;
+	if (!err)
+		err = send_file(pid, "mem", RSS_MEM, 0, deadline_ns);
 	if (!err)
 		err = send_file(pid, "pagemap", RSS_PAGEMAP, 0, deadline_ns);
 	if (!err && heap)
@@ -177,9 +181,9 @@ static int begin(pid_t pid, const struct heap *heap, uint64_t program, uint64_t 
 }
 
 int rss_begin(const struct process *process, const struct heap *heap, bool counts_objects,
-	      uint64_t deadline_ns)
+	      pid_t copy, uint64_t deadline_ns)
 {
-	return begin(process->pid, heap, counts_objects ? 1 + (uint64_t)process->image : 0,
+	return begin(process->pid, copy, heap, counts_objects ? 1 + (uint64_t)process->image : 0,
 		     deadline_ns);
 }
 
@@ -198,7 +202,7 @@ int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
 {
 	struct rss_reading reading;
-	int err = begin(pid, NULL, 0, deadline_ns);
+	int err = begin(pid, 0, NULL, 0, deadline_ns);
 
 	if (!err)
 		err = rss_take(deadline_ns, &reading);

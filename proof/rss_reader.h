@@ -23,10 +23,12 @@ int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
  * Begins to read a process. heap: all blocks of the process that were allocated since tracing
  * began, so that all others are older; NULL if these blocks are not all known. counts_objects: also
  * count the growth of Python's objects, which only works if no other process is read in between.
- * Call rss_take() before reading another process. Returns 0 or an errno of rss_read().
+ * copy: pid of a copy of the process that does not run, 0 if there is none; its heap is read
+ * instead, so it must exist until the result is there. Call rss_take() before reading another
+ * process. Returns 0 or an errno of rss_read().
  */
 int rss_begin(const struct process *process, const struct heap *heap, bool counts_objects,
-	      uint64_t deadline_ns);
+	      pid_t copy, uint64_t deadline_ns);
 
 /*
  * Waits for the result of rss_begin(). Returns 0 or an errno of rss_read(). After -ETIMEDOUT,

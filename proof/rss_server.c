@@ -23,6 +23,7 @@
 struct rss_server {
 	struct rss_files files;
 	struct rss_blocks blocks;
+	int original_fd;  /* smaps of the process if a copy of it is read; else -1 */
 	uint64_t program; /* the program of the previous reading; 0 if there was none */
 	struct python_heap *python;
 };
@@ -107,21 +108,35 @@ static void count_python(struct rss_server *server, const struct proc_maps *maps
 		*ret = (struct python_growth){.class_cnt = 0};
 }
 
-static int count(struct rss_server *server, int smaps_fd, struct rss_reading *ret)
+static int parse(int smaps_fd, struct smaps *ret)
 {
 	struct byte_buffer text = {0};
-	struct smaps smaps;
 	int err = read_text(smaps_fd, &text);
 
 	if (!err)
-		err = smaps_parse((const char *)text.bytes, text.len, &smaps);
+		err = smaps_parse((const char *)text.bytes, text.len, ret);
 	free(text.bytes);
+	return err;
+}
+
+static int count(struct rss_server *server, int smaps_fd, struct rss_reading *ret)
+{
+	bool is_copy = server->original_fd >= 0;
+	struct smaps smaps, original;
+	int err = is_copy ? parse(server->original_fd, &original) : 0;
+
 	if (err)
 		return err;
-	err = rss_count(&server->files, &server->blocks, &smaps, &ret->rss, &ret->pinners);
-	if (!err)
-		count_python(server, &smaps.maps, &ret->python);
-	smaps_deinit(&smaps);
+	err = parse(smaps_fd, &smaps);
+	if (!err) {
+		err = rss_count(&server->files, &server->blocks, &smaps, is_copy ? &original : NULL,
+				&ret->rss, &ret->pinners);
+		if (!err)
+			count_python(server, &smaps.maps, &ret->python);
+		smaps_deinit(&smaps);
+	}
+	if (is_copy)
+		smaps_deinit(&original);
 	return err;
 }
 
@@ -177,6 +192,9 @@ static void answer(struct rss_server *server, struct message_cursor *cursor, int
 	}
 	put_python(reply, &reading.python);
 	drop_blocks(&server->blocks);
+	if (server->original_fd >= 0)
+		close(server->original_fd);
+	server->original_fd = -1;
 }
 
 static int handle(void *arg, struct message *request, struct message *reply)
@@ -196,6 +214,9 @@ static int handle(void *arg, struct message *request, struct message *reply)
 	case RSS_BLOCKS:
 		drop_blocks(&server->blocks);
 		return read_blocks(request->fd, message_get_u64(&cursor), &server->blocks);
+	case RSS_ORIGINAL_SMAPS:
+		take_fd(&server->original_fd, request);
+		return 0;
 	case RSS_SMAPS:
 		answer(server, &cursor, request->fd, reply);
 		return 0;
@@ -206,7 +227,7 @@ static int handle(void *arg, struct message *request, struct message *reply)
 
 void rss_server_main(int sock)
 {
-	struct rss_server server = {.files = {.mem_fd = -1, .pagemap_fd = -1}};
+	struct rss_server server = {.files = {.mem_fd = -1, .pagemap_fd = -1}, .original_fd = -1};
 
 	helper_serve(sock, handle, &server);
 }

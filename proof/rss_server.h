@@ -6,6 +6,8 @@
  *   MEM                           the fd of mem
  *   PAGEMAP                       the fd of pagemap
  *   BLOCKS count                  a file with the blocks that memleak tracks, for the next SMAPS
+ *   ORIGINAL_SMAPS                if MEM, PAGEMAP and SMAPS are of a copy: the fd of smaps of the
+ *                                 process itself
  *   SMAPS program, zero frame, page size
  *                                 the fd of smaps → status, arenas, torn and skipped arenas, parts,
  *                                 allocator;
@@ -20,7 +22,7 @@
 #ifndef PROOF_RSS_SERVER_H
 #define PROOF_RSS_SERVER_H
 
-enum rss_request { RSS_MEM, RSS_PAGEMAP, RSS_BLOCKS, RSS_SMAPS };
+enum rss_request { RSS_MEM, RSS_PAGEMAP, RSS_BLOCKS, RSS_ORIGINAL_SMAPS, RSS_SMAPS };
 
 /* Serves requests until the socket is closed. */
 void rss_server_main(int sock);

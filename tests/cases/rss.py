@@ -176,6 +176,30 @@ def test_musl(t, what):
         raise Failure(memory)
 
 
+@timeout(180)
+def test_exact(t):
+    """With a proof, the numbers of a heap that changes all the time are exact."""
+    program = t.program("resident", "busy")
+    facts = {name: int(words[0]) for name, words in program.truth.facts.items()}
+    memleak = t.attach(program, "--prove", interval="0.2")
+    memories = []
+    while len(memories) < 5:
+        report = memleak.fresh_report()
+        if "memory" in report:
+            memories.append(report["memory"])
+            wanted("method", report["proof"]["method"], "clone")
+    memleak.stop()
+    for memory in memories:
+        wanted("exactness", (memory["exact"], memory["torn_arenas"]), (True, 0))
+        if not is_near(memory["live"], facts["live"]):
+            raise Failure(f"{facts}: {memory}")
+        parts = ("live", "kept", "mapped", "stacks", "files", "shared", "other")
+        wanted("sum", sum(memory[part] for part in parts), memory["rss"])
+    rss = kernel_says(program.pid, "Rss")
+    if abs(memories[-1]["rss"] - rss) > 0.01 * rss:
+        raise Failure(f"the kernel says {rss}: {memories[-1]}")
+
+
 @each(*(str(number) for number in (2, 4, 9)))
 def test_several_processes(t, number):
     """

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "app/prover.h"
 #include "base/clock.h"
 #include "proof/rss_reader.h"
 
@@ -21,6 +22,7 @@
 static struct {
 	unsigned int begun, stopped;
 	int result;    /* of rss_take() */
+	pid_t copy;    /* of the most recent rss_begin() */
 	pid_t pid;     /* process of the most recent rss_begin() */
 	pid_t refused; /* process that cannot be read */
 	pid_t slow;    /* process whose reading does not end */
@@ -29,13 +31,14 @@ static struct {
 } reader;
 
 int rss_begin(const struct process *process, const struct heap *heap, bool counts_objects,
-	      uint64_t deadline_ns)
+	      pid_t copy, uint64_t deadline_ns)
 {
 	(void)heap;
 	(void)counts_objects;
 	(void)deadline_ns;
 	reader.begun++;
 	reader.pid = process->pid;
+	reader.copy = copy;
 	return process->pid == reader.refused ? -EACCES : 0;
 }
 
@@ -55,6 +58,12 @@ int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
 void rss_stop(void)
 {
 	reader.stopped++;
+}
+
+pid_t prover_copy_of(const struct prover *prover, uint32_t image)
+{
+	(void)prover;
+	return (pid_t)image + 100;
 }
 
 static const struct process process = {.pid = 7, .image = 1};
@@ -241,6 +250,25 @@ static void slow_process(void **state)
 	assert_int_equal(reader.begun, SEVERAL);
 }
 
+/* The copy of a proof is read, unless a copy has ended too early before. */
+static void copy_of_proof(void **state)
+{
+	static const struct prover prover;
+	struct rss_watch *watch = *state;
+
+	report(watch);
+	assert_int_equal(reader.copy, 0);
+	watch->prover = &prover;
+	for (int i = 0; i < 2; i++) {
+		watch->asked = 0;
+		watch->is_in_round = false;
+		watch->next_ns = 0;
+		reader.result = -ESRCH;
+		report(watch);
+		assert_int_equal(reader.copy, i ? 0 : 101);
+	}
+}
+
 static void unreadable_process(void **state)
 {
 	struct rss_watch *watch = *state;
@@ -291,6 +319,7 @@ int main(void)
 		cmocka_unit_test_setup(another_process, set_up),
 		cmocka_unit_test_setup(several_processes, set_up),
 		cmocka_unit_test_setup(slow_process, set_up),
+		cmocka_unit_test_setup(copy_of_proof, set_up),
 		cmocka_unit_test_setup(unreadable_process, set_up),
 		cmocka_unit_test_setup(slowest_process, set_up),
 		cmocka_unit_test_setup(too_many_processes, set_up),
