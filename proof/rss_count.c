@@ -339,6 +339,7 @@ int rss_count(const struct rss_files *files, const struct rss_blocks *blocks,
 	if (err)
 		return err;
 	count_rest(&count);
+	count.rss.huge = original ? original->huge : smaps->huge;
 	count.rss.allocator = find_allocator(&smaps->maps);
 	*ret = count.rss;
 	ret_pinners->cnt = 0;

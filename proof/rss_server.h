@@ -10,7 +10,7 @@
  *                                 process itself
  *   SMAPS program, zero frame, page size
  *                                 the fd of smaps → status, arenas, torn and skipped arenas, parts,
- *                                 allocator;
+ *                                 huge pages, allocator;
  *                                 with BLOCKS also bytes of blocks outside the heap, the older
  *                                 blocks (bytes and count of each class), the bytes that older
  *                                 blocks pin, and the sites that pin most (index, bytes);

@@ -64,6 +64,9 @@ static void read_sizes(const char *text, size_t len, struct smaps *smaps)
 
 		if (!line_end)
 			line_end = end;
+		value = value_of(at, line_end, "AnonHugePages:");
+		if (value)
+			smaps->huge += number(value, line_end, 10) * KIB;
 		value = value_of(at, line_end, "Rss:");
 		if (value && mapping)
 			smaps->rss[mapping - smaps->maps.mappings] =
@@ -80,6 +83,7 @@ int smaps_parse(const char *text, size_t len, struct smaps *ret)
 
 	if (err)
 		return err;
+	ret->huge = 0;
 	ret->rss = calloc(ret->maps.cnt + 1, sizeof(*ret->rss));
 	if (!ret->rss) {
 		proc_maps_deinit(&ret->maps);

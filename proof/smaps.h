@@ -11,6 +11,7 @@
 struct smaps {
 	struct proc_maps maps;
 	uint64_t *rss; /* resident bytes of each mapping */
+	uint64_t huge; /* resident bytes in transparent huge pages of anonymous memory */
 };
 
 /* Parses the text of the file, and skips unknown lines. Returns 0 or -ENOMEM. */

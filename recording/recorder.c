@@ -136,6 +136,7 @@ static void put_rss(struct section_buffer *section, const struct rss *rss)
 		bytes_put_number(&section->bytes, rss->older[i].count);
 	}
 	bytes_put_number(&section->bytes, rss->pinned_by_older);
+	bytes_put_number(&section->bytes, rss->huge);
 }
 
 static int add_tally(struct recorder *recorder, const struct process_tally *tally)

@@ -187,6 +187,8 @@ static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss
 	}
 	if (version >= RECORDING_WITH_PINNED)
 		rss->pinned_by_older = bytes_take_number(from);
+	if (version >= RECORDING_WITH_HUGE)
+		rss->huge = bytes_take_number(from);
 }
 
 /* Returns the number of parts that a footprint has in recordings of this format version. */

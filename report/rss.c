@@ -8,6 +8,8 @@
 #define GROWTH_MIN (1ULL << 20)
 /* Pinned memory matters if it is at least 1/PINNED_PART of resident memory. */
 #define PINNED_PART 10
+/* Huge pages are named if they are more than 1/HUGE_PART of resident memory. */
+#define HUGE_PART 10
 /*
  * The allocator is blamed if it keeps more memory than is in live blocks, and at least
  * 1/BLAMED_PART of resident memory
@@ -40,6 +42,11 @@ bool rss_pins_matter(const struct rss *rss)
 {
 	return rss->has_blocks && rss->parts[RSS_PINNED] &&
 	       rss->parts[RSS_PINNED] >= rss_total(rss) / PINNED_PART;
+}
+
+bool rss_has_many_huge(const struct rss *rss)
+{
+	return rss->huge > rss_total(rss) / HUGE_PART;
 }
 
 uint64_t rss_kept(const struct rss *rss)
@@ -140,6 +147,7 @@ void rss_join(struct rss *rss, const struct rss *other)
 	rss->arenas += other->arenas;
 	rss->torn_arenas += other->torn_arenas;
 	rss->skipped_arenas += other->skipped_arenas;
+	rss->huge += other->huge;
 }
 
 static double kept_at(const struct rss_point *point, enum rss_kept which)

@@ -40,6 +40,7 @@ struct rss {
 	uint64_t torn_arenas;
 	/* Glibc arenas that were inconsistent; their memory is part of RSS_MAPPED. */
 	uint64_t skipped_arenas;
+	uint64_t huge;                /* part of `parts` in transparent huge pages */
 	enum rss_allocator allocator; /* the loaded allocator, if it is not glibc's */
 	bool has_blocks;              /* `outside` and `older` are known */
 	/* Part of RSS_MAPPED that consists of tracked blocks outside of glibc's heap. */
@@ -125,6 +126,9 @@ uint64_t rss_total(const struct rss *rss);
  * the blocks are known.
  */
 bool rss_pins_matter(const struct rss *rss);
+
+/* True if more than a tenth of resident memory is in huge pages. */
+bool rss_has_many_huge(const struct rss *rss);
 
 /* Returns the free bytes that glibc keeps: the sum of RSS_PINNED, RSS_TRIMMABLE and RSS_TOP. */
 uint64_t rss_kept(const struct rss *rss);

@@ -104,6 +104,10 @@ static void write_sum(FILE *out, const struct rss *rss)
 		fputs(between, out);
 		write_amount(out, rest, words[RSS_OTHER]);
 	}
+	if (rss_has_many_huge(rss)) {
+		fputs(", of it ", out);
+		write_amount(out, rss->huge, "in huge pages");
+	}
 }
 
 static void write_signed(FILE *out, uint64_t before, uint64_t now)
@@ -395,6 +399,7 @@ void rss_write_json(struct json_writer *json, const struct rss *rss)
 	json_unsigned(json, "kept", rss_kept(rss));
 	for (enum rss_part part = 0; part < RSS_PART_CNT; part++)
 		json_unsigned(json, rss_part_name(part), rss->parts[part]);
+	json_unsigned(json, "huge", rss->huge);
 	json_unsigned(json, "arenas", rss->arenas);
 	json_unsigned(json, "torn_arenas", rss->torn_arenas);
 	json_unsigned(json, "skipped_arenas", rss->skipped_arenas);

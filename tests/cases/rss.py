@@ -123,6 +123,20 @@ def test_settings(t, what):
 
 
 @untraced
+def test_huge_pages(t):
+    """Huge pages are named, and are as many as the kernel says."""
+    program = t.program("resident", "huge")
+    huge = kernel_says(program.pid, "AnonHugePages")
+    if not huge:
+        raise Skip("the kernel gave the program no huge pages")
+    memory = json.loads(run(t, "--json", "-p", str(program.pid)))["memory"]
+    wanted("huge pages", memory["huge"], huge)
+    text = run(t, "-p", str(program.pid))
+    if not re.search(r", of it \d+\.\d MiB in huge pages$", text, re.M):
+        raise Failure(text)
+
+
+@untraced
 @each(("fragmented", "that the program has freed, which is not a leak; another allocator"),
       ("top", "that the program has freed, which is not a leak; malloc_trim"),
       ("full", None))

@@ -279,17 +279,17 @@ def check_peak(peak):
                 f"peak.{key} is {peak[key]}, its sites' sum {shown}")
 
 
-def check_memory(report):
-    memory = report.get("memory")
+def check_memory(memory):
     if not memory:
         return
-    check_keys("memory", memory, dict.fromkeys((*RSS_PARTS, "rss", "pinned", "trimmable", "top", "arenas",
-                                                "torn_arenas", "skipped_arenas"), INTEGER))
+    check_keys("memory", memory, dict.fromkeys((*RSS_PARTS, "rss", "pinned", "trimmable", "top", "huge",
+                                                "arenas", "torn_arenas", "skipped_arenas"), INTEGER))
     require(memory["rss"] == sum(memory[part] for part in RSS_PARTS) and
             memory["kept"] == memory["pinned"] + memory["trimmable"] + memory["top"],
             f"parts do not add up: {memory}")
     require(memory["exact"] == (not memory["torn_arenas"] and not memory["skipped_arenas"]),
             f"torn or skipped arenas are not exact: {memory}")
+    require(memory["huge"] <= memory["rss"], f"more huge pages than pages: {memory}")
     older = memory.get("older")
     for key in ("bytes", "count") if older else ():
         require(older[key] == sum(row[key] for row in older["classes"]),
@@ -382,7 +382,9 @@ def check_report(report, with_allocs=False):
     wanted = "lost" if report.get("losses") else "grows" if report["suspects"] else None
     require(report["verdict"] == wanted if wanted else report["verdict"] in VERDICTS,
             f"the verdict is {report['verdict']}")
-    check_memory(report)
+    check_memory(report.get("memory"))
+    for item in report.get("memory_by_process", ()):
+        check_memory(item["memory"])
     check_python(report)
     check_proof(report)
     check_census(report)

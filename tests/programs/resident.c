@@ -79,6 +79,17 @@ static void large(void)
 		take(i, 1 << 20);
 }
 
+/* Memory for which the kernel may use huge pages. */
+static void huge(void)
+{
+	size_t bytes = 64 << 20;
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	must(memory != MAP_FAILED, "mmap");
+	madvise(memory, bytes, MADV_HUGEPAGE);
+	memset(memory, 1, bytes);
+}
+
 static pthread_barrier_t barrier;
 
 static void *fill_arena(void *arg)
@@ -211,7 +222,7 @@ int main(int argc, char **argv)
 		size_t arenas;
 	} scenes[] = {
 		{"fragmented", fragmented, 1}, {"trimmable", trimmable, 1}, {"full", full, 1},
-		{"busy", busy, 1}, {"top", top, 1},	       {"large", large, 1},	    {"arenas", arenas, THREADS + 1},
+		{"busy", busy, 1}, {"top", top, 1},	       {"large", large, 1}, {"huge", huge, 1},	    {"arenas", arenas, THREADS + 1},
 		{"rising", rising, 1},
 	};
 	size_t trimmed;

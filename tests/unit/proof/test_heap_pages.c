@@ -106,9 +106,11 @@ static void sizes_of_mappings(void **state)
 		"VmFlags: rd ex mr mw me\n"
 		"3000-9000 rw-p 00000000 00:00 0 \n"
 		"Rss:                  20 kB\n"
+		"AnonHugePages:         8 kB\n"
 		"Rss:\n"
 		"nonsense\n"
 		"a000-b000 rw-p 00000000 00:00 0                          [heap]\n"
+		"AnonHugePages:        16 kB\n"
 		"Rss: 99999999999999999999999999 kB";
 	struct smaps smaps;
 
@@ -117,6 +119,7 @@ static void sizes_of_mappings(void **state)
 	assert_int_equal(smaps.maps.cnt, 3);
 	assert_int_equal(smaps.rss[0], 4096);
 	assert_int_equal(smaps.rss[1], 20480);
+	assert_int_equal(smaps.huge, 24 << 10);
 	smaps_deinit(&smaps);
 	for (size_t len = 0; len < strlen(text); len++) {
 		char *copy = malloc(len + 1);

@@ -189,6 +189,18 @@ static void older_blocks(void **state)
 	expect(&rss, NULL, "RSS 30.0 MiB = about 30.0 MiB live in glibc's heap\n");
 }
 
+/* Huge pages are named if they are more than a tenth of RSS. */
+static void huge_pages(void **state)
+{
+	struct rss rss = {.parts = {[RSS_LIVE] = 30 * MIB}, .arenas = 1, .huge = 4 * MIB};
+
+	(void)state;
+	expect(&rss, NULL,
+	       "RSS 30.0 MiB = 30.0 MiB live in glibc's heap, of it 4.0 MiB in huge pages\n");
+	rss.huge = 3 * MIB;
+	expect(&rss, NULL, "RSS 30.0 MiB = 30.0 MiB live in glibc's heap\n");
+}
+
 static void expect_lines(const struct processes_rss *all, const char *wanted)
 {
 	const struct report report = {.processes_rss = *all};
@@ -243,6 +255,7 @@ int main(void)
 		cmocka_unit_test(not_understood),
 		cmocka_unit_test(older_blocks),
 		cmocka_unit_test(other_allocator),
+		cmocka_unit_test(huge_pages),
 		cmocka_unit_test(several_processes),
 	};
 
