@@ -206,6 +206,31 @@ static int find_outside(struct work *work)
 	return err;
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct heap_range *left = a, *right = b;
+
+	return ORDER(left->start, right->start);
+}
+
+static int list_unread(struct work *work)
+{
+	struct census *census = &work->census;
+	size_t kept = 0;
+
+	if (array_reserve(&census->unread, &census->unread_cap, work->heaps.unknown_cnt + 1))
+		return -ENOMEM;
+	for (size_t i = 0; i < work->heaps.unknown_cnt; i++)
+		census->unread[i] = (struct heap_range){.start = work->heaps.unknown[i].start,
+							.end = work->heaps.unknown[i].end};
+	qsort(census->unread, work->heaps.unknown_cnt, sizeof(*census->unread), by_start);
+	for (size_t i = 0; i < work->heaps.unknown_cnt; i++)
+		if (!kept || census->unread[i].start >= census->unread[kept - 1].end)
+			census->unread[kept++] = census->unread[i];
+	census->unread_cnt = kept;
+	return 0;
+}
+
 static int take(struct work *work)
 {
 	int err = heap_arenas_find(&work->reader, &work->arenas);
@@ -225,6 +250,8 @@ static int take(struct work *work)
 		err = emit_heap(work, &work->heaps.maps[i]);
 	work->census.cache_cnt = work->lists.cache_cnt;
 	work->census.cut_cnt = work->lists.cut_cnt;
+	if (!err)
+		err = list_unread(work);
 	return err ? err : emit_outside(work, UINT64_MAX);
 }
 
@@ -246,6 +273,7 @@ int census_take(const struct memory *memory, census_visit_fn *visit, void *arg, 
 void census_deinit(struct census *census)
 {
 	free(census->heaps);
+	free(census->unread);
 	mapped_chunks_deinit(&census->outside);
 	*census = (struct census){0};
 }

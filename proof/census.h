@@ -34,6 +34,9 @@ struct census_sum {
 struct census {
 	struct heap_range *heaps; /* ranges of heaps, sorted by address */
 	size_t heap_cnt, heap_cap;
+	/* Ranges of skipped arenas, as far as they are known; sorted, without overlaps. */
+	struct heap_range *unread;
+	size_t unread_cnt, unread_cap;
 	struct mapped_chunks outside; /* chunks outside heaps, by address; includes main arenas */
 	size_t arena_cnt;             /* number of arenas whose heaps were all found */
 	/* number of arenas skipped as inconsistent, e.g. because a thread was changing them */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bisect.h"
 #include "base/cleanup.h"
 #include "proof/census.h"
 #include "proof/heap_pages.h"
@@ -177,6 +178,27 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 	return 0;
 }
 
+/* Counts the resident pages of a range whose chunks are not known. */
+static void count_unread(struct count *count, const struct heap_range *range)
+{
+	const struct proc_maps *maps = &count->smaps->maps;
+	uint64_t page_size = count->resident.memory.page_size;
+
+	for (size_t i = bisect_upto(maps->mappings, maps->cnt, end, range->start);
+	     i < maps->cnt && maps->mappings[i].start < range->end; i++) {
+		const struct mapping *mapping = &maps->mappings[i];
+		uint64_t end = mapping->end < range->end ? mapping->end : range->end;
+		uint64_t at = mapping->start > range->start ? mapping->start : range->start;
+
+		for (at -= at % page_size; !mapping->file.ino && at < end; at += page_size) {
+			if (resident_page(&count->resident.pages, at) != PAGE_OWN)
+				continue;
+			count->rss.parts[RSS_UNREAD] += page_size;
+			count->counted[i] += page_size;
+		}
+	}
+}
+
 static int count_heap(struct count *count)
 {
 	struct heap_pages pages = {
@@ -188,6 +210,8 @@ static int count_heap(struct count *count)
 		return err;
 	heap_pages_end(&pages);
 	pass_blocks(count, UINT64_MAX);
+	for (size_t i = 0; i < census.unread_cnt; i++)
+		count_unread(count, &census.unread[i]);
 	count->rss.has_blocks = count->blocks->is_known;
 	count->rss.arenas = census.arena_cnt;
 	count->rss.torn_arenas = census.torn_cnt;

@@ -22,7 +22,7 @@
 #define RECORDING_WITH_UNMAPPED 11  /* FOOTPRINT_UNMAPPED, growing objects of Python */
 #define RECORDING_WITH_TOO_YOUNG 12 /* FOOTPRINT_TOO_YOUNG */
 #define RECORDING_WITH_GROWTHS 13   /* growing caches and lines of code of the kernel */
-#define RECORDING_WITH_HUGE 13      /* `huge` of struct rss */
+#define RECORDING_WITH_HUGE 13      /* `huge` of struct rss, RSS_UNREAD */
 #define RUN_ID_BYTES 16
 
 struct recording_header {

@@ -172,7 +172,8 @@ static int take_summaries(struct recording *recording, struct byte_reader *from)
 static void take_rss(struct byte_reader *from, uint32_t version, struct rss *rss)
 {
 	for (size_t i = 0; i < RSS_PART_CNT; i++)
-		rss->parts[i] = bytes_take_number(from);
+		if (i != RSS_UNREAD || version >= RECORDING_WITH_HUGE)
+			rss->parts[i] = bytes_take_number(from);
 	rss->arenas = bytes_take_number(from);
 	rss->torn_arenas = bytes_take_number(from);
 	rss->skipped_arenas = bytes_take_number(from);

@@ -19,7 +19,8 @@
 static const char *const part_names[] = {
 	[RSS_LIVE] = "live",   [RSS_PINNED] = "pinned", [RSS_TRIMMABLE] = "trimmable",
 	[RSS_TOP] = "top",     [RSS_MAPPED] = "mapped", [RSS_STACKS] = "stacks",
-	[RSS_FILES] = "files", [RSS_SHARED] = "shared", [RSS_OTHER] = "other",
+	[RSS_FILES] = "files", [RSS_SHARED] = "shared", [RSS_UNREAD] = "unread",
+	[RSS_OTHER] = "other",
 };
 
 _Static_assert(sizeof(part_names) / sizeof(*part_names) == RSS_PART_CNT, "each part has a name");

@@ -20,7 +20,8 @@ enum rss_part {
 	RSS_STACKS,
 	RSS_FILES, /* code and data of mapped files */
 	RSS_SHARED,
-	RSS_OTHER, /* kernel mappings, and pages that changed during counting */
+	RSS_UNREAD, /* glibc arenas that were inconsistent, as far as their heaps are known */
+	RSS_OTHER,  /* kernel mappings, and pages that changed during counting */
 	RSS_PART_CNT,
 };
 
@@ -38,7 +39,7 @@ struct rss {
 	uint64_t arenas; /* number of glibc arenas whose chunks were counted */
 	/* Counted arenas that changed during counting; their numbers are approximate. */
 	uint64_t torn_arenas;
-	/* Glibc arenas that were inconsistent; their memory is part of RSS_MAPPED. */
+	/* Glibc arenas that were inconsistent; see RSS_UNREAD. */
 	uint64_t skipped_arenas;
 	uint64_t huge;                /* part of `parts` in transparent huge pages */
 	enum rss_allocator allocator; /* the loaded allocator, if it is not glibc's */

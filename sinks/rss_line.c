@@ -36,6 +36,7 @@ static const char *const words[] = {
 	[RSS_STACKS] = "stacks",
 	[RSS_FILES] = "files",
 	[RSS_SHARED] = "shared",
+	[RSS_UNREAD] = "not read",
 	[RSS_OTHER] = "other",
 };
 
@@ -285,9 +286,7 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 	write_older(out, rss, first);
 	write_advice(out, rss);
 	if (rss->skipped_arenas)
-		fprintf(out,
-			"%llu of glibc's arenas cannot be parsed: their memory is in "
-			"other anonymous memory\n",
+		fprintf(out, "%llu of glibc's arenas cannot be parsed: their memory is not read\n",
 			(unsigned long long)rss->skipped_arenas);
 	else
 		write_others(out, rss, !first);

@@ -10,6 +10,7 @@ from lib import ROOT, Failure, Skip, each, nightly, owner, slow, timeout, untrac
 from lib.debian import Unavailable, unpacked
 from lib.libraries import library
 from lib.process import PATIENCE
+from lib.schema import RSS_PARTS
 
 from .record import last_report
 
@@ -91,8 +92,7 @@ def check_parts(t, program, scene):
     wanted("torn arenas", memory["torn_arenas"], int(is_torn))
     wanted("exactness", (memory["allocator"], memory["exact"]), ("glibc", not is_torn))
     wanted("kept", memory["kept"], returned + memory["pinned"])
-    parts = ("live", "kept", "mapped", "stacks", "files", "shared", "other")
-    wanted("sum", sum(memory[part] for part in parts), memory["rss"])
+    wanted("sum", sum(memory[part] for part in RSS_PARTS), memory["rss"])
     rss = kernel_says(program.pid, "Rss")
     if abs(memory["rss"] - rss) > 0.01 * memory["rss"]:
         raise Failure(f"the kernel says {rss}: {memory}")
@@ -133,6 +133,21 @@ def test_huge_pages(t):
     wanted("huge pages", memory["huge"], huge)
     text = run(t, "-p", str(program.pid))
     if not re.search(r", of it \d+\.\d MiB in huge pages$", text, re.M):
+        raise Failure(text)
+
+
+@untraced
+def test_unread(t):
+    """An arena that cannot be parsed is a part of its own; the other arena is counted."""
+    program = t.program("resident", "damaged")
+    facts = {name: int(words[0]) for name, words in program.truth.facts.items()}
+    memory = json.loads(run(t, "--json", "-p", str(program.pid)))["memory"]
+    wanted("arenas", (memory["arenas"], memory["skipped_arenas"]), (1, 1))
+    if not is_near(memory["unread"], facts["unread"]) or not is_near(memory["live"], facts["live"]):
+        raise Failure(f"{facts}: {memory}")
+    wanted("sum", sum(memory[part] for part in RSS_PARTS), memory["rss"])
+    text = run(t, "-p", str(program.pid))
+    if not re.search(r" \+ \d+\.\d MiB not read.*\n1 of glibc's arenas cannot be parsed", text):
         raise Failure(text)
 
 
@@ -207,8 +222,7 @@ def test_exact(t):
         wanted("exactness", (memory["exact"], memory["torn_arenas"]), (True, 0))
         if not is_near(memory["live"], facts["live"]):
             raise Failure(f"{facts}: {memory}")
-        parts = ("live", "kept", "mapped", "stacks", "files", "shared", "other")
-        wanted("sum", sum(memory[part] for part in parts), memory["rss"])
+        wanted("sum", sum(memory[part] for part in RSS_PARTS), memory["rss"])
     rss = kernel_says(program.pid, "Rss")
     if abs(memories[-1]["rss"] - rss) > 0.01 * rss:
         raise Failure(f"the kernel says {rss}: {memories[-1]}")

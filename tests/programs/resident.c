@@ -2,7 +2,8 @@
 /*
  * resident SCENE: fills a heap, and prints its true sizes: `live BYTES`, the blocks with their
  * headers; `trimmed BYTES`, the memory that malloc_trim() frees in a forked child; `free BYTES`,
- * all free memory in the arenas, resident or not; `arenas COUNT`.
+ * all free memory in the arenas, resident or not; `arenas COUNT`. The scene `damaged` has only
+ * `unread BYTES`, the blocks of an arena that cannot be parsed, and `live BYTES` of the others.
  */
 #include <malloc.h>
 #include <pthread.h>
@@ -119,6 +120,35 @@ static void arenas(void)
 	pthread_barrier_wait(&barrier);
 }
 
+/* Fills an arena whose first chunk then gets a wrong size; the main arena has one block. */
+static void *damage(void *arg)
+{
+	void *first = malloc(600);
+	size_t bytes = 0;
+
+	while (bytes < 32 << 20) {
+		char *block = malloc(600);
+
+		must(block != NULL, "malloc");
+		bytes += room_of(memset(block, 1, 600));
+	}
+	((volatile size_t *)first)[-1] = 1; /* the size in the header */
+	say("unread %zu\n", bytes);
+	pthread_barrier_wait(&barrier);
+	pause();
+	return arg;
+}
+
+static void damaged(void)
+{
+	pthread_t thread;
+
+	take(0, 100 << 10);
+	pthread_barrier_init(&barrier, NULL, 2);
+	must(!pthread_create(&thread, NULL, damage, NULL), "pthread_create");
+	pthread_barrier_wait(&barrier);
+}
+
 static char *churned[BLOCKS / 20];
 
 static void renew(size_t i)
@@ -214,6 +244,13 @@ static size_t trimmed_bytes(void)
 	return trimmed;
 }
 
+static void say_free(size_t arenas)
+{
+	size_t trimmed = trimmed_bytes();
+
+	say("trimmed %zu\nfree %zu\narenas %zu\n", trimmed, free_bytes(), arenas);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -222,10 +259,10 @@ int main(int argc, char **argv)
 		size_t arenas;
 	} scenes[] = {
 		{"fragmented", fragmented, 1}, {"trimmable", trimmable, 1}, {"full", full, 1},
-		{"busy", busy, 1}, {"top", top, 1},	       {"large", large, 1}, {"huge", huge, 1},	    {"arenas", arenas, THREADS + 1},
+		{"busy", busy, 1}, {"top", top, 1}, {"large", large, 1}, {"huge", huge, 1},
+		{"damaged", damaged, 0}, {"arenas", arenas, THREADS + 1},
 		{"rising", rising, 1},
 	};
-	size_t trimmed;
 
 	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* keeps glibc from changing the threshold */
 	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
@@ -234,9 +271,9 @@ int main(int argc, char **argv)
 		scenes[i].fill();
 		for (size_t j = 0; j < BLOCKS; j++)
 			live += blocks[j] ? room_of(blocks[j]) : 0;
-		trimmed = trimmed_bytes();
-		say("live %zu\ntrimmed %zu\nfree %zu\narenas %zu\n", live, trimmed, free_bytes(),
-		    scenes[i].arenas);
+		say("live %zu\n", live);
+		if (scenes[i].arenas)
+			say_free(scenes[i].arenas);
 		ready();
 		return 0;
 	}
