@@ -325,7 +325,7 @@ void rss_write_lines(const struct text_part *part)
 			"RSS of %zu processes is not divided by use: memleak --rss -p PID shows "
 			"one process\n",
 			all->living);
-	else if (all->cnt > LINES_MAX)
+	else if (all->cnt && all->living > LINES_MAX)
 		write_sum_line(part->out, all);
 	else
 		for (size_t i = 0; i < all->cnt; i++)
