@@ -35,6 +35,11 @@ bool conclusion_is_stopped(const struct report *report)
 	return has_stopped;
 }
 
+static bool is_mostly_kept(const struct report *report)
+{
+	return !report->snapshot->descriptors.are_traced && rss_is_mostly_kept(&report->latest_rss);
+}
+
 enum conclusion conclusion_of(const struct report *report)
 {
 	if (report->loss_cnt)
@@ -51,7 +56,9 @@ enum conclusion conclusion_of(const struct report *report)
 	if (report->pending || report->untraced.explained.process ||
 	    report->untraced.too_young.process || report->untraced.pending.process)
 		return CONCLUSION_UNKNOWN;
-	return conclusion_has_ended(report) ? CONCLUSION_ENDED : CONCLUSION_CLEAR;
+	if (conclusion_has_ended(report))
+		return CONCLUSION_ENDED;
+	return is_mostly_kept(report) ? CONCLUSION_KEEPS : CONCLUSION_CLEAR;
 }
 
 const char *conclusion_name(enum conclusion conclusion)
@@ -60,7 +67,7 @@ const char *conclusion_name(enum conclusion conclusion)
 		[CONCLUSION_LOST] = "lost",         [CONCLUSION_GROWS] = "grows",
 		[CONCLUSION_UNTRACED] = "untraced", [CONCLUSION_UNKNOWN] = "unknown",
 		[CONCLUSION_EARLY] = "early",       [CONCLUSION_ENDED] = "ended",
-		[CONCLUSION_CLEAR] = "clear",
+		[CONCLUSION_KEEPS] = "keeps",       [CONCLUSION_CLEAR] = "clear",
 	};
 
 	return names[conclusion];
@@ -78,7 +85,8 @@ const char *conclusion_level(const struct report *report)
 	static const char *const levels[CONCLUSION_CNT] = {
 		[CONCLUSION_LOST] = "high",   [CONCLUSION_UNTRACED] = "medium",
 		[CONCLUSION_UNKNOWN] = "low", [CONCLUSION_EARLY] = "low",
-		[CONCLUSION_ENDED] = "low",   [CONCLUSION_CLEAR] = "none",
+		[CONCLUSION_ENDED] = "low",   [CONCLUSION_KEEPS] = "none",
+		[CONCLUSION_CLEAR] = "none",
 	};
 	enum conclusion conclusion = conclusion_of(report);
 

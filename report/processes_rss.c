@@ -39,6 +39,31 @@ struct processes_rss processes_rss_of(const struct snapshot *snap, const struct 
 	return all;
 }
 
+static const uint64_t *latest_parts(const struct process_tally *tally,
+				    const struct rss_pasts *pasts)
+{
+	const struct rss_past *past = NULL;
+
+	if (rss_total(&tally->rss))
+		return tally->rss.parts;
+	if (pasts && process_tally_is_living(tally))
+		past = rss_pasts_find(pasts, tally->process->image);
+	return past ? past->points[past->cnt - 1].parts : NULL;
+}
+
+struct rss processes_rss_latest(const struct snapshot *snap, const struct rss_pasts *pasts)
+{
+	struct rss sum = {.arenas = 0};
+
+	for (size_t i = 0; i < snap->tally_cnt; i++) {
+		const uint64_t *parts = latest_parts(&snap->tallies[i], pasts);
+
+		for (size_t part = 0; parts && part < RSS_PART_CNT; part++)
+			sum.parts[part] += parts[part];
+	}
+	return sum;
+}
+
 struct rss processes_rss_sum(const struct processes_rss *all, struct rss *ret_first,
 			     bool *ret_has_first)
 {

@@ -22,6 +22,12 @@ struct processes_rss {
 /* `pasts` may be NULL. */
 struct processes_rss processes_rss_of(const struct snapshot *snap, const struct rss_pasts *pasts);
 
+/*
+ * Returns the sum of the parts over the processes, by the latest reading of each: memory is not
+ * read for each report. All other fields are 0.
+ */
+struct rss processes_rss_latest(const struct snapshot *snap, const struct rss_pasts *pasts);
+
 /* Returns the first values of an image; NULL if none are earlier than the present ones. */
 const struct rss *processes_rss_first(const struct rss_pasts *pasts, const struct process *process);
 

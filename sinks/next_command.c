@@ -195,6 +195,7 @@ static void write_command(FILE *out, const struct report *report)
 	case CONCLUSION_EARLY:
 		write_longer(out, report);
 		break;
+	case CONCLUSION_KEEPS:
 	case CONCLUSION_CLEAR:
 		write_children(out, report);
 		break;

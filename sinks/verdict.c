@@ -380,37 +380,26 @@ static void write_children(const struct text_part *part)
 	fprintf(part->out, " %s not traced (-f)", cnt == 1 ? "is" : "are");
 }
 
-/*
- * Writes which part of resident memory has grown most. If it is not the memory that glibc keeps,
- * but RSS is large because of that memory, writes how much glibc keeps.
- */
-static void write_why_large(const struct text_part *part)
-{
-	enum rss_part grown = write_grown(part, RSS_OTHER, "; RSS has grown: ");
-	const struct rss *rss = part->report->rss;
-
-	if (grown == RSS_PINNED || text_is_of_descriptors(part) || !rss || !rss_is_mostly_kept(rss))
-		return;
-	fputs("; ", part->out);
-	rss_write_kept(part->out, rss);
-}
-
 static void write_clear(const struct text_part *part)
 {
+	const struct report *report = part->report;
 	bool is_of_memory = !text_is_of_descriptors(part);
-	const char *what = is_of_memory ? "nothing" : "no descriptor";
-	size_t cnt = part->report->sites_total;
+	size_t cnt = report->sites_total;
 
+	fprintf(part->out, "%s seems to leak: ", is_of_memory ? "nothing" : "no descriptor");
+	if (conclusion_of(report) == CONCLUSION_KEEPS) {
+		rss_write_kept(part->out, &report->latest_rss);
+		fputs("; ", part->out);
+	}
 	if (cnt < 2)
-		fprintf(part->out, "%s seems to leak: %s", what,
-			cnt ? "the one site does not grow steadily" : "nothing is outstanding");
+		fputs(cnt ? "the one site does not grow steadily" : "nothing is outstanding",
+		      part->out);
 	else
-		fprintf(part->out, "%s seems to leak: none of the %zu sites grows steadily", what,
-			cnt);
+		fprintf(part->out, "none of the %zu sites grows steadily", cnt);
 	write_children(part);
-	if (is_of_memory && !traces_kernel(part->report))
+	if (is_of_memory && !traces_kernel(report))
 		fputs("; kernel memory is not traced (-K)", part->out);
-	write_why_large(part);
+	write_grown(part, RSS_OTHER, "; RSS has grown: ");
 }
 
 /*
@@ -528,6 +517,7 @@ static const struct {
 	[CONCLUSION_ENDED] = {STYLE_OPEN,
 			      .text = "nothing grows steadily; memory that processes held when "
 				      "they ended may have leaked"},
+	[CONCLUSION_KEEPS] = {STYLE_STEADY, .write = write_clear},
 	[CONCLUSION_CLEAR] = {STYLE_STEADY, .write = write_clear},
 };
 

@@ -17,7 +17,7 @@ REPORT = {
     "inferred": (dict,), "suspects": (list,), "suspects_total": INTEGER, "undecided": INTEGER,
     "verdict": (str,),
 }
-VERDICTS = ("untraced", "unknown", "early", "ended", "clear")
+VERDICTS = ("untraced", "unknown", "early", "ended", "keeps", "clear")
 SITE = {
     "id": (str,), "space": (str,), "kind": (str,), "pid": MAYBE_INTEGER, "comm": MAYBE_TEXT,
     "bytes": INTEGER, "count": INTEGER, "oldest_ns": MAYBE_INTEGER, "newest_ns": MAYBE_INTEGER,

@@ -18,6 +18,8 @@ static void worst_first(void **state)
 	struct report report = {.snapshot = &snap, .judged = 1};
 
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "clear");
+	report.latest_rss = (struct rss){.parts = {[RSS_LIVE] = 4, [RSS_TOP] = 5}};
+	assert_string_equal(conclusion_name(conclusion_of(&report)), "keeps");
 	report.ended = &ended;
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "ended");
 	report.pending = 1;
@@ -32,6 +34,24 @@ static void worst_first(void **state)
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "grows");
 	report.loss_cnt = 1;
 	assert_string_equal(conclusion_name(conclusion_of(&report)), "lost");
+}
+
+/* Kept memory matters if it is more than live blocks and a third of RSS, but not to descriptors. */
+static void kept_memory(void **state)
+{
+	struct snapshot snap = {0};
+	struct report report = {.snapshot = &snap, .judged = 1};
+
+	(void)state;
+	report.latest_rss = (struct rss){.parts = {[RSS_LIVE] = 5, [RSS_TOP] = 4}};
+	assert_int_equal(conclusion_of(&report), CONCLUSION_CLEAR);
+	report.latest_rss = (struct rss){.parts = {[RSS_FILES] = 90, [RSS_TOP] = 30}};
+	assert_int_equal(conclusion_of(&report), CONCLUSION_CLEAR);
+	report.latest_rss = (struct rss){.parts = {[RSS_FILES] = 50, [RSS_TOP] = 30}};
+	assert_int_equal(conclusion_of(&report), CONCLUSION_KEEPS);
+	assert_string_equal(conclusion_level(&report), "none");
+	snap.descriptors.are_traced = true;
+	assert_int_equal(conclusion_of(&report), CONCLUSION_CLEAR);
 }
 
 /* A single process that ended with only start-up memory does not prevent an all-clear. */
@@ -105,9 +125,8 @@ static void levels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(worst_first),
-		cmocka_unit_test(only_start_up),
-		cmocka_unit_test(pending_growth),
+		cmocka_unit_test(worst_first),   cmocka_unit_test(kept_memory),
+		cmocka_unit_test(only_start_up), cmocka_unit_test(pending_growth),
 		cmocka_unit_test(levels),
 	};
 
