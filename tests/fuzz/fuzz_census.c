@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzzes the census of a heap, and the counting of Python's objects; "make fuzz" builds and runs
- * it. For the input format see census_image.h.
+ * Fuzzes the census of a heap, the counting of its pages, the counting of Python's objects, and the
+ * parser of smaps, whose text is the whole input. "make fuzz" builds and runs it. For the input
+ * format see census_image.h.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +10,9 @@
 #include <string.h>
 
 #include "proof/census.h"
+#include "proof/heap_pages.h"
 #include "proof/python_heap.h"
+#include "proof/smaps.h"
 #include "tests/fuzz/census_image.h"
 
 #define PAGE 4096ULL
@@ -99,8 +102,28 @@ static void read_regions(struct image *image, const uint8_t *data, size_t size)
 struct seen {
 	const struct image *image;
 	uint64_t end;
+	uint64_t page_end;
+	struct heap_pages pages;
 	struct census_sum sums[CHUNK_OWN + 1];
 };
+
+/*
+ * Checks that pages come in order, and that their owners are those of look(). Chunks share words
+ * with their neighbours, so the live bytes may exceed a page, but not by more than the chunks.
+ */
+static void look_at_page(void *arg, const struct heap_page *page)
+{
+	struct seen *seen = arg;
+
+	if (page->addr % PAGE || page->addr < seen->page_end || page->live_bytes > 2 * PAGE ||
+	    page->rest < RSS_PINNED || page->rest > RSS_TOP ||
+	    page->owner_cnt > HEAP_PAGE_OWNERS_MAX)
+		abort();
+	seen->page_end = page->addr + PAGE;
+	for (size_t i = 0; i < page->owner_cnt; i++)
+		if (page->owners[i] != 1)
+			abort();
+}
 
 /* Checks that chunks come in order, do not overlap and are in mapped memory. */
 static int look(void *arg, const struct chunk *chunk)
@@ -115,6 +138,7 @@ static int look(void *arg, const struct chunk *chunk)
 		abort();
 	seen->sums[chunk->state].bytes += chunk->size;
 	seen->sums[chunk->state].count++;
+	heap_pages_add(&seen->pages, chunk, 1);
 	return 0;
 }
 
@@ -126,6 +150,12 @@ static void check(const struct census *census, const struct seen *seen)
 		if (census->heaps[i].start < end || census->heaps[i].end <= census->heaps[i].start)
 			abort();
 		end = census->heaps[i].end;
+	}
+	end = 0;
+	for (size_t i = 0; i < census->unread_cnt; i++) {
+		if (census->unread[i].start < end)
+			abort();
+		end = census->unread[i].end;
 	}
 	if (census->used.bytes + census->mapped.bytes != seen->sums[CHUNK_USED].bytes ||
 	    census->free_.bytes != seen->sums[CHUNK_FREE].bytes ||
@@ -150,17 +180,28 @@ static void count_python(const struct memory *memory)
 	python_heap__free(heap);
 }
 
+static void parse_smaps(const uint8_t *data, size_t size)
+{
+	struct smaps smaps;
+
+	if (!smaps_parse((const char *)data, size, &smaps))
+		smaps_deinit(&smaps);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct image image = {.memory = {.ops = &ops, .page_size = PAGE}};
-	struct seen seen = {.image = &image};
+	struct seen seen = {.image = &image, .pages = {.page_size = PAGE, .visit = look_at_page}};
 	struct census census;
 
+	seen.pages.arg = &seen;
+	parse_smaps(data, size);
 	image.memory.maps.mappings = image.mappings;
 	read_regions(&image, data, size);
 	count_python(&image.memory);
 	if (census_take(&image.memory, look, &seen, &census))
 		return 0;
+	heap_pages_end(&seen.pages);
 	check(&census, &seen);
 	census_deinit(&census);
 	return 0;
