@@ -157,11 +157,16 @@ void options_print_completion_bash(FILE *out)
 	fputs("}\n\ncomplete -F _memleak memleak\n", out);
 }
 
-/* Writes the first sentence of an option's help, without characters that are special in shells. */
+/*
+ * Writes the first sentence of an option's help for a place between single quotes. Leaves out
+ * characters that are special to zsh's _arguments or to fish.
+ */
 static void write_first_sentence(FILE *out, const char *help)
 {
 	for (; *help && strncmp(help, ". ", 2) != 0; help++)
-		if (!strchr("'[]\\\"`$", *help))
+		if (*help == '\'')
+			fputs("'\\''", out);
+		else if (!strchr("[]\\", *help))
 			fputc(*help, out);
 }
 

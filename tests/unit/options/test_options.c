@@ -455,32 +455,72 @@ static void table(void **state)
 	}
 }
 
-/* Each installed shell parses its completion script without errors. */
+/*
+ * Runs a command for a completion script, which is $HOME/script. Returns what the command prints,
+ * with blanks instead of line breaks.
+ */
+static char *ask_shell(const char *command, void (*print)(FILE *out))
+{
+	char home[] = "/tmp/memleak-completion-XXXXXX", path[64];
+	char *words = calloc(1, 1024);
+	FILE *script, *shell;
+	int status;
+
+	assert_non_null(words);
+	assert_non_null(mkdtemp(home));
+	setenv("HOME", home, 1);
+	snprintf(path, sizeof(path), "%s/script", home);
+	script = fopen(path, "w");
+	assert_non_null(script);
+	print(script);
+	assert_int_equal(fclose(script), 0);
+	shell = popen(command, "r");
+	assert_non_null(shell);
+	for (size_t i = fread(words, 1, 1023, shell); i-- > 0;)
+		words[i] = words[i] == '\n' ? ' ' : words[i];
+	status = pclose(shell);
+	assert_int_equal(status, 0);
+	assert_int_equal(system("rm -r \"$HOME\""), 0);
+	return words;
+}
+
+#define BASH(words)                                                                                \
+	"bash -c '. $HOME/script; COMP_WORDS=(memleak " words "); "                                \
+	"COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _memleak; printf \"%s \" ${COMPREPLY[@]}'"
+#define ZSH(words) "zsh -f tests/unit/options/complete.zsh $HOME/script 'memleak " words "'"
+#define FISH(words) "fish --no-config -c \"source $HOME/script; complete -C 'memleak " words "'\""
+#define FISH_WORDS(words) FISH(words) " | cut -f 1"
+
+/* Each installed shell offers the right words. */
 static void completion(void **state)
 {
 	static const struct {
-		const char *seek, *read;
+		const char *seek, *ask, *expected;
 		void (*print)(FILE *out);
-	} shells[] = {
-		{"command -v bash >/dev/null 2>&1", "bash -n", options_print_completion_bash},
-		{"command -v zsh >/dev/null 2>&1", "zsh -n", options_print_completion_zsh},
-		{"command -v fish >/dev/null 2>&1", "fish --no-execute",
+	} questions[] = {
+		{"bash", BASH("--fo"), "--follow --force --format ", options_print_completion_bash},
+		{"bash", BASH("--sort s"), "size score ", options_print_completion_bash},
+		{"zsh", ZSH("--fo"), "--follow --force --format ", options_print_completion_zsh},
+		{"zsh", ZSH("--sort s"), "score size ", options_print_completion_zsh},
+		{"fish", FISH_WORDS("--fo"), "--follow --force --format ",
+		 options_print_completion_fish},
+		{"fish", FISH_WORDS("--sort s"), "score size ", options_print_completion_fish},
+		{"fish", FISH("--verb"),
+		 "--verbose\tPrint more on stderr; -vv includes libbpf's messages ",
 		 options_print_completion_fish},
 	};
 	size_t seen = 0;
 
-	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
-		FILE *shell;
-		int status;
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		cleanup_free char *words = NULL, *seek = NULL;
 
-		if (system(shells[i].seek))
+		assert_true(asprintf(&seek, "command -v %s >/dev/null 2>&1", questions[i].seek) >
+			    0);
+		if (system(seek))
 			continue;
 		seen++;
-		shell = popen(shells[i].read, "w");
-		assert_non_null(shell);
-		shells[i].print(shell);
-		status = pclose(shell);
-		assert_int_equal(status, 0);
+		words = ask_shell(questions[i].ask, questions[i].print);
+		assert_string_equal(words, questions[i].expected);
 	}
 	if (!seen) {
 		print_message("skipped: no bash, zsh or fish\n");
