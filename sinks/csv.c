@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "report/frame_walk.h"
+#include "report/listing.h"
 #include "sinks/folded.h"
 #include "sinks/json_parts.h"
 #include "sinks/sink.h"
@@ -172,10 +173,12 @@ static void csv_header(FILE *out)
 
 static int csv_report(FILE *out, const struct report *report)
 {
-	int err = 0;
+	cleanup_free const struct report_site **sites = NULL;
+	size_t cnt;
+	int err = report_list(report, report->site_cnt, &cnt, &sites);
 
-	for (size_t i = 0; !err && i < report->site_cnt; i++) {
-		const struct report_site *shown = &report->sites[i];
+	for (size_t i = 0; !err && i < cnt; i++) {
+		const struct report_site *shown = sites[i];
 
 		write_identity(out, report, shown->site);
 		write_numbers(out, report, shown);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "report/frame_walk.h"
+#include "report/listing.h"
 #include "sinks/sink.h"
 
 struct line {
@@ -58,11 +59,13 @@ int folded_write_stack(FILE *out, const struct report_site *shown)
 
 static int folded_report(FILE *out, const struct report *report)
 {
-	int err = 0;
+	cleanup_free const struct report_site **sites = NULL;
+	size_t cnt;
+	int err = report_list(report, report->site_cnt, &cnt, &sites);
 
-	for (size_t i = 0; !err && i < report->site_cnt; i++) {
-		err = folded_write_stack(out, &report->sites[i]);
-		fprintf(out, " %" PRIu64 "\n", report->sites[i].site->bytes);
+	for (size_t i = 0; !err && i < cnt; i++) {
+		err = folded_write_stack(out, sites[i]);
+		fprintf(out, " %" PRIu64 "\n", sites[i]->site->bytes);
 	}
 	return err;
 }

@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/order.h"
 #include "report/frame_walk.h"
+#include "report/listing.h"
 #include "sinks/heaptrack_names.h"
 #include "sinks/sink.h"
 #include "sinks/text_facts.h"
@@ -60,8 +61,9 @@ struct heaptrack_file {
 	FILE *out;
 	struct heaptrack_names names;
 	struct intern allocations;
+	const struct report_site **sites;
+	size_t site_cnt;
 	struct site_output *outputs;
-	size_t teller_cnt;
 	struct event *events;
 	size_t event_cnt;
 	struct batch *batch_store;
@@ -116,12 +118,12 @@ static uint64_t most_allocations(const struct report_site *shown)
 	return most;
 }
 
-static bool fits(const struct report *report, uint64_t share)
+static bool fits(const struct heaptrack_file *file, uint64_t share)
 {
 	uint64_t blocks = 0;
 
-	for (size_t i = 0; i < report->site_cnt; i++) {
-		uint64_t most = most_allocations(&report->sites[i]);
+	for (size_t i = 0; i < file->site_cnt; i++) {
+		uint64_t most = most_allocations(file->sites[i]);
 
 		blocks += most < share ? most : share;
 	}
@@ -132,12 +134,12 @@ static bool fits(const struct report *report, uint64_t share)
  * Returns the maximum blocks that one site may have in the file, so that all sites together have at
  * most MAX_BLOCKS. Returns at least 1.
  */
-static uint64_t share_of(const struct report *report)
+static uint64_t share_of(const struct heaptrack_file *file)
 {
 	uint64_t share = 1;
 
 	for (uint64_t bit = MAX_BLOCKS; bit; bit /= 2)
-		while (share + bit <= MAX_BLOCKS && fits(report, share + bit))
+		while (share + bit <= MAX_BLOCKS && fits(file, share + bit))
 			share += bit;
 	return share;
 }
@@ -246,13 +248,13 @@ static void write_events(struct heaptrack_file *file)
 
 static void write_sites(struct heaptrack_file *file, const struct report *report)
 {
-	uint64_t share = share_of(report);
+	uint64_t share = share_of(file);
 
-	for (size_t i = 0; i < report->site_cnt && !file->names.failed; i++) {
+	for (size_t i = 0; i < file->site_cnt && !file->names.failed; i++) {
 		struct site_output *output = &file->outputs[i];
-		uint64_t most = most_allocations(&report->sites[i]);
+		uint64_t most = most_allocations(file->sites[i]);
 
-		output->shown = &report->sites[i];
+		output->shown = file->sites[i];
 		output->unit = most / share + (most % share != 0);
 		write_stack(file, output);
 		/*
@@ -292,10 +294,13 @@ static int heaptrack_report(FILE *out, const struct report *report)
 	struct heaptrack_file file = {
 		.out = out, .names.out = out, .several = text_several_processes(report->snapshot)};
 	size_t events = 0;
+	int err = report_list(report, report->site_cnt, &file.site_cnt, &file.sites);
 
-	for (size_t i = 0; i < report->site_cnt; i++)
-		events += point_cnt(&report->sites[i]);
-	file.outputs = calloc(report->site_cnt + 1, sizeof(*file.outputs));
+	if (err)
+		return err;
+	for (size_t i = 0; i < file.site_cnt; i++)
+		events += point_cnt(file.sites[i]);
+	file.outputs = calloc(file.site_cnt + 1, sizeof(*file.outputs));
 	file.events = calloc(events + 1, sizeof(*file.events));
 	file.batch_store = calloc(2 * events + 1, sizeof(*file.batch_store));
 	file.names.failed = !file.outputs || !file.events || !file.batch_store;
@@ -309,6 +314,7 @@ static int heaptrack_report(FILE *out, const struct report *report)
 	fprintf(out, "c %" PRIx64 "\n", report->snapshot->elapsed_ns / NSEC_PER_MSEC);
 	heaptrack_names_deinit(&file.names);
 	intern_deinit(&file.allocations);
+	free(file.sites);
 	free(file.outputs);
 	free(file.events);
 	free(file.batch_store);

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "report/frame.h"
 #include "report/frame_walk.h"
+#include "report/listing.h"
 #include "sinks/profile.h"
 #include "sinks/sink.h"
 
@@ -194,8 +195,11 @@ static void add_program(struct profile *profile, const struct report_site *shown
 		add_place(profile, site, site->frames[last], shown->locations[last]);
 }
 
-static void fill(struct profile *profile, const struct report *report)
+static int fill(struct profile *profile, const struct report *report)
 {
+	cleanup_free const struct report_site **sites = NULL;
+	size_t cnt;
+	int err = report_list(report, report->site_cnt, &cnt, &sites);
 	const struct snapshot *snap = report->snapshot;
 	Pprof__Profile *message = profile->message;
 
@@ -210,8 +214,9 @@ static void fill(struct profile *profile, const struct report *report)
 	add_comments(profile, snap);
 	if (report->site_cnt)
 		add_program(profile, report->sites);
-	for (size_t i = 0; i < report->site_cnt; i++)
-		add_site(profile, &report->sites[i]);
+	for (size_t i = 0; !err && i < cnt; i++)
+		add_site(profile, sites[i]);
+	return err;
 }
 
 static int write_gzip(FILE *out, uint8_t *bytes, size_t len)
@@ -253,9 +258,8 @@ static int pprof_report(FILE *out, const struct report *report)
 	int err;
 
 	profile_init(&profile);
-	if (!profile.err)
-		fill(&profile, report);
-	err = profile.err ? profile.err : write_message(out, profile.message);
+	err = profile.err ?: fill(&profile, report);
+	err = err ?: profile.err ?: write_message(out, profile.message);
 	profile_deinit(&profile);
 	return err;
 }

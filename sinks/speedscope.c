@@ -10,11 +10,14 @@
 #include "base/byte_buffer.h"
 #include "base/intern.h"
 #include "report/frame_walk.h"
+#include "report/listing.h"
 #include "sinks/json_writer.h"
 #include "sinks/sink.h"
 
 struct document {
 	struct json_writer json;
+	const struct report_site **sites;
+	size_t site_cnt;
 	/* A frame in the sense of speedscope: a function on a stack, with its line. */
 	struct intern frames;
 };
@@ -80,14 +83,14 @@ static int write_index(void *arg, const char *name, const struct frame_walk *wal
 	return number ? 0 : -ENOMEM;
 }
 
-static int write_frames(struct document *document, const struct report *report)
+static int write_frames(struct document *document)
 {
 	int err = 0;
 
 	json_begin_object(&document->json, "shared");
 	json_begin_array(&document->json, "frames");
-	for (size_t i = 0; !err && i < report->site_cnt; i++)
-		err = stack_for_each(&report->sites[i], add_frame, document);
+	for (size_t i = 0; !err && i < document->site_cnt; i++)
+		err = stack_for_each(document->sites[i], add_frame, document);
 	json_end_array(&document->json);
 	json_end_object(&document->json);
 	return err;
@@ -103,8 +106,8 @@ static uint64_t count_of(const struct site *site)
 	return site->count;
 }
 
-static int write_profile(struct document *document, const struct report *report, const char *name,
-			 const char *unit, uint64_t (*weight)(const struct site *))
+static int write_profile(struct document *document, const char *name, const char *unit,
+			 uint64_t (*weight)(const struct site *))
 {
 	struct json_writer *json = &document->json;
 	uint64_t total = 0;
@@ -115,16 +118,16 @@ static int write_profile(struct document *document, const struct report *report,
 	json_string(json, "name", name);
 	json_string(json, "unit", unit);
 	json_begin_array(json, "samples");
-	for (size_t i = 0; !err && i < report->site_cnt; i++) {
+	for (size_t i = 0; !err && i < document->site_cnt; i++) {
 		json_begin_array(json, NULL);
-		err = stack_for_each(&report->sites[i], write_index, document);
+		err = stack_for_each(document->sites[i], write_index, document);
 		json_end_array(json);
 	}
 	json_end_array(json);
 	json_begin_array(json, "weights");
-	for (size_t i = 0; i < report->site_cnt; i++) {
-		json_unsigned(json, NULL, weight(report->sites[i].site));
-		total += weight(report->sites[i].site);
+	for (size_t i = 0; i < document->site_cnt; i++) {
+		json_unsigned(json, NULL, weight(document->sites[i]->site));
+		total += weight(document->sites[i]->site);
 	}
 	json_end_array(json);
 	json_unsigned(json, "startValue", 0);
@@ -139,11 +142,11 @@ static int write_profiles(struct document *document, const struct report *report
 	int err;
 
 	json_begin_array(&document->json, "profiles");
-	err = write_profile(document, report,
+	err = write_profile(document,
 			    sampled ? "outstanding bytes (estimated)" : "outstanding bytes",
 			    "bytes", bytes_of);
 	if (!err)
-		err = write_profile(document, report,
+		err = write_profile(document,
 				    sampled ? "outstanding allocations (estimated)"
 					    : "outstanding allocations",
 				    "none", count_of);
@@ -154,19 +157,22 @@ static int write_profiles(struct document *document, const struct report *report
 static int speedscope_report(FILE *out, const struct report *report)
 {
 	struct document document = {0};
-	int err;
+	int err = report_list(report, report->site_cnt, &document.site_cnt, &document.sites);
 
+	if (err)
+		return err;
 	json_init(&document.json, out);
 	json_begin_object(&document.json, NULL);
 	json_string(&document.json, "$schema",
 		    "https://www.speedscope.app/file-format-schema.json");
 	json_string(&document.json, "exporter", "memleak " MEMLEAK_VERSION);
-	err = write_frames(&document, report);
+	err = write_frames(&document);
 	if (!err)
 		err = write_profiles(&document, report);
 	json_end_object(&document.json);
 	fputc('\n', out);
 	intern_deinit(&document.frames);
+	free(document.sites);
 	return err;
 }
 

@@ -3,7 +3,7 @@
 
 const BOX_HEIGHT = 18, ROWS = 50, NEAR_PX = 4;
 const state = { find: "", metric: report.diff ? 2 : 0, inverted: false, folded: true, lost: false,
-	peak: false, process: "", range: null, sort: report.diff ? "change" : "bytes", up: false,
+	peak: false, process: "", range: null, sort: report.diff ? "change" : "verdict", up: false,
 	rows: ROWS, open: new Set() };
 let root, node, shown = [], picked = null, stacked = null;
 
@@ -476,15 +476,21 @@ const COLUMNS = [["title", "Allocated by"],
 		["growth", "Growth"], ["score", "Score"], ["tendency", "Tendency"], ["", "Bytes over time"]]];
 const WORDY = ["process", "held", ""];
 const tendencyOf = row => (row.sites.find(grows) || row.first).tendency || "";
-const ORDER = { title: row => titleOf(row.first), process: row => row.processes.join(),
+// Functions with a line at the top of the page come first, in the order of these lines.
+const lineOf = new Map((report.told || []).map((told, i) => [told.id, i]));
+const verdictOf = row => -row.sites.reduce((first, site) =>
+	Math.min(first, lineOf.get(site.id) ?? Infinity), Infinity);
+const ORDER = { verdict: verdictOf, title: row => titleOf(row.first), process: row => row.processes.join(),
 	before: row => row.values[0] - row.change, bytes: row => row.values[0], count: row => row.values[1],
 	change: row => Math.abs(row.change), lost: row => row.lost, held: row => chainOf(row.first),
 	growth: growthOf, score: row => row.score === null ? -1 : row.score, tendency: tendencyOf };
 
-function compare(a, b) {
-	const left = ORDER[state.sort](a), right = ORDER[state.sort](b);
+function compareBy(key, a, b) {
+	const left = ORDER[key](a), right = ORDER[key](b);
 	return (left < right ? 1 : left > right ? -1 : 0) * (state.up ? -1 : 1);
 }
+
+const compare = (a, b) => compareBy(state.sort, a, b) || compareBy("bytes", a, b);
 
 // Blocks that are only possible are not lost, but are not known to be in use either.
 function lostCell(row) {
