@@ -228,7 +228,7 @@ const struct option_def option_table[] = {
 	 OPT_FLAG, GROUP_REPORT, FIELD(reserved), REPORT_DIFF},
 	{"why", 0, NULL,
 	 "Below each stack, explain its verdict: the results of the tests, and the values they "
-	 "require",
+	 "require. Also give each growing function a line, not only the five worst",
 	 OPT_FLAG, GROUP_REPORT, FIELD(why), REPORT},
 	{"prove", 0, NULL,
 	 "Find the blocks that nothing in the process's memory points to: they are lost, whatever "

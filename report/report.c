@@ -27,7 +27,10 @@
 /* Maximum sites shown for each group: enough to see where the group's memory came from. */
 #define GROUP_SITES 3
 
-/* Maximum number of suspects in a report, and maximum number of losses. */
+/*
+ * Maximum number of suspects in a report, and maximum number of losses. Reports of --why as text
+ * have all suspects.
+ */
 #define MAX_SUSPECTS 5
 /* Maximum number of functions that are named as pinning memory */
 #define MAX_PINNERS 3
@@ -683,28 +686,30 @@ static void find_settling(const struct pools *pools, struct report *report)
 
 static void share_rest(const struct options *opts, struct report *report)
 {
-	size_t rest = report->suspects_total;
+	size_t rest = report->suspects_total, lines = 0;
 
-	for (size_t i = 0; i < report->suspect_cnt; i++)
-		rest -= report->suspects[i].path_cnt;
+	for (; lines < report->suspect_cnt && !report->suspects[lines].is_slight; lines++)
+		rest -= report->suspects[lines].path_cnt;
 	if (report->suspect_cnt && rest > 1)
 		report->shared = shared_caller_of(opts, report->paths, report->path_cnt,
-						  report->suspects, report->suspect_cnt, rest);
+						  report->suspects, lines, rest);
 }
 
 /* Finds the suspects, and the functions that have lost blocks or pin memory. */
-static int name_culprits(struct report *report)
+static int name_culprits(const struct options *opts, struct report *report)
 {
 	const struct trifle_scale scale = {
 		.held_bytes = report->bytes,
 		.untraced_per_s = untraced_bytes_per_s(&report->untraced),
 		.kernel_per_s = report->kernel_per_s,
+		.wants_all = opts->why && opts->format == FORMAT_TEXT,
 	};
+	size_t most = scale.wants_all ? MAX_PATHS : MAX_SUSPECTS;
 	int err = kernel_paths_blame(report->sites + (report->paths - report->sites),
 				     report->path_cnt);
 
 	if (!err)
-		err = suspects_init(report->paths, report->path_cnt, &scale, MAX_SUSPECTS,
+		err = suspects_init(report->paths, report->path_cnt, &scale, most,
 				    &report->suspect_cnt, &report->suspects);
 	if (!err)
 		err = losses_init(report->lost_paths, report->lost_path_cnt, MAX_SUSPECTS,
@@ -789,7 +794,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		err = name_sites(opts, symbols, deadline_ns, &report);
 	find_settling(sums->pools, &report);
 	if (!err)
-		err = name_culprits(&report);
+		err = name_culprits(opts, &report);
 	if (err) {
 		report_deinit(&report);
 		return err;

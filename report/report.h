@@ -80,7 +80,8 @@ struct report {
 	size_t suspects_total; /* number of sites that seem to leak */
 	double suspects_per_s; /* growth of all sites that seem to leak, in bytes per second */
 	/*
-	 * A function that is on the stacks of most of those leaking sites that are in no suspect.
+	 * A function that is on the stacks of most of those leaking sites that are in no suspect,
+	 * or in a slight one.
 	 */
 	struct shared_caller shared;
 	const struct report_site *lost_paths; /* sites with lost blocks */

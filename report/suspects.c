@@ -22,6 +22,9 @@
  * growth, it would take years until the memory has doubled.
  */
 #define TRIFLE 0.001
+/* Suspects with less than this fraction of the growth of another one of their program are slight.
+ */
+#define SLIGHT 0.01
 #define SECONDS_OF_DAY 86400.0
 
 static const struct sym_frame *blamed_function(const struct report_site *site)
@@ -154,7 +157,7 @@ static int by_weight(const void *left, const void *right)
 {
 	const struct suspect *a = left, *b = right;
 
-	return ORDER(b->weight, a->weight) ?: ORDER(b->site->site->bytes, a->site->site->bytes)
+	return ORDER(a->is_slight, b->is_slight) ?: ORDER(b->weight, a->weight) ?: ORDER(b->site->site->bytes, a->site->site->bytes)
 					   ?: ORDER(a->site->site->id, b->site->site->id);
 }
 
@@ -193,23 +196,58 @@ static bool is_kernel_trifle(const struct suspect *suspect, const struct trifle_
 	       suspect->bytes_per_s < TRIFLE * scale->kernel_per_s;
 }
 
+/* True if two suspects are of the same program, or if both are of the kernel. */
+static bool are_comparable(const struct suspect *a, const struct suspect *b)
+{
+	const struct site *left = a->site->site, *right = b->site->site;
+
+	return left->space == right->space && have_one_program(left->process, right->process);
+}
+
+/* Marks the suspects whose growth is slight beside that of another suspect. */
+static void find_slight(struct suspect *suspects, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		for (size_t j = 0; j < cnt; j++)
+			suspects[i].is_slight |=
+				suspects[i].bytes_per_s < SLIGHT * suspects[j].bytes_per_s &&
+				are_comparable(&suspects[i], &suspects[j]);
+}
+
+/*
+ * Returns the minimum growth of a suspect in bytes per second. If all suspects are requested,
+ * returns 0 if one of them grows enough, so that the others are not left out.
+ */
+static double least_growth(const struct suspect *suspects, size_t cnt,
+			   const struct trifle_scale *scale)
+{
+	double whole = scale->untraced_per_s, fastest = 0, least;
+
+	for (size_t i = 0; i < cnt; i++) {
+		whole += suspects[i].bytes_per_s;
+		fastest = fmax(fastest, suspects[i].bytes_per_s);
+	}
+	least = TRIFLE * fmax(whole, (double)scale->held_bytes / SECONDS_OF_DAY);
+	return scale->wants_all && fastest >= least ? 0 : least;
+}
+
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret)
 {
 	struct suspect *suspects = calloc(cnt + 1, sizeof(*suspects));
-	double whole = scale->untraced_per_s, least;
+	double least;
 	size_t shown = 0;
 
 	if (!suspects)
 		return -ENOMEM;
 	cnt = merge(paths, cnt, suspects);
+	if (!scale->wants_all)
+		find_slight(suspects, cnt);
 	qsort(suspects, cnt, sizeof(*suspects), by_weight);
-	for (size_t i = 0; i < cnt; i++)
-		whole += suspects[i].bytes_per_s;
-	least = TRIFLE * fmax(whole, (double)scale->held_bytes / SECONDS_OF_DAY);
+	least = least_growth(suspects, cnt, scale);
 	for (size_t i = 0; i < cnt && shown < most; i++)
 		if (suspects[i].bytes_per_s >= least &&
-		    !(shown && is_kernel_trifle(&suspects[i], scale)))
+		    (scale->wants_all || !(shown && is_kernel_trifle(&suspects[i], scale))))
 			suspects[shown++] = suspects[i];
 	*ret_cnt = shown;
 	*ret = suspects;

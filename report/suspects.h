@@ -15,8 +15,9 @@
 struct suspect {
 	const struct report_site *site; /* the path that leaks fastest */
 	size_t path_cnt;
-	size_t companion_cnt;  /* number of companions (kernel_paths.h) among the paths */
-	bool has_instances;    /* the blamed functions are instances of one template */
+	size_t companion_cnt; /* number of companions (kernel_paths.h) among the paths */
+	bool has_instances;   /* the blamed functions are instances of one template */
+	bool is_slight;       /* has no line of its own: another one of its program is far faster */
 	bool has_other_owners; /* the kernel memory of the paths has several owners */
 	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
 	double bytes_per_s;    /* growth of all paths together */
@@ -53,15 +54,17 @@ struct trifle_scale {
 	uint64_t held_bytes;
 	double untraced_per_s; /* growth of untraced memory, in bytes per second */
 	double kernel_per_s;   /* growth of kernel sites, including caches, in bytes per second */
+	/* Report tiny suspects, too, if one suspect is not tiny, and mark none as slight. */
+	bool wants_all;
 };
 
 /*
- * Merges cnt paths, which seem to leak, into suspects: at most `most`, the worst first. The paths
- * must have names and histories. Leaves out paths that may stop growing soon. Leaves out a suspect
- * whose growth is tiny compared with the growth of all suspects and untraced memory together, or
- * with all outstanding memory. Leaves out a kernel suspect, unless it is the worst suspect, if its
- * growth is tiny compared with that of all kernel sites. The suspects point into paths; the caller
- * frees *ret. Returns 0 or -ENOMEM.
+ * Merges cnt paths, which seem to leak, into suspects: at most `most`, the worst first, except that
+ * slight ones come last. The paths must have names and histories. Leaves out paths that may stop
+ * growing soon. Leaves out a suspect whose growth is tiny compared with the growth of all suspects
+ * and untraced memory together, or with all outstanding memory. Leaves out a kernel suspect, unless
+ * it is the worst suspect, if its growth is tiny compared with that of all kernel sites. The
+ * suspects point into paths; the caller frees *ret. Returns 0 or -ENOMEM.
  */
 int suspects_init(const struct report_site *paths, size_t cnt, const struct trifle_scale *scale,
 		  size_t most, size_t *ret_cnt, struct suspect **ret);

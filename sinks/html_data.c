@@ -540,7 +540,8 @@ static void write_verdict_sites(struct page *page, const struct report *report)
 	for (size_t i = 0; i < report->loss_cnt && !page->failed; i++)
 		write_site(page, report, report->losses[i].site);
 	for (size_t i = 0; i < report->suspect_cnt && !page->failed; i++)
-		if (!suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
+		if (!report->suspects[i].is_slight &&
+		    !suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
 			write_site(page, report, report->suspects[i].site);
 	json_end_array(&page->report.json);
 }

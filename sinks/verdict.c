@@ -39,8 +39,9 @@ static void write_losses(const struct text_part *part, bool is_named)
 
 /* Sums over the suspects that have a line of their own. */
 struct named {
-	size_t cnt; /* number of these suspects' sites, without companions */
-	double per_s;
+	size_t lines; /* number of these suspects */
+	size_t cnt;   /* number of their sites, without companions */
+	double per_s; /* growth of these sites */
 };
 
 static struct named named_suspects(const struct report *report)
@@ -50,6 +51,9 @@ static struct named named_suspects(const struct report *report)
 	for (size_t i = 0; i < report->suspect_cnt; i++) {
 		const struct suspect *suspect = &report->suspects[i];
 
+		if (suspect->is_slight)
+			continue;
+		ret.lines++;
 		ret.cnt += suspect->path_cnt - suspect->companion_cnt;
 		ret.per_s += suspect->bytes_per_s - suspect->companions_per_s;
 	}
@@ -69,17 +73,18 @@ static bool is_mostly_unnamed(const struct report *report, struct named named)
 static bool names_culprit(const struct report *report)
 {
 	enum conclusion conclusion = conclusion_of(report);
+	struct named named = named_suspects(report);
 
 	if (conclusion == CONCLUSION_LOST)
 		return report->loss_cnt == 1;
-	return conclusion == CONCLUSION_GROWS && report->suspect_cnt == 1 &&
-	       !is_mostly_unnamed(report, named_suspects(report));
+	return conclusion == CONCLUSION_GROWS && named.lines == 1 &&
+	       !is_mostly_unnamed(report, named);
 }
 
 /*
- * Writes how fast the growing sites without a line of their own grow, and a function that is on
- * most of their stacks. This line comes before those of the suspects if these sites are the larger
- * part of the growth.
+ * Writes how fast the growing sites without a line of their own grow, a function that is on most of
+ * their stacks, and the option that gives them lines. This line comes before those of the suspects
+ * if these sites are the larger part of the growth.
  */
 static void write_more(const struct text_part *part, struct named named)
 {
@@ -104,6 +109,8 @@ static void write_more(const struct text_part *part, struct named named)
 		      part->out);
 		verdict_write_function(part->out, shared->path, shared->pos);
 	}
+	if (named.cnt && !part->report->show_why && !text_is_of_descriptors(part))
+		fputs(cnt == 1 ? " (--why shows it)" : " (--why lists them)", part->out);
 	fputc('\n', part->out);
 }
 
@@ -423,7 +430,7 @@ static void write_all_growth(const struct text_part *part)
 	char amount[AMOUNT_TEXT_SIZE];
 	double per_s = is_of_sites ? report->suspects_per_s : 0;
 
-	for (size_t i = 0; !is_of_sites && i < report->suspect_cnt; i++)
+	for (size_t i = 0; !is_of_sites && i < named.lines; i++)
 		per_s += report->suspects[i].bytes_per_s;
 	if (!is_of_sites && named.cnt < report->suspects_total)
 		fputs("at least ", part->out);
@@ -433,7 +440,7 @@ static void write_all_growth(const struct text_part *part)
 	else
 		fprintf(part->out, "%s/s", amount);
 	fputs(" in ", part->out);
-	text_write_count(part->out, is_of_sites ? report->suspects_total : report->suspect_cnt,
+	text_write_count(part->out, is_of_sites ? report->suspects_total : named.lines,
 			 is_of_sites ? "site" : "place");
 }
 
@@ -613,7 +620,7 @@ void verdict_write_reasons(const struct text_part *part)
 	write_losses(part, is_named);
 	if (is_mostly_unnamed(report, named))
 		write_more(part, named);
-	for (size_t i = first; i < report->suspect_cnt; i++)
+	for (size_t i = first; i < named.lines; i++)
 		if (!suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt))
 			verdict_write_line(part, &report->suspects[i]);
 	verdict_write_notes(part);

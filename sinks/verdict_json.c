@@ -162,7 +162,8 @@ static void write_findings(struct json_writer *json, const struct text_part *par
 		if (has_room(room))
 			write_loss(json, part, &report->losses[i]);
 	for (size_t i = 0; i < report->suspect_cnt; i++)
-		if (!suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt) &&
+		if (!report->suspects[i].is_slight &&
+		    !suspect_is_lost(&report->suspects[i], report->losses, report->loss_cnt) &&
 		    has_room(room))
 			write_suspect(json, part, &report->suspects[i]);
 	json_end_array(json);

@@ -50,7 +50,7 @@ static const struct site_history fast = {
 	.trend = {.tendency = TENDENCY_STEADY, .bytes_per_s = 5000, .score.total = 0.9}};
 static const struct site_history slow = {
 	.trend = {.tendency = TENDENCY_STEADY, .bytes_per_s = 1000, .score.total = 0.9}};
-static const struct growth growth[] = {
+static const struct growth plain[] = {
 	{.history = &steady}, {.history = &steady}, {.history = &fast, .bytes = 5000},
 	{.history = &fast},   {.history = &slow},   {.history = &steady},
 };
@@ -87,8 +87,8 @@ static void order_in(const char *text, const char *begin, const char *end, bool 
 				ret[strlen(ret)] = letters[i];
 }
 
-/* Orders of the sites: of the report, of the suspects alone, and of --sort alone */
-enum which { REPORT, SUSPECTS, SORTED, WHICH_CNT };
+/* Orders of the sites: of the report, of the lines of suspects, of all suspects, and of --sort */
+enum which { REPORT, LINES, SUSPECTS, SORTED, WHICH_CNT };
 
 /*
  * The parts of each format. Three parts have the order of --sort: "sites" in JSON, which its schema
@@ -101,14 +101,14 @@ static const struct {
 	bool by_id;
 	enum which which;
 } parts[] = {
-	{FORMAT_TEXT, "", "\n\n", false, SUSPECTS},
+	{FORMAT_TEXT, "", "\n\n", false, LINES},
 	{FORMAT_TEXT, "\n\n", NULL, false, REPORT},
-	{FORMAT_BCC, "", "with outstanding allocations", false, SUSPECTS},
+	{FORMAT_BCC, "", "with outstanding allocations", false, LINES},
 	{FORMAT_BCC, "with outstanding allocations", NULL, false, SORTED},
 	{FORMAT_JSON, "\"suspects\":", "\"suspects_total\":", true, SUSPECTS},
 	{FORMAT_JSON, "\"sites\":", "\"suspects\":", true, SORTED},
-	{FORMAT_VERDICT, "\"findings\":", "\"notes\":", true, SUSPECTS},
-	{FORMAT_HTML, "\"told\":", "\"processes\":", true, SUSPECTS},
+	{FORMAT_VERDICT, "\"findings\":", "\"notes\":", true, LINES},
+	{FORMAT_HTML, "\"told\":", "\"processes\":", true, LINES},
 	{FORMAT_HTML, "\"sites\":", "\"told\":", true, SORTED},
 	{FORMAT_CSV, "", NULL, true, REPORT},
 	{FORMAT_FOLDED, "", NULL, false, REPORT},
@@ -151,8 +151,16 @@ static void check_metrics(const struct report *report, const char *const *expect
 	assert_string_equal(found, expected[SUSPECTS]);
 }
 
+/* Requires the line for the growth of suspects without a line of their own, or forbids it. */
+static void check_sum(const char *text, bool is_expected)
+{
+	assert_int_equal(strstr(text, "1 more site grows 50 bytes/s (--why shows it)") != NULL,
+			 is_expected);
+}
+
 /* Checks the order of each format with -T `top` and --sort `sort`. */
-static void check(unsigned int top, enum sort_order sort, const char *const *expected)
+static void check(const struct growth *growth, unsigned int top, enum sort_order sort,
+		  const char *const *expected)
 {
 	struct fake_symbols symbols = fake_symbols_of(locations, LENGTH(locations));
 	const struct options opts = {.top = top, .sort = sort, .no_default_suppressions = true};
@@ -165,6 +173,8 @@ static void check(unsigned int top, enum sort_order sort, const char *const *exp
 		char found[LENGTH(sites) + 1];
 
 		order_in(text, parts[i].begin, parts[i].end, parts[i].by_id, found);
+		if (parts[i].which == LINES && parts[i].format != FORMAT_HTML)
+			check_sum(text, strcmp(expected[LINES], expected[SUSPECTS]) != 0);
 		if (strcmp(found, expected[parts[i].which]) != 0)
 			fail_msg("format %d, %s: %s, not %s", parts[i].format, parts[i].begin,
 				 found, expected[parts[i].which]);
@@ -175,23 +185,45 @@ static void check(unsigned int top, enum sort_order sort, const char *const *exp
 
 static void all_sites(void **state)
 {
-	static const char *const by_size[WHICH_CNT] = {"fsbctk", "fs", "bcsftk"};
-	static const char *const by_count[WHICH_CNT] = {"fstcbk", "fs", "tsfcbk"};
-	static const char *const by_score[WHICH_CNT] = {"fsbctk", "fs", "fsbctk"};
+	static const char *const by_size[WHICH_CNT] = {"fsbctk", "fs", "fs", "bcsftk"};
+	static const char *const by_count[WHICH_CNT] = {"fstcbk", "fs", "fs", "tsfcbk"};
+	static const char *const by_score[WHICH_CNT] = {"fsbctk", "fs", "fs", "fsbctk"};
 
-	check(10, SORT_SIZE, by_size);
-	check(10, SORT_COUNT, by_count);
-	check(10, SORT_SCORE, by_score);
+	check(plain, 10, SORT_SIZE, by_size);
+	check(plain, 10, SORT_COUNT, by_count);
+	check(plain, 10, SORT_SCORE, by_score);
 }
 
 /* A suspect is shown even if it is not among the largest sites. */
 static void few_sites(void **state)
 {
-	static const char *const expected[WHICH_CNT] = {"fsb", "fs", "bcs"};
-	static const char *const suspects_only[WHICH_CNT] = {"fs", "fs", "b"};
+	static const char *const expected[WHICH_CNT] = {"fsb", "fs", "fs", "bcs"};
+	static const char *const suspects_only[WHICH_CNT] = {"fs", "fs", "fs", "b"};
 
-	check(3, SORT_SIZE, expected);
-	check(1, SORT_SIZE, suspects_only);
+	check(plain, 3, SORT_SIZE, expected);
+	check(plain, 1, SORT_SIZE, suspects_only);
+}
+
+/*
+ * A function that grows by less than a hundredth of the fastest one is in no line of its own, but
+ * in the sum, in JSON and in the metrics.
+ */
+static void slight(void **state)
+{
+	static const double rates[] = {50, 49.9};
+	static const char *const expected[][WHICH_CNT] = {{"fstbck", "fst", "fst", "bcsftk"},
+							  {"fstbck", "fs", "fst", "bcsftk"}};
+
+	for (size_t i = 0; i < LENGTH(rates); i++) {
+		const struct site_history tiny = {.trend = {.tendency = TENDENCY_STEADY,
+							    .bytes_per_s = rates[i],
+							    .score.total = 0.9}};
+		struct growth growth[LENGTH(plain)];
+
+		memcpy(growth, plain, sizeof(plain));
+		growth[5] = (struct growth){.history = &tiny};
+		check(growth, 10, SORT_SIZE, expected[i]);
+	}
 }
 
 int main(void)
@@ -199,6 +231,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_sites),
 		cmocka_unit_test(few_sites),
+		cmocka_unit_test(slight),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,8 @@
 
 static const struct process one = {1, 1, "one", NULL}, other = {2, 2, "other", NULL},
 			    worker = {3, 3, "one", NULL};
+/* Stands for kernel memory of the process `one`. */
+static const struct process in_kernel = {1, 1, "one", NULL};
 
 #define FUNCTION(name)                                                                             \
 	{                                                                                          \
@@ -66,6 +68,7 @@ struct merged {
 	double bytes_per_s;
 	size_t process_cnt;
 	bool has_instances;
+	bool is_slight;
 };
 
 static void check_beside(const struct trifle_scale *scale, const struct path *paths, size_t cnt,
@@ -85,8 +88,12 @@ static void check_beside(const struct trifle_scale *scale, const struct path *pa
 						    .score.total = 0.5};
 		histories[i].seen = 10;
 		histories[i].freed[0] = 1;
-		sites[i] = (struct site){
-			.id = i + 1, .process = paths[i].process, .frames = frames, .frame_cnt = 1};
+		sites[i] = (struct site){.id = i + 1,
+					 .space = paths[i].process == &in_kernel ? SPACE_KERNEL
+										 : SPACE_USER,
+					 .process = paths[i].process,
+					 .frames = frames,
+					 .frame_cnt = 1};
 		shown[i] = (struct report_site){
 			.site = &sites[i],
 			.locations = (const struct sym_location **)&paths[i].location,
@@ -100,6 +107,7 @@ static void check_beside(const struct trifle_scale *scale, const struct path *pa
 		assert_true(suspects[i].bytes_per_s == expected[i].bytes_per_s);
 		assert_int_equal(suspects[i].process_cnt, expected[i].process_cnt);
 		assert_int_equal(suspects[i].has_instances, expected[i].has_instances);
+		assert_int_equal(suspects[i].is_slight, expected[i].is_slight);
 		assert_int_equal(suspects[i].seen, 10 * expected[i].path_cnt);
 		assert_int_equal(suspects[i].freed, expected[i].path_cnt);
 	}
@@ -116,8 +124,8 @@ static void paths_of_one_function(void **state)
 {
 	static const struct path paths[] = {
 		{&one, &save, 250}, {&one, &load, 100}, {&one, &load, 200}, {&one, &load, 24}};
-	static const struct merged expected[] = {{&load, 3, 324, 1, false},
-						 {&save, 1, 250, 1, false}};
+	static const struct merged expected[] = {{&load, 3, 324, 1, false, false},
+						 {&save, 1, 250, 1, false, false}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
@@ -128,15 +136,16 @@ static void instances_of_a_template(void **state)
 		{&one, &instance, 100}, {&one, &same_instance, 10}, {&one, &second_instance, 50},
 		{&one, &elsewhere, 40}, {&one, &no_source, 30},     {&one, &other_method, 20}};
 	static const struct path alone[] = {{&one, &instance, 100}, {&one, &same_instance, 10}};
-	static const struct merged expected[] = {{&instance, 3, 160, 1, true},
-						 {&elsewhere, 1, 40, 1, false},
-						 {&no_source, 1, 30, 1, false}};
-	static const struct merged expected_alone[] = {{&instance, 2, 110, 1, false}};
+	static const struct merged expected[] = {{&instance, 3, 160, 1, true, false},
+						 {&elsewhere, 1, 40, 1, false, false},
+						 {&no_source, 1, 30, 1, false, false}};
+	static const struct merged expected_alone[] = {{&instance, 2, 110, 1, false, false}};
 	static const struct path factories[] = {
 		{&one, &foo, 5}, {&one, &bar, 9}, {&one, &overload, 3}, {&one, &other_overload, 2}};
-	static const struct merged expected_factories[] = {{&bar, 2, 14, 1, true},
-							   {&overload, 1, 3, 1, false},
-							   {&other_overload, 1, 2, 1, false}};
+	static const struct merged expected_factories[] = {
+		{&bar, 2, 14, 1, true, false},
+		{&overload, 1, 3, 1, false, false},
+		{&other_overload, 1, 2, 1, false, false}};
 
 	check(factories, LENGTH(factories), expected_factories, LENGTH(expected_factories));
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
@@ -147,7 +156,8 @@ static void workers(void **state)
 {
 	static const struct path paths[] = {
 		{&one, &load, 30}, {&worker, &load, 50}, {&worker, &load, 10}, {&worker, &save, 5}};
-	static const struct merged expected[] = {{&load, 3, 90, 2, false}, {&save, 1, 5, 1, false}};
+	static const struct merged expected[] = {{&load, 3, 90, 2, false, false},
+						 {&save, 1, 5, 1, false, false}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
@@ -198,8 +208,9 @@ static void what_stays_apart(void **state)
 {
 	static const struct path paths[] = {
 		{&one, &load, 30}, {&other, &load, 20}, {&one, &no_name, 10}, {&one, &no_name, 10}};
-	static const struct merged expected[] = {
-		{&load, 1, 30, 1, false}, {&load, 1, 20, 1, false}, {&no_name, 1, 10, 1, false}};
+	static const struct merged expected[] = {{&load, 1, 30, 1, false, false},
+						 {&load, 1, 20, 1, false, false},
+						 {&no_name, 1, 10, 1, false, false}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 }
@@ -207,9 +218,9 @@ static void what_stays_apart(void **state)
 static void trifles(void **state)
 {
 	static const struct path paths[] = {{&one, &load, 97280}, {&one, &save, 2}};
-	static const struct merged expected[] = {{&load, 1, 97280, 1, false}};
+	static const struct merged expected[] = {{&load, 1, 97280, 1, false, false}};
 	static const struct path alone[] = {{&one, &save, 2}};
-	static const struct merged expected_alone[] = {{&save, 1, 2, 1, false}};
+	static const struct merged expected_alone[] = {{&save, 1, 2, 1, false, false}};
 
 	check(paths, LENGTH(paths), expected, LENGTH(expected));
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
@@ -225,6 +236,51 @@ static void trifles(void **state)
 	/* The leak is negligible compared with untraced growth of 2 MiB per second. */
 	check_beside(&(struct trifle_scale){.untraced_per_s = 2 << 20}, alone, LENGTH(alone), NULL,
 		     0);
+}
+
+/*
+ * A suspect is slight, and last, if it has less than a hundredth of the growth of the fastest
+ * suspect of the same program, or of the kernel. If all are wanted, none is slight.
+ */
+static void slight(void **state)
+{
+	static const struct path paths[] = {
+		{&one, &load, 10000}, {&worker, &save, 100}, {&other, &load, 50}};
+	static const struct path below[] = {
+		{&one, &load, 10000}, {&worker, &save, 99.99}, {&other, &load, 50}};
+	static const struct path of_kernel[] = {
+		{&one, &load, 10000}, {&in_kernel, &save, 50}, {&other, &load, 20}};
+	static const struct merged expected[] = {{&load, 1, 10000, 1, false, false},
+						 {&save, 1, 100, 1, false, false},
+						 {&load, 1, 50, 1, false, false}};
+	static const struct merged last[] = {{&load, 1, 10000, 1, false, false},
+					     {&load, 1, 50, 1, false, false},
+					     {&save, 1, 99.99, 1, false, true}};
+	static const struct merged with[] = {{&load, 1, 10000, 1, false, false},
+					     {&save, 1, 99.99, 1, false, false},
+					     {&load, 1, 50, 1, false, false}};
+	static const struct merged with_kernel[] = {{&load, 1, 10000, 1, false, false},
+						    {&save, 1, 50, 1, false, false},
+						    {&load, 1, 20, 1, false, false}};
+
+	check(paths, LENGTH(paths), expected, LENGTH(expected));
+	check(below, LENGTH(below), last, LENGTH(last));
+	check(of_kernel, LENGTH(of_kernel), with_kernel, LENGTH(with_kernel));
+	check_beside(&(struct trifle_scale){.wants_all = true}, below, LENGTH(below), with,
+		     LENGTH(with));
+}
+
+/* All suspects are reported on request, but only if one of them is reported anyway. */
+static void all_wanted(void **state)
+{
+	static const struct path paths[] = {{&one, &load, 97280}, {&one, &save, 2}};
+	static const struct merged expected[] = {{&load, 1, 97280, 1, false, false},
+						 {&save, 1, 2, 1, false, false}};
+	const struct trifle_scale scale = {.wants_all = true},
+				  large = {.wants_all = true, .held_bytes = UINT64_MAX};
+
+	check_beside(&scale, paths, LENGTH(paths), expected, LENGTH(expected));
+	check_beside(&large, paths, LENGTH(paths), NULL, 0);
 }
 
 /* If caches grow, a small kernel suspect is shown only if it is the largest suspect. */
@@ -409,6 +465,8 @@ int main(void)
 		cmocka_unit_test(objects),
 		cmocka_unit_test(what_stays_apart),
 		cmocka_unit_test(trifles),
+		cmocka_unit_test(slight),
+		cmocka_unit_test(all_wanted),
 		cmocka_unit_test(kernel_trifles),
 		cmocka_unit_test(losses_of_functions),
 		cmocka_unit_test(losses_of_instances),

@@ -451,7 +451,7 @@ static void children_are_not_traced(void **state)
 
 /*
  * The line about small sites comes first if these sites together grow faster than the named
- * suspects.
+ * suspects. It names the option that lists them, unless the option is given.
  */
 static void more_sites(void **state)
 {
@@ -466,13 +466,16 @@ static void more_sites(void **state)
 		size_t cnt;
 		double per_s;
 		const char *sum, *more;
+		bool why;
 	} known[] = {
 		{1, 1 << 20, "likely: 1.0 MiB/s in 391 sites",
-		 "390 small sites grow 1023 KiB/s together\n"},
+		 "390 small sites grow 1023 KiB/s together (--why lists them)\n", false},
 		{1, 1000, "likely: an unknown stack grows 700 bytes/s in thread stacks, steadily",
-		 "390 more sites grow 300 bytes/s together\n"},
+		 "390 more sites grow 300 bytes/s together (--why lists them)\n", false},
+		{1, 1000, "likely: an unknown stack grows 700 bytes/s in thread stacks, steadily",
+		 "390 more sites grow 300 bytes/s together\n", true},
 		{2, 2000, "likely: at least 1.4 KiB/s in 2 places",
-		 "389 more sites grow 600 bytes/s together\n"},
+		 "389 more sites grow 600 bytes/s together (--why lists them)\n", false},
 	};
 
 	for (size_t i = 0; i < LENGTH(known); i++) {
@@ -484,6 +487,7 @@ static void more_sites(void **state)
 		assert_non_null(out);
 		report.suspect_cnt = known[i].cnt;
 		report.suspects_per_s = known[i].per_s;
+		report.show_why = known[i].why;
 		verdict_write_text(
 			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		verdict_write_sentence(
