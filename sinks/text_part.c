@@ -100,7 +100,8 @@ void text_amount(double bytes, char ret[AMOUNT_TEXT_SIZE])
 	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 	size_t unit = 0;
 
-	while (fabs(bytes) >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+	/* Values from 1023.5 on would be rounded to 1024. */
+	while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
 		bytes /= 1024;
 		unit++;
 	}

@@ -41,7 +41,7 @@ const number = value => Math.round(value).toLocaleString("en");
 function size(bytes) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 	let unit = 0, value = Math.abs(bytes);
-	while (value >= 1024 && unit < units.length - 1) {
+	while (value >= 1023.5 && unit < units.length - 1) {
 		value /= 1024;
 		unit++;
 	}

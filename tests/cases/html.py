@@ -339,7 +339,9 @@ type("leak_");
 seen.every = at("found").textContent;
 type("no such function");
 seen.none = at("found").textContent;
+seen.amounts = [1023, 1048000, 1048570].map(size);
 """.replace("FIRST", str(truth.bytes - 50 * 1000)))
+    wanted("amounts", seen["amounts"], ["1023 B", "1023 KiB", "1.00 MiB"])
     wanted("before", seen["before"], "")
     wanted("all", seen["all"], "2 of 5 sites, 68.4 KiB, matched 25.8 %")
     wanted("range", seen["range"], "1 of 5 sites, 19.5 KiB, matched 9.0 %")

@@ -449,6 +449,26 @@ static void children_are_not_traced(void **state)
 	}
 }
 
+/* An amount that would be rounded to 1024 has the next unit. */
+static void amounts(void **state)
+{
+	static const struct {
+		double bytes;
+		const char *text;
+	} expected[] = {
+		{0.6, "1 byte"},        {1023.4, "1023 bytes"}, {1023.5, "1.0 KiB"},
+		{102400, "100 KiB"},    {1048000, "1023 KiB"},  {1048570, "1.0 MiB"},
+		{-1048570, "-1.0 MiB"}, {1e18, "909495 TiB"},
+	};
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		char text[AMOUNT_TEXT_SIZE];
+
+		text_amount(expected[i].bytes, text);
+		assert_string_equal(text, expected[i].text);
+	}
+}
+
 /*
  * The line about small sites comes first if these sites together grow faster than the named
  * suspects. It names the option that lists them, unless the option is given.
@@ -760,6 +780,7 @@ int main(void)
 		cmocka_unit_test(settling),
 		cmocka_unit_test(part_of_pool),
 		cmocka_unit_test(pending),
+		cmocka_unit_test(amounts),
 		cmocka_unit_test(more_sites),
 		cmocka_unit_test(one_culprit),
 		cmocka_unit_test(instances),
