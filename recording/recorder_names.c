@@ -124,9 +124,11 @@ static int location_number(struct recorder *recorder, const struct sym_location 
 	return err;
 }
 
-static bool has_name(const struct sym_location *location)
+/* True if a location has a name, and a source line if there is any. */
+static bool is_named(const struct sym_location *location)
 {
-	return location && location->frame_cnt && location->frames[0].symbol;
+	return location && location->frame_cnt && location->frames[0].symbol &&
+	       !location->lines_follow;
 }
 
 /*
@@ -154,7 +156,7 @@ static int name_site(struct recorder *recorder, struct symbol_backend *symbols,
 			symbols->lookup(symbols, site, site->frames[i]);
 		uint64_t number = 0;
 
-		complete &= has_name(location);
+		complete &= is_named(location);
 		err = location_number(recorder, location, &number);
 		bytes_put_number(&bytes, number);
 	}

@@ -73,8 +73,8 @@ int recorder__begin(struct recorder *recorder);
 
 /*
  * Appends a snapshot. symbols, which may be NULL, names new frames until deadline_ns
- * (CLOCK_MONOTONIC). Frames without a name by then are named with a later snapshot. If the disk is
- * full, the file stays as it was. Returns 0 or a negative errno.
+ * (CLOCK_MONOTONIC). Names and lines that are not known by then come with a later snapshot. If the
+ * disk is full, the file stays as it was. Returns 0 or a negative errno.
  */
 int recorder__add(struct recorder *recorder, const struct snapshot *snap, bool final,
 		  struct symbol_backend *symbols, uint64_t deadline_ns);

@@ -321,6 +321,7 @@ void process_space_publish(struct location *loc)
 	if (!name || name->level == NAME_NONE)
 		return;
 	loc->pub.module_offset = name->vaddr + !loc->exact;
+	loc->pub.lines_follow = loc->module && name->level < loc->module->max_level;
 	loc->pub.frames = name->frames;
 	loc->pub.frame_cnt = name->frame_cnt;
 }

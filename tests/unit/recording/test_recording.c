@@ -63,6 +63,58 @@ static void round_trip(unsigned int seed, unsigned int what)
 	world_free(world);
 }
 
+static int prepare_nothing(struct symbol_backend *self, const struct site *const *sites, size_t cnt,
+			   uint64_t deadline_ns)
+{
+	return 0;
+}
+
+/* The source line of the frame follows after the first two lookups. */
+static const struct sym_location *lookup_late(struct symbol_backend *self, const struct site *site,
+					      uint64_t frame)
+{
+	static const struct sym_frame frames[] = {{.symbol = "late"},
+						  {.symbol = "late", .file = "late.c", .line = 7}};
+	static struct sym_location location = {.addr = 1, .frame_cnt = 1};
+	static int cnt;
+
+	location.lines_follow = ++cnt <= 2;
+	location.frames = &frames[cnt > 2];
+	return &location;
+}
+
+/* A source line is recorded even if it is known later than the name of the function. */
+static void late_lines(void **state)
+{
+	static const uint64_t frames[] = {1};
+	struct site site = {.id = 1, .count = 1, .bytes = 1, .frames = frames, .frame_cnt = 1};
+	struct snapshot snap = {.sites = &site, .site_cnt = 1};
+	struct symbol_backend symbols = {.prepare = prepare_nothing, .lookup = lookup_late};
+	struct recording *recording;
+	struct recorder *recorder;
+
+	assert_int_equal(recorder__new(path, 0, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(recorder__add(recorder, &snap, false, &symbols, UINT64_MAX), 0);
+	recorder__free(recorder);
+	recording = open_recording();
+	for (int i = 0; i < 5; i++) {
+		struct symbol_backend *names = recording__symbols(recording);
+		const struct sym_location *location;
+		struct snapshot again;
+		bool final;
+
+		assert_int_equal(recording__next(recording, &again, &final), 1);
+		location = names->lookup(names, &again.sites[0], again.sites[0].frames[0]);
+		assert_string_equal(location->frames[0].symbol, "late");
+		if (i == 4)
+			assert_int_equal(location->frames[0].line, 7);
+		snapshot_deinit(&again);
+	}
+	recording__free(recording);
+}
+
 static void round_trips(void **state)
 {
 	for (unsigned int seed = 1; seed <= 10; seed++) {
@@ -499,17 +551,12 @@ static void for_its_owner(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_of_day),
-		cmocka_unit_test(round_trips),
-		cmocka_unit_test(truncations),
-		cmocka_unit_test(bit_flips),
-		cmocka_unit_test(other_files),
-		cmocka_unit_test(full_disk),
-		cmocka_unit_test(reused_numbers),
-		cmocka_unit_test(versions),
-		cmocka_unit_test(footprints_of_versions),
-		cmocka_unit_test(memory_of_snapshot),
-		cmocka_unit_test(for_its_owner),
+		cmocka_unit_test(times_of_day),       cmocka_unit_test(round_trips),
+		cmocka_unit_test(late_lines),         cmocka_unit_test(truncations),
+		cmocka_unit_test(bit_flips),          cmocka_unit_test(other_files),
+		cmocka_unit_test(full_disk),          cmocka_unit_test(reused_numbers),
+		cmocka_unit_test(versions),           cmocka_unit_test(footprints_of_versions),
+		cmocka_unit_test(memory_of_snapshot), cmocka_unit_test(for_its_owner),
 		cmocka_unit_test(too_many_classes),
 		cmocka_unit_test(hostile_growths),
 	};
