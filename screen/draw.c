@@ -279,7 +279,7 @@ static int draw_verdict(const struct model *model, int y)
 	return y;
 }
 
-static const int widths[COLUMN_CNT] = {6, 8, 7, 7, 4, 10, 0};
+static const int widths[COLUMN_CNT] = {6, 8, 7, 7, 7, 10, 0};
 #define SHARE_WIDTH 5
 
 /*
@@ -326,8 +326,8 @@ static struct layout lay_out(void)
 
 static void draw_heads(const struct model *model, const struct layout *layout, int y)
 {
-	const char *names[COLUMN_CNT] = {"BYTES",  "BLOCKS", model->mark_ns ? "SINCE" : "CHANGE",
-					 "RATE/s", "AGE",    "VERDICT",
+	const char *names[COLUMN_CNT] = {"BYTES",  "BLOCKS",  model->mark_ns ? "SINCE" : "CHANGE",
+					 "RATE/s", "AGE p50", "VERDICT",
 					 "CULPRIT"};
 	const char *arrow = has_utf8() ? (model->inverted ? "\u25b2" : "\u25bc")
 				       : (model->inverted ? "^" : "v");
@@ -438,7 +438,7 @@ static void draw_row(const struct model *model, size_t at, const struct layout *
 	put_right(y, layout->x[COLUMN_CHANGE], widths[COLUMN_CHANGE], change);
 	draw_past(row, layout, y);
 	if (layout->x[COLUMN_AGE] >= 0) {
-		short_age(row->oldest_ns, text);
+		short_age(row->median_ns, text);
 		put_right(y, layout->x[COLUMN_AGE], widths[COLUMN_AGE], text);
 	}
 	attrset(style | style_of(row));
@@ -616,7 +616,7 @@ static const char help[] =
 	"  leaks: it grows and is not freed, and how likely that is\n"
 	"  steady, steps: it grows; levelled, flat, shrinks: it does not\n"
 	"  runtime: libraries keep it for themselves\n"
-	"SHARE: of all bytes. CULPRIT: the function that uses the memory, and its caller.\n"
+	"SHARE: of all bytes. AGE p50: half are younger. CULPRIT: function and caller.\n"
 	"An arrow marks the culprit in a stack. The last line has the load of memleak.\n";
 
 static void draw_pages(struct model *model, const struct drawing *drawing, int y, int end)

@@ -206,6 +206,10 @@ static void add_to_group(struct screen_row *sum, const struct screen_row *row)
 	sum->change += row->change;
 	if (sum->oldest_ns == AGE_UNKNOWN || row->oldest_ns > sum->oldest_ns)
 		sum->oldest_ns = row->oldest_ns;
+	if (row->newest_ns < sum->newest_ns)
+		sum->newest_ns = row->newest_ns;
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+		sum->ages[i] += row->ages[i];
 	sum->has_past &= row->has_past;
 	if (!isnan(row->bytes_per_s))
 		sum->bytes_per_s =
@@ -230,6 +234,7 @@ static struct screen_row *new_sum(struct model *model, uint64_t id, const char *
 		.name = name,
 		.bytes_per_s = NAN,
 		.oldest_ns = AGE_UNKNOWN,
+		.newest_ns = AGE_UNKNOWN,
 		.has_past = true,
 		.runtime_init = true,
 	};
@@ -293,7 +298,7 @@ static double value_of(const struct screen_row *row, enum screen_column column)
 	case COLUMN_RATE:
 		return isnan(row->bytes_per_s) ? -INFINITY : row->bytes_per_s;
 	case COLUMN_AGE:
-		return row->oldest_ns == AGE_UNKNOWN ? -1 : (double)row->oldest_ns;
+		return row->median_ns == AGE_UNKNOWN ? -1 : (double)row->median_ns;
 	case COLUMN_VERDICT:
 		return rank_of(row);
 	case COLUMN_NAME:
@@ -383,8 +388,11 @@ static int make_rows(struct model *model)
 			model->hidden_cnt++;
 	}
 	hash_map_deinit(&groups);
-	for (size_t i = 0; i < model->sum_cnt; i++)
+	for (size_t i = 0; i < model->sum_cnt; i++) {
+		if (model->view != VIEW_STACK && !model->within)
+			screen_row_set_median(&model->sums[i]);
 		model->rows[model->row_cnt++] = &model->sums[i];
+	}
 	return err;
 }
 

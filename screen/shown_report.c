@@ -331,10 +331,13 @@ static int copy_site(struct builder *b, const struct report_site *site, struct s
 		.bytes = site->site->bytes,
 		.count = site->site->count,
 		.oldest_ns = site->site->oldest_ns,
+		.newest_ns = site->site->newest_ns,
 		.runtime_init = site->runtime_init,
 		.lost = site->site->reach.lost,
 		.definite = site->site->reach.of[REACH_DEFINITE],
 	};
+	memcpy(row->ages, site->site->ages.count, sizeof(row->ages));
+	screen_row_set_median(row);
 	copy_past(b->report, site, row);
 	err = copy_stack(b, site, row);
 	if (!err)
@@ -475,6 +478,33 @@ int shown_report__keep_proof(struct shown_report *shown, const struct shown_repo
 	}
 	hash_map_deinit(&rows);
 	return err;
+}
+
+/* Interpolates between the bounds of an age class; `part` of its blocks are younger. */
+static uint64_t age_within(const struct screen_row *row, size_t class, double part)
+{
+	uint64_t low = age_class_ns(class), high = row->oldest_ns;
+
+	if (class + 1 < AGE_CLASS_CNT && age_class_ns(class + 1) < high)
+		high = age_class_ns(class + 1);
+	low = low > row->newest_ns ? low : row->newest_ns;
+	return high > low ? low + (uint64_t)((double)(high - low) * part) : high;
+}
+
+void screen_row_set_median(struct screen_row *row)
+{
+	uint64_t cnt = 0, below = 0;
+	size_t class = 0;
+
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
+		cnt += row->ages[i];
+	row->median_ns = row->newest_ns == row->oldest_ns ? row->oldest_ns : AGE_UNKNOWN;
+	if (!cnt || row->median_ns != AGE_UNKNOWN || row->oldest_ns == AGE_UNKNOWN)
+		return;
+	while (2 * (below + row->ages[class]) < cnt)
+		below += row->ages[class ++];
+	row->median_ns = age_within(row, class,
+				    ((double)cnt / 2 - (double)below) / (double)row->ages[class]);
 }
 
 void short_amount(double bytes, char ret[SHORT_AMOUNT_SIZE])

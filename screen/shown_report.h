@@ -33,7 +33,11 @@ struct screen_row {
 	uint64_t count;
 	int64_t change; /* bytes gained since the mark; without a mark, since the previous report */
 	double bytes_per_s; /* rate of growth; NAN if unknown */
-	uint64_t oldest_ns; /* age of the oldest block; AGE_UNKNOWN if unknown */
+	/* Ages of the oldest, the median and the newest block; AGE_UNKNOWN if unknown. */
+	uint64_t oldest_ns;
+	uint64_t median_ns;
+	uint64_t newest_ns;
+	uint32_t ages[AGE_CLASS_CNT]; /* number of blocks by age, as in struct ages */
 	uint64_t spark[SPARK_CNT];
 	bool has_past; /* change, bytes_per_s and spark are known */
 	bool suspect;
@@ -101,6 +105,12 @@ void shown_report__free(struct shown_report *shown);
  * Returns 0 or -ENOMEM.
  */
 int shown_report__keep_proof(struct shown_report *shown, const struct shown_report *before);
+
+/*
+ * Sets the row's median age, from its other ages. It is exact for one block, and otherwise an
+ * interpolation within an age class.
+ */
+void screen_row_set_median(struct screen_row *row);
 
 /* Formats an amount, such as "1.20M", in at most 5 columns, or 6 with a sign. */
 #define SHORT_AMOUNT_SIZE 16

@@ -52,10 +52,10 @@ def test_sums(t):
 def test_columns(t):
     """The share and the caller are shown where there is room; a long caller is cut."""
     screen = recording(t)
-    screen.wait_for("BYTES▼ SHARE  CHANGE  RATE/s  AGE HISTORY  VERDICT    CULPRIT\n",
-                    " 6.00M   96%       0       0  30s ", "   500   <1%",
+    screen.wait_for("BYTES▼ SHARE  CHANGE  RATE/s AGE p50 HISTORY  VERDICT    CULPRIT\n",
+                    " 6.00M   96%       0       0      3s ", "   500   <1%",
                     " fill fill.cc:7 ← run\n", " no_line gen/no_line.c\n")
-    screen.resize(90, 24).wait_for(" no_line gen/no_line.c ← __vdso_gett…\n")
+    screen.resize(90, 24).wait_for(" no_line gen/no_line.c ← __vdso_g…\n")
     screen.resize(120, 24).wait_for(" no_line gen/no_line.c ← __vdso_gettimeofday\n")
     screen.resize(40, 10).wait_for("BYTES▼  CHANGE CULPRIT\n 6.00M       0 fill fill.cc:7 ← run\n")
     screen.keys("q").left(0)

@@ -236,6 +236,44 @@ static void callers(void **state)
 	model_deinit(&model);
 }
 
+static uint64_t median_ms(uint64_t newest_ms, uint64_t oldest_ms, const uint32_t ages[3])
+{
+	struct screen_row row = {.newest_ns = newest_ms * MS,
+				 .oldest_ns = oldest_ms * MS,
+				 .ages = {[11] = ages[0], [12] = ages[1], [13] = ages[2]}};
+
+	screen_row_set_median(&row);
+	return row.median_ns == AGE_UNKNOWN ? AGE_UNKNOWN : row.median_ns / MS;
+}
+
+/* Median age. Class 12 has the blocks from 2048 ms to 4096 ms. */
+static void ages(void **state)
+{
+	static const uint32_t none[3], spread[] = {1, 2, 1}, same[] = {0, 3, 0}, old[] = {1, 0, 4};
+	struct screen_row unknown = {.newest_ns = AGE_UNKNOWN, .oldest_ns = AGE_UNKNOWN};
+	struct model model = model_at(8);
+
+	assert_int_equal(median_ms(1500, 5000, spread), 3072);
+	assert_int_equal(median_ms(2100, 2200, same), 2150);
+	assert_int_equal(median_ms(2100, 2100, same), 2100);
+	assert_int_equal(median_ms(1500, 4496, old), 4096 + 400 * 3 / 8);
+	assert_int_equal(median_ms(5000, 5000, none), 5000);
+	assert_int_equal(median_ms(1500, 5000, none), AGE_UNKNOWN);
+	screen_row_set_median(&unknown);
+	assert_int_equal(unknown.median_ns, AGE_UNKNOWN);
+
+	press(&model, KEY_IS_TAB); /* the group has the blocks of three stacks of class 12 */
+	assert_string_equal(model.rows[0]->name, "leak (4711)");
+	assert_int_equal(model.rows[0]->ages[12], 2400 + 6 + 5);
+	assert_int_equal(model.rows[0]->newest_ns, MS);
+	assert_int_equal(model.rows[0]->median_ns, 3072 * MS);
+	type(&model, "5");
+	assert_string_equal(model.rows[0]->name, "leak (4711)");
+	type(&model, "I");
+	assert_string_equal(model.rows[model.row_cnt - 1]->name, "leak (4711)");
+	model_deinit(&model);
+}
+
 static void threads(void **state)
 {
 	const struct snapshot snap = {.sites = thread_sites,
@@ -497,14 +535,14 @@ static void recording(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order),         cmocka_unit_test(chosen),
-		cmocka_unit_test(filter),        cmocka_unit_test(groups),
-		cmocka_unit_test(start_up),      cmocka_unit_test(callers),
-		cmocka_unit_test(threads),       cmocka_unit_test(marks),
-		cmocka_unit_test(pauses),        cmocka_unit_test(proof),
-		cmocka_unit_test(hostile_names), cmocka_unit_test(amounts),
-		cmocka_unit_test(any_keys),      cmocka_unit_test(many_rows),
-		cmocka_unit_test(recording),
+		cmocka_unit_test(order),     cmocka_unit_test(chosen),
+		cmocka_unit_test(filter),    cmocka_unit_test(groups),
+		cmocka_unit_test(start_up),  cmocka_unit_test(callers),
+		cmocka_unit_test(ages),      cmocka_unit_test(threads),
+		cmocka_unit_test(marks),     cmocka_unit_test(pauses),
+		cmocka_unit_test(proof),     cmocka_unit_test(hostile_names),
+		cmocka_unit_test(amounts),   cmocka_unit_test(any_keys),
+		cmocka_unit_test(many_rows), cmocka_unit_test(recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
