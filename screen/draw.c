@@ -29,8 +29,17 @@
 #define VERDICT_ROWS 2
 /* Minimum terminal width at which the number of blocks and stacks is shown. */
 #define COLUMNS_FOR_COUNTS 60
+/* Minimum terminal width at which the ages and charts of rows are shown. */
+#define COLUMNS_FOR_AGES 72
 /* Minimum width of the chart of the total. */
 #define SPARK_LEAST 4
+/* Minimum terminal height at which charts have CHART_ROWS rows. */
+#define ROWS_FOR_CHART 20
+#define CHART_ROWS 3
+/* Terminal column at which the chart of the total starts, if there is room for counts. */
+#define CHART_X 40
+/* Columns for the figures beside a chart of a stack, with a gap. */
+#define FIGURE_WIDTH 14
 /* Percentage of a CPU above which memleak's own load is highlighted. */
 #define CPU_PERCENT_MOST 10
 /* Minimum columns for an arrow and the name of a caller, if the name has to be cut. */
@@ -133,24 +142,57 @@ static void clock_text(int64_t wall_ns, char ret[16])
 		strcpy(ret, "--:--:--");
 }
 
-static void put_spark(int y, int x, int width, const uint64_t *values, size_t cnt)
+struct chart {
+	const uint64_t *values;
+	size_t cnt;
+	uint64_t least; /* value that is drawn with the lowest bar */
+};
+
+static struct chart chart_of(const uint64_t *values, size_t cnt)
+{
+	struct chart ret = {values, cnt, UINT64_MAX};
+
+	for (size_t i = 0; i < cnt; i++)
+		ret.least = values[i] < ret.least ? values[i] : ret.least;
+	return ret;
+}
+
+/* Draws the part of a bar that is in one row, in eighths of the row. */
+static void put_bar(int y, int x, int eighths, bool is_single)
 {
 	static const char ascii[] = "_.:-=+*#";
-	uint64_t least = UINT64_MAX, most = 0;
+	wchar_t text[] = {0, 0};
 
-	for (size_t i = 0; i < cnt; i++) {
-		least = values[i] < least ? values[i] : least;
-		most = values[i] > most ? values[i] : most;
-	}
-	for (int i = 0; cnt && i < width; i++) {
+	if (eighths <= 0)
+		return;
+	eighths = eighths > 8 ? 8 : eighths;
+	text[0] = has_utf8() ? L'\u2580' + eighths : is_single ? (wchar_t)ascii[eighths - 1] : L'#';
+	mvaddwstr(y, x, text);
+}
+
+/* Draws a chart whose bars are at least one eighth of a row high. The largest one fills all rows.
+ */
+static void put_chart(int y, int x, int width, int rows, struct chart chart)
+{
+	uint64_t most = chart.least;
+
+	for (size_t i = 0; i < chart.cnt; i++)
+		most = chart.values[i] > most ? chart.values[i] : most;
+	for (int i = 0; chart.cnt && i < width; i++) {
 		/* If there are more values than columns, a column shows the last of its values. */
-		uint64_t value = values[((size_t)i + 1) * cnt / (size_t)width - 1];
-		double part = most > least ? (double)(value - least) / (double)(most - least) : 0;
-		int bar = (int)(part * 7 + 0.5);
-		const wchar_t text[] = {has_utf8() ? L'\u2581' + bar : (wchar_t)ascii[bar], 0};
+		size_t columns = (size_t)width, at = ((size_t)i + 1) * chart.cnt + columns - 1;
+		uint64_t over = chart.values[at / columns - 1] - chart.least;
+		double part = over ? (double)over / (double)(most - chart.least) : 0;
+		int eighths = 1 + (int)(part * (8 * rows - 1) + 0.5);
 
-		mvaddwstr(y, x + i, text);
+		for (int row = rows - 1; row >= 0; row--, eighths -= 8)
+			put_bar(y + row, x + i, eighths, rows == 1);
 	}
+}
+
+static void put_spark(int y, int x, int width, const uint64_t *values, size_t cnt)
+{
+	put_chart(y, x, width, 1, chart_of(values, cnt));
 }
 
 /*
@@ -204,44 +246,77 @@ static void signed_amount(double bytes, char ret[SHORT_AMOUNT_SIZE + 1])
 	snprintf(ret, SHORT_AMOUNT_SIZE + 1, "%s%s", bytes < 0.5 ? "" : "+", amount);
 }
 
-/* Draws the total with its peak and its growth. Returns the column after them. */
-static int draw_total(const struct shown_report *shown)
+/* Draws the total, and the number of blocks and stacks if there is room. Returns the next column.
+ */
+static int draw_total(const struct shown_report *shown, int y, int x)
 {
-	char bytes[SHORT_AMOUNT_SIZE], peak[SHORT_AMOUNT_SIZE], rate[SHORT_AMOUNT_SIZE + 1];
-	int x;
+	char bytes[SHORT_AMOUNT_SIZE];
 
 	short_amount((double)shown->bytes, bytes);
-	short_amount((double)shown->peak_bytes, peak);
-	x = print(1, 0, COLS, "%s%s", shown->estimated ? "~" : "", bytes);
-	if (COLS >= COLUMNS_FOR_COUNTS)
-		x = print(1, x, COLS - x, " in %" PRIu64 " block%s, %zu stack%s", shown->count,
-			  shown->count == 1 ? "" : "s", shown->row_cnt,
-			  shown->row_cnt == 1 ? "" : "s");
-	x = print(1, x, COLS - x, ", peak %s", peak);
-	if (isnan(shown->bytes_per_s))
+	x = print(y, x, COLS - x, "%s%s", shown->estimated ? "~" : "", bytes);
+	if (COLS < COLUMNS_FOR_COUNTS)
 		return x;
-	signed_amount(shown->bytes_per_s, rate);
-	return print(1, x, COLS - x, ", %s/s", rate);
+	return print(y, x, COLS - x, " in %" PRIu64 " block%s, %zu stack%s", shown->count,
+		     shown->count == 1 ? "" : "s", shown->row_cnt, shown->row_cnt == 1 ? "" : "s");
 }
 
-static void draw_sums(const struct model *model)
+static void total_texts(const struct shown_report *shown, char peak[SHORT_AMOUNT_SIZE],
+			char rate[SHORT_AMOUNT_SIZE + 1])
 {
-	const struct shown_report *shown = model->shown;
-	const char *losses = !shown->lost                ? ""
-			     : COLS < COLUMNS_FOR_COUNTS ? "  losses: v"
-							 : "  losses: press v";
-	int x = draw_total(shown), cnt = (int)shown->past_cnt;
-	int width = COLS - x - 1 - (int)strlen(losses);
+	short_amount((double)shown->peak_bytes, peak);
+	*rate = '\0';
+	if (!isnan(shown->bytes_per_s))
+		signed_amount(shown->bytes_per_s, rate);
+}
 
+static const char *losses_text(const struct shown_report *shown)
+{
+	return !shown->lost ? "" : COLS < COLUMNS_FOR_COUNTS ? "  losses: v" : "  losses: press v";
+}
+
+static int draw_losses(const struct shown_report *shown, int y, int x)
+{
+	attron(RED | A_BOLD);
+	x = put(y, x, COLS - x, losses_text(shown));
+	attroff(RED | A_BOLD);
+	return x;
+}
+
+/* Draws the total, its peak, its growth and its chart in one line. */
+static void draw_sums(const struct shown_report *shown)
+{
+	char peak[SHORT_AMOUNT_SIZE], rate[SHORT_AMOUNT_SIZE + 1];
+	int x = draw_total(shown, 1, 0), cnt = (int)shown->past_cnt, width;
+
+	total_texts(shown, peak, rate);
+	x = print(1, x, COLS - x, ", peak %s", peak);
+	if (*rate)
+		x = print(1, x, COLS - x, ", %s/s", rate);
+	width = COLS - x - 1 - (int)strlen(losses_text(shown));
 	if (width > cnt)
 		width = cnt;
 	if (cnt > 1 && width >= SPARK_LEAST) {
 		put_spark(1, x + 1, width, shown->past, shown->past_cnt);
 		x += 1 + width;
 	}
-	attron(RED | A_BOLD);
-	put(1, x, COLS - x, losses);
-	attroff(RED | A_BOLD);
+	draw_losses(shown, 1, x);
+}
+
+/* Draws the total, its peak and its growth in CHART_ROWS lines, with their chart at the right. */
+static void draw_chart(const struct shown_report *shown, int y)
+{
+	char peak[SHORT_AMOUNT_SIZE], rate[SHORT_AMOUNT_SIZE + 1];
+	int ends[CHART_ROWS], x = COLS < COLUMNS_FOR_COUNTS ? 0 : CHART_X;
+
+	total_texts(shown, peak, rate);
+	ends[0] = draw_total(shown, y, print(y, 0, COLS, "now  "));
+	ends[1] = print(y + 1, 0, COLS, "peak %s", peak);
+	ends[2] = print(y + 2, 0, COLS, "rate %s%s", *rate ? rate : "-", *rate ? "/s" : "");
+	ends[2] = draw_losses(shown, y + 2, ends[2]);
+	for (int i = 0; i < CHART_ROWS; i++)
+		x = ends[i] + 2 > x ? ends[i] + 2 : x;
+	if (shown->past_cnt > 1 && COLS - x >= SPARK_LEAST)
+		put_chart(y, x, COLS - x, CHART_ROWS, chart_of(shown->past, shown->past_cnt));
 }
 
 /* Draws the grouping, the open group and the filter, if there are any. */
@@ -301,7 +376,15 @@ static int add_column(int *x, int width)
 	return start;
 }
 
-static struct layout lay_out(void)
+/* True if the change has a column. If ages and charts leave too little room for names, it has none.
+ */
+static bool shows_change(const struct model *model)
+{
+	return COLS < COLUMNS_FOR_AGES || COLS >= 100 || model->mark_ns ||
+	       model->sort == COLUMN_CHANGE;
+}
+
+static struct layout lay_out(const struct model *model)
 {
 	struct layout ret = {.x = {0, -1, -1, -1, -1, -1, -1}, .share_x = -1, .spark_x = -1};
 	int x = widths[COLUMN_BYTES] + 1;
@@ -310,10 +393,11 @@ static struct layout lay_out(void)
 		ret.share_x = add_column(&x, SHARE_WIDTH);
 	if (COLS >= 100)
 		ret.x[COLUMN_COUNT] = add_column(&x, widths[COLUMN_COUNT]);
-	ret.x[COLUMN_CHANGE] = add_column(&x, widths[COLUMN_CHANGE]);
+	if (shows_change(model))
+		ret.x[COLUMN_CHANGE] = add_column(&x, widths[COLUMN_CHANGE]);
 	if (COLS >= 52)
 		ret.x[COLUMN_RATE] = add_column(&x, widths[COLUMN_RATE]);
-	if (COLS >= 72) {
+	if (COLS >= COLUMNS_FOR_AGES) {
 		ret.x[COLUMN_AGE] = add_column(&x, widths[COLUMN_AGE]);
 		ret.spark_width = COLS >= 110 ? 16 : 8;
 		ret.spark_x = add_column(&x, ret.spark_width);
@@ -434,8 +518,10 @@ static void draw_row(const struct model *model, size_t at, const struct layout *
 		snprintf(text, sizeof(text), "%" PRIu64, row->count);
 		put_right(y, layout->x[COLUMN_COUNT], widths[COLUMN_COUNT], text);
 	}
-	signed_amount((double)row->change, change);
-	put_right(y, layout->x[COLUMN_CHANGE], widths[COLUMN_CHANGE], change);
+	if (layout->x[COLUMN_CHANGE] >= 0) {
+		signed_amount((double)row->change, change);
+		put_right(y, layout->x[COLUMN_CHANGE], widths[COLUMN_CHANGE], change);
+	}
 	draw_past(row, layout, y);
 	if (layout->x[COLUMN_AGE] >= 0) {
 		short_age(row->median_ns, text);
@@ -454,7 +540,7 @@ static void draw_row(const struct model *model, size_t at, const struct layout *
 
 static void draw_list(struct model *model, int y, int end)
 {
-	struct layout layout = lay_out();
+	struct layout layout = lay_out(model);
 
 	draw_heads(model, &layout, y++);
 	list_y = y;
@@ -561,6 +647,66 @@ static void draw_row_facts(const struct screen_row *row, int y)
 	attroff(A_REVERSE);
 }
 
+/* Draws the bytes of a stack since tracing began. Returns the column behind them. */
+static int draw_history(const struct screen_row *row, uint64_t elapsed_ns, int y)
+{
+	struct chart chart = chart_of(row->spark, SPARK_CNT);
+	int width = COLS >= FIGURE_WIDTH + 2 * SPARK_CNT ? 2 * SPARK_CNT : SPARK_CNT;
+	char least[SHORT_AMOUNT_SIZE], most[SHORT_AMOUNT_SIZE], time[SHORT_AMOUNT_SIZE];
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < SPARK_CNT; i++)
+		largest = row->spark[i] > largest ? row->spark[i] : largest;
+	short_amount((double)chart.least, least);
+	short_amount((double)largest, most);
+	short_age(elapsed_ns, time);
+	print(y, 0, COLS, "most  %s", most);
+	print(y + 1, 0, COLS, "least %s", least);
+	print(y + 2, 0, COLS, "over  %s", time);
+	put_chart(y, FIGURE_WIDTH, width, CHART_ROWS, chart);
+	return FIGURE_WIDTH + width + 3;
+}
+
+/* Draws the number of a stack's blocks by age, from the newest ones at the left. */
+static void draw_ages(const struct screen_row *row, int y, int x)
+{
+	const uint64_t ages[] = {row->newest_ns, row->median_ns, row->oldest_ns};
+	static const char *const names[] = {"newest", "p50", "oldest"};
+	uint64_t values[AGE_CLASS_CNT] = {0};
+	size_t first = AGE_CLASS_CNT, end = 0;
+
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
+		values[i] = row->ages[i];
+		if (values[i]) {
+			first = first < i ? first : i;
+			end = i + 1;
+		}
+	}
+	if (end && COLS - x - FIGURE_WIDTH >= (int)(end - first))
+		put_chart(y, x + FIGURE_WIDTH, (int)(end - first), CHART_ROWS,
+			  (struct chart){values + first, end - first, 0});
+	for (int i = 0; i < CHART_ROWS; i++) {
+		char text[SHORT_AMOUNT_SIZE];
+
+		short_age(ages[i], text);
+		print(y + i, x, COLS - x, "%-6s %s", names[i], text);
+	}
+}
+
+/* Draws the history and the ages of a stack, if there is room. Returns the next line. */
+static int draw_row_charts(const struct model *model, const struct screen_row *row, int y)
+{
+	int x = 0;
+
+	if (LINES < ROWS_FOR_CHART || (!row->has_past && row->oldest_ns == AGE_UNKNOWN))
+		return y;
+	if (row->has_past)
+		x = draw_history(row, model->shown->elapsed_ns, y);
+	if (row->oldest_ns != AGE_UNKNOWN && COLS >= x + FIGURE_WIDTH)
+		draw_ages(row, y, x);
+	return y + CHART_ROWS;
+}
+
 static void draw_frame(const struct model *model, const struct screen_row *row, size_t at, int y)
 {
 	attrset((at == model->line ? A_REVERSE : A_NORMAL) |
@@ -582,6 +728,7 @@ static void draw_stack(struct model *model, const struct drawing *drawing, int y
 	size_t top;
 
 	draw_row_facts(row, y++);
+	y = draw_row_charts(model, row, y);
 	model->line_cnt = row->line_cnt;
 	model->page_rows = source_y > y ? (size_t)(source_y - y) : 1;
 	if (model->line >= row->line_cnt)
@@ -724,10 +871,17 @@ static void draw_list_page(struct model *model, int end)
 {
 	bool has_choice =
 		model->view != VIEW_STACK || (*model->filter && !model->is_typing) || model->within;
-	int y = 2;
+	bool has_chart = LINES >= ROWS_FOR_CHART;
+	int y = has_chart ? 1 : 2;
 
+	if (!has_chart)
+		draw_sums(model->shown);
 	if (LINES >= ROWS_FOR_VERDICT)
 		y = draw_verdict(model, y);
+	if (has_chart) {
+		draw_chart(model->shown, y);
+		y += CHART_ROWS;
+	}
 	if (has_choice)
 		draw_choice(model, y++);
 	draw_list(model, y, end);
@@ -742,8 +896,8 @@ void draw(struct model *model, const struct drawing *drawing)
 	attrset(A_NORMAL);
 	end = draw_messages(drawing->unread, LINES - 1);
 	draw_title(model);
-	if (model->shown)
-		draw_sums(model);
+	if (model->shown && model->page != PAGE_LIST)
+		draw_sums(model->shown);
 	if (model->page == PAGE_STACK && model_selected(model))
 		draw_stack(model, drawing, 2, end);
 	else if (model->page == PAGE_HELP || model->page == PAGE_FACTS)

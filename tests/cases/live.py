@@ -40,11 +40,18 @@ def test_size(t, size):
 
 @untraced
 def test_sums(t):
-    """The second line has the total, its peak and its growth; on a narrow terminal no counts."""
+    """
+    The total, its peak and its growth are in one line on a low terminal, without counts on a narrow
+    one, and otherwise beside a chart of the total.
+    """
     screen = recording(t)
-    screen.wait_for("6.28M in 2416 blocks, 5 stacks, peak 6.28M, +123K/s ", "  losses: press v")
-    screen.keys("{").wait_for("2.06M in 312 blocks, 4 stacks, peak 2.06M", without=["peak 2.06M,"])
-    screen.keys("}").resize(40, 10).wait_for("6.28M, peak 6.28M, +123K/s  losses: v\n")
+    screen.wait_for("\nnow  6.28M in 2416 blocks, 5 stacks  ", "\npeak 6.28M  ",
+                    "\nrate +123K/s  losses: press v  ", 5 * "▁" + 35 * "█" + "\n")
+    screen.keys("{").wait_for("2.06M in 312 blocks, 4 stacks\n", "\nrate -\n", without=["██"])
+    screen.keys("}").resize(40, 24).wait_for("\nnow  6.28M     ", "\nrate +123K/s  losses: v  ▁██")
+    screen.resize(80, 19).wait_for(
+        "6.28M in 2416 blocks, 5 stacks, peak 6.28M, +123K/s ▁▄██████  losses: press v\n")
+    screen.resize(40, 10).wait_for("6.28M, peak 6.28M, +123K/s  losses: v\n")
     screen.keys("q").left(0)
 
 
@@ -52,10 +59,12 @@ def test_sums(t):
 def test_columns(t):
     """The share and the caller are shown where there is room; a long caller is cut."""
     screen = recording(t)
-    screen.wait_for("BYTES▼ SHARE  CHANGE  RATE/s AGE p50 HISTORY  VERDICT    CULPRIT\n",
-                    " 6.00M   96%       0       0      3s ", "   500   <1%",
+    screen.wait_for("BYTES▼ SHARE  RATE/s AGE p50 HISTORY  VERDICT    CULPRIT\n",
+                    " 6.00M   96%       0      3s ", "   500   <1%",
                     " fill fill.cc:7 ← run\n", " no_line gen/no_line.c\n")
-    screen.resize(90, 24).wait_for(" no_line gen/no_line.c ← __vdso_g…\n")
+    screen.resize(90, 24).wait_for(" no_line gen/no_line.c ← __vdso_gettimeof…\n")
+    screen.resize(100, 24).wait_for("BYTES▼ SHARE   BLOCKS  CHANGE  RATE/s AGE p50 HISTORY ")
+    screen.resize(71, 24).wait_for("BYTES▼ SHARE  CHANGE  RATE/s VERDICT ")
     screen.resize(120, 24).wait_for(" no_line gen/no_line.c ← __vdso_gettimeofday\n")
     screen.resize(40, 10).wait_for("BYTES▼  CHANGE CULPRIT\n 6.00M       0 fill fill.cc:7 ← run\n")
     screen.keys("q").left(0)
@@ -90,6 +99,19 @@ def test_stack(t):
     screen.keys("Down").golden("stack-caller")
     screen.keys("q").wait_for("CULPRIT")
     screen.keys("q").left(0)
+
+
+@untraced
+def test_stack_charts(t):
+    """A stack has charts of its history and its ages, where there is room."""
+    screen = recording(t)
+    screen.keys("Down", "Enter").wait_for(
+        "\nmost  234K                          ▂▂▂▂▅▅▅▅██   newest 0s     █\n",
+        "\nleast 0                 ▂▂▂▂▅▅▅▅▇▇▇▇██████████   p50    3s     █\n",
+        "\nover  40s     ▁▁▄▄▄▄▇▇▇▇██████████████████████   oldest 40s    █\n")
+    screen.resize(40, 20).wait_for("\nover  40s     ▁▄▄▇▇███████████\n", without=["newest"])
+    screen.resize(80, 19).wait_for("→ leak_small leak.c:12", without=["least", "newest"])
+    screen.keys("q", "q").left(0)
 
 
 @untraced
@@ -283,7 +305,8 @@ def test_program(t):
     screen.keys("p").wait_for("10.0M in 20 blocks", without=["PAUSED"])
     screen.keys("w").wait_for("the report is in memleak-")
     screen.keys("R").wait_for("the recording is in memleak-")
-    screen.keys("b").wait_for("no outstanding block", "0 in 0 blocks, 0 stacks, peak 0")
+    screen.keys("b").wait_for("no outstanding block", "\nnow  0 in 0 blocks, 0 stacks\n",
+                              "\npeak 0\n")
     screen.keys("q").left(0)
     report = t.memleak("report", "--json", next(t.tmp.glob("memleak-*.mlk")))
     report.finish(final=False)
