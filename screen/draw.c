@@ -33,7 +33,7 @@
 #define COLUMNS_FOR_AGES 72
 /* Minimum width of the chart of the total. */
 #define SPARK_LEAST 4
-/* Minimum terminal height at which charts have CHART_ROWS rows. */
+/* Minimum terminal height at which charts have CHART_ROWS rows, and the load has a line. */
 #define ROWS_FOR_CHART 20
 #define CHART_ROWS 3
 /* Terminal column at which the chart of the total starts, if there is room for counts. */
@@ -744,7 +744,7 @@ static void draw_stack(struct model *model, const struct drawing *drawing, int y
 }
 
 static const char help[] =
-	"Up Down PgUp PgDn Home End  move (also j k g G)\n"
+	"Up Down PgUp PgDn Home End  move (also k g G; j not in a recording)\n"
 	"Enter    open a group or a stack, with its source;  Esc q  back\n"
 	"/        filter as you type: functions, files, modules, processes\n"
 	"s S 1-7  order: next, previous, or by a column;  I  reverse\n"
@@ -755,7 +755,7 @@ static const char help[] =
 	"r P      a report now; one with a proof: which blocks nothing points to\n"
 	"b        baseline: leave out everything allocated so far\n"
 	"w R      into this folder: a page (HTML); begin or end a recording\n"
-	"t T < > { }  recording: next or previous moment (also Right Left . ,), ten, ends\n"
+	"t T j < > { }  recording: next, previous or numbered moment; ten; ends\n"
 	"o        mouse on or off;  Ctrl-L  redraw;  q  quit\n"
 	"\n"
 	"K M G are powers of 1024. RATE is while it grows. HISTORY begins with tracing.\n"
@@ -809,6 +809,11 @@ static int draw_messages(const char *unread, int end)
 	return y;
 }
 
+static bool has_load(const struct shown_report *shown)
+{
+	return shown && !isnan(shown->load.cpu_percent) && COLS >= COLUMNS_FOR_COUNTS;
+}
+
 /*
  * Draws memleak's own load at the right end of line y, yellow if it is high or events are lost.
  * Returns the width that remains.
@@ -819,8 +824,6 @@ static int draw_load(const struct shown_report *shown, int y)
 	attr_t style;
 	int len;
 
-	if (!shown || isnan(shown->load.cpu_percent) || COLS < COLUMNS_FOR_COUNTS)
-		return COLS;
 	len = snprintf(text, sizeof(text), "memleak %.1f%% CPU  %.0f calls/s  lost %" PRIu64,
 		       shown->load.cpu_percent, shown->load.calls_per_s, shown->lost_events);
 	style = shown->load.cpu_percent > CPU_PERCENT_MOST || shown->lost_events ? YELLOW
@@ -841,30 +844,67 @@ static int fitting_keys(const char *keys, int width)
 	return len;
 }
 
+static const char *moment_keys(const struct model *model)
+{
+	return model->recorded ? "  t T step  j jump" : "";
+}
+
+/* Composes the keys of the list, the most important ones first. */
+static void list_keys(const struct model *model, char ret[LINE_MOST])
+{
+	bool is_traced = !model->recorded && !model->ended;
+
+	snprintf(ret, LINE_MOST,
+		 "h help  q quit%s%s%s  / filter  s --sort  Tab --by  Enter open%s  w --format "
+		 "html%s%s",
+		 model->paused ? "  p go on" : "",
+		 *model->filter || model->within ? "  Esc back" : "", moment_keys(model),
+		 is_traced ? "  P --prove  R --record" : "",
+		 is_traced && !model->paused ? "  p pause" : "",
+		 model->mark_ns ? "  M unmark  v verdict" : "  m mark  v verdict");
+}
+
+/* Draws what is being typed, and puts the cursor behind it. Returns false if nothing is typed. */
+static bool draw_typed(const struct model *model, int y)
+{
+	char number[24] = "";
+
+	if (model->typed_moment)
+		snprintf(number, sizeof(number), "%zu", model->typed_moment);
+	if (model->is_typing)
+		move(y, print(y, 0, COLS - 1, "filter: %s", model->filter));
+	if (model->is_jumping)
+		move(y, print(y, 0, COLS - 1, "moment (1 to %zu): %s", model->moment_cnt, number));
+	return model->is_typing || model->is_jumping;
+}
+
+/* True if memleak's own load has a line of its own, below the keys. */
+static bool has_load_line(const struct model *model)
+{
+	return LINES >= ROWS_FOR_CHART && has_load(model->shown);
+}
+
 static void draw_keys(const struct model *model)
 {
-	static const char list_keys[] =
-		"h help  q quit  / filter  s sort  Tab by  Enter open  m mark  p pause  v verdict";
-	static const char *const keys[] = {
-		[PAGE_LIST] = list_keys,
-		[PAGE_STACK] = "q back  Up Down source of a frame  h help",
-		[PAGE_FACTS] = "q back  Up Down move  h help",
-		[PAGE_HELP] = "q back  Up Down move",
-	};
-	int y = LINES - 1;
+	int y = LINES - 1 - has_load_line(model), width = COLS;
+	char text[LINE_MOST];
 
-	curs_set(model->is_typing);
+	if (model->page == PAGE_LIST)
+		list_keys(model, text);
+	else
+		snprintf(text, sizeof(text), "q back  %s%s%s",
+			 model->page == PAGE_STACK ? "Up Down source of a frame" : "Up Down move",
+			 model->page == PAGE_HELP ? "" : "  h help", moment_keys(model));
 	/* On a very low terminal, the list's heads are on the same line. */
 	move(y, 0);
 	clrtoeol();
-	if (!model->is_typing) {
-		int width = draw_load(model->shown, y);
-
-		print(y, 0, COLS, "%.*s", fitting_keys(keys[model->page], width),
-		      keys[model->page]);
-		return;
-	}
-	move(y, print(y, 0, COLS - 1, "filter: %s", model->filter));
+	if (y < LINES - 1)
+		draw_load(model->shown, LINES - 1);
+	else if (has_load(model->shown) && !model->is_typing)
+		width = draw_load(model->shown, y);
+	curs_set(model->is_typing || model->is_jumping);
+	if (!draw_typed(model, y))
+		print(y, 0, COLS, "%.*s", fitting_keys(text, width), text);
 }
 
 static void draw_list_page(struct model *model, int end)
@@ -894,7 +934,7 @@ void draw(struct model *model, const struct drawing *drawing)
 	list_y = -1;
 	erase();
 	attrset(A_NORMAL);
-	end = draw_messages(drawing->unread, LINES - 1);
+	end = draw_messages(drawing->unread, LINES - 1 - has_load_line(model));
 	draw_title(model);
 	if (model->shown && model->page != PAGE_LIST)
 		draw_sums(model->shown);

@@ -473,7 +473,7 @@ static bool moves(struct model *model, uint32_t key)
 
 	if (key == KEY_IS_UP || key == 'k')
 		move(model, at, cnt, -1);
-	else if (key == KEY_IS_DOWN || key == 'j')
+	else if (key == KEY_IS_DOWN || (key == 'j' && !model->recorded))
 		move(model, at, cnt, 1);
 	else if (key == KEY_IS_PAGE_UP)
 		move(model, at, cnt, -rows);
@@ -617,6 +617,22 @@ static enum screen_ask go_to_moment(struct model *model, uint32_t key)
 	return ASK_MOMENT;
 }
 
+/* Handles a key while the user types the number of a moment. */
+static enum screen_ask type_moment(struct model *model, uint32_t key)
+{
+	size_t typed = model->typed_moment;
+
+	if (key >= '0' && key <= '9' && typed < model->moment_cnt)
+		model->typed_moment = 10 * typed + (key - '0');
+	else if (key == KEY_IS_BACKSPACE)
+		model->typed_moment = typed / 10;
+	model->is_jumping = key != KEY_IS_ENTER && key != KEY_IS_ESCAPE;
+	if (key != KEY_IS_ENTER || !typed)
+		return ASK_NOTHING;
+	model->wanted_moment = (typed < model->moment_cnt ? typed : model->moment_cnt) - 1;
+	return ASK_MOMENT;
+}
+
 static enum screen_ask request_of(const struct model *model, uint32_t key)
 {
 	switch (key) {
@@ -644,9 +660,13 @@ static enum screen_ask request_of(const struct model *model, uint32_t key)
 /* Handles keys that work on every page of the screen. */
 static enum screen_ask any_page(struct model *model, uint32_t key, int *err)
 {
-	if (!model->recorded && !model->ended && (key == 'p' || key == ' '))
+	if (!model->recorded && !model->ended && (key == 'p' || key == ' ')) {
 		*err = pause_or_go_on(model);
-	else if (model->recorded && go_to_moment(model, key) == ASK_MOMENT)
+	} else if (model->recorded && key == 'j') {
+		model->is_jumping = true;
+		model->typed_moment = 0;
+	}
+	if (model->recorded && go_to_moment(model, key) == ASK_MOMENT)
 		return ASK_MOMENT;
 	return request_of(model, key);
 }
@@ -722,6 +742,8 @@ int model_key(struct model *model, uint32_t key, enum screen_ask *ret)
 		*ret = ASK_QUIT;
 	else if (model->is_typing)
 		return type(model, key);
+	else if (model->is_jumping)
+		*ret = type_moment(model, key);
 	else if (key == KEY_IS_HELP || key == 'h' || key == '?')
 		open_page(model, PAGE_HELP);
 	else if (model->page != PAGE_LIST)

@@ -79,7 +79,9 @@ struct model {
 	enum screen_column sort;
 	bool inverted;
 	char filter[FILTER_SIZE];
-	bool is_typing;
+	bool is_typing;  /* the filter is typed */
+	bool is_jumping; /* the number of a moment is typed */
+	size_t typed_moment;
 	enum screen_page page;
 	/* Name and id of the group that is open; the name is NULL if no group is open. */
 	char *within;

@@ -148,6 +148,44 @@ def test_scrub(t):
 
 
 @untraced
+def test_steps(t):
+    """t and T step, and j jumps to a moment by its number; each shows the figures of its moment."""
+    # At moment n, leak_small has n * 29.3 KiB in n * 300 blocks.
+    figures = {n: (f" {n} of 8", f"{total}M in {blocks} blocks", f" {small} ")
+               for n, total, blocks, small in ((8, 6.28, 2416, "234K"), (7, 6.26, 2120, "205K"),
+                                               (6, 6.19, 1810, "176K"), (3, 6.11, 914, "87.9K"),
+                                               (2, 4.07, 608, "58.6K"))}
+    screen = recording(t)
+    screen.wait_for(*figures[8], "  t T step  j jump  ")
+    screen.keys("T").wait_for(*figures[7])
+    screen.keys("T").wait_for(*figures[6])
+    screen.keys("t").wait_for(*figures[7])
+    screen.keys("j").wait_for("\nmoment (1 to 8):\n")
+    screen.keys("3").wait_for("\nmoment (1 to 8): 3\n", *figures[7])
+    screen.keys("Enter").wait_for(*figures[3], "h help", without=["moment (1"])
+    screen.keys("T").wait_for(*figures[2])
+    screen.keys("j", "6", "Escape").wait_for(*figures[2], without=["moment (1"])
+    screen.keys("j", "9", "Enter").wait_for(*figures[8])
+    screen.keys("Enter", "j", "3", "Enter").wait_for("3 of 8", "6.00M in 6 blocks, oldest 30s")
+    screen.keys("q", "q").left(0)
+
+
+@untraced
+def test_keys(t):
+    """The last line has the keys of the state, with their options, as far as they fit."""
+    screen = recording(t)
+    screen.wait_for("\nh help  q quit  t T step  j jump  / filter  s --sort  ",
+                    "  Tab --by  Enter open\n")
+    screen.resize(120, 24).wait_for("  w --format html  m mark  v verdict\n",
+                                    without=["--prove", "--record", "pause"])
+    screen.keys("m").wait_for("  M unmark  v verdict\n")
+    screen.keys("/", "l", "Enter").wait_for("\nh help  q quit  Esc back  t T step  ")
+    screen.keys("Enter").wait_for("\nq back  Up Down source of a frame  h help  t T step  j jump\n")
+    screen.resize(40, 10).wait_for("\nq back  Up Down source of a frame\n")
+    screen.keys("q", "q").left(0)
+
+
+@untraced
 def test_resize(t):
     """Resizing the terminal keeps the content."""
     screen = recording(t).golden("main-80x24")
@@ -299,7 +337,11 @@ def test_program(t):
     program.go()
     screen.wait_for("5.00M in 10 blocks, 2 stacks", "leak_big", "leak_small")
     screen.wait_for("h help  q quit  / filter", "  memleak ", "% CPU  ", " calls/s  lost ")
-    screen.keys("p").wait_for("PAUSED")
+    screen.wait_for("  Enter open  P --prove  R --record\n ")
+    # On a low terminal, keys and load are on one line.
+    screen.resize(100, 19).wait_for("\nh help  q quit  / filter  s --sort  Tab --by  Enter open   ",
+                                    " calls/s  lost ", without=["--record"])
+    screen.resize(80, 24).keys("p").wait_for("PAUSED", "\nh help  q quit  p go on  / filter ")
     program.go()
     screen.keys("R").wait_for("recording to memleak-")
     screen.keys("p").wait_for("10.0M in 20 blocks", without=["PAUSED"])

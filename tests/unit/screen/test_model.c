@@ -274,6 +274,39 @@ static void ages(void **state)
 	model_deinit(&model);
 }
 
+/* In a recording, j asks for the number of a moment. */
+static void jumps(void **state)
+{
+	struct model model = model_at(8);
+
+	type(&model, "j");
+	assert_int_equal(model.selected, 1);
+	model.recorded = true;
+	model.moment_cnt = 12;
+	model.wanted_moment = 11;
+	type(&model, "j5");
+	assert_int_equal(model.selected, 1);
+	assert_int_equal(press(&model, KEY_IS_ENTER), ASK_MOMENT);
+	assert_int_equal(model.wanted_moment, 4);
+	type(&model, "j13");
+	assert_int_equal(press(&model, KEY_IS_BACKSPACE), ASK_NOTHING);
+	assert_int_equal(press(&model, KEY_IS_ENTER), ASK_MOMENT);
+	assert_int_equal(model.wanted_moment, 0);
+	type(&model, "j99");
+	assert_int_equal(press(&model, KEY_IS_ENTER), ASK_MOMENT);
+	assert_int_equal(model.wanted_moment, 11);
+	type(&model, "j3");
+	assert_int_equal(press(&model, KEY_IS_ESCAPE), ASK_NOTHING);
+	type(&model, "j0");
+	assert_int_equal(press(&model, KEY_IS_ENTER), ASK_NOTHING);
+	assert_int_equal(model.wanted_moment, 11);
+	assert_int_equal(press(&model, 'T'), ASK_MOMENT);
+	assert_int_equal(press(&model, 'T'), ASK_MOMENT);
+	assert_int_equal(press(&model, 't'), ASK_MOMENT);
+	assert_int_equal(model.wanted_moment, 10);
+	model_deinit(&model);
+}
+
 static void threads(void **state)
 {
 	const struct snapshot snap = {.sites = thread_sites,
@@ -535,14 +568,15 @@ static void recording(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(order),     cmocka_unit_test(chosen),
-		cmocka_unit_test(filter),    cmocka_unit_test(groups),
-		cmocka_unit_test(start_up),  cmocka_unit_test(callers),
-		cmocka_unit_test(ages),      cmocka_unit_test(threads),
-		cmocka_unit_test(marks),     cmocka_unit_test(pauses),
-		cmocka_unit_test(proof),     cmocka_unit_test(hostile_names),
-		cmocka_unit_test(amounts),   cmocka_unit_test(any_keys),
-		cmocka_unit_test(many_rows), cmocka_unit_test(recording),
+		cmocka_unit_test(order),         cmocka_unit_test(chosen),
+		cmocka_unit_test(filter),        cmocka_unit_test(groups),
+		cmocka_unit_test(start_up),      cmocka_unit_test(callers),
+		cmocka_unit_test(ages),          cmocka_unit_test(jumps),
+		cmocka_unit_test(threads),       cmocka_unit_test(marks),
+		cmocka_unit_test(pauses),        cmocka_unit_test(proof),
+		cmocka_unit_test(hostile_names), cmocka_unit_test(amounts),
+		cmocka_unit_test(any_keys),      cmocka_unit_test(many_rows),
+		cmocka_unit_test(recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
