@@ -337,7 +337,9 @@ static int find_locations(struct symspace *space, const struct sym_query *querie
 int symspace__resolve(struct symspace *space, const struct sym_query *queries, size_t cnt,
 		      uint64_t deadline_ns, const struct sym_location **ret)
 {
-	struct location **locs = calloc(cnt + 1, sizeof(*locs));
+	/* Reports look up single frames very often. */
+	struct location *single = NULL;
+	struct location **locs = cnt == 1 ? &single : calloc(cnt + 1, sizeof(*locs));
 	int err = locs ? find_locations(space, queries, cnt, locs) : -ENOMEM;
 
 	if (!err)
@@ -349,6 +351,7 @@ int symspace__resolve(struct symspace *space, const struct sym_query *queries, s
 			process_space_publish(locs[i]);
 		ret[i] = &locs[i]->pub;
 	}
-	free(locs);
+	if (locs != &single)
+		free(locs);
 	return err;
 }

@@ -91,7 +91,21 @@ static int by_space(const void *a, const void *b)
 		     (uintptr_t)((const struct named_site *)b)->space);
 }
 
-/* Resolves all frames of the given sites, which have a common symbol space. */
+/* Returns the number of outermost frames that two stacks have in common. */
+static size_t common_frames(const struct site *one, const struct site *other)
+{
+	size_t cnt = 0;
+
+	while (cnt < one->frame_cnt && cnt < other->frame_cnt &&
+	       one->frames[one->frame_cnt - 1 - cnt] == other->frames[other->frame_cnt - 1 - cnt])
+		cnt++;
+	return cnt;
+}
+
+/*
+ * Resolves all frames of the given sites, which have a common symbol space. Leaves out frames that
+ * the previous stack has, too: most stacks of a program begin alike.
+ */
 static int prepare_space(const struct user_symbols *symbols, const struct named_site *sites,
 			 size_t cnt, uint64_t deadline_ns)
 {
@@ -107,8 +121,11 @@ static int prepare_space(const struct user_symbols *symbols, const struct named_
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		const struct site *site = sites[i].site;
+		size_t end = site->frame_cnt;
 
-		for (size_t j = 0; j < site->frame_cnt; j++)
+		if (i)
+			end -= common_frames(site, sites[i - 1].site);
+		for (size_t j = 0; j < end; j++)
 			if (can_name(symbols, sites->space, site->frames[j]))
 				queries[at++] = query_of(symbols->set, site->frames[j]);
 	}
