@@ -70,8 +70,9 @@ def percent(words):
 
 def live(turns):
     print(f"The live screen with {SITES} stacks, one report each second: percent of a processor. "
-          f"The bar is {BAR} %.\n")
+          f"> is above the bar of {BAR} %.\n")
     for name, words in LOOKS.items():
         found = [percent(words) for _ in range(max(turns // 20, 1))]
-        print(f"{name:20}{statistics.median(found):10.1f}", flush=True)
+        usage = statistics.median(found)
+        print(f"{'>' if usage > BAR else ' '} {name:20}{usage:10.1f}", flush=True)
     print()
