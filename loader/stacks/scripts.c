@@ -88,11 +88,25 @@ static void say_unread(const char *path, const struct interpreter *found)
 		log_note("%s: %s Python 3.11 to 3.14", path, read);
 }
 
+const char *scripts_obstacle(const struct proc_maps *maps)
+{
+#if defined(__x86_64__)
+	for_each_mapping (mapping, maps)
+		if (!strncmp(path_name(mapping->path), "ld-musl-", 8))
+			return "with musl";
+	return NULL;
+#else
+	return "on this architecture";
+#endif
+}
+
 static const struct script_file *file_of(struct scripts *scripts, pid_t pid,
+					 const struct proc_maps *maps,
 					 const struct mapping *mapping, size_t number,
 					 uint64_t deadline_ns)
 {
 	struct script_file *file = hash_map_get(&scripts->files, number);
+	const char *obstacle = scripts_obstacle(maps);
 	cleanup_close int fd = -1;
 	int err;
 
@@ -113,6 +127,10 @@ static const struct script_file *file_of(struct scripts *scripts, pid_t pid,
 			 strerror(-err));
 	else if (!file->layout && (!err || strstr(mapping->path, ".so")))
 		say_unread(mapping->path, &file->found);
+	if (file->layout && obstacle) {
+		log_note("%s: lines of scripts are not read %s", mapping->path, obstacle);
+		file->layout = NULL;
+	}
 	return file;
 }
 
@@ -137,10 +155,10 @@ static struct memleak_interpreter interpreter_of(const struct script_file *file,
 	};
 }
 
-bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct mapping *mapping,
-		 size_t number, uint64_t deadline_ns)
+bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct proc_maps *maps,
+		 const struct mapping *mapping, size_t number, uint64_t deadline_ns)
 {
-	const struct script_file *file = file_of(scripts, pid, mapping, number, deadline_ns);
+	const struct script_file *file = file_of(scripts, pid, maps, mapping, number, deadline_ns);
 	struct script_image *known = hash_map_get(&scripts->images, image);
 	struct memleak_interpreter interpreter;
 

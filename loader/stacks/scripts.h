@@ -28,12 +28,18 @@ void scripts_deinit(struct scripts *scripts);
 bool scripts_may_run(const char *path);
 
 /*
- * Finds the interpreter in a mapped file of a process. file: number of the file, as in
- * MEMLEAK_FRAME_FILE_NUMBER(). Returns true if the BPF programs can read the frames of scripts from
- * now on.
+ * Returns why script frames of a process with these mappings cannot be read, whatever the version
+ * of Python; NULL if they can.
  */
-bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct mapping *mapping,
-		 size_t file, uint64_t deadline_ns);
+const char *scripts_obstacle(const struct proc_maps *maps);
+
+/*
+ * Finds the interpreter in a mapped file of a process. maps: all mappings of the process. file:
+ * number of the file, as in MEMLEAK_FRAME_FILE_NUMBER(). Returns true if the BPF programs can read
+ * the frames of scripts from now on.
+ */
+bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct proc_maps *maps,
+		 const struct mapping *mapping, size_t file, uint64_t deadline_ns);
 void scripts_drop(struct scripts *scripts, uint32_t image);
 
 /*

@@ -172,8 +172,9 @@ static int list_mappings(struct unwind_spaces *spaces, struct published_space *s
 		space->unfinished |= file == -EAGAIN;
 		before = mapping;
 		if (file >= 0 && !space->scripts && scripts_may_run(mapping->path))
-			space->scripts = scripts_add(&spaces->scripts, space->pid, subject->image,
-						     mapping, (size_t)file, subject->deadline_ns);
+			space->scripts =
+				scripts_add(&spaces->scripts, space->pid, subject->image, proc,
+					    mapping, (size_t)file, subject->deadline_ns);
 		mapping_list_add(list, mapping, file);
 	}
 	return 0;
