@@ -193,6 +193,35 @@ void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool 
 	ask_next(watch, &living, has_blocks ? heap_of(snap, living.items[0]->process->pid) : NULL);
 }
 
+/* Returns the site of a container in the previous result; 0 if it is not known. */
+static uint64_t earlier_site(const struct python_growth *earlier,
+			     const struct python_container *container)
+{
+	for (size_t i = 0; container->named_by && i < earlier->container_cnt; i++)
+		if (earlier->containers[i].named_by == container->named_by &&
+		    !strcmp(earlier->containers[i].name, container->name) &&
+		    !strcmp(earlier->containers[i].class, container->class))
+			return earlier->containers[i].site;
+	return 0;
+}
+
+/* Keeps the result about Python's objects, with ids of sites instead of the reading's indexes. */
+static void keep_python(struct rss_watch *watch, const struct rss_reading *reading)
+{
+	const struct python_growth earlier = watch->python;
+
+	watch->python = reading->python;
+	watch->python_image = watch->asked_image;
+	for (size_t i = 0; i < watch->python.container_cnt; i++) {
+		struct python_container *container = &watch->python.containers[i];
+		uint32_t site = reading->container_sites[i];
+
+		/* A block that is too young for the report has no site yet. */
+		container->site = site < watch->site_cnt ? watch->site_ids[site]
+							 : earlier_site(&earlier, container);
+	}
+}
+
 static void keep_pinners(struct rss_watch *watch, const struct rss_pinners *pinners)
 {
 	watch->pinner_cnt = 0;
@@ -217,8 +246,7 @@ static void keep_reading(struct rss_watch *watch, const struct rss_reading *read
 			 struct rss *ret)
 {
 	*ret = reading->rss;
-	watch->python = reading->python;
-	watch->python_image = watch->asked_image;
+	keep_python(watch, reading);
 	keep_pinners(watch, &reading->pinners);
 	if (watch->from_start) {
 		memset(ret->older, 0, sizeof(ret->older));

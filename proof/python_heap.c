@@ -34,8 +34,10 @@
 #define CONTAINERS_MAX 65536U
 
 /*
- * Maximum time to count objects, in nanoseconds. A process that takes longer is not counted again.
+ * Maximum time to count objects, in nanoseconds of processor time: on a busy machine, counting a
+ * small process can take long, too. A process that takes longer is not counted again.
  */
+#define COUNT_CLOCK CLOCK_PROCESS_CPUTIME_ID
 #define COUNT_NS 3000000000ULL
 /* Maximum time to find names, in nanoseconds. */
 #define NAME_NS 5000000000ULL
@@ -63,9 +65,15 @@ enum { TYPE_NAME = 3, TYPE_BASIC_SIZE = 4, TYPE_ITEM_SIZE = 5, TYPE_FLAGS = 21, 
 #define FLAG_LIST (1ULL << 25)
 #define FLAG_DICT (1ULL << 29)
 
+/* Words of a container: its number of items, and the address of its items. 0 if there is none. */
+struct places {
+	size_t cnt;
+	size_t items;
+};
+
 struct counted_class {
 	char name[PYTHON_TEXT_BYTES];
-	size_t items_at; /* which word of an object contains its number of items; 0 if none does */
+	struct places places;
 	uint64_t count, bytes;
 	uint64_t first_count, first_bytes; /* numbers of the first reading */
 	uint64_t before;                   /* count of the previous reading */
@@ -88,7 +96,8 @@ struct python_heap {
 	struct hash_map containers; /* struct container, keyed by address */
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
 	unsigned int readings;
-	bool is_too_large; /* counting took too long */
+	enum python_allocator allocator; /* result of the latest reading */
+	bool is_too_large;               /* counting took too long */
 };
 
 /* A reading in progress. */
@@ -101,6 +110,7 @@ struct reading {
 	uint64_t next; /* end of the memory that was searched for pools */
 	struct heap_reader chunks;
 	uint64_t chunk_cnt;
+	uint64_t pool_objects, chunk_objects; /* number of objects found */
 	uint64_t deadline_ns;
 };
 
@@ -135,7 +145,8 @@ bool python_heap_is_in(const struct proc_maps *maps)
 		const char *name = path_name(mapping->path);
 
 		if (mapping->executable &&
-		    (!strncmp(name, "python3", 7) || !strncmp(name, "libpython3", 10)))
+		    (!strcmp(name, "python") || !strncmp(name, "python3", 7) ||
+		     !strncmp(name, "libpython3", 10)))
 			return true;
 	}
 	return false;
@@ -159,12 +170,15 @@ static bool read_class_name(const struct memory *memory, uint64_t addr, char ret
 	return true;
 }
 
-/* Returns which word of an object contains its number of items, 0 if no word does. */
-static size_t items_at(const char *name, uint64_t flags)
+/* The items of a deque are in several blocks, of which the last one is returned. */
+static struct places places_of(const char *name, uint64_t flags)
 {
-	if ((flags & (FLAG_LIST | FLAG_DICT)) || !strcmp(name, "collections.deque"))
-		return 2;
-	return strcmp(name, "set") != 0 ? 0 : 3;
+	if (flags & FLAG_LIST)
+		return (struct places){.cnt = 2, .items = 3};
+	if ((flags & FLAG_DICT) || !strcmp(name, "collections.deque"))
+		return (struct places){.cnt = 2, .items = 4};
+	return strcmp(name, "set") != 0 ? (struct places){0}
+					: (struct places){.cnt = 3, .items = 5};
 }
 
 /* Reads a class. False if the address is not that of a class. */
@@ -178,7 +192,7 @@ static bool read_class(const struct memory *memory, uint64_t addr, struct counte
 	    words[TYPE_ITEM_SIZE] > ITEM_SIZE_MAX || !(words[TYPE_FLAGS] & FLAG_READY) ||
 	    !read_class_name(memory, words[TYPE_NAME], ret->name))
 		return false;
-	ret->items_at = items_at(ret->name, words[TYPE_FLAGS]);
+	ret->places = places_of(ret->name, words[TYPE_FLAGS]);
 	return true;
 }
 
@@ -275,10 +289,11 @@ static int add_container(struct reading *reading, const struct counted_class *cl
 }
 
 /*
- * Counts the object in a block. block: first words of the block at addr; bytes: size of the block.
+ * Counts the object in a block. block: first words of the block at addr; bytes: size of the block;
+ * sum: the number of objects to be increased.
  */
 static int add_object(struct reading *reading, const uint64_t *block, size_t word_cnt, size_t bytes,
-		      uint64_t addr)
+		      uint64_t addr, uint64_t *sum)
 {
 	const uint64_t *object;
 	struct counted_class *class = find_class(reading, block, word_cnt, &object);
@@ -288,9 +303,10 @@ static int add_object(struct reading *reading, const uint64_t *block, size_t wor
 		return 0;
 	class->count++;
 	class->bytes += bytes;
-	if (!class->items_at || (size_t)(object - block) + class->items_at >= word_cnt)
+	*sum += 1;
+	if (!class->places.cnt || (size_t)(object - block) + class->places.cnt >= word_cnt)
 		return 0;
-	items = object[class->items_at];
+	items = object[class->places.cnt];
 	addr += (uint64_t)(object - block) * WORD;
 	/* A damaged heap may have the same block twice. */
 	if (hash_map_get(&reading->containers, addr) ||
@@ -315,7 +331,8 @@ static int add_pool(struct reading *reading, const unsigned char *bytes, uint64_
 
 		if (!(pool.free[i / 64] >> i % 64 & 1))
 			err = add_object(reading, (const void *)(bytes + at),
-					 pool.block_bytes / WORD, pool.block_bytes, addr + at);
+					 pool.block_bytes / WORD, pool.block_bytes, addr + at,
+					 &reading->pool_objects);
 	}
 	return err;
 }
@@ -346,7 +363,7 @@ static int visit_run(void *arg, uint64_t start, uint64_t end)
 	if (at < reading->next)
 		at = reading->next;
 	for (; !err && at < end; at += PYTHON_POOL_BYTES) {
-		if (clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns)
+		if (clock_ns(COUNT_CLOCK) >= reading->deadline_ns)
 			return -ETIMEDOUT;
 		if (read_pool(reading, at))
 			err = add_pool(reading, reading->pool, at);
@@ -365,10 +382,12 @@ static int visit_chunk(void *arg, const struct chunk *chunk)
 	if (chunk->state != CHUNK_USED)
 		return 0;
 	if (++reading->chunk_cnt % CHUNKS_PER_LOOK == 0 &&
-	    clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns)
+	    clock_ns(COUNT_CLOCK) >= reading->deadline_ns)
 		return -ETIMEDOUT;
 	words = heap_reader_window(&reading->chunks, chunk->addr, len);
-	return words ? add_object(reading, words, len / WORD, chunk->size, chunk->addr) : 0;
+	return words ? add_object(reading, words, len / WORD, chunk->size, chunk->addr,
+				  &reading->chunk_objects)
+		     : 0;
 }
 
 /*
@@ -399,7 +418,7 @@ static int read_pools(struct reading *reading)
 		if (mapping->shared || mapping->file.ino || !mapping->writable ||
 		    mapping->end - mapping->start > PYTHON_MAPPING_BYTES_MAX)
 			continue;
-		if (clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns)
+		if (clock_ns(COUNT_CLOCK) >= reading->deadline_ns)
 			return -ETIMEDOUT;
 		err = memory->ops->visit_written(memory, mapping, mapping->start, mapping->end,
 						 visit_run, reading);
@@ -567,8 +586,19 @@ static int name_containers(const struct memory *memory, struct container *const 
 	return err;
 }
 
+/* Returns the address of a container's items; 0 if it cannot be read. */
+static uint64_t items_of(const struct memory *memory, const struct container *container)
+{
+	uint64_t addr = container->named.addr + container->class->places.items * WORD, items;
+
+	return memory->ops->read(memory, addr, &items, sizeof(items)) == (ssize_t)sizeof(items)
+		       ? items
+		       : 0;
+}
+
 static int list_containers(const struct python_heap *heap, const struct memory *memory,
-			   uint64_t now_ns, struct python_growth *ret)
+			   uint64_t now_ns, struct python_growth *ret,
+			   uint64_t ret_items[PYTHON_CONTAINERS_MAX])
 {
 	struct container *found[PYTHON_CONTAINERS_MAX];
 	size_t cnt = find_growing(heap, found);
@@ -583,6 +613,7 @@ static int list_containers(const struct python_heap *heap, const struct memory *
 		shown->named_by = found[i]->named.named_by;
 		memcpy(shown->name, found[i]->named.name, sizeof(shown->name));
 		memcpy(shown->class, found[i]->class->name, sizeof(shown->class));
+		ret_items[i] = items_of(memory, found[i]);
 	}
 	ret->container_cnt = cnt;
 	return err;
@@ -607,7 +638,7 @@ static int count_objects(struct python_heap *heap, const struct memory *memory, 
 				  .memory = memory,
 				  .now_ns = now_ns,
 				  .pool = pool,
-				  .deadline_ns = clock_deadline_ns(COUNT_NS)};
+				  .deadline_ns = clock_ns(COUNT_CLOCK) + COUNT_NS};
 	int err = pool ? begin_reading(heap, memory, now_ns) : -ENOMEM;
 
 	if (!err)
@@ -619,11 +650,13 @@ static int count_objects(struct python_heap *heap, const struct memory *memory, 
 	/* The containers left in the old table were not found again. */
 	free_values(&heap->containers);
 	heap->containers = reading.containers;
+	heap->allocator = reading.pool_objects > reading.chunk_objects ? PYTHON_ALLOCATOR_POOLS
+								       : PYTHON_ALLOCATOR_HEAP;
 	return err;
 }
 
 int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
-		      struct python_growth *ret)
+		      struct python_growth *ret, uint64_t ret_items[PYTHON_CONTAINERS_MAX])
 {
 	int err = heap->is_too_large ? -ETIMEDOUT : count_objects(heap, memory, now_ns);
 
@@ -633,6 +666,7 @@ int python_heap__read(struct python_heap *heap, const struct memory *memory, uin
 		return err;
 	if (!heap->readings++)
 		end_first_reading(heap);
+	ret->allocator = heap->allocator;
 	list_classes(heap, now_ns, ret);
-	return list_containers(heap, memory, now_ns, ret);
+	return list_containers(heap, memory, now_ns, ret, ret_items);
 }

@@ -26,11 +26,12 @@ bool python_heap_is_in(const struct proc_maps *maps);
 
 /*
  * Counts the objects. now_ns: the current time. ret->class_cnt and ret->container_cnt are 0 until
- * growth is seen, which takes at least two readings. Returns 0, -ENOMEM, -EAGAIN if the census
- * skipped an arena, or -ETIMEDOUT if counting takes too long. After -ETIMEDOUT, all later calls
- * return it, too.
+ * growth is seen, which takes at least two readings. ret_items: for each container, the address of
+ * the memory that has its items, or of its last part; 0 if not known. Returns 0, -ENOMEM, -EAGAIN
+ * if the census skipped an arena, or -ETIMEDOUT if counting takes too long. After -ETIMEDOUT, all
+ * later calls return it, too.
  */
 int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
-		      struct python_growth *ret);
+		      struct python_growth *ret, uint64_t ret_items[PYTHON_CONTAINERS_MAX]);
 
 #endif

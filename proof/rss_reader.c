@@ -116,10 +116,14 @@ static int take_container(struct message_cursor *cursor, struct python_container
 	return err;
 }
 
-static int take_python(struct message_cursor *cursor, struct python_growth *ret)
+static int take_python(struct message_cursor *cursor, struct rss_reading *reading)
 {
+	struct python_growth *ret = &reading->python;
 	int err = 0;
 
+	ret->allocator = message_get_u32(cursor);
+	if (ret->allocator >= PYTHON_ALLOCATOR_CNT)
+		return -EPROTO;
 	ret->class_cnt = message_get_u32(cursor);
 	if (ret->class_cnt > PYTHON_CLASSES_MAX)
 		return -EPROTO;
@@ -128,8 +132,10 @@ static int take_python(struct message_cursor *cursor, struct python_growth *ret)
 	ret->container_cnt = message_get_u32(cursor);
 	if (ret->container_cnt > PYTHON_CONTAINERS_MAX)
 		return -EPROTO;
-	for (size_t i = 0; !err && i < ret->container_cnt; i++)
+	for (size_t i = 0; !err && i < ret->container_cnt; i++) {
 		err = take_container(cursor, &ret->containers[i]);
+		reading->container_sites[i] = message_get_u32(cursor);
+	}
 	return err;
 }
 
@@ -154,7 +160,7 @@ static int take_answer(void *arg, struct message *answer)
 		rss->older[i].count = message_get_u64(&cursor);
 	}
 	rss->pinned_by_older = message_get_u64(&cursor);
-	if (take_pinners(&cursor, &ret->pinners) || take_python(&cursor, &ret->python))
+	if (take_pinners(&cursor, &ret->pinners) || take_python(&cursor, ret))
 		return -EPROTO;
 	if (cursor.bad || status > 0 || rss->allocator >= ALLOCATOR_CNT)
 		return -EPROTO;

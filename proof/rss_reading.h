@@ -11,6 +11,11 @@ struct rss_reading {
 	/* sites whose blocks pin most; their indexes come unchecked from the helper */
 	struct rss_pinners pinners;
 	struct python_growth python;
+	/*
+	 * For each container, the index of the site whose block has its items, or
+	 * HEAP_BLOCK_NO_SITE. The indexes come unchecked from the helper.
+	 */
+	uint32_t container_sites[PYTHON_CONTAINERS_MAX];
 };
 
 #endif

@@ -91,11 +91,33 @@ static void set_program(struct rss_server *server, uint64_t program)
 	server->program = program;
 }
 
+/* Compares the address `key` with a block: 0 if it is inside the block. */
+static int by_position(const void *key, const void *block)
+{
+	const struct heap_block *at = block;
+	uint64_t addr = *(const uint64_t *)key;
+
+	if (addr < at->addr)
+		return -1;
+	return addr - at->addr >= at->size;
+}
+
+/* Returns the site of the block at an address; HEAP_BLOCK_NO_SITE if there is none. */
+static uint32_t site_at(const struct rss_blocks *blocks, uint64_t addr)
+{
+	const struct heap_block *found = blocks->cnt ? bsearch(&addr, blocks->items, blocks->cnt,
+							       sizeof(*blocks->items), by_position)
+						     : NULL;
+
+	return found ? heap_block_site(found) : HEAP_BLOCK_NO_SITE;
+}
+
 /* Counts Python's objects. If memory or time runs out, growth stays unknown. */
 static void count_python(struct rss_server *server, const struct proc_maps *maps,
-			 struct python_growth *ret)
+			 struct rss_reading *ret)
 {
 	struct resident_memory resident;
+	uint64_t items[PYTHON_CONTAINERS_MAX];
 
 	if (!server->program || !python_heap_is_in(maps))
 		return;
@@ -104,8 +126,11 @@ static void count_python(struct rss_server *server, const struct proc_maps *maps
 	if (!server->python)
 		return;
 	resident_memory_init(&server->files, maps, &resident);
-	if (python_heap__read(server->python, &resident.memory, clock_ns(CLOCK_MONOTONIC), ret))
-		*ret = (struct python_growth){.class_cnt = 0};
+	if (python_heap__read(server->python, &resident.memory, clock_ns(CLOCK_MONOTONIC),
+			      &ret->python, items))
+		ret->python = (struct python_growth){.class_cnt = 0};
+	for (size_t i = 0; i < ret->python.container_cnt; i++)
+		ret->container_sites[i] = site_at(&server->blocks, items[i]);
 }
 
 static int parse(int smaps_fd, struct smaps *ret)
@@ -132,7 +157,7 @@ static int count(struct rss_server *server, int smaps_fd, struct rss_reading *re
 		err = rss_count(&server->files, &server->blocks, &smaps, is_copy ? &original : NULL,
 				&ret->rss, &ret->pinners);
 		if (!err)
-			count_python(server, &smaps.maps, &ret->python);
+			count_python(server, &smaps.maps, ret);
 		smaps_deinit(&smaps);
 	}
 	if (is_copy)
@@ -140,8 +165,11 @@ static int count(struct rss_server *server, int smaps_fd, struct rss_reading *re
 	return err;
 }
 
-static void put_python(struct message *reply, const struct python_growth *python)
+static void put_python(struct message *reply, const struct rss_reading *reading)
 {
+	const struct python_growth *python = &reading->python;
+
+	message_put_u32(reply, python->allocator);
 	message_put_u32(reply, (uint32_t)python->class_cnt);
 	for (size_t i = 0; i < python->class_cnt; i++) {
 		message_put_string(reply, python->classes[i].name);
@@ -158,6 +186,7 @@ static void put_python(struct message *reply, const struct python_growth *python
 		message_put_u64(reply, python->containers[i].items);
 		message_put_u64(reply, python->containers[i].more);
 		message_put_u64(reply, python->containers[i].for_ns);
+		message_put_u32(reply, reading->container_sites[i]);
 	}
 }
 
@@ -191,7 +220,7 @@ static void answer(struct rss_server *server, struct message_cursor *cursor, int
 		message_put_u32(reply, reading.pinners.items[i].site);
 		message_put_u64(reply, reading.pinners.items[i].bytes);
 	}
-	put_python(reply, &reading.python);
+	put_python(reply, &reading);
 	drop_blocks(&server->blocks);
 	if (server->original_fd >= 0)
 		close(server->original_fd);

@@ -23,6 +23,7 @@
 #define RECORDING_WITH_TOO_YOUNG 12 /* FOOTPRINT_TOO_YOUNG */
 #define RECORDING_WITH_GROWTHS 13   /* growing caches and lines of code of the kernel */
 #define RECORDING_WITH_HUGE 13      /* `huge` of struct rss, RSS_UNREAD */
+#define RECORDING_WITH_ITEMS 13     /* allocator of Python, and sites of the items of containers */
 #define RUN_ID_BYTES 16
 
 struct recording_header {

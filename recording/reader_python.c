@@ -28,6 +28,8 @@ static int take_container(struct recording *recording, struct byte_reader *from,
 	container->items = bytes_take_number(from);
 	container->more = bytes_take_number(from);
 	container->for_ns = bytes_take_number(from);
+	if (recording->header.version >= RECORDING_WITH_ITEMS)
+		container->site = bytes_take_number(from);
 	python->container_cnt++;
 	return from->failed ? -EBADMSG : 0;
 }
@@ -44,6 +46,9 @@ static int take_class(struct recording *recording, struct byte_reader *from)
 	class->more = bytes_take_number(from);
 	class->more_bytes = bytes_take_number(from);
 	class->for_ns = bytes_take_number(from);
+	if (recording->header.version >= RECORDING_WITH_ITEMS)
+		python->allocator =
+			(enum python_allocator)bytes_take_below(from, PYTHON_ALLOCATOR_CNT);
 	python->class_cnt++;
 	return from->failed ? -EBADMSG : 0;
 }

@@ -29,20 +29,21 @@ int recorder_add_python(struct recorder *recorder, const struct snapshot *snap)
 
 	for (size_t i = 0; snap->python && !err && i < snap->python->container_cnt; i++) {
 		const struct python_container *container = &snap->python->containers[i];
-		const uint64_t numbers[] = {container->items, container->more, container->for_ns};
+		const uint64_t numbers[] = {container->items, container->more, container->for_ns,
+					    container->site};
 
 		bytes_put_number(bytes, container->named_by);
 		err = put_text(recorder, container->name) ?: put_text(recorder, container->class);
-		put_numbers(recorder, numbers, 3);
+		put_numbers(recorder, numbers, 4);
 	}
 	for (size_t i = 0; snap->python && !err && i < snap->python->class_cnt; i++) {
 		const struct python_class *class = &snap->python->classes[i];
 		const uint64_t numbers[] = {class->count, class->more, class->more_bytes,
-					    class->for_ns};
+					    class->for_ns, snap->python->allocator};
 
 		bytes_put_number(bytes, PYTHON_NAME_CNT);
 		err = put_text(recorder, class->name);
-		put_numbers(recorder, numbers, 4);
+		put_numbers(recorder, numbers, 5);
 	}
 	return err;
 }

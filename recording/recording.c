@@ -82,7 +82,7 @@ static void forget_snapshot(struct recording *recording)
 	recording->tallies = NULL;
 	recording->summary_cnt = 0;
 	recording->tally_cnt = 0;
-	recording->python.container_cnt = recording->python.class_cnt = 0;
+	recording->python = (struct python_growth){.class_cnt = 0};
 	recording->growth_cnt = 0;
 	recording_free_chains(recording);
 	recording_free_hanging(recording);

@@ -23,7 +23,16 @@ enum python_name {
 	PYTHON_NAME_CNT,
 };
 
+/* The allocator that most objects come from. */
+enum python_allocator {
+	PYTHON_ALLOCATOR_UNKNOWN,
+	PYTHON_ALLOCATOR_POOLS, /* CPython's own: only its arenas of 1 MiB are blocks */
+	PYTHON_ALLOCATOR_HEAP,  /* the C library's: each object is a block */
+	PYTHON_ALLOCATOR_CNT,
+};
+
 struct python_growth {
+	enum python_allocator allocator;
 	/* Classes with more objects than at the first reading, most bytes gained first. */
 	struct python_class {
 		char name[PYTHON_TEXT_BYTES];
@@ -41,6 +50,8 @@ struct python_growth {
 		uint64_t items;
 		uint64_t more;   /* increase of items since it was first seen */
 		uint64_t for_ns; /* time since it was first seen */
+		/* id of the site whose block has the items; 0 if not known */
+		uint64_t site;
 	} containers[PYTHON_CONTAINERS_MAX];
 	size_t container_cnt;
 };

@@ -14,6 +14,7 @@
 #include "report/funnels.h"
 #include "report/grouping.h"
 #include "report/held_by.h"
+#include "report/keepers.h"
 #include "report/kernel_paths.h"
 #include "report/largest.h"
 #include "report/naming.h"
@@ -76,6 +77,9 @@ struct shown {
 	size_t lost_path_cnt;
 	struct candidate *pin_paths; /* sites that pin free memory */
 	size_t pin_path_cnt;
+	/* Sites whose blocks have items of Python's containers. */
+	struct candidate keepers[PYTHON_CONTAINERS_MAX];
+	size_t keeper_cnt;
 	/* Sites whose blocks point to blocks of shown sites. */
 	const struct site **holders;
 	size_t holder_cnt;
@@ -139,7 +143,8 @@ static bool is_in_pool(const struct pools *pools, const struct report *report,
 static int show_sites(const struct shown *shown, const struct pools *pools, struct report *report)
 {
 	size_t cnt = shown->cnt + shown->largest.cnt + shown->peak_cnt + shown->path_cnt +
-		     shown->lost_path_cnt + shown->pin_path_cnt + shown->holder_cnt;
+		     shown->lost_path_cnt + shown->pin_path_cnt + shown->keeper_cnt +
+		     shown->holder_cnt;
 	struct report_site *next;
 
 	next = report->sites = calloc(cnt + 1, sizeof(*report->sites));
@@ -170,7 +175,10 @@ static int show_sites(const struct shown *shown, const struct pools *pools, stru
 	report->pin_paths = next += shown->lost_path_cnt;
 	show(shown, next, shown->pin_paths, shown->pin_path_cnt);
 	report->pin_path_cnt = shown->pin_path_cnt;
-	report->holders = next += shown->pin_path_cnt;
+	report->keepers = next += shown->pin_path_cnt;
+	show(shown, next, shown->keepers, shown->keeper_cnt);
+	report->keeper_cnt = shown->keeper_cnt;
+	report->holders = next += shown->keeper_cnt;
 	for (size_t i = 0; i < shown->holder_cnt; i++)
 		next[i].site = shown->holders[i];
 	report->holder_cnt = shown->holder_cnt;
@@ -199,7 +207,8 @@ static void find_blocks(struct report *report)
 static size_t named_cnt(const struct report *report)
 {
 	return report->site_cnt + report->largest_cnt + report->peak_cnt + report->path_cnt +
-	       report->lost_path_cnt + report->pin_path_cnt + report->holder_cnt;
+	       report->lost_path_cnt + report->pin_path_cnt + report->keeper_cnt +
+	       report->holder_cnt;
 }
 
 static int name_sites(const struct options *opts, struct symbol_backend *symbols,
@@ -612,6 +621,19 @@ static int show_pinners(struct report *report, struct shown *shown)
 	return err;
 }
 
+static void show_keepers(struct report *report, struct shown *shown)
+{
+	const struct python_growth *python = report->snapshot->python;
+
+	for (size_t i = 0; python && i < python->container_cnt; i++)
+		for (size_t j = 0; python->containers[i].site && j < report->sites_total; j++) {
+			if (shown->candidates[j].site->id != python->containers[i].site)
+				continue;
+			shown->keepers[shown->keeper_cnt++] = shown->candidates[j];
+			break;
+		}
+}
+
 /* Finds, after a proof, the sites whose blocks point to blocks of shown sites. */
 static int show_holders(struct shown *shown)
 {
@@ -774,6 +796,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		err = show_lost_paths(&report, &shown);
 	if (!err)
 		err = show_pinners(&report, &shown);
+	show_keepers(&report, &shown);
 	if (!err)
 		err = sort_out_runtime_init(opts, symbols, deadline_ns, grouping, &report, &shown);
 	if (!err && grouping)
@@ -799,6 +822,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		report_deinit(&report);
 		return err;
 	}
+	keepers_prefer(snap->python, report.keepers, report.keeper_cnt, report.suspects,
+		       report.suspect_cnt);
 	share_rest(opts, &report);
 	judge_objects(sums->pools, &report);
 	set_group_sites(&report);

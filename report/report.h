@@ -96,6 +96,9 @@ struct report {
 	/* The pin paths, merged by program and blamed function. */
 	struct pinner *pinners;
 	size_t pinner_cnt;
+	/* Sites whose blocks have the items of Python's growing containers. */
+	const struct report_site *keepers;
+	size_t keeper_cnt;
 	const struct report_site *holders; /* sites whose blocks point to blocks of shown sites */
 	size_t holder_cnt;
 	size_t judged; /* number of sites whose history is long enough for a verdict */

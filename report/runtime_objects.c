@@ -26,7 +26,7 @@ static const char *const buffer_functions[] = {
 static const struct runtime_objects known[] = {
 	{
 		.runtime = "python",
-		.before = "3.12",
+		.before = "3.11",
 		.words = "python objects",
 		.advice = "to see which: tracemalloc (from 3.12 on: -X perf)",
 		.block_advice = "to see which: tracemalloc (from 3.12 on: -X perf)",
@@ -34,8 +34,9 @@ static const struct runtime_objects known[] = {
 	{
 		.runtime = "python",
 		.words = "python objects",
-		.advice = "to see which: run with PYTHONMALLOC=malloc and -X perf (3.12)",
-		.block_advice = "to see which: run with -X perf (3.12)",
+		.advice = "to see which: run with PYTHONMALLOC=malloc",
+		.lineless_advice = "to see which: run with PYTHONMALLOC=malloc and -X perf (3.12)",
+		.lineless_block_advice = "to see which: run with -X perf (3.12)",
 	},
 	{
 		.runtime = "node",

@@ -10,6 +10,12 @@ struct runtime_objects {
 	const char *words;        /* name of the objects, such as "python objects" */
 	const char *advice;       /* how to find out which objects grow; NULL if not known */
 	const char *block_advice; /* advice for the case that each object has a block of its own */
+	/*
+	 * If not NULL, replace the advice above in a report without any line of a script: lines of
+	 * the runtime's scripts are read only on some machines.
+	 */
+	const char *lineless_advice;
+	const char *lineless_block_advice;
 	/* The entry applies only to versions before this one; NULL if it applies to all. */
 	const char *before;
 	/* The runtime is a library that any program can load, and runs no scripts itself. */

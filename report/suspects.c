@@ -337,6 +337,21 @@ bool suspect_has(const struct suspect *suspect, const struct report_site *path)
 	return are_one(suspect->site, path);
 }
 
+bool suspects_move_first(struct suspect *suspects, size_t cnt, const struct report_site *path)
+{
+	struct suspect found;
+	size_t at = 0;
+
+	while (at < cnt && !are_one(suspects[at].site, path))
+		at++;
+	if (at == cnt)
+		return false;
+	found = suspects[at];
+	memmove(&suspects[1], suspects, at * sizeof(*suspects));
+	suspects[0] = found;
+	return true;
+}
+
 bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++)

@@ -87,6 +87,9 @@ int pinners_init(const struct report_site *paths, size_t cnt, size_t most, size_
 /* True if a path is one of those that were merged into a suspect. */
 bool suspect_has(const struct suspect *suspect, const struct report_site *path);
 
+/* Moves the suspect that has a path to the front. False if there is none. */
+bool suspects_move_first(struct suspect *suspects, size_t cnt, const struct report_site *path);
+
 /* True if one of the losses is of the same program and blamed function as the suspect. */
 bool suspect_is_lost(const struct suspect *suspect, const struct proven_loss *losses, size_t cnt);
 

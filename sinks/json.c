@@ -453,7 +453,7 @@ static void write_verdict(struct json_writer *json, const struct report *report)
 	write_untraced(json, &report->untraced);
 	rss_write_json_report(json, report);
 	if (report->snapshot->python)
-		python_write_json(json, report->snapshot->python);
+		python_write_json(json, report);
 }
 
 static int json_report(FILE *out, const struct report *report)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "report/keepers.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 #define RATE_WHOLE 10
@@ -49,12 +50,83 @@ static void write_name(FILE *out, const struct python_container *container)
 	}
 }
 
-void python_write_container(FILE *out, const struct python_container *container)
+static void write_rate(FILE *out, const struct python_container *container)
 {
 	double rate = per_s(container->more, container->for_ns);
 
+	fprintf(out, "%.*f items/s", rate < RATE_WHOLE ? 1 : 0, rate);
+}
+
+/*
+ * Returns the function of a script that took the memory for a container's items, with the line;
+ * NULL if it is not known.
+ */
+static const struct sym_frame *keeper_of(const struct report *report,
+					 const struct python_container *container)
+{
+	const struct report_site *site =
+		keepers_find(report->keepers, report->keeper_cnt, container);
+	const struct sym_location *location =
+		site && site->site->frame_cnt ? site->locations[site->blamed.frame] : NULL;
+
+	return sym_is_script(location) && location->frame_cnt
+		       ? &location->frames[site->blamed.function]
+		       : NULL;
+}
+
+static void write_keeper(FILE *out, const struct sym_frame *keeper, size_t name_max)
+{
+	text_write_function(out, keeper->symbol, name_max);
+	text_write_short_source(out, keeper);
+}
+
+void python_write_growth(FILE *out, const struct report *report, size_t name_max)
+{
+	const struct python_growth *python = report->snapshot->python;
+	const struct sym_frame *keeper = NULL;
+	size_t at = 0;
+
+	while (at < python->container_cnt && !(keeper = keeper_of(report, &python->containers[at])))
+		at++;
+	if (!keeper) {
+		write_name(out, &python->containers[0]);
+		fputs(" grows by ", out);
+		write_rate(out, &python->containers[0]);
+		return;
+	}
+	write_keeper(out, keeper, name_max);
+	fputs(" adds ", out);
+	write_rate(out, &python->containers[at]);
+	fputs(" to ", out);
+	write_name(out, &python->containers[at]);
+}
+
+static void write_container(FILE *out, const struct report *report,
+			    const struct python_container *container)
+{
+	const struct sym_frame *keeper = keeper_of(report, container);
+
 	write_name(out, container);
-	fprintf(out, " grows by %.*f items/s", rate < RATE_WHOLE ? 1 : 0, rate);
+	fputs(" grows by ", out);
+	write_rate(out, container);
+	fprintf(out, " to %" PRIu64, container->items);
+	if (!keeper)
+		return;
+	fputs(", added by ", out);
+	write_keeper(out, keeper, SIZE_MAX);
+}
+
+/* Writes what the lines of stacks stand for, which depends on the allocator of objects. */
+static void write_allocator(FILE *out, enum python_allocator allocator)
+{
+	static const char *const texts[PYTHON_ALLOCATOR_CNT] = {
+		[PYTHON_ALLOCATOR_POOLS] =
+			"; stacks show one small object per MiB (PYTHONMALLOC=malloc: all)",
+		[PYTHON_ALLOCATOR_HEAP] = "; stacks show each object",
+	};
+
+	if (texts[allocator])
+		fputs(texts[allocator], out);
 }
 
 static void write_class(FILE *out, const struct python_class *class)
@@ -82,8 +154,7 @@ void python_write_line(const struct text_part *part)
 		return;
 	for (size_t i = 0; i < python->container_cnt; i++) {
 		fputs(i ? "; " : "python: ", out);
-		python_write_container(out, &python->containers[i]);
-		fprintf(out, " to %" PRIu64, python->containers[i].items);
+		write_container(out, part->report, &python->containers[i]);
 	}
 	if (python->container_cnt && python->class_cnt)
 		fputc('\n', out);
@@ -93,15 +164,31 @@ void python_write_line(const struct text_part *part)
 	}
 	if (python->class_cnt)
 		fprintf(out, " in %" PRIu64 " s", python->classes[0].for_ns / NSEC_PER_SEC);
+	write_allocator(out, python->allocator);
 	fputc('\n', out);
 }
 
 static const char *const name_kinds[PYTHON_NAME_CNT] = {
 	[PYTHON_KEY] = "key", [PYTHON_HOLDER] = "holder", [PYTHON_VARIABLE] = "variable"};
 
-void python_write_json(struct json_writer *json, const struct python_growth *python)
+static const char *const allocator_names[PYTHON_ALLOCATOR_CNT] = {
+	[PYTHON_ALLOCATOR_POOLS] = "pymalloc", [PYTHON_ALLOCATOR_HEAP] = "malloc"};
+
+static void write_json_keeper(struct json_writer *json, const struct sym_frame *keeper)
 {
+	if (!keeper)
+		return;
+	json_string(json, "function", keeper->symbol);
+	json_string(json, "file", keeper->file);
+	json_unsigned(json, "line", keeper->line);
+}
+
+void python_write_json(struct json_writer *json, const struct report *report)
+{
+	const struct python_growth *python = report->snapshot->python;
+
 	json_begin_object(json, "python");
+	json_string(json, "allocator", allocator_names[python->allocator]);
 	json_begin_array(json, "containers");
 	for (size_t i = 0; i < python->container_cnt; i++) {
 		const struct python_container *container = &python->containers[i];
@@ -113,6 +200,7 @@ void python_write_json(struct json_writer *json, const struct python_growth *pyt
 		json_unsigned(json, "items", container->items);
 		json_unsigned(json, "more", container->more);
 		json_unsigned(json, "for_ns", container->for_ns);
+		write_json_keeper(json, keeper_of(report, container));
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -5,12 +5,16 @@
 
 #include <stdio.h>
 
-#include "report/python_growth.h"
+#include "report/report.h"
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
 
-/* Writes a container: "app.audit (list) grows by 14 items/s". */
-void python_write_container(FILE *out, const struct python_container *container);
+/*
+ * Writes a container of a report that has some, with the line of the script that adds its items if
+ * that is known: "keep app.py:12 adds 14 items/s to app.audit (list)". Otherwise writes "app.audit
+ * (list) grows by 14 items/s". name_max: maximum bytes of a function's name.
+ */
+void python_write_growth(FILE *out, const struct report *report, size_t name_max);
 
 /*
  * Writes up to two lines about the growing containers and classes; nothing if the report has
@@ -18,7 +22,7 @@ void python_write_container(FILE *out, const struct python_container *container)
  */
 void python_write_line(const struct text_part *part);
 
-/* Writes the JSON object "python". */
-void python_write_json(struct json_writer *json, const struct python_growth *python);
+/* Writes the JSON object "python". The report must have growth of Python's objects. */
+void python_write_json(struct json_writer *json, const struct report *report);
 
 #endif

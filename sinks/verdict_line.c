@@ -247,19 +247,44 @@ static void write_steps(FILE *out, const struct report_site *shown,
 	fputs(", which may not be the line that leaks (PYTHONMALLOC=malloc shows more)", out);
 }
 
-static void write_advice(FILE *out, const struct suspect *suspect,
-			 const struct python_growth *python, const struct detail *detail)
+/* True if a stack of the report has a line of a script. */
+static bool has_script(const struct report *report)
 {
+	for (size_t i = 0; i < report->site_cnt; i++) {
+		const struct report_site *shown = &report->sites[i];
+
+		for (size_t j = 0; j < shown->site->frame_cnt; j++)
+			if (sym_is_script(shown->locations[j]))
+				return true;
+	}
+	return false;
+}
+
+static const char *advice_of(const struct report *report, const struct suspect *suspect)
+{
+	const struct runtime_objects *objects = suspect->site->objects;
+	const char *lineless =
+		suspect->in_pools ? objects->lineless_advice : objects->lineless_block_advice;
+
+	if (lineless && !has_script(report))
+		return lineless;
+	return suspect->in_pools ? objects->advice : objects->block_advice;
+}
+
+static void write_advice(FILE *out, const struct report *report, const struct suspect *suspect,
+			 const struct detail *detail)
+{
+	const struct python_growth *python = report->snapshot->python;
 	const struct runtime_objects *objects = suspect->site->objects;
 	const struct report_site *shown = suspect->site;
 	const struct sym_location *blamed =
 		shown->site->frame_cnt ? shown->locations[shown->blamed.frame] : NULL;
-	const char *advice = suspect->in_pools ? objects->advice : objects->block_advice;
+	const char *advice = advice_of(report, suspect);
 
 	if (suspect->in_pools && python && python->container_cnt &&
 	    !strcmp(objects->runtime, "python")) {
 		fputs("; meanwhile ", out);
-		python_write_container(out, &python->containers[0]);
+		python_write_growth(out, report, detail->name_max);
 	} else if (suspect->in_pools && sym_is_script(blamed)) {
 		write_steps(out, shown, blamed, detail->name_max);
 	} else if (advice) {
@@ -351,7 +376,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 		return;
 	}
 	if (suspect->site->objects) {
-		write_advice(out, suspect, part->report->snapshot->python, detail);
+		write_advice(out, part->report, suspect, detail);
 		return;
 	}
 	if (suspect->site->held_by_cnt) {

@@ -169,9 +169,10 @@ static void count_python(const struct memory *memory)
 {
 	struct python_heap *heap = python_heap__new();
 	struct python_growth growth;
+	uint64_t items[PYTHON_CONTAINERS_MAX];
 
 	for (uint64_t now_ns = 1; heap && now_ns < 3; now_ns++) {
-		if (python_heap__read(heap, memory, now_ns, &growth))
+		if (python_heap__read(heap, memory, now_ns, &growth, items))
 			break;
 		if (growth.class_cnt > PYTHON_CLASSES_MAX ||
 		    growth.container_cnt > PYTHON_CONTAINERS_MAX)

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -28,6 +29,7 @@ static struct {
 	pid_t slow;    /* process whose reading does not end */
 	struct rss_pinners pinners;
 	struct python_growth python;
+	uint32_t container_sites[PYTHON_CONTAINERS_MAX];
 } reader;
 
 int rss_begin(const struct process *process, const struct heap *heap, bool counts_objects,
@@ -51,6 +53,7 @@ int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
 		*ret = (struct rss_reading){.rss.parts = {[RSS_LIVE] = (uint64_t)reader.pid - 6},
 					    .pinners = reader.pinners,
 					    .python = reader.python};
+		memcpy(ret->container_sites, reader.container_sites, sizeof(ret->container_sites));
 	}
 	return reader.result;
 }
@@ -308,11 +311,47 @@ static void too_many_processes(void **state)
 	assert_int_equal(reader.begun, RSS_PROCESSES_MAX);
 }
 
+/* A container's site is found by the id that it had when the reading began. */
+static void container_sites(void **state)
+{
+	struct rss_watch *watch = *state;
+	struct site sites[] = {{.id = 10}, {.id = 20}};
+	struct snapshot own = snap;
+
+	own.sites = sites;
+	own.site_cnt = 2;
+	reader.python.container_cnt = 2;
+	reader.python.containers[0] =
+		(struct python_container){.named_by = PYTHON_VARIABLE, .name = "a", .class = "set"};
+	reader.container_sites[0] = 1;
+	reader.container_sites[1] = 99;
+	reader.result = 0;
+	rss_watch_begin(watch, &own, false, true);
+	rss_watch_finish(watch, &own, 0);
+	assert_non_null(own.python);
+	assert_int_equal(own.python->containers[0].site, 20);
+	assert_int_equal(own.python->containers[1].site, 0);
+	/* The block that has the items is too young: the site stays, unless another variable grows.
+	 */
+	reader.container_sites[0] = 99;
+	rss_watch_begin(watch, &own, true, true);
+	rss_watch_finish(watch, &own, 0);
+	assert_int_equal(own.python->containers[0].site, 20);
+	reader.python.containers[0].name[0] = 'b';
+	rss_watch_begin(watch, &own, true, true);
+	rss_watch_finish(watch, &own, 0);
+	assert_int_equal(own.python->containers[0].site, 0);
+	reader.python.container_cnt = 0;
+	arena_deinit(&own.arena);
+	rss_watch_deinit(watch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(late_result, set_up),
 		cmocka_unit_test_setup(python_objects, set_up),
+		cmocka_unit_test_setup(container_sites, set_up),
 		cmocka_unit_test_setup(stale_result, set_up),
 		cmocka_unit_test_setup(pinners, set_up),
 		cmocka_unit_test_setup(no_result, set_up),

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -36,6 +37,7 @@ struct python {
 	struct python_heap *heap;
 	uint64_t now_ns;
 	struct python_growth growth;
+	uint64_t items[PYTHON_CONTAINERS_MAX];
 };
 
 static void add_type(struct python *python, size_t type, const char *name, uint64_t flags)
@@ -116,7 +118,7 @@ static void read_heap(struct python *python)
 {
 	python->now_ns += SECOND_NS;
 	assert_int_equal(python_heap__read(python->heap, &python->fake.memory, python->now_ns,
-					   &python->growth),
+					   &python->growth, python->items),
 			 0);
 }
 
@@ -159,6 +161,7 @@ static void containers_grow(void **state)
 	make_pool(python, 0, 64, 10, 0);
 	grows = add_object(python, 0, 64, 3, 2, TYPE_LIST);
 	shrinks = add_object(python, 0, 64, 4, 2, TYPE_LIST);
+	*fake_memory_at(&python->fake, grows + 24) = END + 4096;
 	for (uint64_t i = 0; i < 5; i++) {
 		*fake_memory_at(&python->fake, grows + 16) = 100 + 50 * i;
 		*fake_memory_at(&python->fake, shrinks + 16) = i == 2 ? 9 : 100 + 500 * i;
@@ -170,6 +173,8 @@ static void containers_grow(void **state)
 	assert_int_equal(python->growth.containers[0].for_ns, 4 * SECOND_NS);
 	assert_string_equal(python->growth.containers[0].class, "list");
 	assert_string_equal(python->growth.containers[0].name, "");
+	assert_int_equal(python->items[0], END + 4096);
+	assert_int_equal(python->growth.allocator, PYTHON_ALLOCATOR_POOLS);
 	/* A container that has stopped growing is no longer listed after a few more readings. */
 	for (int i = 0; i < 3; i++)
 		read_heap(python);
@@ -202,6 +207,53 @@ static void class_replaced(void **state)
 	assert_int_equal(python->growth.class_cnt, 1);
 	assert_string_equal(python->growth.classes[0].name, "Other");
 	assert_int_equal(python->growth.classes[0].count, 100);
+}
+
+/* An interpreter may have a name without a version, and need not use a library. */
+static void interpreters(void **state)
+{
+	static const char *const names[] = {"/usr/bin/python3.11", "/usr/lib/libpython3.11.so.1.0",
+					    "/opt/app/bin/python", "/usr/bin/pythonic",
+					    "/usr/bin/python2.7"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct mapping mapping = {.executable = true, .path = (char *)names[i]};
+		const struct proc_maps maps = {.mappings = &mapping, .cnt = 1};
+
+		assert_int_equal(python_heap_is_in(&maps), i < 3);
+		mapping.executable = false;
+		assert_false(python_heap_is_in(&maps));
+	}
+}
+
+static const struct memory_ops *fake_ops;
+
+/* Reads memory; the first read takes longer than counting may. */
+static ssize_t read_late(const struct memory *memory, uint64_t addr, void *ret, size_t len)
+{
+	static bool is_late;
+
+	if (!is_late)
+		sleep(4);
+	is_late = true;
+	return fake_ops->read(memory, addr, ret, len);
+}
+
+/* On a busy machine, counting may take long, although it uses little processor time. */
+static void busy_machine(void **state)
+{
+	struct python *python = *state;
+	struct memory_ops ops;
+
+	fake_ops = python->fake.memory.ops;
+	ops = *fake_ops;
+	ops.read = read_late;
+	python->fake.memory.ops = &ops;
+	make_entries(python, 0, 100, 0);
+	read_heap(python);
+	make_entries(python, 0, 140, 0);
+	read_heap(python);
+	assert_int_equal(python->growth.class_cnt, 1);
 }
 
 static void is_no_pool(const struct python *python, size_t word, uint64_t value)
@@ -275,6 +327,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(containers_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unaligned_mapping, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(class_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(busy_machine, set_up, tear_down),
+		cmocka_unit_test(interpreters),
 		cmocka_unit_test_setup_teardown(damaged_headers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_free_lists, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_memory, set_up, tear_down),

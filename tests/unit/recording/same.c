@@ -261,6 +261,7 @@ static void same_python(const struct python_growth *a, const struct python_growt
 	assert_int_equal(!a, !b);
 	if (!a)
 		return;
+	assert_int_equal(a->allocator, b->allocator);
 	assert_int_equal(a->container_cnt, b->container_cnt);
 	for (size_t i = 0; i < a->container_cnt; i++) {
 		assert_int_equal(a->containers[i].named_by, b->containers[i].named_by);
@@ -269,6 +270,7 @@ static void same_python(const struct python_growth *a, const struct python_growt
 		assert_int_equal(a->containers[i].items, b->containers[i].items);
 		assert_int_equal(a->containers[i].more, b->containers[i].more);
 		assert_int_equal(a->containers[i].for_ns, b->containers[i].for_ns);
+		assert_int_equal(a->containers[i].site, b->containers[i].site);
 	}
 	assert_int_equal(a->class_cnt, b->class_cnt);
 	for (size_t i = 0; i < a->class_cnt; i++) {

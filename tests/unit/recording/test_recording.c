@@ -338,26 +338,43 @@ static int read_data(unsigned int version, struct byte_buffer *data)
 	return read_all(bytes, HEADER_BYTES + len, &read_cnt);
 }
 
-/* Reads a recording with a snapshot that has `cnt` growing classes of Python. */
-static int read_classes(size_t cnt)
+/*
+ * Reads a recording of the given version with a snapshot that has `cnt` growing classes or
+ * containers of Python, of `numbers` numbers each.
+ */
+static int read_python(unsigned int version, uint64_t kind, size_t numbers, size_t cnt)
 {
 	struct byte_buffer data = {0};
 
 	bytes_put(&data, "\0\0\0\0\0\0\0\0\0\0\0\0\0", 13); /* preceding sections, all empty */
 	bytes_put_number(&data, cnt);
 	for (size_t i = 0; i < cnt; i++) {
-		bytes_put_number(&data, PYTHON_NAME_CNT);
-		bytes_put(&data, "\0\1\1\1\1", 5); /* no name, then four numbers */
+		bytes_put_number(&data, kind);
+		bytes_put(&data, "\0\0\0\0\0\0\0", numbers);
 	}
-	bytes_put_number(&data, 0); /* no growing caches */
-	return read_data(RECORDING_VERSION, &data);
+	if (version >= RECORDING_WITH_GROWTHS)
+		bytes_put_number(&data, 0); /* no growing caches */
+	return read_data(version, &data);
 }
 
 /* A hostile recording may have more classes than there is room for. */
 static void too_many_classes(void **state)
 {
-	assert_int_equal(read_classes(PYTHON_CLASSES_MAX), 0);
-	assert_int_equal(read_classes(PYTHON_CLASSES_MAX + 1), -EBADMSG);
+	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 6, PYTHON_CLASSES_MAX), 0);
+	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 6, PYTHON_CLASSES_MAX + 1),
+			 -EBADMSG);
+}
+
+/* Classes and containers of Python have one more number in newer versions. */
+static void python_of_versions(void **state)
+{
+	for (uint64_t kind = 0; kind <= PYTHON_NAME_CNT; kind += PYTHON_NAME_CNT)
+		for (size_t numbers = 4; numbers <= 7; numbers++) {
+			assert_int_equal(read_python(RECORDING_WITH_ITEMS - 1, kind, numbers, 1),
+					 numbers == 5 ? 0 : -EBADMSG);
+			assert_int_equal(read_python(RECORDING_WITH_ITEMS, kind, numbers, 1),
+					 numbers == 6 ? 0 : -EBADMSG);
+		}
 }
 
 /* Reads a recording with a snapshot that has `cnt` growing caches. */
@@ -557,8 +574,8 @@ int main(void)
 		cmocka_unit_test(full_disk),          cmocka_unit_test(reused_numbers),
 		cmocka_unit_test(versions),           cmocka_unit_test(footprints_of_versions),
 		cmocka_unit_test(memory_of_snapshot), cmocka_unit_test(for_its_owner),
-		cmocka_unit_test(too_many_classes),
-		cmocka_unit_test(hostile_growths),
+		cmocka_unit_test(too_many_classes),   cmocka_unit_test(hostile_growths),
+		cmocka_unit_test(python_of_versions),
 	};
 	int fd = mkstemp(path);
 	int result;

@@ -292,6 +292,7 @@ static void world_add_python(const struct world *world, struct snapshot *snap)
 	uint64_t number = world->t0_ns / 43;
 
 	python = (struct python_growth){
+		.allocator = (enum python_allocator)(number % PYTHON_ALLOCATOR_CNT),
 		.container_cnt = number % (PYTHON_CONTAINERS_MAX + 1),
 		.class_cnt = 1 + number % PYTHON_CLASSES_MAX,
 	};
@@ -302,6 +303,7 @@ static void world_add_python(const struct world *world, struct snapshot *snap)
 			.items = number / 3,
 			.more = ~number,
 			.for_ns = number / 5 + i,
+			.site = number / 7,
 		};
 		memset(python.containers[i].name, 'n', number % PYTHON_TEXT_BYTES);
 	}

@@ -18,15 +18,27 @@ static bool advises(const char *module, const char *word)
 	return strstr(objects->advice, word) && strstr(objects->block_advice, word);
 }
 
-/* Python before 3.12 has no "python3 -X perf". */
+/* Lines of scripts may be read: a perf map is advised only in reports without any line. */
+static void check_lines(const char *module)
+{
+	const struct runtime_objects *objects = runtime_objects_of(module);
+
+	assert_non_null(strstr(objects->advice, "PYTHONMALLOC=malloc"));
+	assert_null(strstr(objects->advice, "-X perf"));
+	assert_null(objects->block_advice);
+	assert_non_null(strstr(objects->lineless_advice, "PYTHONMALLOC=malloc and -X perf"));
+	assert_non_null(strstr(objects->lineless_block_advice, "-X perf"));
+}
+
+/* Lines of scripts are not read before Python 3.11. */
 static void versions(void **state)
 {
-	assert_true(advises("/usr/bin/python3.11", "tracemalloc"));
+	assert_true(advises("/usr/bin/python3.10", "tracemalloc"));
+	assert_null(runtime_objects_of("/usr/bin/python3.10")->lineless_advice);
 	assert_true(advises("/usr/lib/libpython3.9.so.1.0", "tracemalloc"));
-	assert_true(advises("/usr/bin/python3.12", "run with"));
-	assert_true(advises("/opt/lib/libpython3.14.so.1.0", "run with"));
-	assert_true(advises("/usr/bin/python3", "run with"));
-	assert_false(advises("/usr/bin/python3.12", "tracemalloc"));
+	check_lines("/usr/bin/python3.11");
+	check_lines("/opt/lib/libpython3.14.so.1.0");
+	check_lines("/usr/bin/python3");
 	assert_true(advises("/usr/bin/ruby3.1", "ObjectSpace"));
 }
 

@@ -16,11 +16,31 @@
 
 #define SECOND_NS 1000000000ULL
 
+/* The lines that took the memory for the items of containers: a script's, and a library's. */
+static const struct sym_location script = {
+	.module = SYM_SCRIPT,
+	.frame_cnt = 1,
+	.frames = &(const struct sym_frame){
+		.symbol = "py::keep:/srv/app.py", .file = "/srv/app.py", .line = 12}};
+static const struct sym_location library = {
+	.module = "/lib/libpython3.11.so",
+	.frame_cnt = 1,
+	.frames = &(const struct sym_frame){.symbol = "list_resize"}};
+static const struct sym_location *locations[] = {&script, &library};
+static const uint64_t frames[] = {1};
+static const struct site sites[] = {{.id = 7, .frames = frames, .frame_cnt = 1},
+				    {.id = 8, .frames = frames, .frame_cnt = 1}};
+static const struct report_site keepers[] = {{.site = &sites[0], .locations = &locations[0]},
+					     {.site = &sites[1], .locations = &locations[1]}};
+
 static void expect(const struct python_growth *python, bool asked, const char *expected)
 {
 	static const struct pool unclear;
 	const struct snapshot snap = {.python = python};
-	const struct report report = {.snapshot = &snap, .unclear = asked ? &unclear : NULL};
+	const struct report report = {.snapshot = &snap,
+				      .unclear = asked ? &unclear : NULL,
+				      .keepers = keepers,
+				      .keeper_cnt = 2};
 	cleanup_free char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -37,8 +57,8 @@ static void lines(void **state)
 		.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS},
 			    {"str", 5000, 100, 4900, 30 * SECOND_NS}},
 		.class_cnt = 2,
-		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30 * SECOND_NS},
-			       {PYTHON_UNNAMED, "", "OrderedDict", 40, 20, 40 * SECOND_NS}},
+		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30 * SECOND_NS, 0},
+			       {PYTHON_UNNAMED, "", "OrderedDict", 40, 20, 40 * SECOND_NS, 8}},
 		.container_cnt = 2,
 	};
 	struct python_growth part = python;
@@ -54,6 +74,14 @@ static void lines(void **state)
 	expect(NULL, true, "");
 	part.container_cnt = 0;
 	expect(&part, true, "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
+	part.allocator = PYTHON_ALLOCATOR_POOLS;
+	expect(&part, true,
+	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s; "
+	       "stacks show one small object per MiB (PYTHONMALLOC=malloc: all)\n");
+	part.allocator = PYTHON_ALLOCATOR_HEAP;
+	expect(&part, true,
+	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s; "
+	       "stacks show each object\n");
 	part = python;
 	part.container_cnt = 1;
 	part.class_cnt = 0;
@@ -63,6 +91,10 @@ static void lines(void **state)
 	expect(&part, true,
 	       "python: a list with the key \"app.kept\" grows by 20 items/s to 900\n");
 	part.containers[0].named_by = PYTHON_VARIABLE;
+	part.containers[0].site = 7;
+	expect(&part, true,
+	       "python: app.kept (list) grows by 20 items/s to 900, added by keep srv/app.py:12\n");
+	part.containers[0].site = 0;
 	/* Names are read from the process, so they are escaped. */
 	strcpy(part.containers[0].name, "a\x1b[31m\n");
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");

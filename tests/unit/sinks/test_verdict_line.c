@@ -234,6 +234,35 @@ static void part_of_a_pool(void **state)
 	}
 }
 
+/* Advice depends on whether lines of scripts are read. */
+static void lineless_advice(void **state)
+{
+	static const struct runtime_objects objects = {.words = "python objects",
+						       .advice = "advice with lines",
+						       .lineless_advice = "advice without lines"};
+	static const struct process process = {1, 1, "one", NULL};
+	static const struct sym_location script = {.module = SYM_SCRIPT};
+	static const struct sym_location *locations[] = {&script};
+	static const uint64_t frames[] = {1};
+	const struct site site = {.process = &process, .frames = frames, .frame_cnt = 1};
+	const struct site sum = {.process = &process};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	struct report_site other = {.site = &site, .locations = locations};
+	const struct report_site shown = {.site = &sum, .history = &history, .objects = &objects};
+	const struct suspect suspect = {.site = &shown, .path_cnt = 1, .in_pools = true};
+	const struct snapshot snap = {0};
+	struct report report = {.snapshot = &snap, .sites = &other};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct text_part part = {NULL, &report, "", false, LOOK_BCC, NULL, false};
+		cleanup_free char *line = NULL;
+
+		report.site_cnt = i;
+		line = verdict_suspect_line(&part, &suspect);
+		assert_non_null(strstr(line, i ? "; advice with lines" : "; advice without lines"));
+	}
+}
+
 /* No all-clear is given while resident memory grows together with traced blocks. */
 static void explained(void **state)
 {
@@ -603,9 +632,10 @@ static void steps_of_a_script(void **state)
 		("; most steps of 1 MiB were taken at keep srv/app.py:12, which may not be the "
 		 "line that leaks (PYTHONMALLOC=malloc shows more)\n"),
 		"; meanwhile app.kept (list) grows by 20 items/s\n",
+		"; meanwhile keep srv/app.py:12 adds 20 items/s to app.kept (list)\n",
 	};
 	static const struct python_growth python = {
-		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000}},
+		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000, 7}},
 		.container_cnt = 1};
 	static const struct runtime_objects objects = {.runtime = "python",
 						       .words = "python objects"};
@@ -617,7 +647,7 @@ static void steps_of_a_script(void **state)
 	static const struct process process = {1, 1, "one", NULL};
 	static const uint64_t frames[] = {1};
 	const struct site site = {
-		.process = &process, .kind = KIND_MMAP, .frames = frames, .frame_cnt = 1};
+		.id = 7, .process = &process, .kind = KIND_MMAP, .frames = frames, .frame_cnt = 1};
 	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
 	const struct report_site shown = {
 		.site = &site, .history = &history, .objects = &objects, .locations = locations};
@@ -627,12 +657,13 @@ static void steps_of_a_script(void **state)
 					.since_ns = 60000000000,
 					.in_pools = true};
 	struct snapshot snap = {0};
-	const struct report report = {.snapshot = &snap,
-				      .suspects = (struct suspect *)&suspect,
-				      .suspect_cnt = 1,
-				      .suspects_total = 1};
+	struct report report = {.snapshot = &snap,
+				.keepers = &shown,
+				.suspects = (struct suspect *)&suspect,
+				.suspect_cnt = 1,
+				.suspects_total = 1};
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		cleanup_free char *text = NULL;
 		const char *found;
 		size_t len;
@@ -640,13 +671,14 @@ static void steps_of_a_script(void **state)
 
 		assert_non_null(out);
 		snap.python = i ? &python : NULL;
+		report.keeper_cnt = i == 2;
 		verdict_write_text(
 			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		fclose(out);
 		found = strstr(text, "python objects grow 700 bytes/s");
 		assert_non_null(found);
 		assert_non_null(strstr(found, notes[i]));
-		assert_null(strstr(found, notes[!i]));
+		assert_null(strstr(found, notes[(i + 1) % 3]));
 	}
 }
 
@@ -777,6 +809,7 @@ int main(void)
 		cmocka_unit_test(callers),
 		cmocka_unit_test(chunk_pool),
 		cmocka_unit_test(part_of_a_pool),
+		cmocka_unit_test(lineless_advice),
 		cmocka_unit_test(settling),
 		cmocka_unit_test(part_of_pool),
 		cmocka_unit_test(pending),

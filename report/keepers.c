@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares the growth of Python's containers with the suspects. */
+#include "report/keepers.h"
+
+#define NSEC_PER_SEC 1e9
+
+/* Maximum blocks that a suspect gains for each item of a container. An item may be several objects.
+ */
+#define BLOCKS_PER_ITEM 8
+
+/* Maximum bytes of an object that CPython frees without a call of the allocator, on average. */
+#define REUSED_BYTES 256
+
+const struct report_site *keepers_find(const struct report_site *keepers, size_t cnt,
+				       const struct python_container *container)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (keepers[i].site->id == container->site)
+			return &keepers[i];
+	return NULL;
+}
+
+static double per_s(uint64_t cnt, uint64_t for_ns)
+{
+	return for_ns ? (double)cnt * NSEC_PER_SEC / (double)for_ns : 0;
+}
+
+/* True if the blocks of a suspect are small, and few enough to be items of a container. */
+static bool may_keep(const struct python_container *container, const struct suspect *suspect)
+{
+	double blocks_per_s = per_s(suspect->seen - suspect->freed, suspect->since_ns);
+
+	return BLOCKS_PER_ITEM * per_s(container->more, container->for_ns) >= blocks_per_s &&
+	       suspect->bytes_per_s <= REUSED_BYTES * blocks_per_s;
+}
+
+void keepers_prefer(const struct python_growth *python, const struct report_site *keepers,
+		    size_t keeper_cnt, struct suspect *suspects, size_t suspect_cnt)
+{
+	if (!python || python->allocator != PYTHON_ALLOCATOR_HEAP || !suspect_cnt)
+		return;
+	for (size_t i = 0; i < python->container_cnt; i++) {
+		const struct report_site *keeper =
+			keepers_find(keepers, keeper_cnt, &python->containers[i]);
+
+		if (keeper && may_keep(&python->containers[i], &suspects[0]) &&
+		    suspects_move_first(suspects, suspect_cnt, keeper))
+			return;
+	}
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests which suspect comes first if containers of Python grow. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report/keepers.h"
+
+#define SECOND_NS 1000000000ULL
+
+#define FUNCTION(name)                                                                             \
+	{                                                                                          \
+		.module = SYM_SCRIPT, .frame_cnt = 1, .frames = &(const struct sym_frame)          \
+		{                                                                                  \
+			.symbol = (name)                                                           \
+		}                                                                                  \
+	}
+
+static const struct sym_location parse = FUNCTION("parse"), keep = FUNCTION("keep");
+static const struct sym_location *locations[] = {&parse, &keep};
+static const uint64_t frames[] = {1};
+static const struct site sites[] = {{.id = 7, .frames = frames, .frame_cnt = 1},
+				    {.id = 8, .frames = frames, .frame_cnt = 1}};
+static const struct report_site shown[] = {{.site = &sites[0], .locations = &locations[0]},
+					   {.site = &sites[1], .locations = &locations[1]}};
+
+/* Checks which suspect is first if the first one has gained `blocks` blocks, 9 of them freed. */
+static void expect(enum python_allocator allocator, uint64_t site, uint64_t blocks,
+		   double bytes_per_s, size_t first)
+{
+	const struct python_growth python = {
+		.allocator = allocator,
+		.container_cnt = 1,
+		.containers = {{.more = 100, .for_ns = 10 * SECOND_NS, .site = site}}};
+	struct suspect suspects[] = {{.site = &shown[0],
+				      .seen = blocks + 9,
+				      .freed = 9,
+				      .bytes_per_s = bytes_per_s,
+				      .since_ns = 20 * SECOND_NS},
+				     {.site = &shown[1]}};
+
+	keepers_prefer(&python, &shown[1], 1, suspects, 2);
+	assert_ptr_equal(suspects[0].site, &shown[first]);
+	assert_ptr_equal(suspects[1].site, &shown[!first]);
+}
+
+static void first_suspect(void **state)
+{
+	expect(PYTHON_ALLOCATOR_HEAP, 8, 1600, 80 * 256, 1);
+	/* The container has not gained enough items. */
+	expect(PYTHON_ALLOCATOR_HEAP, 8, 1601, 80 * 256, 0);
+	/* The blocks are too large to be used again without a call of the allocator. */
+	expect(PYTHON_ALLOCATOR_HEAP, 8, 1600, 80 * 256 + 1, 0);
+	/* The site that has the items is not known. */
+	expect(PYTHON_ALLOCATOR_HEAP, 0, 1600, 80 * 256, 0);
+	/* The sum of all small objects is one suspect. */
+	expect(PYTHON_ALLOCATOR_POOLS, 8, 1600, 80 * 256, 0);
+	expect(PYTHON_ALLOCATOR_UNKNOWN, 8, 1600, 80 * 256, 0);
+}
+
+/* The container's site is not one of the suspects. */
+static void no_suspect(void **state)
+{
+	const struct python_growth python = {
+		.allocator = PYTHON_ALLOCATOR_HEAP,
+		.container_cnt = 1,
+		.containers = {{.more = 100, .for_ns = SECOND_NS, .site = 8}}};
+	struct suspect suspect = {.site = &shown[0]};
+
+	keepers_prefer(&python, &shown[1], 1, &suspect, 1);
+	assert_ptr_equal(suspect.site, &shown[0]);
+	keepers_prefer(&python, &shown[1], 1, NULL, 0);
+	keepers_prefer(NULL, NULL, 0, &suspect, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(first_suspect),
+					   cmocka_unit_test(no_suspect)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
