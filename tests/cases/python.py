@@ -6,9 +6,12 @@ import os
 import pathlib
 import re
 import shutil
+import threading
+import urllib.request
 
 from lib import Failure, Skip, alone, each, nightly, slow, timeout, wanted
 from lib.debian import Unavailable, unpacked
+from lib.python import interpreter
 
 # Each leak keeps COUNT objects of one size from the line that has its name in a comment. Objects
 # above 512 bytes take a block of their own with both allocators of Python.
@@ -91,15 +94,6 @@ def lines_of(script):
     if "callback" in lines:
         lines["callback"] -= 1
     return lines
-
-
-def interpreter(version):
-    """Returns the path of this version of Python."""
-    for path in (pathlib.Path(f"/usr/bin/python{version}"),
-                 *sorted(pathlib.Path.home().glob(f".pyenv/versions/{version}.*/bin/python3"))):
-        if path.exists():
-            return path
-    raise Skip(f"Python {version} is not installed")
 
 
 NEWEST = "3.14"
@@ -454,15 +448,15 @@ audit, store = [], Store()
 def cached(number):
     return Entry(number)
 def variable(number):
-    audit.append(Entry(number))
+    audit.append(Entry(number))  # variable
 def attribute(number):
-    store.items[number] = Entry(number)
+    store.items[number] = Entry(number)  # attribute
 print("ready", flush=True)
 number = 0
 while sys.stdin.read(1):
     for _ in range(ADDED):
         number += 1
-        WHAT(number)
+        WHAT(number)  # cached
     [Entry(i) for i in range(20000)]
     print("added", flush=True)
 os._exit(0)
@@ -477,13 +471,17 @@ HOLDERS = {
 @each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in HOLDERS],
       *[f"{version}-variable-malloc" for version in ("3.11", "3.13")])
 def test_containers(t, way):
-    """The container that grows is named, and counted exactly while the program waits."""
+    """The container that grows is named with the line that adds to it, and counted exactly."""
     version, what, allocator = (way + "-pymalloc").split("-")[:3]
     program = start(t, GROWS.replace("WHAT", what), version, allocator)
-    memleak = t.attach(program, interval="1")
     right = HOLDERS[what]
     if version in ("3.13", NEWEST) and what == "attribute":
         right = ("holder", "__main__.store", "dict")  # no names since 3.13
+    check_growth(t, program, (*right, lines_of(GROWS)[what]), allocator)
+
+
+def check_growth(t, program, right, allocator):
+    memleak = t.attach(program, interval="1")
     found, rounds = [], 0
     for _ in range(120):
         if not found:  # a container that has stopped growing is not shown
@@ -491,7 +489,7 @@ def test_containers(t, way):
             program.send()
             program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
         python = memleak.fresh_report().get("python", {"containers": [], "classes": []})
-        found = [(one["named_by"], one["name"], one["class"], one["items"])
+        found = [(one["named_by"], one["name"], one["class"], one.get("line"), one["items"])
                  for one in python["containers"]]
         more = {one["name"]: one["more"] for one in python["classes"]}
         # The latest count may be from before the program waited, when there was a temporary list.
@@ -500,7 +498,74 @@ def test_containers(t, way):
             break
     else:
         raise Failure(f"not {right} of {rounds * ADDED} items, but {found}; classes: {more}")
+    wanted("allocator", python["allocator"], allocator)
     memleak.stop()
+
+
+def test_copied(t):
+    """Objects are counted if the executable is a copy of the interpreter, without a version."""
+    path = t.tmp / "script.py"
+    path.write_text(GROWS.replace("WHAT", "variable"), encoding="ascii")
+    program = launch(t, [in_venv(t, interpreter("3.11"), shutil.copy), path], "pymalloc")
+    right = (*HOLDERS["variable"], lines_of(GROWS)["variable"])
+    check_growth(t, program, right, "pymalloc")
+
+
+VIEW = """
+import flask, logging, werkzeug.serving
+logging.getLogger("werkzeug").disabled = True
+app = flask.Flask(__name__)
+history = []
+class Visit:
+    def __init__(self, name, number):
+        self.name, self.number = name, number
+        self.tags = {"name": name, "number": number}
+@app.route("/visit/<int:number>")
+def visit(number):
+    name = flask.request.args["name"]
+    lines = [f"{name}-{i}" for i in range(50)]
+    history.append((Visit(name, number), ",".join(lines) * 4))  # view
+    return flask.jsonify(count=len(history), text=lines[0])
+server = werkzeug.serving.make_server("127.0.0.1", 0, app, threaded=True)
+print("ready", server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
+@slow
+@timeout(300)
+@each("malloc", "pymalloc")
+def test_flask(t, allocator):
+    """In Flask's development server, which has a thread for each request, the view is blamed."""
+    if not pathlib.Path("/usr/lib/python3/dist-packages/flask").exists():
+        raise Skip("no python3-flask")
+    program = start(t, VIEW, allocator=allocator)
+    ready = re.compile(rb"ready (\d+)\n")
+    program.wait_for("port", lambda: ready.search(program.out.data))
+    port = int(ready.search(program.out.data)[1])
+    memleak = t.memleak("-p", str(program.pid), "1").ready()
+    accused = re.compile("^▲ (?!a leak is likely).*$".encode(), re.M)
+    ends = threading.Event()
+    client = threading.Thread(target=visit, args=(port, ends))
+    client.start()
+    try:
+        memleak.wait_for("an accusation", lambda: accused.search(memleak.out.data))
+    finally:
+        ends.set()
+        client.join()
+    memleak.stop()
+    found = accused.search(memleak.out.data)[0].decode()
+    if f"visit {t.tmp.name}/script.py:{lines_of(VIEW)['view']}" not in found:
+        raise Failure(f"not the view's line, but {found}")
+
+
+def visit(port, ends):
+    """Sends requests until the event is set."""
+    number = 0
+    while not ends.wait(0.05):
+        number += 1
+        url = f"http://127.0.0.1:{port}/visit/{number}?name=guest{number % 9}"
+        urllib.request.urlopen(url).close()
 
 
 @nightly
