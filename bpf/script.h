@@ -42,6 +42,11 @@ struct memleak_interpreter {
 /* Maximum frames of scripts stored with a stack. */
 #define MEMLEAK_SCRIPT_FRAMES_MAX 62
 #define MEMLEAK_SCRIPT_FRAMES_BITS 63
+/*
+ * Maximum frames read: each stored frame may be followed by a marker frame that is not stored, and
+ * one more frame is read to detect that the stack is cut.
+ */
+#define MEMLEAK_SCRIPT_STEPS_MAX (2 * MEMLEAK_SCRIPT_FRAMES_MAX + 1)
 
 /*
  * A frame of a script. A stack's script frames follow its native frames, innermost first, as two
@@ -52,6 +57,9 @@ struct memleak_script_frame {
 	__u32 instr;  /* distance of the instruction from the code object */
 	__u32 cookie; /* memleak_script_cookie() of the code object */
 };
+
+/* Bits that Python 3.14 uses for tags in pointers to code objects. */
+#define MEMLEAK_SCRIPT_CODE_TAGS 7ULL
 
 #define MEMLEAK_SCRIPT_BORDER (1ULL << 63) /* the run of the evaluation loop ends here */
 #define MEMLEAK_SCRIPT_CUT (1ULL << 62)    /* the callers of this frame are unknown */

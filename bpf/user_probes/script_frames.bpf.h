@@ -24,9 +24,6 @@ struct {
 	__type(value, struct memleak_interpreter);
 } interpreters SEC(".maps");
 
-/* Bits that Python 3.14 uses for tags in pointers to code objects. */
-#define SCRIPT_CODE_TAGS 7ULL
-
 static __always_inline __u64 script__word(const struct walk *walk, __u32 offset)
 {
 	return walk->script[offset / sizeof(__u64) % SCRIPT_WORDS];
@@ -88,7 +85,7 @@ static __always_inline void walk__mark_script(struct walk *walk, __u64 mark)
 static __always_inline bool walk__keep_script(struct walk *walk,
 					      const struct memleak_interpreter *interpreter)
 {
-	__u64 code = script__word(walk, interpreter->code) & ~SCRIPT_CODE_TAGS, word;
+	__u64 code = script__word(walk, interpreter->code) & ~MEMLEAK_SCRIPT_CODE_TAGS, word;
 	__u32 at = walk->frame_cnt + 2 * walk->script_cnt;
 	__u32 cookie[MEMLEAK_SCRIPT_COOKIE_WORDS];
 
@@ -164,12 +161,6 @@ __noinline int script_begin(__u32 entry)
 }
 
 /*
- * Maximum frames read: each stored frame may be followed by a marker frame that is not stored, and
- * one more frame is read to detect that the stack is cut.
- */
-#define SCRIPT_STEPS_MAX (2 * MEMLEAK_SCRIPT_FRAMES_MAX + 1)
-
-/*
  * Keeps a quarter of the stack's room for script frames: the innermost script frames are more
  * informative than the outermost native frames.
  */
@@ -193,7 +184,7 @@ static __always_inline void walk__take_scripts(struct walk *walk, __u32 entry, b
 	if (!script_begin(entry))
 		return;
 	walk__make_room(walk);
-	for (int i = 0; i < SCRIPT_STEPS_MAX; i++)
+	for (int i = 0; i < MEMLEAK_SCRIPT_STEPS_MAX; i++)
 		if (script_step(entry))
 			break;
 	if (!walk->script_cnt || deferred)

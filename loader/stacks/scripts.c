@@ -100,20 +100,12 @@ const char *scripts_obstacle(const struct proc_maps *maps)
 #endif
 }
 
-static const struct script_file *file_of(struct scripts *scripts, pid_t pid,
-					 const struct proc_maps *maps,
-					 const struct mapping *mapping, size_t number,
-					 uint64_t deadline_ns)
+static struct script_file *new_file(struct scripts *scripts, int fd, const char *path,
+				    size_t number, uint64_t deadline_ns)
 {
-	struct script_file *file = hash_map_get(&scripts->files, number);
-	const char *obstacle = scripts_obstacle(maps);
-	cleanup_close int fd = -1;
+	struct script_file *file = calloc(1, sizeof(*file));
 	int err;
 
-	if (file)
-		return file;
-	fd = process_open_mapping(pid, mapping);
-	file = calloc(1, sizeof(*file));
 	if (fd < 0 || !file || hash_map_set(&scripts->files, number, file)) {
 		free(file);
 		return NULL;
@@ -123,45 +115,20 @@ static const struct script_file *file_of(struct scripts *scripts, pid_t pid,
 		file->layout = python_layout_of(file->found.version);
 	/* Do not log an executable without an interpreter: it may load libpython, which has one. */
 	if (err && err != -ENOEXEC)
-		log_note("%s: lines of its scripts are not read: %s", mapping->path,
-			 strerror(-err));
-	else if (!file->layout && (!err || strstr(mapping->path, ".so")))
-		say_unread(mapping->path, &file->found);
-	if (file->layout && obstacle) {
-		log_note("%s: lines of scripts are not read %s", mapping->path, obstacle);
-		file->layout = NULL;
-	}
+		log_note("%s: lines of its scripts are not read: %s", path, strerror(-err));
+	else if (!file->layout && (!err || strstr(path, ".so")))
+		say_unread(path, &file->found);
 	return file;
 }
 
-static struct memleak_interpreter interpreter_of(const struct script_file *file,
-						 const struct mapping *mapping)
+bool scripts_add_file(struct scripts *scripts, int fd, const char *path, uint32_t image,
+		      size_t number, uint64_t deadline_ns)
 {
-	const struct python_layout *layout = file->layout;
-
-	return (struct memleak_interpreter){
-		.key = mapping->start - mapping->offset + file->found.runtime + layout->key,
-		.thread = layout->thread,
-		.holder = layout->holder,
-		.held = layout->held,
-		.previous = layout->previous,
-		.code = layout->code,
-		.instr = layout->instr,
-		.border = layout->border,
-		.cookie = layout->argument_cnt,
-		.has_holder = layout->has_holder,
-		.border_value = layout->border_value,
-		.border_is_empty = layout->border_is_empty,
-	};
-}
-
-bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct proc_maps *maps,
-		 const struct mapping *mapping, size_t number, uint64_t deadline_ns)
-{
-	const struct script_file *file = file_of(scripts, pid, maps, mapping, number, deadline_ns);
+	const struct script_file *file = hash_map_get(&scripts->files, number);
 	struct script_image *known = hash_map_get(&scripts->images, image);
-	struct memleak_interpreter interpreter;
 
+	if (!file)
+		file = new_file(scripts, fd, path, number, deadline_ns);
 	if (!file || !file->layout)
 		return false;
 	if (!known) {
@@ -173,13 +140,34 @@ bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struc
 	}
 	known->file = file;
 	known->number = number;
-	interpreter = interpreter_of(file, mapping);
+	return true;
+}
+
+bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct proc_maps *maps,
+		 const struct mapping *mapping, size_t number, uint64_t deadline_ns)
+{
+	bool is_known = hash_map_get(&scripts->files, number);
+	const char *obstacle = scripts_obstacle(maps);
+	cleanup_close int fd = is_known ? -1 : process_open_mapping(pid, mapping);
+	struct memleak_interpreter interpreter;
+	const struct script_image *known;
+
+	if (!scripts_add_file(scripts, fd, mapping->path, image, number, deadline_ns))
+		return false;
+	if (obstacle && !is_known)
+		log_note("%s: lines of scripts are not read %s", mapping->path, obstacle);
+	if (obstacle)
+		return false;
+	known = hash_map_get(&scripts->images, image);
+	interpreter = python_interpreter(known->file->layout, mapping->start - mapping->offset +
+								      known->file->found.runtime);
 	return !bpf_map_update_elem(scripts->interpreters_fd, &image, &interpreter, BPF_ANY);
 }
 
 void scripts_drop(struct scripts *scripts, uint32_t image)
 {
-	bpf_map_delete_elem(scripts->interpreters_fd, &image);
+	if (scripts->interpreters_fd >= 0)
+		bpf_map_delete_elem(scripts->interpreters_fd, &image);
 	free(hash_map_remove(&scripts->images, image));
 }
 
@@ -239,24 +227,38 @@ static void read_place(struct scripts *scripts, int mem, struct script_image *im
 	add_place(scripts, key, &place);
 }
 
-void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t base,
-		  const struct script_frames *frames, uint64_t deadline_ns)
+/* True if names are still missing for the frame. */
+static bool is_unread(const struct scripts *scripts, const struct script_image *image, uint64_t key)
+{
+	return !image->hangs && scripts->cnt < PLACES_MAX && !hash_map_get(&scripts->places, key);
+}
+
+void scripts_read_from(struct scripts *scripts, int mem, uint32_t image, uint32_t base,
+		       const struct script_frames *frames, uint64_t deadline_ns)
 {
 	struct script_image *known = image_of(scripts, image, base);
-	cleanup_close int mem = -1;
 
 	for (size_t i = 0; known && i < frames->cnt; i++) {
 		uint64_t key = key_of(image, &frames->items[i]);
 
-		if (known->hangs || scripts->cnt >= PLACES_MAX ||
-		    hash_map_get(&scripts->places, key))
-			continue;
-		if (mem < 0)
-			mem = proc_open(pid, "mem", O_RDONLY);
-		if (mem < 0)
-			return;
-		read_place(scripts, mem, known, key, &frames->items[i], deadline_ns);
+		if (is_unread(scripts, known, key))
+			read_place(scripts, mem, known, key, &frames->items[i], deadline_ns);
 	}
+}
+
+void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t base,
+		  const struct script_frames *frames, uint64_t deadline_ns)
+{
+	const struct script_image *known = image_of(scripts, image, base);
+	cleanup_close int mem = -1;
+	bool unread = false;
+
+	for (size_t i = 0; known && i < frames->cnt; i++)
+		unread |= is_unread(scripts, known, key_of(image, &frames->items[i]));
+	if (unread)
+		mem = proc_open(pid, "mem", O_RDONLY);
+	if (mem >= 0)
+		scripts_read_from(scripts, mem, image, base, frames, deadline_ns);
 }
 
 /* True if a native frame is in the evaluation loop. */

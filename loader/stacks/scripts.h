@@ -13,7 +13,8 @@
 #include "symbolizer/frame.h"
 
 struct scripts {
-	int interpreters_fd;    /* map of struct memleak_interpreter */
+	/* map of struct memleak_interpreter, -1 if no BPF program reads frames */
+	int interpreters_fd;
 	struct hash_map files;  /* interpreters by the number of their file */
 	struct hash_map images; /* values are struct script_image; keys are images */
 	struct hash_map places; /* values are struct script_location; keys are hashes of frames */
@@ -40,6 +41,13 @@ const char *scripts_obstacle(const struct proc_maps *maps);
  */
 bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct proc_maps *maps,
 		 const struct mapping *mapping, size_t file, uint64_t deadline_ns);
+
+/*
+ * Like scripts_add(), for frames that no BPF program reads. fd: the file, which is not used if the
+ * file is known.
+ */
+bool scripts_add_file(struct scripts *scripts, int fd, const char *path, uint32_t image,
+		      size_t number, uint64_t deadline_ns);
 void scripts_drop(struct scripts *scripts, uint32_t image);
 
 /*
@@ -48,6 +56,9 @@ void scripts_drop(struct scripts *scripts, uint32_t image);
  */
 void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t base,
 		  const struct script_frames *frames, uint64_t deadline_ns);
+/* Like scripts_read(), from an open file in which offsets are the addresses. */
+void scripts_read_from(struct scripts *scripts, int mem, uint32_t image, uint32_t base,
+		       const struct script_frames *frames, uint64_t deadline_ns);
 
 /*
  * Puts the frames of scripts before the frame of the evaluation loop that ran them. The caller

@@ -6,22 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/script.h"
-
-/* Maximum characters of names and paths, and maximum bytes of a table of lines. */
-#define STRING_MAX 4096
-#define LINES_MAX (1U << 20)
-
-/* Offset of the size in any variable-sized object, and offset of the data in a bytes object. */
-#define OBJECT_SIZE 16
-#define BYTES_DATA 32
-
-/* Offset of a string's state, and the state's bit fields. */
-#define STRING_STATE 32
-#define STRING_KIND(state) ((state) >> 2 & 7)
-#define STRING_IS_COMPACT(state) ((state) >> 5 & 1)
-#define STRING_IS_ASCII(state) ((state) >> 6 & 1)
-
 static bool read_at(const struct object_memory *memory, uint64_t addr, void *buf, size_t len)
 {
 	return addr <= INT64_MAX - len && memory->read(memory->arg, addr, buf, len);

@@ -8,17 +8,10 @@
 #include <unistd.h>
 
 #include "prober/server/elf_functions.h"
+#include "prober/server/python_layout.h"
 #include "unwinder/server/fde_list.h"
 
 #define LOOP "_PyEval_EvalFrameDefault"
-
-/* Start of _PyRuntime from Python 3.13 on. */
-struct debug_offsets {
-	char cookie[8];
-	uint64_t version;
-	uint64_t is_free_threaded;
-};
-#define DEBUG_COOKIE "xdebugpy"
 
 /* Finds the segment that contains an address. */
 static bool find_segment(Elf *elf, uint64_t addr, GElf_Phdr *ret)
@@ -48,11 +41,10 @@ static bool read_variable(Elf *elf, int fd, const GElf_Sym *symbol, void *ret, s
 
 static bool is_free_threaded(Elf *elf, int fd, const GElf_Sym *runtime)
 {
-	struct debug_offsets offsets;
+	struct python_debug_offsets offsets;
 
 	return read_variable(elf, fd, runtime, &offsets, sizeof(offsets)) &&
-	       !memcmp(offsets.cookie, DEBUG_COOKIE, sizeof(offsets.cookie)) &&
-	       offsets.is_free_threaded;
+	       python_is_free_threaded(&offsets);
 }
 
 static struct loop_part part_of(const GElf_Phdr *code, const GElf_Sym *symbol)

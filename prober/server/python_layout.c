@@ -3,6 +3,7 @@
 #include "prober/server/python_layout.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const struct python_layout layouts[] = {
 	{
@@ -80,4 +81,28 @@ const struct python_layout *python_layout_of(uint32_t version)
 		if (layouts[i].version == version >> 16)
 			return &layouts[i];
 	return NULL;
+}
+
+struct memleak_interpreter python_interpreter(const struct python_layout *layout, uint64_t runtime)
+{
+	return (struct memleak_interpreter){
+		.key = runtime + layout->key,
+		.thread = layout->thread,
+		.holder = layout->holder,
+		.held = layout->held,
+		.previous = layout->previous,
+		.code = layout->code,
+		.instr = layout->instr,
+		.border = layout->border,
+		.cookie = layout->argument_cnt,
+		.has_holder = layout->has_holder,
+		.border_value = layout->border_value,
+		.border_is_empty = layout->border_is_empty,
+	};
+}
+
+bool python_is_free_threaded(const struct python_debug_offsets *offsets)
+{
+	return !memcmp(offsets->cookie, "xdebugpy", sizeof(offsets->cookie)) &&
+	       offsets->is_free_threaded;
 }

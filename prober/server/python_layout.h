@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/script.h"
+
 struct python_layout {
 	uint32_t version; /* major and minor version: 0x030b for 3.11 */
 	uint32_t key;     /* in _PyRuntime: offset of the thread state's key (Py_tss_t) */
@@ -38,9 +40,39 @@ struct python_layout {
 /* Returns the layout for a version in the format of Py_Version; NULL for an unknown version. */
 const struct python_layout *python_layout_of(uint32_t version);
 
+/*
+ * Describes the interpreter for those who read its frames. runtime: address of _PyRuntime in the
+ * process.
+ */
+struct memleak_interpreter python_interpreter(const struct python_layout *layout, uint64_t runtime);
+
+/* Start of _PyRuntime from Python 3.13 on. */
+struct python_debug_offsets {
+	char cookie[8];
+	uint64_t version;
+	uint64_t is_free_threaded;
+};
+
+/* True if this is the start of _PyRuntime in a free-threaded build, whose frames differ. */
+bool python_is_free_threaded(const struct python_debug_offsets *offsets);
+
 /* Offsets in a code object that are the same in all versions. */
 #define CODE_PATH 112
 #define CODE_NAME 128
 #define CODE_LINES 136
+
+/* Maximum characters of names and paths, and maximum bytes of a table of lines. */
+#define STRING_MAX 4096
+#define LINES_MAX (1U << 20)
+
+/* Offset of the size in any variable-sized object, and offset of the data in a bytes object. */
+#define OBJECT_SIZE 16
+#define BYTES_DATA 32
+
+/* Offset of a string's state, and the state's bit fields. */
+#define STRING_STATE 32
+#define STRING_KIND(state) ((state) >> 2 & 7)
+#define STRING_IS_COMPACT(state) ((state) >> 5 & 1)
+#define STRING_IS_ASCII(state) ((state) >> 6 & 1)
 
 #endif
