@@ -86,9 +86,10 @@ OBJ := $(SRC:%.c=$(O)/%.o) $(O)/sinks/profile.pb-c.o
 ARCHIVES := $(foreach room,$(filter-out loader,$(ROOMS)),$(O)/lib/$(subst /,-,$(room)).a)
 
 # The agent is loaded into programs and not linked into memleak. From other rooms it uses only the
-# parser of call frame information.
+# parser of call frame information and the layout of CPython's frames.
 AGENT_ROOM := agent
-AGENT_SRC := $(sort $(wildcard agent/*.c)) unwinder/server/arch.c unwinder/server/cfi_program.c
+AGENT_SRC := $(sort $(wildcard agent/*.c)) unwinder/server/arch.c unwinder/server/cfi_program.c \
+	prober/server/python_layout.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/library/%.o) $(O)/library/agent/entry.o
 AGENT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) -O2 -g -fPIC -fvisibility=hidden -fno-builtin \
 	-fno-stack-protector -ftls-model=initial-exec -Wno-missing-prototypes

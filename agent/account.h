@@ -12,7 +12,8 @@
  *
  * Stacks are paths in one *call tree*, shared by all threads. A stack is identified by the number
  * of its innermost frame, whose parent is the frame of its caller. Frames never change, and common
- * parts of stacks are stored once.
+ * parts of stacks are stored once. The frames of scripts are the innermost part of a path, before
+ * all native frames; memleak inserts them between the native frames.
  *
  * Sizes are in bytes, times are CLOCK_MONOTONIC. The traced program can write anything into its
  * account, so readers must not trust it.
@@ -23,9 +24,10 @@
 #include <linux/types.h>
 #include <stddef.h>
 
+#include "bpf/memleak.h"
 #include "bpf/unwind.h"
 
-#define ACCOUNT_MAGIC 0x34746e6567616d6dULL
+#define ACCOUNT_MAGIC 0x35746e6567616d6dULL
 #define ACCOUNT_NAME "memleak-agent" /* name of the memfd */
 
 #define ACCOUNT_FILTER_BYTES (1U << 16)
@@ -52,6 +54,9 @@ enum account_region {
 	ACCOUNT_TRACE,  /* ring buffer of struct account_traced */
 	/* struct account_range: the mappings that result from all events that memleak has read */
 	ACCOUNT_RANGES,
+	/* hash table of __u32: ACCOUNT_SCRIPT_CODE() of each copied code object, 0 if unused */
+	ACCOUNT_CODE_TABLE,
+	ACCOUNT_CODES,  /* struct account_code, each followed by the copy of a code object */
 	ACCOUNT_FRAMES, /* struct account_frame, indexed by frame number */
 	ACCOUNT_SPILLS, /* struct account_spill, indexed by spill number */
 	ACCOUNT_CHUNKS, /* struct account_chunk, indexed by chunk number */
@@ -61,7 +66,7 @@ enum account_region {
 /* Indexes into account.lost, which counts data that could not be recorded. */
 enum account_lost {
 	ACCOUNT_LOST_CELLS, /* blocks dropped because no cell was free */
-	/* blocks recorded without a stack, as there was no room for it */
+	/* blocks recorded without a stack, or without its script frames, as there was no room */
 	ACCOUNT_LOST_STACKS,
 	ACCOUNT_LOST_UNWIND,   /* distinct stacks whose outer callers were not found */
 	ACCOUNT_LOST_MAPPINGS, /* mapping and fork events dropped because the ring was full */
@@ -156,7 +161,9 @@ struct account {
 	__u32 spill_cnt;
 	__u32 frame_cnt;
 	__u64 text_bytes;
-	__u64 stack_cnt; /* number of distinct stacks */
+	__u64 code_bytes; /* bytes in use of ACCOUNT_CODES */
+	/* number of distinct stacks; native frames with and without script frames are two stacks */
+	__u64 stack_cnt;
 	__u64 event_cnt;
 	/*
 	 * Number of events that memleak has read. The mappings that result from them are in
@@ -225,7 +232,11 @@ struct account_module {
 };
 
 struct account_frame {
-	__u64 frame; /* frame as in bpf/memleak.h, with a module number instead of a file number */
+	/*
+	 * Frame as in bpf/memleak.h, with a module number instead of a file number, or
+	 * ACCOUNT_SCRIPT_FRAME().
+	 */
+	__u64 frame;
 	/*
 	 * Number of the caller's frame, always smaller than this frame's number. In an outermost
 	 * frame: ACCOUNT_STACK_END().
@@ -238,6 +249,29 @@ struct account_frame {
 	 */
 	__u32 first;
 	__u32 next[2];
+};
+
+/*
+ * Frame of a script: the code object's copy, and the distance of the instruction from the code
+ * object in bytes. Flags: MEMLEAK_FRAME_SCRIPT, and MEMLEAK_FRAME_EXACT where the run of the
+ * evaluation loop ends.
+ */
+#define ACCOUNT_CODE_UNIT 16U
+#define ACCOUNT_SCRIPT_FRAME(code, distance)                                                       \
+	(MEMLEAK_FRAME_SCRIPT | (__u64)(code) << 32 | (__u32)(distance))
+/* Offset of the copy in ACCOUNT_CODES, in units of ACCOUNT_CODE_UNIT; 0 if there is no copy. */
+#define ACCOUNT_SCRIPT_CODE(frame) ((__u32)((frame) >> 32) & ((1U << 28) - 1))
+
+/*
+ * Head of the copy of a code object of CPython. The copy has the words, name, path and table of
+ * lines that memleak needs, so the process's memory is not needed to name a frame. Its pointers are
+ * offsets in the account's file. It contains no addresses, as these would count as pointers in a
+ * proof.
+ */
+struct account_code {
+	__u64 not_addr; /* complement of the address of the code object */
+	__u32 cookie;   /* memleak_script_cookie() of the code object */
+	__u32 reserved;
 };
 
 #define ACCOUNT_STACK_BITS 24
@@ -410,6 +444,8 @@ static inline __u64 account_region_most(enum account_region which)
 		[ACCOUNT_EVENTS] = sizeof(struct account_event) << 20,
 		[ACCOUNT_TRACE] = sizeof(struct account_traced) << 20,
 		[ACCOUNT_RANGES] = sizeof(struct account_range) << 20,
+		[ACCOUNT_CODE_TABLE] = sizeof(__u32) << 20,
+		[ACCOUNT_CODES] = 256ULL << 20,
 		[ACCOUNT_FRAMES] = sizeof(struct account_frame) << ACCOUNT_STACK_BITS,
 		[ACCOUNT_SPILLS] = 16ULL << 30,
 		[ACCOUNT_CHUNKS] = sizeof(struct account_chunk) * 4096,

@@ -17,6 +17,7 @@
 #include "agent/call_tree.h"
 #include "agent/forks.h"
 #include "agent/samples.h"
+#include "agent/scripts.h"
 #include "agent/stacks.h"
 #include "agent/system.h"
 #include "agent/walk.h"
@@ -382,6 +383,7 @@ static __attribute__((constructor)) void load(void)
 		gate.account->is_bypassed = is_bypassed;
 	system_find_clock();
 	forks_load();
+	scripts_load();
 	if (!pthread_key_create(&key, end_thread)) {
 		ends = key;
 		knows_ends = true;

@@ -88,6 +88,8 @@ HIDDEN void *agent_mmap(void *addr, size_t len, int prot, int flags, int fd, lon
 	struct account_event event = {.addr = (uint64_t)ret, .len = len};
 	const struct caller caller = {ra, sp, fp};
 
+	if (flags & MAP_FIXED)
+		scripts_unmapped();
 	if (!account || ret == MAP_FAILED)
 		return ret;
 	self.counts->calls[ACCOUNT_CALL_MAP]++;
@@ -118,6 +120,7 @@ HIDDEN int agent_munmap(void *addr, size_t len, uint64_t ra, uint64_t sp, uint64
 	add_range_event(account, ACCOUNT_EVENT_TAKE, (uint64_t)addr, len, 0);
 	err = function ? function(addr, len)
 		       : (int)call_system(SYS_munmap, (long)addr, (long)len, 0, 0, 0, 0);
+	scripts_unmapped();
 	add_range_event(account, err ? ACCOUNT_EVENT_UNTAKE : ACCOUNT_EVENT_GONE, 0, 0, 0);
 	if (account && !err && traces(account))
 		trace_free(account, ACCOUNT_CALL_UNMAP, (uint64_t)addr, len, ra, sp, fp);
@@ -144,6 +147,7 @@ HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void
 	ret = function ? function(old, old_len, len, flags, wanted)
 		       : (void *)call_system(SYS_mremap, (long)old, (long)old_len, (long)len, flags,
 					     (long)wanted, 0);
+	scripts_unmapped();
 	if (ret == MAP_FAILED)
 		add_range_event(account, ACCOUNT_EVENT_UNTAKE, 0, 0, 0);
 	else

@@ -275,5 +275,6 @@ void memo_free(struct memo *memo)
 void stacks_forget(void)
 {
 	walk_forget();
+	scripts_unmapped();
 	__atomic_fetch_add(&stacks_generation, 1, __ATOMIC_RELEASE);
 }

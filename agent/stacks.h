@@ -7,6 +7,7 @@
 #define AGENT_STACKS_H
 
 #include "agent/agent.h"
+#include "agent/scripts.h"
 #include "agent/walk.h"
 
 #define MEMO_SLOTS 2048U
@@ -72,6 +73,7 @@ struct memo {
 	uint8_t ring[MEMO_BYTES + sizeof(struct memo_entry) +
 		     MEMO_ROUNDS_MAX * sizeof(struct memo_words)] __attribute__((aligned(64)));
 	struct known_stack known;
+	struct readable readable; /* for scripts_find() */
 	/* Walks in progress. They are too large to be local variables on a small stack. */
 	struct walked_stack walks[WALKS];
 };
@@ -130,7 +132,11 @@ static ALWAYS_INLINE bool memo_matches(const struct memo_entry *entry, const str
 	return true;
 }
 
-static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct caller *caller)
+/*
+ * Returns the number of a remembered stack; 0 if it is not remembered, or not the one seen most
+ * recently with this return address and stack pointer.
+ */
+static ALWAYS_INLINE uint32_t stacks_recall(const struct caller *caller)
 {
 	struct memo *memo = self.memo;
 	const struct memo_slot *slot;
@@ -138,10 +144,10 @@ static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct 
 	uint32_t number = 0;
 
 	if (unlikely(!memo))
-		return stacks_find_slowly(account, caller->ra, caller->sp, caller->fp);
+		return 0;
 	generation = memo->generation;
 	if (unlikely(generation != __atomic_load_n(&stacks_generation, __ATOMIC_RELAXED)))
-		return stacks_find_slowly(account, caller->ra, caller->sp, caller->fp);
+		return 0;
 	memo->generation = MEMO_BUSY;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	slot = stacks_slot(memo, caller);
@@ -151,8 +157,21 @@ static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct 
 		number = memo_at(memo, slot->entry)->number;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	memo->generation = generation;
-	return unlikely(!number) ? stacks_find_slowly(account, caller->ra, caller->sp, caller->fp)
-				 : number;
+	return number;
+}
+
+/* Returns the number of the caller's stack. */
+static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct caller *caller)
+{
+	uint32_t number = stacks_recall(caller);
+	bool is_recalled = number;
+
+	if (unlikely(!number))
+		number = stacks_find_slowly(account, caller->ra, caller->sp, caller->fp);
+	/* Stacks with signal frames are not remembered. */
+	if (unlikely(scripts_known))
+		number = scripts_find(account, number, is_recalled ? &self.memo->readable : NULL);
+	return number;
 }
 
 #endif

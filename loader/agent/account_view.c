@@ -365,13 +365,30 @@ int account_view_blocks(const struct account_view *view,
 	return err;
 }
 
+/* Decodes a script frame. If the code object's copy is invalid, its address is 0. */
+static struct memleak_script_frame script_frame(const struct account_view *view, uint64_t frame)
+{
+	uint64_t offset = (uint64_t)ACCOUNT_SCRIPT_CODE(frame) * ACCOUNT_CODE_UNIT;
+	struct memleak_script_frame ret = {.instr = (uint32_t)frame};
+	struct account_code head;
+
+	if (offset >= sizeof(head) && offset < view->bytes[ACCOUNT_CODES]) {
+		copy(&head, at(view, ACCOUNT_CODES, offset - sizeof(head)), sizeof(head));
+		ret.code = view->region[ACCOUNT_CODES] + offset;
+		ret.cookie = head.cookie;
+	}
+	ret.code |= frame & MEMLEAK_FRAME_EXACT ? MEMLEAK_SCRIPT_BORDER : 0;
+	return ret;
+}
+
 size_t account_view_stack(const struct account_view *view, uint32_t number, uint64_t *frames,
-			  size_t most, unsigned int *ret_end)
+			  size_t most, struct script_frames *scripts, unsigned int *ret_end)
 {
 	const struct account_frame *tree = at(view, ACCOUNT_FRAMES, 0);
 	uint64_t tree_cnt = view->bytes[ACCOUNT_FRAMES] / sizeof(*tree);
 	size_t cnt = 0;
 
+	scripts->cnt = 0;
 	if (most > view->depth)
 		most = view->depth;
 	/*
@@ -380,10 +397,14 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 	 */
 	while (number >= ACCOUNT_STACK_ENDS && number < tree_cnt && cnt < most) {
 		uint32_t parent = load32(&tree[number].parent);
+		uint64_t frame = load64(&tree[number].frame);
 
 		if (!parent || parent >= number)
 			return 0;
-		frames[cnt++] = load64(&tree[number].frame);
+		if (!MEMLEAK_FRAME_IS_SCRIPT(frame))
+			frames[cnt++] = frame;
+		else if (!cnt && scripts->cnt < MEMLEAK_SCRIPT_FRAMES_MAX)
+			scripts->items[scripts->cnt++] = script_frame(view, frame);
 		number = parent;
 	}
 	if (number >= tree_cnt || !number)

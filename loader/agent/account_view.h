@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "agent/account.h"
+#include "loader/tables/script_frames.h"
 
 struct account_view {
 	int fd;
@@ -82,11 +83,13 @@ int account_view_blocks(const struct account_view *view,
 			int (*visit)(void *arg, const struct account_block *block), void *arg);
 
 /*
- * Copies at most `most` frames of a stack, innermost first. Returns the number of copied frames; 0
- * if the stack is unknown. The frames contain module numbers instead of file numbers.
+ * Copies at most `most` native frames of a stack, innermost first, and its script frames. Returns
+ * the number of native frames; 0 if the stack is unknown. The native frames contain module numbers
+ * instead of file numbers. In script frames, the code object is that at an offset in the account's
+ * file.
  */
 size_t account_view_stack(const struct account_view *view, uint32_t number, uint64_t *frames,
-			  size_t most, unsigned int *ret_end);
+			  size_t most, struct script_frames *scripts, unsigned int *ret_end);
 
 /*
  * Copies a module and its path. The path has the form that it has in /proc/PID/maps, and is cut to

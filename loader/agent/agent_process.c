@@ -9,12 +9,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/proc.h"
 #include "bpf/memleak.h"
 
 /* Maximum sites per process; only a forged account has more. */
 #define SITES_MAX (1U << 20)
+
+/* Maximum time to read the names of a stack's script frames, in nanoseconds. */
+#define SCRIPTS_NS 5000000000ULL
 
 /* Name of a process that ended before its name was read. */
 #define NO_NAME "?"
@@ -74,6 +78,8 @@ void agent_process__free(struct agent_process *process)
 	if (process->pidfd >= 0)
 		close(process->pidfd);
 	symspace__free(process->space);
+	if (process->scripts)
+		scripts_drop(process->scripts, process->info.image);
 	ranges_deinit(&process->ranges);
 	heritage_deinit(&process->heritage);
 	hash_map_deinit(&process->sites);
@@ -194,6 +200,8 @@ static uint32_t file_of(struct agent_process *process, struct code_files *files,
 	if (!account_view_module(&process->view, module, &found, path, sizeof(path)))
 		return UINT32_MAX;
 	number = code_files_number(files, pid, &found, path);
+	code_files_add_scripts(files, pid, process->info.image, number, &found, path);
+	process->scripts = &files->scripts;
 	if (module >= process->file_cnt) {
 		size_t cnt = module + 64;
 		uint32_t *more = reallocarray(process->files, cnt, sizeof(*more));
@@ -227,14 +235,58 @@ static uint64_t translate(struct agent_process *process, struct code_files *file
 	       (uint64_t)file << MEMLEAK_FRAME_OFFSET_BITS | MEMLEAK_FRAME_OFFSET(frame);
 }
 
+/*
+ * Inserts script frames. Cuts the stack if it has more than MEMLEAK_MAX_STACK_DEPTH frames then.
+ * Returns the number of frames.
+ */
+static size_t insert_scripts(const struct agent_process *process, struct scripts *scripts,
+			     const struct script_frames *found, uint64_t *frames, size_t cnt,
+			     unsigned int *ret_end)
+{
+	cleanup_free struct memleak_stack *stack = malloc(sizeof(*stack) + cnt * sizeof(*frames));
+	uint32_t image = process->info.image;
+	cleanup_free uint64_t *merged = NULL;
+	size_t merged_cnt;
+
+	if (!stack)
+		return cnt;
+	stack->frame_cnt = (__u16)cnt;
+	memcpy(stack->frames, frames, cnt * sizeof(*frames));
+	scripts_read_from(scripts, process->view.fd, image, 0, found,
+			  clock_deadline_ns(SCRIPTS_NS));
+	if (scripts_merge(scripts, image, 0, stack, found, &merged, &merged_cnt))
+		return cnt;
+	if (merged_cnt > MEMLEAK_MAX_STACK_DEPTH) {
+		merged_cnt = MEMLEAK_MAX_STACK_DEPTH;
+		*ret_end = UNWIND_END_TRUNCATED;
+	}
+	memcpy(frames, merged, merged_cnt * sizeof(*frames));
+	return merged_cnt;
+}
+
+/*
+ * Copies the frames of a stack, with file numbers. pid: a process that has the modules mapped.
+ * frames: room for MEMLEAK_MAX_STACK_DEPTH frames.
+ */
+static size_t read_stack(struct agent_process *process, struct code_files *files, pid_t pid,
+			 uint32_t stack, const struct options *opts, uint64_t *frames,
+			 unsigned int *ret_end)
+{
+	struct script_frames scripts;
+	size_t cnt = account_view_stack(&process->view, stack, frames, opts->stack_depth, &scripts,
+					ret_end);
+
+	for (size_t i = 0; i < cnt; i++)
+		frames[i] = translate(process, files, pid, frames[i]);
+	return scripts.cnt
+		       ? insert_scripts(process, &files->scripts, &scripts, frames, cnt, ret_end)
+		       : cnt;
+}
+
 size_t agent_process__stack(struct agent_process *process, struct code_files *files, uint32_t stack,
 			    const struct options *opts, uint64_t *frames, unsigned int *ret_end)
 {
-	size_t cnt = account_view_stack(&process->view, stack, frames, opts->stack_depth, ret_end);
-
-	for (size_t i = 0; i < cnt; i++)
-		frames[i] = translate(process, files, process->info.pid, frames[i]);
-	return cnt;
+	return read_stack(process, files, process->info.pid, stack, opts, frames, ret_end);
 }
 
 /* A stack of the process with this image, which is the walked process or one of its ancestors. */
@@ -257,12 +309,10 @@ static int load_site(struct agent_process *process, const struct ancestry *ances
 	size_t cnt = 0;
 
 	if (of)
-		cnt = account_view_stack(&of->view, owned->stack, frames,
-					 walk->walker->opts->stack_depth, &end);
-	for (size_t i = 0; i < cnt; i++) {
-		frames[i] = translate(of, ancestry->files, process->info.pid, frames[i]);
+		cnt = read_stack(of, ancestry->files, process->info.pid, owned->stack,
+				 walk->walker->opts, frames, &end);
+	for (size_t i = 0; i < cnt; i++)
 		hash = hash_mix(hash, frames[i]);
-	}
 	hash = hash_mix(hash, end);
 	entry = site_table_get(&walk->walker->sites,
 			       site__id(hash, process->info.image, owned->kind));

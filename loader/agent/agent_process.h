@@ -41,6 +41,7 @@ struct agent_process {
 	struct account_totals counted; /* totals at the previous report of --count */
 	uint32_t *files;               /* file number + 1 of each module; 0 if not known yet */
 	size_t file_cnt;
+	struct scripts *scripts; /* interpreters, perhaps one of this process; may be NULL */
 	struct heritage heritage;
 	uint32_t awaited_parent; /* image of the parent whose mappings are awaited, 0 if none */
 };
@@ -109,8 +110,9 @@ int agent_process__walk(struct agent_process *process, const struct ancestry *an
 			uint64_t since_ns, struct block_walk *walk);
 
 /*
- * Copies the frames of a stack, innermost first, limited by --perf-max-stack-depth. Translates
- * module numbers to file numbers. Returns the number of frames.
+ * Copies the frames of a stack, innermost first: native ones, limited by --perf-max-stack-depth,
+ * with file numbers, and frames of scripts. Returns the number of frames, at most
+ * MEMLEAK_MAX_STACK_DEPTH.
  */
 size_t agent_process__stack(struct agent_process *process, struct code_files *files, uint32_t stack,
 			    const struct options *opts, uint64_t *frames, unsigned int *ret_end);

@@ -14,12 +14,16 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/mapped_file.h"
 #include "base/proc.h"
 #include "base/regular_file.h"
 #include "bpf/memleak.h"
 #include "loader/target/modules.h"
 #include "symbolizer/symbolizer.h"
+
+/* Maximum time to look for an interpreter in a file, in nanoseconds. */
+#define SCRIPTS_NS 5000000000ULL
 
 /*
  * Opens a path below root_fd, if it still leads to the mapped file. Returns a descriptor or a
@@ -52,8 +56,8 @@ static int open_file(pid_t pid, const struct mapping *mapping)
 	return fd < 0 ? open_below(own_root_fd, mapping) : fd;
 }
 
-static uint32_t find_symbols(const struct code_files *files, pid_t pid,
-			     const struct account_module *module, const char *path)
+/* Opens the file of a module. Returns a descriptor or a negative errno. */
+static int open_module(pid_t pid, const struct account_module *module, const char *path)
 {
 	const struct mapping mapping = {
 		.start = module->start,
@@ -63,7 +67,14 @@ static uint32_t find_symbols(const struct code_files *files, pid_t pid,
 		.executable = true,
 		.path = path,
 	};
-	cleanup_close int fd = path[0] == '/' ? open_file(pid, &mapping) : -1;
+
+	return path[0] == '/' ? open_file(pid, &mapping) : -ENOENT;
+}
+
+static uint32_t find_symbols(const struct code_files *files, pid_t pid,
+			     const struct account_module *module, const char *path)
+{
+	cleanup_close int fd = open_module(pid, module, path);
 	uint32_t symbols = 0;
 
 	if (fd >= 0 && symbolizer__add_file(files->symbolizer, fd, path, &symbols))
@@ -106,8 +117,20 @@ uint32_t code_files_number(struct code_files *files, pid_t pid, const struct acc
 	return (uint32_t)files->cnt++;
 }
 
+void code_files_add_scripts(struct code_files *files, pid_t pid, uint32_t image, uint32_t number,
+			    const struct account_module *module, const char *path)
+{
+	cleanup_close int fd = -1;
+
+	if (number >= MEMLEAK_FRAME_FILES || !scripts_may_run(path))
+		return;
+	fd = open_module(pid, module, path);
+	scripts_add_file(&files->scripts, fd, path, image, number, clock_deadline_ns(SCRIPTS_NS));
+}
+
 void code_files_deinit(struct code_files *files)
 {
+	scripts_deinit(&files->scripts);
 	free(files->items);
 	files->items = NULL;
 	files->cnt = files->cap = 0;

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "agent/account.h"
+#include "loader/stacks/scripts.h"
 
 struct symbolizer;
 
@@ -22,6 +23,7 @@ struct code_files {
 	struct code_file *items;
 	size_t cnt;
 	size_t cap;
+	struct scripts scripts; /* interpreters among the files, and the places in their scripts */
 };
 
 /*
@@ -29,6 +31,12 @@ struct code_files {
  */
 uint32_t code_files_number(struct code_files *files, pid_t pid, const struct account_module *module,
 			   const char *path);
+/*
+ * Makes the script frames of a process readable if the module is an interpreter. number: what
+ * code_files_number() returned.
+ */
+void code_files_add_scripts(struct code_files *files, pid_t pid, uint32_t image, uint32_t number,
+			    const struct account_module *module, const char *path);
 void code_files_deinit(struct code_files *files);
 
 #endif

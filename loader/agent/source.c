@@ -807,6 +807,7 @@ int agent_source__new(const struct options *opts, struct symbolizer *symbolizer,
 	source->command_fd = -1;
 	source->peak.timer_fd = source->trace.timer_fd = -1;
 	source->files.symbolizer = symbolizer;
+	source->files.scripts.interpreters_fd = -1;
 	source->walker = (struct block_walker){
 		.opts = opts,
 		.space = SPACE_USER,

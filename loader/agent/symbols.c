@@ -54,6 +54,7 @@ static int prepare_site(struct agent_symbols *symbols, const struct site *site,
 	struct symspace *space = space_of(symbols, site);
 	cleanup_free const struct sym_location **locations = NULL;
 	cleanup_free struct sym_query *queries = NULL;
+	size_t cnt = 0;
 
 	if (!space)
 		return 0;
@@ -62,8 +63,9 @@ static int prepare_site(struct agent_symbols *symbols, const struct site *site,
 	if (!queries || !locations)
 		return -ENOMEM;
 	for (size_t i = 0; i < site->frame_cnt; i++)
-		queries[i] = query_of(symbols, site->frames[i]);
-	return symspace__resolve(space, queries, site->frame_cnt, deadline_ns, locations);
+		if (!MEMLEAK_FRAME_IS_SCRIPT(site->frames[i]))
+			queries[cnt++] = query_of(symbols, site->frames[i]);
+	return symspace__resolve(space, queries, cnt, deadline_ns, locations);
 }
 
 static int agent_symbols__prepare(struct symbol_backend *self, const struct site *const *sites,
@@ -84,6 +86,8 @@ static const struct sym_location *agent_symbols__lookup(struct symbol_backend *s
 	struct symspace *space = space_of(symbols, site);
 	const struct sym_location *location;
 
+	if (MEMLEAK_FRAME_IS_SCRIPT(frame))
+		return scripts_location(&symbols->files->scripts, frame);
 	if (!space || symspace__resolve(space, &query, 1, 0, &location))
 		return NULL;
 	return location;

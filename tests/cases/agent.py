@@ -86,6 +86,60 @@ def test_as_nobody(t):
     check_leak(memleak.stop())
 
 
+# Lines 5 and 7 keep 50 objects each; line 7 runs in a forked child, if there is one. The import in
+# line 2 keeps objects, too.
+KEEP = """
+import os, signal, sys
+kept = [None] * 100
+def remember(i):
+    kept[i] = bytes(1000)
+def add(i):
+    kept[i] = bytes(1200)
+for i in range(50):
+    remember(i)
+child = os.fork() if "fork" in sys.argv else 0
+for i in range(50, 100):
+    child or add(i)
+child and os.waitpid(child, 0)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def lines_of(report, pid):
+    """Returns the bytes and the count of blocks by the line of KEEP that is blamed."""
+    sums = {}
+    for site in report["sites"]:
+        frame = site["stack"][site["culprit"] or 0] if site["stack"] else {"file": None}
+        if frame["file"] == "<string>" and frame["line"] != 2 and site["pid"] == pid:
+            size, count = sums.get((frame["symbol"], frame["line"]), (0, 0))
+            sums[frame["symbol"], frame["line"]] = size + site["bytes"], count + site["count"]
+    return sums
+
+
+REMEMBERED = {("py::remember:<string>", 5): (50 * 1033, 50)}
+ADDED = {("py::add:<string>", 7): (50 * 1233, 50)}
+
+
+@untraced
+@each("malloc", "pymalloc")
+def test_python(t, allocator):
+    """Lines of a script are known without root, though the program was killed before the report."""
+    report, _ = command(t, "env", f"PYTHONMALLOC={allocator}", "/usr/bin/python3", "-c", KEEP,
+                        options=("-z", "1000"))
+    pid = report["sites"][0]["pid"]
+    wanted("lines", lines_of(report, pid), REMEMBERED | ADDED)
+
+
+@untraced
+def test_python_fork(t):
+    """A forked child has lines of its own, and the lines of blocks that it inherits."""
+    report, _ = command(t, "env", "PYTHONMALLOC=malloc", "/usr/bin/python3", "-c", KEEP, "fork",
+                        options=("-f", "-z", "1000"))
+    parent, child = sorted({site["pid"] for site in report["sites"]})
+    wanted("lines of the parent", lines_of(report, parent), REMEMBERED)
+    wanted("lines of the child", lines_of(report, child), REMEMBERED | ADDED)
+
+
 @untraced
 def test_joined_again(t):
     """

@@ -109,11 +109,19 @@ def newest(t, path):
     except Unavailable as reason:
         raise Skip(str(reason)) from reason
     shutil.copy(path, root / path.name)
-    return ["chroot", root, f"/usr/bin/python{NEWEST}", f"/{path.name}"]
+    command = ["chroot", root, f"/usr/bin/python{NEWEST}", f"/{path.name}"]
+    if not t.agent:
+        return command
+    inside = root / t.agent.relative_to("/")
+    inside.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(t.agent, inside)
+    (root / "proc").mkdir(exist_ok=True)
+    return ["unshare", "--mount", "sh", "-c", 'mount --bind /proc "$0" && exec "$@"',
+            root / "proc", *command]
 
 
 def launch(t, argv, allocator="malloc"):
-    program = t.process(argv, env={"PYTHONMALLOC": allocator})
+    program = t.process(argv, env={"PYTHONMALLOC": allocator, **t.environment()})
     program.wait_for("ready", lambda: b"ready" in program.out.data)
     return program
 

@@ -52,7 +52,8 @@ static uint64_t bytes_of(const struct account *account)
 	return account->region[ACCOUNT_CHUNKS] + 2 * sizeof(struct account_chunk);
 }
 
-/* Adds two blocks of one stack; one of the blocks is spilled. Also adds an event and a range. */
+/* Adds two blocks of one stack with a script frame; one of the blocks is spilled. Also adds an
+ * event and a range. */
 static void fill(char *file, const struct account *layout)
 {
 	struct account_frame *frames = (void *)(file + layout->region[ACCOUNT_FRAMES]);
@@ -67,6 +68,7 @@ static void fill(char *file, const struct account *layout)
 		frames[first + i] = (struct account_frame){
 			.frame = i % 2 ? MEMLEAK_FRAME_FILE | 100 : 0x400000 + i,
 			.parent = i ? first + i - 1 : ACCOUNT_STACK_END(UNWIND_END_COMPLETE)};
+	frames[first + 7].frame = ACCOUNT_SCRIPT_FRAME(1, 8);
 	*module = (struct account_module){.start = 0x1000, .end = 0x2000, .ino = 7};
 	chunk->base = ACCOUNT_CHUNK_SPAN * 7;
 	chunk->lines[3].cells[2].block = ACCOUNT_CELL(first + 7, 100, 4);

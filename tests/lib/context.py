@@ -92,13 +92,17 @@ class Context:
         self.started.append(process)
         return process
 
+    def environment(self, preload=None):
+        """Returns variables that make a program load the agent, if any, and another library."""
+        loaded = [os.fspath(library) for library in (self.agent, preload) if library]
+        return {**({"LD_PRELOAD": ":".join(loaded)} if loaded else {}),
+                **({"MEMLEAK_AGENT": f"0:f{STACK_DEPTH}:"} if self.agent else {})}
+
     def program(self, name, *args, path=None, preload=None, ready=True, wrapper=(), **kwargs):
         """Starts a test program and waits until it is ready."""
-        loaded = [os.fspath(library) for library in (self.agent, preload) if library]
-        if loaded:
-            kwargs["env"] = {**kwargs.get("env", {}), "LD_PRELOAD": ":".join(loaded)}
-        if self.agent:
-            kwargs["env"]["MEMLEAK_AGENT"] = f"0:f{STACK_DEPTH}:"
+        env = self.environment(preload)
+        if env:
+            kwargs["env"] = {**kwargs.get("env", {}), **env}
         program = Program([*wrapper, path or self.file_of(name), *args], **kwargs)
         self.started.append(program)
         if ready:

@@ -247,6 +247,7 @@ static void add_frames(struct account *account, uint32_t first, uint32_t cnt, un
 static void test_stack(void **state)
 {
 	const uint32_t first = ACCOUNT_STACK_ENDS + 3;
+	struct script_frames scripts;
 	struct account_view view;
 	uint64_t frames[8];
 	unsigned int end;
@@ -258,30 +259,92 @@ static void test_stack(void **state)
 	add_frames(account, first, 8, UNWIND_END_COMPLETE);
 	seal(fd);
 	assert_int_equal(account_view_init(fd, &view), 0);
-	assert_int_equal(account_view_stack(&view, first + 2, frames, 8, &end), 3);
+	assert_int_equal(account_view_stack(&view, first + 2, frames, 8, &scripts, &end), 3);
 	assert_int_equal(end, UNWIND_END_COMPLETE);
 	assert_int_equal(frames[0], 102);
 	assert_int_equal(frames[2], 100);
-	assert_int_equal(account_view_stack(&view, first + 3, frames, 4, &end), 4);
+	assert_int_equal(account_view_stack(&view, first + 3, frames, 4, &scripts, &end), 4);
 	assert_int_equal(end, UNWIND_END_COMPLETE);
 	/* Stacks deeper than the buffer, or than the account's depth, are truncated. */
-	assert_int_equal(account_view_stack(&view, first + 5, frames, 4, &end), 4);
+	assert_int_equal(account_view_stack(&view, first + 5, frames, 4, &scripts, &end), 4);
 	assert_int_equal(end, UNWIND_END_TRUNCATED);
-	assert_int_equal(account_view_stack(&view, first + 7, frames, 8, &end), 6);
+	assert_int_equal(account_view_stack(&view, first + 7, frames, 8, &scripts, &end), 6);
 	assert_int_equal(end, UNWIND_END_TRUNCATED);
-	assert_int_equal(account_view_stack(&view, ACCOUNT_NO_STACK, frames, 8, &end), 0);
+	assert_int_equal(account_view_stack(&view, ACCOUNT_NO_STACK, frames, 8, &scripts, &end), 0);
 	assert_int_equal(end, UNWIND_END_UNKNOWN);
 	/*
 	 * Invalid frame numbers: the frame is unused, its parents form a cycle, or the number is
 	 * out of range.
 	 */
-	assert_int_equal(account_view_stack(&view, 0, frames, 8, &end), 0);
-	assert_int_equal(account_view_stack(&view, first - 1, frames, 8, &end), 0);
-	assert_int_equal(account_view_stack(&view, UINT32_MAX, frames, 8, &end), 0);
+	assert_int_equal(account_view_stack(&view, 0, frames, 8, &scripts, &end), 0);
+	assert_int_equal(account_view_stack(&view, first - 1, frames, 8, &scripts, &end), 0);
+	assert_int_equal(account_view_stack(&view, UINT32_MAX, frames, 8, &scripts, &end), 0);
 	tree[first].parent = first + 2;
-	assert_int_equal(account_view_stack(&view, first + 2, frames, 8, &end), 0);
+	assert_int_equal(account_view_stack(&view, first + 2, frames, 8, &scripts, &end), 0);
 	tree[first].parent = UINT32_MAX;
-	assert_int_equal(account_view_stack(&view, first + 2, frames, 8, &end), 0);
+	assert_int_equal(account_view_stack(&view, first + 2, frames, 8, &scripts, &end), 0);
+	account_view_deinit(&view);
+	munmap(account, BYTES);
+}
+
+/*
+ * Script frames are not counted as native frames. A code object is that at an offset in the file,
+ * or at address 0 if its copy is not in the account.
+ */
+static void test_scripts(void **state)
+{
+	const uint32_t first = ACCOUNT_STACK_ENDS;
+	struct script_frames scripts;
+	struct account_view view;
+	uint64_t frames[8];
+	unsigned int end;
+	int fd;
+	struct account *account = make_account(&fd);
+	struct account_frame *tree = region_of(account, ACCOUNT_FRAMES);
+	struct account_code *code = region_of(account, ACCOUNT_CODES);
+
+	account->depth = 8;
+	add_frames(account, first, 4, UNWIND_END_COMPLETE);
+	code[3].cookie = 77;
+	tree[first + 2].frame = ACCOUNT_SCRIPT_FRAME(4, 20) | MEMLEAK_FRAME_EXACT;
+	tree[first + 3].frame = ACCOUNT_SCRIPT_FRAME((1 << 28) - 1, UINT32_MAX);
+	seal(fd);
+	assert_int_equal(account_view_init(fd, &view), 0);
+	assert_int_equal(account_view_stack(&view, first + 3, frames, 2, &scripts, &end), 2);
+	assert_int_equal(end, UNWIND_END_COMPLETE);
+	assert_int_equal(frames[0], 101);
+	assert_int_equal(scripts.cnt, 2);
+	assert_int_equal(scripts.items[0].code, 0);
+	assert_int_equal(scripts.items[0].instr, UINT32_MAX);
+	assert_int_equal(scripts.items[1].code,
+			 (view.region[ACCOUNT_CODES] + 64) | MEMLEAK_SCRIPT_BORDER);
+	assert_int_equal(scripts.items[1].instr, 20);
+	assert_int_equal(scripts.items[1].cookie, 77);
+	account_view_deinit(&view);
+	munmap(account, BYTES);
+}
+
+/* A forged path of script frames is cut at the maximum number. */
+static void test_many_scripts(void **state)
+{
+	const uint32_t first = ACCOUNT_STACK_ENDS, cnt = MEMLEAK_SCRIPT_FRAMES_MAX + 9;
+	struct script_frames scripts;
+	struct account_view view;
+	uint64_t frames[1];
+	unsigned int end;
+	int fd;
+	struct account *account = make_account(&fd);
+	struct account_frame *tree = region_of(account, ACCOUNT_FRAMES);
+
+	account->depth = 8;
+	add_frames(account, first, cnt, UNWIND_END_COMPLETE);
+	for (uint32_t i = 0; i < cnt; i++)
+		tree[first + i].frame = ACCOUNT_SCRIPT_FRAME(0, i);
+	seal(fd);
+	assert_int_equal(account_view_init(fd, &view), 0);
+	assert_int_equal(account_view_stack(&view, first + cnt - 1, frames, 1, &scripts, &end), 0);
+	assert_int_equal(scripts.cnt, MEMLEAK_SCRIPT_FRAMES_MAX);
+	assert_int_equal(scripts.items[0].instr, cnt - 1);
 	account_view_deinit(&view);
 	munmap(account, BYTES);
 }
@@ -298,6 +361,7 @@ static void test_noise(void **state)
 		int fd;
 		struct account *account = make_account(&fd);
 		uint64_t frames[8];
+		struct script_frames scripts;
 		struct account_totals totals;
 		struct account_module module;
 		struct account_event event;
@@ -315,8 +379,8 @@ static void test_noise(void **state)
 		for (uint32_t i = 0; i < 64; i++) {
 			uint32_t number = (uint32_t)random_next(&seed);
 
-			account_view_stack(&view, number, frames, 8, &end);
-			account_view_stack(&view, i, frames, 8, &end);
+			account_view_stack(&view, number, frames, 8, &scripts, &end);
+			account_view_stack(&view, i, frames, 8, &scripts, &end);
 			account_view_module(&view, i, &module, path, sizeof(path));
 			account_view_module(&view, number, &module, path, sizeof(path));
 			account_view_tid(&view, number);
@@ -335,7 +399,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_not_sealed),    cmocka_unit_test(test_layout),
 		cmocka_unit_test(test_no_agents_own), cmocka_unit_test(test_block),
-		cmocka_unit_test(test_stack),         cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_stack),         cmocka_unit_test(test_scripts),
+		cmocka_unit_test(test_many_scripts),  cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_births),        cmocka_unit_test(test_spill),
 		cmocka_unit_test(test_ranges),
 	};

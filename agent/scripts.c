@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds the thread's state by the key that CPython uses for it, and follows its frames. CPython may
+ * be about to change them if a signal handler calls, so all pointers are checked.
+ */
+#include "agent/scripts.h"
+
+#include <pthread.h>
+
+#include "agent/call_tree.h"
+#include "agent/readable.h"
+#include "agent/script_code.h"
+#include "prober/server/python_layout.h"
+
+/* Variables of CPython, resolved when the agent is loaded; their addresses are 0 if undefined. */
+extern const uint32_t Py_Version __attribute__((weak));
+extern const uint8_t _PyRuntime[] __attribute__((weak));
+
+bool scripts_known;
+static const struct python_layout *layout;
+static struct memleak_interpreter interpreter;
+static uint64_t generation = 1; /* pages found readable in earlier generations may be unmapped */
+
+/* The script frames of the calling thread, as they are read. */
+struct script_walk {
+	struct account *account;
+	struct readable *readable;
+	uint64_t frame; /* address of the next frame, 0 if there is none */
+	uint32_t cnt;
+	uint64_t words[MEMLEAK_SCRIPT_FRAMES_MAX];
+};
+
+static inline bool read_word(struct script_walk *walk, uint64_t addr, uint64_t *ret)
+{
+	return readable_copy(walk->readable, addr, ret, sizeof(*ret));
+}
+
+void scripts_load(void)
+{
+	struct python_debug_offsets offsets;
+	struct readable readable = {0};
+	uint32_t version;
+	uint64_t key;
+
+	if (!&Py_Version || !_PyRuntime ||
+	    !readable_copy(&readable, (uint64_t)&Py_Version, &version, sizeof(version)) ||
+	    !readable_copy(&readable, (uint64_t)_PyRuntime, &offsets, sizeof(offsets)) ||
+	    python_is_free_threaded(&offsets))
+		return;
+	layout = python_layout_of(version);
+	if (!layout)
+		return;
+	interpreter = python_interpreter(layout, (uint64_t)_PyRuntime);
+	if (!readable_copy(&readable, interpreter.key, &key, sizeof(key)))
+		return;
+	scripts_known = true;
+}
+
+/* Finds the thread's innermost script frame. False if none is found. */
+static bool find_innermost(struct script_walk *walk)
+{
+	uint64_t state, thread;
+	struct {
+		uint32_t is_set;
+		uint32_t number;
+	} key;
+
+	/* The key is a variable of CPython, which stays mapped. */
+	__builtin_memcpy(&key, (const void *)interpreter.key, sizeof(key));
+	if (!key.is_set)
+		return false;
+	state = (uint64_t)pthread_getspecific(key.number);
+	if (!state || !read_word(walk, state + interpreter.thread, &thread) ||
+	    thread != (uint64_t)pthread_self() ||
+	    !read_word(walk, state + interpreter.holder, &walk->frame))
+		return false;
+	if (interpreter.has_holder &&
+	    (!walk->frame || !read_word(walk, walk->frame + interpreter.held, &walk->frame)))
+		return false;
+	return walk->frame;
+}
+
+/* Stores a frame. False if it cannot be stored. */
+static bool keep(struct script_walk *walk, const uint8_t *frame)
+{
+	uint32_t cookie[MEMLEAK_SCRIPT_COOKIE_WORDS], copy;
+	uint64_t code, instr;
+
+	__builtin_memcpy(&code, frame + interpreter.code, sizeof(code));
+	__builtin_memcpy(&instr, frame + interpreter.instr, sizeof(instr));
+	code &= ~MEMLEAK_SCRIPT_CODE_TAGS;
+	if (walk->cnt >= MEMLEAK_SCRIPT_FRAMES_MAX ||
+	    !readable_copy(walk->readable, code + interpreter.cookie, cookie, sizeof(cookie)))
+		return false;
+	copy = script_code_find(walk->account, walk->readable, layout, code,
+				memleak_script_cookie(cookie));
+	walk->words[walk->cnt++] = ACCOUNT_SCRIPT_FRAME(copy, instr - code);
+	return true;
+}
+
+/* Reads the next frame. True if the walk is over. */
+static bool step(struct script_walk *walk)
+{
+	uint8_t frame[MEMLEAK_SCRIPT_FRAME_BYTES];
+	bool ends;
+
+	if (!walk->frame || !readable_copy(walk->readable, walk->frame, frame, sizeof(frame)))
+		return true;
+	ends = frame[interpreter.border] == interpreter.border_value;
+	if (!(ends && interpreter.border_is_empty) && !keep(walk, frame))
+		return true;
+	if (ends && walk->cnt)
+		walk->words[walk->cnt - 1] |= MEMLEAK_FRAME_EXACT;
+	__builtin_memcpy(&walk->frame, frame + interpreter.previous, sizeof(walk->frame));
+	return false;
+}
+
+void scripts_unmapped(void)
+{
+	__atomic_fetch_add(&generation, 1, __ATOMIC_RELEASE);
+}
+
+uint32_t scripts_find(struct account *account, uint32_t native, struct readable *readable)
+{
+	uint64_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+	struct readable none;
+	struct script_walk walk;
+	uint32_t number = native;
+	bool made = false;
+
+	walk.account = account;
+	walk.cnt = 0;
+	walk.readable = readable ? readable : &none;
+	if (!readable || readable->generation != now)
+		readable_begin(walk.readable, now);
+	if (!find_innermost(&walk))
+		return native;
+	for (int i = 0; i < MEMLEAK_SCRIPT_STEPS_MAX && !step(&walk); i++)
+		;
+	for (uint32_t i = walk.cnt; number && i-- > 0;)
+		number = call_tree_child(account, number, walk.words[i], &made);
+	if (!number) {
+		lose(account, ACCOUNT_LOST_STACKS);
+		return native;
+	}
+	if (made)
+		__atomic_fetch_add(&account->stack_cnt, 1, __ATOMIC_RELAXED);
+	return number;
+}
