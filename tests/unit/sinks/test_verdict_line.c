@@ -258,7 +258,7 @@ static void lineless_advice(void **state)
 		cleanup_free char *line = NULL;
 
 		report.site_cnt = i;
-		line = verdict_suspect_line(&part, &suspect);
+		line = verdict_suspect_line(&part, &suspect, 0);
 		assert_non_null(strstr(line, i ? "; advice with lines" : "; advice without lines"));
 	}
 }
