@@ -11,17 +11,17 @@
 struct source_texts {
 	struct source_lines *lines;
 	/*
-	 * Users of processes, by image, as user_value() returns them. They are needed after the
+	 * Owners of files by process image, as value_of() returns them. They are needed after the
 	 * process has ended, too.
 	 */
-	struct hash_map users;
+	struct hash_map owners;
 };
 
 void source_texts_deinit(struct source_texts *texts);
 
 /*
  * Reads source lines of the shown sites, and makes them available to sinks. Sites of processes that
- * do not have memleak's root folder get none: their paths name other files.
+ * see other files under the same names get none.
  */
 void source_texts_add(struct source_texts *texts, struct report *report);
 

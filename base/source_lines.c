@@ -20,7 +20,9 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fair_lock.h"
 #include "base/intern.h"
+#include "base/order.h"
 #include "base/regular_file.h"
 #include "base/text_lines.h"
 
@@ -29,6 +31,7 @@
 #define LINES_MOST 65536
 
 struct wanted {
+	uid_t uid;
 	char *file;
 	long line;
 	size_t at; /* index in source_lines.texts */
@@ -39,7 +42,6 @@ struct wanted {
 struct job {
 	struct wanted *items;
 	size_t cnt, cap;
-	uid_t uid;
 	int done_fd;
 	atomic_int users;
 };
@@ -106,8 +108,8 @@ static bool may_show(int fd, const struct stat *st, uid_t uid)
 	return is_in_open_folders(path);
 }
 
-/* Reads lines of one file. */
-static void read_file(struct wanted *items, size_t cnt, uid_t uid)
+/* Reads lines of one file, on behalf of one user. */
+static void read_file(struct wanted *items, size_t cnt)
 {
 	cleanup_free long *numbers = calloc(cnt, sizeof(*numbers));
 	cleanup_free char **texts = calloc(cnt, sizeof(*texts));
@@ -116,7 +118,7 @@ static void read_file(struct wanted *items, size_t cnt, uid_t uid)
 
 	if (fd < 0)
 		return;
-	if (!numbers || !texts || !may_show(fd, &st, uid)) {
+	if (!numbers || !texts || !may_show(fd, &st, items->uid)) {
 		close(fd);
 		return;
 	}
@@ -127,34 +129,37 @@ static void read_file(struct wanted *items, size_t cnt, uid_t uid)
 		items[i].text = texts[i];
 }
 
+/* Orders lines by file and user. */
+static int by_file(const struct wanted *x, const struct wanted *y)
+{
+	return strcmp(x->file, y->file) ?: ORDER(x->uid, y->uid);
+}
+
 static int by_file_and_line(const void *a, const void *b)
 {
 	const struct wanted *x = a, *y = b;
-	int order = strcmp(x->file, y->file);
 
-	return order ? order : x->line < y->line ? -1 : x->line > y->line;
+	return by_file(x, y) ?: ORDER(x->line, y->line);
 }
 
 static void *work(void *arg)
 {
-	const uint64_t one = 1;
 	struct job *job = arg;
 
 	qsort(job->items, job->cnt, sizeof(*job->items), by_file_and_line);
 	for (size_t first = 0, end; first < job->cnt; first = end) {
 		for (end = first + 1;
-		     end < job->cnt && !strcmp(job->items[end].file, job->items[first].file);)
+		     end < job->cnt && !by_file(&job->items[end], &job->items[first]);)
 			end++;
-		read_file(&job->items[first], end - first, job->uid);
+		read_file(&job->items[first], end - first);
 	}
-	if (write(job->done_fd, &one, sizeof(one)) < 0)
-		job->uid = (uid_t)-1;
+	eventfd_write(job->done_fd, 1);
 	job_put(job);
 	return NULL;
 }
 
 /* Starts to read the lines that were asked for. */
-static void start(struct source_lines *lines, uid_t uid)
+static void start(struct source_lines *lines)
 {
 	struct job *job = lines->next;
 	pthread_t thread;
@@ -163,7 +168,6 @@ static void start(struct source_lines *lines, uid_t uid)
 		return;
 	lines->next = NULL;
 	lines->running = job;
-	job->uid = uid;
 	atomic_store(&job->users, 2);
 	if (!pthread_create(&thread, NULL, work, job)) {
 		pthread_detach(thread);
@@ -184,7 +188,7 @@ static bool finish(struct source_lines *lines, uint64_t deadline_ns)
 
 	if (!job)
 		return true;
-	if (poll(&end, 1, left_ms) <= 0)
+	if (fair_lock_poll(&end, left_ms) <= 0)
 		return false;
 	for (size_t i = 0; i < job->cnt; i++) {
 		lines->texts[job->items[i].at] = job->items[i].text;
@@ -195,16 +199,17 @@ static bool finish(struct source_lines *lines, uint64_t deadline_ns)
 	return true;
 }
 
-void source_lines__read(struct source_lines *lines, uid_t uid, uint64_t deadline_ns)
+void source_lines__read(struct source_lines *lines, uint64_t deadline_ns)
 {
 	if (!finish(lines, deadline_ns))
 		return;
-	start(lines, uid);
+	start(lines);
 	finish(lines, deadline_ns);
 }
 
 /* Adds a line to the lines to read; it is not asked for again if memory runs out. */
-static void want(struct source_lines *lines, const char *file, unsigned int line, size_t at)
+static void want(struct source_lines *lines, uid_t uid, const char *file, unsigned int line,
+		 size_t at)
 {
 	struct job *job = lines->next = lines->next ? lines->next : job_new();
 	char *copy = job && job->cnt < LINES_MOST ? strdup(file) : NULL;
@@ -213,10 +218,12 @@ static void want(struct source_lines *lines, const char *file, unsigned int line
 		free(copy);
 		return;
 	}
-	job->items[job->cnt++] = (struct wanted){.file = copy, .line = (long)line, .at = at};
+	job->items[job->cnt++] =
+		(struct wanted){.uid = uid, .file = copy, .line = (long)line, .at = at};
 }
 
-const char *source_lines__ask(struct source_lines *lines, const char *file, unsigned int line)
+const char *source_lines__ask(struct source_lines *lines, uid_t uid, const char *file,
+			      unsigned int line)
 {
 	cleanup_free char *key = NULL;
 	const char *text;
@@ -226,7 +233,7 @@ const char *source_lines__ask(struct source_lines *lines, const char *file, unsi
 
 	if (!*file || !line)
 		return NULL;
-	len = asprintf(&key, "%u %s", line, file);
+	len = asprintf(&key, "%u %u %s", line, uid, file);
 	if (len < 0 || array_reserve(&lines->texts, &lines->cap, lines->cnt + 1)) {
 		key = len < 0 ? NULL : key;
 		return NULL;
@@ -234,7 +241,7 @@ const char *source_lines__ask(struct source_lines *lines, const char *file, unsi
 	number = intern_get(&lines->keys, key, (size_t)len, &fresh);
 	if (fresh) {
 		lines->texts[lines->cnt++] = NULL;
-		want(lines, file, line, number - 1);
+		want(lines, uid, file, line, number - 1);
 	}
 	text = number ? lines->texts[number - 1] : NULL;
 	return text && text[strspn(text, " ")] ? text + strspn(text, " ") : NULL;

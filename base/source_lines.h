@@ -20,14 +20,15 @@ void source_lines__free(struct source_lines *lines);
  * Returns a line without its indentation, as plain text. Relative names are below the current
  * folder, since debug information often has names below the folder of a build. Returns NULL if it
  * may not be shown, does not exist, or has not been read yet; source_lines__read() reads the lines
- * that were asked for.
+ * that were asked for. uid: the user whose files may be read, too; -1 if there is none.
  */
-const char *source_lines__ask(struct source_lines *lines, const char *file, unsigned int line);
+const char *source_lines__ask(struct source_lines *lines, uid_t uid, const char *file,
+			      unsigned int line);
 
 /*
- * Reads the lines that were asked for. uid: the user whose files may be read; -1 if there is none.
- * Lines that cannot be read before deadline_ns (CLOCK_MONOTONIC) are known after a later call.
+ * Reads the lines that were asked for. Lines that cannot be read before deadline_ns
+ * (CLOCK_MONOTONIC) are known after a later call.
  */
-void source_lines__read(struct source_lines *lines, uid_t uid, uint64_t deadline_ns);
+void source_lines__read(struct source_lines *lines, uint64_t deadline_ns);
 
 #endif

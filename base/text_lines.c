@@ -39,21 +39,42 @@ static char *plain_line(const char *line)
 	return ret;
 }
 
-void text_lines_read(int fd, const long *numbers, size_t cnt, char **ret)
+/* Reads a file, and appends a NUL. Reads no more than the file's size, which may change meanwhile.
+ */
+static char *read_text(int fd, size_t *ret_len)
 {
 	struct stat st;
-	cleanup_fclose FILE *file = fdopen(fd, "re");
-	cleanup_free char *line = NULL;
-	size_t cap = 0, next = 0;
+	size_t done = 0;
+	ssize_t got = 1;
+	char *text;
 
-	if (!file || fstat(fd, &st) || st.st_size > FILE_MOST) {
-		if (!file)
-			close(fd);
-		return;
+	if (fstat(fd, &st) || st.st_size > FILE_MOST)
+		return NULL;
+	text = malloc((size_t)st.st_size + 1);
+	while (text && got > 0 && done < (size_t)st.st_size) {
+		got = read(fd, text + done, (size_t)st.st_size - done);
+		done += got > 0 ? (size_t)got : 0;
 	}
+	if (text)
+		text[done] = '\0';
+	*ret_len = done;
+	return text;
+}
+
+void text_lines_read(int fd, const long *numbers, size_t cnt, char **ret)
+{
+	cleanup_close int file = fd;
+	size_t len = 0, next = 0;
+	cleanup_free char *text = read_text(file, &len);
+	const char *line = text, *end = text + len;
+
 	while (next < cnt && numbers[next] < 1)
 		next++;
-	for (long i = 1; next < cnt && getline(&line, &cap, file) >= 0; i++)
+	for (long i = 1; text && next < cnt && line < end; i++) {
+		const char *newline = memchr(line, '\n', (size_t)(end - line));
+
 		if (i == numbers[next])
 			ret[next++] = plain_line(line);
+		line = newline ? newline + 1 : end;
+	}
 }

@@ -55,8 +55,10 @@ struct report_site {
 	bool settling;  /* the site may stop growing soon, so it is no suspect yet */
 	char **held_by; /* texts for the chain of holders, root first */
 	size_t held_by_cnt;
-	bool has_source;            /* the report's source lines are those of the site's files */
-	size_t depth_cnt;           /* number of stacks joined by depths.h; 0 if none were joined */
+	/* True if memleak sees the site's files under the same names, so that it can read lines. */
+	bool has_source;
+	uid_t source_uid; /* user whose files may be read for the site; -1 if there is none */
+	size_t depth_cnt; /* number of stacks joined by depths.h; 0 if none were joined */
 	const struct block *blocks; /* outstanding blocks of the site; NULL without -a */
 	size_t block_cnt;
 };

@@ -168,9 +168,10 @@ static size_t function_number(struct page *page, const struct function *function
 static size_t source_number(struct page *page, const struct frame_walk *walk, const char *file,
 			    unsigned int line)
 {
-	const char *text = page->source && walk->shown->has_source && file
-				   ? source_lines__ask(page->source, file, line)
-				   : NULL;
+	const char *text =
+		page->source && walk->shown->has_source && file
+			? source_lines__ask(page->source, walk->shown->source_uid, file, line)
+			: NULL;
 
 	return text ? string_number(page, text) + 1 : 0;
 }

@@ -4,6 +4,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -13,15 +14,21 @@
 #include "loader/probes/skeleton.h"
 
 static struct file_system_bpf *skel;
+/* Protects skel->bss: several threads open files. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_served(int path_fd)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	bool ret;
 
+	pthread_mutex_lock(&lock);
 	skel->bss->fd = path_fd;
 	skel->bss->served = 0;
-	return !bpf_prog_test_run_opts(bpf_program__fd(skel->progs.look), &opts) &&
-	       skel->bss->served;
+	ret = !bpf_prog_test_run_opts(bpf_program__fd(skel->progs.look), &opts) &&
+	      skel->bss->served;
+	pthread_mutex_unlock(&lock);
+	return ret;
 }
 
 /* Loads the program, which stays loaded until memleak ends. */

@@ -45,9 +45,9 @@ static int remove_files(void **state)
 static const char *read_line(struct source_lines *lines, uid_t uid, const char *path,
 			     unsigned int line)
 {
-	source_lines__ask(lines, path, line);
-	source_lines__read(lines, uid, clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS);
-	return source_lines__ask(lines, path, line);
+	source_lines__ask(lines, uid, path, line);
+	source_lines__read(lines, clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS);
+	return source_lines__ask(lines, uid, path, line);
 }
 
 static bool may_read(uid_t uid, const char *path)
@@ -66,9 +66,9 @@ static void lines_are_plain(void **state)
 	struct source_lines *lines;
 
 	assert_int_equal(source_lines__new(&lines), 0);
-	assert_null(source_lines__ask(lines, file, 2));
+	assert_null(source_lines__ask(lines, getuid(), file, 2));
 	assert_string_equal(read_line(lines, getuid(), file, 4), "last");
-	assert_string_equal(source_lines__ask(lines, file, 2), "return    \\x1b[2J;");
+	assert_string_equal(source_lines__ask(lines, getuid(), file, 2), "return    \\x1b[2J;");
 	assert_string_equal(read_line(lines, getuid(), file, 1), "int main(void)");
 	assert_null(read_line(lines, getuid(), file, 3));
 	assert_null(read_line(lines, getuid(), file, 5));
@@ -85,6 +85,8 @@ static void lines_are_plain(void **state)
 /* A target may name any file, also by a link: files that its user cannot read are not shown. */
 static void files_of_others_are_refused(void **state)
 {
+	struct source_lines *lines;
+
 	assert_int_equal(chmod(file, 0600), 0);
 	assert_int_equal(chmod(folder, 0755), 0);
 	assert_true(may_read(getuid(), file));
@@ -96,6 +98,13 @@ static void files_of_others_are_refused(void **state)
 	assert_false(may_read(NOBODY, file));
 	assert_false(may_read(NOBODY, link_to_file));
 	assert_true(may_read(getuid(), link_to_file));
+
+	/* Each line is read for the user it was asked for. */
+	assert_int_equal(source_lines__new(&lines), 0);
+	source_lines__ask(lines, NOBODY, file, 1);
+	assert_non_null(read_line(lines, getuid(), file, 1));
+	assert_null(source_lines__ask(lines, NOBODY, file, 1));
+	source_lines__free(lines);
 }
 
 int main(void)
