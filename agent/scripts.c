@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the thread's state by the key that CPython uses for it, and follows its frames. CPython may
- * be about to change them if a signal handler calls, so all pointers are checked.
+ * Finds the thread's state by the key that CPython uses for it, and follows its frames. A
+ * signal handler may have interrupted a change of the frames, so all pointers are checked.
  */
 #include "agent/scripts.h"
 
@@ -15,6 +15,11 @@
 /* Variables of CPython, resolved when the agent is loaded; their addresses are 0 if undefined. */
 extern const uint32_t Py_Version __attribute__((weak));
 extern const uint8_t _PyRuntime[] __attribute__((weak));
+/*
+ * Returns 0 while CPython ends, when it frees the states of threads that still run. This function
+ * of CPython only reads a variable.
+ */
+extern int Py_IsInitialized(void) __attribute__((weak));
 
 bool scripts_known;
 static const struct python_layout *layout;
@@ -42,7 +47,7 @@ void scripts_load(void)
 	uint32_t version;
 	uint64_t key;
 
-	if (!&Py_Version || !_PyRuntime ||
+	if (!&Py_Version || !_PyRuntime || !Py_IsInitialized ||
 	    !readable_copy(&readable, (uint64_t)&Py_Version, &version, sizeof(version)) ||
 	    !readable_copy(&readable, (uint64_t)_PyRuntime, &offsets, sizeof(offsets)) ||
 	    python_is_free_threaded(&offsets))
@@ -67,7 +72,7 @@ static bool find_innermost(struct script_walk *walk)
 
 	/* The key is a variable of CPython, which stays mapped. */
 	__builtin_memcpy(&key, (const void *)interpreter.key, sizeof(key));
-	if (!key.is_set)
+	if (!key.is_set || !Py_IsInitialized())
 		return false;
 	state = (uint64_t)pthread_getspecific(key.number);
 	if (!state || !read_word(walk, state + interpreter.thread, &thread) ||

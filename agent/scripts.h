@@ -21,9 +21,9 @@ void scripts_load(void);
  * stack `native`, which it adds to the account if needed. Returns `native` if there are no script
  * frames, or no room.
  *
- * readable: pages that the thread's calls have found readable. All that the frames of a thread
- * refer to stays mapped while they exist, except that a signal handler may have interrupted a
- * change of the frames: NULL if the caller may be a signal handler.
+ * readable: pages that the thread's calls have found readable. NULL if the caller may be a signal
+ * handler, which may have interrupted a change of the frames. Otherwise, the data of the thread's
+ * frames stays mapped while the frames exist.
  */
 uint32_t scripts_find(struct account *account, uint32_t native, struct readable *readable);
 

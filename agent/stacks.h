@@ -169,7 +169,7 @@ static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct 
 	if (unlikely(!number))
 		number = stacks_find_slowly(account, caller->ra, caller->sp, caller->fp);
 	/* Stacks with signal frames are not remembered. */
-	if (unlikely(scripts_known))
+	if (unlikely(scripts_known) && number != ACCOUNT_NO_STACK)
 		number = scripts_find(account, number, is_recalled ? &self.memo->readable : NULL);
 	return number;
 }

@@ -405,6 +405,8 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 			frames[cnt++] = frame;
 		else if (!cnt && scripts->cnt < MEMLEAK_SCRIPT_FRAMES_MAX)
 			scripts->items[scripts->cnt++] = script_frame(view, frame);
+		else
+			return 0;
 		number = parent;
 	}
 	if (number >= tree_cnt || !number)

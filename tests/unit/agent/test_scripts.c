@@ -35,6 +35,16 @@ static union {
 } runtime;
 extern const uint8_t _PyRuntime[sizeof(runtime)] __attribute__((alias("runtime")));
 
+/* As in CPython: 0 once it has begun to end. */
+static int initialized = 1;
+
+int Py_IsInitialized(void);
+
+int Py_IsInitialized(void)
+{
+	return initialized;
+}
+
 /* A string or bytes object. */
 struct text {
 	uint64_t words[64];
@@ -201,6 +211,15 @@ static void test_no_addresses(void **ret)
 		assert_int_not_equal(words[i], BAD);
 }
 
+/* While CPython ends, it frees the states of threads that still run. */
+static void test_ending(void **ret)
+{
+	initialized = 0;
+	assert_int_equal(find(), NATIVE);
+	initialized = 1;
+	assert_int_not_equal(find(), NATIVE);
+}
+
 /* Each pointer of the way is bad in turn. Frames before a bad one are kept. */
 static void test_bad_pointers(void **ret)
 {
@@ -302,6 +321,7 @@ int main(void)
 		TEST(test_frames),       TEST(test_changes),   TEST(test_no_addresses),
 		TEST(test_bad_pointers), TEST(test_bad_names), TEST(test_no_room),
 		TEST(test_other_thread), TEST(test_deep),      TEST(test_unmapped),
+		TEST(test_ending),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
