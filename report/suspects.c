@@ -157,7 +157,9 @@ static int by_weight(const void *left, const void *right)
 {
 	const struct suspect *a = left, *b = right;
 
-	return ORDER(a->is_slight, b->is_slight) ?: ORDER(b->weight, a->weight) ?: ORDER(b->site->site->bytes, a->site->site->bytes)
+	if (a->is_slight != b->is_slight)
+		return ORDER(a->is_slight, b->is_slight);
+	return ORDER(b->weight, a->weight) ?: ORDER(b->site->site->bytes, a->site->site->bytes)
 					   ?: ORDER(a->site->site->id, b->site->site->id);
 }
 
@@ -347,6 +349,7 @@ bool suspects_move_first(struct suspect *suspects, size_t cnt, const struct repo
 	if (at == cnt)
 		return false;
 	found = suspects[at];
+	found.is_slight = false;
 	memmove(&suspects[1], suspects, at * sizeof(*suspects));
 	suspects[0] = found;
 	return true;
