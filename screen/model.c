@@ -181,7 +181,8 @@ static const char *group_name(struct model *model, const struct screen_row *row,
 
 /*
  * Returns a copy of a row. If rows are grouped by thread, returns only the part that one of the
- * row's threads has allocated; the history of the part is unknown if the row has several threads.
+ * row's threads has allocated; the history and the ages of the part are unknown if the row has
+ * several threads.
  */
 static struct screen_row share_of(const struct model *model, const struct screen_row *row,
 				  size_t thread)
@@ -195,6 +196,8 @@ static struct screen_row share_of(const struct model *model, const struct screen
 	share.count = row->threads[thread].count;
 	share.has_past = false;
 	share.bytes_per_s = NAN;
+	memset(share.ages, 0, sizeof(share.ages));
+	share.newest_ns = share.median_ns = share.oldest_ns = AGE_UNKNOWN;
 	share.lost = share.definite = (struct reach_sum){0};
 	return share;
 }
@@ -204,7 +207,8 @@ static void add_to_group(struct screen_row *sum, const struct screen_row *row)
 	sum->bytes += row->bytes;
 	sum->count += row->count;
 	sum->change += row->change;
-	if (sum->oldest_ns == AGE_UNKNOWN || row->oldest_ns > sum->oldest_ns)
+	if (row->oldest_ns != AGE_UNKNOWN &&
+	    (sum->oldest_ns == AGE_UNKNOWN || row->oldest_ns > sum->oldest_ns))
 		sum->oldest_ns = row->oldest_ns;
 	if (row->newest_ns < sum->newest_ns)
 		sum->newest_ns = row->newest_ns;
