@@ -241,13 +241,15 @@ static size_t remove_reclaimable(const struct report_site **sites, size_t *cnt)
 
 /* Lines below the list of reclaimable caches: the number of further caches, and the options */
 #define RECLAIMABLE_LINES 2
+/* Lines kept free for the list: the largest cache, and the lines below it. */
+#define RECLAIMABLE_ROOM (1 + RECLAIMABLE_LINES)
 
 static int write_stacks(const struct text_part *part, size_t left)
 {
 	const struct report *report = part->report;
 	cleanup_free const struct report_site **shown = NULL;
 	cleanup_free struct joined_site *joined = NULL;
-	size_t cnt = 0, reclaimable = 0;
+	size_t cnt = 0, reclaimable = 0, kept = 0;
 	int err = report_list(report, report->runtime_init_from, &cnt, &shown);
 
 	if (!err && may_join(report)) {
@@ -256,8 +258,12 @@ static int write_stacks(const struct text_part *part, size_t left)
 	}
 	for (size_t i = 0; joined && i < cnt; i++)
 		shown[i] = &joined[i].shown;
+	if (report->rows && reclaimable && left > RECLAIMABLE_ROOM)
+		kept = RECLAIMABLE_ROOM;
+	left -= kept;
 	if (!err)
 		err = write_sites(part, shown, cnt, &left);
+	left += kept;
 	if (report->rows && reclaimable + RECLAIMABLE_LINES > left)
 		reclaimable = left < RECLAIMABLE_LINES ? 0 : left - RECLAIMABLE_LINES;
 	if (!err && reclaimable)
