@@ -66,7 +66,7 @@ enum account_region {
 /* Indexes into account.lost, which counts data that could not be recorded. */
 enum account_lost {
 	ACCOUNT_LOST_CELLS, /* blocks dropped because no cell was free */
-	/* blocks recorded without a stack, or without its script frames, as there was no room */
+	/* blocks whose stack or script frames were dropped for lack of room */
 	ACCOUNT_LOST_STACKS,
 	ACCOUNT_LOST_UNWIND,   /* distinct stacks whose outer callers were not found */
 	ACCOUNT_LOST_MAPPINGS, /* mapping and fork events dropped because the ring was full */

@@ -270,8 +270,8 @@ const struct option_def option_table[] = {
 	 "program has",
 	 OPT_FLAG, GROUP_REPORT, FIELD(all_frames), OFFLINE},
 	{"source", 0, NULL,
-	 "In pages, also show the source lines of the frames, where their files can be read here. "
-	 "Pages are passed on, so they have no source lines without this option",
+	 "Include source lines in HTML pages, if the files can be read. Off by default, because "
+	 "pages are often shared",
 	 OPT_FLAG, GROUP_REPORT, FIELD(source)},
 	{"color", 0, "WHEN",
 	 "Colour text: auto (the default: on a terminal, unless NO_COLOR is set), always or "

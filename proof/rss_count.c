@@ -221,8 +221,8 @@ static int count_heap(struct count *count)
 }
 
 /*
- * Returns the resident bytes of a mapping. If a copy is read: as of the original process, unless
- * the mapping is private anonymous memory, whose pages the copy has, too.
+ * Returns the resident bytes of a mapping. If a copy is read, these are the original process's,
+ * except for private anonymous memory, whose pages the copy has, too.
  */
 static uint64_t rss_of(const struct count *count, size_t i)
 {

@@ -16,8 +16,8 @@ const struct report_site *keepers_find(const struct report_site *keepers, size_t
 /*
  * If each object of Python is a block: moves the suspect that adds items to a growing container to
  * the front, if the blocks of the first suspect are small, and few enough to be the items.
- * CPython uses the blocks of some freed objects again, without a call of the allocator. So the line
- * that first allocated a block need not be the one that made the object that is kept.
+ * CPython uses the blocks of some freed objects again, without a call of the allocator. So a
+ * block's stack may belong to an earlier object than the one that is in it now.
  */
 void keepers_prefer(const struct python_growth *python, const struct report_site *keepers,
 		    size_t keeper_cnt, struct suspect *suspects, size_t suspect_cnt);

@@ -22,7 +22,7 @@ struct moments {
 
 /*
  * Returns the index of the moment to drop: the moment whose two neighbours are closest together,
- * relative to the moment's age. The times are `stride` numbers apart.
+ * relative to the moment's age. stride: distance between times in the array, in numbers.
  */
 size_t moments_least_informative(const uint64_t *ns, size_t stride, size_t cnt);
 

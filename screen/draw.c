@@ -376,7 +376,9 @@ static int add_column(int *x, int width)
 	return start;
 }
 
-/* True if the change has a column. If ages and charts leave too little room for names, it has none.
+/*
+ * True if the change has a column. It has none at widths where names would have too little room,
+ * unless there is a mark or rows are sorted by it.
  */
 static bool shows_change(const struct model *model)
 {

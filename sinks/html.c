@@ -218,7 +218,7 @@ static int write_report(FILE *out, const struct report *report, bool live)
 	write_begin(out, title, live);
 	err = write_head(out, head_words, report);
 	write_when(out, report);
-	fprintf(out, "%s<h2>Exactly</h2>\n", body);
+	fprintf(out, "%s<h2>Totals</h2>\n", body);
 	err = err ? err : write_facts(out, fact_words, report);
 	err = err ? err : write_census(out, report);
 	err = err ? err : html_write_data(out, report);
@@ -237,7 +237,7 @@ int html_write_diff(FILE *out, const struct diff *diff)
 
 	write_begin(out, "what has changed", false);
 	err = write_head(out, diff_head_words, diff);
-	fprintf(out, "%s<h2>Exactly</h2>\n", body);
+	fprintf(out, "%s<h2>Totals</h2>\n", body);
 	err = err ? err : write_facts(out, diff_fact_words, diff);
 	err = err ? err : html_write_diff_data(out, diff);
 	write_end(out, false);

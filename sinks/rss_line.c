@@ -322,8 +322,8 @@ void rss_write_lines(const struct text_part *part)
 		rss_write_line(part->out, part->report->rss, part->report->first_rss);
 	else if (all->living > RSS_PROCESSES_MAX)
 		fprintf(part->out,
-			"RSS of %zu processes is not divided by use: memleak --rss -p PID shows "
-			"one process\n",
+			"RSS is not broken down for %zu processes: for one process, use "
+			"memleak --rss -p PID\n",
 			all->living);
 	else if (all->cnt && all->living > LINES_MAX)
 		write_sum_line(part->out, all);

@@ -87,7 +87,7 @@ void text_write_no_stack(const struct text_part *part);
 
 /* Writes file+offset, for a frame without a name. `location` may be NULL. */
 void text_write_place(FILE *out, const struct sym_location *location);
-/* The same, after the frame's address if that is known and is not equal to the offset. */
+/* Writes the frame's address, unless it is unknown or equal to the offset, then file+offset. */
 void text_write_unnamed(FILE *out, uint64_t frame, const struct sym_location *location);
 /*
  * Writes a blank, the end of the source file's path, and the line number if it is known. Writes

@@ -60,8 +60,7 @@ struct sym_location {
 	uint64_t module_offset;
 	const char *build_id; /* lower-case hex; NULL if there is none */
 	bool unread;          /* the module is a file that could not be opened */
-	bool lines_follow; /* source lines have not been looked up yet: the deadline was too early
-			    */
+	bool lines_follow;    /* source lines are not known yet; a later call may add them */
 	struct sym_mapping mapping;
 	/* number of frames, at least 1; the innermost inlined function is first */
 	size_t frame_cnt;

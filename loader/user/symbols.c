@@ -103,8 +103,8 @@ static size_t common_frames(const struct site *one, const struct site *other)
 }
 
 /*
- * Resolves all frames of the given sites, which have a common symbol space. Leaves out frames that
- * the previous stack has, too: most stacks of a program begin alike.
+ * Resolves all frames of the given sites, which have a common symbol space. Skips outer frames
+ * that the previous stack shares: they are in the list already.
  */
 static int prepare_space(const struct user_symbols *symbols, const struct named_site *sites,
 			 size_t cnt, uint64_t deadline_ns)

@@ -325,17 +325,18 @@ function showRange(range) {
 // Says which amounts the boxes and the table show for a range.
 function wordsBelow(range) {
 	if (knowsBirths(range))
-		return "what was allocated in it and is alive at its end, " + size(node.values[0]);
-	return "what was held at its end, " + size(node.values[0]) +
+		return "allocated in this range and still outstanding, " + size(node.values[0]);
+	return "outstanding at the end of the range, " + size(node.values[0]) +
 		" by stacks that the last report has" +
-		(report.earlier ? "; for what was allocated in it, draw to the last moment" : "");
+		(report.earlier ?
+			"; to see what was allocated in this range, extend it to the last report" : "");
 }
 
 const nearest = (times, ms) => times.reduce((best, at) =>
 	Math.abs(at - ms) < Math.abs(best - ms) ? at : best);
 const pxOf = event => event.clientX - svg.getBoundingClientRect().left;
 
-// Moves the beginning of a range to a moment by which births are known.
+// Moves the start of a range to the nearest moment by which births are known.
 const snapped = ([from, to]) =>
 	[knowsBirths([from, to]) && from < to ? nearest(report.earlier, from) : from, to];
 

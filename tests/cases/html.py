@@ -235,7 +235,7 @@ seen.whole = [rows(), state.range];
     cells = [row[:4] for row in seen["later"][0]]
     wanted("cells", [row[1:] for row in cells],
            [["10.0 MiB", "10", "+5.00 MiB"], ["160 B", "10", "+80 B"]])
-    told = "5.00 MiB \u2192 10.0 MiB (+5.00 MiB); below: what was held at its end, 10.0 MiB"
+    told = "5.00 MiB \u2192 10.0 MiB (+5.00 MiB); below: outstanding at the end of the range, 10.0 MiB"
     if told not in seen["later"][1] or not seen["later"][2]:
         raise Failure(f"the range is {seen['later']}")
     wanted("earlier", [row[1:3] for row in seen["earlier"]], [["5.00 MiB", "5"], ["80 B", "5"]])
@@ -276,14 +276,15 @@ seen.whole = rows();
     wanted("allocated late", [[row[0].split()[0], *row[1:4]] for row in rows],
            [["leak_both", "8.79 KiB", "3", "0 B"], ["leak_late", "7.81 KiB", "4", "+7.81 KiB"]])
     if "leak_early" in boxes or \
-            "below: what was allocated in it and is alive at its end, 16.6 KiB" not in title:
+            "below: allocated in this range and still outstanding, 16.6 KiB" not in title:
         raise Failure(f"the range shows {boxes}, {title!r}")
     later, rows, title = seen["difference"]
     wanted("a later report", later, True)
     wanted("held", [[row[0].split()[0], *row[1:4]] for row in rows],
            [["leak_both", "11.7 KiB", "4", "0 B"], ["leak_late", "7.81 KiB", "4", "+7.81 KiB"],
             ["leak_early", "1.95 KiB", "2", "\u22121.95 KiB"]])
-    if "what was held at its end" not in title or "draw to the last moment" not in title:
+    if ("outstanding at the end of the range" not in title or
+            "extend it to the last report" not in title):
         raise Failure(f"the range is {title!r}")
     wanted("whole", [[row[0].split()[0], *row[1:3]] for row in seen["whole"]],
            [["leak_both", "11.7 KiB", "4"], ["leak_late", "7.81 KiB", "4"],

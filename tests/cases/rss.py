@@ -253,7 +253,7 @@ def test_several_processes(t, number):
     line = {"2": rf"^resident \({programs[1].pid}\): RSS .* kept by glibc .*\nglibc keeps .*\n"
                  rf"resident \({programs[0].pid}\): RSS .* live in glibc's heap",
             "4": r"^4 processes \(the largest: resident \(\d+\), \S+ MiB\): RSS .* kept by glibc",
-            "9": r"^RSS of 9 processes is not divided by use"}[number]
+            "9": r"^RSS is not broken down for 9 processes"}[number]
     if not re.search(line, memleak.out.text, re.M):
         raise Failure(memleak.out.text)
 

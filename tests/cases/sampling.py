@@ -127,7 +127,7 @@ def test_text(t):
     program.go()
     memleak.stop()
     text = memleak.out.text
-    for words in ("(standard error ", "estimates: one sample is taken every 1024 bytes on average; "
+    for words in ("(standard error ", "estimates: one sample is taken every 1.0 KiB on average; "
                   "standard error "):
         if words not in text:
             raise Failure(f"no {words!r} in {text}")

@@ -244,6 +244,6 @@ def test_summary_text(t):
     program.go()
     memleak.stop()
     table = (r"^\t +PID +ALLOCATED +FREED +OUTSTANDING +PEAK +LARGEST +CALLS COMM\n"
-             rf"\t +{program.pid} +5242960 +0 +5242960 +5242960 +1048576 +11 leak$")
+             rf"\t +{program.pid} +5\.0 MiB +0 bytes +5\.0 MiB +5\.0 MiB +1\.0 MiB +11 leak$")
     if not re.search(table, memleak.out.text, re.M):
         raise Failure(f"{memleak.out.text!r}")

@@ -101,7 +101,7 @@ void compare_page(const char *name, char *page)
 {
 	check_page(page);
 	cut(page, "<style>\n", "</style>");
-	cut(page, "<noscript>", "<h2>Exactly</h2>");
+	cut(page, "<noscript>", "<h2>Totals</h2>");
 	cut(page, "<script>\n", "</script>");
 	compare(name, "html", page);
 }

@@ -239,8 +239,8 @@ static void several_processes(void **state)
 	expect_lines(&all, "4 of 5 processes (the largest: server (7), 30.0 MiB): RSS 60.0 MiB = "
 			   "60.0 MiB live in glibc's heap\n");
 	all = (struct processes_rss){.living = 9};
-	expect_lines(&all, "RSS of 9 processes is not divided by use: memleak --rss -p PID shows "
-			   "one process\n");
+	expect_lines(&all, "RSS is not broken down for 9 processes: for one process, use "
+			   "memleak --rss -p PID\n");
 }
 
 int main(void)
