@@ -329,6 +329,13 @@ static void threads(void **state)
 	assert_int_equal(model.row_cnt, 2);
 	assert_int_equal(model.rows[0]->bytes, 1048576);
 	assert_int_equal(model.rows[1]->bytes, 64);
+	/* The ages of a thread's part of a stack are not known. */
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(model.rows[i]->newest_ns == AGE_UNKNOWN);
+		assert_true(model.rows[i]->median_ns == AGE_UNKNOWN);
+		assert_true(model.rows[i]->oldest_ns == AGE_UNKNOWN);
+		assert_int_equal(model.rows[i]->ages[4], 0);
+	}
 	model_deinit(&model);
 }
 
