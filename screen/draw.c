@@ -46,6 +46,8 @@
 #define CALLER_LEAST 12
 /* Minimum terminal height at which source lines are shown. */
 #define ROWS_FOR_SOURCE 18
+/* Minimum frames of a stack that are shown, if there is room, before its charts and its source. */
+#define FRAMES_LEAST 6
 
 static int list_y = -1, list_rows;
 
@@ -695,12 +697,13 @@ static void draw_ages(const struct screen_row *row, int y, int x)
 	}
 }
 
-/* Draws the history and the ages of a stack, if there is room. Returns the next line. */
-static int draw_row_charts(const struct model *model, const struct screen_row *row, int y)
+/* Draws the history and the ages of a stack, if they end above `end`. Returns the next line. */
+static int draw_row_charts(const struct model *model, const struct screen_row *row, int y, int end)
 {
 	int x = 0;
 
-	if (LINES < ROWS_FOR_CHART || (!row->has_past && row->oldest_ns == AGE_UNKNOWN))
+	if (LINES < ROWS_FOR_CHART || y + CHART_ROWS > end ||
+	    (!row->has_past && row->oldest_ns == AGE_UNKNOWN))
 		return y;
 	if (row->has_past)
 		x = draw_history(row, model->shown->elapsed_ns, y);
@@ -726,11 +729,14 @@ static void draw_frame(const struct model *model, const struct screen_row *row, 
 static void draw_stack(struct model *model, const struct drawing *drawing, int y, int end)
 {
 	const struct screen_row *row = model_selected(model);
+	int frames = row->line_cnt < FRAMES_LEAST ? (int)row->line_cnt : FRAMES_LEAST;
 	int source_y = LINES >= ROWS_FOR_SOURCE ? end - 2 * SOURCE_AROUND - 2 : end - 1;
 	size_t top;
 
 	draw_row_facts(row, y++);
-	y = draw_row_charts(model, row, y);
+	if (source_y < y + frames)
+		source_y = y + frames < end ? y + frames : end - 1;
+	y = draw_row_charts(model, row, y, source_y - frames);
 	model->line_cnt = row->line_cnt;
 	model->page_rows = source_y > y ? (size_t)(source_y - y) : 1;
 	if (model->line >= row->line_cnt)

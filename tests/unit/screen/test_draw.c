@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests what is drawn of a model, on a terminal that nobody sees. */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <curses.h>
+
+#include "screen/draw.h"
+
+#define S UINT64_C(1000000000)
+#define WIDTH 80
+#define LINE_SIZE (4 * WIDTH + 1)
+
+static struct screen_line frames[] = {{.text = "inner_1"}, {.text = "inner_2"}, {.text = "inner_3"},
+				      {.text = "inner_4"}, {.text = "inner_5"}, {.text = "inner_6"},
+				      {.text = "inner_7"}, {.text = "inner_8"}};
+static struct screen_line *lines[] = {&frames[0], &frames[1], &frames[2], &frames[3],
+				      &frames[4], &frames[5], &frames[6], &frames[7]};
+
+static struct screen_row row_of(size_t line_cnt)
+{
+	return (struct screen_row){
+		.name = "inner_1",
+		.process = "leak (4711)",
+		.notes = "",
+		.bytes = 100,
+		.count = 10,
+		.oldest_ns = 9 * S,
+		.median_ns = 5 * S,
+		.newest_ns = S,
+		.has_past = true,
+		.lines = lines,
+		.line_cnt = line_cnt,
+	};
+}
+
+/* Draws a row's stack, or the list if `page` is PAGE_LIST. */
+static void draw_row(const struct screen_row *row, enum screen_page page, const char *verdict,
+		     const char *unread)
+{
+	struct shown_report shown = {
+		.target = "leak (4711)", .verdict = verdict, .facts = "", .row_cnt = 1};
+	const struct screen_row *rows[] = {row};
+	const struct drawing drawing = {.log = unread, .unread = unread, .waiting = ""};
+	struct model model;
+
+	model_init(VIEW_STACK, COLUMN_BYTES, &model);
+	shown.rows = (struct screen_row *)row;
+	model.shown = &shown;
+	model.rows = rows;
+	model.row_cnt = 1;
+	model.page = page;
+	draw(&model, &drawing);
+}
+
+/* Returns the text of a line of the terminal. */
+static const char *line_at(int y)
+{
+	static char text[LINE_SIZE];
+
+	mvinnstr(y, 0, text, LINE_SIZE - 1);
+	return text;
+}
+
+static int count_lines(const char *word)
+{
+	int cnt = 0;
+
+	for (int y = 0; y < LINES; y++)
+		cnt += strstr(line_at(y), word) != NULL;
+	return cnt;
+}
+
+/* Six frames come before charts, and before the source; short stacks keep their charts. */
+static void frames_first(void **state)
+{
+	static const char messages[] = "memleak: 1\nmemleak: 2\nmemleak: 3\n";
+	struct screen_row row = row_of(8);
+
+	resizeterm(20, WIDTH);
+	draw_row(&row, PAGE_STACK, "", "");
+	assert_int_equal(count_lines("inner_"), 7);
+	assert_int_equal(count_lines("least "), 0);
+	draw_row(&row, PAGE_STACK, "", messages);
+	assert_int_equal(count_lines("inner_"), 6);
+	assert_int_equal(count_lines("unknown source file"), 1);
+	row = row_of(3);
+	draw_row(&row, PAGE_STACK, "", "");
+	assert_int_equal(count_lines("inner_"), 3);
+	assert_int_equal(count_lines("least "), 1);
+	row = row_of(8);
+	resizeterm(30, WIDTH);
+	draw_row(&row, PAGE_STACK, "", "");
+	assert_int_equal(count_lines("inner_"), 8);
+	assert_int_equal(count_lines("least "), 1);
+}
+
+static int open_terminal(void **state)
+{
+	FILE *nowhere = fopen("/dev/null", "r+e");
+
+	setlocale(LC_ALL, "C.UTF-8");
+	if (!nowhere || !newterm("xterm", nowhere, nowhere) || start_color() == ERR)
+		return -1;
+	for (short i = 1; i <= 3; i++)
+		init_pair(i, i, COLOR_BLACK);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_first),
+	};
+
+	return cmocka_run_group_tests(tests, open_terminal, NULL);
+}
