@@ -147,12 +147,13 @@ static void clock_text(int64_t wall_ns, char ret[16])
 struct chart {
 	const uint64_t *values;
 	size_t cnt;
-	uint64_t least; /* value that is drawn with the lowest bar */
+	uint64_t least;   /* value that is drawn with the lowest bar */
+	bool leaves_gaps; /* values of 0 have no bar */
 };
 
 static struct chart chart_of(const uint64_t *values, size_t cnt)
 {
-	struct chart ret = {values, cnt, UINT64_MAX};
+	struct chart ret = {values, cnt, UINT64_MAX, false};
 
 	for (size_t i = 0; i < cnt; i++)
 		ret.least = values[i] < ret.least ? values[i] : ret.least;
@@ -183,10 +184,12 @@ static void put_chart(int y, int x, int width, int rows, struct chart chart)
 	for (int i = 0; chart.cnt && i < width; i++) {
 		/* If there are more values than columns, a column shows the last of its values. */
 		size_t columns = (size_t)width, at = ((size_t)i + 1) * chart.cnt + columns - 1;
-		uint64_t over = chart.values[at / columns - 1] - chart.least;
+		uint64_t value = chart.values[at / columns - 1], over = value - chart.least;
 		double part = over ? (double)over / (double)(most - chart.least) : 0;
 		int eighths = 1 + (int)(part * (8 * rows - 1) + 0.5);
 
+		if (!value && chart.leaves_gaps)
+			continue;
 		for (int row = rows - 1; row >= 0; row--, eighths -= 8)
 			put_bar(y + row, x + i, eighths, rows == 1);
 	}
@@ -688,7 +691,7 @@ static void draw_ages(const struct screen_row *row, int y, int x)
 	}
 	if (end && COLS - x - FIGURE_WIDTH >= (int)(end - first))
 		put_chart(y, x + FIGURE_WIDTH, (int)(end - first), CHART_ROWS,
-			  (struct chart){values + first, end - first, 0});
+			  (struct chart){values + first, end - first, 0, true});
 	for (int i = 0; i < CHART_ROWS; i++) {
 		char text[SHORT_AMOUNT_SIZE];
 

@@ -102,6 +102,18 @@ static void frames_first(void **state)
 	assert_int_equal(count_lines("least "), 1);
 }
 
+/* An age that no block has is blank in the chart of ages; an age that few blocks have is not. */
+static void empty_ages(void **state)
+{
+	struct screen_row row = row_of(1);
+
+	row.ages[10] = 100;
+	row.ages[12] = 1;
+	resizeterm(24, WIDTH);
+	draw_row(&row, PAGE_STACK, "", "");
+	assert_int_equal(count_lines("oldest 9s     \u2588 \u2581 "), 1);
+}
+
 static int open_terminal(void **state)
 {
 	FILE *nowhere = fopen("/dev/null", "r+e");
@@ -118,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_first),
+		cmocka_unit_test(empty_ages),
 	};
 
 	return cmocka_run_group_tests(tests, open_terminal, NULL);
