@@ -339,23 +339,25 @@ static void draw_choice(const struct model *model, int y)
 	attroff(CYAN);
 }
 
+/* True if a line of the verdict has the sign of a leak: text_write_sign() writes these signs. */
+static bool is_of_leak(const char *line)
+{
+	return !strncmp(line, "\u25b2", 3) || !strncmp(line, "\u2717", 3);
+}
+
 /* Draws the sentence of the verdict, and the first of the lines that explain it. */
 static int draw_verdict(const struct model *model, int y)
 {
 	const char *at = model->shown->verdict;
 	int end = y + VERDICT_ROWS;
 
-	for (size_t i = 0; i < model->shown->row_cnt; i++)
-		if (model->shown->rows[i].lost.count || model->shown->rows[i].suspect) {
-			attron(RED);
-			break;
-		}
 	for (; y < end && *at; y++) {
+		attrset(is_of_leak(at) ? RED : A_NORMAL);
 		print(y, 0, COLS, "%.*s", (int)strcspn(at, "\n"), at);
 		at += strcspn(at, "\n");
 		at += *at == '\n';
 	}
-	attroff(RED);
+	attrset(A_NORMAL);
 	return y;
 }
 

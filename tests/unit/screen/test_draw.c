@@ -114,6 +114,38 @@ static void empty_ages(void **state)
 	assert_int_equal(count_lines("oldest 9s     \u2588 \u2581 "), 1);
 }
 
+/* Returns the number of the colour pair in which a line of the terminal begins. */
+static int colour_at(int y)
+{
+	wchar_t text[CCHARW_MAX + 1];
+	attr_t style;
+	cchar_t cell;
+	short pair = -1;
+
+	mvin_wch(y, 0, &cell);
+	getcchar(&cell, text, &style, &pair, NULL);
+	return pair;
+}
+
+/* Lines of the verdict are red if they are about a leak, whatever the other lines are. */
+static void verdict_colour(void **state)
+{
+	struct screen_row row = row_of(1);
+
+	row.suspect = true;
+	resizeterm(24, WIDTH);
+	draw_row(&row, PAGE_LIST, "\u25b2 a leak is likely\nnot known yet whether 2 sites leak\n",
+		 "");
+	assert_int_equal(colour_at(1), 1);
+	assert_int_equal(count_lines("not known yet whether 2 sites leak"), 1);
+	assert_int_equal(colour_at(2), 0);
+	draw_row(&row, PAGE_LIST, "\u2717 a leak is proven\n\u2717 run has lost 1 block\n", "");
+	assert_int_equal(colour_at(1), 1);
+	assert_int_equal(colour_at(2), 1);
+	draw_row(&row, PAGE_LIST, "? no leak found yet\n", "");
+	assert_int_equal(colour_at(1), 0);
+}
+
 static int open_terminal(void **state)
 {
 	FILE *nowhere = fopen("/dev/null", "r+e");
@@ -131,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_first),
 		cmocka_unit_test(empty_ages),
+		cmocka_unit_test(verdict_colour),
 	};
 
 	return cmocka_run_group_tests(tests, open_terminal, NULL);
