@@ -286,8 +286,9 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 	write_older(out, rss, first);
 	write_advice(out, rss);
 	if (rss->skipped_arenas)
-		fprintf(out, "%llu of glibc's arenas cannot be parsed: their memory is not read\n",
-			(unsigned long long)rss->skipped_arenas);
+		fprintf(out, "%llu of glibc's arenas cannot be parsed: %s memory is not read\n",
+			(unsigned long long)rss->skipped_arenas,
+			rss->skipped_arenas == 1 ? "its" : "their");
 	else
 		write_others(out, rss, !first);
 }
