@@ -90,13 +90,52 @@ static void two_pools(void **state)
 	assert_list(&report, expected, 3);
 }
 
+/*
+ * Many sites are listed in the order of the report, behind the sites of losses and suspects. A
+ * search through the whole list for each site would take a minute.
+ */
+static void many_sites(void **state)
+{
+	enum { CNT = 200000, LOSSES = 2, SUSPECTS = 3 };
+	struct site *sites = calloc(CNT, sizeof(*sites));
+	struct report_site *shown = calloc(CNT, sizeof(*shown));
+	const struct site **expected = calloc(CNT, sizeof(*expected));
+	struct proven_loss losses[LOSSES] = {0};
+	struct suspect suspects[SUSPECTS] = {0};
+	const struct report report = {.sites = shown,
+				      .site_cnt = CNT,
+				      .losses = losses,
+				      .loss_cnt = LOSSES,
+				      .suspects = suspects,
+				      .suspect_cnt = SUSPECTS};
+
+	assert_true(sites && shown && expected);
+	for (size_t i = 0; i < CNT; i++)
+		shown[i].site = &sites[i];
+	losses[0].site = &shown[CNT - 1];
+	losses[1].site = &shown[CNT / 2];
+	suspects[0].site = &shown[0];
+	suspects[1].site = &shown[CNT / 2];
+	suspects[2].site = &shown[CNT - 2];
+	expected[0] = &sites[CNT - 1];
+	expected[1] = &sites[CNT / 2];
+	expected[2] = &sites[0];
+	expected[3] = &sites[CNT - 2];
+	for (size_t i = 1, at = 4; i < CNT - 2; i++)
+		if (i != CNT / 2)
+			expected[at++] = &sites[i];
+	assert_list(&report, expected, CNT);
+	free(expected);
+	free(shown);
+	free(sites);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(suspects),
-		cmocka_unit_test(objects_with_a_stack),
-		cmocka_unit_test(sums_of_pools),
-		cmocka_unit_test(two_pools),
+		cmocka_unit_test(suspects),      cmocka_unit_test(objects_with_a_stack),
+		cmocka_unit_test(sums_of_pools), cmocka_unit_test(two_pools),
+		cmocka_unit_test(many_sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
