@@ -71,7 +71,7 @@ void site_add_sums(struct site *sum, const struct site *site)
 	if (site->newest_ns < sum->newest_ns)
 		sum->newest_ns = site->newest_ns;
 	sum->pinned_bytes += site->pinned_bytes;
-	ages_join(&sum->births, &site->births);
+	sum->births = NULL;
 	reach_add(&sum->reach, &site->reach);
 }
 

@@ -115,9 +115,9 @@ struct site {
 	struct ages ages; /* sampled blocks by age; all 0 with -C */
 	/*
 	 * Sampled blocks by birth, in other classes than ages: class c has the blocks that were
-	 * allocated after c of the snapshot's earlier moments. All in class 0 if there are none.
+	 * allocated after c of the snapshot's earlier moments. NULL if not requested, and in sums.
 	 */
-	struct ages births;
+	const struct ages *births;
 	/* Sampled blocks that were also in the previous snapshot, by their age at that time. */
 	uint32_t kept[AGE_CLASS_CNT];
 	const uint64_t *frames; /* frames of the stack, innermost first */

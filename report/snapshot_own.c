@@ -82,6 +82,8 @@ static void own_sites(struct copier *copier, struct site *sites, size_t cnt)
 		struct site *site = &sites[i];
 
 		site->process = copy_process(copier, site->process);
+		if (site->births)
+			site->births = copy_bytes(copier, site->births, sizeof(*site->births));
 		site->origin.last_comm = copy_string(copier, site->origin.last_comm);
 		site->origin.owner_comm = copy_string(copier, site->origin.owner_comm);
 		site->origin.cache = copy_string(copier, site->origin.cache);

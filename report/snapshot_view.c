@@ -16,6 +16,7 @@ void snapshot_view_deinit(struct snapshot_view *view)
 {
 	free(view->own_sites);
 	free(view->own_blocks);
+	free(view->own_births);
 	*view = (struct snapshot_view){0};
 }
 
@@ -31,6 +32,12 @@ void snapshot_view_set_blocks(struct snapshot_view *view, struct block *blocks, 
 	free(view->own_blocks);
 	view->snap.blocks = view->own_blocks = blocks;
 	view->snap.block_cnt = cnt;
+}
+
+void snapshot_view_set_births(struct snapshot_view *view, struct ages *births)
+{
+	free(view->own_births);
+	view->own_births = births;
 }
 
 /* Copies the sites that are not left out. Sets new_index[i] to the index of the copy of site i. */

@@ -89,6 +89,18 @@ static void add_age(struct site *site, const struct block *block, uint64_t kept_
 		site->kept[age_class(block->age_ns - before_ns)]++;
 }
 
+static void add_births(const struct split *split, size_t first, size_t end, struct ages *births)
+{
+	const struct snapshot *snap = split->snap;
+
+	for (size_t i = first; i < end; i++) {
+		uint64_t birth_ns = snap->elapsed_ns - split->blocks[i]->age_ns;
+
+		ages_add_to(births, moments_before(&snap->earlier, birth_ns),
+			    split->blocks[i]->size);
+	}
+}
+
 static struct site site_of_run(const struct split *split, size_t first, size_t end,
 			       uint64_t kept_ns, uint64_t before_ns)
 {
@@ -105,17 +117,12 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	}
 	site.largest = (struct block){0};
 	site.ages = (struct ages){0};
-	site.births = (struct ages){0};
 	memset(site.kept, 0, sizeof(site.kept));
 	for (size_t i = first; i < end; i++) {
 		const struct block *block = split->blocks[i];
 
 		bytes += block->size;
 		add_age(&site, block, kept_ns, before_ns);
-		ages_add_to(&site.births,
-			    moments_before(&split->snap->earlier,
-					   split->snap->elapsed_ns - block->age_ns),
-			    block->size);
 		if (block->inherited)
 			part_add(&inherited, sampling, block);
 		block_take_larger(&site.largest, block);
@@ -131,24 +138,32 @@ static struct site site_of_run(const struct split *split, size_t first, size_t e
 	return site;
 }
 
-static struct site *make_sites(const struct split *split, uint64_t last_ns, size_t *ret_cnt)
+static size_t count_runs(const struct split *split)
+{
+	size_t cnt = 0;
+
+	for (size_t first = 0; first < split->snap->block_cnt; first = run_end(split, first))
+		cnt++;
+	return cnt;
+}
+
+/* The births of each new site are stored in `births`, which may be NULL. */
+static struct site *make_sites(const struct split *split, uint64_t last_ns, size_t cnt,
+			       struct ages *births)
 {
 	const struct snapshot *snap = split->snap;
 	cleanup_free uint64_t *kept_ns = ages_kept(snap);
-	struct site *sites;
-	size_t cnt = 0;
+	struct site *sites = kept_ns ? calloc(cnt + 1, sizeof(*sites)) : NULL;
 
-	for (size_t first = 0; first < snap->block_cnt; first = run_end(split, first))
-		cnt++;
-	sites = kept_ns ? calloc(cnt + 1, sizeof(*sites)) : NULL;
-	if (!sites)
-		return NULL;
-	*ret_cnt = cnt;
-	cnt = 0;
-	for (size_t first = 0, end; first < snap->block_cnt; first = end) {
+	for (size_t i = 0, first = 0, end; sites && i < cnt; i++, first = end) {
 		end = run_end(split, first);
-		sites[cnt++] = site_of_run(split, first, end, kept_ns[split->blocks[first]->site],
-					   snap->elapsed_ns - last_ns);
+		sites[i] = site_of_run(split, first, end, kept_ns[split->blocks[first]->site],
+				       snap->elapsed_ns - last_ns);
+		sites[i].births = NULL;
+		if (!births)
+			continue;
+		add_births(split, first, end, &births[i]);
+		sites[i].births = &births[i];
 	}
 	return sites;
 }
@@ -171,23 +186,30 @@ static struct block *make_blocks(const struct split *split)
 
 int thread_split(struct snapshot_view *view, uint64_t last_ns, bool with_blocks)
 {
+	bool with_births = view->snap.site_cnt && view->snap.sites[0].births;
 	struct split split;
-	struct site *sites;
+	struct ages *births;
+	struct site *sites = NULL;
 	struct block *blocks = NULL;
-	size_t site_cnt;
+	size_t cnt;
 	int err = sort_blocks(&view->snap, &split);
 
 	if (err)
 		return err;
-	sites = make_sites(&split, last_ns, &site_cnt);
+	cnt = count_runs(&split);
+	births = with_births ? calloc(cnt + 1, sizeof(*births)) : NULL;
+	if (births || !with_births)
+		sites = make_sites(&split, last_ns, cnt, births);
 	if (sites && with_blocks)
 		blocks = make_blocks(&split);
 	free(split.blocks);
 	if (!sites || (with_blocks && !blocks)) {
 		free(sites);
+		free(births);
 		return -ENOMEM;
 	}
-	snapshot_view_set_sites(view, sites, site_cnt);
+	snapshot_view_set_births(view, births);
+	snapshot_view_set_sites(view, sites, cnt);
 	snapshot_view_set_blocks(view, blocks, with_blocks ? view->snap.block_cnt : 0);
 	return 0;
 }

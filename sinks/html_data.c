@@ -479,8 +479,8 @@ static void write_classes(struct json_writer *json, const struct report *report,
 	uint64_t bytes[65] = {0}, count[65] = {0};
 
 	write_ages(json, "ages", &shown->site->ages);
-	if (report->snapshot->earlier.cnt)
-		write_ages(json, "births", &shown->site->births);
+	if (report->snapshot->earlier.cnt && shown->site->births)
+		write_ages(json, "births", shown->site->births);
 	if (!shown->block_cnt)
 		return;
 	for (size_t i = 0; i < shown->block_cnt; i++) {

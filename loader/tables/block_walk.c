@@ -265,6 +265,12 @@ struct sampling block_walk_sampling(const struct options *opts)
 	return (struct sampling){0};
 }
 
+/* Only pages show births, which take memory for each site. */
+static bool wants_births(const struct options *opts)
+{
+	return (opts->format == FORMAT_HTML || opts->listen.len) && !opts->combined_only;
+}
+
 void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_walk *walk,
 		      struct snapshot *snap)
 {
@@ -284,6 +290,7 @@ void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_
 		moments_add(&snap->earlier, walker->earlier.ns[i] - walker->start_ns);
 	if (walker->baseline_ns)
 		snap->baseline_ns = walker->baseline_ns - walker->start_ns;
+	walker->sites.has_births = wants_births(walker->opts);
 	site_table_begin(&walker->sites);
 }
 
@@ -305,15 +312,9 @@ int block_walk_end(struct block_walk *walk, int err, struct snapshot *snap)
 	return 0;
 }
 
-/* Only pages show births; finding the moment of each block takes time. */
-static bool wants_births(const struct options *opts)
-{
-	return (opts->format == FORMAT_HTML || opts->listen.len) && !opts->combined_only;
-}
-
 void block_walker_reported(struct block_walker *walker, const struct snapshot *snap)
 {
 	walker->last_t0_ns = walker->t0_ns;
-	if (wants_births(walker->opts))
+	if (walker->sites.has_births)
 		moments_add(&walker->earlier, snap->t0_ns);
 }

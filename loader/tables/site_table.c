@@ -2,12 +2,14 @@
 /* Implements a hash table of sites with the sums of a walk. */
 #include "loader/tables/site_table.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void free_entry(struct site_entry *entry)
 {
 	free(entry->frames);
+	free(entry->births);
 	free(entry);
 }
 
@@ -25,10 +27,16 @@ void site_table_begin(struct site_table *table)
 	table->walk++;
 }
 
-static void start_walk(const struct site_table *table, struct site_entry *entry)
+static int start_walk(const struct site_table *table, struct site_entry *entry)
 {
 	if (entry->walk == table->walk)
-		return;
+		return 0;
+	if (table->has_births && !entry->births)
+		entry->births = malloc(sizeof(*entry->births));
+	if (table->has_births && !entry->births)
+		return -ENOMEM;
+	if (entry->births)
+		*entry->births = (struct ages){0};
 	entry->walk = table->walk;
 	entry->bytes = 0;
 	entry->count = 0;
@@ -39,9 +47,9 @@ static void start_walk(const struct site_table *table, struct site_entry *entry)
 	entry->newest_birth_ns = 0;
 	entry->largest = (struct block){0};
 	entry->ages = (struct ages){0};
-	entry->births = (struct ages){0};
 	entry->owners = (struct majority){0};
 	memset(entry->kept, 0, sizeof(entry->kept));
+	return 0;
 }
 
 static struct site_entry *add_entry(struct site_table *table, uint64_t id)
@@ -62,9 +70,7 @@ struct site_entry *site_table_get(struct site_table *table, uint64_t id)
 
 	if (!entry)
 		entry = add_entry(table, id);
-	if (entry)
-		start_walk(table, entry);
-	return entry;
+	return entry && !start_walk(table, entry) ? entry : NULL;
 }
 
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,
@@ -76,7 +82,8 @@ void site_entry_add(struct site_entry *entry, const struct block *block, uint64_
 	if (last_age_ns != AGE_UNKNOWN)
 		entry->kept[age_class(last_age_ns)]++;
 	ages_add(&entry->ages, block->age_ns, block->size);
-	ages_add_to(&entry->births, moment, block->size);
+	if (entry->births)
+		ages_add_to(entry->births, moment, block->size);
 	if (birth_ns < entry->oldest_birth_ns)
 		entry->oldest_birth_ns = birth_ns;
 	if (birth_ns > entry->newest_birth_ns)
@@ -93,7 +100,8 @@ void site_entry_join(struct site_entry *entry, const struct site_entry *part)
 	estimate_join(&entry->inherited.estimate, &part->inherited.estimate);
 	block_take_larger(&entry->largest, &part->largest);
 	ages_join(&entry->ages, &part->ages);
-	ages_join(&entry->births, &part->births);
+	if (entry->births && part->births)
+		ages_join(entry->births, part->births);
 	for (size_t i = 0; i < AGE_CLASS_CNT; i++)
 		entry->kept[i] += part->kept[i];
 	if (part->oldest_birth_ns < entry->oldest_birth_ns)

@@ -51,7 +51,8 @@ struct site_entry {
 	uint64_t newest_birth_ns;
 	struct block largest;
 	struct ages ages;
-	struct ages births; /* blocks by the number of earlier moments before their birth */
+	/* Blocks by the number of earlier moments before their birth; may be NULL. */
+	struct ages *births;
 	uint32_t kept[AGE_CLASS_CNT];
 	struct majority owners; /* pids that allocated a kernel site's blocks */
 	size_t index;           /* index in the snapshot being made */
@@ -61,6 +62,7 @@ struct site_entry {
 struct site_table {
 	struct hash_map entries; /* values are struct site_entry */
 	uint64_t walk;
+	bool has_births; /* entries collect births */
 };
 
 void site_table_deinit(struct site_table *table);

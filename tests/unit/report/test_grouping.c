@@ -250,6 +250,7 @@ static void splits(void **state)
  */
 static void splits_ages(void **state)
 {
+	static const struct ages births = {.count = {2, 1, 1}};
 	static const struct block blocks[] = {
 		{.site = 0, .addr = 1, .size = 1, .age_ns = 40 * MSEC, .tid = 7},
 		{.site = 0, .addr = 2, .size = 2, .age_ns = 30 * MSEC, .tid = 5},
@@ -271,6 +272,7 @@ static void splits_ages(void **state)
 	memcpy(snap.blocks, blocks, sizeof(blocks));
 	for (size_t i = 0; i < LENGTH(blocks); i++)
 		ages_add(&snap.sites[0].ages, blocks[i].age_ns, blocks[i].size);
+	snap.sites[0].births = &births;
 	/* Two blocks are from before the first moment; one is from after each moment. */
 	moments_add(&snap.earlier, 30 * MSEC);
 	moments_add(&snap.earlier, 50 * MSEC);
@@ -285,9 +287,9 @@ static void splits_ages(void **state)
 	assert_int_equal(view.snap.sites[0].ages.bytes[age_class(30 * MSEC)], 2);
 	assert_int_equal(view.snap.sites[0].ages.count[age_class(3 * MSEC)], 1);
 	assert_int_equal(view.snap.sites[0].kept[age_class(20 * MSEC)], 1);
-	assert_int_equal(view.snap.sites[0].births.bytes[0], 2);
-	assert_int_equal(view.snap.sites[0].births.bytes[2], 8);
-	assert_int_equal(view.snap.sites[1].births.count[1], 1);
+	assert_int_equal(view.snap.sites[0].births->bytes[0], 2);
+	assert_int_equal(view.snap.sites[0].births->bytes[2], 8);
+	assert_int_equal(view.snap.sites[1].births->count[1], 1);
 	assert_int_equal(view.snap.sites[1].ages.count[age_class(40 * MSEC)], 1);
 	assert_int_equal(view.snap.sites[1].ages.bytes[age_class(20 * MSEC)], 4);
 	assert_int_equal(view.snap.sites[1].kept[age_class(30 * MSEC)], 1);

@@ -74,6 +74,8 @@ static struct site source_copy_site(struct source *source, uint64_t id,
 	site.process = process;
 	site.frames = source_copy(source, id % 2 ? small_stack : big_stack, sizeof(big_stack));
 	site.frame_cnt = LENGTH(big_stack);
+	site.births = source_copy(source, &(struct ages){.bytes = {7}, .count = {1}},
+				  sizeof(*site.births));
 	if (!process) {
 		site.space = SPACE_KERNEL;
 		site.origin.last_pid = 9;
@@ -118,6 +120,7 @@ static struct snapshot make_snapshot_of(struct source *source)
 	snap.tallies[0] =
 		(struct process_tally){.process = two, .refused = 17, .earlier = {3, 2, 1}};
 	snap.lost[LOSS_RECURSION] = 1;
+	moments_add(&snap.earlier, 1);
 	snap.peak = source_copy_peak(source, snap.sites + 1);
 	snap.hanging =
 		source_copy(source, &(struct hanging_sum){1, 2, {3, 4}}, sizeof(*snap.hanging));
@@ -150,18 +153,22 @@ static void outlives_source(void **state)
 {
 	struct source source = {0};
 	struct snapshot snap = make_snapshot_of(&source);
-	cleanup_free char *text = print(&snap, FORMAT_TEXT), *json = print(&snap, FORMAT_JSON);
-	cleanup_free char *text_again = NULL, *json_again = NULL;
+	cleanup_free char *text = print(&snap, FORMAT_TEXT), *json = print(&snap, FORMAT_JSON),
+			  *page = print(&snap, FORMAT_HTML);
+	cleanup_free char *text_again = NULL, *json_again = NULL, *page_again = NULL;
 
 	(void)state;
 	assert_non_null(strstr(json, "kmalloc-64"));
 	assert_non_null(strstr(json, "kworker/0:1"));
+	assert_non_null(strstr(page, "\"births\":[0,7,1]"));
 	assert_int_equal(snapshot_own(&snap), 0);
 	source_free(&source);
 	text_again = print(&snap, FORMAT_TEXT);
 	json_again = print(&snap, FORMAT_JSON);
+	page_again = print(&snap, FORMAT_HTML);
 	assert_string_equal(text_again, text);
 	assert_string_equal(json_again, json);
+	assert_string_equal(page_again, page);
 	assert_string_equal(snap.sites[0].process->cgroup, "/a/b");
 	assert_int_equal(snap.hanging[0].site, 1);
 	assert_int_equal(snap.hanging[0].of.count, 4);

@@ -38,20 +38,35 @@ static void meet_all(struct site_table *table)
 static void test_sums_are_of_one_walk(void **state)
 {
 	const struct block block = {.size = 100};
-	struct site_table table = {0};
+	struct site_table table = {.has_births = true};
 
 	site_table_begin(&table);
 	site_entry_add(get(&table, 1), &block, 10, 0, AGE_UNKNOWN);
 	site_entry_add(get(&table, 1), &block, 20, 3, AGE_UNKNOWN);
-	assert_int_equal(get(&table, 1)->births.bytes[0], 100);
-	assert_int_equal(get(&table, 1)->births.count[3], 1);
+	assert_int_equal(get(&table, 1)->births->bytes[0], 100);
+	assert_int_equal(get(&table, 1)->births->count[3], 1);
 	assert_int_equal(get(&table, 1)->bytes, 200);
 	assert_int_equal(get(&table, 1)->oldest_birth_ns, 10);
 	assert_int_equal(get(&table, 1)->newest_birth_ns, 20);
 	site_table_begin(&table);
 	assert_int_equal(get(&table, 1)->count, 0);
 	assert_int_equal(get(&table, 1)->bytes, 0);
-	assert_int_equal(get(&table, 1)->births.count[3], 0);
+	assert_int_equal(get(&table, 1)->births->count[3], 0);
+	site_table_deinit(&table);
+}
+
+/* Births take memory only if a report shows them. */
+static void test_births_on_request(void **state)
+{
+	const struct block block = {.size = 100};
+	struct site_table table = {0};
+
+	site_table_begin(&table);
+	site_entry_add(get(&table, 1), &block, 10, 0, AGE_UNKNOWN);
+	site_entry_join(get(&table, 2), get(&table, 1));
+	assert_null(get(&table, 1)->births);
+	assert_null(get(&table, 2)->births);
+	assert_int_equal(get(&table, 2)->bytes, 100);
 	site_table_deinit(&table);
 }
 
@@ -93,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums_are_of_one_walk),
+		cmocka_unit_test(test_births_on_request),
 		cmocka_unit_test(test_images_are_dropped),
 		cmocka_unit_test(test_all_images_are_dropped),
 	};
