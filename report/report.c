@@ -42,9 +42,6 @@
  */
 #define LEAST_PART 0.01
 
-/* Maximum stacks that are named to find suspects. The same maximum applies to losses. */
-#define MAX_PATHS 256
-
 static void add_totals(const struct candidate *candidates, struct report *report)
 {
 	for (size_t i = 0; i < report->sites_total; i++) {
@@ -557,16 +554,16 @@ static int choose_paths(const struct candidate *judged, size_t cnt, struct repor
 		err = site_order_companions(judged, cnt, &companion_cnt, &companions);
 	if (err)
 		return err;
-	shown->paths = calloc(MAX_PATHS, sizeof(*shown->paths));
+	shown->paths = calloc(REPORT_PATHS_MAX, sizeof(*shown->paths));
 	if (!shown->paths)
 		return -ENOMEM;
 	for (size_t i = 0; i < suspect_cnt; i++) {
 		report->suspects_total += suspects[i].path_cnt ?: 1;
 		report->suspects_per_s += suspects[i].growth.history->trend.bytes_per_s;
-		if (i < MAX_PATHS)
+		if (i < REPORT_PATHS_MAX)
 			shown->paths[shown->path_cnt++] = suspects[i];
 	}
-	for (size_t i = 0; i < companion_cnt && shown->path_cnt < MAX_PATHS; i++)
+	for (size_t i = 0; i < companion_cnt && shown->path_cnt < REPORT_PATHS_MAX; i++)
 		shown->paths[shown->path_cnt++] = companions[i];
 	return 0;
 }
@@ -602,8 +599,9 @@ static int show_lost_paths(struct report *report, struct shown *shown)
 				    &shown->lost_paths);
 
 	if (!err)
-		shown->lost_path_cnt =
-			report->losses_total < MAX_PATHS ? report->losses_total : MAX_PATHS;
+		shown->lost_path_cnt = report->losses_total < REPORT_PATHS_MAX
+					       ? report->losses_total
+					       : REPORT_PATHS_MAX;
 	return err;
 }
 
@@ -724,9 +722,9 @@ static int name_culprits(const struct options *opts, struct report *report)
 		.held_bytes = report->bytes,
 		.untraced_per_s = untraced_bytes_per_s(&report->untraced),
 		.kernel_per_s = report->kernel_per_s,
-		.wants_all = opts->why && opts->format == FORMAT_TEXT,
+		.wants_all = report->show_why && report->can_list_all,
 	};
-	size_t most = scale.wants_all ? MAX_PATHS : MAX_SUSPECTS;
+	size_t most = scale.wants_all ? REPORT_PATHS_MAX : MAX_SUSPECTS;
 	int err = kernel_paths_blame(report->sites + (report->paths - report->sites),
 				     report->path_cnt);
 
@@ -761,6 +759,7 @@ static struct report report_of(const struct options *opts, const struct snapshot
 		.show_stats = opts->stats,
 		.show_summary = opts->summary,
 		.show_why = opts->why,
+		.can_list_all = opts->format == FORMAT_TEXT && !opts->live,
 		.all_frames = opts->all_frames,
 		.propose = opts->gen_suppressions,
 		.final = final,

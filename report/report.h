@@ -23,6 +23,9 @@ struct grouping;
 struct pools;
 struct source_lines;
 
+/* Maximum stacks that are named to find suspects. The same maximum applies to losses. */
+#define REPORT_PATHS_MAX 256
+
 /* Sums that are judged in addition to the sites; each pointer may be NULL. */
 struct sums {
 	const struct pools *pools;
@@ -149,7 +152,8 @@ struct report {
 	bool show_stats;
 	bool show_summary;
 	bool show_why;
-	bool propose; /* propose suppressions */
+	bool can_list_all; /* with --why, the report lists all suspects */
+	bool propose;      /* propose suppressions */
 	bool final;
 	/* The report is made from a recording, so a thread without a name need not have ended. */
 	bool recorded;

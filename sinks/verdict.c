@@ -81,6 +81,19 @@ static bool names_culprit(const struct report *report)
 	       !is_mostly_unnamed(report, named);
 }
 
+/* Writes the option that gives more sites a line, or why there are more sites in spite of it. */
+static void write_more_hint(const struct text_part *part, size_t cnt)
+{
+	const struct report *report = part->report;
+
+	if (!report->can_list_all || text_is_of_descriptors(part))
+		return;
+	if (!report->show_why)
+		fputs(cnt == 1 ? " (--why shows it)" : " (--why lists them)", part->out);
+	else if (report->path_cnt == REPORT_PATHS_MAX)
+		fprintf(part->out, " (--why lists at most %d sites)", REPORT_PATHS_MAX);
+}
+
 /*
  * Writes how fast the growing sites without a line of their own grow, a function that is on most of
  * their stacks, and the option that gives them lines. This line comes before those of the suspects
@@ -109,8 +122,8 @@ static void write_more(const struct text_part *part, struct named named)
 		      part->out);
 		verdict_write_function(part->out, shared->path, shared->pos);
 	}
-	if (named.cnt && !part->report->show_why && !text_is_of_descriptors(part))
-		fputs(cnt == 1 ? " (--why shows it)" : " (--why lists them)", part->out);
+	if (named.cnt)
+		write_more_hint(part, cnt);
 	fputc('\n', part->out);
 }
 

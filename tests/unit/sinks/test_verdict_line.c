@@ -500,7 +500,8 @@ static void amounts(void **state)
 
 /*
  * The line about small sites comes first if these sites together grow faster than the named
- * suspects. It names the option that lists them, unless the option is given.
+ * suspects. It names the option that lists them, if the format supports it. With the option, it
+ * names the maximum if there are more sites.
  */
 static void more_sites(void **state)
 {
@@ -515,16 +516,22 @@ static void more_sites(void **state)
 		size_t cnt;
 		double per_s;
 		const char *sum, *more;
-		bool why;
+		bool can_list_all, why;
+		size_t path_cnt;
 	} known[] = {
 		{1, 1 << 20, "likely: 1.0 MiB/s in 391 sites",
-		 "390 small sites grow 1023 KiB/s together (--why lists them)\n", false},
+		 "390 small sites grow 1023 KiB/s together (--why lists them)\n", true, false, 6},
 		{1, 1000, "likely: an unknown stack grows 700 bytes/s in thread stacks, steadily",
-		 "390 more sites grow 300 bytes/s together (--why lists them)\n", false},
+		 "390 more sites grow 300 bytes/s together (--why lists them)\n", true, false, 256},
 		{1, 1000, "likely: an unknown stack grows 700 bytes/s in thread stacks, steadily",
-		 "390 more sites grow 300 bytes/s together\n", true},
+		 "390 more sites grow 300 bytes/s together\n", false, false, 256},
+		{1, 1000, "likely: an unknown stack grows 700 bytes/s in thread stacks, steadily",
+		 "390 more sites grow 300 bytes/s together\n", true, true, 255},
+		{1, 1000, "likely: an unknown stack grows 700 bytes/s in thread stacks, steadily",
+		 "390 more sites grow 300 bytes/s together (--why lists at most 256 sites)\n", true,
+		 true, 256},
 		{2, 2000, "likely: at least 1.4 KiB/s in 2 places",
-		 "389 more sites grow 600 bytes/s together (--why lists them)\n", false},
+		 "389 more sites grow 600 bytes/s together (--why lists them)\n", true, false, 6},
 	};
 
 	for (size_t i = 0; i < LENGTH(known); i++) {
@@ -536,7 +543,9 @@ static void more_sites(void **state)
 		assert_non_null(out);
 		report.suspect_cnt = known[i].cnt;
 		report.suspects_per_s = known[i].per_s;
+		report.can_list_all = known[i].can_list_all;
 		report.show_why = known[i].why;
+		report.path_cnt = known[i].path_cnt;
 		verdict_write_text(
 			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
 		verdict_write_sentence(
