@@ -15,7 +15,7 @@ int recording_take_growth(struct recording *recording, struct byte_reader *from)
 	growth->name = recording_take_string_ref(recording, from);
 	growth->bytes = bytes_take_number(from);
 	growth->grown_bytes = bytes_take_number(from);
-	growth->reclaimable = bytes_take_below(from, 2);
+	growth->reclaim = (enum reclaim)bytes_take_below(from, RECLAIM_CNT);
 	if (from->failed || !growth->name)
 		return -EBADMSG;
 	recording->growth_cnt++;

@@ -16,7 +16,7 @@ int recorder_add_growths(struct recorder *recorder, const struct snapshot *snap)
 		bytes_put_number(&section->bytes, err ? 0 : name);
 		bytes_put_number(&section->bytes, growth->bytes);
 		bytes_put_number(&section->bytes, growth->grown_bytes);
-		bytes_put_number(&section->bytes, growth->reclaimable);
+		bytes_put_number(&section->bytes, growth->reclaim);
 		section->cnt++;
 	}
 	return err;

@@ -3,7 +3,6 @@
 #ifndef REPORT_KERNEL_GROWTH_H
 #define REPORT_KERNEL_GROWTH_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Maximum growths of each kind in a snapshot */
@@ -16,12 +15,20 @@ enum kernel_growth_kind {
 	KERNEL_GROWTH_KIND_CNT,
 };
 
+/* Whether the kernel can reclaim a cache. Recordings store these numbers. */
+enum reclaim {
+	RECLAIM_NO,
+	RECLAIM_YES,
+	RECLAIM_UNKNOWN,
+	RECLAIM_CNT,
+};
+
 struct kernel_growth {
 	enum kernel_growth_kind kind;
 	const char *name;     /* name of the cache; file, line and function of the code */
 	uint64_t bytes;       /* memory in use by any process */
 	uint64_t grown_bytes; /* growth since tracing began */
-	bool reclaimable;     /* the kernel can reclaim the cache; not known for lines of code */
+	enum reclaim reclaim; /* RECLAIM_UNKNOWN for lines of code */
 };
 
 #endif

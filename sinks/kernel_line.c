@@ -132,7 +132,7 @@ static void write_growths(FILE *out, const struct snapshot *snap, enum kernel_gr
 		escape_puts(out, growth->name);
 		fputs(" +", out);
 		write_amount(out, growth->grown_bytes);
-		if (growth->reclaimable)
+		if (growth->reclaim == RECLAIM_YES)
 			fputs(" (reclaimable)", out);
 	}
 }
@@ -257,8 +257,10 @@ static void write_growths_json(struct json_writer *json, const char *key,
 		json_string(json, "name", growth->name);
 		json_unsigned(json, "bytes", growth->bytes);
 		json_unsigned(json, "grown_bytes", growth->grown_bytes);
-		if (kind == GROWTH_OF_CACHE)
-			json_bool(json, "reclaimable", growth->reclaimable);
+		if (kind == GROWTH_OF_CACHE && growth->reclaim == RECLAIM_UNKNOWN)
+			json_null(json, "reclaimable");
+		else if (kind == GROWTH_OF_CACHE)
+			json_bool(json, "reclaimable", growth->reclaim == RECLAIM_YES);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -41,8 +41,7 @@ void kernel_sizes_deinit(struct kernel_sizes *sizes)
 	named_sizes_deinit(&sizes->lines);
 }
 
-/* True if the kernel can reclaim a slab cache. False if this is not known. */
-static bool is_reclaimable(const char *cache)
+static enum reclaim reclaim_of(const char *cache)
 {
 	cleanup_free char *path = NULL;
 	cleanup_fclose FILE *file = NULL;
@@ -50,7 +49,14 @@ static bool is_reclaimable(const char *cache)
 	if (asprintf(&path, "/sys/kernel/slab/%s/reclaim_account", cache) < 0)
 		path = NULL;
 	file = path ? fopen(path, "re") : NULL;
-	return file && fgetc(file) == '1';
+	switch (file ? fgetc(file) : EOF) {
+	case '0':
+		return RECLAIM_NO;
+	case '1':
+		return RECLAIM_YES;
+	default:
+		return RECLAIM_UNKNOWN;
+	}
 }
 
 int kernel_sizes_compare(const struct kernel_sizes *before, const struct kernel_sizes *now,
@@ -65,7 +71,7 @@ int kernel_sizes_compare(const struct kernel_sizes *before, const struct kernel_
 		const char *name = growths[i].name;
 
 		growths[i].kind = i < cache_cnt ? GROWTH_OF_CACHE : GROWTH_OF_LINE;
-		growths[i].reclaimable = i < cache_cnt && is_reclaimable(name);
+		growths[i].reclaim = i < cache_cnt ? reclaim_of(name) : RECLAIM_UNKNOWN;
 		growths[i].name = arena_copy(&snap->arena, name, strlen(name) + 1);
 		if (!growths[i].name)
 			return -ENOMEM;

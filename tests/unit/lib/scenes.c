@@ -307,13 +307,14 @@ struct site kind_sites[] = {
 
 /* Text reports name four caches. */
 static const struct kernel_growth kernel_growths[] = {
-	{GROWTH_OF_CACHE, "dentry", 40 << 20, 12 << 20, true},
-	{GROWTH_OF_CACHE, "kmalloc-64", 5 << 20, 3251634, false},
-	{GROWTH_OF_CACHE, "x\x1b[1m", 700 << 10, 300 << 10, false},
-	{GROWTH_OF_CACHE, "inode_cache", 400 << 10, 200 << 10, true},
-	{GROWTH_OF_CACHE, "filp", 300 << 10, 130 << 10, false},
-	{GROWTH_OF_LINE, "fs/dcache.c:1683 __d_alloc", 39 << 20, 3 << 20, false},
-	{GROWTH_OF_LINE, "fs/fuse/dev.c:83 [fuse] fuse_request_alloc", 96 << 10, 80 << 10, false},
+	{GROWTH_OF_CACHE, "dentry", 40 << 20, 12 << 20, RECLAIM_YES},
+	{GROWTH_OF_CACHE, "kmalloc-64", 5 << 20, 3251634, RECLAIM_NO},
+	{GROWTH_OF_CACHE, "x\x1b[1m", 700 << 10, 300 << 10, RECLAIM_NO},
+	{GROWTH_OF_CACHE, "inode_cache", 400 << 10, 200 << 10, RECLAIM_YES},
+	{GROWTH_OF_CACHE, "filp", 300 << 10, 130 << 10, RECLAIM_NO},
+	{GROWTH_OF_LINE, "fs/dcache.c:1683 __d_alloc", 39 << 20, 3 << 20, RECLAIM_UNKNOWN},
+	{GROWTH_OF_LINE, "fs/fuse/dev.c:83 [fuse] fuse_request_alloc", 96 << 10, 80 << 10,
+	 RECLAIM_UNKNOWN},
 };
 
 #define ORIGIN(...) .space = SPACE_KERNEL, .origin = {__VA_ARGS__}

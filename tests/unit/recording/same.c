@@ -292,7 +292,7 @@ static void same_growths(const struct snapshot *a, const struct snapshot *b)
 		assert_string_equal(x->name, y->name);
 		assert_int_equal(x->bytes, y->bytes);
 		assert_int_equal(x->grown_bytes, y->grown_bytes);
-		assert_int_equal(x->reclaimable, y->reclaimable);
+		assert_int_equal(x->reclaim, y->reclaim);
 	}
 }
 

@@ -329,7 +329,7 @@ static void world_add_growths(const struct world *world, struct snapshot *snap)
 			.name = names[(number + i) % 3],
 			.bytes = ~number - i,
 			.grown_bytes = number / 3 + i,
-			.reclaimable = (number + i) % 2,
+			.reclaim = (enum reclaim)((number + i) % RECLAIM_CNT),
 		};
 	snap->kernel_growths = snap->kernel_growth_cnt ? growths : NULL;
 }

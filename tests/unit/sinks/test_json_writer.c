@@ -5,11 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "report/snapshot.h"
 #include "sinks/json_writer.h"
+#include "sinks/kernel_line.h"
 #include "tests/unit/lib/json_check.h"
 
 struct written {
@@ -175,12 +178,38 @@ static void checker_is_strict(void **state)
 	assert_false(json_lines_are_valid("{}\n\n"));
 }
 
+/* A slab cache of which it is not known whether the kernel can reclaim it has null. */
+static void unknown_reclaim(void **state)
+{
+	const struct kernel_growth growths[] = {{.name = "dentry", .reclaim = RECLAIM_YES},
+						{.name = "lost", .reclaim = RECLAIM_UNKNOWN},
+						{.name = "vm_area", .reclaim = RECLAIM_NO}};
+	const struct snapshot snap = {.kernel_memory.unreclaimable = 1,
+				      .kernel_growths = growths,
+				      .kernel_growth_cnt = 3};
+	struct written w;
+	char *at;
+
+	begin(&w);
+	json_begin_object(&w.json, NULL);
+	kernel_write_json(&w.json, &snap);
+	json_end_object(&w.json);
+	fclose(w.json.out);
+	assert_true(json_is_valid(w.text));
+	at = strstr(w.text, "\"reclaimable\":true}");
+	assert_non_null(at);
+	at = strstr(at, "\"reclaimable\":null}");
+	assert_non_null(at);
+	assert_non_null(strstr(at, "\"reclaimable\":false}"));
+	free(w.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(structure),         cmocka_unit_test(strings),
 		cmocka_unit_test(strings_in_html),   cmocka_unit_test(any_bytes),
-		cmocka_unit_test(checker_is_strict),
+		cmocka_unit_test(checker_is_strict), cmocka_unit_test(unknown_reclaim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

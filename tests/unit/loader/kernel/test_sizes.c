@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "loader/kernel/allocinfo.h"
+#include "loader/kernel/growths.h"
 
 #define KIB 1024ULL
 #define MIB (1024 * KIB)
@@ -145,12 +146,28 @@ static void test_most(void **state)
 	named_sizes_deinit(&now);
 }
 
+/* It is not known whether the kernel can reclaim caches of which it says nothing. */
+static void test_unknown_reclaim(void **state)
+{
+	struct kernel_sizes before = {0}, now = {0};
+	struct snapshot snap = {0};
+
+	add(&before.caches, "no such cache", MIB);
+	add(&now.caches, "no such cache", 2 * MIB);
+	assert_int_equal(kernel_sizes_compare(&before, &now, &snap), 0);
+	assert_int_equal(snap.kernel_growth_cnt, 1);
+	assert_int_equal(snap.kernel_growths[0].reclaim, RECLAIM_UNKNOWN);
+	kernel_sizes_deinit(&before);
+	kernel_sizes_deinit(&now);
+	snapshot_deinit(&snap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_allocinfo), cmocka_unit_test(test_bad_lines),
 		cmocka_unit_test(test_grown),     cmocka_unit_test(test_floors),
-		cmocka_unit_test(test_most),
+		cmocka_unit_test(test_most),      cmocka_unit_test(test_unknown_reclaim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
