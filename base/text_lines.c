@@ -11,7 +11,8 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 
-#define FILE_MOST (16 << 20)
+/* Maximum bytes read of a file */
+#define BYTES_MOST (16 << 20)
 #define LINE_MOST 400
 /* Spaces drawn for a tab. */
 #define TAB_WIDTH 4
@@ -39,22 +40,27 @@ static char *plain_line(const char *line)
 	return ret;
 }
 
-/* Reads a file, and appends a NUL. Reads no more than the file's size, which may change meanwhile.
+/*
+ * Reads the beginning of a file, and appends a NUL. Reads no more than the file's size, which may
+ * change meanwhile. Leaves out a line that BYTES_MOST cuts off.
  */
 static char *read_text(int fd, size_t *ret_len)
 {
 	struct stat st;
-	size_t done = 0;
+	size_t done = 0, most;
 	ssize_t got = 1;
 	char *text;
 
-	if (fstat(fd, &st) || st.st_size > FILE_MOST)
+	if (fstat(fd, &st))
 		return NULL;
-	text = malloc((size_t)st.st_size + 1);
-	while (text && got > 0 && done < (size_t)st.st_size) {
-		got = read(fd, text + done, (size_t)st.st_size - done);
+	most = st.st_size > BYTES_MOST ? BYTES_MOST : (size_t)st.st_size;
+	text = malloc(most + 1);
+	while (text && got > 0 && done < most) {
+		got = read(fd, text + done, most - done);
 		done += got > 0 ? (size_t)got : 0;
 	}
+	while (text && st.st_size > BYTES_MOST && done && text[done - 1] != '\n')
+		done--;
 	if (text)
 		text[done] = '\0';
 	*ret_len = done;

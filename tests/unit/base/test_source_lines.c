@@ -82,6 +82,32 @@ static void lines_are_plain(void **state)
 	source_lines__free(lines);
 }
 
+/* Lines in the first 16 MiB of a file are shown, however large the file is. */
+static void large_files(void **state)
+{
+	enum { LIMIT = 16 << 20, LINE_BYTES = 64, LAST = LIMIT / LINE_BYTES };
+	char path[160];
+	struct source_lines *lines;
+	FILE *out;
+
+	snprintf(path, sizeof(path), "%s/large.c", folder);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	/* The limit cuts off the end of line LAST. */
+	fputs("x", out);
+	for (int i = 1; i <= LAST + 9; i++)
+		fprintf(out, "%-*d\n", LINE_BYTES - 1, i);
+	fclose(out);
+	assert_int_equal(source_lines__new(&lines), 0);
+	assert_non_null(read_line(lines, getuid(), path, 70000));
+	assert_int_equal(atoi(read_line(lines, getuid(), path, 70000)), 70000);
+	assert_int_equal(atoi(read_line(lines, getuid(), path, LAST - 1)), LAST - 1);
+	assert_null(read_line(lines, getuid(), path, LAST));
+	assert_null(read_line(lines, getuid(), path, LAST + 1));
+	source_lines__free(lines);
+	assert_int_equal(unlink(path), 0);
+}
+
 /* A target may name any file, also by a link: files that its user cannot read are not shown. */
 static void files_of_others_are_refused(void **state)
 {
@@ -111,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_plain),
+		cmocka_unit_test(large_files),
 		cmocka_unit_test(files_of_others_are_refused),
 	};
 
