@@ -260,6 +260,15 @@ bool text_several_processes(const struct snapshot *snap)
 	return false;
 }
 
+void text_write_of_process(const struct text_part *part, const struct process *process)
+{
+	if (!part->with_process || !process)
+		return;
+	fprintf(part->out, " of process %d (", process->pid);
+	escape_puts(part->out, process->comm ? process->comm : "?");
+	fputc(')', part->out);
+}
+
 /*
  * Returns the last `parts` names in a path: folders, and the name of the file. Folders help to
  * distinguish files of the same name.

@@ -179,5 +179,7 @@ const char *text_group_word(enum group_by by);
 const char *text_plural(const char *word);
 
 bool text_several_processes(const struct snapshot *snap);
+/* Writes the pid and the name of a process if the report has several processes. */
+void text_write_of_process(const struct text_part *part, const struct process *process);
 
 #endif

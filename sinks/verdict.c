@@ -207,15 +207,6 @@ static enum rss_part write_grown(const struct text_part *part, enum rss_part las
 	return grown;
 }
 
-static void write_process(const struct text_part *part, const struct process *process)
-{
-	if (!part->with_process)
-		return;
-	fprintf(part->out, " of process %d (", process->pid);
-	escape_puts(part->out, process->comm ? process->comm : "?");
-	fputc(')', part->out);
-}
-
 /*
  * Ends a line about untraced growth. If known, adds the part of memory that grew most, or an option
  * that shows more.
@@ -246,7 +237,7 @@ static void write_untraced(const struct text_part *part, const struct untraced_g
 	text_begin_line(part);
 	text_write_sign(part, STYLE_GROWS);
 	fputs(untraced_words[growth->part].words, out);
-	write_process(part, growth->process);
+	text_write_of_process(part, growth->process);
 	text_amount(growth->per_s, amount);
 	if (is_number)
 		fprintf(out, " grows %.*f/s", growth->per_s < 10 ? 1 : 0, growth->per_s);
@@ -341,7 +332,7 @@ static void write_pending_growth(const struct text_part *part)
 	text_begin_line(part);
 	text_write_sign(part, STYLE_OPEN);
 	fprintf(part->out, "not known yet whether %s", untraced_words[growth->part].words);
-	write_process(part, growth->process);
+	text_write_of_process(part, growth->process);
 	fprintf(part->out, " leaks: it grew by %s in %.0f s, traced blocks by %s", amount, for_s,
 		traced);
 	write_cause(part, growth);
@@ -355,7 +346,7 @@ static void write_explained(const struct text_part *part, const struct untraced_
 	text_amount(growth->per_s, amount);
 	text_write_sign(part, STYLE_OPEN);
 	fprintf(part->out, "not known yet whether memory leaks: RSS");
-	write_process(part, growth->process);
+	text_write_of_process(part, growth->process);
 	fprintf(part->out, " grows %s/s for %" PRIu64 " s, but no site seems to leak\n", amount,
 		growth->since_ns / NSEC_PER_SEC);
 }
@@ -378,7 +369,7 @@ static void write_too_young(const struct text_part *part)
 	if (conclusion == CONCLUSION_UNKNOWN)
 		fputs("not known yet whether memory leaks: ", part->out);
 	fputs("the largest heap block", part->out);
-	write_process(part, growth->process);
+	text_write_of_process(part, growth->process);
 	fprintf(part->out, " %s grows %s/s for %" PRIu64 " s%s\n",
 		part->report->any_age ? "allocated while a report is made" : "younger than --older",
 		amount, growth->since_ns / NSEC_PER_SEC,

@@ -437,7 +437,9 @@ void verdict_write_settling(const struct text_part *part, const struct report_si
 
 	text_amount(slight, amount);
 	text_begin_line(part);
-	fprintf(part->out, "not known yet whether %s grow: ", path->objects->words);
+	fprintf(part->out, "not known yet whether %s", path->objects->words);
+	text_write_of_process(part, path->site->process);
+	fputs(" grow: ", part->out);
 	if (since_s < TREND_LEAST_S)
 		fprintf(part->out, "they have grown for only %" PRIu64 " s\n", since_s);
 	else if (slight > 0)
@@ -449,8 +451,9 @@ void verdict_write_settling(const struct text_part *part, const struct report_si
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool)
 {
 	text_begin_line(part);
-	fprintf(part->out, "not known yet whether %s grow: they have taken memory in steps of ",
-		pool->objects->words);
+	fprintf(part->out, "not known yet whether %s", pool->objects->words);
+	text_write_of_process(part, pool->sum.process);
+	fputs(" grow: they have taken memory in steps of ", part->out);
 	write_amount(part->out, (double)pool->step_bytes);
 	fputc('\n', part->out);
 }

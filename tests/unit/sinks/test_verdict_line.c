@@ -727,7 +727,8 @@ static void settling(void **state)
 		"not known yet whether python objects grow: they have grown by only 960 bytes\n"};
 	const struct snapshot snap = {0};
 	struct site_history history = {0};
-	const struct report_site path = {.history = &history, .objects = &objects};
+	static const struct site site;
+	const struct report_site path = {.site = &site, .history = &history, .objects = &objects};
 	const struct report report = {.snapshot = &snap,
 				      .bytes = 1 << 20,
 				      .judged = 2,
@@ -787,6 +788,41 @@ static void part_of_pool(void **state)
 	}
 }
 
+/* If several processes are traced, the line about objects names their process. */
+static void objects_of_process(void **state)
+{
+	static const struct runtime_objects objects = {.words = "python objects"};
+	static const struct process process = {.pid = 7, .comm = (char *)"srv"};
+	const struct pool pool = {
+		.objects = &objects, .sum.process = &process, .step_bytes = 1 << 20};
+	const struct snapshot snap = {0};
+	const struct site_history history = {.trend = {.since_ns = 9000000000}};
+	const struct report_site path = {
+		.site = &pool.sum, .history = &history, .objects = &objects};
+
+	for (int is_unclear = 0; is_unclear < 2; is_unclear++) {
+		const struct report report = {.snapshot = &snap,
+					      .judged = 2,
+					      .sites_total = 2,
+					      .unclear = is_unclear ? &pool : NULL,
+					      .settling = is_unclear ? NULL : &path};
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		verdict_write_text(
+			&(struct text_part){out, &report, "", true, LOOK_BCC, NULL, false});
+		fclose(out);
+		assert_string_equal(strchr(text, ' ') + 1,
+				    is_unclear ? "not known yet whether python objects of process "
+						 "7 (srv) grow: they have taken memory in steps of "
+						 "1.0 MiB\n"
+					       : "not known yet whether python objects of process "
+						 "7 (srv) grow: they have grown for only 9 s\n");
+	}
+}
+
 /* No all-clear while a further step of growth may come. */
 static void pending(void **state)
 {
@@ -821,6 +857,7 @@ int main(void)
 		cmocka_unit_test(lineless_advice),
 		cmocka_unit_test(settling),
 		cmocka_unit_test(part_of_pool),
+		cmocka_unit_test(objects_of_process),
 		cmocka_unit_test(pending),
 		cmocka_unit_test(amounts),
 		cmocka_unit_test(more_sites),
