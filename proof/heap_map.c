@@ -210,6 +210,21 @@ static bool goes_on(const struct heap_map *map, struct heap_reader *reader, uint
 	return true;
 }
 
+/* True if the chunk reaches or crosses the limit, because the limit is not the end of the heap. */
+static bool is_cut(enum heap_end end, uint64_t addr, uint64_t head, uint64_t limit)
+{
+	return end == HEAP_END_CUT && !(head & (8 | CHUNK_MMAPPED)) && head < HEAP_BYTES_MAX &&
+	       (head & ~(uint64_t)CHUNK_FLAGS) >= limit - addr;
+}
+
+static void add_start(struct heap_map *map, uint64_t addr)
+{
+	size_t bit = bit_of(map, addr);
+
+	map->starts[bit / WORD_BITS] |= 1ULL << (bit % WORD_BITS);
+	map->chunk_cnt++;
+}
+
 /*
  * Adds one used chunk, from addr up to the next address where plausible chunks begin. Returns that
  * address. If there is none, returns limit, where the run then ends.
@@ -217,11 +232,8 @@ static bool goes_on(const struct heap_map *map, struct heap_reader *reader, uint
 static uint64_t skip_torn(struct heap_map *map, struct heap_reader *reader, uint64_t addr,
 			  uint64_t limit)
 {
-	size_t bit = bit_of(map, addr);
-
 	map->torn = true;
-	map->starts[bit / WORD_BITS] |= 1ULL << (bit % WORD_BITS);
-	map->chunk_cnt++;
+	add_start(map, addr);
 	do
 		addr += CHUNK_ALIGN;
 	while (addr <= limit - CHUNK_HEADER && !goes_on(map, reader, addr, limit));
@@ -243,7 +255,6 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 	for (uint64_t addr = map->start; addr <= limit - CHUNK_HEADER;) {
 		const uint64_t *header = heap_reader_window(reader, addr, CHUNK_HEADER);
 		uint64_t head, size;
-		size_t bit = bit_of(map, addr);
 		int err;
 
 		if (!header)
@@ -257,6 +268,11 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 			map->tail = addr;
 			return 0;
 		}
+		if (is_cut(end, addr, head, limit)) {
+			map->torn = true;
+			add_start(map, addr);
+			break;
+		}
 		if (!is_sound(map, addr, head, limit)) {
 			if (!may_be_torn(map, reader))
 				return -EILSEQ;
@@ -267,8 +283,7 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 		header = heap_reader_window(reader, addr, CHUNK_MIN);
 		if (!header)
 			return -EILSEQ;
-		map->starts[bit / WORD_BITS] |= 1ULL << (bit % WORD_BITS);
-		map->chunk_cnt++;
+		add_start(map, addr);
 		last = (struct heap_walk){.addr = addr,
 					  .size = size,
 					  .next = header[2],

@@ -37,6 +37,11 @@ enum heap_end {
 	 * moved the break.
 	 */
 	HEAP_END_FENCES,
+	/*
+	 * None of these: the heap has grown since the mappings were listed, and the limit is the
+	 * end of the memory that was readable then. The last chunk may continue beyond the limit.
+	 */
+	HEAP_END_CUT,
 };
 
 struct heap_map {

@@ -23,25 +23,30 @@ int heap_set_add(struct heap_set *set, const struct heap_map *map)
 	return 0;
 }
 
-/* True if all memory from start to end is readable. */
-static bool is_mapped(const struct memory *memory, uint64_t start, uint64_t end)
+/* Returns the address up to which all memory from start on is readable, at most end. */
+static uint64_t readable_end(const struct memory *memory, uint64_t start, uint64_t end)
 {
 	while (start < end) {
 		const struct mapping *mapping = proc_maps_find(&memory->maps, start);
 
 		if (!mapping || !mapping->readable)
-			return false;
+			return start;
 		start = mapping->end;
 	}
-	return true;
+	return end;
 }
 
 int heap_set_walk(struct heap_set *set, struct heap_reader *reader, struct heap_map map,
 		  enum heap_end end, uint64_t limit)
 {
+	uint64_t readable = readable_end(reader->memory, map.start, limit);
 	int err = -EILSEQ;
 
-	if (is_mapped(reader->memory, map.start, limit))
+	if (readable < limit && map.info && reader->memory->changes) {
+		limit = readable;
+		end = HEAP_END_CUT;
+	}
+	if (readable >= limit)
 		err = heap_map_walk(&map, reader, end, limit);
 	if (!err)
 		err = heap_set_add(set, &map);

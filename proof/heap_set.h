@@ -20,7 +20,8 @@ struct heap_set {
 int heap_set_add(struct heap_set *set, const struct heap_map *map);
 /*
  * Walks a map as heap_map_walk() does and adds it. Returns -EILSEQ also if any memory up to the
- * limit is not readable.
+ * limit is not readable. But if memory changes, a map with a heap_info ends where the readable
+ * memory ends.
  */
 int heap_set_walk(struct heap_set *set, struct heap_reader *reader, struct heap_map map,
 		  enum heap_end end, uint64_t limit);

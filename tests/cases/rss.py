@@ -99,12 +99,14 @@ def check_parts(t, program, scene):
 
 
 @untraced
-def test_rising(t):
+@each(("rising", 1), ("rising_thread", 2))
+def test_rising(t, what):
     """A heap that grows while it is read is found. All of it counts, except the newest part."""
-    program = t.program("resident", "rising")
+    scene, arenas = what
+    program = t.program("resident", scene)
     for _ in range(3):
         memory = json.loads(run(t, "--json", "-p", str(program.pid)))["memory"]
-        wanted("arenas", (memory["arenas"], memory["skipped_arenas"]), (1, 0))
+        wanted("arenas", (memory["arenas"], memory["skipped_arenas"]), (arenas, 0))
         if memory["live"] < 0.9 * memory["rss"]:
             raise Failure(f"{memory}")
 

@@ -182,22 +182,34 @@ static void busy(void)
 }
 
 #define RISE_BYTES (1UL << 30)
+#define RISEN_BYTES (32UL << 20) /* when the program says that it is ready */
 
 /* Allocates and never frees, as fast as possible. */
 static void *rise(void *arg)
 {
-	for (size_t done = 0; done < RISE_BYTES; done += 1000)
+	for (size_t done = 0; done < RISE_BYTES; done += 1000) {
+		if (done == RISEN_BYTES / 1000 * 1000)
+			pthread_barrier_wait(&barrier);
 		memset(malloc(1000), 1, 1000);
+	}
 	return arg;
+}
+
+/* A thread extends heaps of its own arena by mprotect(), and adds heaps, while they are read. */
+static void rising_thread(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	must(!pthread_create(&thread, NULL, rise, NULL), "pthread_create");
+	pthread_barrier_wait(&barrier);
 }
 
 /* A thread extends the main arena by brk() while the arena is read. */
 static void rising(void)
 {
-	pthread_t thread;
-
 	mallopt(M_ARENA_MAX, 1);
-	must(!pthread_create(&thread, NULL, rise, NULL), "pthread_create");
+	rising_thread();
 }
 
 static size_t free_bytes(void)
@@ -261,7 +273,7 @@ int main(int argc, char **argv)
 		{"fragmented", fragmented, 1}, {"trimmable", trimmable, 1}, {"full", full, 1},
 		{"busy", busy, 1}, {"top", top, 1}, {"large", large, 1}, {"huge", huge, 1},
 		{"damaged", damaged, 0}, {"arenas", arenas, THREADS + 1},
-		{"rising", rising, 1},
+		{"rising", rising, 1}, {"rising_thread", rising_thread, 2},
 	};
 
 	mallopt(M_MMAP_THRESHOLD, 512 << 10); /* keeps glibc from changing the threshold */

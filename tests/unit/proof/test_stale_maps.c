@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Takes censuses with lists of mappings that are older than the heap, as if threads had allocated
+ * since the mappings were listed. With the argument "heap", this program makes the heap.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "proof/census.h"
+#include "tests/unit/proof/heap_program.h"
+#include "tests/unit/proof/made_heap.h"
+#include "tests/unit/proof/process_memory.h"
+
+#define HEAP_MAX (64ULL << 20)
+
+struct stale {
+	struct memory memory;
+	const struct memory *whole;
+};
+
+static ssize_t read_listed(const struct memory *memory, uint64_t addr, void *buf, size_t len)
+{
+	const struct memory *whole = ((const struct stale *)memory)->whole;
+	const struct mapping *mapping = proc_maps_find(&memory->maps, addr);
+
+	if (!mapping || !mapping->readable)
+		return 0;
+	return whole->ops->read(whole, addr, buf,
+				len < mapping->end - addr ? len : mapping->end - addr);
+}
+
+static int visit_all(const struct memory *memory, const struct mapping *mapping, uint64_t start,
+		     uint64_t end, memory_visit_fn *visit, void *arg)
+{
+	return visit(arg, start, end);
+}
+
+static const struct memory_ops ops = {.read = read_listed, .visit_written = visit_all};
+
+static void begin(struct heap_program *program, char **argv, const char *tunables,
+		  struct process_memory *whole, struct stale *stale)
+{
+	*program = (struct heap_program){0};
+	heap_program_start(program, argv, tunables);
+	assert_int_equal(process_memory_init(whole, program->pid), 0);
+	*stale = (struct stale){.memory = whole->memory, .whole = &whole->memory};
+	stale->memory.ops = &ops;
+	stale->memory.changes = true;
+}
+
+static void end(struct heap_program *program, struct process_memory *whole)
+{
+	process_memory_deinit(whole);
+	heap_program_end(program);
+}
+
+static struct census take(const struct memory *memory)
+{
+	struct census census;
+
+	assert_int_equal(census_take(memory, NULL, NULL, &census), 0);
+	assert_int_equal(census.skipped_cnt, 0);
+	assert_int_equal(census.unread_cnt, 0);
+	return census;
+}
+
+/* Returns the highest mapping that begins like the heap of an arena. */
+static struct mapping *heap_mapping(const struct proc_maps *maps)
+{
+	for (size_t i = maps->cnt; i--;) {
+		struct mapping *mapping = &maps->mappings[i];
+
+		if (mapping->start % HEAP_MAX == 0 && mapping->writable && !mapping->file.ino &&
+		    !mapping->shared)
+			return mapping;
+	}
+	fail_msg("there is no heap");
+	return NULL;
+}
+
+/* The heap of a thread's arena is counted up to where it was readable, however few its chunks. */
+static void test_grown(void **state)
+{
+	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=1", NULL};
+	struct process_memory whole;
+	struct heap_program program;
+	struct stale stale;
+	struct mapping *heap;
+	struct census census;
+	uint64_t pages;
+
+	begin(&program, argv, NULL, &whole, &stale);
+	heap = heap_mapping(&stale.memory.maps);
+	pages = (heap->end - heap->start) / stale.memory.page_size;
+	assert_true(pages > 16);
+	for (uint64_t i = 1; i < 16; i++) {
+		heap->end = heap->start + i * stale.memory.page_size;
+		census = take(&stale.memory);
+		assert_int_equal(census.arena_cnt, 2);
+		assert_int_equal(census.torn_cnt, 1);
+		assert_int_equal(census.heap_cnt, 2);
+		assert_int_equal(census.heaps[1].end, heap->end);
+		census_deinit(&census);
+	}
+	end(&program, &whole);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_grown),
+	};
+
+	if (argc >= 2 && !strcmp(argv[1], "heap"))
+		return made_heap_main(argc - 1, argv + 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
