@@ -21,6 +21,9 @@
 #define HEAP_MAX_LEAST (1ULL << 18)
 #define HEAP_MAX_MOST (64ULL << 30)
 
+/* Maximum number of addresses at which visit_listed() looks for a heap. */
+#define PLACES_MAX (1U << 16)
+
 /* glibc's heap_info; newer versions append the page size and padding. */
 struct heap_info {
 	uint64_t arena;
@@ -39,11 +42,12 @@ static bool read_info(struct heap_reader *reader, uint64_t heap, struct heap_inf
 
 /*
  * Returns the address of an arena's first heap, 0 if there is none. The first heap contains a
- * heap_info, followed by the arena itself.
+ * heap_info, followed by the arena itself. from: any address in one of the arena's heaps.
  */
-static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
+static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *arena,
+			   uint64_t from, uint64_t max)
 {
-	uint64_t heap = arena->top & ~(max - 1);
+	uint64_t heap = from & ~(max - 1);
 	struct chain_guard guard = {0};
 	struct heap_info info;
 
@@ -62,25 +66,26 @@ static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *
 }
 
 /* True if max can be the maximum heap size: the arena's heaps begin at multiples of max. */
-static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t max)
+static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t from,
+			uint64_t max)
 {
-	uint64_t heap = arena->top & ~(max - 1);
+	uint64_t heap = from & ~(max - 1);
 	struct heap_info info;
 
 	return read_info(reader, heap, &info) && info.arena == arena->addr && info.size <= max &&
-	       arena->top - heap < info.size && first_heap(reader, arena, max);
+	       from - heap < info.size && first_heap(reader, arena, from, max);
 }
 
 /*
- * Returns the maximum heap size that agrees with the addresses of all heaps of the arena, 0 if none
- * does.
+ * Returns the maximum heap size that agrees with the addresses of the heaps from `from` back to the
+ * first heap, 0 if none does.
  */
-static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *arena)
+static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *arena, uint64_t from)
 {
-	if (is_heap_max(reader, arena, HEAP_MAX_USUAL))
+	if (is_heap_max(reader, arena, from, HEAP_MAX_USUAL))
 		return HEAP_MAX_USUAL;
 	for (uint64_t max = HEAP_MAX_LEAST; max <= HEAP_MAX_MOST; max *= 2)
-		if (is_heap_max(reader, arena, max))
+		if (is_heap_max(reader, arena, from, max))
 			return max;
 	return 0;
 }
@@ -113,13 +118,47 @@ static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, 
 typedef int heap_visit_fn(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 			  uint64_t first, const struct heap_info *info, struct heap_set *set);
 
+/*
+ * Visits the heaps of an arena that are in the list of mappings. For an arena whose newest heap was
+ * created, or unmapped, after the mappings were listed.
+ */
+static int visit_listed(struct heap_reader *reader, const struct heap_arena *arena,
+			struct heap_set *set, heap_visit_fn *visit)
+{
+	uint64_t max = heap_max(reader, arena, arena->addr), heap;
+	size_t places_left = PLACES_MAX;
+	struct heap_info info;
+
+	if (!max)
+		return -EILSEQ;
+	for_each_mapping (mapping, &reader->memory->maps) {
+		if (mapping->file.ino || !mapping->readable || mapping->shared)
+			continue;
+		heap = (mapping->start + max - 1) & ~(max - 1);
+		for (; heap >= mapping->start && heap < mapping->end; heap += max) {
+			int err = 0;
+
+			if (!places_left--)
+				return -EILSEQ;
+			if (read_info(reader, heap, &info) && info.arena == arena->addr)
+				err = visit(reader, arena, heap, arena->addr & ~(max - 1), &info,
+					    set);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
 static int visit_heaps(struct heap_reader *reader, const struct heap_arena *arena,
 		       struct heap_set *set, heap_visit_fn *visit)
 {
-	uint64_t max = heap_max(reader, arena), heap, first;
+	uint64_t max = heap_max(reader, arena, arena->top), heap, first;
 	int err = -EILSEQ;
 
-	first = max ? first_heap(reader, arena, max) : 0;
+	if (!max && reader->memory->changes)
+		return visit_listed(reader, arena, set, visit);
+	first = max ? first_heap(reader, arena, arena->top, max) : 0;
 	heap = arena->top & ~(max - 1);
 	while (first) {
 		struct heap_info info;

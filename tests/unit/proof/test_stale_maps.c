@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Takes censuses with lists of mappings that are older than the heap, as if threads had allocated
- * since the mappings were listed. With the argument "heap", this program makes the heap.
+ * Takes censuses with lists of mappings that are older than the heap, as if
+ * threads had allocated since the mappings were listed. With the argument
+ * "heap", this program makes the heap.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +85,8 @@ static struct mapping *heap_mapping(const struct proc_maps *maps)
 	return NULL;
 }
 
-/* The heap of a thread's arena is counted up to where it was readable, however few its chunks. */
+/* The heap of a thread's arena is counted up to where it was readable, however
+ * few its chunks. */
 static void test_grown(void **state)
 {
 	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=1", NULL};
@@ -111,10 +113,60 @@ static void test_grown(void **state)
 	end(&program, &whole);
 }
 
+/* Returns the heap of a thread's arena that no other heap is newer than. */
+static uint64_t newest_heap(const struct memory *memory, const struct census *census)
+{
+	for (size_t i = 0; i < census->heap_cnt; i++) {
+		uint64_t heap = census->heaps[i].start, info[2];
+		bool is_newest = !census->heaps[i].main;
+
+		for (size_t j = 0; j < census->heap_cnt && is_newest; j++) {
+			assert_int_equal(memory->ops->read(memory, census->heaps[j].start, info,
+							   sizeof(info)),
+					 sizeof(info));
+			is_newest = census->heaps[j].main || info[1] != heap;
+		}
+		if (is_newest)
+			return heap;
+	}
+	fail_msg("there is no heap");
+	return 0;
+}
+
+/* If an arena's newest heap is not in the list of mappings, its other heaps are
+ * still counted. */
+static void test_added(void **state)
+{
+	char *argv[] = {"/proc/self/exe", "heap",        "seed=11",     "threads=1",
+			"huge=1",         "slots=20000", "steps=50000", NULL};
+	struct process_memory whole;
+	struct heap_program program;
+	struct stale stale;
+	struct mapping *mapping;
+	struct census before, after;
+	uint64_t newest;
+
+	begin(&program, argv, "glibc.malloc.mmap_threshold=100000000", &whole, &stale);
+	before = take(&whole.memory);
+	assert_true(before.heap_cnt > 2);
+	newest = newest_heap(&whole.memory, &before);
+	mapping = (struct mapping *)proc_maps_find(&stale.memory.maps, newest);
+	assert_int_equal(mapping->start, newest);
+	mapping->readable = false;
+	after = take(&stale.memory);
+	assert_int_equal(after.arena_cnt, before.arena_cnt);
+	assert_int_equal(after.torn_cnt, 1);
+	assert_int_equal(after.heap_cnt, before.heap_cnt - 1);
+	census_deinit(&before);
+	census_deinit(&after);
+	end(&program, &whole);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grown),
+		cmocka_unit_test(test_added),
 	};
 
 	if (argc >= 2 && !strcmp(argv[1], "heap"))
