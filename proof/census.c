@@ -206,28 +206,15 @@ static int find_outside(struct work *work)
 	return err;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct heap_range *left = a, *right = b;
-
-	return ORDER(left->start, right->start);
-}
-
 static int list_unread(struct work *work)
 {
 	struct census *census = &work->census;
-	size_t kept = 0;
 
 	if (array_reserve(&census->unread, &census->unread_cap, work->heaps.unknown_cnt + 1))
 		return -ENOMEM;
 	for (size_t i = 0; i < work->heaps.unknown_cnt; i++)
-		census->unread[i] = (struct heap_range){.start = work->heaps.unknown[i].start,
-							.end = work->heaps.unknown[i].end};
-	qsort(census->unread, work->heaps.unknown_cnt, sizeof(*census->unread), by_start);
-	for (size_t i = 0; i < work->heaps.unknown_cnt; i++)
-		if (!kept || census->unread[i].start >= census->unread[kept - 1].end)
-			census->unread[kept++] = census->unread[i];
-	census->unread_cnt = kept;
+		census->unread[census->unread_cnt++] = (struct heap_range){
+			.start = work->heaps.unknown[i].start, .end = work->heaps.unknown[i].end};
 	return 0;
 }
 

@@ -34,7 +34,10 @@ struct census_sum {
 struct census {
 	struct heap_range *heaps; /* ranges of heaps, sorted by address */
 	size_t heap_cnt, heap_cap;
-	/* Ranges of skipped arenas, as far as they are known; sorted, without overlaps. */
+	/*
+	 * Ranges of skipped arenas, as far as they are known; sorted. They overlap neither each
+	 * other nor a heap.
+	 */
 	struct heap_range *unread;
 	size_t unread_cnt, unread_cap;
 	struct mapped_chunks outside; /* chunks outside heaps, by address; includes main arenas */

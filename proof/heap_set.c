@@ -72,6 +72,57 @@ static int by_begin(const void *a, const void *b)
 	return ORDER(heap_map_begin(map_a), heap_map_begin(map_b));
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct heap_span *left = a, *right = b;
+
+	return ORDER(left->start, right->start);
+}
+
+/* Adds the parts of an unknown range that no map covers. *at: index of the first map to check. */
+static int add_gaps(struct heap_set *set, struct heap_span span, size_t *at)
+{
+	int err = 0;
+
+	while (*at < set->cnt && set->maps[*at].end <= span.start)
+		++*at;
+	for (size_t i = *at; i < set->cnt && span.start < span.end && !err; i++) {
+		uint64_t begin = heap_map_begin(&set->maps[i]);
+
+		if (begin >= span.end)
+			break;
+		if (begin > span.start)
+			err = heap_set_add_unknown(set, span.start, begin);
+		span.start = set->maps[i].end;
+	}
+	return err || span.start >= span.end ? err
+					     : heap_set_add_unknown(set, span.start, span.end);
+}
+
+/* Sorts the unknown ranges. Removes what is in an earlier range or in a map. */
+static int sort_unknown(struct heap_set *set)
+{
+	struct heap_span *spans = set->unknown;
+	size_t cnt = set->unknown_cnt, at = 0;
+	uint64_t end = 0;
+	int err = 0;
+
+	set->unknown = NULL;
+	set->unknown_cnt = set->unknown_cap = 0;
+	if (cnt)
+		qsort(spans, cnt, sizeof(*spans), by_start);
+	for (size_t i = 0; i < cnt && !err; i++) {
+		if (spans[i].start < end)
+			spans[i].start = end;
+		if (spans[i].start >= spans[i].end)
+			continue;
+		end = spans[i].end;
+		err = add_gaps(set, spans[i], &at);
+	}
+	free(spans);
+	return err;
+}
+
 int heap_set_sort(struct heap_set *set)
 {
 	size_t kept = 0;
@@ -86,12 +137,12 @@ int heap_set_sort(struct heap_set *set)
 			set->maps[kept++] = *map;
 			continue;
 		}
-		if (heap_set_add_unknown(set, map->start, map->end))
+		if (heap_set_add_unknown(set, heap_map_begin(map), map->end))
 			err = -ENOMEM;
 		heap_map_deinit(map);
 	}
 	set->cnt = kept;
-	return err;
+	return err ? err : sort_unknown(set);
 }
 
 struct heap_map *heap_set_find(const struct heap_set *set, uint64_t addr)

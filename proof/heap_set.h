@@ -9,7 +9,10 @@ struct heap_set {
 	/* maps; after heap_set_sort(), they are sorted by address and no two overlap */
 	struct heap_map *maps;
 	size_t cnt, cap;
-	/* Address ranges of inconsistent runs, whose free chunks are unknown. */
+	/*
+	 * Address ranges of inconsistent runs, whose free chunks are unknown. After
+	 * heap_set_sort(), they are sorted and overlap neither each other nor a map.
+	 */
 	struct heap_span {
 		uint64_t start, end;
 	} * unknown;
@@ -27,8 +30,8 @@ int heap_set_walk(struct heap_set *set, struct heap_reader *reader, struct heap_
 		  enum heap_end end, uint64_t limit);
 int heap_set_add_unknown(struct heap_set *set, uint64_t start, uint64_t end);
 /*
- * Call once all maps are added. Removes each map that overlaps an earlier one, and adds its range
- * as unknown.
+ * Call once all maps and unknown ranges are added. Removes each map that overlaps an earlier one,
+ * and adds the rest of its range as unknown.
  */
 int heap_set_sort(struct heap_set *set);
 /* Returns the map that has chunks at addr, or NULL. */

@@ -178,7 +178,10 @@ static int add_chunk(void *arg, const struct chunk *chunk)
 	return 0;
 }
 
-/* Counts the resident pages of a range whose chunks are not known. */
+/*
+ * Counts the resident pages of a range whose chunks are not known. Pages that are only partly in
+ * the range may be counted as pages of a heap.
+ */
 static void count_unread(struct count *count, const struct heap_range *range)
 {
 	const struct proc_maps *maps = &count->smaps->maps;
@@ -190,7 +193,9 @@ static void count_unread(struct count *count, const struct heap_range *range)
 		uint64_t end = mapping->end < range->end ? mapping->end : range->end;
 		uint64_t at = mapping->start > range->start ? mapping->start : range->start;
 
-		for (at -= at % page_size; !mapping->file.ino && at < end; at += page_size) {
+		at = (at + page_size - 1) / page_size * page_size;
+		end -= end % page_size;
+		for (; !mapping->file.ino && at < end; at += page_size) {
 			if (resident_page(&count->resident.pages, at) != PAGE_OWN)
 				continue;
 			count->rss.parts[RSS_UNREAD] += page_size;
