@@ -6,7 +6,8 @@
  * "list" is a list in order of addresses. All other shapes are in shuffled order: "shuffled-list"
  * is a list, "shuffled-inner" a list with pointers to the inside of blocks, "shuffled-dense" a list
  * of blocks full of pointers, "shuffled-tree" a binary tree. Also starts THREADS threads that never
- * sleep.
+ * sleep. With the shape "arenas", the blocks are not linked; instead of never sleeping, each thread
+ * allocates a part of the blocks in an arena of its own.
  *
  * For each line on stdin, prints a duration in nanoseconds: "clone" measures a raw clone() of the
  * process, "chase" measures following the list to its end.
@@ -97,6 +98,34 @@ static void *spin(void *arg)
 	return NULL;
 }
 
+static size_t share_bytes, block_bytes; /* for each thread with an arena */
+static pthread_barrier_t barrier;
+
+static void *fill_arena(void *arg)
+{
+	pthread_barrier_wait(&barrier); /* so that no two threads get the same arena */
+	for (size_t done = 0; done < share_bytes; done += block_bytes)
+		memset(malloc(block_bytes), 'x', block_bytes);
+	pthread_barrier_wait(&barrier);
+	pause();
+	return arg;
+}
+
+static void make_arenas(size_t bytes, size_t mib, long cnt)
+{
+	pthread_t thread;
+
+	mallopt(M_ARENA_MAX, (int)cnt + 1);
+	block_bytes = bytes;
+	share_bytes = (mib << 20) / (size_t)cnt;
+	pthread_barrier_init(&barrier, NULL, (unsigned int)cnt + 1);
+	for (long i = 0; i < cnt; i++)
+		if (pthread_create(&thread, NULL, fill_arena, NULL))
+			exit(1);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+}
+
 static double clone_ns(void)
 {
 	double begin = now_ns(), end;
@@ -125,12 +154,20 @@ int main(int argc, char **argv)
 {
 	char line[16];
 	pthread_t thread;
+	size_t bytes, mib;
+	long threads;
 
 	if (argc != 5)
 		return 2;
+	bytes = strtoul(argv[2], NULL, 10);
+	mib = strtoul(argv[3], NULL, 10);
+	threads = atol(argv[4]);
 	inner = strcmp(argv[1], "shuffled-inner") ? 0 : INNER;
-	make_heap(argv[1], strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
-	for (long i = 0; i < atol(argv[4]); i++)
+	if (strcmp(argv[1], "arenas"))
+		make_heap(argv[1], bytes, mib);
+	else
+		make_arenas(bytes, mib, threads);
+	for (long i = 0; strcmp(argv[1], "arenas") && i < threads; i++)
 		if (pthread_create(&thread, NULL, spin, NULL))
 			return 1;
 	while (fgets(line, sizeof(line), stdin)) {
