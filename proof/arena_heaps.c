@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "proof/chain_guard.h"
+#include "proof/heap_info.h"
 #include "proof/main_heap.h"
 
 #define WORD 8U
@@ -17,28 +18,8 @@
  * Possible maximum heap sizes, in bytes. If glibc uses huge pages, the maximum is the size of four
  * huge pages.
  */
-#define HEAP_MAX_USUAL (64ULL << 20)
 #define HEAP_MAX_LEAST (1ULL << 18)
 #define HEAP_MAX_MOST (64ULL << 30)
-
-/* Maximum number of addresses at which visit_listed() looks for a heap. */
-#define PLACES_MAX (1U << 16)
-
-/* glibc's heap_info; newer versions append the page size and padding. */
-struct heap_info {
-	uint64_t arena;
-	uint64_t previous;
-	uint64_t size;
-	uint64_t writable_size;
-};
-
-#define INFO_BYTES_LEAST 32U
-#define INFO_BYTES_MOST 64U
-
-static bool read_info(struct heap_reader *reader, uint64_t heap, struct heap_info *ret)
-{
-	return heap_reader_copy(reader, heap, ret, sizeof(*ret));
-}
 
 /*
  * Returns the address of an arena's first heap, 0 if there is none. The first heap contains a
@@ -52,7 +33,7 @@ static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *
 	struct heap_info info;
 
 	for (;;) {
-		if (!read_info(reader, heap, &info) || info.arena != arena->addr)
+		if (!heap_info_read(reader, heap, &info) || info.arena != arena->addr)
 			return 0;
 		if (!info.previous)
 			break;
@@ -60,9 +41,7 @@ static uint64_t first_heap(struct heap_reader *reader, const struct heap_arena *
 		if ((heap & (max - 1)) || chain_guard_is_back(&guard, heap))
 			return 0;
 	}
-	return arena->addr - heap >= INFO_BYTES_LEAST && arena->addr - heap <= INFO_BYTES_MOST
-		       ? heap
-		       : 0;
+	return heap_info_is_first(heap, arena->addr) ? heap : 0;
 }
 
 /* True if max can be the maximum heap size: the arena's heaps begin at multiples of max. */
@@ -72,8 +51,8 @@ static bool is_heap_max(struct heap_reader *reader, const struct heap_arena *are
 	uint64_t heap = from & ~(max - 1);
 	struct heap_info info;
 
-	return read_info(reader, heap, &info) && info.arena == arena->addr && info.size <= max &&
-	       from - heap < info.size && first_heap(reader, arena, from, max);
+	return heap_info_read(reader, heap, &info) && info.arena == arena->addr &&
+	       info.size <= max && from - heap < info.size && first_heap(reader, arena, from, max);
 }
 
 /*
@@ -118,6 +97,25 @@ static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, 
 typedef int heap_visit_fn(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 			  uint64_t first, const struct heap_info *info, struct heap_set *set);
 
+struct listed_visit {
+	struct heap_reader *reader;
+	const struct heap_arena *arena;
+	struct heap_set *set;
+	heap_visit_fn *visit;
+	uint64_t max;
+};
+
+static int visit_own(void *arg, uint64_t heap, const struct heap_info *info)
+{
+	struct listed_visit *listed = arg;
+	const struct heap_arena *arena = listed->arena;
+
+	return info->arena == arena->addr
+		       ? listed->visit(listed->reader, arena, heap,
+				       arena->addr & ~(listed->max - 1), info, listed->set)
+		       : 0;
+}
+
 /*
  * Visits the heaps of an arena that are in the list of mappings. For an arena whose newest heap was
  * created, or unmapped, after the mappings were listed.
@@ -125,29 +123,10 @@ typedef int heap_visit_fn(struct heap_reader *reader, const struct heap_arena *a
 static int visit_listed(struct heap_reader *reader, const struct heap_arena *arena,
 			struct heap_set *set, heap_visit_fn *visit)
 {
-	uint64_t max = heap_max(reader, arena, arena->addr), heap;
-	size_t places_left = PLACES_MAX;
-	struct heap_info info;
+	uint64_t max = heap_max(reader, arena, arena->addr);
+	struct listed_visit listed = {reader, arena, set, visit, max};
 
-	if (!max)
-		return -EILSEQ;
-	for_each_mapping (mapping, &reader->memory->maps) {
-		if (mapping->file.ino || !mapping->readable || mapping->shared)
-			continue;
-		heap = (mapping->start + max - 1) & ~(max - 1);
-		for (; heap >= mapping->start && heap < mapping->end; heap += max) {
-			int err = 0;
-
-			if (!places_left--)
-				return -EILSEQ;
-			if (read_info(reader, heap, &info) && info.arena == arena->addr)
-				err = visit(reader, arena, heap, arena->addr & ~(max - 1), &info,
-					    set);
-			if (err)
-				return err;
-		}
-	}
-	return 0;
+	return max ? heap_info_visit(reader, max, visit_own, &listed) : -EILSEQ;
 }
 
 static int visit_heaps(struct heap_reader *reader, const struct heap_arena *arena,
@@ -163,7 +142,7 @@ static int visit_heaps(struct heap_reader *reader, const struct heap_arena *aren
 	while (first) {
 		struct heap_info info;
 
-		if (!read_info(reader, heap, &info))
+		if (!heap_info_read(reader, heap, &info))
 			return -EILSEQ;
 		err = visit(reader, arena, heap, first, &info, set);
 		if (err || heap == first)

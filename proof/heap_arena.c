@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "proof/chain_guard.h"
+#include "proof/heap_info.h"
 #include "proof/heap_map.h"
 
 /*
@@ -255,6 +256,16 @@ static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t dista
 /* NONCONTIGUOUS_BIT, in the word that has the lock and flags of an arena. */
 #define FLAG_SCATTERED (2ULL << 32)
 
+/* Sets the address of a main arena. distance: as for follow_ring(). */
+static void set_main_addr(struct heap_reader *reader, struct heap_arena *arena, uint64_t distance)
+{
+	uint64_t flags;
+
+	set_addr(arena, arena->lists - distance);
+	if (heap_reader_word(reader, arena->addr, &flags))
+		arena->scattered = flags & FLAG_SCATTERED;
+}
+
 /*
  * Follows the list of arenas from a main arena. Assumes that the pointer to the top chunk is at the
  * given distance from the start of an arena.
@@ -262,7 +273,7 @@ static bool read_arena(struct heap_reader *reader, uint64_t addr, uint64_t dista
 static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, size_t from,
 		       uint64_t distance)
 {
-	uint64_t home = arenas->items[from].lists - distance, flags;
+	uint64_t home = arenas->items[from].lists - distance;
 	size_t cnt_before = arenas->cnt;
 	struct chain_guard guard = {0};
 
@@ -278,10 +289,46 @@ static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, s
 			return -ENOMEM;
 		addr = arena.next;
 	}
-	set_addr(&arenas->items[from], home);
-	if (heap_reader_word(reader, home, &flags))
-		arenas->items[from].scattered = flags & FLAG_SCATTERED;
+	set_main_addr(reader, &arenas->items[from], distance);
 	return 0;
+}
+
+struct listed_search {
+	struct heap_reader *reader;
+	struct heap_arenas *arenas;
+	uint64_t distance; /* as for follow_ring() */
+};
+
+static int add_listed(void *arg, uint64_t heap, const struct heap_info *info)
+{
+	struct listed_search *search = arg;
+	struct heap_arena arena;
+
+	if (!heap_info_is_first(heap, info->arena) ||
+	    !read_arena(search->reader, info->arena, search->distance, &arena))
+		return 0;
+	return add_arena(search->arenas, &arena);
+}
+
+/*
+ * Adds the arenas whose first heap is in the list of mappings. For a list of arenas that leads to
+ * an arena which was created after the mappings were listed.
+ */
+static int find_listed(struct heap_reader *reader, struct heap_arenas *arenas)
+{
+	size_t cnt_before = arenas->cnt;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(lists_at) / sizeof(lists_at[0]) && !err; i++) {
+		struct listed_search search = {reader, arenas, lists_at[i]};
+
+		err = heap_info_visit(reader, HEAP_MAX_USUAL, add_listed, &search);
+		if (arenas->cnt > cnt_before) {
+			set_main_addr(reader, &arenas->items[0], lists_at[i]);
+			return err;
+		}
+	}
+	return err;
 }
 
 int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret)
@@ -296,6 +343,8 @@ int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret)
 		     j++)
 			err = follow_ring(reader, &arenas, i, lists_at[j]);
 	}
+	if (err == -EILSEQ && main_cnt == 1 && reader->memory->changes)
+		err = find_listed(reader, &arenas);
 	if (err == -ENOMEM) {
 		heap_arenas_deinit(&arenas);
 		return err;

@@ -18,8 +18,6 @@
 #include "tests/unit/proof/made_heap.h"
 #include "tests/unit/proof/process_memory.h"
 
-#define HEAP_MAX (64ULL << 20)
-
 struct stale {
 	struct memory memory;
 	const struct memory *whole;
@@ -71,18 +69,13 @@ static struct census take(const struct memory *memory)
 	return census;
 }
 
-/* Returns the highest mapping that begins like the heap of an arena. */
-static struct mapping *heap_mapping(const struct proc_maps *maps)
+/* Returns the mapping that begins with a heap. */
+static struct mapping *heap_mapping(const struct stale *stale, uint64_t heap)
 {
-	for (size_t i = maps->cnt; i--;) {
-		struct mapping *mapping = &maps->mappings[i];
+	const struct mapping *mapping = proc_maps_find(&stale->memory.maps, heap);
 
-		if (mapping->start % HEAP_MAX == 0 && mapping->writable && !mapping->file.ino &&
-		    !mapping->shared)
-			return mapping;
-	}
-	fail_msg("there is no heap");
-	return NULL;
+	assert_int_equal(mapping->start, heap);
+	return &stale->memory.maps.mappings[mapping - stale->memory.maps.mappings];
 }
 
 /* The heap of a thread's arena is counted up to where it was readable, however
@@ -98,7 +91,10 @@ static void test_grown(void **state)
 	uint64_t pages;
 
 	begin(&program, argv, NULL, &whole, &stale);
-	heap = heap_mapping(&stale.memory.maps);
+	census = take(&whole.memory);
+	assert_int_equal(census.heap_cnt, 2);
+	heap = heap_mapping(&stale, census.heaps[1].start);
+	census_deinit(&census);
 	pages = (heap->end - heap->start) / stale.memory.page_size;
 	assert_true(pages > 16);
 	for (uint64_t i = 1; i < 16; i++) {
@@ -133,8 +129,7 @@ static uint64_t newest_heap(const struct memory *memory, const struct census *ce
 	return 0;
 }
 
-/* If an arena's newest heap is not in the list of mappings, its other heaps are
- * still counted. */
+/* If an arena's newest heap is not in the list of mappings, its other heaps are still counted. */
 static void test_added(void **state)
 {
 	char *argv[] = {"/proc/self/exe", "heap",        "seed=11",     "threads=1",
@@ -142,7 +137,6 @@ static void test_added(void **state)
 	struct process_memory whole;
 	struct heap_program program;
 	struct stale stale;
-	struct mapping *mapping;
 	struct census before, after;
 	uint64_t newest;
 
@@ -150,9 +144,7 @@ static void test_added(void **state)
 	before = take(&whole.memory);
 	assert_true(before.heap_cnt > 2);
 	newest = newest_heap(&whole.memory, &before);
-	mapping = (struct mapping *)proc_maps_find(&stale.memory.maps, newest);
-	assert_int_equal(mapping->start, newest);
-	mapping->readable = false;
+	heap_mapping(&stale, newest)->readable = false;
 	after = take(&stale.memory);
 	assert_int_equal(after.arena_cnt, before.arena_cnt);
 	assert_int_equal(after.torn_cnt, 1);
@@ -162,11 +154,40 @@ static void test_added(void **state)
 	end(&program, &whole);
 }
 
+/* If an arena is not in the list of mappings, all other arenas are still counted. */
+static void test_new_arena(void **state)
+{
+	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=4", NULL};
+	struct process_memory whole;
+	struct heap_program program;
+	struct stale stale;
+	struct census all;
+
+	begin(&program, argv, NULL, &whole, &stale);
+	all = take(&whole.memory);
+	assert_int_equal(all.heap_cnt, 5);
+	for (size_t i = 1; i < all.heap_cnt; i++) {
+		struct mapping *mapping = heap_mapping(&stale, all.heaps[i].start);
+		struct census census;
+
+		mapping->readable = false;
+		census = take(&stale.memory);
+		mapping->readable = true;
+		assert_int_equal(census.arena_cnt, 4);
+		assert_int_equal(census.heap_cnt, 4);
+		assert_int_equal(census.torn_cnt, 0);
+		census_deinit(&census);
+	}
+	census_deinit(&all);
+	end(&program, &whole);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grown),
 		cmocka_unit_test(test_added),
+		cmocka_unit_test(test_new_arena),
 	};
 
 	if (argc >= 2 && !strcmp(argv[1], "heap"))
