@@ -165,17 +165,19 @@ static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_e
 		   uint64_t addr, uint64_t limit, const uint64_t *header)
 {
 	uint64_t size = header[1] & ~(uint64_t)CHUNK_FLAGS;
+	/* The arena may have got a newer heap, or lost one, since its top chunk was read. */
+	bool is_unsure = reader->memory->changes && map->info && end != HEAP_END_CUT;
 
 	map->end = limit;
-	if (end == HEAP_END_TOP && size >= CHUNK_ALIGN &&
+	if ((end == HEAP_END_TOP || is_unsure) && size >= CHUNK_ALIGN &&
 	    (addr + size == limit || has_grown(reader, addr, size, limit))) {
 		map->is_top = true;
 		return true;
 	}
-	if (end == HEAP_END_MARK && addr == limit - CHUNK_HEADER)
+	if ((end == HEAP_END_MARK || is_unsure) && addr == limit - CHUNK_HEADER)
 		return size == 0;
 	/* The heap ends with two end marks, of which this is the first. */
-	if (end == HEAP_END_MARK && addr == limit - 2 * CHUNK_HEADER)
+	if ((end == HEAP_END_MARK || is_unsure) && addr == limit - 2 * CHUNK_HEADER)
 		return size == CHUNK_ALIGN;
 	if (!map->main || size != CHUNK_ALIGN)
 		return false;

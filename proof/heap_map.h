@@ -92,10 +92,11 @@ uint64_t heap_link_hash(uint64_t from, uint64_t to);
 
 /*
  * Walks the chunks from map->start to the end of the run. limit: address where the run should end;
- * end: how it should end there. In the main heap, fences may end the run before limit. Initialise
- * start, info and main of map, and all other fields with zeros. Call heap_map_deinit() in any case.
- * Returns -EILSEQ if chunks are inconsistent; if memory changes while it is read, only if the first
- * chunks are inconsistent.
+ * end: how it should end there. In the main heap, fences may end the run before limit. If memory
+ * changes, a heap with a heap_info may end with a top chunk or a mark, whatever `end` says.
+ * Initialise start, info and main of map, and all other fields with zeros. Call heap_map_deinit()
+ * in any case. Returns -EILSEQ if chunks are inconsistent; if memory changes while it is read, only
+ * if the first chunks are inconsistent.
  */
 int heap_map_walk(struct heap_map *map, struct heap_reader *reader, enum heap_end end,
 		  uint64_t limit);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Walks fake heaps of a few chunks whose arena got a newer heap, or lost one, before the walk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "proof/heap_map.h"
+#include "tests/unit/proof/fake_memory.h"
+
+#define BASE 0x4000000UL
+#define START (BASE + 0x40)
+#define LIMIT (BASE + 0x2000)
+#define SIZE 0x400UL
+
+static void put_chunk(struct fake_memory *fake, uint64_t addr, uint64_t size)
+{
+	*fake_memory_at(fake, addr + 8) = size | CHUNK_PREV_USED | CHUNK_OTHER_ARENA;
+}
+
+/* Returns the first address after three used chunks. */
+static uint64_t make_heap(struct fake_memory *fake)
+{
+	uint64_t addr = START;
+
+	fake_memory_init(fake, BASE, (LIMIT - BASE) / sizeof(uint64_t));
+	for (size_t i = 0; i < 3; i++, addr += SIZE)
+		put_chunk(fake, addr, SIZE);
+	return addr;
+}
+
+/* Walks the heap, and checks that it ends at tail. */
+static void check_walk(struct fake_memory *fake, enum heap_end end, bool changes, int err,
+		       uint64_t tail, bool is_top)
+{
+	struct heap_map map = {.start = START, .info = BASE};
+	struct heap_reader reader;
+
+	fake->memory.changes = changes;
+	assert_int_equal(heap_reader_init(&reader, &fake->memory), 0);
+	assert_int_equal(heap_map_walk(&map, &reader, end, LIMIT) != 0, err);
+	if (!err) {
+		assert_int_equal(map.tail, tail);
+		assert_int_equal(map.is_top, is_top);
+		assert_false(map.torn);
+	}
+	heap_map_deinit(&map);
+	heap_reader_deinit(&reader);
+}
+
+/* The heap that had the top chunk ends with marks: a newer heap has the top chunk now. */
+static void test_newer_heap(void **state)
+{
+	struct fake_memory fake;
+	uint64_t addr = make_heap(&fake), tail = LIMIT - 2 * CHUNK_HEADER;
+
+	put_chunk(&fake, addr, tail - addr);
+	*fake_memory_at(&fake, tail + 8) = CHUNK_HEADER | CHUNK_PREV_USED;
+	*fake_memory_at(&fake, tail + CHUNK_HEADER + 8) = CHUNK_PREV_USED;
+	check_walk(&fake, HEAP_END_MARK, false, 0, tail, false);
+	check_walk(&fake, HEAP_END_TOP, true, 0, tail, false);
+	check_walk(&fake, HEAP_END_TOP, false, 1, 0, false);
+	fake_memory_deinit(&fake);
+}
+
+/* An older heap has the top chunk again, because the newest heap was unmapped. */
+static void test_older_heap(void **state)
+{
+	struct fake_memory fake;
+	uint64_t addr = make_heap(&fake);
+
+	put_chunk(&fake, addr, LIMIT - addr);
+	check_walk(&fake, HEAP_END_TOP, false, 0, addr, true);
+	check_walk(&fake, HEAP_END_MARK, true, 0, addr, true);
+	check_walk(&fake, HEAP_END_MARK, false, 1, 0, false);
+	fake_memory_deinit(&fake);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_newer_heap),
+		cmocka_unit_test(test_older_heap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
