@@ -9,7 +9,7 @@ from lib import (AFTER_EXEC, Failure, alone, culprit, each, expect, owner,
                  pitfall)
 from lib.links import attach
 from lib.process import until
-from lib.memleak import living_programs
+from lib.memleak import living
 from lib.program import Truth
 
 
@@ -263,7 +263,7 @@ def test_probes_are_seen(t):
     """The check for left-over probes sees probes while memleak runs."""
     program = t.program("leak")
     memleak = t.attach(program)
-    if not memleak.ids & living_programs():
+    if not living(memleak.ids):
         raise Failure("no BPF program of memleak's is seen while it runs")
     memleak.stop()
 

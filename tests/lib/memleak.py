@@ -6,14 +6,18 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import time
+from errno import ENOENT
 
 from .case import Failure
 from .json_schema import check_schema
 from .process import PATIENCE, Process, alive, until
 from .schema import check_counts, check_event, check_report, check_sequence
+from .tracing import bpf
 
+PROG_GET_FD_BY_ID = 13  # linux/bpf.h
 SANITIZER = re.compile(r"ERROR: (Address|Leak)Sanitizer|runtime error:|AddressSanitizer:")
 
 
@@ -39,9 +43,12 @@ def bpftool(*args):
     return json.loads(answer.stdout or b"[]")
 
 
-def living_programs():
-    """Returns the ids of all BPF programs in the kernel."""
-    return {program["id"] for program in bpftool("prog", "show")}
+def living(ids):
+    """
+    Returns those of the ids that belong to BPF programs in the kernel. Asks the kernel itself:
+    bpftool looks up the owners of programs by a BPF iterator, whose end waits for RCU.
+    """
+    return {number for number in ids if bpf(PROG_GET_FD_BY_ID, struct.pack("<I", number)) != ENOENT}
 
 
 def children_of(pid):
@@ -166,9 +173,8 @@ class Memleak(Process):
         found = SANITIZER.search(self.notes)
         if found:
             raise Failure("a sanitizer spoke: " + found.group(0))
-        if self.ids and not until(lambda: not self.ids & living_programs()):
-            left = sorted(self.ids & living_programs())
-            raise Failure(f"BPF programs {left} are left behind")
+        if not until(lambda: not living(self.ids)):
+            raise Failure(f"BPF programs {sorted(living(self.ids))} are left behind")
         helpers = self.helpers | self.starters
         if not until(lambda: not any(alive(pid) for pid in helpers)):
             raise Failure(f"helper processes {sorted(helpers)} are left behind")
