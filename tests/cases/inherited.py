@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""
-Children inherit copies of their parents' blocks. Each case runs alone: --follow probes the dynamic
-loader of all processes, which may hide the start of a command.
-"""
+"""Children inherit copies of their parents' blocks."""
 
 import re
 import signal
 
-from lib import Failure, alone, each, sample, timeout, wanted
+from lib import Failure, each, sample, timeout, wanted
 from lib.expect import check_line, fail, owner
 
 from .prove import KINDS, next_proof
@@ -67,14 +64,12 @@ def run(t, what, *options, pace=0, recent=None, interval="3600"):
     return report, program
 
 
-@alone
 @each(*ALL)
 def test_exact(t, what):
     """Each process has its own and its inherited blocks."""
     run(t, what)
 
 
-@alone
 @sample(2)
 @each("frees", "same_address", "realloc", "grandchild", "exit", "many")
 def test_no_recent(t, what):
@@ -82,7 +77,6 @@ def test_no_recent(t, what):
     run(t, what, recent="0")
 
 
-@alone
 @sample(2)
 @each("same_address", "realloc", "many")
 def test_few_recent(t, what):
@@ -90,7 +84,6 @@ def test_few_recent(t, what):
     run(t, what, recent="64")
 
 
-@alone
 @sample(2)
 @each("frees", "same_address", "grandchild", "exit", "gone_exec")
 @timeout(120)
@@ -99,14 +92,12 @@ def test_many_reports(t, what):
     run(t, what, pace=1300, interval="0.3")
 
 
-@alone
 @each("frees", "realloc", "mappings")
 def test_listed(t, what):
     """-a lists no block twice."""
     run(t, what, "-a")
 
 
-@alone
 def test_parent_ends(t):
     """The given process ends first; after some reports its child still has all blocks."""
     program = t.program("inherited", "orphan")
@@ -119,7 +110,6 @@ def test_parent_ends(t):
     check(memleak.stop(), truth)
 
 
-@alone
 def test_generations(t):
     """Generations of children, of which all but the last end before they can be examined."""
     program = t.program("inherited", "generations")
@@ -130,7 +120,6 @@ def test_generations(t):
     check(memleak.stop(), truth, first=True)
 
 
-@alone
 @each("frees", "realloc", "grandchild")
 def test_sampled(t, what):
     """Samples keep their weights, here close to one."""
@@ -139,7 +128,6 @@ def test_sampled(t, what):
         fail(report, "nothing is sampled")
 
 
-@alone
 def test_full(t):
     """If frees of inherited blocks do not fit into the table, the report says so."""
     program = t.program("inherited", "same_address")
@@ -149,7 +137,6 @@ def test_full(t):
         raise Failure("nothing is said to be lost")
 
 
-@alone
 def test_births(t):
     """Inherited blocks keep their age."""
     report, program = run(t, "nothing")
@@ -161,7 +148,6 @@ def test_births(t):
         fail(report, f"ages {ages}")
 
 
-@alone
 def test_command(t):
     """Inherited blocks of a command, from its first allocation on."""
     program = t.command(t.file_of("inherited"), "grandchild", options=("-f",))
@@ -175,7 +161,6 @@ def test_command(t):
         raise Failure("no report")
 
 
-@alone
 def test_without_blocks(t):
     """With -C inherited blocks are unknown, so children begin with none."""
     program = t.program("inherited", "nothing")
@@ -187,7 +172,6 @@ def test_without_blocks(t):
         fail(report, f"processes {pids} have blocks")
 
 
-@alone
 def test_not_followed(t):
     """Without -f children are not traced."""
     program = t.program("inherited", "frees")
@@ -210,7 +194,6 @@ def proved(report):
     return found
 
 
-@alone
 def test_proved(t):
     """A block is lost in one process and held in the other."""
     program = t.program("heirs")
