@@ -73,6 +73,7 @@ def test_left_out_beside_another(t, name):
 
 
 @once
+@sample(2)
 @each(*THINGS)
 def test_left_out_by_frame_pointers(t, name):
     """Frame pointers do not show which calls are in progress, so all returns are traced."""
@@ -83,6 +84,7 @@ def test_left_out_by_frame_pointers(t, name):
 
 
 @once
+@sample(2, 1)
 @each(*THINGS)
 def test_left_out_without_tables(t, name):
     """

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from lib import Failure, each, slow, timeout, wanted
+from lib import Failure, each, sample, slow, timeout, wanted
 from lib.http import after_leak, fetch, listen, request, scrape, stop
 from lib.memleak import helpers_of
 from lib.process import PATIENCE, state_of
@@ -74,6 +74,7 @@ def still_serves(t, memleak, address, first):
     stop(memleak)
 
 
+@sample(3)
 @each(*GARBAGE)
 def test_garbage(t, name):
     memleak, address, _ = after_leak(t)

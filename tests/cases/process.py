@@ -6,7 +6,7 @@ import signal
 import time
 
 from lib import (AFTER_EXEC, Failure, alone, culprit, each, expect, owner,
-                 pitfall)
+                 pitfall, sample)
 from lib.links import attach
 from lib.process import until
 from lib.memleak import living
@@ -191,6 +191,7 @@ def test_killed_in_full_flight(t):
         raise Failure(f"{report['outstanding']} where 20,000 lived")
 
 
+@sample(2)
 @each(*[str(n) for n in range(12)])
 def test_exit_while_attaching(t, name):
     """The target ends while memleak starts: no hang, nothing left behind, one clear message."""

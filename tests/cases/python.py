@@ -9,7 +9,7 @@ import shutil
 import threading
 import urllib.request
 
-from lib import Failure, Skip, alone, each, nightly, slow, timeout, wanted
+from lib import Failure, Skip, alone, each, nightly, sample, slow, timeout, wanted
 from lib.debian import Unavailable, unpacked
 from lib.python import interpreter
 
@@ -300,8 +300,11 @@ def in_venv(t, python, install):
 VENVS = {"venv": os.symlink, "copied": shutil.copy}
 
 
-@each(*[f"{version}-{way}" for version in ("3.11", "3.13")
-        for way in ("deleted", "optimized", "executable", "compiled", *VENVS)])
+# The gate runs each way with one of the versions.
+@sample(2)
+@each(*[f"{versions[index % 2 ^ other]}-{way}" for versions in [("3.11", "3.13")]
+        for index, way in enumerate(("deleted", "optimized", "executable", "compiled", *VENVS))
+        for other in (0, 1)])
 def test_started(t, way):
     """The line does not depend on how the script was started, or on its file and its names."""
     version, way = way.split("-")
@@ -476,6 +479,7 @@ HOLDERS = {
 }
 
 
+@sample(2, 1)
 @each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in HOLDERS],
       *[f"{version}-variable-malloc" for version in ("3.11", "3.13")])
 def test_containers(t, way):

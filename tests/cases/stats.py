@@ -4,7 +4,7 @@
 import platform
 import re
 
-from lib import Failure, Skip, each, wanted
+from lib import Failure, Skip, each, sample, wanted
 
 
 # Cases about --stats.
@@ -156,6 +156,7 @@ def test_summary(t, how):
                           [most, 0, most, 1048576, 41], [most + 16, 16, most, 1048576, 42]])
 
 
+@sample(2)
 @each("realloc_fails", "realloc_fails_then_free", "realloc_moves", "realloc_in_place",
       "realloc_to_zero", "reallocarray_fails")
 def test_summary_realloc(t, how):

