@@ -21,8 +21,10 @@
 # For work on tests: make unit, make programs, make bench-programs; make clean
 #   O=DIR             another build folder    WERROR=1        warnings are errors
 #   SANITIZE=1        ASan and UBSan          TEST_KNOBS=1    enables base/test_knobs.h
+#   BPF_O=DIR         another folder for BPF objects, which several build folders may share
 
 O ?= build
+BPF_O ?= $(O)
 PREFIX ?= /usr/local
 DESTDIR ?=
 CC ?= cc
@@ -64,7 +66,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpo
 	-Wformat=2 -Wno-unused-parameter $(if $(WERROR),-Werror)
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DMEMLEAK_VERSION='"$(VERSION)"' \
-	-I. -I$(O) $(WARNINGS) $(PKG_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(if $(TEST_KNOBS),-DTEST_KNOBS)
+	-I. $(addprefix -I,$(sort $(O) $(BPF_O))) $(WARNINGS) $(PKG_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(if $(TEST_KNOBS),-DTEST_KNOBS)
 ifdef SANITIZE
 SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
@@ -100,7 +102,7 @@ UNIT_ALL := $(sort $(wildcard $(addsuffix /*.c,tests/unit/* tests/unit/*/*)))
 UNIT_SRC := $(foreach source,$(UNIT_ALL),$(if $(filter test_%,$(notdir $(source))),$(source)))
 UNIT_LIB := $(O)/lib/tests-unit.a
 
-SKELETONS := $(patsubst %.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
+SKELETONS := $(patsubst %.bpf.c,$(BPF_O)/%.skel.h,$(BPF_SRC))
 PACKED := $(patsubst %.bpf.c,$(O)/%.bpf.gz.o,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
@@ -139,11 +141,14 @@ $(O)/lib/%.a:
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# Objects depend on this file, which is rewritten only when the flags change.
+# Objects depend on these files, which are rewritten only when the flags change.
 $(O)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS); $(CLANG) $(BPF_CFLAGS)' >$@.now; \
-		cmp -s $@.now $@ || cp $@.now $@
+	@echo '$(CC) $(ALL_CFLAGS)' >$@.now; cmp -s $@.now $@ || cp $@.now $@
+
+$(BPF_O)/bpf_flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CLANG) $(BPF_CFLAGS)' >$@.now; cmp -s $@.now $@ || cp $@.now $@
 
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
@@ -167,7 +172,7 @@ $(O)/%.inc: %
 	@mkdir -p $(@D)
 	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
-$(O)/%.bpf.o: %.bpf.c $(O)/flags
+$(BPF_O)/%.bpf.o: %.bpf.c $(BPF_O)/bpf_flags
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -175,19 +180,20 @@ bpf_name = $(subst .,_,$(notdir $*))_bpf
 
 # Removes the embedded object from the skeleton, as each file that includes the skeleton would
 # contain a copy, and debug information, which the linked object does not have.
-$(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o Makefile
+$(BPF_O)/bpf/%.skel.h: $(BPF_O)/bpf/%.bpf.o Makefile
 	$(BPFTOOL) gen skeleton $< name $(bpf_name) | \
 		sed '/^static inline .*elf_bytes(size_t \*sz)$$/,/^}/d; /elf_bytes/d' > $@
 
-$(O)/%.skel.h: $(O)/%.bpf.o
+$(BPF_O)/%.skel.h: $(BPF_O)/%.bpf.o
 	$(BPFTOOL) gen skeleton $< name $(bpf_name) > $@
 
 # The compressed BPF object embedded in memleak: see loader/probes/skeleton.h.
-$(O)/%.bpf.gz: $(O)/%.bpf.o
+$(BPF_O)/%.bpf.gz: $(BPF_O)/%.bpf.o
 	$(BPFTOOL) gen object $(@:.gz=.linked) $<
 	gzip -9 -n < $(@:.gz=.linked) > $@
 
-$(O)/%.bpf.gz.o: $(O)/%.bpf.gz
+$(O)/%.bpf.gz.o: $(BPF_O)/%.bpf.gz
+	@mkdir -p $(@D)
 	printf '%s\n' '.section .rodata' '.global $(bpf_name)_gz, $(bpf_name)_gz_end' \
 		'$(bpf_name)_gz: .incbin "$<"' '$(bpf_name)_gz_end:' \
 		'.section .note.GNU-stack,"",%progbits' | $(CC) -c -x assembler -o $@ -
@@ -246,8 +252,8 @@ $(O)/bench/libforwards.so: bench/forwards.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fno-builtin -fPIC -shared -o $@ $<
 
-$(O)/bench/probe.o: $(O)/bench/probe.skel.h
-$(O)/bench/floor.o: $(O)/bench/floor.skel.h
+$(O)/bench/probe.o: $(BPF_O)/bench/probe.skel.h
+$(O)/bench/floor.o: $(BPF_O)/bench/floor.skel.h
 $(O)/bench/probe $(O)/bench/floor $(O)/bench/proofs: $(O)/bench/%: $(O)/bench/%.o $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
@@ -393,4 +399,4 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(shell find $(O) -type f -name '*.d' 2>/dev/null)
+-include $(shell find $(O) $(filter-out $(O),$(BPF_O)) -type f -name '*.d' 2>/dev/null)
