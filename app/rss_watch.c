@@ -193,13 +193,15 @@ void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool 
 	ask_next(watch, &living, has_blocks ? heap_of(snap, living.items[0]->process->pid) : NULL);
 }
 
-/* Returns the site of a container in the previous result; 0 if it is not known. */
+/*
+ * Returns the site of a container in the previous result of its process; 0 if it is not known.
+ * Names do not identify a container: several may have the same key.
+ */
 static uint64_t earlier_site(const struct python_growth *earlier,
 			     const struct python_container *container)
 {
-	for (size_t i = 0; container->named_by && i < earlier->container_cnt; i++)
-		if (earlier->containers[i].named_by == container->named_by &&
-		    !strcmp(earlier->containers[i].name, container->name) &&
+	for (size_t i = 0; i < earlier->container_cnt; i++)
+		if (earlier->containers[i].addr == container->addr &&
 		    !strcmp(earlier->containers[i].class, container->class))
 			return earlier->containers[i].site;
 	return 0;
@@ -208,8 +210,10 @@ static uint64_t earlier_site(const struct python_growth *earlier,
 /* Keeps the result about Python's objects, with ids of sites instead of the reading's indexes. */
 static void keep_python(struct rss_watch *watch, const struct rss_reading *reading)
 {
-	const struct python_growth earlier = watch->python;
+	struct python_growth earlier = watch->python;
 
+	if (watch->python_image != watch->asked_image)
+		earlier.container_cnt = 0;
 	watch->python = reading->python;
 	watch->python_image = watch->asked_image;
 	for (size_t i = 0; i < watch->python.container_cnt; i++) {

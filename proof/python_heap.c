@@ -607,6 +607,7 @@ static int list_containers(const struct python_heap *heap, const struct memory *
 	for (size_t i = 0; i < cnt; i++) {
 		struct python_container *shown = &ret->containers[i];
 
+		shown->addr = found[i]->named.addr;
 		shown->items = found[i]->items;
 		shown->more = more_items(found[i]);
 		shown->for_ns = now_ns - found[i]->first_ns;

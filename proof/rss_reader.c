@@ -110,6 +110,7 @@ static int take_container(struct message_cursor *cursor, struct python_container
 	err = take_text(cursor, ret->name);
 	if (!err)
 		err = take_text(cursor, ret->class);
+	ret->addr = message_get_u64(cursor);
 	ret->items = message_get_u64(cursor);
 	ret->more = message_get_u64(cursor);
 	ret->for_ns = message_get_u64(cursor);

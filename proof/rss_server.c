@@ -183,6 +183,7 @@ static void put_python(struct message *reply, const struct rss_reading *reading)
 		message_put_u32(reply, python->containers[i].named_by);
 		message_put_string(reply, python->containers[i].name);
 		message_put_string(reply, python->containers[i].class);
+		message_put_u64(reply, python->containers[i].addr);
 		message_put_u64(reply, python->containers[i].items);
 		message_put_u64(reply, python->containers[i].more);
 		message_put_u64(reply, python->containers[i].for_ns);

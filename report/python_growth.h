@@ -52,6 +52,7 @@ struct python_growth {
 		uint64_t for_ns; /* time since it was first seen */
 		/* id of the site whose block has the items; 0 if not known */
 		uint64_t site;
+		uint64_t addr; /* address of the container; 0 if not known */
 	} containers[PYTHON_CONTAINERS_MAX];
 	size_t container_cnt;
 };

@@ -321,8 +321,7 @@ static void container_sites(void **state)
 	own.sites = sites;
 	own.site_cnt = 2;
 	reader.python.container_cnt = 2;
-	reader.python.containers[0] =
-		(struct python_container){.named_by = PYTHON_VARIABLE, .name = "a", .class = "set"};
+	reader.python.containers[0] = (struct python_container){.class = "set", .addr = 4096};
 	reader.container_sites[0] = 1;
 	reader.container_sites[1] = 99;
 	reader.result = 0;
@@ -331,15 +330,50 @@ static void container_sites(void **state)
 	assert_non_null(own.python);
 	assert_int_equal(own.python->containers[0].site, 20);
 	assert_int_equal(own.python->containers[1].site, 0);
-	/* The block that has the items is too young: the site stays, unless another variable grows.
-	 */
+	/* The block that has the items is too young: the site stays. */
 	reader.container_sites[0] = 99;
 	rss_watch_begin(watch, &own, true, true);
 	rss_watch_finish(watch, &own, 0);
 	assert_int_equal(own.python->containers[0].site, 20);
-	reader.python.containers[0].name[0] = 'b';
-	rss_watch_begin(watch, &own, true, true);
-	rss_watch_finish(watch, &own, 0);
+	reader.python.container_cnt = 0;
+	arena_deinit(&own.arena);
+	rss_watch_deinit(watch);
+}
+
+/* Reads a process in which a container named "a" grows. site: index of the site with its items. */
+static void read_container(struct rss_watch *watch, struct snapshot *own, uint32_t image,
+			   uint64_t addr, uint32_t site)
+{
+	static struct process target;
+	static struct process_tally counts;
+
+	target = (struct process){.pid = 7, .image = image};
+	counts = (struct process_tally){.process = &target, .footprint.is_known = true};
+	own->tallies = &counts;
+	reader.python.container_cnt = 1;
+	reader.python.containers[0] = (struct python_container){
+		.named_by = PYTHON_VARIABLE, .name = "a", .class = "set", .addr = addr};
+	reader.container_sites[0] = site;
+	rss_watch_begin(watch, own, true, true);
+	rss_watch_finish(watch, own, 0);
+	assert_non_null(own->python);
+}
+
+/* A container does not get the site of another container, even if both have the same name. */
+static void containers_of_one_name(void **state)
+{
+	struct rss_watch *watch = *state;
+	struct site sites[] = {{.id = 10}, {.id = 20}};
+	struct snapshot own = {.sites = sites, .site_cnt = 2, .tally_cnt = 1};
+
+	reader.result = 0;
+	read_container(watch, &own, 1, 4096, 1);
+	assert_int_equal(own.python->containers[0].site, 20);
+	read_container(watch, &own, 1, 8192, 99);
+	assert_int_equal(own.python->containers[0].site, 0);
+	/* Another process may have a container of this name at this address. */
+	read_container(watch, &own, 1, 4096, 1);
+	read_container(watch, &own, 2, 4096, 99);
 	assert_int_equal(own.python->containers[0].site, 0);
 	reader.python.container_cnt = 0;
 	arena_deinit(&own.arena);
@@ -352,6 +386,7 @@ int main(void)
 		cmocka_unit_test_setup(late_result, set_up),
 		cmocka_unit_test_setup(python_objects, set_up),
 		cmocka_unit_test_setup(container_sites, set_up),
+		cmocka_unit_test_setup(containers_of_one_name, set_up),
 		cmocka_unit_test_setup(stale_result, set_up),
 		cmocka_unit_test_setup(pinners, set_up),
 		cmocka_unit_test_setup(no_result, set_up),

@@ -57,8 +57,8 @@ static void lines(void **state)
 		.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS},
 			    {"str", 5000, 100, 4900, 30 * SECOND_NS}},
 		.class_cnt = 2,
-		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30 * SECOND_NS, 0},
-			       {PYTHON_UNNAMED, "", "OrderedDict", 40, 20, 40 * SECOND_NS, 8}},
+		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30 * SECOND_NS, 0, 0},
+			       {PYTHON_UNNAMED, "", "OrderedDict", 40, 20, 40 * SECOND_NS, 8, 0}},
 		.container_cnt = 2,
 	};
 	struct python_growth part = python;

@@ -644,7 +644,7 @@ static void steps_of_a_script(void **state)
 		"; meanwhile keep srv/app.py:12 adds 20 items/s to app.kept (list)\n",
 	};
 	static const struct python_growth python = {
-		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000, 7}},
+		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000, 7, 0}},
 		.container_cnt = 1};
 	static const struct runtime_objects objects = {.runtime = "python",
 						       .words = "python objects"};
