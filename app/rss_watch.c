@@ -331,7 +331,7 @@ uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64
 	end_round(watch, &living);
 	set_pinned(watch, snap);
 	if (living.cnt == 1 && watch->python_image == living.items[0]->process->image &&
-	    (watch->python.class_cnt || watch->python.container_cnt))
+	    (watch->python.class_cnt || watch->python.container_cnt || watch->python.uncounted))
 		snap->python = arena_copy(&snap->arena, &watch->python, sizeof(watch->python));
 	return clock_ns(CLOCK_MONOTONIC) - begin_ns;
 }

@@ -33,10 +33,7 @@
 #define REJECTED_MAX 65536U
 #define CONTAINERS_MAX 65536U
 
-/*
- * Maximum time to count objects, in nanoseconds of processor time: on a busy machine, counting a
- * small process can take long, too. A process that takes longer is not counted again.
- */
+/* Maximum time to count objects, in nanoseconds of processor time. */
 #define COUNT_CLOCK CLOCK_PROCESS_CPUTIME_ID
 #define COUNT_NS 3000000000ULL
 /* Maximum time to find names, in nanoseconds. */
@@ -97,7 +94,6 @@ struct python_heap {
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
 	unsigned int readings;
 	enum python_allocator allocator; /* result of the latest reading */
-	bool is_too_large;               /* counting took too long */
 };
 
 /* A reading in progress. */
@@ -111,7 +107,8 @@ struct reading {
 	struct heap_reader chunks;
 	uint64_t chunk_cnt;
 	uint64_t pool_objects, chunk_objects; /* number of objects found */
-	uint64_t deadline_ns;
+	uint64_t deadline_ns;                 /* CLOCK_MONOTONIC */
+	uint64_t cpu_deadline_ns;             /* COUNT_CLOCK */
 };
 
 static void free_values(struct hash_map *map)
@@ -353,6 +350,12 @@ static bool read_pool(struct reading *reading, uint64_t addr)
 		       PYTHON_POOL_BYTES;
 }
 
+static bool is_late(const struct reading *reading)
+{
+	return clock_ns(COUNT_CLOCK) >= reading->cpu_deadline_ns ||
+	       clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns;
+}
+
 /* Searches a run of pages for pools. A pool may begin in this run and end in the next. */
 static int visit_run(void *arg, uint64_t start, uint64_t end)
 {
@@ -363,7 +366,7 @@ static int visit_run(void *arg, uint64_t start, uint64_t end)
 	if (at < reading->next)
 		at = reading->next;
 	for (; !err && at < end; at += PYTHON_POOL_BYTES) {
-		if (clock_ns(COUNT_CLOCK) >= reading->deadline_ns)
+		if (is_late(reading))
 			return -ETIMEDOUT;
 		if (read_pool(reading, at))
 			err = add_pool(reading, reading->pool, at);
@@ -381,8 +384,7 @@ static int visit_chunk(void *arg, const struct chunk *chunk)
 
 	if (chunk->state != CHUNK_USED)
 		return 0;
-	if (++reading->chunk_cnt % CHUNKS_PER_LOOK == 0 &&
-	    clock_ns(COUNT_CLOCK) >= reading->deadline_ns)
+	if (++reading->chunk_cnt % CHUNKS_PER_LOOK == 0 && is_late(reading))
 		return -ETIMEDOUT;
 	words = heap_reader_window(&reading->chunks, chunk->addr, len);
 	return words ? add_object(reading, words, len / WORD, chunk->size, chunk->addr,
@@ -418,7 +420,7 @@ static int read_pools(struct reading *reading)
 		if (mapping->shared || mapping->file.ino || !mapping->writable ||
 		    mapping->end - mapping->start > PYTHON_MAPPING_BYTES_MAX)
 			continue;
-		if (clock_ns(COUNT_CLOCK) >= reading->deadline_ns)
+		if (is_late(reading))
 			return -ETIMEDOUT;
 		err = memory->ops->visit_written(memory, mapping, mapping->start, mapping->end,
 						 visit_run, reading);
@@ -563,8 +565,16 @@ static size_t find_growing(const struct python_heap *heap,
 	return cnt;
 }
 
+/* Returns the time until which names are searched for. */
+static uint64_t name_deadline_ns(const struct reading *reading)
+{
+	uint64_t deadline_ns = clock_deadline_ns(NAME_NS);
+
+	return deadline_ns < reading->deadline_ns ? deadline_ns : reading->deadline_ns;
+}
+
 /* Searches for the names of those containers whose names have not been searched for yet. */
-static int name_containers(const struct memory *memory, struct container *const *containers,
+static int name_containers(const struct reading *reading, struct container *const *containers,
 			   size_t cnt)
 {
 	struct python_named named[PYTHON_CONTAINERS_MAX];
@@ -574,9 +584,9 @@ static int name_containers(const struct memory *memory, struct container *const 
 	for (size_t i = 0; i < cnt; i++)
 		if (!containers[i]->is_searched)
 			named[named_cnt++].addr = containers[i]->named.addr;
-	if (!named_cnt)
+	if (!named_cnt || clock_ns(CLOCK_MONOTONIC) >= reading->deadline_ns)
 		return 0;
-	err = python_names_find(memory, named, named_cnt, clock_deadline_ns(NAME_NS));
+	err = python_names_find(reading->memory, named, named_cnt, name_deadline_ns(reading));
 	for (size_t i = 0, at = 0; !err && i < cnt; i++) {
 		if (containers[i]->is_searched)
 			continue;
@@ -596,13 +606,12 @@ static uint64_t items_of(const struct memory *memory, const struct container *co
 		       : 0;
 }
 
-static int list_containers(const struct python_heap *heap, const struct memory *memory,
-			   uint64_t now_ns, struct python_growth *ret,
+static int list_containers(const struct reading *reading, struct python_growth *ret,
 			   uint64_t ret_items[PYTHON_CONTAINERS_MAX])
 {
 	struct container *found[PYTHON_CONTAINERS_MAX];
-	size_t cnt = find_growing(heap, found);
-	int err = name_containers(memory, found, cnt);
+	size_t cnt = find_growing(reading->heap, found);
+	int err = name_containers(reading, found, cnt);
 
 	for (size_t i = 0; i < cnt; i++) {
 		struct python_container *shown = &ret->containers[i];
@@ -610,11 +619,11 @@ static int list_containers(const struct python_heap *heap, const struct memory *
 		shown->addr = found[i]->named.addr;
 		shown->items = found[i]->items;
 		shown->more = more_items(found[i]);
-		shown->for_ns = now_ns - found[i]->first_ns;
+		shown->for_ns = reading->now_ns - found[i]->first_ns;
 		shown->named_by = found[i]->named.named_by;
 		memcpy(shown->name, found[i]->named.name, sizeof(shown->name));
 		memcpy(shown->class, found[i]->class->name, sizeof(shown->class));
-		ret_items[i] = items_of(memory, found[i]);
+		ret_items[i] = items_of(reading->memory, found[i]);
 	}
 	ret->container_cnt = cnt;
 	return err;
@@ -632,42 +641,79 @@ static void keep_containers(struct hash_map *old, struct hash_map *found)
 	*old = (struct hash_map){0};
 }
 
-static int count_objects(struct python_heap *heap, const struct memory *memory, uint64_t now_ns)
+/* Restores the counts of the previous reading. Returns their sum. */
+static uint64_t drop_counts(struct hash_map *classes)
+{
+	const struct hash_map_slot *slot = NULL;
+	uint64_t sum = 0;
+
+	while ((slot = hash_map_next(classes, slot))) {
+		struct counted_class *class = slot->value;
+
+		class->count = class->before;
+		sum += class->count;
+	}
+	return sum;
+}
+
+/* Ends a reading that was cut. Returns the number of objects that it has left out, at least 1. */
+static uint64_t end_cut_reading(const struct reading *reading)
+{
+	struct python_heap *heap = reading->heap;
+	uint64_t earlier = drop_counts(&heap->classes);
+	uint64_t seen = reading->pool_objects + reading->chunk_objects;
+
+	return earlier > seen ? earlier - seen : 1;
+}
+
+static int count_objects(struct reading *reading)
+{
+	struct python_heap *heap = reading->heap;
+	int err = begin_reading(heap, reading->memory, reading->now_ns);
+
+	if (!err)
+		err = read_pools(reading);
+	if (!err)
+		err = read_chunks(reading);
+	if (err == -EAGAIN || err == -ETIMEDOUT)
+		keep_containers(&heap->containers, &reading->containers);
+	/* The containers left in the old table were not found again. */
+	free_values(&heap->containers);
+	heap->containers = reading->containers;
+	heap->allocator = reading->pool_objects > reading->chunk_objects ? PYTHON_ALLOCATOR_POOLS
+									 : PYTHON_ALLOCATOR_HEAP;
+	return err;
+}
+
+static int compare(const struct reading *reading, struct python_growth *ret,
+		   uint64_t ret_items[PYTHON_CONTAINERS_MAX])
+{
+	struct python_heap *heap = reading->heap;
+
+	if (!heap->readings++)
+		end_first_reading(heap);
+	list_classes(heap, reading->now_ns, ret);
+	return list_containers(reading, ret, ret_items);
+}
+
+int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
+		      uint64_t deadline_ns, struct python_growth *ret,
+		      uint64_t ret_items[PYTHON_CONTAINERS_MAX])
 {
 	cleanup_free unsigned char *pool = malloc(PYTHON_POOL_BYTES);
 	struct reading reading = {.heap = heap,
 				  .memory = memory,
 				  .now_ns = now_ns,
 				  .pool = pool,
-				  .deadline_ns = clock_ns(COUNT_CLOCK) + COUNT_NS};
-	int err = pool ? begin_reading(heap, memory, now_ns) : -ENOMEM;
-
-	if (!err)
-		err = read_pools(&reading);
-	if (!err)
-		err = read_chunks(&reading);
-	if (err == -EAGAIN)
-		keep_containers(&heap->containers, &reading.containers);
-	/* The containers left in the old table were not found again. */
-	free_values(&heap->containers);
-	heap->containers = reading.containers;
-	heap->allocator = reading.pool_objects > reading.chunk_objects ? PYTHON_ALLOCATOR_POOLS
-								       : PYTHON_ALLOCATOR_HEAP;
-	return err;
-}
-
-int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
-		      struct python_growth *ret, uint64_t ret_items[PYTHON_CONTAINERS_MAX])
-{
-	int err = heap->is_too_large ? -ETIMEDOUT : count_objects(heap, memory, now_ns);
+				  .deadline_ns = deadline_ns,
+				  .cpu_deadline_ns = clock_ns(COUNT_CLOCK) + COUNT_NS};
+	int err = pool ? count_objects(&reading) : -ENOMEM;
 
 	memset(ret, 0, sizeof(*ret));
-	heap->is_too_large |= err == -ETIMEDOUT;
-	if (err)
-		return err;
-	if (!heap->readings++)
-		end_first_reading(heap);
 	ret->allocator = heap->allocator;
-	list_classes(heap, now_ns, ret);
-	return list_containers(heap, memory, now_ns, ret, ret_items);
+	if (err == -ETIMEDOUT) {
+		ret->uncounted = end_cut_reading(&reading);
+		return list_containers(&reading, ret, ret_items);
+	}
+	return err ?: compare(&reading, ret, ret_items);
 }

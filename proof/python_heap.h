@@ -25,13 +25,14 @@ void python_heap__free(struct python_heap *heap);
 bool python_heap_is_in(const struct proc_maps *maps);
 
 /*
- * Counts the objects. now_ns: the current time. ret->class_cnt and ret->container_cnt are 0 until
- * growth is seen, which takes at least two readings. ret_items: for each container, the address of
- * the memory that has its items, or of its last part; 0 if not known. Returns 0, -ENOMEM, -EAGAIN
- * if the census skipped an arena, or -ETIMEDOUT if counting takes too long. After -ETIMEDOUT, all
- * later calls return it, too.
+ * Counts the objects until deadline_ns (CLOCK_MONOTONIC). now_ns: the current time. ret->class_cnt
+ * and ret->container_cnt are 0 until growth is seen, which takes at least two readings. ret_items:
+ * for each container, the address of the memory that has its items, or of its last part; 0 if not
+ * known. If counting takes too long, the rest is left out: classes are not compared, and
+ * ret->uncounted is set. Returns 0, -ENOMEM, or -EAGAIN if the census skipped an arena.
  */
 int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
-		      struct python_growth *ret, uint64_t ret_items[PYTHON_CONTAINERS_MAX]);
+		      uint64_t deadline_ns, struct python_growth *ret,
+		      uint64_t ret_items[PYTHON_CONTAINERS_MAX]);
 
 #endif

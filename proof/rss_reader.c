@@ -125,6 +125,7 @@ static int take_python(struct message_cursor *cursor, struct rss_reading *readin
 	ret->allocator = message_get_u32(cursor);
 	if (ret->allocator >= PYTHON_ALLOCATOR_CNT)
 		return -EPROTO;
+	ret->uncounted = message_get_u64(cursor);
 	ret->class_cnt = message_get_u32(cursor);
 	if (ret->class_cnt > PYTHON_CLASSES_MAX)
 		return -EPROTO;

@@ -20,6 +20,12 @@
 #define SMAPS_BYTES_MAX (256U << 20)
 #define PIECE_BYTES (1U << 16)
 
+/*
+ * Maximum time to count Python's objects, in nanoseconds. The process is waited for a few times as
+ * long, so its resident memory is reported even if counting does not end in time.
+ */
+#define PYTHON_NS 20000000000ULL
+
 struct rss_server {
 	struct rss_files files;
 	struct rss_blocks blocks;
@@ -127,7 +133,7 @@ static void count_python(struct rss_server *server, const struct proc_maps *maps
 		return;
 	resident_memory_init(&server->files, maps, &resident);
 	if (python_heap__read(server->python, &resident.memory, clock_ns(CLOCK_MONOTONIC),
-			      &ret->python, items))
+			      clock_deadline_ns(PYTHON_NS), &ret->python, items))
 		ret->python = (struct python_growth){.class_cnt = 0};
 	for (size_t i = 0; i < ret->python.container_cnt; i++)
 		ret->container_sites[i] = site_at(&server->blocks, items[i]);
@@ -170,6 +176,7 @@ static void put_python(struct message *reply, const struct rss_reading *reading)
 	const struct python_growth *python = &reading->python;
 
 	message_put_u32(reply, python->allocator);
+	message_put_u64(reply, python->uncounted);
 	message_put_u32(reply, (uint32_t)python->class_cnt);
 	for (size_t i = 0; i < python->class_cnt; i++) {
 		message_put_string(reply, python->classes[i].name);

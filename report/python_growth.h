@@ -33,6 +33,7 @@ enum python_allocator {
 
 struct python_growth {
 	enum python_allocator allocator;
+	uint64_t uncounted; /* objects that were counted earlier, but not in time in this reading */
 	/* Classes with more objects than at the first reading, most bytes gained first. */
 	struct python_class {
 		char name[PYTHON_TEXT_BYTES];

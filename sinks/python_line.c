@@ -164,8 +164,13 @@ void python_write_line(const struct text_part *part)
 	}
 	if (python->class_cnt)
 		fprintf(out, " in %" PRIu64 " s", python->classes[0].for_ns / NSEC_PER_SEC);
-	write_allocator(out, python->allocator);
-	fputc('\n', out);
+	if (python->container_cnt || python->class_cnt) {
+		write_allocator(out, python->allocator);
+		fputc('\n', out);
+	}
+	if (python->uncounted)
+		fprintf(out, "python: %" PRIu64 " objects were not counted in time\n",
+			python->uncounted);
 }
 
 static const char *const name_kinds[PYTHON_NAME_CNT] = {
@@ -189,6 +194,8 @@ void python_write_json(struct json_writer *json, const struct report *report)
 
 	json_begin_object(json, "python");
 	json_string(json, "allocator", allocator_names[python->allocator]);
+	if (python->uncounted)
+		json_unsigned(json, "uncounted", python->uncounted);
 	json_begin_array(json, "containers");
 	for (size_t i = 0; i < python->container_cnt; i++) {
 		const struct python_container *container = &python->containers[i];

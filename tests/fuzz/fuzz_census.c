@@ -172,7 +172,7 @@ static void count_python(const struct memory *memory)
 	uint64_t items[PYTHON_CONTAINERS_MAX];
 
 	for (uint64_t now_ns = 1; heap && now_ns < 3; now_ns++) {
-		if (python_heap__read(heap, memory, now_ns, &growth, items))
+		if (python_heap__read(heap, memory, now_ns, UINT64_MAX, &growth, items))
 			break;
 		if (growth.class_cnt > PYTHON_CLASSES_MAX ||
 		    growth.container_cnt > PYTHON_CONTAINERS_MAX)

@@ -95,6 +95,12 @@ static void lines(void **state)
 	expect(&part, true,
 	       "python: app.kept (list) grows by 20 items/s to 900, added by keep srv/app.py:12\n");
 	part.containers[0].site = 0;
+	/* Objects that were not counted are written even if nothing grows. */
+	part.container_cnt = 0;
+	part.uncounted = 12;
+	expect(&part, true, "python: 12 objects were not counted in time\n");
+	part.container_cnt = 1;
+	part.uncounted = 0;
 	/* Names are read from the process, so they are escaped. */
 	strcpy(part.containers[0].name, "a\x1b[31m\n");
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
