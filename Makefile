@@ -318,7 +318,8 @@ FUZZ_SRC_answers := helper/message.c
 FUZZ_SRC_core := app/core_account.c base/read_at.c $(addprefix proof/,core_build_id.c core_file.c core_notes.c)
 FUZZ_SRC_census := base/proc_maps.c $(wildcard proof/heap_*.c proof/python_*.c) \
 	$(addprefix proof/,arena_heaps.c \
-	census.c free_lists.c main_heap.c mapped_chunks.c smaps.c thread_cache.c)
+	census.c free_lists.c main_heap.c mapped_chunks.c smaps.c thread_cache.c) \
+	$(addprefix prober/server/,code_object.c python_layout.c)
 FUZZ_SRC_retrace := base/proc_maps.c $(addprefix proof/,heap_proof.c python_variable.c retrace.c \
 	root_kind.c roots.c window.c)
 FUZZ_SRC_http := metrics/host.c metrics/web_server.c

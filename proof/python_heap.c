@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "proof/census.h"
 #include "proof/heap_reader.h"
+#include "proof/python_code.h"
 #include "proof/python_names.h"
 #include "proof/python_pool.h"
 
@@ -25,8 +26,8 @@
 /* Number of chunks after which the clock is read. */
 #define CHUNKS_PER_LOOK 1024U
 
-/* Number of bytes to read from each chunk: enough to include a container's number of items. */
-#define CHUNK_BYTES 64U
+/* Number of bytes to read from each chunk: enough to include where a generator waits. */
+#define CHUNK_BYTES 192U
 
 /* Maximum sizes of the tables, so that a hostile process cannot make them grow without limit. */
 #define CLASSES_MAX 65536U
@@ -47,6 +48,13 @@
 #define MORE_MIN 16U
 
 /*
+ * A class is reported with its place if no class gained more than OBJECTS_PER_PLACE times as many
+ * objects. The places of at most PLACES_MAX classes are read.
+ */
+#define OBJECTS_PER_PLACE 8U
+#define PLACES_MAX 8U
+
+/*
  * A container is reported if it grew in at least RISES_MIN readings and in at least half of all its
  * readings, last grew at most LATELY readings ago, and never shrank. A shorter series may be due to
  * temporary containers that had the same address one after another.
@@ -58,6 +66,7 @@
 enum { TYPE_NAME = 3, TYPE_BASIC_SIZE = 4, TYPE_ITEM_SIZE = 5, TYPE_FLAGS = 21, TYPE_WORDS = 22 };
 #define BASIC_SIZE_MAX 65536U
 #define ITEM_SIZE_MAX 1024U
+#define FLAG_HEAP_TYPE (1ULL << 9) /* all classes of scripts have it */
 #define FLAG_READY (1ULL << 12)
 #define FLAG_LIST (1ULL << 25)
 #define FLAG_DICT (1ULL << 29)
@@ -68,9 +77,14 @@ struct places {
 	size_t items;
 };
 
+/* A class, or the objects of a class that share their code. */
 struct counted_class {
 	char name[PYTHON_TEXT_BYTES];
 	struct places places;
+	enum python_code_kind code_kind;
+	bool may_have_methods;
+	uint32_t distance; /* where most of the objects wait: see struct python_code */
+	uint64_t votes;    /* lead of this distance in this reading (Boyer-Moore majority vote) */
 	uint64_t count, bytes;
 	uint64_t first_count, first_bytes; /* numbers of the first reading */
 	uint64_t before;                   /* count of the previous reading */
@@ -89,6 +103,7 @@ struct container {
 
 struct python_heap {
 	struct hash_map classes;    /* struct counted_class, keyed by the address of the type */
+	struct hash_map codes;      /* struct counted_class, keyed by the address of the code */
 	struct hash_map rejected;   /* addresses at which there is no class; values are unused */
 	struct hash_map containers; /* struct container, keyed by address */
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
@@ -100,6 +115,7 @@ struct python_heap {
 struct reading {
 	struct python_heap *heap;
 	const struct memory *memory;
+	const struct python_layout *layout; /* NULL if lines cannot be read */
 	uint64_t now_ns;
 	struct hash_map containers; /* containers found in this reading */
 	unsigned char *pool;
@@ -131,6 +147,7 @@ void python_heap__free(struct python_heap *heap)
 	if (!heap)
 		return;
 	free_values(&heap->classes);
+	free_values(&heap->codes);
 	free_values(&heap->containers);
 	hash_map_deinit(&heap->rejected);
 	free(heap);
@@ -190,6 +207,8 @@ static bool read_class(const struct memory *memory, uint64_t addr, struct counte
 	    !read_class_name(memory, words[TYPE_NAME], ret->name))
 		return false;
 	ret->places = places_of(ret->name, words[TYPE_FLAGS]);
+	ret->code_kind = python_code_kind_of(ret->name);
+	ret->may_have_methods = words[TYPE_FLAGS] & FLAG_HEAP_TYPE;
 	return true;
 }
 
@@ -255,6 +274,46 @@ static struct counted_class *find_class(struct reading *reading, const uint64_t 
 	return class;
 }
 
+/* Returns the objects of a class that have this code; NULL if the table is full. */
+static struct counted_class *class_of_code(struct python_heap *heap,
+					   const struct counted_class *class, uint64_t code)
+{
+	struct counted_class *found = hash_map_get(&heap->codes, code);
+
+	if (found || heap->codes.cnt >= CLASSES_MAX)
+		return found;
+	found = calloc(1, sizeof(*found));
+	if (!found || hash_map_set(&heap->codes, code, found)) {
+		free(found);
+		return NULL;
+	}
+	found->code_kind = class->code_kind;
+	memcpy(found->name, class->name, sizeof(found->name));
+	return found;
+}
+
+static void vote(struct counted_class *class, uint32_t distance)
+{
+	if (!class->votes)
+		class->distance = distance;
+	class->votes += class->distance == distance ? 1 : UINT64_MAX;
+}
+
+/* Functions, generators and coroutines are counted by their code instead of their class. */
+static struct counted_class *by_code(struct reading *reading, struct counted_class *class,
+				     const uint64_t *object, size_t word_cnt)
+{
+	struct counted_class *found;
+	struct python_code code;
+
+	if (!python_code_find(reading->layout, class->code_kind, object, word_cnt, &code))
+		return class;
+	found = class_of_code(reading->heap, class, code.addr);
+	if (found)
+		vote(found, code.distance);
+	return found ?: class;
+}
+
 static int add_container(struct reading *reading, const struct counted_class *class, uint64_t addr,
 			 uint64_t items)
 {
@@ -298,6 +357,7 @@ static int add_object(struct reading *reading, const uint64_t *block, size_t wor
 
 	if (!class)
 		return 0;
+	class = by_code(reading, class, object, word_cnt - (size_t)(object - block));
 	class->count++;
 	class->bytes += bytes;
 	*sum += 1;
@@ -462,30 +522,37 @@ static int check_classes(struct python_heap *heap, const struct memory *memory)
 	return err;
 }
 
-static int begin_reading(struct python_heap *heap, const struct memory *memory, uint64_t now_ns)
+static void begin_counts(struct hash_map *classes)
 {
 	const struct hash_map_slot *slot = NULL;
+
+	while ((slot = hash_map_next(classes, slot))) {
+		struct counted_class *class = slot->value;
+
+		class->before = class->count;
+		class->count = class->bytes = class->votes = 0;
+	}
+}
+
+static int begin_reading(struct python_heap *heap, const struct memory *memory, uint64_t now_ns)
+{
 	int err = check_classes(heap, memory);
 
 	if (!heap->readings)
 		heap->first_ns = now_ns;
-	while ((slot = hash_map_next(&heap->classes, slot))) {
-		struct counted_class *class = slot->value;
-
-		class->before = class->count;
-		class->count = class->bytes = 0;
-	}
+	begin_counts(&heap->classes);
+	begin_counts(&heap->codes);
 	/* Check rejected addresses again: their pages may be resident now. */
 	hash_map_deinit(&heap->rejected);
 	heap->rejected = (struct hash_map){0};
 	return err;
 }
 
-static void end_first_reading(struct python_heap *heap)
+static void end_first_reading(struct hash_map *classes)
 {
 	const struct hash_map_slot *slot = NULL;
 
-	while ((slot = hash_map_next(&heap->classes, slot))) {
+	while ((slot = hash_map_next(classes, slot))) {
 		struct counted_class *class = slot->value;
 
 		class->first_count = class->count;
@@ -498,35 +565,132 @@ static uint64_t more_bytes(const struct counted_class *class)
 	return class->bytes > class->first_bytes ? class->bytes - class->first_bytes : 0;
 }
 
-/*
- * Lists the classes that grew since the first reading, and did not shrink since the previous
- * reading.
- */
-static void list_classes(const struct python_heap *heap, uint64_t now_ns, struct python_growth *ret)
+static uint64_t more_objects(const struct counted_class *class)
+{
+	return class->count - class->first_count;
+}
+
+/* A growing class with its key in its table: the address of its type or of its code. */
+struct grown {
+	const struct counted_class *class;
+	uint64_t key;
+};
+
+/* The growing classes that rank highest by one of their numbers, the highest first. */
+struct ranking {
+	uint64_t (*rank)(const struct counted_class *class);
+	bool (*is_wanted)(const struct counted_class *class);
+	struct grown items[PLACES_MAX];
+	size_t cnt, max;
+};
+
+static void rank_class(struct ranking *ranking, struct grown grown)
+{
+	size_t at = ranking->cnt;
+
+	while (at && ranking->rank(ranking->items[at - 1].class) < ranking->rank(grown.class))
+		at--;
+	if (at == ranking->max)
+		return;
+	ranking->cnt += ranking->cnt < ranking->max;
+	memmove(&ranking->items[at + 1], &ranking->items[at],
+		(ranking->cnt - 1 - at) * sizeof(*ranking->items));
+	ranking->items[at] = grown;
+}
+
+/* Finds classes that grew since the first reading, and did not shrink since the previous one. */
+static void rank_classes(const struct hash_map *classes, struct ranking *ranking)
 {
 	const struct hash_map_slot *slot = NULL;
 
-	while ((slot = hash_map_next(&heap->classes, slot))) {
+	while ((slot = hash_map_next(classes, slot))) {
 		const struct counted_class *class = slot->value;
-		size_t at = ret->class_cnt;
 
-		if (class->count < class->first_count + MORE_MIN || class->count < class->before)
-			continue;
-		while (at && ret->classes[at - 1].more_bytes < more_bytes(class))
-			at--;
-		if (at == PYTHON_CLASSES_MAX)
-			continue;
-		ret->class_cnt += ret->class_cnt < PYTHON_CLASSES_MAX;
-		memmove(&ret->classes[at + 1], &ret->classes[at],
-			(ret->class_cnt - 1 - at) * sizeof(*ret->classes));
-		ret->classes[at] = (struct python_class){
-			.count = class->count,
-			.more = class->count - class->first_count,
-			.more_bytes = more_bytes(class),
-			.for_ns = now_ns - heap->first_ns,
-		};
-		memcpy(ret->classes[at].name, class->name, sizeof(class->name));
+		if (class->count >= class->first_count + MORE_MIN &&
+		    class->count >= class->before && ranking->is_wanted(class))
+			rank_class(ranking, (struct grown){class, slot->key});
 	}
+}
+
+static void rank_all(const struct python_heap *heap, struct ranking *ranking)
+{
+	rank_classes(&heap->classes, ranking);
+	rank_classes(&heap->codes, ranking);
+}
+
+static bool is_any(const struct counted_class *class)
+{
+	return class;
+}
+
+static bool may_have_place(const struct counted_class *class)
+{
+	return class->code_kind != PYTHON_WITHOUT_CODE || class->may_have_methods;
+}
+
+static bool read_place(const struct reading *reading, const struct grown *grown,
+		       struct python_place *ret)
+{
+	const struct python_code code = {.addr = grown->key, .distance = grown->class->distance};
+
+	return grown->class->code_kind == PYTHON_WITHOUT_CODE
+		       ? python_class_place(reading->memory, reading->layout, grown->key, ret)
+		       : python_code_place(reading->memory, reading->layout, &code, ret);
+}
+
+/*
+ * Finds the class with the most new objects of those whose place is in the program's own scripts.
+ * most: number of objects that the class with the most new objects has gained.
+ */
+static const struct counted_class *find_place(const struct reading *reading, uint64_t most,
+					      struct python_place *ret)
+{
+	struct ranking places = {
+		.rank = more_objects, .is_wanted = may_have_place, .max = PLACES_MAX};
+
+	if (!reading->layout)
+		return NULL;
+	rank_all(reading->heap, &places);
+	for (size_t i = 0; i < places.cnt && !is_late(reading); i++)
+		if (more_objects(places.items[i].class) >= most / OBJECTS_PER_PLACE &&
+		    read_place(reading, &places.items[i], ret))
+			return places.items[i].class;
+	return NULL;
+}
+
+static void list_class(const struct reading *reading, const struct counted_class *class,
+		       struct python_class *ret)
+{
+	*ret = (struct python_class){
+		.count = class->count,
+		.more = more_objects(class),
+		.more_bytes = more_bytes(class),
+		.for_ns = reading->now_ns - reading->heap->first_ns,
+	};
+	memcpy(ret->name, class->name, sizeof(ret->name));
+}
+
+/* Lists the classes that gained the most bytes. One of them is a class with a place, if any has. */
+static void list_classes(const struct reading *reading, struct python_growth *ret)
+{
+	struct ranking first = {.rank = more_objects, .is_wanted = is_any, .max = 1};
+	struct ranking top = {.rank = more_bytes, .is_wanted = is_any, .max = PYTHON_CLASSES_MAX};
+	struct python_place place;
+	const struct counted_class *placed;
+	size_t at = 0;
+
+	rank_all(reading->heap, &first);
+	rank_all(reading->heap, &top);
+	for (size_t i = 0; i < top.cnt; i++)
+		list_class(reading, top.items[i].class, &ret->classes[i]);
+	ret->class_cnt = top.cnt;
+	placed = first.cnt ? find_place(reading, more_objects(first.items[0].class), &place) : NULL;
+	if (!placed)
+		return;
+	while (at < top.cnt - 1 && top.items[at].class != placed)
+		at++;
+	list_class(reading, placed, &ret->classes[at]);
+	ret->classes[at].place = place;
 }
 
 static uint64_t more_items(const struct container *container)
@@ -660,7 +824,7 @@ static uint64_t drop_counts(struct hash_map *classes)
 static uint64_t end_cut_reading(const struct reading *reading)
 {
 	struct python_heap *heap = reading->heap;
-	uint64_t earlier = drop_counts(&heap->classes);
+	uint64_t earlier = drop_counts(&heap->classes) + drop_counts(&heap->codes);
 	uint64_t seen = reading->pool_objects + reading->chunk_objects;
 
 	return earlier > seen ? earlier - seen : 1;
@@ -690,9 +854,11 @@ static int compare(const struct reading *reading, struct python_growth *ret,
 {
 	struct python_heap *heap = reading->heap;
 
-	if (!heap->readings++)
-		end_first_reading(heap);
-	list_classes(heap, reading->now_ns, ret);
+	if (!heap->readings++) {
+		end_first_reading(&heap->classes);
+		end_first_reading(&heap->codes);
+	}
+	list_classes(reading, ret);
 	return list_containers(reading, ret, ret_items);
 }
 
@@ -703,6 +869,7 @@ int python_heap__read(struct python_heap *heap, const struct memory *memory, uin
 	cleanup_free unsigned char *pool = malloc(PYTHON_POOL_BYTES);
 	struct reading reading = {.heap = heap,
 				  .memory = memory,
+				  .layout = python_code_layout(&memory->maps),
 				  .now_ns = now_ns,
 				  .pool = pool,
 				  .deadline_ns = deadline_ns,

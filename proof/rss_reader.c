@@ -97,6 +97,11 @@ static int take_class(struct message_cursor *cursor, struct python_class *ret)
 	ret->more = message_get_u64(cursor);
 	ret->more_bytes = message_get_u64(cursor);
 	ret->for_ns = message_get_u64(cursor);
+	if (!err)
+		err = take_text(cursor, ret->place.function);
+	if (!err)
+		err = take_text(cursor, ret->place.file);
+	ret->place.line = message_get_u32(cursor);
 	return err;
 }
 

@@ -184,6 +184,9 @@ static void put_python(struct message *reply, const struct rss_reading *reading)
 		message_put_u64(reply, python->classes[i].more);
 		message_put_u64(reply, python->classes[i].more_bytes);
 		message_put_u64(reply, python->classes[i].for_ns);
+		message_put_string(reply, python->classes[i].place.function);
+		message_put_string(reply, python->classes[i].place.file);
+		message_put_u32(reply, python->classes[i].place.line);
 	}
 	message_put_u32(reply, (uint32_t)python->container_cnt);
 	for (size_t i = 0; i < python->container_cnt; i++) {

@@ -24,6 +24,7 @@
 #define RECORDING_WITH_GROWTHS 13   /* growing caches and lines of code of the kernel */
 #define RECORDING_WITH_HUGE 13      /* `huge` of struct rss, RSS_UNREAD */
 #define RECORDING_WITH_ITEMS 13     /* allocator of Python, and sites of the items of containers */
+#define RECORDING_WITH_PLACES 14    /* places of the objects of Python's classes */
 #define RUN_ID_BYTES 16
 
 struct recording_header {

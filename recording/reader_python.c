@@ -42,6 +42,10 @@ static int take_class(struct recording *recording, struct byte_reader *from)
 	if (python->class_cnt == PYTHON_CLASSES_MAX)
 		return -EBADMSG;
 	take_text(recording, from, class->name);
+	if (recording->header.version >= RECORDING_WITH_PLACES) {
+		take_text(recording, from, class->place.function);
+		take_text(recording, from, class->place.file);
+	}
 	class->count = bytes_take_number(from);
 	class->more = bytes_take_number(from);
 	class->more_bytes = bytes_take_number(from);
@@ -49,6 +53,8 @@ static int take_class(struct recording *recording, struct byte_reader *from)
 	if (recording->header.version >= RECORDING_WITH_ITEMS)
 		python->allocator =
 			(enum python_allocator)bytes_take_below(from, PYTHON_ALLOCATOR_CNT);
+	if (recording->header.version >= RECORDING_WITH_PLACES)
+		class->place.line = (uint32_t)bytes_take_number(from);
 	python->class_cnt++;
 	return from->failed ? -EBADMSG : 0;
 }

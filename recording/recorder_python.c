@@ -38,12 +38,18 @@ int recorder_add_python(struct recorder *recorder, const struct snapshot *snap)
 	}
 	for (size_t i = 0; snap->python && !err && i < snap->python->class_cnt; i++) {
 		const struct python_class *class = &snap->python->classes[i];
-		const uint64_t numbers[] = {class->count, class->more, class->more_bytes,
-					    class->for_ns, snap->python->allocator};
+		const uint64_t numbers[] = {class->count,
+					    class->more,
+					    class->more_bytes,
+					    class->for_ns,
+					    snap->python->allocator,
+					    class->place.line};
 
 		bytes_put_number(bytes, PYTHON_NAME_CNT);
-		err = put_text(recorder, class->name);
-		put_numbers(recorder, numbers, 5);
+		err = put_text(recorder, class->name)
+			      ?: put_text(recorder, class->place.function)
+			      ?: put_text(recorder, class->place.file);
+		put_numbers(recorder, numbers, 6);
 	}
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Growing classes and containers of a CPython process. The names are read from the process and are
+ * Growing classes and containers of a CPython process. All texts are read from the process and are
  * untrusted. The process changes its objects while they are counted, so all numbers are
  * approximate.
  */
@@ -31,6 +31,13 @@ enum python_allocator {
 	PYTHON_ALLOCATOR_CNT,
 };
 
+/* A line of a script. */
+struct python_place {
+	char function[PYTHON_TEXT_BYTES]; /* qualified name; "" if the place is not known */
+	char file[PYTHON_TEXT_BYTES];     /* the end of the path if it is too long */
+	uint32_t line;
+};
+
 struct python_growth {
 	enum python_allocator allocator;
 	uint64_t uncounted; /* objects that were counted earlier, but not in time in this reading */
@@ -41,6 +48,8 @@ struct python_growth {
 		uint64_t more;       /* increase of count since the first reading */
 		uint64_t more_bytes; /* size of the added objects, without memory they point to */
 		uint64_t for_ns;     /* time since the first reading */
+		/* where the objects wait, or the code that they share */
+		struct python_place place;
 	} classes[PYTHON_CLASSES_MAX];
 	size_t class_cnt;
 	/* Lists, dictionaries, sets and deques that keep growing, most items gained first. */

@@ -80,6 +80,57 @@ static void write_keeper(FILE *out, const struct sym_frame *keeper, size_t name_
 	text_write_short_source(out, keeper);
 }
 
+/* Returns the class whose place is known; NULL if there is none. */
+static const struct python_class *placed_class(const struct python_growth *python)
+{
+	for (size_t i = 0; i < python->class_cnt; i++)
+		if (*python->classes[i].place.function)
+			return &python->classes[i];
+	return NULL;
+}
+
+static void write_place(FILE *out, const struct python_place *place, size_t name_max)
+{
+	char symbol[sizeof("py:::") + 2 * PYTHON_TEXT_BYTES];
+	const struct sym_frame frame = {.symbol = symbol, .file = place->file, .line = place->line};
+
+	snprintf(symbol, sizeof(symbol), "py::%s:%s", place->function, place->file);
+	write_keeper(out, &frame, name_max);
+}
+
+static void write_placed(FILE *out, const struct python_class *class, bool is_first,
+			 size_t name_max)
+{
+	if (!is_first)
+		fputs(", and ", out);
+	escape_puts(out, class->name);
+	fprintf(out, " objects %sby %.0f/s (", is_first ? "grow " : "",
+		per_s(class->more, class->for_ns));
+	write_place(out, &class->place, name_max);
+	fputc(')', out);
+}
+
+/* Writes what grows if the line that adds items to a container is not known. */
+static void write_without_keeper(FILE *out, const struct python_growth *python, size_t name_max)
+{
+	const struct python_class *class = placed_class(python);
+
+	if (python->container_cnt) {
+		write_name(out, &python->containers[0]);
+		fputs(" grows by ", out);
+		write_rate(out, &python->containers[0]);
+	}
+	if (class)
+		write_placed(out, class, !python->container_cnt, name_max);
+}
+
+bool python_names_growth(const struct report *report)
+{
+	const struct python_growth *python = report->snapshot->python;
+
+	return python && (python->container_cnt || placed_class(python));
+}
+
 void python_write_growth(FILE *out, const struct report *report, size_t name_max)
 {
 	const struct python_growth *python = report->snapshot->python;
@@ -89,9 +140,7 @@ void python_write_growth(FILE *out, const struct report *report, size_t name_max
 	while (at < python->container_cnt && !(keeper = keeper_of(report, &python->containers[at])))
 		at++;
 	if (!keeper) {
-		write_name(out, &python->containers[0]);
-		fputs(" grows by ", out);
-		write_rate(out, &python->containers[0]);
+		write_without_keeper(out, python, name_max);
 		return;
 	}
 	write_keeper(out, keeper, name_max);
@@ -136,7 +185,12 @@ static void write_class(FILE *out, const struct python_class *class)
 	text_amount((double)class->more_bytes, amount);
 	fprintf(out, "+%" PRIu64 " ", class->more);
 	escape_puts(out, class->name);
-	fprintf(out, " (%s)", amount);
+	fprintf(out, " (%s", amount);
+	if (*class->place.function) {
+		fputs(", ", out);
+		write_place(out, &class->place, SIZE_MAX);
+	}
+	fputc(')', out);
 }
 
 /* True if the report has a suspect, or a runtime whose objects may be growing. */
@@ -188,6 +242,15 @@ static void write_json_keeper(struct json_writer *json, const struct sym_frame *
 	json_unsigned(json, "line", keeper->line);
 }
 
+static void write_json_place(struct json_writer *json, const struct python_place *place)
+{
+	if (!*place->function)
+		return;
+	json_string(json, "function", place->function);
+	json_string(json, "file", place->file);
+	json_unsigned(json, "line", place->line);
+}
+
 void python_write_json(struct json_writer *json, const struct report *report)
 {
 	const struct python_growth *python = report->snapshot->python;
@@ -221,6 +284,7 @@ void python_write_json(struct json_writer *json, const struct report *report)
 		json_unsigned(json, "more", class->more);
 		json_unsigned(json, "more_bytes", class->more_bytes);
 		json_unsigned(json, "for_ns", class->for_ns);
+		write_json_place(json, &class->place);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -274,14 +274,13 @@ static const char *advice_of(const struct report *report, const struct suspect *
 static void write_advice(FILE *out, const struct report *report, const struct suspect *suspect,
 			 const struct detail *detail)
 {
-	const struct python_growth *python = report->snapshot->python;
 	const struct runtime_objects *objects = suspect->site->objects;
 	const struct report_site *shown = suspect->site;
 	const struct sym_location *blamed =
 		shown->site->frame_cnt ? shown->locations[shown->blamed.frame] : NULL;
 	const char *advice = advice_of(report, suspect);
 
-	if (suspect->in_pools && python && python->container_cnt &&
+	if (suspect->in_pools && python_names_growth(report) &&
 	    !strcmp(objects->runtime, "python")) {
 		fputs("; meanwhile ", out);
 		python_write_growth(out, report, detail->name_max);

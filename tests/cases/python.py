@@ -514,6 +514,58 @@ def check_growth(t, program, right, allocator):
     memleak.stop()
 
 
+PLACES = """
+import asyncio, gc, os, sys
+gc.disable()
+loop = asyncio.new_event_loop()
+class Node:
+    def __init__(self):  # cycle
+        self.me = self
+    def __del__(self):
+        pass
+def closure():
+    def again():  # closure
+        return again
+def cycle():
+    Node()
+async def wait(event):
+    await event.wait()  # task
+def task():
+    loop.create_task(wait(asyncio.Event()))
+async def turn():
+    await asyncio.sleep(0)
+print("ready", flush=True)
+while sys.stdin.read(1):
+    for _ in range(ADDED):
+        WHAT()
+    loop.run_until_complete(turn())
+    print("added", flush=True)
+os._exit(0)
+""".replace("ADDED", str(ADDED))
+PLACED = {"cycle": ("Node", "Node.__init__"), "closure": ("function", "closure.<locals>.again"),
+          "task": ("coroutine", "wait")}
+
+
+@each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in PLACED])
+def test_places(t, way):
+    """Objects that no container holds are named with their line, and so are waiting tasks."""
+    version, what = way.split("-")
+    program = start(t, PLACES.replace("WHAT", what), version, "pymalloc")
+    right = (*PLACED[what], lines_of(PLACES)[what])
+    memleak = t.attach(program, interval="1")
+    for rounds in range(1, 121):
+        program.send()
+        program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
+        python = memleak.fresh_report().get("python", {"classes": []})
+        found = [(one["name"], one["function"], one["line"])
+                 for one in python["classes"] if "function" in one]
+        if found == [right]:
+            break
+    else:
+        raise Failure(f"not {right}, but {found}; classes: {python['classes']}")
+    memleak.stop()
+
+
 def test_copied(t):
     """Objects are counted if the executable is a copy of the interpreter, without a version."""
     path = t.tmp / "script.py"

@@ -320,9 +320,9 @@ static void verdicts(void **state)
 	static const struct sym_location *locations[] = {&location};
 	static const struct runtime_objects objects = {.words = "python objects"};
 	static const struct python_growth python = {
-		.classes = {{"E\x01", 30, 3, 90, 1},
-			    {"Node", 20, 3, 60, 1},
-			    {"E\xff", 5, 3, 30, 1}},
+		.classes = {{"E\x01", 30, 3, 90, 1, {.line = 0}},
+			    {"Node", 20, 3, 60, 1, {.line = 0}},
+			    {"E\xff", 5, 3, 30, 1, {.line = 0}}},
 		.class_cnt = 3,
 		.containers = {{PYTHON_VARIABLE, "Store.items", "list", 900, 600, 1, 0, 0},
 			       {PYTHON_VARIABLE, "Store.items", "list", 100, 60, 1, 0, 0}},

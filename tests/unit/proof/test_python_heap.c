@@ -26,10 +26,19 @@
 
 /* Bytes per type. The second half contains the type's name. */
 #define TYPE_BYTES 512
-enum { TYPE_LIST, TYPE_ENTRY, TYPE_CNT };
+enum { TYPE_LIST, TYPE_ENTRY, TYPE_CODE, TYPE_COROUTINE, TYPE_FUNCTION, TYPE_CNT };
+
+/* Where objects of a script are: behind the types. */
+#define CODE (BASE + 8192)
+#define FUNCTION (CODE + 1024)
+#define DICTIONARY (FUNCTION + 512)
+#define TEXTS (DICTIONARY + 1024)
+#define TEXT_BYTES 256
+enum { TEXT_NAME, TEXT_PATH, TEXT_LINES };
 
 #define FLAG_READY (1U << 12)
 #define FLAG_LIST (1U << 25)
+#define FLAG_HEAP_TYPE (1U << 9)
 
 struct python {
 	struct fake_memory fake;
@@ -173,6 +182,128 @@ static void cut_reading(void **state)
 	assert_int_equal(python->growth.uncounted, 0);
 	assert_int_equal(python->growth.class_cnt, 1);
 	assert_int_equal(python->growth.classes[0].more, 40);
+}
+
+/* Makes a string, or a bytes object that has its data 16 bytes before a string's. */
+static uint64_t add_text(struct python *python, size_t text, const char *data, size_t at)
+{
+	uint64_t addr = TEXTS + text * TEXT_BYTES, *words = fake_memory_at(&python->fake, addr);
+
+	memset(words, 0, TEXT_BYTES);
+	words[2] = strlen(data);
+	words[4] = 1 << 2 | 1 << 5 | 1 << 6;
+	memcpy((char *)words + at, data, strlen(data));
+	return addr;
+}
+
+/* Makes a code object of CPython 3.11. Its first 8 instructions are of line 12, others of 13. */
+static void add_code(struct python *python, const char *name, const char *path)
+{
+	uint64_t *words = fake_memory_at(&python->fake, CODE);
+
+	words[0] = 1;
+	words[1] = TYPES + TYPE_CODE * TYPE_BYTES;
+	words[9] = 12;
+	words[14] = add_text(python, TEXT_PATH, path, 48);
+	words[16] = add_text(python, TEXT_NAME, name, 48);
+	words[17] = add_text(python, TEXT_LINES, "\xd7\x01\x01\xdf\x01\x01", 32);
+}
+
+/* Makes a pool of coroutines that wait at one instruction of the code object. */
+static void make_coroutines(struct python *python, uint32_t cnt, uint64_t instruction)
+{
+	make_pool(python, 0, 208, cnt, 0);
+	for (uint32_t i = 0; i < cnt; i++) {
+		uint64_t *words = fake_memory_at(&python->fake,
+						 add_object(python, 0, 208, i, 2, TYPE_COROUTINE));
+
+		words[14] = CODE;
+		words[17] = CODE + 184 + 2 * instruction;
+	}
+}
+
+static void run_script(struct python *python)
+{
+	static struct mapping mappings[2];
+
+	mappings[0] = python->mapping;
+	mappings[1] = (struct mapping){.executable = true, .path = "/usr/bin/python3.11"};
+	python->fake.memory.maps = (struct proc_maps){.mappings = mappings, .cnt = 2};
+	add_type(python, TYPE_CODE, "code", 0);
+	add_type(python, TYPE_COROUTINE, "coroutine", 0);
+	add_type(python, TYPE_FUNCTION, "function", 0);
+}
+
+static void expect_place(struct python *python, const char *class, const char *function,
+			 uint32_t line)
+{
+	assert_int_equal(python->growth.class_cnt, 1);
+	assert_string_equal(python->growth.classes[0].name, class);
+	assert_int_equal(python->growth.classes[0].more, 40);
+	assert_string_equal(python->growth.classes[0].place.function, function);
+	assert_string_equal(python->growth.classes[0].place.file, *function ? "/srv/app.py" : "");
+	assert_int_equal(python->growth.classes[0].place.line, line);
+}
+
+/* Coroutines are shown with the line at which most of them wait. */
+static void coroutines_wait(void **state)
+{
+	struct python *python = *state;
+
+	run_script(python);
+	add_code(python, "serve", "/srv/app.py");
+	make_coroutines(python, 30, 10);
+	read_heap(python);
+	make_coroutines(python, 70, 10);
+	*fake_memory_at(&python->fake, POOLS + PYTHON_POOL_HEADER_BYTES + 152) = CODE + 184;
+	read_heap(python);
+	expect_place(python, "coroutine", "serve", 13);
+}
+
+/* Code of a library has no place: it does not leak by itself. */
+static void coroutines_of_library(void **state)
+{
+	struct python *python = *state;
+
+	run_script(python);
+	add_code(python, "wait", "/usr/lib/python3.11/asyncio/locks.py");
+	make_coroutines(python, 30, 10);
+	read_heap(python);
+	make_coroutines(python, 70, 10);
+	read_heap(python);
+	expect_place(python, "coroutine", "", 0);
+}
+
+/* Gives the class Entry a dictionary with one method. */
+static void add_method(struct python *python)
+{
+	uint64_t *words = fake_memory_at(&python->fake, FUNCTION);
+
+	words[1] = TYPES + TYPE_FUNCTION * TYPE_BYTES;
+	words[6] = CODE;
+	/* a dictionary and its keys: 8 bytes of indexes, and one pair of name and method */
+	words = fake_memory_at(&python->fake, DICTIONARY);
+	words[4] = DICTIONARY + 64;
+	words[9] = 3 | 3 << 8 | 1 << 16;
+	words[11] = 1;
+	words[14] = FUNCTION;
+	*fake_memory_at(&python->fake, TYPES + TYPE_ENTRY * TYPE_BYTES + 264) = DICTIONARY;
+}
+
+/* Objects of a class are shown with the first line of its constructor. */
+static void class_has_constructor(void **state)
+{
+	struct python *python = *state;
+
+	run_script(python);
+	add_type(python, TYPE_ENTRY, "Entry", FLAG_HEAP_TYPE);
+	add_code(python, "Entry.__init__", "/srv/app.py");
+	add_method(python);
+	make_entries(python, 0, 100, 0);
+	read_heap(python);
+	make_entries(python, 0, 140, 0);
+	read_heap(python);
+	expect_place(python, "Entry", "Entry.__init__", 12);
 }
 
 /* Each container is preceded by the garbage collector's header of two words. */
@@ -348,6 +479,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(classes_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_reading, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(coroutines_wait, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(coroutines_of_library, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(class_has_constructor, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(containers_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unaligned_mapping, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(class_replaced, set_up, tear_down),

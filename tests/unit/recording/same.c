@@ -279,6 +279,9 @@ static void same_python(const struct python_growth *a, const struct python_growt
 		assert_int_equal(a->classes[i].more, b->classes[i].more);
 		assert_int_equal(a->classes[i].more_bytes, b->classes[i].more_bytes);
 		assert_int_equal(a->classes[i].for_ns, b->classes[i].for_ns);
+		assert_string_equal(a->classes[i].place.function, b->classes[i].place.function);
+		assert_string_equal(a->classes[i].place.file, b->classes[i].place.file);
+		assert_int_equal(a->classes[i].place.line, b->classes[i].place.line);
 	}
 }
 

@@ -350,7 +350,7 @@ static int read_python(unsigned int version, uint64_t kind, size_t numbers, size
 	bytes_put_number(&data, cnt);
 	for (size_t i = 0; i < cnt; i++) {
 		bytes_put_number(&data, kind);
-		bytes_put(&data, "\0\0\0\0\0\0\0", numbers);
+		bytes_put(&data, "\0\0\0\0\0\0\0\0\0\0", numbers);
 	}
 	if (version >= RECORDING_WITH_GROWTHS)
 		bytes_put_number(&data, 0); /* no growing caches */
@@ -360,20 +360,22 @@ static int read_python(unsigned int version, uint64_t kind, size_t numbers, size
 /* A hostile recording may have more classes than there is room for. */
 static void too_many_classes(void **state)
 {
-	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 6, PYTHON_CLASSES_MAX), 0);
-	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 6, PYTHON_CLASSES_MAX + 1),
+	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 9, PYTHON_CLASSES_MAX), 0);
+	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 9, PYTHON_CLASSES_MAX + 1),
 			 -EBADMSG);
 }
 
-/* Classes and containers of Python have one more number in newer versions. */
+/* Classes and containers of Python have more numbers in newer versions. */
 static void python_of_versions(void **state)
 {
 	for (uint64_t kind = 0; kind <= PYTHON_NAME_CNT; kind += PYTHON_NAME_CNT)
-		for (size_t numbers = 4; numbers <= 7; numbers++) {
+		for (size_t numbers = 4; numbers <= 10; numbers++) {
 			assert_int_equal(read_python(RECORDING_WITH_ITEMS - 1, kind, numbers, 1),
 					 numbers == 5 ? 0 : -EBADMSG);
 			assert_int_equal(read_python(RECORDING_WITH_ITEMS, kind, numbers, 1),
 					 numbers == 6 ? 0 : -EBADMSG);
+			assert_int_equal(read_python(RECORDING_WITH_PLACES, kind, numbers, 1),
+					 numbers == (kind ? 9 : 6) ? 0 : -EBADMSG);
 		}
 }
 

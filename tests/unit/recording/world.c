@@ -308,11 +308,13 @@ static void world_add_python(const struct world *world, struct snapshot *snap)
 		memset(python.containers[i].name, 'n', number % PYTHON_TEXT_BYTES);
 	}
 	for (size_t i = 0; i < python.class_cnt; i++)
-		python.classes[i] = (struct python_class){.name = "Entry",
-							  .count = ~number,
-							  .more = number / 3,
-							  .more_bytes = number / 5,
-							  .for_ns = number + i};
+		python.classes[i] = (struct python_class){
+			.name = "Entry",
+			.count = ~number,
+			.more = number / 3,
+			.more_bytes = number / 5,
+			.for_ns = number + i,
+			.place = {"Entry.__init__", "/app.py", (uint32_t)number}};
 	snap->python = &python;
 }
 

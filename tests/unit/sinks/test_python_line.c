@@ -54,10 +54,11 @@ static void expect(const struct python_growth *python, bool asked, const char *e
 static void lines(void **state)
 {
 	const struct python_growth python = {
-		.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS},
-			    {"str", 5000, 100, 4900, 30 * SECOND_NS}},
+		.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS, {.line = 0}},
+			    {"str", 5000, 100, 4900, 30 * SECOND_NS, {.line = 0}}},
 		.class_cnt = 2,
-		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30 * SECOND_NS, 0, 0},
+		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30 * SECOND_NS, 0,
+				0},
 			       {PYTHON_UNNAMED, "", "OrderedDict", 40, 20, 40 * SECOND_NS, 8, 0}},
 		.container_cnt = 2,
 	};
@@ -95,12 +96,20 @@ static void lines(void **state)
 	expect(&part, true,
 	       "python: app.kept (list) grows by 20 items/s to 900, added by keep srv/app.py:12\n");
 	part.containers[0].site = 0;
-	/* Objects that were not counted are written even if nothing grows. */
+	/* The place of a class is written if it is known, and objects that were not counted. */
 	part.container_cnt = 0;
+	part.class_cnt = 1;
 	part.uncounted = 12;
+	strcpy(part.classes[0].place.function, "Entry.__init__");
+	strcpy(part.classes[0].place.file, "/srv/app.py");
+	part.classes[0].place.line = 5;
+	expect(&part, true,
+	       "python: +300 Entry (14.1 KiB, Entry.__init__ srv/app.py:5) in 30 s\n"
+	       "python: 12 objects were not counted in time\n");
+	part.class_cnt = 0;
 	expect(&part, true, "python: 12 objects were not counted in time\n");
-	part.container_cnt = 1;
 	part.uncounted = 0;
+	part.container_cnt = 1;
 	/* Names are read from the process, so they are escaped. */
 	strcpy(part.containers[0].name, "a\x1b[31m\n");
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
@@ -123,8 +132,8 @@ static void notes(void **state)
 {
 	static const struct runtime_objects objects = {.words = "python objects"};
 	static const struct pool unclear = {.objects = &objects};
-	const struct python_growth python = {.classes = {{"Entry", 900, 300, 300 * 48, SECOND_NS}},
-					     .class_cnt = 1};
+	const struct python_growth python = {
+		.classes = {{"Entry", 900, 300, 300 * 48, SECOND_NS, {.line = 0}}}, .class_cnt = 1};
 	const struct snapshot snap = {.python = &python};
 	const struct report report = {.snapshot = &snap, .unclear = &unclear};
 

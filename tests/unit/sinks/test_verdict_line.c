@@ -633,7 +633,7 @@ static void instances(void **state)
 
 /*
  * For a growing pool, the verdict names the line of the script at which the pool grew in most
- * steps. If a growing container is known, the verdict names the container instead.
+ * steps. If a growing container or the place of a class is known, the verdict names it instead.
  */
 static void steps_of_a_script(void **state)
 {
@@ -642,10 +642,23 @@ static void steps_of_a_script(void **state)
 		 "line that leaks (PYTHONMALLOC=malloc shows more)\n"),
 		"; meanwhile app.kept (list) grows by 20 items/s\n",
 		"; meanwhile keep srv/app.py:12 adds 20 items/s to app.kept (list)\n",
+		"; meanwhile Node objects grow by 10/s (Node.__init__ srv/app.py:5)\n",
+		("; meanwhile app.kept (list) grows by 20 items/s, and Node objects by 10/s "
+		 "(Node.__init__ srv/app.py:5)\n"),
 	};
-	static const struct python_growth python = {
+	static const struct python_growth container = {
 		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000, 7, 0}},
 		.container_cnt = 1};
+	static const struct python_growth class = {
+		.classes = {{"Node",
+			     400,
+			     300,
+			     300 * 48,
+			     30000000000,
+			     {"Node.__init__", "/srv/app.py", 5}}},
+		.class_cnt = 1};
+	struct python_growth both = class;
+	const struct python_growth *const growths[] = {NULL, &container, &container, &class, &both};
 	static const struct runtime_objects objects = {.runtime = "python",
 						       .words = "python objects"};
 	static const struct sym_frame frame = {
@@ -672,14 +685,16 @@ static void steps_of_a_script(void **state)
 				.suspect_cnt = 1,
 				.suspects_total = 1};
 
-	for (size_t i = 0; i < 3; i++) {
+	both.containers[0] = container.containers[0];
+	both.container_cnt = 1;
+	for (size_t i = 0; i < 5; i++) {
 		cleanup_free char *text = NULL;
 		const char *found;
 		size_t len;
 		FILE *out = open_memstream(&text, &len);
 
 		assert_non_null(out);
-		snap.python = i ? &python : NULL;
+		snap.python = growths[i];
 		report.keeper_cnt = i == 2;
 		verdict_write_text(
 			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
@@ -687,7 +702,7 @@ static void steps_of_a_script(void **state)
 		found = strstr(text, "python objects grow 700 bytes/s");
 		assert_non_null(found);
 		assert_non_null(strstr(found, notes[i]));
-		assert_null(strstr(found, notes[(i + 1) % 3]));
+		assert_null(strstr(found, notes[(i + 1) % 5]));
 	}
 }
 

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads functions, frames of generators, and the dictionaries of classes from a process. */
+#include "proof/python_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "prober/server/code_object.h"
+
+#define WORD sizeof(uint64_t)
+
+/* Offset of the code in a function; the same in CPython 3.11 to 3.14. */
+#define FUNCTION_CODE 48
+/* Offset of the frame in a generator, coroutine or asynchronous generator. */
+#define GENERATOR_FRAME(layout) ((layout)->version == 0x030b ? 80U : 72U)
+
+/* Offsets in a type and in a dictionary. */
+#define TYPE_NAME 24
+#define TYPE_DICT 264
+#define DICT_KEYS 32
+
+/* Maximum entries of a class's dictionary that are searched. */
+#define ENTRIES_MAX 64U
+
+/* CPython's PyDictKeysObject. Its indexes follow, and then its entries. */
+struct dict_keys {
+	uint64_t references;
+	uint8_t log2_size;
+	uint8_t log2_index_bytes;
+	uint8_t has_only_strings; /* an entry is a key and a value, without a hash */
+	uint8_t unused;
+	uint32_t version;
+	uint64_t usable;
+	uint64_t entry_cnt;
+};
+
+static bool read_all(const struct memory *memory, uint64_t addr, void *ret, size_t len)
+{
+	return memory->ops->read(memory, addr, ret, len) == (ssize_t)len;
+}
+
+static bool read_object(void *arg, uint64_t addr, void *buf, size_t len)
+{
+	return read_all(arg, addr, buf, len);
+}
+
+/* Returns the minor version in the name of CPython's executable or library; 0 if it has none. */
+static uint32_t minor_version(const char *path)
+{
+	const char *name = path_name(path);
+	char *end;
+	uint32_t minor;
+
+	if (!strncmp(name, "lib", 3))
+		name += 3;
+	if (strncmp(name, "python3.", 8) != 0)
+		return 0;
+	minor = (uint32_t)strtoul(name + 8, &end, 10);
+	/* A suffix such as "t" (free-threaded) or "d" stands for another layout. */
+	return *end && *end != '.' ? 0 : minor;
+}
+
+const struct python_layout *python_code_layout(const struct proc_maps *maps)
+{
+	for_each_mapping (mapping, maps) {
+		uint32_t minor = mapping->executable ? minor_version(mapping->path) : 0;
+
+		if (minor && minor <= UINT8_MAX)
+			return python_layout_of((0x0300 | minor) << 16);
+	}
+	return NULL;
+}
+
+enum python_code_kind python_code_kind_of(const char *class)
+{
+	static const char *const suspended[] = {"generator", "coroutine", "async_generator"};
+
+	for (size_t i = 0; i < sizeof(suspended) / sizeof(*suspended); i++)
+		if (!strcmp(class, suspended[i]))
+			return PYTHON_SUSPENDED;
+	return strcmp(class, "function") != 0 ? PYTHON_WITHOUT_CODE : PYTHON_FUNCTION;
+}
+
+bool python_code_find(const struct python_layout *layout, enum python_code_kind kind,
+		      const uint64_t *object, size_t word_cnt, struct python_code *ret)
+{
+	size_t code = FUNCTION_CODE / WORD, instr = 0;
+
+	if (!layout || kind == PYTHON_WITHOUT_CODE)
+		return false;
+	if (kind == PYTHON_SUSPENDED) {
+		code = (GENERATOR_FRAME(layout) + layout->code) / WORD;
+		instr = (GENERATOR_FRAME(layout) + layout->instr) / WORD;
+	}
+	if (code >= word_cnt || instr >= word_cnt)
+		return false;
+	ret->addr = object[code] & ~MEMLEAK_SCRIPT_CODE_TAGS;
+	ret->distance = kind == PYTHON_SUSPENDED ? (uint32_t)(object[instr] - ret->addr) : 0;
+	return ret->addr > UINT16_MAX && ret->addr < 1ULL << 48;
+}
+
+static bool has_type(const struct memory *memory, uint64_t object, const char *name)
+{
+	char found[16] = "";
+	uint64_t type, at;
+
+	return read_all(memory, object + WORD, &type, sizeof(type)) &&
+	       read_all(memory, type + TYPE_NAME, &at, sizeof(at)) &&
+	       memory->ops->read(memory, at, found, strlen(name) + 1) > 0 && !strcmp(found, name);
+}
+
+/* True if a script is neither part of the interpreter nor an installed package. */
+static bool is_own(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > 3 && !strcmp(path + len - 3, ".py") && !strstr(path, "/lib/python") &&
+	       !strstr(path, "-packages/");
+}
+
+/* Copies the end of a text: of a path that is too long, the last folders are kept. */
+static void copy_end(char ret[PYTHON_TEXT_BYTES], const char *text)
+{
+	size_t len = strlen(text);
+
+	text += len < PYTHON_TEXT_BYTES ? 0 : len - PYTHON_TEXT_BYTES + 1;
+	memcpy(ret, text, strlen(text) + 1);
+}
+
+static bool read_code(const struct memory *memory, const struct python_layout *layout,
+		      uint64_t addr, struct code_object *ret)
+{
+	const struct object_memory objects = {.read = read_object, .arg = (void *)memory};
+	uint32_t cookie[MEMLEAK_SCRIPT_COOKIE_WORDS];
+
+	return has_type(memory, addr, "code") &&
+	       read_all(memory, addr + layout->argument_cnt, cookie, sizeof(cookie)) &&
+	       !code_object_read(&objects, layout, addr, memleak_script_cookie(cookie), ret);
+}
+
+bool python_code_place(const struct memory *memory, const struct python_layout *layout,
+		       const struct python_code *code, struct python_place *ret)
+{
+	struct code_object object;
+	bool own;
+
+	if (!read_code(memory, layout, code->addr, &object))
+		return false;
+	own = is_own(object.path);
+	if (own) {
+		copy_end(ret->function, object.name);
+		copy_end(ret->file, object.path);
+		ret->line = code_object_line(&object, layout, code->distance);
+	}
+	code_object_deinit(&object);
+	return own;
+}
+
+static bool is_constructor(const struct python_place *place)
+{
+	const char *end = strrchr(place->function, '.');
+
+	return end && !strcmp(end, ".__init__");
+}
+
+/* Reads the place of a method. False if the object at `value` is not a method of the program. */
+static bool method_place(const struct memory *memory, const struct python_layout *layout,
+			 uint64_t value, struct python_place *ret)
+{
+	struct python_code code = {.distance = 0};
+
+	return value && has_type(memory, value, "function") &&
+	       read_all(memory, value + FUNCTION_CODE, &code.addr, sizeof(code.addr)) &&
+	       python_code_place(memory, layout, &code, ret);
+}
+
+bool python_class_place(const struct memory *memory, const struct python_layout *layout,
+			uint64_t type, struct python_place *ret)
+{
+	struct python_place place;
+	uint64_t dict, at, value, bytes;
+	struct dict_keys keys;
+	bool found = false;
+
+	if (!read_all(memory, type + TYPE_DICT, &dict, sizeof(dict)) ||
+	    !read_all(memory, dict + DICT_KEYS, &at, sizeof(at)) ||
+	    !read_all(memory, at, &keys, sizeof(keys)) || keys.log2_index_bytes > 16)
+		return false;
+	bytes = keys.has_only_strings ? 2 * WORD : 3 * WORD;
+	at += sizeof(keys) + (1ULL << keys.log2_index_bytes) + bytes - WORD;
+	for (uint64_t i = 0; i < keys.entry_cnt && i < ENTRIES_MAX; i++) {
+		if (!read_all(memory, at + i * bytes, &value, sizeof(value)) ||
+		    !method_place(memory, layout, value, &place))
+			continue;
+		if (!found || is_constructor(&place))
+			*ret = place;
+		found = true;
+		if (is_constructor(&place))
+			break;
+	}
+	return found;
+}
