@@ -27,7 +27,7 @@
 #include "bpf/memleak.h"
 #include "bpf/unwind.h"
 
-#define ACCOUNT_MAGIC 0x35746e6567616d6dULL
+#define ACCOUNT_MAGIC 0x36746e6567616d6dULL
 #define ACCOUNT_NAME "memleak-agent" /* name of the memfd */
 
 #define ACCOUNT_FILTER_BYTES (1U << 16)
@@ -253,14 +253,15 @@ struct account_frame {
 
 /*
  * Frame of a script: the code object's copy, and the distance of the instruction from the code
- * object in bytes. Flags: MEMLEAK_FRAME_SCRIPT, and MEMLEAK_FRAME_EXACT where the run of the
- * evaluation loop ends.
+ * object in bytes. Flags: MEMLEAK_FRAME_SCRIPT; MEMLEAK_FRAME_EXACT where the run of the evaluation
+ * loop ends; and ACCOUNT_SCRIPT_CUT if the frame has callers that are not stored.
  */
+#define ACCOUNT_SCRIPT_CUT (1ULL << 59)
 #define ACCOUNT_CODE_UNIT 16U
 #define ACCOUNT_SCRIPT_FRAME(code, distance)                                                       \
 	(MEMLEAK_FRAME_SCRIPT | (__u64)(code) << 32 | (__u32)(distance))
 /* Offset of the copy in ACCOUNT_CODES, in units of ACCOUNT_CODE_UNIT; 0 if there is no copy. */
-#define ACCOUNT_SCRIPT_CODE(frame) ((__u32)((frame) >> 32) & ((1U << 28) - 1))
+#define ACCOUNT_SCRIPT_CODE(frame) ((__u32)((frame) >> 32) & ((1U << 27) - 1))
 
 /*
  * Head of the copy of a code object of CPython. The copy has the words, name, path and table of

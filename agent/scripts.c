@@ -32,6 +32,7 @@ struct script_walk {
 	struct readable *readable;
 	uint64_t frame; /* address of the next frame, 0 if there is none */
 	uint32_t cnt;
+	bool lacks_code; /* there was no room for the copy of a code object */
 	uint64_t words[MEMLEAK_SCRIPT_FRAMES_MAX];
 };
 
@@ -99,7 +100,16 @@ static bool keep(struct script_walk *walk, const uint8_t *frame)
 		return false;
 	copy = script_code_find(walk->account, walk->readable, layout, code,
 				memleak_script_cookie(cookie));
+	walk->lacks_code |= !copy;
 	walk->words[walk->cnt++] = ACCOUNT_SCRIPT_FRAME(copy, instr - code);
+	return true;
+}
+
+/* Marks the stack as cut after its last stored frame, and ends the walk. */
+static bool cut(struct script_walk *walk)
+{
+	if (walk->cnt)
+		walk->words[walk->cnt - 1] |= ACCOUNT_SCRIPT_CUT;
 	return true;
 }
 
@@ -109,11 +119,13 @@ static bool step(struct script_walk *walk)
 	uint8_t frame[MEMLEAK_SCRIPT_FRAME_BYTES];
 	bool ends;
 
-	if (!walk->frame || !readable_copy(walk->readable, walk->frame, frame, sizeof(frame)))
+	if (!walk->frame)
 		return true;
+	if (!readable_copy(walk->readable, walk->frame, frame, sizeof(frame)))
+		return cut(walk);
 	ends = frame[interpreter.border] == interpreter.border_value;
 	if (!(ends && interpreter.border_is_empty) && !keep(walk, frame))
-		return true;
+		return cut(walk);
 	if (ends && walk->cnt)
 		walk->words[walk->cnt - 1] |= MEMLEAK_FRAME_EXACT;
 	__builtin_memcpy(&walk->frame, frame + interpreter.previous, sizeof(walk->frame));
@@ -135,6 +147,7 @@ uint32_t scripts_find(struct account *account, uint32_t native, struct readable 
 
 	walk.account = account;
 	walk.cnt = 0;
+	walk.lacks_code = false;
 	walk.readable = readable ? readable : &none;
 	if (!readable || readable->generation != now)
 		readable_begin(walk.readable, now);
@@ -144,10 +157,10 @@ uint32_t scripts_find(struct account *account, uint32_t native, struct readable 
 		;
 	for (uint32_t i = walk.cnt; number && i-- > 0;)
 		number = call_tree_child(account, number, walk.words[i], &made);
-	if (!number) {
+	if (!number || walk.lacks_code)
 		lose(account, ACCOUNT_LOST_STACKS);
+	if (!number)
 		return native;
-	}
 	if (made)
 		__atomic_fetch_add(&account->stack_cnt, 1, __ATOMIC_RELAXED);
 	return number;

@@ -378,6 +378,7 @@ static struct memleak_script_frame script_frame(const struct account_view *view,
 		ret.cookie = head.cookie;
 	}
 	ret.code |= frame & MEMLEAK_FRAME_EXACT ? MEMLEAK_SCRIPT_BORDER : 0;
+	ret.code |= frame & ACCOUNT_SCRIPT_CUT ? MEMLEAK_SCRIPT_CUT : 0;
 	return ret;
 }
 

@@ -256,6 +256,8 @@ static size_t insert_scripts(const struct agent_process *process, struct scripts
 			  clock_deadline_ns(SCRIPTS_NS));
 	if (scripts_merge(scripts, image, 0, stack, found, &merged, &merged_cnt))
 		return cnt;
+	if (script_frames_are_cut(found) && *ret_end == UNWIND_END_COMPLETE)
+		*ret_end = UNWIND_END_TRUNCATED;
 	if (merged_cnt > MEMLEAK_MAX_STACK_DEPTH) {
 		merged_cnt = MEMLEAK_MAX_STACK_DEPTH;
 		*ret_end = UNWIND_END_TRUNCATED;

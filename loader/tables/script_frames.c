@@ -29,6 +29,11 @@ void script_frames_put(const struct script_frames *frames, size_t depth,
 	stack->script_cnt = (uint8_t)(cnt & MEMLEAK_SCRIPT_FRAMES_BITS);
 }
 
+bool script_frames_are_cut(const struct script_frames *frames)
+{
+	return frames->cnt && frames->items[frames->cnt - 1].code & MEMLEAK_SCRIPT_CUT;
+}
+
 static uint64_t hash_frame(const struct memleak_script_frame *frame, uint64_t hash)
 {
 	hash = hash_mix(hash, MEMLEAK_SCRIPT_CODE(frame));

@@ -3,6 +3,7 @@
 #ifndef LOADER_TABLES_SCRIPT_FRAMES_H
 #define LOADER_TABLES_SCRIPT_FRAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ void script_frames_take(struct memleak_stack *stack, size_t depth, struct script
  */
 void script_frames_put(const struct script_frames *frames, size_t depth,
 		       struct memleak_stack *stack);
+
+/* True if the outermost frame has callers that are not stored. */
+bool script_frames_are_cut(const struct script_frames *frames);
 
 /* Returns the hash of a stack as the programs compute it. hash: hash of the native frames. */
 uint64_t script_frames_hash(const struct script_frames *frames, uint64_t hash);

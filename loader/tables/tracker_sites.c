@@ -51,7 +51,6 @@ static void resolve(struct tracker *tracker, struct site_entry *entry, struct me
 static int keep_merged(const struct tracker *tracker, struct site_entry *entry,
 		       const struct memleak_stack *stack, const struct script_frames *scripts)
 {
-	bool is_cut = scripts->items[scripts->cnt - 1].code & MEMLEAK_SCRIPT_CUT;
 	uint64_t *frames;
 	size_t cnt;
 	int err = tracker->merge(tracker->walker.arg, entry->image, stack, scripts, &frames, &cnt);
@@ -61,7 +60,7 @@ static int keep_merged(const struct tracker *tracker, struct site_entry *entry,
 	free(entry->frames);
 	entry->frames = frames;
 	entry->frame_cnt = cnt;
-	if (is_cut && entry->end == UNWIND_END_COMPLETE)
+	if (script_frames_are_cut(scripts) && entry->end == UNWIND_END_COMPLETE)
 		entry->end = UNWIND_END_TRUNCATED;
 	return 0;
 }

@@ -225,6 +225,33 @@ def test_deep(t):
     wanted("ends of the stacks", ends, {"truncated"})
 
 
+RECURSIVE = """
+import sys
+kept = [None] * COUNT
+def recurse(i, depth):
+    if depth:
+        return recurse(i, depth - 1)
+    kept[i] = bytes(3000)  # recursive
+print("ready", flush=True)
+sys.stdin.read(1)
+for i in range(COUNT):
+    recurse(i, 10)
+    recurse(i, 100)
+print("done", flush=True)
+sys.stdin.read(1)
+""".replace("COUNT", str(COUNT))
+
+
+def test_recursive(t):
+    """A stack with more calls of the script than are stored is marked as cut."""
+    program = start(t, RECURSIVE)
+    report = run(program, trace(t, program, "-z", "3000"))
+    line = lines_of(RECURSIVE)["recursive"]
+    wanted("bytes and count", sums_of(report).get(line), (COUNT * 3033, COUNT))
+    wanted("ends of the stacks", {site["stack_end"] for site in report["sites"]
+                                  if place(site["stack"][site["culprit"]]) == line}, {"truncated"})
+
+
 def test_names(t):
     """Debug symbols of the interpreter are not asked for if a line of the script is blamed."""
     program = start(t, DEEP)

@@ -176,6 +176,7 @@ static void test_frames(void **ret)
 	assert_place(path[2], "main", 32);
 	assert_int_equal(path[1], path[0] | MEMLEAK_FRAME_EXACT);
 	assert_true(path[2] & MEMLEAK_FRAME_EXACT);
+	assert_false((path[0] | path[1] | path[2]) & ACCOUNT_SCRIPT_CUT);
 	assert_int_equal(find(), number);
 	assert_int_equal(account->stack_cnt, 1);
 }
@@ -220,7 +221,8 @@ static void test_ending(void **ret)
 	assert_int_not_equal(find(), NATIVE);
 }
 
-/* Each pointer of the way is bad in turn. Frames before a bad one are kept. */
+/* Each pointer of the way is bad in turn. Frames before a bad one are kept, and the stack is cut.
+ */
 static void test_bad_pointers(void **ret)
 {
 	static uint64_t *const pointers[] = {
@@ -236,6 +238,8 @@ static void test_bad_pointers(void **ret)
 		for (size_t j = 0; j < sizeof(bad) / sizeof(bad[0]); j++) {
 			*pointers[i] = bad[j];
 			assert_int_equal(path_of(find(), path), kept[i]);
+			if (kept[i])
+				assert_true(path[kept[i] - 1] & ACCOUNT_SCRIPT_CUT);
 		}
 	}
 }
@@ -261,7 +265,7 @@ static void test_bad_names(void **ret)
 	}
 }
 
-/* Without room for copies or frames, the stack has what fits. */
+/* Without room for copies or frames, the stack has what fits, and the loss is counted. */
 static void test_no_room(void **ret)
 {
 	uint64_t path[8];
@@ -270,10 +274,11 @@ static void test_no_room(void **ret)
 	assert_int_equal(path_of(find(), path), 3);
 	assert_int_equal(ACCOUNT_SCRIPT_CODE(path[0]), 0);
 	assert_int_equal(account->code_bytes, REGION - 64);
+	assert_int_equal(account->lost[ACCOUNT_LOST_STACKS], 1);
 	account->frame_cnt = REGION / sizeof(struct account_frame);
 	frames[2][56 / 8] += 2;
 	assert_int_equal(find(), NATIVE);
-	assert_int_equal(account->lost[ACCOUNT_LOST_STACKS], 1);
+	assert_int_equal(account->lost[ACCOUNT_LOST_STACKS], 2);
 }
 
 /* The state of another thread is not used, nor is a key that is not set. */
@@ -286,13 +291,14 @@ static void test_other_thread(void **ret)
 	assert_int_equal(find(), NATIVE);
 }
 
-/* An endless chain of frames ends at the maximum. */
+/* A longer chain of frames is cut at the maximum. */
 static void test_deep(void **ret)
 {
 	static uint64_t path[MEMLEAK_SCRIPT_FRAMES_MAX + 1];
 
 	frames[0][48 / 8] = (uint64_t)frames[0];
 	assert_int_equal(path_of(find(), path), MEMLEAK_SCRIPT_FRAMES_MAX);
+	assert_int_equal(path[MEMLEAK_SCRIPT_FRAMES_MAX - 1], path[0] | ACCOUNT_SCRIPT_CUT);
 }
 
 /* Pages found readable are not checked again until memory is unmapped. */

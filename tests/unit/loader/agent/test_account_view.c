@@ -306,8 +306,9 @@ static void test_scripts(void **state)
 	account->depth = 8;
 	add_frames(account, first, 4, UNWIND_END_COMPLETE);
 	code[3].cookie = 77;
-	tree[first + 2].frame = ACCOUNT_SCRIPT_FRAME(4, 20) | MEMLEAK_FRAME_EXACT;
-	tree[first + 3].frame = ACCOUNT_SCRIPT_FRAME((1 << 28) - 1, UINT32_MAX);
+	tree[first + 2].frame =
+		ACCOUNT_SCRIPT_FRAME(4, 20) | MEMLEAK_FRAME_EXACT | ACCOUNT_SCRIPT_CUT;
+	tree[first + 3].frame = ACCOUNT_SCRIPT_FRAME((1 << 27) - 1, UINT32_MAX);
 	seal(fd);
 	assert_int_equal(account_view_init(fd, &view), 0);
 	assert_int_equal(account_view_stack(&view, first + 3, frames, 2, &scripts, &end), 2);
@@ -316,8 +317,9 @@ static void test_scripts(void **state)
 	assert_int_equal(scripts.cnt, 2);
 	assert_int_equal(scripts.items[0].code, 0);
 	assert_int_equal(scripts.items[0].instr, UINT32_MAX);
-	assert_int_equal(scripts.items[1].code,
-			 (view.region[ACCOUNT_CODES] + 64) | MEMLEAK_SCRIPT_BORDER);
+	assert_false(scripts.items[0].code & MEMLEAK_SCRIPT_CUT);
+	assert_int_equal(scripts.items[1].code, (view.region[ACCOUNT_CODES] + 64) |
+							MEMLEAK_SCRIPT_BORDER | MEMLEAK_SCRIPT_CUT);
 	assert_int_equal(scripts.items[1].instr, 20);
 	assert_int_equal(scripts.items[1].cookie, 77);
 	account_view_deinit(&view);
