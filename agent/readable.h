@@ -7,32 +7,53 @@
 #include "agent/system.h"
 
 #define READABLE_PAGE 4096ULL
-#define READABLE_PAGES 32U
+#define READABLE_SETS 32U
+#define READABLE_WAYS 4U
 
 /* Pages that were found readable, and are not checked again. */
 struct readable {
 	uint64_t generation;
-	uint64_t pages[READABLE_PAGES]; /* cache by page number; 0 if unused */
+	/*
+	 * Cache by page number; 0 if unused. The few dozen pages of a stack's frames and code often
+	 * collide, and each collision costs a system call.
+	 */
+	uint64_t pages[READABLE_SETS][READABLE_WAYS];
 };
 
 static inline void readable_begin(struct readable *readable, uint64_t generation)
 {
 	readable->generation = generation;
-	for (uint32_t i = 0; i < READABLE_PAGES; i++)
-		readable->pages[i] = 0;
+	__builtin_memset(readable->pages, 0, sizeof(readable->pages));
 }
 
-static inline bool readable_page(struct readable *readable, uint64_t page)
+static inline uint64_t *readable_set(struct readable *readable, uint64_t page)
 {
-	uint64_t *known = &readable->pages[page / READABLE_PAGE % READABLE_PAGES];
+	return readable->pages[page / READABLE_PAGE % READABLE_SETS];
+}
 
-	/* The known part of the thread's own stack stays mapped. */
-	if ((page >= self.low && page < self.high) || (page && page == *known))
-		return true;
-	if (!page || !system_is_readable(page))
+/* Looks for a page that is not the first of its set. Checks the page if it is not found. */
+static __attribute__((noinline, unused)) bool readable_search(uint64_t *set, uint64_t page)
+{
+	for (uint32_t i = 1; i < READABLE_WAYS; i++)
+		if (set[i] == page)
+			return true;
+	if (!system_is_readable(page))
 		return false;
-	*known = page;
+	for (uint32_t i = READABLE_WAYS - 1; i > 0; i--)
+		set[i] = set[i - 1];
+	set[0] = page;
 	return true;
+}
+
+static ALWAYS_INLINE bool readable_page(struct readable *readable, uint64_t page)
+{
+	uint64_t *set = readable_set(readable, page);
+
+	if (unlikely(!page))
+		return false;
+	/* The known part of the thread's own stack stays mapped. */
+	return set[0] == page || (page >= self.low && page < self.high) ||
+	       readable_search(set, page);
 }
 
 /* Copies memory. Returns false unless all bytes can be read. */

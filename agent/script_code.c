@@ -1,15 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds copies by a hash of the code object's address and cookie, without locks. If two threads
- * copy the same code object, both use the copy that was published first.
+ * Finds copies by a hash of what the code object contains, without locks. An address does not
+ * identify a code object: programs that use exec() make many, one after another at the same
+ * address. Equal code objects share a copy, so a program that evaluates the same text again and
+ * again does not fill the account. If two threads copy the same code object, both use the copy that
+ * was published first.
  */
 #include "agent/script_code.h"
+
+/* Part of a code object that is compared: counts, numbers and pointers. None of them changes. */
+#define COMPARED_FROM 56U
+#define COMPARED_WORDS ((CODE_LINES + 8U - COMPARED_FROM) / 8U)
+
+/*
+ * Cache of copies by code object, shared by all threads. The upper bits of an entry are a hash of
+ * the code object as it is seen at a glance, and the lower bits are ACCOUNT_SCRIPT_CODE().
+ */
+#define KNOWN 4096U
+#define KNOWN_COPY ((1ULL << 27) - 1)
+
+static uint64_t known_codes[KNOWN];
+
+/* Bit that is set in no address. A proof would take an address for a pointer. */
+#define NO_ADDRESS (1ULL << 63)
+
+/* Offset of the characters of an ASCII string, in versions that do not number code objects. */
+#define STRING_ASCII 48U
 
 /* Maximum slots of the hash table that are searched. */
 #define PROBES_MAX 64U
 
 /* Bytes of the copy of a code object, without what it points to. */
 #define CODE_BYTES (CODE_LINES + sizeof(uint64_t))
+
+/*
+ * Bytes at each end of names and tables of lines that are compared. Code objects that differ only
+ * between them are taken for one.
+ */
+#define END_BYTES 32U
 
 /* An object that a code object points to, and the bytes of its copy. */
 struct object {
@@ -58,6 +86,53 @@ static struct object find_lines(struct readable *readable, uint64_t pointer_at)
 	if (found.addr && found.size <= LINES_MAX)
 		found.bytes = found.size;
 	return found;
+}
+
+struct code_parts {
+	struct object name;
+	struct object path;
+	struct object lines;
+};
+
+static struct code_parts find_parts(struct readable *readable, const struct python_layout *layout,
+				    uint64_t addr)
+{
+	return (struct code_parts){
+		.name = find_string(readable, layout, addr + CODE_NAME),
+		.path = find_string(readable, layout, addr + CODE_PATH),
+		.lines = find_lines(readable, addr + CODE_LINES),
+	};
+}
+
+static ALWAYS_INLINE uint64_t hash_end(struct readable *readable, uint64_t addr, uint64_t bytes,
+				       uint64_t hash)
+{
+	uint64_t words[END_BYTES / sizeof(uint64_t)] = {0};
+
+	if (bytes && !readable_copy(readable, addr, words, bytes))
+		return hash;
+	return mix(hash, words[0] * 3 + words[1] * 5 + words[2] * 7 + words[3] * 11);
+}
+
+static uint64_t hash_object(struct readable *readable, const struct object *object, uint64_t hash)
+{
+	uint64_t data = object->addr + object->head;
+
+	hash = mix(hash, object->size << 8 ^ object->state);
+	if (object->bytes < END_BYTES)
+		return hash_end(readable, data, object->bytes, hash);
+	hash = hash_end(readable, data, END_BYTES, hash);
+	return hash_end(readable, data + object->bytes - END_BYTES, END_BYTES, hash);
+}
+
+/* Returns a hash of what a code object contains. It differs from all addresses. */
+static uint64_t identity_of(struct readable *readable, const struct code_parts *parts,
+			    uint32_t cookie)
+{
+	uint64_t hash = hash_object(readable, &parts->name, cookie);
+
+	hash = hash_object(readable, &parts->path, hash);
+	return hash_object(readable, &parts->lines, hash) | NO_ADDRESS;
 }
 
 static uint64_t bytes_of(const struct object *object)
@@ -110,62 +185,133 @@ static void write_pointer(const struct account *account, uint8_t *to, const uint
 	__builtin_memcpy(to, &offset, sizeof(offset));
 }
 
+/* Copies the code object at addr, with its parts. Returns 0 if there is no room. */
 static uint32_t make_copy(struct account *account, struct readable *readable,
-			  const struct python_layout *layout, uint64_t addr, uint32_t cookie)
+			  const struct python_layout *layout, uint64_t addr,
+			  const struct code_parts *parts, struct account_code code)
 {
-	const struct object name = find_string(readable, layout, addr + CODE_NAME);
-	const struct object path = find_string(readable, layout, addr + CODE_PATH);
-	const struct object lines = find_lines(readable, addr + CODE_LINES);
 	uint64_t bytes = sizeof(struct account_code) + round_up(CODE_BYTES);
-	uint64_t at =
-		reserve(account, bytes + bytes_of(&name) + bytes_of(&path) + bytes_of(&lines));
+	uint64_t at = reserve(account, bytes + bytes_of(&parts->name) + bytes_of(&parts->path) +
+					       bytes_of(&parts->lines));
 	uint8_t *head = (uint8_t *)region(account, ACCOUNT_CODES) + at;
 	uint8_t *copy = head + sizeof(struct account_code), *name_to = head + bytes;
-	uint8_t *path_to = name_to + bytes_of(&name), *lines_to = path_to + bytes_of(&path);
+	uint8_t *path_to = name_to + bytes_of(&parts->name);
+	uint8_t *lines_to = path_to + bytes_of(&parts->path);
 
 	if (at == UINT64_MAX)
 		return 0;
-	*(struct account_code *)head = (struct account_code){.not_addr = ~addr, .cookie = cookie};
+	*(struct account_code *)head = code;
 	copy_data(readable, addr + layout->argument_cnt, copy + layout->argument_cnt,
 		  MEMLEAK_SCRIPT_COOKIE_WORDS * sizeof(uint32_t));
 	write_pointer(account, copy + CODE_NAME, name_to);
 	write_pointer(account, copy + CODE_PATH, path_to);
 	write_pointer(account, copy + CODE_LINES, lines_to);
-	write_object(readable, &name, name_to);
-	write_object(readable, &path, path_to);
-	write_object(readable, &lines, lines_to);
+	write_object(readable, &parts->name, name_to);
+	write_object(readable, &parts->path, path_to);
+	write_object(readable, &parts->lines, lines_to);
 	return (uint32_t)((at + sizeof(struct account_code)) / ACCOUNT_CODE_UNIT);
 }
 
-static bool is_of(const struct account *account, uint32_t copy, uint64_t addr, uint32_t cookie)
+static uint32_t cookie_of(struct readable *readable, uint64_t addr)
+{
+	uint32_t words[MEMLEAK_SCRIPT_COOKIE_WORDS] = {0};
+
+	readable_copy(readable, addr, words, sizeof(words));
+	return memleak_script_cookie(words);
+}
+
+static bool is_of(const struct account *account, uint32_t copy, uint64_t identity)
 {
 	const uint8_t *at = (const uint8_t *)region(account, ACCOUNT_CODES) +
 			    (uint64_t)copy * ACCOUNT_CODE_UNIT;
-	const struct account_code *code = (const struct account_code *)at - 1;
 
-	return code->not_addr == ~addr && code->cookie == cookie;
+	return ((const struct account_code *)at - 1)->identity == identity;
 }
 
-uint32_t script_code_find(struct account *account, struct readable *readable,
-			  const struct python_layout *layout, uint64_t addr, uint32_t cookie)
+/* Finds or makes the copy of a code object by what it contains. Returns 0 if there is no room. */
+static uint32_t find_copy(struct account *account, struct readable *readable,
+			  const struct python_layout *layout, uint64_t addr)
 {
-	uint32_t *table = region(account, ACCOUNT_CODE_TABLE), made = 0;
-	uint64_t hash = mix(addr, cookie);
+	const struct code_parts parts = find_parts(readable, layout, addr);
+	uint32_t cookie = cookie_of(readable, addr + layout->argument_cnt), made = 0;
+	const struct account_code code = {identity_of(readable, &parts, cookie), cookie, 0};
+	uint32_t *table = region(account, ACCOUNT_CODE_TABLE);
 	/* The number of slots is a power of two. */
 	uint64_t mask = region_bytes(account, ACCOUNT_CODE_TABLE) / sizeof(*table) - 1;
 
 	for (uint64_t i = 0; i < PROBES_MAX; i++) {
-		uint32_t *slot = &table[(hash + i) & mask];
+		uint32_t *slot = &table[(code.identity + i) & mask];
 		uint32_t copy = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 
 		if (!copy && !made)
-			made = make_copy(account, readable, layout, addr, cookie);
+			made = make_copy(account, readable, layout, addr, &parts, code);
 		if (!copy &&
 		    (!made || __atomic_compare_exchange_n(slot, &copy, made, false,
 							  __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)))
 			return made;
-		if (is_of(account, copy, addr, cookie))
+		if (is_of(account, copy, code.identity))
 			return copy;
 	}
 	return 0;
+}
+
+/*
+ * Hashes the size, the ends and the cached hash of a string or bytes object whose data begins at
+ * `head`.
+ */
+static ALWAYS_INLINE uint64_t glance(struct readable *readable, uint64_t addr, uint64_t head)
+{
+	uint64_t words[5], last, size, first = (head - OBJECT_SIZE) / sizeof(*words);
+
+	/* Even an empty object has a word at `head - 8`, and room for one at `head`. */
+	if (!readable_copy(readable, addr + OBJECT_SIZE, words, head + 8 - OBJECT_SIZE))
+		return 0;
+	size = words[0];
+	if (size > LINES_MAX ||
+	    !readable_copy(readable, addr + head - sizeof(last) + size, &last, sizeof(last)))
+		return 0;
+	return mix(size, words[first] + 3 * words[1]) + mix(~size, last);
+}
+
+/*
+ * Hashes a code object, mainly its pointers. Only some versions of CPython give it a number of its
+ * own. In the others, a later object can have the same pointers, so parts of the data are hashed.
+ * False if the code object cannot be read.
+ */
+static ALWAYS_INLINE bool hash_code(struct readable *readable, const struct python_layout *layout,
+				    uint64_t addr, uint64_t *ret)
+{
+	uint64_t words[COMPARED_WORDS], hash = addr;
+
+	if (!readable_copy(readable, addr + COMPARED_FROM, words, sizeof(words)))
+		return false;
+	for (uint64_t i = 0; i < COMPARED_WORDS; i++)
+		hash += mix(i, words[i]);
+	if (!layout->numbers_code) {
+		hash += glance(readable, words[(CODE_NAME - COMPARED_FROM) / 8], STRING_ASCII);
+		hash += 3 * glance(readable, words[(CODE_PATH - COMPARED_FROM) / 8], STRING_ASCII);
+		hash += 5 * glance(readable, words[(CODE_LINES - COMPARED_FROM) / 8], BYTES_DATA);
+	}
+	*ret = hash;
+	return true;
+}
+
+bool script_code_find(struct account *account, struct readable *readable,
+		      const struct python_layout *layout, uint64_t addr, uint32_t *ret)
+{
+	uint64_t hash, *known, entry;
+
+	if (!hash_code(readable, layout, addr, &hash))
+		return false;
+	/* A forked child's account has no copies yet. */
+	hash = mix(hash, account->began_ns) | NO_ADDRESS;
+	known = &known_codes[(hash >> 32) % KNOWN];
+	hash &= ~KNOWN_COPY;
+	entry = __atomic_load_n(known, __ATOMIC_RELAXED);
+	if (unlikely((entry & ~KNOWN_COPY) != hash)) {
+		entry = hash | find_copy(account, readable, layout, addr);
+		__atomic_store_n(known, entry, __ATOMIC_RELAXED);
+	}
+	*ret = (uint32_t)(entry & KNOWN_COPY);
+	return true;
 }

@@ -8,10 +8,10 @@
 #include "prober/server/python_layout.h"
 
 /*
- * Returns ACCOUNT_SCRIPT_CODE() of a code object's copy, which is made if needed; 0 if there is no
- * room. cookie: memleak_script_cookie() of the code object.
+ * Finds the copy of a code object, and makes it if needed. *ret is ACCOUNT_SCRIPT_CODE() of the
+ * copy, 0 if there is no room. False if the code object cannot be read.
  */
-uint32_t script_code_find(struct account *account, struct readable *readable,
-			  const struct python_layout *layout, uint64_t addr, uint32_t cookie);
+bool script_code_find(struct account *account, struct readable *readable,
+		      const struct python_layout *layout, uint64_t addr, uint32_t *ret);
 
 #endif

@@ -89,17 +89,15 @@ static bool find_innermost(struct script_walk *walk)
 /* Stores a frame. False if it cannot be stored. */
 static bool keep(struct script_walk *walk, const uint8_t *frame)
 {
-	uint32_t cookie[MEMLEAK_SCRIPT_COOKIE_WORDS], copy;
 	uint64_t code, instr;
+	uint32_t copy;
 
 	__builtin_memcpy(&code, frame + interpreter.code, sizeof(code));
 	__builtin_memcpy(&instr, frame + interpreter.instr, sizeof(instr));
 	code &= ~MEMLEAK_SCRIPT_CODE_TAGS;
 	if (walk->cnt >= MEMLEAK_SCRIPT_FRAMES_MAX ||
-	    !readable_copy(walk->readable, code + interpreter.cookie, cookie, sizeof(cookie)))
+	    !script_code_find(walk->account, walk->readable, layout, code, &copy))
 		return false;
-	copy = script_code_find(walk->account, walk->readable, layout, code,
-				memleak_script_cookie(cookie));
 	walk->lacks_code |= !copy;
 	walk->words[walk->cnt++] = ACCOUNT_SCRIPT_FRAME(copy, instr - code);
 	return true;

@@ -32,6 +32,8 @@ struct python_layout {
 	bool border_is_empty;
 	/* in a code object: offset of five 4-byte words; the fifth is the first line's number */
 	uint32_t argument_cnt;
+	/* no two code objects of a process have the same number (co_version), at offset 92 */
+	bool numbers_code;
 	uint32_t instructions; /* in a code object: offset of the instructions */
 	uint32_t ascii;        /* in an ASCII string: offset of the characters */
 	uint32_t other;        /* in any other string: offset of the characters */

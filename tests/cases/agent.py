@@ -17,6 +17,7 @@ from lib.expect import fail, owner, sum_of
 from lib.memleak import parse
 from lib.process import PATIENCE
 from lib.program import Truth
+from lib.python import interpreter
 
 from . import inherited, target_filter
 
@@ -138,6 +139,30 @@ def test_python_fork(t):
     parent, child = sorted({site["pid"] for site in report["sites"]})
     wanted("lines of the parent", lines_of(report, parent), REMEMBERED)
     wanted("lines of the child", lines_of(report, child), REMEMBERED | ADDED)
+
+
+MADE = """
+import os
+kept = []
+for i in range(50):
+    names = {}
+    exec(compile(f"def made{i:02}(): return bytes(3000 + {i})", f"file{i:02}", "exec"), names)
+    kept.append(names[f"made{i:02}"]())
+os._exit(0)
+"""
+
+
+@untraced
+@each("3.11", "3.12", "3.13")
+def test_python_reused(t, version):
+    """Code objects that are made one after another at the same address have their own names."""
+    report, _ = command(t, interpreter(version), "-c", MADE, wrapper=(), options=("-z", "3000"))
+    found = {}
+    for site in report["sites"]:
+        for frame in site["stack"]:
+            if (frame["symbol"] or "").startswith("py::made"):
+                found.setdefault(site["bytes"] - 3033, []).append(frame["symbol"])
+    wanted("names", found, {i: [f"py::made{i:02}:file{i:02}"] for i in range(50)})
 
 
 @untraced

@@ -58,6 +58,8 @@ struct fake_code {
 };
 
 static struct account *account;
+static uint64_t
+	began_ns; /* accounts that a process has one after another do not begin at one time */
 static uint64_t state_of_thread[20], holder[2], frames[3][10];
 static struct fake_code codes[2];
 
@@ -103,6 +105,7 @@ static int begin(void **ret)
 	for (unsigned int i = 0; i < ACCOUNT_REGION_CNT; i++, at += REGION)
 		account->region[i] = at;
 	account->end = at;
+	account->began_ns = ++began_ns;
 	gate.frames = region(account, ACCOUNT_FRAMES);
 	call_tree_begin(account);
 	assert_int_equal(pthread_key_create(&key, NULL), 0);
@@ -198,6 +201,35 @@ static void test_changes(void **ret)
 	assert_int_not_equal(third, second);
 	path_of(third, path);
 	assert_place(path[0], "other", 50);
+}
+
+/*
+ * Another code object took the address, and each of its parts, while all counts and the first line
+ * are the same. An equal code object at another address has the same copy.
+ */
+static void test_reused(void **ret)
+{
+	uint64_t first[8], path[8], bytes;
+
+	path_of(find(), first);
+	memcpy((char *)codes[0].name.words + 48, "another", 7);
+	path_of(find(), path);
+	assert_place(path[0], "another", 12);
+	assert_place(first[0], "recurse", 12);
+	((char *)codes[0].lines.words)[BYTES_DATA + 2] = (char)0xd8;
+	path_of(find(), path);
+	assert_place(path[0], "another", 11);
+	bytes = account->code_bytes;
+	codes[1] = codes[0];
+	codes[1].words[CODE_PATH / 8] = (uint64_t)&codes[1].path;
+	codes[1].words[CODE_NAME / 8] = (uint64_t)&codes[1].name;
+	codes[1].words[CODE_LINES / 8] = (uint64_t)&codes[1].lines;
+	path_of(find(), path);
+	assert_int_equal(ACCOUNT_SCRIPT_CODE(path[2]), ACCOUNT_SCRIPT_CODE(path[0]));
+	assert_int_equal(account->code_bytes, bytes);
+	((char *)codes[1].path.words)[48] = 'A';
+	path_of(find(), path);
+	assert_int_not_equal(ACCOUNT_SCRIPT_CODE(path[2]), ACCOUNT_SCRIPT_CODE(path[0]));
 }
 
 /* The account has no address of an object: a proof would take it for a pointer to the object. */
@@ -313,7 +345,7 @@ static void test_unmapped(void **ret)
 	memcpy(page, frames[1], sizeof(frames[1]));
 	frames[0][48 / 8] = (uint64_t)page;
 	assert_int_equal(path_of(scripts_find(account, NATIVE, &readable), path), 3);
-	assert_int_equal(readable.pages[(uint64_t)page / READABLE_PAGE % READABLE_PAGES], page);
+	assert_int_equal(readable_set(&readable, (uint64_t)page)[0], page);
 	munmap(page, READABLE_PAGE);
 	scripts_unmapped();
 	assert_int_equal(path_of(scripts_find(account, NATIVE, &readable), path), 1);
@@ -327,7 +359,7 @@ int main(void)
 		TEST(test_frames),       TEST(test_changes),   TEST(test_no_addresses),
 		TEST(test_bad_pointers), TEST(test_bad_names), TEST(test_no_room),
 		TEST(test_other_thread), TEST(test_deep),      TEST(test_unmapped),
-		TEST(test_ending),
+		TEST(test_ending),       TEST(test_reused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
