@@ -27,7 +27,7 @@
 #include "bpf/memleak.h"
 #include "bpf/unwind.h"
 
-#define ACCOUNT_MAGIC 0x37746e6567616d6dULL
+#define ACCOUNT_MAGIC 0x38746e6567616d6dULL
 #define ACCOUNT_NAME "memleak-agent" /* name of the memfd */
 
 #define ACCOUNT_FILTER_BYTES (1U << 16)
@@ -187,6 +187,8 @@ struct account {
 	__u64 forked_ns; /* in a forked child: time of the fork; 0 if no blocks are inherited */
 	__u32 parent_pid;
 	__u32 is_bypassed; /* the program does not call the agent's malloc() */
+	/* An address in the code of CPython, whose frames are read; 0 if they are not read. */
+	__u64 interpreter;
 };
 
 #define ACCOUNT_CACHE_LINE 64U

@@ -269,6 +269,7 @@ static bool begin(const struct orders *orders)
 		account->modes |= ACCOUNT_TRACES_STACKS;
 	account->depth = walk_set_depth((uint32_t)orders->depth);
 	account->is_bypassed = is_bypassed;
+	account->interpreter = scripts_interpreter();
 	if (orders->follow && orders->socket)
 		forks_follow();
 	forks_describe(account);
@@ -384,6 +385,8 @@ static __attribute__((constructor)) void load(void)
 	system_find_clock();
 	forks_load();
 	scripts_load();
+	if (gate.account)
+		gate.account->interpreter = scripts_interpreter();
 	if (!pthread_key_create(&key, end_thread)) {
 		ends = key;
 		knows_ends = true;

@@ -62,6 +62,11 @@ void scripts_load(void)
 	scripts_known = true;
 }
 
+uint64_t scripts_interpreter(void)
+{
+	return scripts_known ? (uint64_t)Py_IsInitialized : 0;
+}
+
 /* Finds the thread's innermost script frame. False if none is found. */
 static bool find_innermost(struct script_walk *walk)
 {

@@ -16,6 +16,9 @@ extern bool scripts_known __attribute__((visibility("hidden")));
 /* Looks for CPython. */
 void scripts_load(void);
 
+/* Returns an address in the code of CPython, 0 if frames are not read. */
+uint64_t scripts_interpreter(void);
+
 /*
  * Returns the number of the stack that consists of the calling thread's script frames and of the
  * stack `native`, which it adds to the account if needed. Returns `native` if there are no script

@@ -438,6 +438,13 @@ bool account_view_module(const struct account_view *view, uint32_t number,
 	return true;
 }
 
+bool account_view_runs_scripts(const struct account_view *view, const struct account_module *module)
+{
+	uint64_t addr = load64(&view->account->interpreter);
+
+	return addr >= module->start && addr < module->end;
+}
+
 uint64_t account_view_event_room(const struct account_view *view)
 {
 	return view->bytes[ACCOUNT_EVENTS] / sizeof(struct account_event);

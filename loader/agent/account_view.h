@@ -98,6 +98,10 @@ size_t account_view_stack(const struct account_view *view, uint32_t number, uint
 bool account_view_module(const struct account_view *view, uint32_t number,
 			 struct account_module *ret, char *path, size_t path_size);
 
+/* True if the module contains the interpreter whose script frames are in the account. */
+bool account_view_runs_scripts(const struct account_view *view,
+			       const struct account_module *module);
+
 uint32_t account_view_tid(const struct account_view *view, uint32_t thread);
 
 /* Returns the capacity of the event buffer, as a number of events. */

@@ -200,7 +200,8 @@ static uint32_t file_of(struct agent_process *process, struct code_files *files,
 	if (!account_view_module(&process->view, module, &found, path, sizeof(path)))
 		return UINT32_MAX;
 	number = code_files_number(files, pid, &found, path);
-	code_files_add_scripts(files, pid, process->info.image, number, &found, path);
+	if (account_view_runs_scripts(&process->view, &found) || scripts_may_run(path))
+		code_files_add_scripts(files, pid, process->info.image, number, &found, path);
 	process->scripts = &files->scripts;
 	if (module >= process->file_cnt) {
 		size_t cnt = module + 64;

@@ -122,7 +122,7 @@ void code_files_add_scripts(struct code_files *files, pid_t pid, uint32_t image,
 {
 	cleanup_close int fd = -1;
 
-	if (number >= MEMLEAK_FRAME_FILES || !scripts_may_run(path))
+	if (number >= MEMLEAK_FRAME_FILES)
 		return;
 	fd = open_module(pid, module, path);
 	scripts_add_file(&files->scripts, fd, path, image, number, clock_deadline_ns(SCRIPTS_NS));

@@ -141,6 +141,21 @@ def test_python_fork(t):
     wanted("lines of the child", lines_of(report, child), REMEMBERED | ADDED)
 
 
+@untraced
+def test_python_embedded(t):
+    """Lines of a script are known in a program that contains CPython under any name."""
+    path = t.tmp / "app"
+    shutil.copy(interpreter("3.11"), path)
+    report, _ = command(t, "env", "PYTHONMALLOC=malloc", "PYTHONHOME=/usr", path, "-c", KEEP,
+                        wrapper=(), options=("-z", "1000"))
+    for (symbol, line), right in (REMEMBERED | ADDED).items():
+        sites = [site for site in report["sites"]
+                 if any((frame["symbol"], frame["line"]) == (symbol, line)
+                        for frame in site["stack"])]
+        wanted(symbol, (sum(site["bytes"] for site in sites),
+                        sum(site["count"] for site in sites)), right)
+
+
 MADE = """
 import os
 kept = []

@@ -326,6 +326,29 @@ static void test_scripts(void **state)
 	munmap(account, BYTES);
 }
 
+/* The module of an interpreter is found by address, whatever the name of its file is. */
+static void test_interpreter(void **state)
+{
+	const struct account_module module = {.start = 0x1000, .end = 0x3000};
+	static const uint64_t inside[] = {0x1000, 0x2fff}, outside[] = {0, 0xfff, 0x3000};
+	struct account_view view;
+	int fd;
+	struct account *account = make_account(&fd);
+
+	seal(fd);
+	assert_int_equal(account_view_init(fd, &view), 0);
+	for (size_t i = 0; i < 2; i++) {
+		account->interpreter = inside[i];
+		assert_true(account_view_runs_scripts(&view, &module));
+	}
+	for (size_t i = 0; i < 3; i++) {
+		account->interpreter = outside[i];
+		assert_false(account_view_runs_scripts(&view, &module));
+	}
+	account_view_deinit(&view);
+	munmap(account, BYTES);
+}
+
 /* A forged path of script frames is cut at the maximum number. */
 static void test_many_scripts(void **state)
 {
@@ -404,7 +427,7 @@ int main(void)
 		cmocka_unit_test(test_stack),         cmocka_unit_test(test_scripts),
 		cmocka_unit_test(test_many_scripts),  cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_births),        cmocka_unit_test(test_spill),
-		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_ranges),        cmocka_unit_test(test_interpreter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
