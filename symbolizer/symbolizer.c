@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "symbolizer/naming.h"
 #include "symbolizer/state.h"
@@ -298,27 +299,44 @@ static void reopen(void *arg, struct module *module)
 		process_space_reopen(&space->process, module);
 }
 
-static int name_locations(struct symspace *space, struct location **locs, size_t cnt,
+/* True if the name of a location is not known yet, or may become better. */
+static bool is_any_open(struct location *const *locs, size_t cnt)
+{
+	for (size_t i = 0; i < cnt; i++)
+		if (locs[i]->name && naming_is_open(locs[i]->module, locs[i]->name))
+			return true;
+	return false;
+}
+
+/* Looks up names in the modules of the locations. */
+static int search_modules(struct symspace *space, struct location **locs, size_t cnt,
 			  uint64_t deadline_ns)
 {
 	struct symbolizer *sym = space->sym;
 	const struct module_opener opener = {reopen, space};
-	struct module **modules = calloc(sym->modules.cnt + 1, sizeof(*modules));
+	cleanup_free struct module **modules = calloc(sym->modules.cnt + 1, sizeof(*modules));
 	const struct proc_files *image = &space->process.image;
 	bool own_root = !space->kernel && !image->foreign;
 	size_t module_cnt;
-	int err = -ENOMEM;
+	int err = modules ? collect(locs, cnt, modules, &module_cnt) : -ENOMEM;
 
-	while (!fetcher_take(&sym->fetcher, 0))
+	return err ? err
+		   : naming_run(&sym->client, &sym->fetcher, &opener, modules, module_cnt,
+				own_root ? image->root_fd : -1, deadline_ns);
+}
+
+static int name_locations(struct symspace *space, struct location **locs, size_t cnt,
+			  uint64_t deadline_ns)
+{
+	int err = 0;
+
+	while (!fetcher_take(&space->sym->fetcher, 0))
 		;
-	if (modules)
-		err = collect(locs, cnt, modules, &module_cnt);
-	if (!err)
-		err = naming_run(&sym->client, &sym->fetcher, &opener, modules, module_cnt,
-				 own_root ? image->root_fd : -1, deadline_ns);
+	/* Most lookups are of locations whose names are known. */
+	if (is_any_open(locs, cnt))
+		err = search_modules(space, locs, cnt, deadline_ns);
 	if (!err && !space->kernel)
 		err = process_space_name_jits(&space->process, locs, cnt, deadline_ns);
-	free(modules);
 	return err;
 }
 
