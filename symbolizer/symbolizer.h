@@ -39,9 +39,10 @@ void symbolizer__free(struct symbolizer *sym);
 void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
 
 /*
- * Closes files that have been in no space's mappings, present or former, for a few seconds, so that
- * the file systems of ended processes can be unmounted. Call periodically. Names already found are
- * kept. A closed file is reopened when needed, if it can still be found.
+ * Closes files that no space has mapped for a few seconds, so that their file systems can be
+ * unmounted. Deleted files stay open as long as a space has mapped them at any time. Call
+ * periodically. Names already found are kept. A closed file is reopened when needed, if it can
+ * still be found.
  */
 void symbolizer__close_unmapped(struct symbolizer *sym);
 

@@ -70,6 +70,13 @@ void stack_copies_finish(struct stack_copies *copies)
 	comparison_say(&copies->comparison);
 }
 
+void stack_copies_drop_unused(struct stack_copies *copies)
+{
+	/* A comparison sends the mappings in advance. */
+	if (!copies->comparison.wanted)
+		walker_spaces_drop_unused(&copies->walker);
+}
+
 void stack_copies_refresh(struct stack_copies *copies, const struct walker_subject *subject)
 {
 	if (!copies->comparison.wanted || walker_spaces_find(&copies->walker, subject->generation))

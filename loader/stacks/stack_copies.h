@@ -38,6 +38,12 @@ bool stack_copies_consume(struct stack_copies *copies);
 void stack_copies_drain(struct stack_copies *copies);
 
 /*
+ * Lets libdwfl's helper close the files of mappings that no stack has needed since the last call,
+ * so that their file systems can be unmounted. Does nothing if stacks are compared.
+ */
+void stack_copies_drop_unused(struct stack_copies *copies);
+
+/*
  * If stacks are compared, sends the current mappings of the process to libdwfl's helper, for stacks
  * walked from now on. Also processes all copies in the ring.
  */

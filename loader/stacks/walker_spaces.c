@@ -58,12 +58,17 @@ static int fail(struct walker_spaces *spaces, uid_t uid, int err)
 	return err;
 }
 
-const struct walker_code_space *walker_spaces_find(const struct walker_spaces *spaces,
+const struct walker_code_space *walker_spaces_find(struct walker_spaces *spaces,
 						   uint32_t generation)
 {
-	for (size_t i = spaces->cnt; i; i--)
-		if (spaces->items[i - 1].generation == generation)
-			return &spaces->items[i - 1];
+	for (size_t i = spaces->cnt; i; i--) {
+		struct walker_code_space *space = &spaces->items[i - 1];
+
+		if (space->generation == generation) {
+			space->used = true;
+			return space;
+		}
+	}
 	return NULL;
 }
 
@@ -101,6 +106,12 @@ static int send_mapping(struct walker_spaces *spaces, const struct walker_code_s
 	return walker__add_code(spaces->walker, space->generation, fd, &code, deadline_ns);
 }
 
+static void drop(struct walker_spaces *spaces, struct walker_code_space *space)
+{
+	walker__close(spaces->walker, space->generation);
+	proc_maps_deinit(&space->maps);
+}
+
 /* Drops the lists of mappings of a process, except the newest `few` lists. */
 static void drop_old(struct walker_spaces *spaces, pid_t pid, size_t few)
 {
@@ -111,11 +122,26 @@ static void drop_old(struct walker_spaces *spaces, pid_t pid, size_t few)
 	for (size_t i = 0; i < spaces->cnt; i++) {
 		struct walker_code_space *space = &spaces->items[i];
 
-		if (space->pid == pid && cnt-- > few) {
-			walker__close(spaces->walker, space->generation);
-			proc_maps_deinit(&space->maps);
-		} else {
+		if (space->pid == pid && cnt-- > few)
+			drop(spaces, space);
+		else
 			spaces->items[kept++] = *space;
+	}
+	spaces->cnt = kept;
+}
+
+void walker_spaces_drop_unused(struct walker_spaces *spaces)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < spaces->cnt; i++) {
+		struct walker_code_space *space = &spaces->items[i];
+
+		if (space->used) {
+			space->used = false;
+			spaces->items[kept++] = *space;
+		} else {
+			drop(spaces, space);
 		}
 	}
 	spaces->cnt = kept;
@@ -144,7 +170,7 @@ static int add_space(struct walker_spaces *spaces, const struct walker_subject *
 		return -ENOMEM;
 	}
 	spaces->items[spaces->cnt++] =
-		(struct walker_code_space){subject->pid, subject->uid, generation, maps};
+		(struct walker_code_space){subject->pid, subject->uid, generation, true, maps};
 	return send_space(spaces, &spaces->items[spaces->cnt - 1]);
 }
 

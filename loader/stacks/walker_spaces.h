@@ -29,6 +29,7 @@ struct walker_code_space {
 	pid_t pid;
 	uid_t uid;
 	uint32_t generation;
+	bool used; /* since the last walker_spaces_drop_unused() */
 	struct proc_maps maps;
 };
 
@@ -56,8 +57,14 @@ int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject 
  */
 void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid);
 
+/*
+ * Drops mappings that were neither added nor found since the last call, because the helper keeps
+ * their files open. They are sent again when needed.
+ */
+void walker_spaces_drop_unused(struct walker_spaces *spaces);
+
 /* Returns the mappings with this generation; NULL if the helper does not have them. */
-const struct walker_code_space *walker_spaces_find(const struct walker_spaces *spaces,
+const struct walker_code_space *walker_spaces_find(struct walker_spaces *spaces,
 						   uint32_t generation);
 
 /*

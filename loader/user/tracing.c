@@ -326,4 +326,5 @@ void tracing_maintain(struct tracing *tracing, uint64_t calls)
 	process_set_purge(&tracing->set);
 	probe_sweep_run(&tracing->sweep, &tracing->set);
 	symbolizer__close_unmapped(tracing->programs.ctx.symbolizer);
+	stack_copies_drop_unused(&tracing->programs.copies);
 }

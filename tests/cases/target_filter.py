@@ -582,34 +582,69 @@ def test_all(t):
     check([memleak.stop()], truth, all_=True)
 
 
+class Mounted:
+    """A tmpfs of the processes apart, with a copy of a test program or library."""
+
+    def __init__(self, t, apart, name):
+        self._apart = apart
+        self._folder = t.tmp / "mounted"
+        self._folder.mkdir()
+        self.path = self._folder / name
+        if not self._succeeds("mount", "-t", "tmpfs", "none", self._folder):
+            raise Skip("no tmpfs can be mounted here")
+        if not self._succeeds("cp", t.file_of(name), self._folder):
+            raise Broken("the file cannot be copied")
+
+    def _succeeds(self, *argv):
+        argv = (*self._apart.wrapper, *argv)
+        return subprocess.run(argv, stderr=subprocess.DEVNULL).returncode == 0
+
+    def unmount(self, memleak):
+        """Unmounts the file system within a few reports; it must not be in use by then."""
+        for _ in range(15):
+            memleak.fresh_report()
+            if self._succeeds("umount", self._folder):
+                return
+        raise Failure("the file system is in use")
+
+
 @alone
 @each("leak", "leak_static")
 def test_unmount(t, name):
     """A file system can be unmounted soon after its programs end: no file of it is kept open."""
     apart = Apart(t)
-    folder = t.tmp / "mounted"
-    folder.mkdir()
-
-    def succeeds(*argv):
-        return subprocess.run([*apart.wrapper, *argv], stderr=subprocess.DEVNULL).returncode == 0
-
-    if not succeeds("mount", "-t", "tmpfs", "none", folder):
-        raise Skip("no tmpfs can be mounted here")
-    if not succeeds("cp", t.file_of(name), folder):
-        raise Broken("the program cannot be copied")
-    program = apart.start(t.program, name, path=folder / name)
+    mounted = Mounted(t, apart, name)
+    program = apart.start(t.program, name, path=mounted.path)
     memleak = apart.start(find, t, "-A", interval="1")
     program.go()
     report = memleak.fresh_report()
     wanted("names", {owner(site) for site in report["sites"]}, {"leak_small", "leak_big"})
     program.end()
-    for _ in range(15):
-        memleak.fresh_report()
-        if succeeds("umount", folder):
-            break
-    else:
-        raise Failure("the file system is in use")
+    mounted.unmount(memleak)
     memleak.stop()
+
+
+@alone
+@each("-A", "-p")
+def test_unmount_unloaded(t, how):
+    """
+    The file system of a library can be unmounted soon after a process that goes on has unloaded the
+    library. Its functions keep their names.
+    """
+    apart = Apart(t)
+    mounted = Mounted(t, apart, "libplugin.so")
+    program = apart.start(t.program, "dlopen", mounted.path, "unload")
+    if how == "-A":
+        memleak = apart.start(find, t, "-A", interval="1")
+    else:
+        memleak = t.attach(program, interval="1")
+    program.go()
+    report = memleak.fresh_report()
+    wanted("names", {owner(site) for site in report["sites"]} & {"plugin_leak"}, {"plugin_leak"})
+    program.go()
+    mounted.unmount(memleak)
+    report = memleak.stop()
+    wanted("names", {owner(site) for site in report["sites"]} & {"plugin_leak"}, {"plugin_leak"})
 
 
 def trace_all(t, *arguments):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests processes that end, exec, or lose their files while being symbolized. */
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -115,6 +116,52 @@ static void closed_when_unmapped(void **state)
 	symspace__free(space);
 }
 
+/* True if a file with this path is open, after close_unmapped(). */
+static bool stays_open(struct symbolizer *sym, const char *path)
+{
+	bool is_open = false;
+
+	close_unmapped(sym);
+	for (size_t i = 0; i < sym->modules.cnt; i++)
+		is_open |= sym->modules.items[i]->fd >= 0 &&
+			   !strcmp(sym->modules.items[i]->path, path);
+	return is_open;
+}
+
+/*
+ * A file that a living process has unmapped is closed, and reopened for more names. If it was
+ * deleted, it stays open, because it could not be reopened.
+ */
+static void closed_when_process_unmaps(void **state)
+{
+	for (int deleted = 0; deleted < 2; deleted++) {
+		struct symbolizer *sym = *state;
+		const char *path = in_folder("library.so");
+		struct symspace *space;
+		uint64_t first, second;
+		void *lib;
+
+		assert_true(run("echo 'int first(void) { return 1; } int second(void) "
+				"{ return 2; }' >library.c && $CC -shared -o library.so "
+				"library.c"));
+		lib = dlopen(path, RTLD_NOW);
+		assert_non_null(lib);
+		first = (uintptr_t)dlsym(lib, "first");
+		second = (uintptr_t)dlsym(lib, "second");
+		assert_int_equal(symspace__new(sym, getpid(), &space), 0);
+		assert_string_equal(resolve_one(space, first, true, BUDGET_MS)->frames[0].symbol,
+				    "first");
+		assert_true(stays_open(sym, path));
+		assert_true(!deleted || !unlink(path));
+		dlclose(lib);
+		assert_int_equal(symspace__refresh(space), 0);
+		assert_int_equal(stays_open(sym, path), deleted);
+		assert_string_equal(resolve_one(space, second, true, BUDGET_MS)->frames[0].symbol,
+				    "second");
+		symspace__free(space);
+	}
+}
+
 static void *outlive(void *arg)
 {
 	/*
@@ -219,6 +266,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(exited_process, open_symbolizer, close_symbolizer),
 		cmocka_unit_test_setup_teardown(closed_when_unmapped, open_symbolizer,
+						close_symbolizer),
+		cmocka_unit_test_setup_teardown(closed_when_process_unmaps, open_symbolizer,
 						close_symbolizer),
 		cmocka_unit_test_setup_teardown(exec_ends_image, open_symbolizer, close_symbolizer),
 		cmocka_unit_test_setup_teardown(deleted_program, open_symbolizer, close_symbolizer),
