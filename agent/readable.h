@@ -10,7 +10,15 @@
 #define READABLE_SETS 32U
 #define READABLE_WAYS 4U
 
-/* Pages that were found readable, and are not checked again. */
+/*
+ * Pages that were found readable, and are not checked again. The agent does not see all unmapping:
+ * the C library's heap and raw system calls do not call munmap(). An outdated page is harmless
+ * while all pointers are those of a thread's own state, its frames and their code objects, because
+ * CPython does not free these while the thread uses them: an address in them is mapped, whether its
+ * page is in the cache or not. The cache must not be used where the pointers may be torn or stale:
+ * in signal handlers, and while CPython ends. Only a program that deletes the state of another
+ * thread that still runs breaks this, which CPython forbids.
+ */
 struct readable {
 	uint64_t generation;
 	/*
