@@ -25,6 +25,10 @@
 #define RECORDING_WITH_HUGE 13      /* `huge` of struct rss, RSS_UNREAD */
 #define RECORDING_WITH_ITEMS 13     /* allocator of Python, and sites of the items of containers */
 #define RECORDING_WITH_PLACES 14    /* places of the objects of Python's classes */
+#define RECORDING_WITH_ALLOCATOR 14 /* allocator of Python even without classes */
+
+/* Kind of the entry with Python's allocator. Lower kinds: enum python_name, and a class. */
+#define RECORDING_PYTHON_ALLOCATOR (PYTHON_NAME_CNT + 1)
 #define RUN_ID_BYTES 16
 
 struct recording_header {

@@ -34,6 +34,13 @@ static int take_container(struct recording *recording, struct byte_reader *from,
 	return from->failed ? -EBADMSG : 0;
 }
 
+static int take_allocator(struct recording *recording, struct byte_reader *from)
+{
+	recording->python.allocator =
+		(enum python_allocator)bytes_take_below(from, PYTHON_ALLOCATOR_CNT);
+	return from->failed ? -EBADMSG : 0;
+}
+
 static int take_class(struct recording *recording, struct byte_reader *from)
 {
 	struct python_growth *python = &recording->python;
@@ -50,21 +57,24 @@ static int take_class(struct recording *recording, struct byte_reader *from)
 	class->more = bytes_take_number(from);
 	class->more_bytes = bytes_take_number(from);
 	class->for_ns = bytes_take_number(from);
-	if (recording->header.version >= RECORDING_WITH_ITEMS)
-		python->allocator =
-			(enum python_allocator)bytes_take_below(from, PYTHON_ALLOCATOR_CNT);
 	if (recording->header.version >= RECORDING_WITH_PLACES)
 		class->place.line = (uint32_t)bytes_take_number(from);
 	python->class_cnt++;
+	if (recording->header.version >= RECORDING_WITH_ITEMS &&
+	    recording->header.version < RECORDING_WITH_ALLOCATOR)
+		return take_allocator(recording, from);
 	return from->failed ? -EBADMSG : 0;
 }
 
 int recording_take_python(struct recording *recording, struct byte_reader *from)
 {
-	uint64_t kind = bytes_take_below(from, PYTHON_NAME_CNT + 1);
+	bool has_allocator = recording->header.version >= RECORDING_WITH_ALLOCATOR;
+	uint64_t kind = bytes_take_below(from, PYTHON_NAME_CNT + 1 + (has_allocator ? 1 : 0));
 
 	if (from->failed)
 		return -EBADMSG;
+	if (kind == RECORDING_PYTHON_ALLOCATOR)
+		return take_allocator(recording, from);
 	return kind < PYTHON_NAME_CNT ? take_container(recording, from, (enum python_name)kind)
 				      : take_class(recording, from);
 }

@@ -38,18 +38,20 @@ int recorder_add_python(struct recorder *recorder, const struct snapshot *snap)
 	}
 	for (size_t i = 0; snap->python && !err && i < snap->python->class_cnt; i++) {
 		const struct python_class *class = &snap->python->classes[i];
-		const uint64_t numbers[] = {class->count,
-					    class->more,
-					    class->more_bytes,
-					    class->for_ns,
-					    snap->python->allocator,
-					    class->place.line};
+		const uint64_t numbers[] = {class->count, class->more, class->more_bytes,
+					    class->for_ns, class->place.line};
 
 		bytes_put_number(bytes, PYTHON_NAME_CNT);
 		err = put_text(recorder, class->name)
 			      ?: put_text(recorder, class->place.function)
 			      ?: put_text(recorder, class->place.file);
-		put_numbers(recorder, numbers, 6);
+		put_numbers(recorder, numbers, 5);
+	}
+	if (snap->python && !err) {
+		const uint64_t allocator = snap->python->allocator;
+
+		bytes_put_number(bytes, RECORDING_PYTHON_ALLOCATOR);
+		put_numbers(recorder, &allocator, 1);
 	}
 	return err;
 }

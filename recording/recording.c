@@ -269,7 +269,7 @@ static const struct {
 	{recording_take_peak, 0, 1},
 	{recording_take_chain, 4, RECORDING_WITH_HOLDERS},
 	{recording_take_hanging, 4, RECORDING_WITH_HANGING},
-	{recording_take_python, 6, RECORDING_WITH_UNMAPPED},
+	{recording_take_python, 2, RECORDING_WITH_UNMAPPED},
 	{recording_take_growth, 5, RECORDING_WITH_GROWTHS},
 };
 

@@ -33,7 +33,7 @@
  *             other holders as text
  *   hanging   for each pair of sites: memory of the first that is reachable only from lost
  *             blocks of the second
- *   python    containers and classes of Python that grow
+ *   python    containers and classes of Python that grow, and its allocator
  *   growths   slab caches and lines of kernel code that have grown most
  *
  * Each section after the head begins with the number of its items. Times of birth are stored

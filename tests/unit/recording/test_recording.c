@@ -360,12 +360,15 @@ static int read_python(unsigned int version, uint64_t kind, size_t numbers, size
 /* A hostile recording may have more classes than there is room for. */
 static void too_many_classes(void **state)
 {
-	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 9, PYTHON_CLASSES_MAX), 0);
-	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 9, PYTHON_CLASSES_MAX + 1),
+	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 8, PYTHON_CLASSES_MAX), 0);
+	assert_int_equal(read_python(RECORDING_VERSION, PYTHON_NAME_CNT, 8, PYTHON_CLASSES_MAX + 1),
 			 -EBADMSG);
 }
 
-/* Classes and containers of Python have more numbers in newer versions. */
+/*
+ * Classes and containers of Python have more numbers in newer versions, and classes had the
+ * allocator in one version. The newest version has an entry for the allocator.
+ */
 static void python_of_versions(void **state)
 {
 	for (uint64_t kind = 0; kind <= PYTHON_NAME_CNT; kind += PYTHON_NAME_CNT)
@@ -375,8 +378,12 @@ static void python_of_versions(void **state)
 			assert_int_equal(read_python(RECORDING_WITH_ITEMS, kind, numbers, 1),
 					 numbers == 6 ? 0 : -EBADMSG);
 			assert_int_equal(read_python(RECORDING_WITH_PLACES, kind, numbers, 1),
-					 numbers == (kind ? 9 : 6) ? 0 : -EBADMSG);
+					 numbers == (kind ? 8 : 6) ? 0 : -EBADMSG);
 		}
+	assert_int_equal(read_python(RECORDING_WITH_ITEMS, RECORDING_PYTHON_ALLOCATOR, 1, 1),
+			 -EBADMSG);
+	assert_int_equal(read_python(RECORDING_WITH_ALLOCATOR, RECORDING_PYTHON_ALLOCATOR, 1, 1),
+			 0);
 }
 
 /* Reads a recording with a snapshot that has `cnt` growing caches. */

@@ -294,7 +294,7 @@ static void world_add_python(const struct world *world, struct snapshot *snap)
 	python = (struct python_growth){
 		.allocator = (enum python_allocator)(number % PYTHON_ALLOCATOR_CNT),
 		.container_cnt = number % (PYTHON_CONTAINERS_MAX + 1),
-		.class_cnt = 1 + number % PYTHON_CLASSES_MAX,
+		.class_cnt = number / 11 % (PYTHON_CLASSES_MAX + 1),
 	};
 	for (size_t i = 0; i < python.container_cnt; i++) {
 		python.containers[i] = (struct python_container){
@@ -315,7 +315,8 @@ static void world_add_python(const struct world *world, struct snapshot *snap)
 			.more_bytes = number / 5,
 			.for_ns = number + i,
 			.place = {"Entry.__init__", "/app.py", (uint32_t)number}};
-	snap->python = &python;
+	if (python.container_cnt || python.class_cnt)
+		snap->python = &python;
 }
 
 static void world_add_growths(const struct world *world, struct snapshot *snap)
