@@ -552,3 +552,35 @@ void recording_summary_from(const struct recording_header *header, const uint64_
 	summary->calls = *words++;
 	memcpy(summary->calls_of, words, header->shape_cnt * sizeof(*words));
 }
+
+void recording_birth_words(const struct ages *births, uint64_t *words)
+{
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
+		words[2 * i] = births->bytes[i];
+		words[2 * i + 1] = births->count[i];
+	}
+}
+
+void recording_births_from(const uint64_t *words, struct ages *births)
+{
+	for (size_t i = 0; i < AGE_CLASS_CNT; i++) {
+		births->bytes[i] = words[2 * i];
+		births->count[i] = (uint32_t)words[2 * i + 1];
+	}
+}
+
+void recording_births_move(struct ages *births, const struct moments *before,
+			   const struct moments *now)
+{
+	struct ages moved = {.bytes = {births->bytes[0]}, .count = {births->count[0]}};
+	size_t to = 0;
+
+	/* Blocks of class i were allocated after moment i - 1. */
+	for (size_t i = 1; i < AGE_CLASS_CNT; i++) {
+		while (i <= before->cnt && to < now->cnt && now->ns[to] <= before->ns[i - 1])
+			to++;
+		moved.bytes[to] += births->bytes[i];
+		moved.count[to] += births->count[i];
+	}
+	*births = moved;
+}

@@ -26,6 +26,7 @@
 #define RECORDING_WITH_ITEMS 13     /* allocator of Python, and sites of the items of containers */
 #define RECORDING_WITH_PLACES 14    /* places of the objects of Python's classes */
 #define RECORDING_WITH_ALLOCATOR 14 /* allocator of Python even without classes */
+#define RECORDING_WITH_BIRTHS 14    /* births of blocks, RECLAIM_UNKNOWN */
 
 /* Kind of the entry with Python's allocator. Lower kinds: enum python_name, and a class. */
 #define RECORDING_PYTHON_ALLOCATOR (PYTHON_NAME_CNT + 1)
@@ -134,6 +135,15 @@ enum {
 /* Convert a site to its words and back. The caller converts the strings. */
 void recording_site_words(const struct site *site, uint64_t t0_ns, uint64_t *words);
 void recording_site_from(const uint64_t *words, uint64_t t0_ns, struct site *site);
+
+/* Words of births: bytes and count of each class. */
+#define BIRTH_WORDS (2 * AGE_CLASS_CNT)
+
+void recording_birth_words(const struct ages *births, uint64_t *words);
+void recording_births_from(const uint64_t *words, struct ages *births);
+/* Moves births to the classes that they have after `now` has replaced the moments `before`. */
+void recording_births_move(struct ages *births, const struct moments *before,
+			   const struct moments *now);
 
 #define SUMMARY_WORDS(header) (6 + (header)->shape_cnt)
 

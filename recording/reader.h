@@ -31,6 +31,7 @@ struct read_site {
 	uint64_t absent_since; /* snapshot in which the site disappeared; 0 if it never did */
 	struct block *blocks;  /* blocks, with times of birth instead of ages */
 	size_t block_cnt;
+	struct ages *births; /* NULL if not recorded */
 };
 
 struct read_peak_site {
@@ -86,6 +87,7 @@ struct recording {
 	struct python_growth python;
 	struct kernel_growth growths[KERNEL_GROWTH_KIND_CNT * KERNEL_GROWTHS_MAX];
 	size_t growth_cnt;
+	struct moments earlier;
 	const uint64_t *frames; /* frames of the current snapshot */
 	size_t frame_cnt;
 	const struct sym_location **frame_locations; /* location of each of the frames */
@@ -132,6 +134,8 @@ void recording_give_hanging(struct recording *recording, struct snapshot *snap);
 
 int recording_take_python(struct recording *recording, struct byte_reader *from);
 int recording_take_growth(struct recording *recording, struct byte_reader *from);
+int recording_take_births(struct recording *recording, struct byte_reader *from);
+void recording_free_births(struct recording *recording, struct read_site *site);
 
 /* True if the memory budget suffices for the snapshot. */
 bool recording_has_room(const struct recording *recording);

@@ -217,6 +217,7 @@ void recording_free_sites(struct recording *recording)
 	for (size_t i = 0; i < recording->site_cnt; i++) {
 		free_stack(recording, &recording->sites[i]);
 		free_blocks(recording, &recording->sites[i]);
+		recording_free_births(recording, &recording->sites[i]);
 	}
 	free(recording->sites);
 	free(recording->peak_sites);

@@ -127,7 +127,8 @@ static void make_sites(struct maker *maker)
 			continue;
 		add_blocks(snap, site);
 		maker->index[i] = snap->site_cnt;
-		snap->sites[snap->site_cnt++] = make_site(maker, site, site->words, snap->t0_ns);
+		snap->sites[snap->site_cnt] = make_site(maker, site, site->words, snap->t0_ns);
+		snap->sites[snap->site_cnt++].births = site->births;
 	}
 	recording_give_chains(recording, snap, maker->index);
 }
@@ -165,6 +166,7 @@ int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
 	if (recording->growth_cnt)
 		snap->kernel_growths = recording->growths;
 	snap->kernel_growth_cnt = recording->growth_cnt;
+	snap->earlier = recording->earlier;
 	snap->summaries = recording->summaries;
 	snap->summary_cnt = recording->summary_cnt;
 	snap->tallies = recording->tallies;

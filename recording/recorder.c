@@ -181,6 +181,8 @@ static int fill_sections(struct recorder *recorder, const struct snapshot *snap,
 	if (!err)
 		err = recorder_add_peak(recorder, snap);
 	if (!err)
+		err = recorder_add_births(recorder, snap);
+	if (!err)
 		err = recorder_add_states(recorder, snap);
 	for (size_t i = 0; !err && i < snap->summary_cnt; i++)
 		err = add_summary(recorder, &snap->summaries[i]);

@@ -23,6 +23,7 @@ enum section {
 	SECTION_HANGING,
 	SECTION_PYTHON,
 	SECTION_GROWTHS,
+	SECTION_BIRTHS,
 	SECTION_CNT,
 };
 
@@ -42,6 +43,7 @@ struct recorded_site {
 	uint64_t retry_at; /* snapshot at which names are looked up again; 0 if all are known */
 	uint64_t retry_gap;
 	uint64_t words[SITE_WORDS];
+	struct ages *births; /* births as recorded; NULL if all are 0 */
 	/* Data of the snapshot being added. */
 	const struct site *site; /* site; NULL if it is neither in the snapshot nor in its peak */
 	bool present;            /* true if the site is in the snapshot, not only in its peak */
@@ -66,6 +68,7 @@ struct recorder {
 	size_t site_cap;
 	struct hash_map by_id; /* entries of sites, with the site's id as key */
 	uint64_t *words;       /* words of two snapshots: the latest one, and the one being added */
+	struct moments earlier; /* moments of the latest snapshot */
 	uint64_t peak_t0_ns;
 	uint64_t peak_highest_bytes;
 };
@@ -104,5 +107,7 @@ void recorder_add_hanging(struct recorder *recorder, const struct snapshot *snap
 
 int recorder_add_python(struct recorder *recorder, const struct snapshot *snap);
 int recorder_add_growths(struct recorder *recorder, const struct snapshot *snap);
+/* Records the births of the sites that recorder_add_sites() has added. */
+int recorder_add_births(struct recorder *recorder, const struct snapshot *snap);
 
 #endif

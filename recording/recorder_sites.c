@@ -286,8 +286,11 @@ int recorder_add_peak(struct recorder *recorder, const struct snapshot *snap)
 
 void recorder_free_sites(struct recorder *recorder)
 {
-	for (size_t i = 0; i < recorder->site_cnt; i++)
+	for (size_t i = 0; i < recorder->site_cnt; i++) {
+		if (recorder->sites[i])
+			free(recorder->sites[i]->births);
 		free(recorder->sites[i]);
+	}
 	free(recorder->sites);
 	hash_map_deinit(&recorder->by_id);
 }

@@ -271,6 +271,7 @@ static const struct {
 	{recording_take_hanging, 4, RECORDING_WITH_HANGING},
 	{recording_take_python, 2, RECORDING_WITH_UNMAPPED},
 	{recording_take_growth, 5, RECORDING_WITH_GROWTHS},
+	{recording_take_births, 0, RECORDING_WITH_BIRTHS},
 };
 
 static int take_section(struct recording *recording, struct byte_reader *from, size_t section)

@@ -35,6 +35,8 @@
  *             blocks of the second
  *   python    containers and classes of Python that grow, and its allocator
  *   growths   slab caches and lines of kernel code that have grown most
+ *   births    moments by which births are known; changes by site, after all births were moved
+ *             from the previous moments to these
  *
  * Each section after the head begins with the number of its items. Times of birth are stored
  * instead of ages, because they do not change while blocks age.

@@ -265,10 +265,11 @@ struct sampling block_walk_sampling(const struct options *opts)
 	return (struct sampling){0};
 }
 
-/* Only pages show births, which take memory for each site. */
+/* Only pages show births, which take memory for each site; pages are also made from recordings. */
 static bool wants_births(const struct options *opts)
 {
-	return (opts->format == FORMAT_HTML || opts->listen.len) && !opts->combined_only;
+	return (opts->format == FORMAT_HTML || opts->listen.len || opts->record) &&
+	       !opts->combined_only;
 }
 
 void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_walk *walk,

@@ -571,6 +571,18 @@ seen.facts = texts(".facts li");
         raise Failure(f"at the peak: {seen}")
 
 
+def test_births_recorded(t):
+    """A page made from a recording knows as much about the births of blocks as the page of the run."""
+    recording = t.tmp / "recording"
+    page, _ = page_of(t, t.program("births"), "--record", recording, until=2)
+    of_recording = offline(t, "report", "--format", "html", recording).decode()
+    births, recorded = [re.findall(r'"(?:births|earlier)":\[[0-9,]*\]', text)
+                        for text in (page, of_recording)]
+    if len(births) < 4:
+        raise Failure(f"the page of the run has {births}")
+    wanted("births of the recording", recorded, births)
+
+
 @timeout(180)
 def test_diff(t):
     """A diff shows what has grown and what is gone, in colours, also without processes."""

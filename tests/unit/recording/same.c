@@ -136,6 +136,8 @@ static void same_census(const struct heap_census *a, const struct heap_census *b
 
 static void same_site(const struct site *a, const struct site *b)
 {
+	static const struct ages none;
+
 	assert_int_equal(a->id, b->id);
 	assert_int_equal(a->space, b->space);
 	assert_int_equal(a->kind, b->kind);
@@ -150,6 +152,8 @@ static void same_site(const struct site *a, const struct site *b)
 	assert_int_equal(a->oldest_ns, b->oldest_ns);
 	assert_int_equal(a->newest_ns, b->newest_ns);
 	assert_memory_equal(&a->ages, &b->ages, sizeof(a->ages));
+	assert_memory_equal(a->births ? a->births : &none, b->births ? b->births : &none,
+			    sizeof(none));
 	assert_memory_equal(a->kept, b->kept, sizeof(a->kept));
 	same_block(&a->largest, &b->largest);
 	assert_int_equal(a->origin.last_pid, b->origin.last_pid);
@@ -310,6 +314,8 @@ void world_compare(struct world *world, const struct snapshot *a, const struct s
 	assert_int_equal(a->walk_ns, b->walk_ns);
 	same_cost(&a->cost, &b->cost);
 	assert_int_equal(a->elapsed_ns, b->elapsed_ns);
+	assert_int_equal(a->earlier.cnt, b->earlier.cnt);
+	assert_memory_equal(a->earlier.ns, b->earlier.ns, a->earlier.cnt * sizeof(uint64_t));
 	assert_int_equal(a->sampling.mode, b->sampling.mode);
 	assert_int_equal(a->sampling.rate, b->sampling.rate);
 	assert_memory_equal(a->lost, b->lost, sizeof(a->lost));

@@ -310,10 +310,11 @@ static void add_chunk(FILE *file, unsigned int version, uint64_t id, int64_t ste
 		bytes_put_signed(&bytes, step);
 	}
 	/* Remaining sections, all empty. */
-	bytes_put(&bytes, "\0\0\0\0\0\0\0\0",
+	bytes_put(&bytes, "\0\0\0\0\0\0\0\0\0\0",
 		  4 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING) +
 			  (version >= RECORDING_WITH_UNMAPPED) +
-			  (version >= RECORDING_WITH_GROWTHS));
+			  (version >= RECORDING_WITH_GROWTHS) +
+			  2 * (version >= RECORDING_WITH_BIRTHS));
 	assert_false(bytes.failed);
 	assert_int_equal(recording_pack(&bytes, &chunk, &len), 0);
 	assert_int_equal(fwrite(chunk, 1, len, file), len);
@@ -354,6 +355,8 @@ static int read_python(unsigned int version, uint64_t kind, size_t numbers, size
 	}
 	if (version >= RECORDING_WITH_GROWTHS)
 		bytes_put_number(&data, 0); /* no growing caches */
+	if (version >= RECORDING_WITH_BIRTHS)
+		bytes_put(&data, "\0\0", 2); /* no births */
 	return read_data(version, &data);
 }
 
@@ -399,6 +402,7 @@ static int read_growths(size_t cnt, unsigned int kind, uint64_t name)
 		bytes_put_number(&data, name);
 		bytes_put(&data, "\1\1\1", 3);
 	}
+	bytes_put(&data, "\0\0", 2); /* no births */
 	return read_data(RECORDING_VERSION, &data);
 }
 
@@ -425,10 +429,11 @@ static int read_footprint(unsigned int version, size_t cnt)
 	bytes_put_number(&data, RECORDING_TALLY_FOOTPRINT);
 	for (size_t i = 0; i < cnt; i++)
 		bytes_put_number(&data, 1);
-	bytes_put(&data, "\0\0\0\0\0",
+	bytes_put(&data, "\0\0\0\0\0\0\0",
 		  1 + (version >= RECORDING_WITH_HOLDERS) + (version >= RECORDING_WITH_HANGING) +
 			  (version >= RECORDING_WITH_UNMAPPED) +
-			  (version >= RECORDING_WITH_GROWTHS));
+			  (version >= RECORDING_WITH_GROWTHS) +
+			  2 * (version >= RECORDING_WITH_BIRTHS));
 	return read_data(version, &data);
 }
 

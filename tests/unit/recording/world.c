@@ -173,6 +173,8 @@ static void world_change_site(struct world *world, struct world_site *at)
 	for (size_t i = 0; i < 5; i++)
 		site->ages.bytes[world_random(world, AGE_CLASS_CNT)] = world_wild(world);
 	site->ages.count[world_random(world, AGE_CLASS_CNT)] = (uint32_t)world_wild(world);
+	at->births.bytes[world_random(world, AGE_CLASS_CNT)] = world_wild(world);
+	at->births.count[world_random(world, AGE_CLASS_CNT)] = (uint32_t)world_wild(world);
 	site->origin.last_pid = (pid_t)world_random(world, 5);
 	snprintf(at->comm, sizeof(at->comm), "last%d", (int)world_random(world, 4));
 	site->origin.last_comm = world_random(world, 2) ? at->comm : NULL;
@@ -221,6 +223,8 @@ static void world_add_site(struct world *world, const struct world_site *at, str
 	bool ages = world->what & RECORDING_AGES;
 
 	*site = at->site;
+	if (ages && world->seed % 2)
+		site->births = &at->births;
 	site->oldest_ns = ages ? world->t0_ns - site->oldest_ns : AGE_UNKNOWN;
 	site->newest_ns = ages ? world->t0_ns - site->newest_ns : AGE_UNKNOWN;
 	if (site->reach.lost.count)
@@ -426,6 +430,8 @@ static void world_take_peak(struct world *world, const struct snapshot *snap)
 	copy.sites = calloc(WORLD_SITES, sizeof(struct site));
 	assert_non_null(copy.sites);
 	memcpy(copy.sites, snap->sites, snap->site_cnt * sizeof(struct site));
+	for (size_t i = 0; i < copy.site_cnt; i++)
+		copy.sites[i].births = NULL;
 	copy.blocks = NULL;
 	copy.summaries = NULL;
 	copy.tallies = NULL;
@@ -466,6 +472,9 @@ void world_snapshot(struct world *world, struct snapshot *ret)
 	};
 	assert_non_null(ret->sites);
 	assert_non_null(ret->blocks);
+	if (world->what & RECORDING_AGES)
+		ret->earlier = world->earlier;
+	moments_add(&world->earlier, ret->elapsed_ns);
 	ret->lost[world_random(world, LOSS_CNT)] = world->lost;
 	for (size_t i = 0; i < world->site_cnt; i++)
 		if (world->sites[i].present)

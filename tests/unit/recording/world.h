@@ -22,6 +22,7 @@ struct world_site {
 	size_t block_cnt;
 	bool present;
 	char comm[16];
+	struct ages births;
 };
 
 struct world {
@@ -39,6 +40,7 @@ struct world {
 	struct peak peak;
 	bool has_peak;
 	uint64_t lost;
+	struct moments earlier;
 };
 
 /* Looks up the name of an address. Some addresses get their names late, and some never. */
