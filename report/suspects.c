@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/order.h"
+#include "report/blame.h"
 #include "report/function_name.h"
 #include "report/site_order.h"
 #include "report/trend.h"
@@ -88,6 +89,25 @@ static bool names_differ(const struct report_site *a, const struct report_site *
 	       strcmp(left->symbol, right->symbol);
 }
 
+static const struct sym_frame *caller_of(const struct report_site *path)
+{
+	struct stack_pos pos = path->blamed;
+
+	return path->site->frame_cnt && blame_next_caller(path, &pos)
+		       ? &path->locations[pos.frame]->frames[pos.function]
+		       : NULL;
+}
+
+/* True if two paths have different callers that are not instances of one template. */
+static bool callers_differ(const struct report_site *a, const struct report_site *b)
+{
+	const struct sym_frame *left = caller_of(a), *right = caller_of(b);
+
+	if (!left || !right)
+		return left != right;
+	return strcmp(left->symbol, right->symbol) && !are_instances(left, right);
+}
+
 /* True if two processes run the same program, judged by the names of the processes. */
 static bool have_one_program(const struct process *a, const struct process *b)
 {
@@ -137,8 +157,10 @@ static void add(struct suspect *suspect, const struct report_site *path)
 
 	bool is_companion = site_is_doubtful(path->site);
 
-	suspect->has_instances |=
-		suspect->site && !path->objects && names_differ(path, suspect->site);
+	if (suspect->site && !path->objects && names_differ(path, suspect->site)) {
+		suspect->has_instances = true;
+		suspect->has_other_callers |= callers_differ(path, suspect->site);
+	}
 	if (!suspect->site || (!is_companion && weight_of(path) > weight_of(suspect->site)))
 		suspect->site = path;
 	suspect->path_cnt += path->path_cnt ?: 1;
@@ -260,7 +282,10 @@ static void add_loss(struct proven_loss *loss, const struct report_site *path)
 {
 	const struct site_reach *reach = &path->site->reach;
 
-	loss->has_instances |= loss->site && names_differ(path, loss->site);
+	if (loss->site && names_differ(path, loss->site)) {
+		loss->has_instances = true;
+		loss->has_other_callers |= callers_differ(path, loss->site);
+	}
 	if (!loss->site ||
 	    reach->lost.bytes + reach->hanging.bytes >
 		    loss->site->site->reach.lost.bytes + loss->site->site->reach.hanging.bytes)

@@ -15,9 +15,10 @@
 struct suspect {
 	const struct report_site *site; /* the path that leaks fastest */
 	size_t path_cnt;
-	size_t companion_cnt; /* number of companions (kernel_paths.h) among the paths */
-	bool has_instances;   /* the blamed functions are instances of one template */
-	bool is_slight;       /* has no line of its own: another one of its program is far faster */
+	size_t companion_cnt;   /* number of companions (kernel_paths.h) among the paths */
+	bool has_instances;     /* the blamed functions are instances of one template */
+	bool has_other_callers; /* these instances have different callers */
+	bool is_slight; /* has no line of its own: another one of its program is far faster */
 	bool has_other_owners; /* the kernel memory of the paths has several owners */
 	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
 	double bytes_per_s;    /* growth of all paths together */
@@ -35,7 +36,8 @@ struct suspect {
 struct proven_loss {
 	const struct report_site *site; /* the path that has lost most */
 	size_t path_cnt;
-	bool has_instances; /* the blamed functions are instances of one template */
+	bool has_instances;     /* the blamed functions are instances of one template */
+	bool has_other_callers; /* these instances have different callers */
 	size_t process_cnt;
 	struct reach_sum lost;    /* sum of the lost blocks of all paths */
 	struct reach_sum hanging; /* sum of the hanging blocks of all paths */

@@ -115,7 +115,7 @@ struct row {
 	FILE *out;
 	unsigned int cnt;
 	bool has_source;
-	bool has_instances; /* the blamed function stands for several instances of a template */
+	bool has_instances; /* the functions stand for several instances of templates */
 	size_t name_max;
 };
 
@@ -133,7 +133,7 @@ static void write_function(struct row *row, const struct sym_location *location,
 		text_write_place(row->out, location);
 		return;
 	}
-	if (row->has_instances && row->cnt == 1)
+	if (row->has_instances)
 		text_write_template(row->out, frame->symbol, row->name_max);
 	else
 		text_write_function(row->out, frame->symbol, row->name_max);
@@ -177,6 +177,17 @@ static void write_call(FILE *out, const struct report_site *shown, size_t name_m
 }
 
 /*
+ * Returns the maximum number of callers that are named. If the suspect stands for several instances
+ * of a template, their callers beyond the nearest were not compared.
+ */
+static unsigned int callers_shown(const struct suspect *suspect, const struct detail *detail)
+{
+	if (!suspect->has_instances)
+		return detail->callers;
+	return detail->callers && !suspect->has_other_callers;
+}
+
+/*
  * Writes what owns the memory: the blamed function, or a kind of runtime objects. Adds the called
  * library function, the callers, the thread and the process, as far as they are shown. If any of
  * these is added, ends with a comma.
@@ -197,7 +208,7 @@ static void write_owner(FILE *out, const struct text_part *part, const struct su
 			fputs(", through ", out);
 			write_call(out, shown, detail->name_max);
 		}
-		write_callers(&row, shown, detail->callers);
+		write_callers(&row, shown, callers_shown(suspect, detail));
 	} else {
 		fputs("an unknown stack", out);
 	}
@@ -470,6 +481,7 @@ static void write_loss(FILE *out, const struct text_part *part, const struct ver
 	const struct proven_loss *loss = verdict->what;
 	const struct suspect owner = {.site = loss->site,
 				      .has_instances = loss->has_instances,
+				      .has_other_callers = loss->has_other_callers,
 				      .process_cnt = loss->process_cnt};
 	bool is_one = loss->lost.count == 1;
 

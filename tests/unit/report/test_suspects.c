@@ -152,6 +152,39 @@ static void instances_of_a_template(void **state)
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 }
 
+/* A caller of instances counts as their common caller if it, too, is an instance of one template.
+ */
+static void callers_of_instances(void **state)
+{
+	static const struct sym_frame callers[] = {{.symbol = "run<1>", .file = "/a.cc"},
+						   {.symbol = "run<2>", .file = "/a.cc"},
+						   {.symbol = "stop", .file = "/a.cc"}};
+	static const struct sym_location located[] = {{.frame_cnt = 1, .frames = &callers[0]},
+						      {.frame_cnt = 1, .frames = &callers[1]},
+						      {.frame_cnt = 1, .frames = &callers[2]}};
+	static const uint64_t frames[] = {0x1000, 0x2000};
+	const struct site_history history = {.trend = {.bytes_per_s = 10, .score.total = 0.5}};
+	const struct site site = {.process = &one, .frames = frames, .frame_cnt = 2};
+
+	for (size_t second = 0; second < LENGTH(located); second++) {
+		const struct sym_location *stacks[][2] = {{&instance, &located[0]},
+							  {&second_instance, &located[second]}};
+		const struct report_site paths[] = {
+			{.site = &site, .locations = stacks[0], .history = &history},
+			{.site = &site, .locations = stacks[1], .history = &history}};
+		struct suspect *suspects;
+		size_t found;
+
+		assert_int_equal(
+			suspects_init(paths, 2, &(struct trifle_scale){0}, 3, &found, &suspects),
+			0);
+		assert_int_equal(found, 1);
+		assert_true(suspects[0].has_instances);
+		assert_int_equal(suspects[0].has_other_callers, second == 2);
+		free(suspects);
+	}
+}
+
 static void workers(void **state)
 {
 	static const struct path paths[] = {
@@ -461,6 +494,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_of_one_function),
 		cmocka_unit_test(instances_of_a_template),
+		cmocka_unit_test(callers_of_instances),
 		cmocka_unit_test(workers),
 		cmocka_unit_test(objects),
 		cmocka_unit_test(what_stays_apart),

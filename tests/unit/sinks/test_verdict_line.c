@@ -599,35 +599,46 @@ static void one_culprit(void **state)
 	}
 }
 
-/* A suspect that stands for several instances of a template is named without template arguments. */
+/*
+ * A suspect that stands for several instances of a template is named without template arguments, as
+ * is its caller. If the instances have different callers, none is named.
+ */
 static void instances(void **state)
 {
-	static const struct sym_frame frame = {
-		.symbol = "Handler<54>::remember", .file = "/srv/app.cc", .line = 12};
-	static const struct sym_location location = {
-		.module = "/srv/app", .frame_cnt = 1, .frames = &frame};
-	static const struct sym_location *locations[] = {&location};
-	static const uint64_t frames[] = {1};
-	const struct site site = {.frames = frames, .frame_cnt = 1};
+	static const struct sym_frame functions[] = {
+		{.symbol = "Handler<54>::remember", .file = "/srv/app.cc", .line = 12},
+		{.symbol = "handle<54>", .file = "/srv/app.cc", .line = 19}};
+	static const struct sym_location known[] = {
+		{.module = "/srv/app", .frame_cnt = 1, .frames = &functions[0]},
+		{.module = "/srv/app", .frame_cnt = 1, .frames = &functions[1]}};
+	static const struct sym_location *locations[] = {&known[0], &known[1]};
+	static const uint64_t frames[] = {1, 2};
+	static const char *const expected[] = {
+		"Handler<54>::remember srv/app.cc:12, called by handle<54>, grows",
+		"Handler<...>::remember srv/app.cc:12, called by handle<...>, grows",
+		"Handler<...>::remember srv/app.cc:12 grows"};
+	const struct site site = {.frames = frames, .frame_cnt = 2};
 	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
 	const struct report_site shown = {
 		.site = &site, .history = &history, .locations = locations};
 	const struct snapshot snap = {0};
 	const struct report report = {.snapshot = &snap};
 
-	for (size_t i = 0; i < 2; i++) {
-		const struct suspect suspect = {
-			.site = &shown, .path_cnt = 60, .has_instances = i, .bytes_per_s = 700};
+	for (size_t i = 0; i < LENGTH(expected); i++) {
+		const struct suspect suspect = {.site = &shown,
+						.path_cnt = 60,
+						.has_instances = i,
+						.has_other_callers = i == 2,
+						.bytes_per_s = 700};
 		const struct proven_loss loss = {
 			.site = &shown, .path_cnt = 60, .has_instances = i, .lost = {9, 9}};
 		const struct text_part part = {NULL, &report, "", false, LOOK_BCC, NULL, false};
 		cleanup_free char *grows = verdict_suspect_line(&part, &suspect, 0);
 		cleanup_free char *lost = verdict_loss_line(&part, &loss, 0);
-		const char *expected = i ? "Handler<...>::remember srv/app.cc:12"
-					 : "Handler<54>::remember srv/app.cc:12";
 
-		assert_non_null(strstr(grows, expected));
-		assert_non_null(strstr(lost, expected));
+		assert_non_null(strstr(grows, expected[i]));
+		assert_non_null(strstr(lost, i ? "Handler<...>::remember srv/app.cc:12"
+					       : "Handler<54>::remember srv/app.cc:12"));
 	}
 }
 
