@@ -13,6 +13,7 @@
 #include "app/rights.h"
 #include "app/run.h"
 #include "base/clock.h"
+#include "base/limited_call.h"
 #include "base/log.h"
 #include "base/output_file.h"
 #include "base/signals.h"
@@ -163,6 +164,8 @@ static int start_command(struct session *session)
 			  options_trace_processes(opts) && link_kind_needs_admin());
 	if (err)
 		log_error("cannot drop capabilities: %s", strerror(-err));
+	else
+		limited_calls_begin();
 	return err;
 }
 

@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/limited_call.h"
 #include "base/number.h"
 
 /* Size of one read, in bytes; larger than most files. */
@@ -127,6 +128,107 @@ int proc_read_fd(int fd, char **ret, size_t *ret_len)
 	if (ret_len)
 		*ret_len = len;
 	return 0;
+}
+
+/* An access that may block. Has its own copies of all data, since its caller may give up. */
+struct access {
+	int fd;      /* descriptor to read from, or of a directory; closed with the access */
+	int result;  /* return value: a descriptor, a number of bytes, or a negative errno */
+	int flags;   /* open: flags of openat() */
+	size_t len;  /* read: size of `text` */
+	char text[]; /* open: name of the file; read: bytes that were read */
+};
+
+static struct access *new_access(int fd, size_t len)
+{
+	struct access *access = calloc(1, sizeof(*access) + len);
+
+	if (!access)
+		return NULL;
+	access->fd = fd == AT_FDCWD ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	access->len = len;
+	return access;
+}
+
+static void free_access(struct access *access)
+{
+	if (access->fd >= 0)
+		close(access->fd);
+	free(access);
+}
+
+static void run_open(void *arg)
+{
+	struct access *access = arg;
+
+	access->result = openat(access->fd, access->text, access->flags | O_CLOEXEC);
+	if (access->result < 0)
+		access->result = -errno;
+}
+
+static void drop_open(void *arg)
+{
+	struct access *access = arg;
+
+	if (access->result >= 0)
+		close(access->result);
+	free_access(access);
+}
+
+int proc_open_limited(pid_t pid, int dir_fd, const char *name, int flags)
+{
+	struct access *access = new_access(dir_fd, strlen(name) + 1);
+	int ret;
+
+	if (!access)
+		return -ENOMEM;
+	strcpy(access->text, name);
+	access->flags = flags;
+	access->result = -EBUSY; /* for drop_open(), if the file is not opened */
+	ret = limited_call(pid, run_open, drop_open, access);
+	if (ret)
+		return ret;
+	ret = access->result;
+	free_access(access);
+	return ret;
+}
+
+static void run_pread(void *arg)
+{
+	struct access *access = arg;
+
+	access->result = (int)pread(access->fd, access->text, access->len, 0);
+	if (access->result < 0)
+		access->result = -errno;
+}
+
+static void drop_pread(void *arg)
+{
+	free_access(arg);
+}
+
+ssize_t proc_pread_limited(pid_t pid, int fd, char *buf, size_t len)
+{
+	struct access *access = new_access(fd, len);
+	int ret;
+
+	if (!access)
+		return -ENOMEM;
+	ret = limited_call(pid, run_pread, drop_pread, access);
+	if (ret)
+		return ret;
+	ret = access->result;
+	if (ret > 0)
+		memcpy(buf, access->text, (size_t)ret);
+	free_access(access);
+	return ret;
+}
+
+const char *proc_error(int err)
+{
+	bool is_locked = err == -ETIMEDOUT || err == -EBUSY;
+
+	return is_locked ? "it keeps its memory map locked" : strerror(-err);
 }
 
 int proc_read(pid_t pid, const char *name, char **ret)

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/bisect.h"
 #include "base/cleanup.h"
+#include "base/limited_call.h"
 #include "base/number.h"
 #include "base/proc.h"
 #include "base/proc_maps.h"
@@ -374,7 +375,7 @@ static int read_pieces(int fd, struct reading *reading, char *piece, size_t size
 	return err || !len ? err : read_line(reading, piece, piece + len);
 }
 
-int proc_maps_read_fd(int fd, struct proc_maps *ret)
+static int read_all(int fd, struct proc_maps *ret)
 {
 	cleanup_free char *piece = malloc(PIECE_BYTES);
 	struct reading reading;
@@ -391,6 +392,53 @@ int proc_maps_read_fd(int fd, struct proc_maps *ret)
 	return err;
 }
 
+/* A read that may block. */
+struct read_call {
+	int fd;
+	int err;
+	struct proc_maps maps; /* unless `err` is set */
+};
+
+static void run_read(void *arg)
+{
+	struct read_call *call = arg;
+
+	call->err = call->fd < 0 ? -EMFILE : read_all(call->fd, &call->maps);
+}
+
+static void free_read(struct read_call *call)
+{
+	if (call->fd >= 0)
+		close(call->fd);
+	free(call);
+}
+
+static void drop_read(void *arg)
+{
+	struct read_call *call = arg;
+
+	proc_maps_deinit(&call->maps);
+	free_read(call);
+}
+
+int proc_maps_read_fd(pid_t pid, int fd, struct proc_maps *ret)
+{
+	struct read_call *call = calloc(1, sizeof(*call));
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	call->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	err = limited_call(pid, run_read, drop_read, call);
+	if (err)
+		return err;
+	err = call->err;
+	if (!err)
+		*ret = call->maps;
+	free_read(call);
+	return err;
+}
+
 uint64_t proc_maps_interval_ns(const struct proc_maps *maps)
 {
 	if (maps->cnt < FEW_LINES)
@@ -402,7 +450,7 @@ int proc_maps_read(pid_t pid, struct proc_maps *ret)
 {
 	cleanup_close int fd = proc_open(pid, "maps", O_RDONLY);
 
-	return fd < 0 ? fd : proc_maps_read_fd(fd, ret);
+	return fd < 0 ? fd : proc_maps_read_fd(pid, fd, ret);
 }
 
 const struct mapping *proc_maps_find(const struct proc_maps *maps, uint64_t addr)

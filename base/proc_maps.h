@@ -83,16 +83,17 @@ int proc_maps_parse(const char *text, size_t len, struct proc_maps *ret);
 
 /*
  * Reads a process's mappings. A zombie, a kernel thread, or a process that ends during the call has
- * no mappings, which is no error. Fails with -ENOMEM or an error of open() or read() (-ENOENT,
- * -ESRCH, -EACCES ...).
+ * no mappings, which is no error. Fails with -ENOMEM, -ETIMEDOUT or -EBUSY if the process's memory
+ * map stays locked (limited_call.h), or an error of open() or read() (-ENOENT, -ESRCH, -EACCES
+ * ...).
  */
 int proc_maps_read(pid_t pid, struct proc_maps *ret);
 
 /*
- * Reads an open maps file from its beginning. The file belongs to the process image for which it
- * was opened: after an exec or the process's end it is empty.
+ * Reads an open maps file of process `pid` from its beginning. The file belongs to the process
+ * image for which it was opened: after an exec or the process's end it is empty.
  */
-int proc_maps_read_fd(int fd, struct proc_maps *ret);
+int proc_maps_read_fd(pid_t pid, int fd, struct proc_maps *ret);
 
 /*
  * Returns the minimum interval, in nanoseconds, before the process's mappings should be read again,

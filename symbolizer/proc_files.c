@@ -61,22 +61,33 @@ static bool is_foreign(int proc_fd)
 	       !is_same_file(&its, &own);
 }
 
+/* Returns 0 if the process has mappings, -ESRCH if it has none, or an error of limited_call(). */
+static int read_first(pid_t pid, int maps_fd)
+{
+	char byte;
+	ssize_t got = proc_pread_limited(pid, maps_fd, &byte, 1);
+
+	if (got == -ETIMEDOUT || got == -EBUSY)
+		return (int)got;
+	return got == 1 ? 0 : -ESRCH;
+}
+
 /* Opens the files in proc_fd, the /proc directory of a process or thread. Takes over proc_fd. */
 static int open_files(int proc_fd, pid_t pid, struct proc_files *ret)
 {
 	struct proc_files files = {
+		.pid = pid,
 		.proc_fd = proc_fd,
 		.root_fd = -1,
 		.foreign = is_foreign(proc_fd),
 	};
-	char byte;
 	int err;
 
 	files.maps_fd = openat(proc_fd, "maps", O_RDONLY | O_CLOEXEC);
 	if (files.maps_fd < 0)
 		err = errno == ENOENT ? -ESRCH : -errno;
 	else
-		err = pread(files.maps_fd, &byte, 1, 0) == 1 ? 0 : -ESRCH;
+		err = read_first(pid, files.maps_fd);
 	if (!err) {
 		files.root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		err = read_status(&files, pid);
@@ -85,7 +96,7 @@ static int open_files(int proc_fd, pid_t pid, struct proc_files *ret)
 		proc_files_deinit(&files);
 		return err;
 	}
-	program_name_init(proc_fd, files.root_fd, &files.program);
+	program_name_init(pid, proc_fd, files.root_fd, &files.program);
 	*ret = files;
 	return 0;
 }
@@ -155,7 +166,8 @@ void proc_files_init_ended(struct proc_files *ret)
 int proc_files_maps(const struct proc_files *files, struct proc_maps *ret)
 {
 	struct proc_maps maps;
-	int err = files->maps_fd < 0 ? -ESRCH : proc_maps_read_fd(files->maps_fd, &maps);
+	int err =
+		files->maps_fd < 0 ? -ESRCH : proc_maps_read_fd(files->pid, files->maps_fd, &maps);
 
 	if (err)
 		return err;
@@ -218,11 +230,23 @@ static int open_ended(const struct region *region, struct stat *st)
 	return mapped_file_open(&mapping, st);
 }
 
+/* Opens a file through map_files, which shows no other file than the one mapped at the address. */
+static int open_mapped(const struct proc_files *files, uint64_t start, uint64_t end,
+		       struct stat *st)
+{
+	cleanup_close int path_fd = -1;
+	char name[64];
+
+	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)start,
+		 (unsigned long long)end);
+	path_fd = proc_open_limited(files->pid, files->proc_fd, name, O_PATH);
+	return path_fd < 0 ? path_fd : regular_file_reopen(path_fd, st);
+}
+
 static int open_file(const struct proc_files *files, const struct region *region, struct stat *st)
 {
 	uint64_t start = region->beside_end ? region->beside_start : region->start;
 	uint64_t end = region->beside_end ? region->beside_end : region->end;
-	char name[64];
 	int fd;
 
 	if (files->proc_fd < 0)
@@ -231,10 +255,8 @@ static int open_file(const struct proc_files *files, const struct region *region
 	 * Try map_files first: it leads to the file even if the file was deleted, but needs
 	 * privileges.
 	 */
-	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)start,
-		 (unsigned long long)end);
 	/* Check the file, since another file may be mapped there by now. */
-	fd = checked(region, regular_file_open(files->proc_fd, -1, name, LINKS_ALL, st), st);
+	fd = checked(region, open_mapped(files, start, end, st), st);
 	if (fd == -EREMOTE)
 		return fd;
 	if (fd < 0 && region->path[0] == '/' && files->root_fd >= 0)

@@ -15,6 +15,7 @@
 #include "symbolizer/regions.h"
 
 struct proc_files {
+	pid_t pid;
 	/* directory /proc/PID or /proc/PID/task/TID; -1 if the process had already ended */
 	int proc_fd;
 	int maps_fd;

@@ -31,18 +31,20 @@ static char *read_exe(int proc_fd)
 }
 
 /*
- * Returns the text of a file up to the first byte that is in `end`; NULL if the file cannot be
- * read. The text is freed by the caller.
+ * Returns the beginning of a file's text, up to the first byte that is in `end`; NULL if the file
+ * cannot be read. The text is freed by the caller.
  */
-static char *read_text(int proc_fd, const char *file, const char *end)
+static char *read_text(pid_t pid, int proc_fd, const char *file, const char *end)
 {
 	cleanup_close int fd = openat(proc_fd, file, O_RDONLY | O_CLOEXEC);
-	char *text = NULL;
+	char text[PATH_MAX];
+	ssize_t len = fd < 0 ? -1 : proc_pread_limited(pid, fd, text, sizeof(text) - 1);
 
-	if (fd < 0 || proc_read_fd(fd, &text, NULL))
+	if (len < 0)
 		return NULL;
+	text[len] = '\0';
 	text[strcspn(text, end)] = '\0';
-	return text;
+	return strdup(text);
 }
 
 /*
@@ -98,15 +100,15 @@ static void try_name(int proc_fd, int root_fd, const char *name, struct program_
 		ret->name = strdup(name);
 }
 
-void program_name_init(int proc_fd, int root_fd, struct program_name *ret)
+void program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name *ret)
 {
 	cleanup_free char *comm = NULL, *arg = NULL;
 
 	*ret = (struct program_name){.path = root_fd >= 0 ? read_exe(proc_fd) : NULL};
 	if (!ret->path)
 		return;
-	comm = read_text(proc_fd, "comm", "\n");
-	arg = read_text(proc_fd, "cmdline", " ");
+	comm = read_text(pid, proc_fd, "comm", "\n");
+	arg = read_text(pid, proc_fd, "cmdline", " ");
 	/*
 	 * If the first argument is the file's own name, ignore comm: it is that name, perhaps cut
 	 * to 15 bytes.

@@ -3,6 +3,8 @@
 #ifndef SYMBOLIZER_PROGRAM_NAME_H
 #define SYMBOLIZER_PROGRAM_NAME_H
 
+#include <sys/types.h>
+
 /*
  * The name by which a program was started, for display. Both members are NULL if the program was
  * started by the name of its file.
@@ -18,7 +20,7 @@ struct program_name {
  * name which leads to the program's file. Uses only paths that the kernel has cached, so that it
  * never waits for a file system. Leaves *ret empty if there is no such name.
  */
-void program_name_init(int proc_fd, int root_fd, struct program_name *ret);
+void program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name *ret);
 void program_name_deinit(struct program_name *name);
 
 #endif

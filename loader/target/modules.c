@@ -221,10 +221,10 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 	struct stat st;
 	int fd;
 
-	if (asprintf(&name, "map_files/%llx-%llx", (unsigned long long)start,
-		     (unsigned long long)end) < 0)
+	if (asprintf(&name, "/proc/%d/map_files/%llx-%llx", (int)proc_living_thread(pid),
+		     (unsigned long long)start, (unsigned long long)end) < 0)
 		return -ENOMEM;
-	path_fd = proc_open(pid, name, O_PATH);
+	path_fd = proc_open_limited(pid, AT_FDCWD, name, O_PATH);
 	if (path_fd < 0)
 		return path_fd;
 	fd = regular_file_reopen(path_fd, &st);

@@ -145,7 +145,7 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 	if (err) {
 		if (!found)
 			log_error("cannot read the mappings of process %d: %s", pid,
-				  strerror(-err));
+				  proc_error(err));
 		goto err;
 	}
 	*ret = process;
@@ -300,6 +300,10 @@ int user_process__maps(const struct user_context *ctx, const struct user_process
 {
 	int err = symspace__read_maps(process->space, ret);
 
+	if (err == -ETIMEDOUT)
+		log_note("process %d keeps its memory map locked, as while a file system does not "
+			 "respond: until then its new code is neither probed nor named",
+			 process->info.pid);
 	return err && process->found ? user_process__maps_from_records(ctx, process, ret) : err;
 }
 
@@ -522,7 +526,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	err = symspace__new(ctx->symbolizer, pid, &space);
 	if (err) {
 		log_note("process %d executed another program, whose functions cannot be named: %s",
-			 pid, strerror(-err));
+			 pid, proc_error(err));
 		return;
 	}
 	symspace__free(process->space);

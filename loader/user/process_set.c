@@ -623,10 +623,10 @@ static void describe_skipped(const struct process_set *set)
 			 set->skipped_32bit_cnt, set->skipped_32bit_cnt == 1 ? " is" : "s are");
 	if (set->unopened_cnt == 1)
 		log_note("process %d is not traced: %s", set->unopened_pid,
-			 strerror(-set->unopened_err));
+			 proc_error(set->unopened_err));
 	else if (set->unopened_cnt)
 		log_note("%zu processes, such as %d, are not traced: %s", set->unopened_cnt,
-			 set->unopened_pid, strerror(-set->unopened_err));
+			 set->unopened_pid, proc_error(set->unopened_err));
 	if (!opts->fds && !opts->object && !opts->symbols_prefix)
 		describe_static(set);
 }

@@ -116,6 +116,13 @@ def test_rights_to_replace(t):
         raise Failure(f"not replaced: {before} {after}")
 
 
+def test_own_rights_with_command(t):
+    """memleak reads the mappings of a command before it drops rights: no thread keeps them."""
+    memleak = t.memleak("--json", "-o", "0", "3600", "--", "sleep", "3600").ready()
+    demand_few_rights(memleak, {**KEPT, "CAP_KILL": 5})
+    memleak.stop(code=128 + signal.SIGTERM)
+
+
 @once
 @each(*DEPLOYMENTS)
 def test_helpers_have_no_rights(t, deployment):

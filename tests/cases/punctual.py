@@ -333,6 +333,50 @@ def test_hung_memory(t):
         raise Failure(f"{leaks}")
 
 
+def is_locked(pid):
+    """True if a thread of the process waits for a page to be written."""
+    with open(f"/proc/{pid}/wchan", encoding="ascii") as file:
+        return file.read() == "folio_wait_bit"
+
+
+@slow
+@each("late", "early")
+def test_locked_memory(t, when_locked):
+    """
+    A process waits for a hung file system and keeps its memory map locked meanwhile, so that
+    nobody can read its mappings: other processes' reports come in time, and a line says so.
+    """
+    (t.tmp / "files").mkdir()
+    (t.tmp / "files" / "data").write_bytes(bytes(PAGE))
+    honest = t.program("dlopen", t.file_of("libplugin.so"), "stay")
+    with Fuse(t.tmp / "files", t.tmp / "mount") as fuse:
+        name = shutil.copy(t.file_of("locked_map"), t.tmp / "dlopen")
+        program = t.program("locked_map", t.tmp / "mount" / "data", path=name)
+
+        def lock():
+            fuse.hang()
+            program.send()
+            if not until(lambda: is_locked(program.pid)):
+                raise Broken("the memory map is not locked")
+
+        if when_locked == "early":
+            lock()
+        memleak = t.memleak("--json", "-o", "0", "-T", "1000", "--comm", "dlopen", str(INTERVAL)).ready()
+        see_reports(memleak, 1)
+        if when_locked == "late":
+            lock()
+        see_reports(memleak, 1)
+        honest.go()
+        see_reports(memleak, 2)
+        report = stop(t, memleak)
+    leaks = [site for site in report["sites"]
+             if site["pid"] == honest.pid and owner(site) == "plugin_leak"]
+    if sum(site["count"] for site in leaks) != 5:
+        raise Failure(f"{leaks}")
+    if "keeps its memory map locked" not in memleak.notes:
+        raise Failure(f"nothing is said of the process: {memleak.notes!r}")
+
+
 def waits_for_helper(memleak):
     """True if memleak has loaded its programs and polls, which it does not do while loading."""
     with open(f"/proc/{memleak.pid}/wchan", encoding="ascii") as file:

@@ -18,7 +18,7 @@ FOREVER = "3600"
 STACK_DEPTH = 512  # maximum frames that an agent records; memleak itself cuts the stacks it reads
 KNOBS = b"memleak: test knobs"  # contained in a memleak that reads test knobs: base/test_knobs.c
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
-X86_ONLY = {"tiny32"}  # sources that compile only for x86
+X86_ONLY = {"tiny32", "locked_map"}  # sources that compile only for x86
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "exitcode=99:detect_leaks=1:abort_on_error=0",
     "LSAN_OPTIONS": "exitcode=99",

@@ -63,7 +63,7 @@ ifeq ($(ARCH),aarch64)
 PROGRAMS += $(P)/unwind_signed
 endif
 ifeq ($(ARCH),x86_64)
-PROGRAMS += $(P)/tiny32 $(P)/own_malloc_fentry
+PROGRAMS += $(P)/tiny32 $(P)/own_malloc_fentry $(P)/locked_map
 endif
 
 # A folder's time changes with its files, so only its existence counts.
@@ -339,3 +339,6 @@ $(P)/libstack_cache_small.so $(P)/libstack_cache_large.so: tests/programs/stack_
 $(P)/tiny32: tests/programs/tiny32.c tests/programs/programs.mk
 	$(CC) -m32 -O1 -ffreestanding -nostdlib -static -fno-pic -no-pie -fno-stack-protector \
 		-o $@ $<
+
+$(P)/locked_map: tests/programs/locked_map.c tests/programs/programs.mk
+	$(CC) -O1 -ffreestanding -nostdlib -static -fno-pic -no-pie -fno-stack-protector -o $@ $<

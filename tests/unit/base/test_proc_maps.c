@@ -220,7 +220,7 @@ static void too_many(void **state)
 		fprintf(file, "%x000-%x000 r--p 00000000 fe:01 1 %s\n", i + 1, i + 2, path);
 	}
 	assert_int_equal(fflush(file), 0);
-	assert_int_equal(proc_maps_read_fd(fileno(file), &maps), 0);
+	assert_int_equal(proc_maps_read_fd(getpid(), fileno(file), &maps), 0);
 	assert_true(maps.cut && !maps.whole);
 	assert_in_range(maps.cnt, LINES - 500, LINES - 1);
 	assert_ptr_equal(maps.mappings[0].path, maps.mappings[2].path);

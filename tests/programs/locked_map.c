@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Maps a file and changes it in memory, waits for a byte, changes it again, and maps other memory
+ * in its place. The kernel then writes the file while it holds the lock of the process's memory
+ * map. Has no libraries: nobody can probe a file that this process maps, since that takes the lock,
+ * too, and no process could fork meanwhile.
+ */
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#define BYTES 4096
+
+static long call(long number, long a, const void *b, long c, long d, long e)
+{
+	register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = 0;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static volatile char *map(const volatile void *at, int flags, long fd)
+{
+	return (char *)call(SYS_mmap, (long)at, (void *)BYTES, PROT_READ | PROT_WRITE, flags, fd);
+}
+
+void run(char *const *args);
+
+/* args: argc, the program's name, the file, as the kernel leaves them on the stack. */
+void run(char *const *args)
+{
+	long fd = call(SYS_open, (long)args[2], (void *)O_RDWR, 0, 0, 0);
+	volatile char *at = map(NULL, MAP_SHARED, fd);
+	char byte;
+
+	if (fd < 0)
+		call(SYS_exit_group, 99, NULL, 0, 0, 0);
+	at[0] = 1;
+	call(SYS_write, 1, "ready\n", 6, 0, 0);
+	call(SYS_read, 0, &byte, 1, 0, 0);
+	at[0] = 2;
+	map(at, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1);
+	for (;;)
+		call(SYS_pause, 0, NULL, 0, 0, 0);
+}
+
+__asm__(".globl _start\n"
+	"_start: mov %rsp, %rdi\n"
+	"and $-16, %rsp\n"
+	"call run\n");

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests calls that end, calls that block, and what is refused while calls block. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/limited_call.h"
+#include "base/parallel.h"
+
+/* Pids of processes that block calls. No such process is needed. */
+#define FIRST_PID 0x600000
+/* Number of calls that block at the same time: BLOCKED_MAX in limited_call.c. */
+#define BLOCKED 64
+
+struct job {
+	int wait_fd; /* the call blocks until this pipe is closed; -1: does not block */
+	int result;
+};
+
+static atomic_int run_cnt, dropped_cnt;
+
+static void run(void *arg)
+{
+	struct job *job = arg;
+	char byte;
+
+	run_cnt++;
+	if (job->wait_fd >= 0 && read(job->wait_fd, &byte, 1) < 0)
+		abort();
+	job->result = 7;
+}
+
+static void drop(void *arg)
+{
+	free(arg);
+	dropped_cnt++;
+}
+
+static int call(pid_t pid, int wait_fd)
+{
+	struct job *job = malloc(sizeof(*job));
+	int err;
+
+	if (!job)
+		abort();
+	*job = (struct job){.wait_fd = wait_fd};
+	err = limited_call(pid, run, drop, job);
+	if (err)
+		return err;
+	assert_int_equal(job->result, 7);
+	free(job);
+	return 0;
+}
+
+/* Ends all blocked calls, and waits until `cnt` calls were dropped. */
+static void release(int pipe_fds[2], int cnt)
+{
+	close(pipe_fds[1]);
+	while (dropped_cnt < cnt)
+		usleep(1000);
+	close(pipe_fds[0]);
+}
+
+static int reset(void **state)
+{
+	run_cnt = 0;
+	dropped_cnt = 0;
+	return 0;
+}
+
+static void calls_end(void **state)
+{
+	for (int i = 1; i <= 1000; i++) {
+		assert_int_equal(call(FIRST_PID, -1), 0);
+		assert_int_equal(run_cnt, i);
+	}
+	assert_int_equal(call(getpid(), -1), 0);
+	assert_int_equal(dropped_cnt, 0);
+}
+
+/* Another call for the same process is refused; calls for other processes are made. */
+static void call_blocks(void **state)
+{
+	int fds[2];
+
+	assert_return_code(pipe(fds), errno);
+	assert_int_equal(call(FIRST_PID, fds[0]), -ETIMEDOUT);
+	assert_int_equal(dropped_cnt, 0);
+	assert_int_equal(call(FIRST_PID, -1), -EBUSY);
+	assert_int_equal(run_cnt, 1);
+	assert_int_equal(dropped_cnt, 1);
+	assert_int_equal(call(FIRST_PID + 1, -1), 0);
+	release(fds, 2);
+	assert_int_equal(call(FIRST_PID, -1), 0);
+}
+
+static void block(void *arg, size_t worker)
+{
+	const int *fds = arg;
+
+	if (call(FIRST_PID + (pid_t)worker, fds[0]) != -ETIMEDOUT)
+		abort();
+}
+
+static void too_many_block(void **state)
+{
+	int fds[2];
+
+	assert_return_code(pipe(fds), errno);
+	parallel_run(BLOCKED, block, fds);
+	assert_int_equal(run_cnt, BLOCKED);
+	assert_int_equal(call(FIRST_PID + BLOCKED, -1), -EBUSY);
+	assert_int_equal(run_cnt, BLOCKED);
+	release(fds, BLOCKED + 1);
+	assert_int_equal(call(FIRST_PID + BLOCKED, -1), 0);
+}
+
+/* A child has none of the threads. */
+static void calls_of_child(void **state)
+{
+	int status;
+	pid_t pid;
+
+	assert_int_equal(call(FIRST_PID, -1), 0);
+	pid = fork();
+	if (!pid)
+		_exit(call(FIRST_PID, -1) ? 1 : 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(calls_end, reset),
+		cmocka_unit_test_setup(call_blocks, reset),
+		cmocka_unit_test_setup(too_many_block, reset),
+		cmocka_unit_test_setup(calls_of_child, reset),
+	};
+
+	limited_calls_begin();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
