@@ -103,24 +103,37 @@ bool module_is_library(const char *path)
 	return strstr(path_name(path), ".so");
 }
 
-/* Accepts names such as "python3.11", "libpython3.11.so.1.0" and "libruby-3.1.so". */
-bool module_is_named(const char *module, const char *name)
+/* Returns the file's name without the "lib" of a library. */
+static const char *plain_name(const char *module)
 {
-	const char *file = path_name(module), *rest;
-	size_t len = strlen(name);
+	const char *file = path_name(module);
 
-	if (module_is_library(module) && !strncmp(file, "lib", 3))
-		file += 3;
+	return !strncmp(file, "lib", 3) && module_is_library(module) ? file + 3 : file;
+}
+
+static bool is_version_of(const char *file, const char *name)
+{
+	size_t len = strlen(name);
+	const char *rest;
+
 	if (strncmp(file, name, len))
 		return false;
 	rest = file + len + strspn(file + len, "0123456789.-");
 	return !*rest || !strncmp(rest, "so", 2);
 }
 
+/* Accepts names such as "python3.11", "libpython3.11.so.1.0" and "libruby-3.1.so". */
+bool module_is_named(const char *module, const char *name)
+{
+	return is_version_of(plain_name(module), name);
+}
+
 const char *interpreter_of(const char *module)
 {
+	const char *file = plain_name(module);
+
 	for (size_t i = 0; i < CNT(interpreters); i++)
-		if (module_is_named(module, interpreters[i]))
+		if (is_version_of(file, interpreters[i]))
 			return interpreters[i];
 	return NULL;
 }
