@@ -6,8 +6,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/order.h"
+
+/* Number of slots that remember frames. Stacks with more different frames repeat some queries. */
+#define RECENT_FRAMES 1024
 
 static struct user_symbols *symbols_of(struct symbol_backend *self)
 {
@@ -91,44 +96,45 @@ static int by_space(const void *a, const void *b)
 		     (uintptr_t)((const struct named_site *)b)->space);
 }
 
-/* Returns the number of outermost frames that two stacks have in common. */
-static size_t common_frames(const struct site *one, const struct site *other)
+/* True if this frame was the latest one in its slot of `recent`. Else puts it there. */
+static bool is_repeated(uint64_t recent[RECENT_FRAMES], uint64_t frame)
 {
-	size_t cnt = 0;
+	uint64_t *slot = &recent[hash_word(0, frame) % RECENT_FRAMES];
 
-	while (cnt < one->frame_cnt && cnt < other->frame_cnt &&
-	       one->frames[one->frame_cnt - 1 - cnt] == other->frames[other->frame_cnt - 1 - cnt])
-		cnt++;
-	return cnt;
+	if (*slot == frame)
+		return true;
+	*slot = frame;
+	return false;
 }
 
 /*
- * Resolves all frames of the given sites, which have a common symbol space. Skips outer frames
- * that the previous stack shares: they are in the list already.
+ * Resolves all frames of the given sites, which have a common symbol space. Skips most of the
+ * frames that are in the list already: many stacks share few frames.
  */
 static int prepare_space(const struct user_symbols *symbols, const struct named_site *sites,
 			 size_t cnt, uint64_t deadline_ns)
 {
 	cleanup_free const struct sym_location **locations = NULL;
 	cleanup_free struct sym_query *queries = NULL;
-	size_t frame_cnt = 0, at = 0;
+	uint64_t recent[RECENT_FRAMES] = {0};
+	size_t at = 0, cap = 0;
 
-	for (size_t i = 0; i < cnt; i++)
-		frame_cnt += sites[i].site->frame_cnt;
-	queries = calloc(frame_cnt + 1, sizeof(*queries));
-	locations = calloc(frame_cnt + 1, sizeof(*locations));
-	if (!queries || !locations)
-		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		const struct site *site = sites[i].site;
-		size_t end = site->frame_cnt;
 
-		if (i)
-			end -= common_frames(site, sites[i - 1].site);
-		for (size_t j = 0; j < end; j++)
-			if (can_name(symbols, sites->space, site->frames[j]))
-				queries[at++] = query_of(symbols->set, site->frames[j]);
+		for (size_t j = 0; j < site->frame_cnt; j++) {
+			uint64_t frame = site->frames[j];
+
+			if (is_repeated(recent, frame) || !can_name(symbols, sites->space, frame))
+				continue;
+			if (array_reserve(&queries, &cap, at + 1))
+				return -ENOMEM;
+			queries[at++] = query_of(symbols->set, frame);
+		}
 	}
+	locations = calloc(at + 1, sizeof(*locations));
+	if (!locations)
+		return -ENOMEM;
 	return symspace__resolve(sites->space, queries, at, deadline_ns, locations);
 }
 
