@@ -21,10 +21,12 @@
 # For work on tests: make unit, make programs, make bench-programs; make clean
 #   O=DIR             another build folder    WERROR=1        warnings are errors
 #   SANITIZE=1        ASan and UBSan          TEST_KNOBS=1    enables base/test_knobs.h
-#   BPF_O=DIR         another folder for BPF objects, which several build folders may share
+#   OBJ_O=DIR         another folder for objects of C, which several build folders may share
+#   BPF_O=DIR         another folder for BPF objects, also for builds by different compilers
 
 O ?= build
-BPF_O ?= $(O)
+OBJ_O ?= $(O)
+BPF_O ?= $(OBJ_O)
 PREFIX ?= /usr/local
 DESTDIR ?=
 CC ?= cc
@@ -66,7 +68,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpo
 	-Wformat=2 -Wno-unused-parameter $(if $(WERROR),-Werror)
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DMEMLEAK_VERSION='"$(VERSION)"' \
-	-I. $(addprefix -I,$(sort $(O) $(BPF_O))) $(WARNINGS) $(PKG_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) $(if $(TEST_KNOBS),-DTEST_KNOBS)
+	-I. $(addprefix -I,$(sort $(OBJ_O) $(BPF_O))) $(WARNINGS) $(PKG_CFLAGS) $(SANITIZE_FLAGS) $(CFLAGS)
 ifdef SANITIZE
 SANITIZE_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	-fno-omit-frame-pointer
@@ -84,15 +86,18 @@ ROOMS := app screen metrics recording sinks proof loader/agent loader/kernel loa
 	loader/probes loader/target loader report options symbolizer symbolizer/server prober \
 	prober/server unwinder unwinder/server helper base
 SRC := $(sort $(wildcard $(ROOMS:%=%/*.c)))
-OBJ := $(SRC:%.c=$(O)/%.o) $(O)/sinks/profile.pb-c.o
-ARCHIVES := $(foreach room,$(filter-out loader,$(ROOMS)),$(O)/lib/$(subst /,-,$(room)).a)
+OBJ := $(SRC:%.c=$(OBJ_O)/%.o) $(OBJ_O)/sinks/profile.pb-c.o
+ARCHIVES := $(foreach room,$(filter-out loader,$(ROOMS)),$(OBJ_O)/lib/$(subst /,-,$(room)).a)
+
+# Linked only for tests: replaces base/no_test_knobs.o, so that all other objects are the same.
+KNOBS := $(OBJ_O)/base/test_knobs.o
 
 # The agent is loaded into programs and not linked into memleak. From other rooms it uses only the
 # parser of call frame information and the layout of CPython's frames.
 AGENT_ROOM := agent
 AGENT_SRC := $(sort $(wildcard agent/*.c)) unwinder/server/arch.c unwinder/server/cfi_program.c \
 	prober/server/python_layout.c
-AGENT_OBJ := $(AGENT_SRC:%.c=$(O)/library/%.o) $(O)/library/agent/entry.o
+AGENT_OBJ := $(AGENT_SRC:%.c=$(OBJ_O)/library/%.o) $(OBJ_O)/library/agent/entry.o
 AGENT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) -O2 -g -fPIC -fvisibility=hidden -fno-builtin \
 	-fno-stack-protector -ftls-model=initial-exec -Wno-missing-prototypes
 
@@ -100,10 +105,10 @@ BPF_SRC := $(sort $(wildcard bpf/*/*.bpf.c))
 # Unit tests of ROOM are in tests/unit/ROOM, beside the code that they share.
 UNIT_ALL := $(sort $(wildcard $(addsuffix /*.c,tests/unit/* tests/unit/*/*)))
 UNIT_SRC := $(foreach source,$(UNIT_ALL),$(if $(filter test_%,$(notdir $(source))),$(source)))
-UNIT_LIB := $(O)/lib/tests-unit.a
+UNIT_LIB := $(OBJ_O)/lib/tests-unit.a
 
 SKELETONS := $(patsubst %.bpf.c,$(BPF_O)/%.skel.h,$(BPF_SRC))
-PACKED := $(patsubst %.bpf.c,$(O)/%.bpf.gz.o,$(BPF_SRC))
+PACKED := $(patsubst %.bpf.c,$(OBJ_O)/%.bpf.gz.o,$(BPF_SRC))
 UNIT_BIN := $(UNIT_SRC:%.c=$(O)/%)
 
 .PHONY: all unit simulate programs bench bench-programs deps demo nightly $(CHECKS) check-includes check-kernels check-arm64 \
@@ -115,60 +120,59 @@ COMPLETIONS := $(addprefix $(O)/memleak.,bash zsh fish)
 
 all: $(O)/memleak $(O)/libmemleak.so $(O)/memleak.8 $(COMPLETIONS)
 
-$(O)/memleak: $(O)/app/main.o $(ARCHIVES)
-	$(CC) $(SANITIZE_FLAGS) $(HARDENED) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+$(O)/memleak: $(OBJ_O)/app/main.o $(if $(TEST_KNOBS),$(KNOBS)) $(ARCHIVES) $(O)/knobs
+	$(CC) $(SANITIZE_FLAGS) $(HARDENED) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(PKG_LIBS)
 
 # The agent runs within malloc, so symbols must not be bound lazily.
 $(O)/libmemleak.so: $(AGENT_OBJ)
 	$(CC) -shared -Wl,-z,now,-z,relro,-z,defs -o $@ $^
 
-$(O)/library/%.o: %.c $(O)/flags
+$(OBJ_O)/library/%.o: %.c $(OBJ_O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/library/%.o: %.S $(O)/flags
+$(OBJ_O)/library/%.o: %.S $(OBJ_O)/flags
 	@mkdir -p $(@D)
 	$(CC) -c -o $@ $<
 
 define archive
-$(O)/lib/$(subst /,-,$(1)).a: $(filter-out $(O)/app/main.o,$(patsubst %.c,$(O)/%.o,$(wildcard $(1)/*.c)))
+$(OBJ_O)/lib/$(subst /,-,$(1)).a: $(filter-out $(OBJ_O)/app/main.o $(KNOBS), \
+	$(patsubst %.c,$(OBJ_O)/%.o,$(wildcard $(1)/*.c)))
 endef
 $(foreach room,$(ROOMS),$(eval $(call archive,$(room))))
-$(O)/lib/sinks.a: $(O)/sinks/profile.pb-c.o
-$(O)/lib/loader-probes.a: $(PACKED)
-$(O)/lib/%.a:
+$(OBJ_O)/lib/sinks.a: $(OBJ_O)/sinks/profile.pb-c.o
+$(OBJ_O)/lib/loader-probes.a: $(PACKED)
+$(OBJ_O)/lib/%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-# Objects depend on these files, which are rewritten only when the flags change.
-$(O)/flags: FORCE
+# Objects and memleak depend on these files, which are rewritten only when the flags change.
+$(OBJ_O)/flags: flags = $(CC) $(ALL_CFLAGS)
+$(BPF_O)/bpf_flags: flags = $(CLANG) $(BPF_CFLAGS)
+$(O)/knobs: flags = $(TEST_KNOBS)
+$(OBJ_O)/flags $(BPF_O)/bpf_flags $(O)/knobs: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS)' >$@.now; cmp -s $@.now $@ || cp $@.now $@
+	@echo '$(flags)' >$@.now; cmp -s $@.now $@ || cp $@.now $@
 
-$(BPF_O)/bpf_flags: FORCE
-	@mkdir -p $(@D)
-	@echo '$(CLANG) $(BPF_CFLAGS)' >$@.now; cmp -s $@.now $@ || cp $@.now $@
-
-$(O)/%.o: %.c $(O)/flags
+$(OBJ_O)/%.o: %.c $(OBJ_O)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Generated headers must exist before the first compilation; -MMD tracks them afterwards.
-$(OBJ) $(UNIT_ALL:%.c=$(O)/%.o): | $(SKELETONS) \
-	$(O)/sinks/profile.pb-c.h
+$(OBJ) $(UNIT_ALL:%.c=$(OBJ_O)/%.o): | $(SKELETONS) $(OBJ_O)/sinks/profile.pb-c.h
 
-$(O)/%.pb-c.c $(O)/%.pb-c.h &: %.proto
+$(OBJ_O)/%.pb-c.c $(OBJ_O)/%.pb-c.h &: %.proto
 	@mkdir -p $(@D)
-	$(PROTOC_C) --c_out=$(O) $<
+	$(PROTOC_C) --c_out=$(OBJ_O) $<
 
-$(O)/%.pb-c.o: $(O)/%.pb-c.c $(O)/flags
+$(OBJ_O)/%.pb-c.o: $(OBJ_O)/%.pb-c.c $(OBJ_O)/flags
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/sinks/html.o: | $(patsubst %,$(O)/%.inc,$(wildcard sinks/html/*))
+$(OBJ_O)/sinks/html.o: | $(patsubst %,$(OBJ_O)/%.inc,$(wildcard sinks/html/*))
 
 # Converts a text file to a C string.
-$(O)/%.inc: %
+$(OBJ_O)/%.inc: %
 	@mkdir -p $(@D)
 	sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
@@ -192,7 +196,7 @@ $(BPF_O)/%.bpf.gz: $(BPF_O)/%.bpf.o
 	$(BPFTOOL) gen object $(@:.gz=.linked) $<
 	gzip -9 -n < $(@:.gz=.linked) > $@
 
-$(O)/%.bpf.gz.o: $(BPF_O)/%.bpf.gz
+$(OBJ_O)/%.bpf.gz.o: $(BPF_O)/%.bpf.gz
 	@mkdir -p $(@D)
 	printf '%s\n' '.section .rodata' '.global $(bpf_name)_gz, $(bpf_name)_gz_end' \
 		'$(bpf_name)_gz: .incbin "$<"' '$(bpf_name)_gz_end:' \
@@ -208,10 +212,10 @@ $(O)/memleak.8: man/memleak.8.in $(O)/generate
 $(COMPLETIONS): $(O)/memleak.%: $(O)/generate
 	$(RUN) $(O)/generate $* > $@
 
-$(UNIT_LIB): $(patsubst %.c,$(O)/%.o,$(filter-out $(UNIT_SRC),$(UNIT_ALL)))
+$(UNIT_LIB): $(patsubst %.c,$(OBJ_O)/%.o,$(filter-out $(UNIT_SRC),$(UNIT_ALL)))
 
 # Unit tests link the archives, so they can call every function.
-$(O)/tests/unit/%: $(O)/tests/unit/%.o $(UNIT_LIB) $(ARCHIVES)
+$(O)/tests/unit/%: $(OBJ_O)/tests/unit/%.o $(UNIT_LIB) $(KNOBS) $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
 
 # Deletes test programs whose source is gone, so that they are not run.
@@ -252,9 +256,9 @@ $(O)/bench/libforwards.so: bench/forwards.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -fno-builtin -fPIC -shared -o $@ $<
 
-$(O)/bench/probe.o: $(BPF_O)/bench/probe.skel.h
-$(O)/bench/floor.o: $(BPF_O)/bench/floor.skel.h
-$(O)/bench/probe $(O)/bench/floor $(O)/bench/proofs: $(O)/bench/%: $(O)/bench/%.o $(ARCHIVES)
+$(OBJ_O)/bench/probe.o: $(BPF_O)/bench/probe.skel.h
+$(OBJ_O)/bench/floor.o: $(BPF_O)/bench/floor.skel.h
+$(O)/bench/probe $(O)/bench/floor $(O)/bench/proofs: $(O)/bench/%: $(OBJ_O)/bench/%.o $(ARCHIVES)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
 
 # Tests and benchmarks use a memleak with test knobs, in a separate build folder.
@@ -349,14 +353,15 @@ $(FUZZERS:%=$(O)/fuzz/fuzz_%):
 	@mkdir -p $(@D)
 	$(FUZZ_CC) -o $@ $^ $(PKG_LIBS)
 
-$(O)/fuzz/core_seeds $(O)/fuzz/recording_seeds: $(O)/fuzz/%: $(O)/tests/fuzz/%.o $(UNIT_LIB) $(ARCHIVES)
-$(O)/fuzz/%_seeds: $(O)/tests/fuzz/%_seeds.o $(UNIT_LIB) $(ARCHIVES)
+$(O)/fuzz/core_seeds $(O)/fuzz/recording_seeds: $(O)/fuzz/%: $(OBJ_O)/tests/fuzz/%.o $(UNIT_LIB) \
+	$(ARCHIVES)
+$(O)/fuzz/%_seeds: $(OBJ_O)/tests/fuzz/%_seeds.o $(UNIT_LIB) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
 
 # Only compiles the fuzzers, to check changes to the code that they call.
 .PHONY: fuzz-objects
-fuzz-objects: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%.o)
+fuzz-objects: $(FUZZERS:%=$(OBJ_O)/tests/fuzz/fuzz_%.o)
 
 .PHONY: $(FUZZERS:%=fuzz-%) fuzz-programs
 fuzz:
@@ -400,4 +405,4 @@ uninstall:
 clean:
 	rm -rf $(O)
 
--include $(shell find $(O) $(filter-out $(O),$(BPF_O)) -type f -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(O) $(OBJ_O) $(BPF_O)) -type f -name '*.d' 2>/dev/null)

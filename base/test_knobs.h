@@ -41,19 +41,7 @@ enum test_knob {
  * test_knob() returns the knob's value; NULL if the knob is not set or the build has no test knobs.
  * patient_ns() returns within_ns, or a longer time if tests on slow machines have requested this.
  */
-#ifdef TEST_KNOBS
 const char *test_knob(enum test_knob knob);
 uint64_t patient_ns(uint64_t within_ns);
-#else
-static inline const char *test_knob(enum test_knob knob)
-{
-	return NULL;
-}
-
-static inline uint64_t patient_ns(uint64_t within_ns)
-{
-	return within_ns;
-}
-#endif
 
 #endif
