@@ -25,8 +25,9 @@
 #define FENCES_MAX 3U
 
 /*
- * For memory that changes: a walk tolerates an inconsistent chunk only after this number of chunks,
- * and continues at the next address from which this number of chunks look plausible.
+ * For memory that changes: a walk from an uncertain start tolerates an inconsistent chunk only
+ * after this number of chunks. It continues at the next address from which this number of chunks
+ * look plausible.
  */
 #define TRIAL_CHUNKS 16U
 
@@ -102,9 +103,10 @@ struct heap_walk {
 	bool is_cache;       /* true if the chunk looks like a thread cache */
 };
 
+/* The first chunk of a heap with a heap_info is at a known address, so it needs no trial. */
 static bool may_be_torn(const struct heap_map *map, const struct heap_reader *reader)
 {
-	return reader->memory->changes && map->chunk_cnt >= TRIAL_CHUNKS;
+	return reader->memory->changes && map->chunk_cnt >= (map->info ? 1 : TRIAL_CHUNKS);
 }
 
 /*

@@ -120,7 +120,21 @@ static void arenas(void)
 	pthread_barrier_wait(&barrier);
 }
 
-/* Fills an arena whose first chunk then gets a wrong size; the main arena has one block. */
+/* Returns the header of the chunk before a block: the word that is its own distance in bytes. */
+static size_t *header_before(void *block)
+{
+	size_t *header = (size_t *)block - 1;
+	size_t words = 2;
+
+	while ((header[-words] & ~15UL) != words * sizeof(*header))
+		words += 2;
+	return header - words;
+}
+
+/*
+ * Fills an arena whose first chunk, which holds the thread's cache, then gets a wrong size. The main
+ * arena has one block.
+ */
 static void *damage(void *arg)
 {
 	void *volatile first = malloc(600); /* hides the wrong write from the compiler */
@@ -132,7 +146,7 @@ static void *damage(void *arg)
 		must(block != NULL, "malloc");
 		bytes += room_of(memset(block, 1, 600));
 	}
-	((size_t *)first)[-1] = 1; /* the size in the header */
+	*header_before(first) = 1;
 	say("unread %zu\n", bytes);
 	pthread_barrier_wait(&barrier);
 	pause();

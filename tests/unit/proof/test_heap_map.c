@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Walks fake heaps of a few chunks whose arena got a newer heap, or lost one, before the walk. */
+/* Walks fake heaps of a few chunks that changed before or during the walk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include <errno.h>
 
 #include "proof/heap_map.h"
 #include "tests/unit/proof/fake_memory.h"
@@ -78,11 +80,41 @@ static void test_older_heap(void **state)
 	fake_memory_deinit(&fake);
 }
 
+/* The second chunk says that the first is free, but the first was still used when it was read. */
+static void test_early_change(void **state)
+{
+	for (size_t changes = 0; changes < 2; changes++)
+		for (size_t known = 0; known < 2; known++) {
+			struct fake_memory fake;
+			struct heap_map map = {.start = START, .info = known ? BASE : 0};
+			struct heap_reader reader;
+			uint64_t addr = make_heap(&fake);
+
+			put_chunk(&fake, addr, LIMIT - addr);
+			*fake_memory_at(&fake, START + SIZE + 8) = SIZE | CHUNK_OTHER_ARENA;
+			fake.memory.changes = changes;
+			assert_int_equal(heap_reader_init(&reader, &fake.memory), 0);
+			if (changes && known) {
+				assert_int_equal(heap_map_walk(&map, &reader, HEAP_END_TOP, LIMIT),
+						 0);
+				assert_true(map.torn);
+				assert_int_equal(map.tail, addr);
+			} else {
+				assert_int_equal(heap_map_walk(&map, &reader, HEAP_END_TOP, LIMIT),
+						 -EILSEQ);
+			}
+			heap_map_deinit(&map);
+			heap_reader_deinit(&reader);
+			fake_memory_deinit(&fake);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_newer_heap),
 		cmocka_unit_test(test_older_heap),
+		cmocka_unit_test(test_early_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
