@@ -44,6 +44,12 @@ static struct helper reader = HELPER_INIT(&reader_kind);
  */
 #define STARVED_NS 50000000ULL
 
+/*
+ * Maximum further wait for an interpreter, in milliseconds, after a termination signal. Without the
+ * interpreter, the final report has no lines of scripts.
+ */
+#define LAST_WAIT_MS (PROBER_WAIT_MS / 2)
+
 struct question {
 	struct helper *helper;
 	int fd;
@@ -58,6 +64,8 @@ struct question {
 	const struct memleak_script_frame *frame;
 	/* later deadline, used if the helper is only waiting for a processor */
 	uint64_t latest_ns;
+	/* the final report needs the answer: a termination signal does not end the wait at once */
+	bool is_needed_at_end;
 	/* The following fields are set from the answer. */
 	uint64_t size; /* size of the file; offsets in the answer must be smaller */
 	int status;
@@ -68,6 +76,15 @@ struct question {
 	struct interpreter interpreter;
 	struct script_place place;
 };
+
+/* Continues to wait for an answer after a termination signal. */
+static int wait_at_end(struct question *question, uint64_t deadline_ns)
+{
+	uint64_t last_ns = clock_deadline_ns(LAST_WAIT_MS * 1000000ULL);
+
+	return helper_take(question->helper, last_ns < deadline_ns ? last_ns : deadline_ns,
+			   question->take, question);
+}
 
 /*
  * Waits for an answer. A memory reader that is runnable at the deadline gets more time: on a busy
@@ -81,6 +98,8 @@ static int wait_answer(struct question *question, uint64_t deadline_ns)
 	       clock_left_ms(question->latest_ns) && helper_is_runnable(question->helper))
 		err = helper_take_unless_ended(question->helper, clock_deadline_ns(STARVED_NS),
 					       question->take, question);
+	if (err == -EINTR && question->is_needed_at_end)
+		err = wait_at_end(question, deadline_ns);
 	if (err == -ETIMEDOUT || err == -EINTR)
 		helper_stop(question->helper, 0);
 	return err;
@@ -450,7 +469,12 @@ static int take_interpreter(void *arg, struct message *answer)
 int prober_interpreter(int fd, uint64_t deadline_ns, struct interpreter *ret)
 {
 	struct question question = {
-		.helper = &helper, .fd = fd, .put = put_interpreter, .take = take_interpreter};
+		.helper = &helper,
+		.fd = fd,
+		.put = put_interpreter,
+		.take = take_interpreter,
+		.is_needed_at_end = true,
+	};
 	int err = ask(&question, deadline_ns);
 
 	if (!err)

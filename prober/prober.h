@@ -54,7 +54,7 @@ int prober_memory(int mem_fd, uint64_t addr, void *buf, size_t len, uint64_t dea
 
 /*
  * Finds CPython in a file. Returns 0, -ENOEXEC if there is none, or an error as prober_functions()
- * does.
+ * does, but not -EINTR: after a termination signal, continues to wait for half of PROBER_WAIT_MS.
  */
 int prober_interpreter(int fd, uint64_t deadline_ns, struct interpreter *ret);
 

@@ -13,14 +13,17 @@
 #include "prober/prober.c"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/signals.h"
 #include "helper/starter.h"
 
 #define FILE_SIZE 0x4000
@@ -38,8 +41,12 @@ static const struct wanted_functions wanted = {.items = items, .cnt = 3};
  */
 static struct message false_answer = {.fd = -1};
 
+/* Delay of the fake helper's reply. The helper has a copy, as of false_answer. */
+static struct timespec answer_delay;
+
 static int give_false_answer(void *arg, struct message *request, struct message *reply)
 {
+	nanosleep(&answer_delay, NULL);
 	message_put_bytes(reply, false_answer.data, false_answer.len);
 	return 0;
 }
@@ -395,6 +402,42 @@ static void nearest_names(void **state)
 	}
 }
 
+static void put_interpreter_answer(uint32_t version)
+{
+	message_reset(&false_answer);
+	message_put_u32(&false_answer, 0);
+	message_put_u32(&false_answer, version);
+	message_put_u32(&false_answer, false);
+	for (size_t i = 0; i < 1 + 2 * LOOP_PARTS; i++)
+		message_put_u64(&false_answer, 16);
+}
+
+/* A termination signal interrupts the search for functions, but not for an interpreter. */
+static void interpreter_at_end(void **state)
+{
+	int fd = (int)(intptr_t)*state, functions_err, err;
+	struct file_functions functions;
+	struct interpreter found = {0};
+
+	assert_int_equal(signals_hold_all(), 0);
+	assert_int_equal(raise(SIGINT), 0);
+	put_interpreter_answer(0x030b0000);
+	answer_delay = (struct timespec){.tv_sec = PATIENCE_MS / 1000};
+	forget_helper();
+	functions_err = prober_functions(fd, 0, &wanted, MESSAGE_FOREVER, &functions);
+
+	/* Longer than the interval at which the prober checks for signals. */
+	answer_delay = (struct timespec){.tv_nsec = 300000000};
+	forget_helper();
+	err = prober_interpreter(fd, MESSAGE_FOREVER, &found);
+	answer_delay = (struct timespec){0};
+	/* Before the assertions: one that fails would unblock the signal while it is pending. */
+	signals_renew_end();
+	assert_int_equal(functions_err, -EINTR);
+	assert_int_equal(err, 0);
+	assert_int_equal(found.version, 0x030b0000);
+}
+
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_file, close_file)
 
 int main(void)
@@ -412,6 +455,7 @@ int main(void)
 		WITH_FILE(statuses),
 		WITH_FILE(variables_and_sections),
 		WITH_FILE(nearest_names),
+		WITH_FILE(interpreter_at_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
