@@ -138,7 +138,11 @@ bool function_is_of_library(const char *symbol)
 bool function_is_wrapper(const char *symbol)
 {
 	struct function_name name = function_name_of(symbol);
+	struct script_function script;
 
+	/* The symbol of a script's function contains a path, in which any text may be. */
+	if (script_function_of(symbol, &script))
+		return false;
 	for (size_t i = 0; i < CNT(wrapper_parts); i++)
 		if (holds(&name, wrapper_parts[i]))
 			return true;

@@ -104,6 +104,8 @@ static const char *const other_symbols[] = {
 	"PyObject_GC_Newer",
 	"ngx_alloc2(int)",
 	"Kitchen::SlabAlloc(int)",
+	"py::keep:/srv/malloc/app.py",
+	"JS:*keep /srv/malloc/app.js:3:9",
 	"",
 	"::",
 	"<",
