@@ -193,10 +193,19 @@ static void write_class(FILE *out, const struct python_class *class)
 	fputc(')', out);
 }
 
-/* True if the report has a suspect, or a runtime whose objects may be growing. */
+/* True if anonymous memory grows that is not traced: pools from before tracing may be filled. */
+static bool fills_old_pools(const struct report *report)
+{
+	for (size_t i = 0; i < report->untraced.cnt; i++)
+		if (report->untraced.items[i].part == FOOTPRINT_ANONYMOUS)
+			return true;
+	return false;
+}
+
+/* True if the report has a suspect, or memory of a runtime whose objects may be growing. */
 static bool is_asked_for(const struct report *report)
 {
-	return report->suspect_cnt || report->unclear;
+	return report->suspect_cnt || report->unclear || fills_old_pools(report);
 }
 
 void python_write_line(const struct text_part *part)

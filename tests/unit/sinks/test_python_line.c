@@ -33,6 +33,18 @@ static const struct site sites[] = {{.id = 7, .frames = frames, .frame_cnt = 1},
 static const struct report_site keepers[] = {{.site = &sites[0], .locations = &locations[0]},
 					     {.site = &sites[1], .locations = &locations[1]}};
 
+static void expect_text(const struct report *report, const char *expected)
+{
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	python_write_line(&(struct text_part){out, report, "", false, LOOK_BCC, NULL, false});
+	fclose(out);
+	assert_string_equal(text, expected);
+}
+
 static void expect(const struct python_growth *python, bool asked, const char *expected)
 {
 	static const struct pool unclear;
@@ -41,14 +53,8 @@ static void expect(const struct python_growth *python, bool asked, const char *e
 				      .unclear = asked ? &unclear : NULL,
 				      .keepers = keepers,
 				      .keeper_cnt = 2};
-	cleanup_free char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
 
-	assert_non_null(out);
-	python_write_line(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-	fclose(out);
-	assert_string_equal(text, expected);
+	expect_text(&report, expected);
 }
 
 static void lines(void **state)
@@ -115,6 +121,20 @@ static void lines(void **state)
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
 }
 
+/* Classes are written if the memory that grows is in pools from before tracing. */
+static void untraced_memory(void **state)
+{
+	struct untraced_growth growth = {.part = FOOTPRINT_ANONYMOUS};
+	const struct python_growth python = {
+		.classes = {{"Entry", 900, 300, 300 * 48, SECOND_NS, {.line = 0}}}, .class_cnt = 1};
+	const struct snapshot snap = {.python = &python};
+	const struct report report = {.snapshot = &snap, .untraced = {.items = &growth, .cnt = 1}};
+
+	expect_text(&report, "python: +300 Entry (14.1 KiB) in 1 s\n");
+	growth.part = FOOTPRINT_DESCRIPTORS;
+	expect_text(&report, "");
+}
+
 static void expect_in(const struct sink *sink, const struct report *report, const char *expected)
 {
 	cleanup_free char *text = NULL;
@@ -143,7 +163,9 @@ static void notes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(notes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lines),
+					   cmocka_unit_test(untraced_memory),
+					   cmocka_unit_test(notes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
