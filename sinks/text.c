@@ -69,10 +69,14 @@ static void write_change(const struct text_part *part, const uint64_t *past, siz
 		write_sparkline(out, past, cnt);
 }
 
-/* Writes that nothing is outstanding, and names the filters in effect. */
+/*
+ * Writes that nothing is outstanding, and names the filters in effect. The number of calls shows
+ * whether the allocator that is probed is in use at all.
+ */
 static void write_nothing(FILE *out, const struct report *report)
 {
 	const char *before = " that passes ";
+	uint64_t calls = report->snapshot->calls;
 
 	fputs("nothing outstanding", out);
 	if (report->has_min_size) {
@@ -85,6 +89,10 @@ static void write_nothing(FILE *out, const struct report *report)
 	}
 	if (report->has_older)
 		fprintf(out, "%s--older", before);
+	if (calls)
+		fprintf(out, "; %" PRIu64 " call%s traced", calls, calls == 1 ? "" : "s");
+	else
+		fputs("; no calls traced", out);
 }
 
 static void write_headline(const struct text_part *part)

@@ -420,7 +420,10 @@ static void headlines(void **state)
 	}
 }
 
-/* The process is named even if it has no site; another process with sites comes first. */
+/*
+ * The process is named even if it has no site; another process with sites comes first. If nothing
+ * is outstanding, the headline says how many calls were traced.
+ */
 static void headline_names_process(void **state)
 {
 	static const struct process held = {.pid = 70, .comm = "held"},
@@ -430,11 +433,13 @@ static void headline_names_process(void **state)
 	struct snapshot snap = {.wall_ns = WALL_NS, .elapsed_ns = 5000000000};
 	static const struct {
 		size_t tallies, sites;
+		uint64_t calls;
 		const char *expected;
 	} heads[] = {
-		{0, 0, " traced for 5 s: nothing outstanding\n"},
-		{1, 0, " idle (71), traced for 5 s: nothing outstanding\n"},
-		{1, 1, " held (70), traced for 5 s: 2.0 KiB in 1 block"},
+		{0, 0, 0, " traced for 5 s: nothing outstanding; no calls traced\n"},
+		{1, 0, 1, " idle (71), traced for 5 s: nothing outstanding; 1 call traced\n"},
+		{1, 0, 9, " idle (71), traced for 5 s: nothing outstanding; 9 calls traced\n"},
+		{1, 1, 9, " held (70), traced for 5 s: 2.0 KiB in 1 block"},
 	};
 
 	(void)state;
@@ -450,6 +455,7 @@ static void headline_names_process(void **state)
 		assert_non_null(out);
 		snap.tally_cnt = heads[i].tallies;
 		snap.site_cnt = heads[i].sites;
+		snap.calls = heads[i].calls;
 		assert_int_equal(sink_for(FORMAT_TEXT)->report(out, &report), 0);
 		fclose(out);
 		assert_non_null(strchr(text, ' '));
