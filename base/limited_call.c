@@ -19,8 +19,6 @@
 /* Maximum number of threads that blocked calls may occupy. */
 #define BLOCKED_MAX 64
 
-#define NSEC_PER_SEC 1000000000ULL
-
 struct call {
 	struct call *next;    /* in `requested` */
 	struct call *another; /* in `blocked` */
@@ -117,11 +115,8 @@ static bool is_refused(pid_t pid)
 /* Waits for a call, and abandons it if it takes too long. Returns true if it has ended. */
 static bool wait_for(struct call *call)
 {
-	uint64_t end_ns = clock_deadline_ns(patient_ns(blocked ? WAIT_AGAIN_NS : WAIT_NS));
-	const struct timespec end = {
-		.tv_sec = (time_t)(end_ns / NSEC_PER_SEC),
-		.tv_nsec = (long)(end_ns % NSEC_PER_SEC),
-	};
+	const struct timespec end =
+		clock_timespec(clock_deadline_ns(patient_ns(blocked ? WAIT_AGAIN_NS : WAIT_NS)));
 	int err = 0;
 
 	while (!call->is_done && !err)
