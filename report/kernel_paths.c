@@ -66,6 +66,12 @@ static const char *const wrapper_names[] = {
  */
 #define BPF_REFILL "bpf_mem_refill"
 
+/*
+ * Kernel function that allocates what a security module (LSM) adds to an inode. Its cache is not
+ * marked as reclaimable, but its blocks are freed with their inodes, which the kernel can reclaim.
+ */
+#define INODE_LABEL "security_inode_alloc"
+
 static const struct runtime_objects bpf_entries = {
 	.words = "BPF map entries",
 	.advice = "of memleak itself or another tracer; bpftool map lists maps",
@@ -145,6 +151,23 @@ static bool have_common(const struct report_site *a, const struct report_site *b
 	return true;
 }
 
+static bool calls(const struct report_site *path, const char *function)
+{
+	for (size_t i = 0; path->site->space == SPACE_KERNEL && i < path->site->frame_cnt; i++) {
+		const char *symbol = sym_outermost_symbol(path->locations[i]);
+
+		if (symbol && !strcmp(symbol, function))
+			return true;
+	}
+	return false;
+}
+
+/* True if growth of a path alone says little: see site_is_doubtful() and INODE_LABEL. */
+static bool is_doubtful(const struct report_site *path)
+{
+	return site_is_doubtful(path->site) || calls(path, INODE_LABEL);
+}
+
 static bool is_open(const struct kernel_paths *all, size_t path)
 {
 	const struct site *site = all->paths[path].site;
@@ -176,22 +199,23 @@ static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 	double most = 0;
 
 	for (size_t i = 0; i < all->cnt; i++)
-		if (!site_is_doubtful(all->paths[i].site) && goes_with(all, i, heaviest, 1) &&
+		if (!is_doubtful(&all->paths[i]) && goes_with(all, i, heaviest, 1) &&
 		    rate_of(&all->paths[i]).blocks > most)
 			most = rate_of(&all->paths[i]).blocks;
 	return most;
 }
 
 /*
- * True if a path is not doubtful, or if it may be a companion: it has an owner, and its rate of
- * blocks is low enough.
+ * True if a path is not doubtful, or if it may be a companion: it has an owner or is an
+ * inode's label, and its rate of blocks is low enough.
  */
 static bool may_join(const struct report_site *path, double most)
 {
 	const struct site *site = path->site;
+	bool is_label = !site_is_doubtful(site); /* exists only with its inode */
 
-	return !site_is_doubtful(site) || ((site->process || site->origin.owner_pid) &&
-					   rate_of(path).blocks <= MOST_BLOCKS * most);
+	return !is_doubtful(path) || ((is_label || site->process || site->origin.owner_pid) &&
+				      rate_of(path).blocks <= MOST_BLOCKS * most);
 }
 
 /*
@@ -261,22 +285,11 @@ static size_t heaviest_of(const struct kernel_paths *all)
 	size_t ret = all->cnt;
 
 	for (size_t i = 0; i < all->cnt; i++)
-		if (is_open(all, i) && !site_is_doubtful(all->paths[i].site) &&
+		if (is_open(all, i) && !is_doubtful(&all->paths[i]) &&
 		    (ret == all->cnt ||
 		     rate_of(&all->paths[i]).bytes > rate_of(&all->paths[ret]).bytes))
 			ret = i;
 	return ret;
-}
-
-static bool is_bpf_refill(const struct report_site *path)
-{
-	for (size_t i = 0; path->site->space == SPACE_KERNEL && i < path->site->frame_cnt; i++) {
-		const char *symbol = sym_outermost_symbol(path->locations[i]);
-
-		if (symbol && !strcmp(symbol, BPF_REFILL))
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -286,7 +299,7 @@ static bool is_bpf_refill(const struct report_site *path)
 static void set_objects(struct kernel_paths *all)
 {
 	for (size_t i = 0; i < all->cnt; i++) {
-		if (!is_bpf_refill(&all->paths[i]))
+		if (!calls(&all->paths[i], BPF_REFILL))
 			continue;
 		all->paths[i].objects = &bpf_entries;
 		all->is_assigned[i] = true;
@@ -305,6 +318,6 @@ int kernel_paths_blame(struct report_site *paths, size_t cnt)
 	while ((heaviest = heaviest_of(&all)) < cnt)
 		blame_with(&all, heaviest);
 	for (size_t i = 0; i < cnt; i++)
-		paths[i].is_excluded = site_is_doubtful(paths[i].site) && !is_assigned[i];
+		paths[i].is_excluded = is_doubtful(&paths[i]) && !is_assigned[i];
 	return 0;
 }

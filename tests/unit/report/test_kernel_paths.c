@@ -261,6 +261,45 @@ static void caches_apart(void **state)
 	free(suspects);
 }
 
+/*
+ * The label that a security module adds to an inode is freed with the inode, so it is no leak if
+ * only reclaimable memory grows with it. It goes with an object that cannot be reclaimed.
+ */
+static void inode_labels(void **state)
+{
+	static const struct path cached[] = {
+		{{"lsm_inode_alloc", "security_inode_alloc", "alloc_inode", OPEN_CALL},
+		 10,
+		 48,
+		 NULL,
+		 .owner = 7},
+		{{"ext4_alloc_inode", "alloc_inode", OPEN_CALL},
+		 10,
+		 1096,
+		 NULL,
+		 .owner = 7,
+		 .reclaimable = true},
+	};
+	static const struct path kept[] = {
+		{{"lsm_inode_alloc", "security_inode_alloc", "sock_alloc", SOCKET_CALL},
+		 10,
+		 48,
+		 "__sys_socket",
+		 .owner = 7},
+		{{"sk_alloc", "unix_create1", SOCKET_CALL}, 10, 1152, "__sys_socket", .owner = 7},
+		{{"sock_alloc_inode", "sock_alloc", SOCKET_CALL},
+		 10,
+		 896,
+		 "__sys_socket",
+		 .owner = 7,
+		 .reclaimable = true},
+	};
+	struct world world = {0};
+
+	blame_all(&world, cached, LENGTH(cached));
+	blame_all(&world, kept, LENGTH(kept));
+}
+
 /* Functions are blamed separately for each process and each owner. */
 static void processes_apart(void **state)
 {
@@ -349,6 +388,7 @@ int main(void)
 		cmocka_unit_test(single_path),  cmocka_unit_test(few_beside),
 		cmocka_unit_test(caches_apart), cmocka_unit_test(processes_apart),
 		cmocka_unit_test(entries),      cmocka_unit_test(bpf_maps),
+		cmocka_unit_test(inode_labels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
