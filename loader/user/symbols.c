@@ -116,7 +116,8 @@ static int prepare_space(const struct user_symbols *symbols, const struct named_
 {
 	cleanup_free const struct sym_location **locations = NULL;
 	cleanup_free struct sym_query *queries = NULL;
-	uint64_t recent[RECENT_FRAMES] = {0};
+	/* Frame 0 has slot 0, so another frame has to be there at first. */
+	uint64_t recent[RECENT_FRAMES] = {UINT64_MAX};
 	size_t at = 0, cap = 0;
 
 	for (size_t i = 0; i < cnt; i++) {

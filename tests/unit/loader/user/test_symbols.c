@@ -136,10 +136,25 @@ static void one_deadline_for_all_processes(void **state)
 	free_world(&world);
 }
 
+/* A frame with the value 0 is looked up, although unused slots of a table contain zeros. */
+static void frame_0(void **state)
+{
+	struct user_symbols symbols;
+	struct world world;
+
+	make_world(&world);
+	world.frames[0] = 0;
+	symbols = user_symbols_of(&world.set);
+	assert_int_equal(symbols.backend.prepare(&symbols.backend, world.all, 1, patience()), 0);
+	assert_true(was_resolved(world.set.table.items[0]->space, 0));
+	free_world(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_deadline_for_all_processes),
+		cmocka_unit_test(frame_0),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
