@@ -46,6 +46,37 @@ static void function_and_line(void **state)
 	assert_ptr_equal(loc, again);
 }
 
+static size_t search_cnt;
+
+/* Counts searches. The path is NULL at the end of each search. */
+static void count_search(const char *path, int percent)
+{
+	search_cnt += !path;
+}
+
+/* If all names are known, no module is searched for them. */
+static void known_names(void **state)
+{
+	struct spaces *spaces = *state;
+	const struct sym_query queries[] = {
+		{.addr = (uintptr_t)known_names, .exact = true},
+		{.addr = (uintptr_t)known_names + 1},
+	};
+	const struct sym_location *locations[2];
+
+	search_cnt = 0;
+	symbolizer__set_progress(spaces->sym, count_search);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(symspace__resolve(spaces->self, queries, 2,
+						   clock_deadline_ns(BUDGET_MS * 1000000ULL),
+						   locations),
+				 0);
+		assert_string_equal(locations[1]->frames[0].symbol, "known_names");
+		assert_int_equal(search_cnt, 1);
+	}
+	symbolizer__set_progress(spaces->sym, NULL);
+}
+
 struct inlined_calls {
 	uint64_t addr;
 	unsigned int inner_line;
@@ -390,7 +421,7 @@ int main(void)
 		cmocka_unit_test(library_function),     cmocka_unit_test(unmapped_addresses),
 		cmocka_unit_test(vdso_functions),       cmocka_unit_test(large_batch),
 		cmocka_unit_test(library_loaded_later), cmocka_unit_test(library_replaced),
-		cmocka_unit_test(place_in_file),
+		cmocka_unit_test(place_in_file),        cmocka_unit_test(known_names),
 	};
 	void *state = NULL;
 	int failed;
