@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/regular_file.h"
 
@@ -340,20 +341,40 @@ static int open_by_path(const struct module *module, struct file_version *ret)
 	return fd;
 }
 
-void process_space_reopen(struct process_space *space, struct module *module)
+/*
+ * Opens the module's file through a region that maps or has mapped it, or else by its path. The
+ * region may be NULL. Returns -ENOENT if the file is not found.
+ */
+static int open_again(const struct process_space *space, const struct region *region,
+		      const struct module *module)
 {
-	const struct region *region = regions_find_module(&space->regions, module);
 	struct file_version version;
 	int fd = region ? proc_files_open(&space->image, region, &version) : -ENOENT;
 
 	if (fd < 0 && module->path[0] == '/')
 		fd = open_by_path(module, &version);
 	if (fd < 0)
-		return;
+		return fd;
 	if (file_version_equal(&version, &module->version))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+void process_space_reopen(struct process_space *space, struct module *module)
+{
+	int fd = open_again(space, regions_find_module(&space->regions, module), module);
+
+	if (fd >= 0)
 		opened_modules_reopen(space->modules, module, fd);
-	else
-		close(fd);
+}
+
+bool process_space_needs_open(const struct process_space *space, const struct module *module)
+{
+	const struct region *region = regions_find_module(&space->regions, module);
+	cleanup_close int fd = region ? open_again(space, region, module) : -1;
+
+	return region && fd < 0;
 }
 
 void process_space_deinit(struct process_space *space)

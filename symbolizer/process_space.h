@@ -41,6 +41,11 @@ void process_space_publish(struct location *loc);
 
 /* Reopens a closed module's file through a mapping of the space, or else by its path. */
 void process_space_reopen(struct process_space *space, struct module *module);
+/*
+ * True if the space maps or has mapped the module's file, and the file could not be reopened: it
+ * was deleted or renamed.
+ */
+bool process_space_needs_open(const struct process_space *space, const struct module *module);
 
 void process_space_deinit(struct process_space *space);
 

@@ -3,11 +3,9 @@
 #include "symbolizer/regions.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/bisect.h"
@@ -397,30 +395,11 @@ struct region *regions_find_module(const struct regions *regions, const struct m
 	return NULL;
 }
 
-/*
- * True if the module's file was deleted, or may have been. Such a file cannot be reopened once no
- * process maps it.
- */
-static bool may_be_deleted(const struct module *module)
-{
-	struct statx st;
-
-	return module->fd < 0 ||
-	       statx(module->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &st) ||
-	       !st.stx_nlink;
-}
-
 void regions_note_mapped(const struct regions *regions, uint64_t now_ns)
 {
 	for (size_t i = 0; i < regions->live_cnt; i++)
 		if (regions->live[i]->module)
 			regions->live[i]->module->mapped_ns = now_ns;
-	for (size_t i = 0; i < regions->gone_cnt; i++) {
-		struct module *module = regions->gone[i]->module;
-
-		if (module && module->mapped_ns < now_ns && may_be_deleted(module))
-			module->mapped_ns = now_ns;
-	}
 }
 
 void regions_deinit(struct regions *regions)

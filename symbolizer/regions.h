@@ -74,10 +74,7 @@ struct region *regions_find_place(const struct regions *regions, const struct mo
 /* Returns a region of the module, present or former; NULL if there is none. */
 struct region *regions_find_module(const struct regions *regions, const struct module *module);
 
-/*
- * Sets mapped_ns to now_ns in the modules of all present regions, and of former regions whose file
- * was deleted and thus could not be reopened.
- */
+/* Sets mapped_ns to now_ns in the modules of all present regions. */
 void regions_note_mapped(const struct regions *regions, uint64_t now_ns);
 
 void regions_deinit(struct regions *regions);

@@ -205,11 +205,20 @@ void symbolizer__keep_spaces(struct symbolizer *sym, bool keep)
 	}
 }
 
+static bool needs_open(const struct symbolizer *sym, const struct module *module)
+{
+	for (const struct symspace *space = sym->spaces; space; space = space->other)
+		if (process_space_needs_open(&space->process, module))
+			return true;
+	return false;
+}
+
 static bool release(void *arg, struct module *module)
 {
 	struct symbolizer *sym = arg;
 
-	return !module->fetching && module->offered_fd < 0 && client_close(&sym->client, module);
+	return !module->fetching && module->offered_fd < 0 && !needs_open(sym, module) &&
+	       client_close(&sym->client, module);
 }
 
 void symbolizer__close_unmapped(struct symbolizer *sym)

@@ -130,11 +130,19 @@ static bool stays_open(struct symbolizer *sym, const char *path)
 
 /*
  * A file that a living process has unmapped is closed, and reopened for more names. If it was
- * deleted, it stays open, because it could not be reopened.
+ * deleted or renamed, it stays open, because it could not be reopened.
  */
 static void closed_when_process_unmaps(void **state)
 {
-	for (int deleted = 0; deleted < 2; deleted++) {
+	static const char *const changes[] = {
+		"true",
+		"rm library.so",
+		"mv library.so renamed.so",
+		"ln library.so link.so && rm library.so",
+		"mv library.so replaced.so && cp replaced.so library.so",
+	};
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
 		struct symbolizer *sym = *state;
 		const char *path = in_folder("library.so");
 		struct symspace *space;
@@ -152,10 +160,10 @@ static void closed_when_process_unmaps(void **state)
 		assert_string_equal(resolve_one(space, first, true, BUDGET_MS)->frames[0].symbol,
 				    "first");
 		assert_true(stays_open(sym, path));
-		assert_true(!deleted || !unlink(path));
+		assert_true(run(changes[i]));
 		dlclose(lib);
 		assert_int_equal(symspace__refresh(space), 0);
-		assert_int_equal(stays_open(sym, path), deleted);
+		assert_int_equal(stays_open(sym, path), i > 0);
 		assert_string_equal(resolve_one(space, second, true, BUDGET_MS)->frames[0].symbol,
 				    "second");
 		symspace__free(space);
