@@ -22,6 +22,9 @@
 #define SPARED 4
 #define SPARED_IN_SCRIPT 2
 
+/* Number of innermost functions without names on a stack that are not folded. */
+#define NAMELESS_SHOWN 4
+
 /* Maximum functions in the cycle of a recursion that is folded. */
 #define PERIOD_MAX 8
 /* Minimum repetitions of the cycle for a recursion to be folded. */
@@ -95,6 +98,18 @@ static bool is_nameless_jit(const struct spot *spot)
 }
 
 /*
+ * True for a function without a name in a file whose functions are not folded otherwise: its offset
+ * helps only somebody who has the file.
+ */
+static bool is_nameless(const struct spot *spot)
+{
+	const char *module = spot->location ? spot->location->module : NULL;
+
+	return sym_is_known(module) && !spot_has_symbol(spot) && !is_nameless_jit(spot) &&
+	       !module_is_runtime(module) && !interpreter_of(module);
+}
+
+/*
  * Returns the file that contains a function that may be folded: its path, or "std" for the standard
  * library of C++, or "[jit]" for generated code without names. A script's standard library counts
  * as part of its interpreter. Returns NULL for all other functions.
@@ -111,6 +126,8 @@ static const char *inside_of(const struct fold *fold, const struct spot *spot)
 		return module;
 	if (is_nameless_jit(spot))
 		return module;
+	if (is_nameless(spot))
+		return fold->nameless_cnt < NAMELESS_SHOWN ? NULL : module;
 	if (is_of_language(fold, spot))
 		return fold->interpreter;
 	return spot_has_symbol(spot) && is_of_standard_library(spot->frame->symbol) ? "std" : NULL;
@@ -217,10 +234,15 @@ static void repeat(struct fold *fold)
 		spot_next(fold->shown, &fold->last);
 }
 
-/* True if a function of a script is part of a recursion, which is shown. */
+/* True for functions whose recursions are shown, instead of being folded with other functions. */
+static bool shows_recursion(const struct spot *spot)
+{
+	return is_of_script(spot) || is_nameless(spot);
+}
+
 static bool recurs(const struct fold *fold, const struct spot *spot)
 {
-	return is_of_script(spot) && (fold->unique || recursion_at(fold, spot).period);
+	return shows_recursion(spot) && (fold->unique || recursion_at(fold, spot).period);
 }
 
 /*
@@ -320,6 +342,7 @@ static bool begin(struct fold *fold)
 	if (shown->first_frame >= shown->site->frame_cnt)
 		return false;
 	fold->spot = fold->last = spot_at(shown, (struct stack_pos){.frame = shown->first_frame});
+	fold->nameless_cnt = is_nameless(&fold->spot);
 	return true;
 }
 
@@ -330,19 +353,21 @@ static bool begin(struct fold *fold)
 static void take(struct fold *fold)
 {
 	const char *inside = inside_of(fold, &fold->last);
-	bool scripted = is_of_script(&fold->last);
+	bool by_cycle = shows_recursion(&fold->last);
 
 	fold->spot = fold->last;
-	fold->scripted |= scripted;
-	if ((!inside || scripted) && !fold->unique) {
+	fold->scripted |= is_of_script(&fold->last);
+	if ((!inside || by_cycle) && !fold->unique) {
 		fold->recursion = recursion_at(fold, &fold->spot);
 		fold->unique = fold->recursion.period;
 	}
-	if (scripted && fold->unique)
+	if (by_cycle && fold->unique)
 		inside = NULL;
 	if (inside && (fold->scripted || !is_spared(fold, inside)))
 		end_run(fold, inside, fold->unique ? fold->unique : SIZE_MAX);
 	fold->inside = fold->cnt > 1 ? inside : NULL;
+	fold->nameless = fold->inside && is_nameless(&fold->spot);
+	fold->nameless_cnt += !fold->inside && is_nameless(&fold->spot);
 	fold->before = inside;
 	fold->unique -= fold->unique ? fold->cnt : 0;
 }
@@ -354,6 +379,7 @@ bool fold_next(struct fold *fold)
 	if (!fold->begun)
 		return begin(fold);
 	fold->inside = NULL;
+	fold->nameless = false;
 	fold->cnt = 1;
 	if (fold->repeats)
 		fold->recursion = (struct recursion){0};
@@ -370,13 +396,16 @@ bool fold_next(struct fold *fold)
 	return true;
 }
 
-/* True if the functions of scripts in two runs of the same length are the same. */
-static bool same_scripts(const struct fold *a, const struct fold *b)
+/*
+ * True if the functions of scripts and those without names are the same in two runs of the same
+ * length.
+ */
+static bool same_run(const struct fold *a, const struct fold *b)
 {
 	struct spot x = a->spot, y = b->spot;
 
 	for (size_t i = 0; i < a->cnt; i++) {
-		if ((is_of_script(&x) || is_of_script(&y)) &&
+		if ((shows_recursion(&x) || shows_recursion(&y)) &&
 		    !same_function(a->shown->site, &x, b->shown->site, &y))
 			return false;
 		spot_next(a->shown, &x);
@@ -390,7 +419,7 @@ static bool same_item(const struct fold *a, const struct fold *b)
 	if (a->repeats || b->repeats)
 		return a->repeats == b->repeats && a->recursion.period == b->recursion.period;
 	if (a->inside || b->inside)
-		return same_text(a->inside, b->inside) && a->cnt == b->cnt && same_scripts(a, b);
+		return same_text(a->inside, b->inside) && a->cnt == b->cnt && same_run(a, b);
 	return same_function(a->shown->site, &a->spot, b->shown->site, &b->spot) &&
 	       same_line(&a->spot, &b->spot) &&
 	       spot_is_at(&a->spot, a->shown->blamed) == spot_is_at(&b->spot, b->shown->blamed);

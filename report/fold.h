@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folds functions of a stack that nobody needs to read one by one: adjacent functions of a runtime,
- * of an interpreter or of a standard library; generated code without names; the repetitions of a
- * recursion; and start-up code. Knows nothing of how a stack is written.
+ * of an interpreter or of a standard library; functions without names, except the innermost ones;
+ * the repetitions of a recursion; and start-up code. Knows nothing of how a stack is written.
  */
 #ifndef REPORT_FOLD_H
 #define REPORT_FOLD_H
@@ -35,7 +35,8 @@ struct fold {
 	 * NULL if the item is not a run of functions from one file.
 	 */
 	const char *inside;
-	bool repeats; /* the current item stands for repetitions of the functions before it */
+	bool nameless; /* the current item is a run of a file's functions that have no names */
+	bool repeats;  /* the current item stands for repetitions of the functions before it */
 	size_t cnt;
 	/* The recursion that the current item belongs to; its period is 0 if there is none. */
 	struct recursion recursion;
@@ -45,6 +46,7 @@ struct fold {
 	bool begun;
 	const char *before;
 	size_t spared;
+	size_t nameless_cnt; /* number of functions without names that were shown so far */
 	/*
 	 * Path of the interpreter, if a script's own function is blamed and functions of the
 	 * standard library may be folded; otherwise NULL.

@@ -78,12 +78,12 @@ static void write_spot(const struct text_part *part, const struct report_site *s
 	fputc('\n', out);
 }
 
-static void write_run(const struct text_part *part, const char *inside, size_t cnt)
+static void write_run(const struct text_part *part, const struct fold *fold)
 {
 	fprintf(part->out, "%s    ", part->indent);
 	text_begin_style(part, STYLE_DIM);
-	fprintf(part->out, "\u2026 %zu frames of ", cnt);
-	escape_puts(part->out, path_name(inside));
+	fprintf(part->out, "\u2026 %zu %sframes of ", fold->cnt, fold->nameless ? "unnamed " : "");
+	escape_puts(part->out, path_name(fold->inside));
 	text_end_style(part);
 	fputc('\n', part->out);
 }
@@ -110,7 +110,7 @@ static void write_item(const struct text_part *part, const struct report_site *s
 	if (fold->repeats)
 		write_repeat(part, &fold->recursion);
 	else if (fold->inside)
-		write_run(part, fold->inside, fold->cnt);
+		write_run(part, fold);
 	else
 		write_spot(part, shown, &fold->spot, &fold->recursion);
 }

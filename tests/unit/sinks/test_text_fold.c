@@ -35,6 +35,10 @@
 #define OWN "/opt/shop/lib/python3/"
 #define SCRIPT(name, path) OF("[jit]", "py::" name ":" path)
 
+#define NAMELESS(file, address)                                                                    \
+	{                                                                                          \
+		.addr = (address), .module = (file), .module_offset = (address)                    \
+	}
 #define JIT(address)                                                                               \
 	{                                                                                          \
 		.addr = (address), .module = "[jit]", .module_offset = (address)                   \
@@ -272,6 +276,48 @@ static const struct stack stacks[] = {
 		     "    app+0x0\n"
 		     "    app+0x0\n"
 		     "  → app+0x0 ×4\n"},
+	/*
+	 * Functions without names: the four innermost ones are shown, and adjacent ones after them
+	 * are folded if they are in the same file. The blamed frame and recursions are shown.
+	 */
+	{.locations = {NAMELESS("/opt/libx.so", 1),
+		       OF(MINE, "make"),
+		       NAMELESS("/opt/libx.so", 2),
+		       NAMELESS(MINE, 3),
+		       NAMELESS(MINE, 4),
+		       NAMELESS(MINE, 5),
+		       OF(MINE, "parse"),
+		       NAMELESS(MINE, 6),
+		       NAMELESS(MINE, 7),
+		       NAMELESS(MINE, 8),
+		       NAMELESS(MINE, 9),
+		       NAMELESS("/opt/libx.so", 10),
+		       NAMELESS("/opt/libx.so", 11),
+		       NAMELESS("/opt/libx.so", 12),
+		       NAMELESS(MINE, 13),
+		       NAMELESS(MINE, 13),
+		       NAMELESS(MINE, 13),
+		       NAMELESS(MINE, 14),
+		       NAMELESS(MINE, 15),
+		       NAMELESS(LIBC, 16),
+		       NAMELESS(LIBC, 17),
+		       OF(MINE, "main")},
+	 .cnt = 22,
+	 .blamed = {.frame = 7},
+	 .expected = "    libx.so+0x1\n"
+		     "    make [app]\n"
+		     "    libx.so+0x2\n"
+		     "    app+0x3\n"
+		     "    app+0x4\n"
+		     "    app+0x5\n"
+		     "    parse [app]\n"
+		     "  → app+0x6\n"
+		     "    … 3 unnamed frames of app\n"
+		     "    … 3 unnamed frames of libx.so\n"
+		     "    app+0xd ×3\n"
+		     "    … 2 unnamed frames of app\n"
+		     "    … 2 frames of libc.so.6\n"
+		     "    main [app]\n"},
 	{.cnt = 0, .expected = "    (stack not known)\n"},
 };
 
