@@ -746,9 +746,11 @@ static void write_why(const struct text_part *part, const struct site_history *h
 	text_write_bytes(part, reasons->gained_bytes < 0 ? -(uint64_t)reasons->gained_bytes
 							 : (uint64_t)reasons->gained_bytes);
 	fprintf(out, " in %+" PRId64 " blocks, ", reasons->gained);
-	fprintf(out, "%" PRIu64 " freed (at most %.1f): %s%s)\n", reasons->freed,
-		reasons->freed_most, reasons->objection ? "no leak, " : "a leak",
-		objection_words(reasons->objection));
+	fprintf(out, "%" PRIu64 " freed (at most %.1f): %s%s", reasons->freed, reasons->freed_most,
+		reasons->objection ? "no leak, " : "a leak", objection_words(reasons->objection));
+	if (history->trend.score.total > 0)
+		fprintf(out, ", score %.2f", history->trend.score.total);
+	fputs(")\n", out);
 }
 
 static void write_site_sums(const struct text_part *part, const struct report_site *shown)

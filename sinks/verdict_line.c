@@ -30,22 +30,18 @@ struct detail {
 	/* Maximum callers that are named in addition to the blamed function. */
 	unsigned int callers;
 	bool blocks;
-	bool score;
 	bool manner;     /* write how the site grows */
 	size_t name_max; /* maximum bytes of a name */
 };
 
 /*
  * Sets of details, in the order in which they are tried until the line fits. The nearest caller is
- * kept longest: it says more than the blocks and the score. If no set fits, names are cut more and
- * more.
+ * kept longest: it says more than the blocks. If no set fits, names are cut more and more.
  */
 static const struct detail details[] = {
-	{2, true, true, true, SIZE_MAX},    {1, true, true, true, SIZE_MAX},
-	{1, true, false, true, SIZE_MAX},   {1, false, false, true, SIZE_MAX},
-	{1, false, false, false, SIZE_MAX}, {0, true, true, true, SIZE_MAX},
-	{0, true, false, true, SIZE_MAX},   {0, false, false, true, SIZE_MAX},
-	{0, false, false, false, SIZE_MAX},
+	{2, true, true, SIZE_MAX},   {1, true, true, SIZE_MAX}, {1, false, true, SIZE_MAX},
+	{1, false, false, SIZE_MAX}, {0, true, true, SIZE_MAX}, {0, false, true, SIZE_MAX},
+	{0, false, false, SIZE_MAX},
 };
 
 static void write_amount(FILE *out, double bytes)
@@ -395,8 +391,6 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 	}
 	if (detail->blocks)
 		write_blocks(out, part, suspect);
-	if (detail->score)
-		fprintf(out, " (score %.2f)", trend->score.total);
 }
 
 /* Returns the line of a verdict, to be freed; NULL if there is no memory. */
