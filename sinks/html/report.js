@@ -556,8 +556,10 @@ function fillTable() {
 	}
 	at("sites").tHead.replaceChildren(head);
 	at("sites").tBodies[0].replaceChildren(...rows.slice(0, state.rows).flatMap(fillRows));
-	at("more").hidden = rows.length <= state.rows;
-	at("more").textContent = number(rows.length - state.rows) + " more functions: show " + ROWS;
+	const more = rows.length - state.rows;
+	at("more").hidden = more <= 0;
+	at("more").textContent = more <= 0 ? "" : number(more) + " more function" + (more > 1 ? "s" : "") +
+		": show " + Math.min(more, ROWS);
 }
 
 // ---- Start-up

@@ -182,6 +182,12 @@ seen.pixels = pixels();
 seen.dots = texts("#chart circle title");
 seen.chart = at("chart-title").textContent;
 seen.ages = [at("ages").hidden, texts("#ages .bar title"), at("sizes").hidden];
+seen.no_more = [at("more").hidden, at("more").textContent];
+state.rows = 1;
+fillTable();
+seen.more = [at("more").hidden, at("more").textContent, rows().length];
+at("more").click();
+seen.all = rows().length;
 type("LEAK_SMALL");
 seen.found = names();
 type("");
@@ -198,6 +204,9 @@ seen.chosen = at("chart-title").textContent;
     if seen["rows"][0][1:3] != ["10.0 MiB", "10"] or seen["rows"][1][1:3] != ["160 B", "10"]:
         raise Failure(f"the table is {seen['rows']}, not {truth.sites}")
     wanted("boxes", seen["boxes"], ["all", "main", "round_of_leaks", "leak_big"])
+    wanted("no more rows", seen["no_more"], [True, ""])
+    wanted("one more row", seen["more"], [False, "1 more function: show 1", 1])
+    wanted("all rows", seen["all"], 2)
     if "all, at most 10.0 MiB at " not in seen["chart"]:
         raise Failure(f"the chart is {seen['chart']!r}")
     if seen["pixels"] < 3 or len(seen["dots"]) < 3:
