@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "report/fold.h"
+#include "report/own.h"
 
 /* Maximum files that a message names */
 #define FILES_MAX 3
@@ -46,8 +47,16 @@ static bool has_name(const struct sym_location *location)
 struct nameless {
 	struct files read;
 	struct files unread;
-	bool made; /* some of the code is in no file */
+	bool made;    /* some of the code is in no file */
+	bool by_node; /* node has made some of it */
 };
+
+static bool is_node(const char *program)
+{
+	const char *runtime = program ? interpreter_of(program) : NULL;
+
+	return runtime && !strcmp(runtime, "node");
+}
 
 /*
  * Adds the files of those functions on a stack that have no names. Skips the interpreter's own
@@ -64,7 +73,10 @@ static void add_site(struct nameless *nameless, const struct report_site *shown)
 		if (!location || !location->module || has_name(location) ||
 		    (fold.interpreter && !strcmp(location->module, fold.interpreter)))
 			continue;
-		nameless->made |= !strcmp(location->module, "[jit]");
+		if (!strcmp(location->module, "[jit]")) {
+			nameless->made = true;
+			nameless->by_node |= is_node(shown->program.file);
+		}
 		if (*location->module == '/')
 			add(location->unread ? &nameless->unread : &nameless->read, location,
 			    shown->site->process ? shown->site->process->pid : 0);
@@ -151,8 +163,9 @@ bool missing_names_note(const struct report *report)
 			add_site(&nameless, &report->sites[i]);
 	note(&nameless.unread, "memleak cannot read the file", "");
 	if (nameless.made)
-		log_note("code outside files has no names: it was generated at run time, or moved "
-			 "to anonymous memory");
+		log_note("code outside files has no names: it was generated at run time%s, or "
+			 "moved to anonymous memory",
+			 nameless.by_node ? " (node --perf-basic-prof names it)" : "");
 	advice = install_advice(&nameless.read);
 	note(&nameless.read, advice ?: "install debug symbols",
 	     urls && *urls ? ""

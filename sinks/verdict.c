@@ -502,13 +502,25 @@ static void write_untraced_growth(const struct text_part *part)
 	      part->out);
 }
 
+/* True if only a longer run can show what grows. False if a note names an option that shows it. */
+static bool needs_longer(const struct report *report)
+{
+	const struct untraced_growths *growths = &report->untraced;
+
+	if (growths->too_young.process && !report->any_age)
+		return false;
+	return !growths->pending.process || !verdict_options_of(report, growths->pending.part);
+}
+
 static void write_unknown(const struct text_part *part)
 {
-	fputs(conclusion_is_stopped(part->report)
-		      ? "nothing can be judged: the traced processes are stopped, by a signal or "
-			"a debugger"
-		      : "no leak found yet, but not all growth can be judged",
-	      part->out);
+	if (conclusion_is_stopped(part->report))
+		fputs("nothing can be judged: the traced processes are stopped, by a signal or a "
+		      "debugger",
+		      part->out);
+	else
+		fprintf(part->out, "no leak found yet, but not all growth can be judged%s",
+			needs_longer(part->report) ? ": trace for longer" : "");
 }
 
 /*

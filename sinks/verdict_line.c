@@ -267,15 +267,14 @@ static bool has_script(const struct report *report)
 	return false;
 }
 
-static const char *advice_of(const struct report *report, const struct suspect *suspect)
+static const char *advice_of(const struct report *report, const struct runtime_objects *objects,
+			     bool in_pools)
 {
-	const struct runtime_objects *objects = suspect->site->objects;
-	const char *lineless =
-		suspect->in_pools ? objects->lineless_advice : objects->lineless_block_advice;
+	const char *lineless = in_pools ? objects->lineless_advice : objects->lineless_block_advice;
 
 	if (lineless && !has_script(report))
 		return lineless;
-	return suspect->in_pools ? objects->advice : objects->block_advice;
+	return in_pools ? objects->advice : objects->block_advice;
 }
 
 static void write_advice(FILE *out, const struct report *report, const struct suspect *suspect,
@@ -285,7 +284,7 @@ static void write_advice(FILE *out, const struct report *report, const struct su
 	const struct report_site *shown = suspect->site;
 	const struct sym_location *blamed =
 		shown->site->frame_cnt ? shown->locations[shown->blamed.frame] : NULL;
-	const char *advice = advice_of(report, suspect);
+	const char *advice = advice_of(report, objects, suspect->in_pools);
 
 	if (suspect->in_pools && python_names_growth(report) &&
 	    !strcmp(objects->runtime, "python")) {
@@ -454,11 +453,16 @@ void verdict_write_settling(const struct text_part *part, const struct report_si
 
 void verdict_write_unclear(const struct text_part *part, const struct pool *pool)
 {
+	const char *advice = advice_of(part->report, pool->objects, true);
+
 	text_begin_line(part);
 	fprintf(part->out, "not known yet whether %s", pool->objects->words);
 	text_write_of_process(part, pool->sum.process);
 	fputs(" grow: they have taken memory in steps of ", part->out);
 	write_amount(part->out, (double)pool->step_bytes);
+	/* The line of a suspect has the advice already. */
+	if (advice && !part->report->suspect_cnt)
+		fprintf(part->out, "; %s", advice);
 	fputc('\n', part->out);
 }
 

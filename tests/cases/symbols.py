@@ -333,6 +333,22 @@ while True:
 }
 
 
+def test_node_unnamed(t):
+    """If functions of a script have no names, a note says how node names them."""
+    if not shutil.which("node"):
+        raise Skip("no node")
+    path = t.tmp / "leaky.js"
+    path.write_text(SCRIPTS["node"][0], encoding="utf-8")
+    program = t.process(("node", path), cwd=t.tmp)
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    memleak = t.memleak("-T", "3", "-p", str(program.pid), "1").ready()
+    program.send()
+    memleak.wait_for("the note", lambda: "code outside files has no names" in memleak.notes)
+    memleak.stop()
+    if "at run time (node --perf-basic-prof names it)" not in memleak.notes:
+        raise Failure(f"{memleak.notes!r}")
+
+
 @each(*SCRIPTS)
 def test_script(t, name):
     """A function of a script is named with file and line."""

@@ -31,7 +31,7 @@ REASONS = {
     "allocators.pitfall_18_cxx_after_exec.*": PROBES, "process.memleak_killed": PROBES,
     "frames.two_processes": PROBES, "process.probes_are_seen": PROBES,
     "process.dlopened_*": PROBES, "places.*": PROBES, "process.worker_is_made.*": PROBES,
-    "process.workers.*": PROBES, "symbols.script.*": PROBES,
+    "process.workers.*": PROBES, "symbols.script.*": PROBES, "symbols.node_unnamed": PROBES,
     "pending.*": PROBES, "count.count_target_filter.*": PROBES, "count.count_gone.*": PROBES,
     "count.count_operators.operators": OWN,
     "unwind.pending_return_probes.*": RETURNS,

@@ -812,6 +812,41 @@ static void part_of_pool(void **state)
 	}
 }
 
+/*
+ * If not all growth can be judged, the report says what helps: the runtime's advice, unless the
+ * line of a suspect has it, and a longer run, unless a note names an option.
+ */
+static void next_step(void **state)
+{
+	static const struct runtime_objects objects = {.words = "JavaScript objects",
+						       .advice = "to see which: ask node"};
+	static const struct pool pool = {.objects = &objects, .step_bytes = 1 << 20};
+	static const struct process process = {.pid = 7, .comm = (char *)"srv"};
+	const struct snapshot snap = {0};
+
+	for (int has_option = 0; has_option < 2; has_option++) {
+		const struct report report = {
+			.snapshot = &snap,
+			.judged = 2,
+			.sites_total = 2,
+			.unclear = &pool,
+			.untraced.too_young.process = has_option ? &process : NULL,
+		};
+		cleanup_free char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		assert_non_null(out);
+		verdict_write_text(
+			&(struct text_part){out, &report, "", false, LOOK_PLAIN, NULL, false});
+		fclose(out);
+		assert_int_equal(strstr(text, "growth can be judged: trace for longer\n") != NULL,
+				 !has_option);
+		assert_non_null(strstr(text, "in steps of 1.0 MiB; to see which: ask node\n"));
+		assert_int_equal(strstr(text, ": -o 0 shows it\n") != NULL, has_option);
+	}
+}
+
 /* If several processes are traced, the line about objects names their process. */
 static void objects_of_process(void **state)
 {
@@ -881,6 +916,7 @@ int main(void)
 		cmocka_unit_test(lineless_advice),
 		cmocka_unit_test(settling),
 		cmocka_unit_test(part_of_pool),
+		cmocka_unit_test(next_step),
 		cmocka_unit_test(objects_of_process),
 		cmocka_unit_test(pending),
 		cmocka_unit_test(amounts),
