@@ -43,6 +43,14 @@ def stop(t, memleak, **kwargs):
     return report
 
 
+def expect_leaks(report, program, function):
+    """Expects the five leaks of a function of a program."""
+    leaks = [site for site in report["sites"]
+             if site["pid"] == program.pid and owner(site) == function]
+    if sum(site["count"] for site in leaks) != 5:
+        raise Failure(f"{leaks}")
+
+
 @slow
 def test_slow_unwind_table(t):
     """A file whose unwind table takes longer than the deadline."""
@@ -247,10 +255,7 @@ def test_many_with_mappings(t):
     honest.go()
     see_reports(memleak, 3)
     report = stop(t, memleak)
-    leaks = [site for site in report["sites"]
-             if site["pid"] == honest.pid and owner(site) == "plugin_leak"]
-    if sum(site["count"] for site in leaks) != 5:
-        raise Failure(f"{leaks}")
+    expect_leaks(report, honest, "plugin_leak")
 
 
 PROBED = 200
@@ -298,10 +303,7 @@ def test_hung_file_system(t, when_mapped):
         honest.go()
         see_reports(memleak, 3)
         report = stop(t, memleak)
-    leaks = [site for site in report["sites"]
-             if site["pid"] == honest.pid and owner(site) == "plugin_leak"]
-    if sum(site["count"] for site in leaks) != 5:
-        raise Failure(f"{leaks}")
+    expect_leaks(report, honest, "plugin_leak")
     if f"no unwind table for {path}: another process serves it" not in memleak.notes:
         raise Failure(f"nothing is said of the table: {memleak.notes!r}")
     if report["lost"]["processes"] != int(early) or early != (
@@ -327,10 +329,7 @@ def test_hung_memory(t):
         honest.go()
         see_reports(memleak, 3)
         report = stop(t, memleak)
-    leaks = [site for site in report["sites"]
-             if site["pid"] == honest.pid and owner(site) == "plugin_leak"]
-    if sum(site["count"] for site in leaks) != 5:
-        raise Failure(f"{leaks}")
+    expect_leaks(report, honest, "plugin_leak")
 
 
 def is_locked(pid):
@@ -372,10 +371,7 @@ def test_locked_memory(t, when_locked):
         honest.go()
         see_reports(memleak, 2)
         report = stop(t, memleak)
-    leaks = [site for site in report["sites"]
-             if site["pid"] == honest.pid and owner(site) == "plugin_leak"]
-    if sum(site["count"] for site in leaks) != 5:
-        raise Failure(f"{leaks}")
+    expect_leaks(report, honest, "plugin_leak")
     if when_locked == "early" and "keeps its memory map locked" not in memleak.notes:
         raise Failure(f"nothing is said of the process: {memleak.notes!r}")
 
