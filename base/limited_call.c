@@ -3,38 +3,46 @@
 #include "base/limited_call.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/test_knobs.h"
 
-/* Maximum time to wait for a call, in nanoseconds, and the maximum while other calls block. */
+/* Maximum time to wait for a call, in nanoseconds. */
 #define WAIT_NS 2000000000ULL
-#define WAIT_AGAIN_NS 100000000ULL
+/* Maximum time to wait for a call after WAITS_MAX calls have taken WAIT_NS, in nanoseconds. */
+#define SHORT_WAIT_NS 100000000ULL
+#define WAITS_MAX 3
+/* Time until a call that has taken WAIT_NS no longer counts, in nanoseconds. */
+#define FORGIVE_NS 20000000000ULL
 /* Maximum number of threads that blocked calls may occupy. */
 #define BLOCKED_MAX 64
 
 struct call {
-	struct call *next;    /* in `requested` */
-	struct call *another; /* in `blocked` */
-	void (*run)(void *arg);
-	void (*drop)(void *arg);
-	void *arg;
+	struct call *next; /* in `requested` or `blocked` */
+	const struct limited_function *function;
 	pid_t pid;
+	int fd;
+	int result;
 	bool is_done;
-	bool is_abandoned;
+	bool is_given_up;
+	alignas(max_align_t) char data[];
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t request = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static struct call *requested; /* calls that no thread has begun */
-static struct call *blocked;   /* abandoned calls that have not ended */
+static struct call *blocked;   /* calls that were given up and have not ended */
 static unsigned int idle_cnt;  /* threads without a request */
+static uint64_t forgiven_ns;   /* time when no call that has taken WAIT_NS counts any longer */
 static pid_t owner;            /* process that called limited_calls_begin(); 0 before */
 
 /* Takes the next request, for which this thread was started or woken. */
@@ -49,19 +57,27 @@ static struct call *take(void)
 	return call;
 }
 
-/* Frees a call that was abandoned and has ended. */
+static void free_call(struct call *call)
+{
+	if (call->fd >= 0)
+		close(call->fd);
+	free(call);
+}
+
+/* Frees a call that was given up and has ended. */
 static void drop(struct call *call)
 {
 	struct call **link = &blocked;
 
 	while (*link != call)
-		link = &(*link)->another;
-	*link = call->another;
-	call->drop(call->arg);
-	free(call);
+		link = &(*link)->next;
+	*link = call->next;
+	if (call->function->drop)
+		call->function->drop(call->result, call->data);
+	free_call(call);
 }
 
-/* Handles requests. Ends after an abandoned call, since another thread has taken its place. */
+/* Handles requests. Ends after a call that was given up, since another thread takes its place. */
 static void *serve(void *unused)
 {
 	bool is_replaced = false;
@@ -71,10 +87,10 @@ static void *serve(void *unused)
 		struct call *call = take();
 
 		pthread_mutex_unlock(&mutex);
-		call->run(call->arg);
+		call->result = call->function->run(call->fd, call->data);
 		pthread_mutex_lock(&mutex);
 		call->is_done = true;
-		is_replaced = call->is_abandoned;
+		is_replaced = call->is_given_up;
 		if (is_replaced) {
 			drop(call);
 		} else {
@@ -106,39 +122,55 @@ static bool is_refused(pid_t pid)
 {
 	unsigned int cnt = 0;
 
-	for (const struct call *call = blocked; call; call = call->another, cnt++)
+	for (const struct call *call = blocked; call; call = call->next, cnt++)
 		if (call->pid == pid)
 			return true;
 	return cnt >= BLOCKED_MAX;
 }
 
-/* Waits for a call, and abandons it if it takes too long. Returns true if it has ended. */
+static void give_up(struct call *call, uint64_t waited_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), max_ns = now_ns + WAITS_MAX * FORGIVE_NS;
+
+	call->is_given_up = true;
+	call->next = blocked;
+	blocked = call;
+	if (waited_ns < WAIT_NS)
+		return;
+	forgiven_ns = (forgiven_ns > now_ns ? forgiven_ns : now_ns) + FORGIVE_NS;
+	if (forgiven_ns > max_ns)
+		forgiven_ns = max_ns;
+}
+
+/* Waits for a call, and gives it up if it takes too long. Returns true if it has ended. */
 static bool wait_for(struct call *call)
 {
-	const struct timespec end =
-		clock_timespec(clock_deadline_ns(patient_ns(blocked ? WAIT_AGAIN_NS : WAIT_NS)));
+	bool is_short = forgiven_ns > clock_deadline_ns((WAITS_MAX - 1) * FORGIVE_NS);
+	uint64_t wait_ns = is_short ? SHORT_WAIT_NS : WAIT_NS;
+	const struct timespec end = clock_timespec(clock_deadline_ns(patient_ns(wait_ns)));
 	int err = 0;
 
 	while (!call->is_done && !err)
 		err = pthread_cond_clockwait(&done, &mutex, CLOCK_MONOTONIC, &end);
-	if (call->is_done)
-		return true;
-	call->is_abandoned = true;
-	call->another = blocked;
-	blocked = call;
-	return false;
+	if (!call->is_done)
+		give_up(call, wait_ns);
+	return call->is_done;
 }
 
-/* Makes a call in a thread, which then frees `call` if it was abandoned. */
-static bool call_in_thread(struct call *call)
+/* Makes a call in a thread, which then frees `call` if it was given up. */
+static int call_in_thread(struct call *call, void *data)
 {
+	int ret;
+
 	call->next = requested;
 	requested = call;
 	pthread_cond_signal(&request);
 	if (!wait_for(call))
-		return false;
-	free(call);
-	return true;
+		return -EAGAIN;
+	memcpy(data, call->data, call->function->size);
+	ret = call->result;
+	free_call(call);
+	return ret;
 }
 
 void limited_calls_begin(void)
@@ -146,37 +178,36 @@ void limited_calls_begin(void)
 	owner = getpid();
 }
 
-/* Returns a new call, with a thread reserved for it; NULL on failure. */
-static struct call *new_call(const struct call *from)
+/* Returns a new call with a thread and copies of fd and data; NULL on failure. */
+static struct call *new_call(pid_t pid, int fd, const struct limited_function *function,
+			     const void *data)
 {
-	struct call *call = malloc(sizeof(*call));
+	struct call *call = malloc(sizeof(*call) + function->size);
 
-	if (call && !reserve_thread()) {
-		free(call);
-		call = NULL;
-	}
-	if (call)
-		*call = *from;
-	return call;
+	if (!call)
+		return NULL;
+	*call = (struct call){.function = function, .pid = pid};
+	memcpy(call->data, data, function->size);
+	call->fd = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if ((fd < 0 || call->fd >= 0) && reserve_thread())
+		return call;
+	free_call(call);
+	return NULL;
 }
 
-int limited_call(pid_t pid, void (*run)(void *arg), void (*drop_arg)(void *arg), void *arg)
+/* Without memory, a descriptor or a thread for the call, makes it in this thread. */
+int limited_call(pid_t pid, int fd, const struct limited_function *function, void *data)
 {
-	const struct call from = {.run = run, .drop = drop_arg, .arg = arg, .pid = pid};
 	struct call *call = NULL;
-	int err = 0;
+	int ret = 0;
 
 	if (owner == getpid() && pid != owner) {
 		pthread_mutex_lock(&mutex);
-		err = is_refused(pid) ? -EBUSY : 0;
-		call = err ? NULL : new_call(&from);
-		if (call && !call_in_thread(call))
-			err = -ETIMEDOUT;
+		ret = is_refused(pid) ? -EAGAIN : 0;
+		call = ret ? NULL : new_call(pid, fd, function, data);
+		if (call)
+			ret = call_in_thread(call, data);
 		pthread_mutex_unlock(&mutex);
 	}
-	if (err == -EBUSY)
-		drop_arg(arg);
-	else if (!call)
-		run(arg);
-	return err;
+	return call || ret ? ret : function->run(fd, data);
 }

@@ -23,6 +23,9 @@
 /* Size of one read, in bytes; larger than most files. */
 #define READ_BYTES 4096
 
+/* Size of the longest name of a file that is opened with a limit, in bytes. */
+#define OPEN_NAME_MAX 96
+
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 bool proc_shows_memory(pid_t tid)
@@ -130,105 +133,52 @@ int proc_read_fd(int fd, char **ret, size_t *ret_len)
 	return 0;
 }
 
-/* An access that may block. Has its own copies of all data, since its caller may give up. */
-struct access {
-	int fd;      /* descriptor to read from, or of a directory; closed with the access */
-	int result;  /* return value: a descriptor, a number of bytes, or a negative errno */
-	int flags;   /* open: flags of openat() */
-	size_t len;  /* read: size of `text` */
-	char text[]; /* open: name of the file; read: bytes that were read */
+struct open_data {
+	char name[OPEN_NAME_MAX];
+	int flags;
 };
 
-static struct access *new_access(int fd, size_t len)
+static int run_open(int dir_fd, void *data)
 {
-	struct access *access = calloc(1, sizeof(*access) + len);
+	const struct open_data *open_data = data;
+	int fd = openat(dir_fd, open_data->name, open_data->flags | O_CLOEXEC);
 
-	if (!access)
-		return NULL;
-	access->fd = fd == AT_FDCWD ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	access->len = len;
-	return access;
+	return fd < 0 ? -errno : fd;
 }
 
-static void free_access(struct access *access)
+static void drop_open(int result, void *data)
 {
-	if (access->fd >= 0)
-		close(access->fd);
-	free(access);
-}
-
-static void run_open(void *arg)
-{
-	struct access *access = arg;
-
-	access->result = openat(access->fd, access->text, access->flags | O_CLOEXEC);
-	if (access->result < 0)
-		access->result = -errno;
-}
-
-static void drop_open(void *arg)
-{
-	struct access *access = arg;
-
-	if (access->result >= 0)
-		close(access->result);
-	free_access(access);
+	(void)data;
+	if (result >= 0)
+		close(result);
 }
 
 int proc_open_limited(pid_t pid, int dir_fd, const char *name, int flags)
 {
-	struct access *access = new_access(dir_fd, strlen(name) + 1);
-	int ret;
+	static const struct limited_function function = {run_open, drop_open,
+							 sizeof(struct open_data)};
+	struct open_data data = {.flags = flags};
 
-	if (!access)
-		return -ENOMEM;
-	strcpy(access->text, name);
-	access->flags = flags;
-	access->result = -EBUSY; /* for drop_open(), if the file is not opened */
-	ret = limited_call(pid, run_open, drop_open, access);
-	if (ret)
-		return ret;
-	ret = access->result;
-	free_access(access);
-	return ret;
+	if (strlen(name) >= sizeof(data.name))
+		return -ENAMETOOLONG;
+	strcpy(data.name, name);
+	return limited_call(pid, dir_fd, &function, &data);
 }
 
-static void run_pread(void *arg)
+static int run_read(int fd, void *data)
 {
-	struct access *access = arg;
+	struct proc_text *text = data;
+	ssize_t len = pread(fd, text->bytes, sizeof(text->bytes) - 1, 0);
 
-	access->result = (int)pread(access->fd, access->text, access->len, 0);
-	if (access->result < 0)
-		access->result = -errno;
+	return len < 0 ? -errno : (int)len;
 }
 
-static void drop_pread(void *arg)
+int proc_read_limited(pid_t pid, int fd, struct proc_text *ret)
 {
-	free_access(arg);
-}
+	static const struct limited_function function = {.run = run_read, .size = sizeof(*ret)};
 
-ssize_t proc_pread_limited(pid_t pid, int fd, char *buf, size_t len)
-{
-	struct access *access = new_access(fd, len);
-	int ret;
-
-	if (!access)
-		return -ENOMEM;
-	ret = limited_call(pid, run_pread, drop_pread, access);
-	if (ret)
-		return ret;
-	ret = access->result;
-	if (ret > 0)
-		memcpy(buf, access->text, (size_t)ret);
-	free_access(access);
-	return ret;
-}
-
-const char *proc_error(int err)
-{
-	bool is_locked = err == -ETIMEDOUT || err == -EBUSY;
-
-	return is_locked ? "it keeps its memory map locked" : strerror(-err);
+	memset(ret, 0, sizeof(*ret));
+	return limited_call(pid, fd, &function, ret);
 }
 
 int proc_read(pid_t pid, const char *name, char **ret)

@@ -39,15 +39,17 @@ int proc_open(pid_t pid, const char *name, int flags);
  */
 int proc_read_fd(int fd, char **ret, size_t *ret_len);
 
+struct proc_text {
+	char bytes[4096]; /* the beginning of a file, and a NUL */
+};
+
 /*
- * Like openat(2) and pread(2) of files in /proc/PID, but return -ETIMEDOUT or -EBUSY if the
- * process's memory map stays locked (limited_call.h). Set O_CLOEXEC. Return a negative errno on
- * failure.
+ * Open a file in /proc/PID with O_CLOEXEC, and read the beginning of an open file in /proc/PID.
+ * Return a descriptor or a length; -EAGAIN if the memory map of the process stays locked
+ * (limited_call.h); or another negative errno.
  */
 int proc_open_limited(pid_t pid, int dir_fd, const char *name, int flags);
-ssize_t proc_pread_limited(pid_t pid, int fd, char *buf, size_t len);
-/* Returns the text for an error of the two functions above, or of proc_maps_read(). */
-const char *proc_error(int err);
+int proc_read_limited(pid_t pid, int fd, struct proc_text *ret);
 
 /*
  * Reads /proc/PID/name. Returns 0 or a negative errno; -ENOENT or -ESRCH if there is no such

@@ -392,50 +392,25 @@ static int read_all(int fd, struct proc_maps *ret)
 	return err;
 }
 
-/* A read that may block. */
-struct read_call {
-	int fd;
-	int err;
-	struct proc_maps maps; /* unless `err` is set */
-};
-
-static void run_read(void *arg)
+static int run_read(int fd, void *data)
 {
-	struct read_call *call = arg;
-
-	call->err = call->fd < 0 ? -EMFILE : read_all(call->fd, &call->maps);
+	return read_all(fd, data);
 }
 
-static void free_read(struct read_call *call)
+static void drop_read(int result, void *data)
 {
-	if (call->fd >= 0)
-		close(call->fd);
-	free(call);
-}
-
-static void drop_read(void *arg)
-{
-	struct read_call *call = arg;
-
-	proc_maps_deinit(&call->maps);
-	free_read(call);
+	if (!result)
+		proc_maps_deinit(data);
 }
 
 int proc_maps_read_fd(pid_t pid, int fd, struct proc_maps *ret)
 {
-	struct read_call *call = calloc(1, sizeof(*call));
-	int err;
+	static const struct limited_function function = {run_read, drop_read, sizeof(*ret)};
+	struct proc_maps maps = {0};
+	int err = limited_call(pid, fd, &function, &maps);
 
-	if (!call)
-		return -ENOMEM;
-	call->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	err = limited_call(pid, run_read, drop_read, call);
-	if (err)
-		return err;
-	err = call->err;
 	if (!err)
-		*ret = call->maps;
-	free_read(call);
+		*ret = maps;
 	return err;
 }
 

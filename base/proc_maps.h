@@ -83,9 +83,8 @@ int proc_maps_parse(const char *text, size_t len, struct proc_maps *ret);
 
 /*
  * Reads a process's mappings. A zombie, a kernel thread, or a process that ends during the call has
- * no mappings, which is no error. Fails with -ENOMEM, -ETIMEDOUT or -EBUSY if the process's memory
- * map stays locked (limited_call.h), or an error of open() or read() (-ENOENT, -ESRCH, -EACCES
- * ...).
+ * no mappings, which is no error. Fails with -ENOMEM, -EAGAIN if the process's memory map stays
+ * locked (limited_call.h), or an error of open() or read() (-ENOENT, -ESRCH, -EACCES ...).
  */
 int proc_maps_read(pid_t pid, struct proc_maps *ret);
 

@@ -84,7 +84,8 @@ int regular_file_reopen(int path_fd, struct stat *st)
 		return -ENOEXEC;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	/* EAGAIN: a process has a lease on the file. */
+	return fd >= 0 ? fd : errno == EAGAIN ? -EBUSY : -errno;
 }
 
 int regular_file_open(int dir_fd, int root_fd, const char *path, enum links links, struct stat *st)

@@ -33,7 +33,10 @@ int regular_file_open(int dir_fd, int root_fd, const char *path, enum links link
  */
 void regular_file_refuse(bool (*is_refused)(int path_fd));
 
-/* Opens a file for reading, given its O_PATH descriptor path_fd, which stays open. */
+/*
+ * Opens a file for reading, given its O_PATH descriptor path_fd, which stays open. Returns an fd or
+ * a negative errno; -EBUSY if a process has a lease on the file.
+ */
 int regular_file_reopen(int path_fd, struct stat *st);
 
 /*

@@ -61,15 +61,16 @@ static bool is_foreign(int proc_fd)
 	       !is_same_file(&its, &own);
 }
 
-/* Returns 0 if the process has mappings, -ESRCH if it has none, or an error of limited_call(). */
+/*
+ * Returns 0 if the process has mappings, -ESRCH if it has none. A process whose mappings cannot be
+ * read now (-EAGAIN) has some.
+ */
 static int read_first(pid_t pid, int maps_fd)
 {
-	char byte;
-	ssize_t got = proc_pread_limited(pid, maps_fd, &byte, 1);
+	struct proc_text text;
+	int got = proc_read_limited(pid, maps_fd, &text);
 
-	if (got == -ETIMEDOUT || got == -EBUSY)
-		return (int)got;
-	return got == 1 ? 0 : -ESRCH;
+	return got > 0 || got == -EAGAIN ? 0 : -ESRCH;
 }
 
 /* Opens the files in proc_fd, the /proc directory of a process or thread. Takes over proc_fd. */

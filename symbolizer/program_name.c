@@ -37,14 +37,12 @@ static char *read_exe(int proc_fd)
 static char *read_text(pid_t pid, int proc_fd, const char *file, const char *end)
 {
 	cleanup_close int fd = openat(proc_fd, file, O_RDONLY | O_CLOEXEC);
-	char text[PATH_MAX];
-	ssize_t len = fd < 0 ? -1 : proc_pread_limited(pid, fd, text, sizeof(text) - 1);
+	struct proc_text text;
 
-	if (len < 0)
+	if (fd < 0 || proc_read_limited(pid, fd, &text) < 0)
 		return NULL;
-	text[len] = '\0';
-	text[strcspn(text, end)] = '\0';
-	return strdup(text);
+	text.bytes[strcspn(text.bytes, end)] = '\0';
+	return strdup(text.bytes);
 }
 
 /*

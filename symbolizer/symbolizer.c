@@ -97,7 +97,7 @@ int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret)
 	err = proc_files_init(pid, &space->process.image);
 	if (!err)
 		err = process_space_refresh(&space->process);
-	if (err) {
+	if (err && err != -EAGAIN) {
 		symspace__free(space);
 		return err;
 	}

@@ -59,8 +59,9 @@ int symbolizer__add_file(struct symbolizer *sym, int fd, const char *path, uint3
 /*
  * Adds a space for the process's present image and opens all files that the process maps as code.
  * Reads comm, paths and files through /proc/PID, so that other mount namespaces work. Returns
- * -ESRCH if there is no such process, or if it has no memory (a zombie or kernel thread). Uses
- * three descriptors, plus one for each file that no other space has open.
+ * -ESRCH if there is no such process, or if it has no memory (a zombie or kernel thread). While the
+ * process's memory map is locked, the space has no mappings. Uses three descriptors, plus one for
+ * each file that no other space has open.
  */
 int symspace__new(struct symbolizer *sym, pid_t pid, struct symspace **ret);
 /*
@@ -95,9 +96,9 @@ int symspace__kernel_error(const struct symspace *space);
 
 /*
  * Reads the process's mappings again. Former mappings are kept for later queries of their
- * addresses. Returns -ESRCH if the image is gone (exit or exec); the space stays usable. For the
- * kernel's space: reads modules and BPF programs again if they seem to have changed, as lookups of
- * unknown addresses also do.
+ * addresses. Returns -ESRCH if the image is gone (exit or exec), or -EAGAIN if its memory map stays
+ * locked; the space stays usable. For the kernel's space: reads modules and BPF programs again if
+ * they seem to have changed, as lookups of unknown addresses also do.
  */
 int symspace__refresh(struct symspace *space);
 /*

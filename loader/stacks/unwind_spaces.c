@@ -71,7 +71,7 @@ void unwind_spaces_deinit(struct unwind_spaces *spaces)
  */
 static bool is_loss(int err)
 {
-	return err != -ENOENT && err != -ESRCH && err != -ENOEXEC;
+	return err != -ENOENT && err != -ESRCH && err != -ENOEXEC && err != -EAGAIN;
 }
 
 static ssize_t find_file(struct unwind_spaces *spaces, struct published_space *space,

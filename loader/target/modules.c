@@ -243,8 +243,9 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 static void note_unread(struct module_list *list, const struct mapping *mapping, int err)
 {
 	list->no_files |= err == -EMFILE || err == -ENFILE;
-	if (list->no_files || list->unread || err == -ENOENT || err == -ESRCH || err == -ENOEXEC ||
-	    err == -ENOMEM)
+	list->is_locked |= err == -EAGAIN;
+	if (list->no_files || list->is_locked || list->unread || err == -ENOENT || err == -ESRCH ||
+	    err == -ENOEXEC || err == -ENOMEM)
 		return;
 	list->unread = strdup(mapping->path);
 	list->unread_err = err;
@@ -413,9 +414,10 @@ int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct mod
 	add_rest(&reader);
 	add_moved(&reader);
 	proc_maps_deinit(&maps);
-	if (!list.cnt && !list.unread) {
+	if (list.is_locked || (!list.cnt && !list.unread)) {
+		err = list.is_locked ? -EAGAIN : -ESRCH;
 		module_list_deinit(&list);
-		return -ESRCH;
+		return err;
 	}
 	*ret = list;
 	return 0;

@@ -56,6 +56,7 @@ struct module_list {
 	uint64_t asked_ns;    /* time spent reading memory and examining files */
 	bool unasked;         /* memory or files were not read because the time limit was 0 */
 	bool hangs;           /* memory could not be read within the time limit */
+	bool is_locked;       /* files could not be opened because the memory map stays locked */
 };
 
 /*
@@ -68,7 +69,7 @@ struct module_list {
  * list contains the program and then the other files in order of address. memory_ns: time limit for
  * reading memory of the process. file_ns: time limit for finding out whether the program file is a
  * dynamic loader. Unreadable files are left out. Returns 0 or a negative errno (-ESRCH if there is
- * no such process or it has no mappings).
+ * no such process or it has no mappings; -EAGAIN if its memory map stays locked).
  */
 int module_list_init(pid_t pid, uint64_t memory_ns, uint64_t file_ns, struct module_list *ret);
 void module_list_deinit(struct module_list *list);
@@ -77,7 +78,8 @@ struct mapping;
 
 /*
  * Opens the file of a mapping of the process, even if the path of the file names another file by
- * now. Returns a descriptor of a regular file or a negative errno.
+ * now. Returns a descriptor of a regular file or a negative errno (-EAGAIN if the memory map of the
+ * process stays locked).
  */
 int process_open_mapping(pid_t pid, const struct mapping *mapping);
 

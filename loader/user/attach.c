@@ -662,9 +662,9 @@ void attach_later(const struct user_context *ctx, struct user_process *process)
 	check_moved(&state, &list);
 	if (list.is_consistent && !state.postponed)
 		note_searched(process, &list);
-	process->changed |= state.postponed;
 	module_list_deinit(&list);
 out:
+	process->changed |= state.postponed;
 	attach_end(&state);
 }
 
@@ -679,7 +679,7 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	if (err)
 		goto out;
 	err = attach_modules(&state, &list);
-	if (err && process->found) {
+	if (err == -EAGAIN || (err && process->found)) {
 		goto out;
 	} else if (err) {
 		log_error("cannot read the libraries of process %d: %s", process->info.pid,

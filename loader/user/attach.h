@@ -10,9 +10,10 @@
 
 /*
  * Probes the allocator functions of all files that the process maps now and that are not probed
- * yet. Returns 0; -EAGAIN if the process is still loading libraries or files were postponed (all
- * other files are probed); -ENOENT if no allocator function can be probed; or another negative
- * errno. Failures other than -EAGAIN are logged, unless the process was found by a filter.
+ * yet. Returns 0; -EAGAIN if the process is still loading libraries, files were postponed (all
+ * other files are probed), or its memory map stays locked (no file is probed); -ENOENT if no
+ * allocator function can be probed; or another negative errno. Failures other than -EAGAIN are
+ * logged, unless the process was found by a filter.
  */
 int attach_process(const struct user_context *ctx, struct user_process *process);
 

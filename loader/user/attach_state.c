@@ -147,6 +147,10 @@ int attach_modules(struct attach_state *state, struct module_list *ret)
 		state->hangs || state->is_cooling_down ? 0 : patient_ns(MODULES_MEMORY_NS),
 		waits ? state->file_ns : 0, ret);
 
+	if (err == -EAGAIN) {
+		user_process__log_locked(state->process);
+		state->postponed = true;
+	}
 	if (err)
 		return err;
 	state->taken_ns += ret->asked_ns;

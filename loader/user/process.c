@@ -33,6 +33,9 @@
 /* Minimum interval between reads of maps that only reconcile mappings, in nanoseconds. */
 #define COMPARE_EVERY_NS 1000000000ULL
 
+/* Minimum interval between attempts to read mappings that cannot be read, in nanoseconds. */
+#define LOCKED_INTERVAL_NS 100000000ULL
+
 /* Maximum maps_interval_ns, in nanoseconds, that is ignored when mappings are read for a report. */
 #define INTERVAL_IGNORED_NS 250000000ULL
 
@@ -145,7 +148,7 @@ int user_process__new(const struct user_context *ctx, pid_t pid, bool found,
 	if (err) {
 		if (!found)
 			log_error("cannot read the mappings of process %d: %s", pid,
-				  proc_error(err));
+				  strerror(-err));
 		goto err;
 	}
 	*ret = process;
@@ -300,11 +303,9 @@ int user_process__maps(const struct user_context *ctx, const struct user_process
 {
 	int err = symspace__read_maps(process->space, ret);
 
-	if (err == -ETIMEDOUT)
-		log_note("process %d keeps its memory map locked, as while a file system does not "
-			 "respond: until then its new code is neither probed nor named",
-			 process->info.pid);
-	return err && process->found ? user_process__maps_from_records(ctx, process, ret) : err;
+	if (err && process->found && !user_process__maps_from_records(ctx, process, ret))
+		return 0;
+	return err;
 }
 
 static uint32_t unloads(const struct user_context *ctx, const struct user_process *process)
@@ -365,6 +366,24 @@ static void log_cut(struct user_process *process)
 	process->logged_cut = true;
 }
 
+void user_process__log_locked(struct user_process *process)
+{
+	if (!process->logged_locked)
+		log_note("the mappings of process %d cannot be read now, as while a file system "
+			 "does not respond: memleak tries again",
+			 process->info.pid);
+	process->logged_locked = true;
+}
+
+/* Arranges that the mappings are read again, since they could not be read now. */
+static void postpone_refresh(struct user_process *process)
+{
+	user_process__log_locked(process);
+	process->changed = true;
+	process->ended_maps_read = false;
+	process->maps_interval_ns = LOCKED_INTERVAL_NS;
+}
+
 void user_process__refresh(const struct user_context *ctx, struct user_process *process)
 {
 	struct unwind_subject subject = {
@@ -380,6 +399,7 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	const struct process_in_context at = {ctx, process};
 	struct walker_subject walker;
 	struct proc_maps maps;
+	int err;
 
 	/* The mappings of an ended process no longer change: read them once. */
 	if (process->ended && (!process->found || process->ended_maps_read))
@@ -389,7 +409,10 @@ void user_process__refresh(const struct user_context *ctx, struct user_process *
 	proc_maps_deinit(&process->maps);
 	subject.unloads = unloads(ctx, process);
 	/* Read the mappings of this image, even if the process runs another image by now. */
-	if (user_process__maps(ctx, process, &maps))
+	err = user_process__maps(ctx, process, &maps);
+	if (err == -EAGAIN)
+		postpone_refresh(process);
+	if (err)
 		return;
 	process->maps_interval_ns = proc_maps_interval_ns(&maps);
 	/* Keep the complete older mappings instead of an incomplete newer list. */
@@ -526,7 +549,7 @@ void user_process__exec(const struct user_context *ctx, struct user_process *pro
 	err = symspace__new(ctx->symbolizer, pid, &space);
 	if (err) {
 		log_note("process %d executed another program, whose functions cannot be named: %s",
-			 pid, proc_error(err));
+			 pid, strerror(-err));
 		return;
 	}
 	symspace__free(process->space);

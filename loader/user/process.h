@@ -70,8 +70,9 @@ struct user_process {
 	bool logged_moved;  /* logged that allocator functions are in anonymous memory */
 	struct symspace *space;
 	struct process_fds fds;
-	uint64_t read_ns; /* time when the mappings were last read */
-	bool logged_cut;  /* logged that some mappings were not read, as there are too many */
+	uint64_t read_ns;   /* time when the mappings were last read */
+	bool logged_cut;    /* logged that some mappings were not read, as there are too many */
+	bool logged_locked; /* logged that its mappings could not be read for some time */
 	uint64_t maps_interval_ns;     /* minimum interval between reads of the mappings */
 	struct function_place *places; /* addresses of probed functions, for -t events */
 	size_t place_cnt;
@@ -113,16 +114,19 @@ int user_process__maps_from_records(const struct user_context *ctx,
 int user_process__maps(const struct user_context *ctx, const struct user_process *process,
 		       struct proc_maps *ret);
 
+/* Logs, at most once per process, that its mappings cannot be read now. */
+void user_process__log_locked(struct user_process *process);
+
 /*
- * Reads the mappings again and builds missing unwind tables. If the deadline passes first, marks
- * the process as changed, so that it is read again later.
+ * Reads the mappings again and builds missing unwind tables. If the deadline passes first, or if
+ * the memory map stays locked, marks the process as changed, so that it is read again later.
  */
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);
 
 /*
  * True if the mappings were read so recently that they should not be read again yet, because
- * reading many mappings is slow. before_report: a report follows, so a short minimum interval is
- * ignored.
+ * reading many mappings is slow, or because they could not be read. before_report: a report
+ * follows, so a short minimum interval is ignored.
  */
 bool user_process__maps_are_recent(const struct user_process *process, bool before_report);
 

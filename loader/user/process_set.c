@@ -23,7 +23,10 @@
 
 /* Delay before a process that is still loading its libraries is searched again, in nanoseconds. */
 #define RETRY_NS 5000000L
-/* Delay before a process with postponed files is searched again, in nanoseconds. */
+/*
+ * Delay before a process is searched again whose files were postponed, or whose mappings were read
+ * too recently, in nanoseconds.
+ */
 #define POSTPONED_RETRY_NS 100000000L
 /*
  * Maximum attach retries by timer. After that, a process is retried only when its loader hook
@@ -151,6 +154,16 @@ void process_set_retry_soon(struct process_set *set)
 	timerfd_settime(set->retry_fd, 0, &soon, NULL);
 }
 
+/* Starts the retry timer, unless it is running. */
+static void retry_later(struct process_set *set)
+{
+	struct itimerspec armed = {0}, later = {.it_value = {.tv_nsec = POSTPONED_RETRY_NS}};
+
+	timerfd_gettime(set->retry_fd, &armed);
+	if (!armed.it_value.tv_sec && !armed.it_value.tv_nsec)
+		timerfd_settime(set->retry_fd, 0, &later, NULL);
+}
+
 /*
  * True if the process should not be read now: its mappings were read too recently, or it waits for
  * an unwind table. When the table is ready, the helper's socket wakes the loop.
@@ -160,7 +173,7 @@ static bool is_waiting(struct process_set *set, const struct user_process *proce
 	const struct unwind_files *files = &set->programs->unwind.files;
 
 	if (user_process__maps_are_recent(process, false)) {
-		process_set_retry_soon(set);
+		retry_later(set);
 		return true;
 	}
 	if (!process->awaits_tables || !unwind_files_busy(files))
@@ -190,13 +203,9 @@ static void refresh(struct process_set *set, struct user_process *process)
  */
 static bool is_postponed(struct process_set *set, const struct user_process *process)
 {
-	struct itimerspec armed = {0}, later = {.it_value = {.tv_nsec = POSTPONED_RETRY_NS}};
-
 	if (clock_ns(CLOCK_MONOTONIC) >= process->retry_files_ns)
 		return false;
-	timerfd_gettime(set->retry_fd, &armed);
-	if (!armed.it_value.tv_sec && !armed.it_value.tv_nsec)
-		timerfd_settime(set->retry_fd, 0, &later, NULL);
+	retry_later(set);
 	return true;
 }
 
@@ -303,8 +312,9 @@ static int attach_given(struct process_set *set, struct user_process *process)
 			return err;
 		nanosleep(&pause, NULL);
 	}
-	log_note("process %d is still loading its libraries: more probes may follow",
-		 process->info.pid);
+	if (!process->logged_locked)
+		log_note("process %d is still loading its libraries: more probes may follow",
+			 process->info.pid);
 	process_set_retry_soon(set);
 	return 0;
 }
@@ -623,10 +633,10 @@ static void describe_skipped(const struct process_set *set)
 			 set->skipped_32bit_cnt, set->skipped_32bit_cnt == 1 ? " is" : "s are");
 	if (set->unopened_cnt == 1)
 		log_note("process %d is not traced: %s", set->unopened_pid,
-			 proc_error(set->unopened_err));
+			 strerror(-set->unopened_err));
 	else if (set->unopened_cnt)
 		log_note("%zu processes, such as %d, are not traced: %s", set->unopened_cnt,
-			 set->unopened_pid, proc_error(set->unopened_err));
+			 set->unopened_pid, strerror(-set->unopened_err));
 	if (!opts->fds && !opts->object && !opts->symbols_prefix)
 		describe_static(set);
 }

@@ -338,16 +338,23 @@ def is_locked(pid):
         return file.read() == "folio_wait_bit"
 
 
+def libc_of(program):
+    """Returns the path of the C library that a program maps."""
+    with open(f"/proc/{program.pid}/maps", encoding="ascii") as file:
+        return next(path for path in file.read().split() if "/libc.so" in path)
+
+
 # While a memory map is locked, memleaks of other cases may have to wait for it.
 @alone
 @slow
-@each("late", "early")
+@each("late", "early", "resumed", "given")
 def test_locked_memory(t, when_locked):
     """
     A process waits for a hung file system and keeps its memory map locked meanwhile, so that
-    nobody can read its mappings: other processes' reports come in time, and a line says so if
-    memleak has to read them.
+    nobody can read its mappings: other processes' reports come in time, and a line says so. Once
+    the file system answers, the process is traced.
     """
+    resumes = when_locked in ("resumed", "given")
     (t.tmp / "files").mkdir()
     (t.tmp / "files" / "data").write_bytes(bytes(PAGE))
     honest = t.program("dlopen", t.file_of("libplugin.so"), "stay")
@@ -361,19 +368,35 @@ def test_locked_memory(t, when_locked):
             if not until(lambda: is_locked(program.pid)):
                 raise Broken("the memory map is not locked")
 
-        if when_locked == "early":
+        targets = ("--comm", "dlopen")
+        if when_locked in ("late", "given"):
+            targets = ("-p", f"{program.pid},{honest.pid}")
+        if when_locked == "late":
+            # The mappings of given processes are read before each report. None of their files is
+            # probed: while the memory map is locked, probes could not be removed.
+            targets += ("-O", libc_of(honest))
+        else:
             lock()
-        memleak = t.memleak("--json", "-o", "0", "-T", "1000", "--comm", "dlopen", str(INTERVAL)).ready()
+        memleak = t.memleak("--json", "-v", "-o", "0", "-T", "1000", *targets,
+                            str(INTERVAL)).ready()
         see_reports(memleak, 1)
         if when_locked == "late":
             lock()
-        see_reports(memleak, 1)
         honest.go()
         see_reports(memleak, 2)
+        note = f"the mappings of process {program.pid} cannot be read now"
+        memleak.wait_for("a line about the process", lambda: note in memleak.notes)
+        if resumes:
+            fuse.resume()
+            program.ready()
+            memleak.wait_for("a probe", lambda: f"malloc at {name}" in memleak.notes)
+            program.go()
         report = stop(t, memleak)
     expect_leaks(report, honest, "plugin_leak")
-    if when_locked == "early" and "keeps its memory map locked" not in memleak.notes:
-        raise Failure(f"nothing is said of the process: {memleak.notes!r}")
+    if resumes:
+        expect_leaks(report, program, "run")
+    if memleak.notes.count(note) != 1:
+        raise Failure(f"not one line about the process: {memleak.notes!r}")
 
 
 def waits_for_helper(memleak):

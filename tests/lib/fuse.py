@@ -111,6 +111,9 @@ class Fuse:
     def hang(self):
         os.kill(self.process.pid, signal.SIGSTOP)
 
+    def resume(self):
+        os.kill(self.process.pid, signal.SIGCONT)
+
     def close(self):
         """Unmounts the file system; pending accesses fail."""
         self.process.kill()

@@ -2,8 +2,9 @@
 /*
  * Maps a file and changes it in memory, waits for a byte, changes it again, and maps other memory
  * in its place. The kernel then writes the file while it holds the lock of the process's memory
- * map. Has no libraries: nobody can probe a file that this process maps, since that takes the lock,
- * too, and no process could fork meanwhile.
+ * map. After another byte, allocates blocks. Has no libraries: nobody can probe a file that this
+ * process maps while it holds the lock, since that takes the lock, too, and no process could fork
+ * meanwhile.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <sys/syscall.h>
 
 #define BYTES 4096
+#define LEAKS 5
 
 static long call(long number, long a, const void *b, long c, long d, long e)
 {
@@ -29,6 +31,25 @@ static volatile char *map(const volatile void *at, int flags, long fd)
 	return (char *)call(SYS_mmap, (long)at, (void *)BYTES, PROT_READ | PROT_WRITE, flags, fd);
 }
 
+static void wait_for_byte(void)
+{
+	char byte;
+
+	call(SYS_write, 1, "ready\n", 6, 0, 0);
+	call(SYS_read, 0, &byte, 1, 0, 0);
+}
+
+void *malloc(size_t size);
+
+__attribute__((noinline)) void *malloc(size_t size)
+{
+	static char memory[BYTES];
+	static size_t used;
+
+	used += size;
+	return &memory[used - size];
+}
+
 void run(char *const *args);
 
 /* args: argc, the program's name, the file, as the kernel leaves them on the stack. */
@@ -36,17 +57,18 @@ void run(char *const *args)
 {
 	long fd = call(SYS_open, (long)args[2], (void *)O_RDWR, 0, 0, 0);
 	volatile char *at = map(NULL, MAP_SHARED, fd);
-	char byte;
 
 	if (fd < 0)
 		call(SYS_exit_group, 99, NULL, 0, 0, 0);
 	at[0] = 1;
-	call(SYS_write, 1, "ready\n", 6, 0, 0);
-	call(SYS_read, 0, &byte, 1, 0, 0);
+	wait_for_byte();
 	at[0] = 2;
 	map(at, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1);
+	wait_for_byte();
+	for (int i = 0; i < LEAKS; i++)
+		*(volatile char *)malloc(16) = 1;
 	for (;;)
-		call(SYS_pause, 0, NULL, 0, 0, 0);
+		wait_for_byte();
 }
 
 __asm__(".globl _start\n"

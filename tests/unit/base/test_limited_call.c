@@ -20,44 +20,52 @@
 /* Number of calls that block at the same time: BLOCKED_MAX in limited_call.c. */
 #define BLOCKED 64
 
+/* Time that a slow call takes, in microseconds: between the two limits of limited_call.h. */
+#define SLOW_US 900000
+
 struct job {
-	int wait_fd; /* the call blocks until this pipe is closed; -1: does not block */
+	int slow_us;
 	int result;
 };
 
 static atomic_int run_cnt, dropped_cnt;
 
-static void run(void *arg)
+/* fd: the call blocks until this pipe is closed; -1: does not block. */
+static int run(int fd, void *data)
 {
-	struct job *job = arg;
+	struct job *job = data;
 	char byte;
 
 	run_cnt++;
-	if (job->wait_fd >= 0 && read(job->wait_fd, &byte, 1) < 0)
+	usleep((useconds_t)job->slow_us);
+	if (fd >= 0 && read(fd, &byte, 1) < 0)
 		abort();
 	job->result = 7;
+	return 8;
 }
 
-static void drop(void *arg)
+static void drop(int result, void *data)
 {
-	free(arg);
+	struct job *job = data;
+
+	if (result != 8 || job->result != 7)
+		abort();
 	dropped_cnt++;
 }
 
-static int call(pid_t pid, int wait_fd)
+static int call_slowly(pid_t pid, int fd, int slow_us)
 {
-	struct job *job = malloc(sizeof(*job));
-	int err;
+	static const struct limited_function function = {run, drop, sizeof(struct job)};
+	struct job job = {.slow_us = slow_us};
+	int ret = limited_call(pid, fd, &function, &job);
 
-	if (!job)
-		abort();
-	*job = (struct job){.wait_fd = wait_fd};
-	err = limited_call(pid, run, drop, job);
-	if (err)
-		return err;
-	assert_int_equal(job->result, 7);
-	free(job);
-	return 0;
+	assert_int_equal(job.result, ret == 8 ? 7 : 0);
+	return ret == 8 ? 0 : ret;
+}
+
+static int call(pid_t pid, int fd)
+{
+	return call_slowly(pid, fd, 0);
 }
 
 /* Ends all blocked calls, and waits until `cnt` calls were dropped. */
@@ -86,19 +94,18 @@ static void calls_end(void **state)
 	assert_int_equal(dropped_cnt, 0);
 }
 
-/* Another call for the same process is refused; calls for other processes are made. */
+/* Other calls for the process are refused. Slow calls for other processes are waited for. */
 static void call_blocks(void **state)
 {
 	int fds[2];
 
 	assert_return_code(pipe(fds), errno);
-	assert_int_equal(call(FIRST_PID, fds[0]), -ETIMEDOUT);
-	assert_int_equal(dropped_cnt, 0);
-	assert_int_equal(call(FIRST_PID, -1), -EBUSY);
+	assert_int_equal(call(FIRST_PID, fds[0]), -EAGAIN);
+	assert_int_equal(call(FIRST_PID, -1), -EAGAIN);
 	assert_int_equal(run_cnt, 1);
-	assert_int_equal(dropped_cnt, 1);
-	assert_int_equal(call(FIRST_PID + 1, -1), 0);
-	release(fds, 2);
+	assert_int_equal(call_slowly(FIRST_PID + 1, -1, SLOW_US), 0);
+	assert_int_equal(dropped_cnt, 0);
+	release(fds, 1);
 	assert_int_equal(call(FIRST_PID, -1), 0);
 }
 
@@ -106,7 +113,7 @@ static void block(void *arg, size_t worker)
 {
 	const int *fds = arg;
 
-	if (call(FIRST_PID + (pid_t)worker, fds[0]) != -ETIMEDOUT)
+	if (call(FIRST_PID + (pid_t)worker, fds[0]) != -EAGAIN)
 		abort();
 }
 
@@ -117,10 +124,15 @@ static void too_many_block(void **state)
 	assert_return_code(pipe(fds), errno);
 	parallel_run(BLOCKED, block, fds);
 	assert_int_equal(run_cnt, BLOCKED);
-	assert_int_equal(call(FIRST_PID + BLOCKED, -1), -EBUSY);
+	assert_int_equal(call(FIRST_PID + BLOCKED, -1), -EAGAIN);
 	assert_int_equal(run_cnt, BLOCKED);
-	release(fds, BLOCKED + 1);
-	assert_int_equal(call(FIRST_PID + BLOCKED, -1), 0);
+	release(fds, BLOCKED);
+	/* There are threads again, but slow calls are no longer waited for. */
+	while (call(FIRST_PID + BLOCKED, -1) == -EAGAIN)
+		usleep(1000);
+	assert_int_equal(call_slowly(FIRST_PID, -1, SLOW_US), -EAGAIN);
+	while (dropped_cnt < BLOCKED + 1)
+		usleep(1000);
 }
 
 /* A child has none of the threads. */
@@ -142,8 +154,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(calls_end, reset),
 		cmocka_unit_test_setup(call_blocks, reset),
-		cmocka_unit_test_setup(too_many_block, reset),
 		cmocka_unit_test_setup(calls_of_child, reset),
+		cmocka_unit_test_setup(too_many_block, reset),
 	};
 
 	limited_calls_begin();

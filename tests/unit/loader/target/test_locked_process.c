@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests what can be opened of a process whose memory map is locked, or whose file is leased. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/limited_call.h"
+#include "base/proc_maps.h"
+#include "loader/target/modules.h"
+#include "symbolizer/symbolizer.h"
+
+struct locked {
+	pid_t pid;
+	int pipe_fds[2]; /* the process is locked until the second descriptor is closed */
+	struct symbolizer *sym;
+};
+
+static int block(int fd, void *data)
+{
+	return (int)read(fd, data, 1);
+}
+
+static int set_up(void **state)
+{
+	static const struct limited_function function = {.run = block, .size = 1};
+	static struct locked locked;
+	char byte = 0;
+
+	locked.pid = fork();
+	if (!locked.pid) {
+		pause();
+		_exit(1);
+	}
+	*state = &locked;
+	if (symbolizer__new(&locked.sym) || pipe(locked.pipe_fds))
+		return -1;
+	return limited_call(locked.pid, locked.pipe_fds[0], &function, &byte) == -EAGAIN ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	struct locked *locked = *state;
+
+	close(locked->pipe_fds[0]);
+	symbolizer__free(locked->sym);
+	kill(locked->pid, SIGKILL);
+	return waitpid(locked->pid, NULL, 0) == locked->pid ? 0 : -1;
+}
+
+/* Unlocks the process, and waits until its mappings can be read. */
+static void unlock(struct locked *locked, struct proc_maps *ret)
+{
+	int err;
+
+	close(locked->pipe_fds[1]);
+	while ((err = proc_maps_read(locked->pid, ret)) == -EAGAIN)
+		usleep(1000);
+	assert_int_equal(err, 0);
+}
+
+static void nothing_is_final(void **state)
+{
+	struct locked *locked = *state;
+	uint64_t addr = (uintptr_t)nothing_is_final;
+	struct symspace *space;
+	struct module_list list;
+	struct proc_maps maps;
+	int fd;
+
+	assert_int_equal(proc_maps_read(locked->pid, &maps), -EAGAIN);
+	assert_int_equal(module_list_init(locked->pid, 0, 0, &list), -EAGAIN);
+	assert_int_equal(process_open_mapping(locked->pid, &(struct mapping){.end = 1}), -EAGAIN);
+	assert_int_equal(symspace__new(locked->sym, locked->pid, &space), 0);
+	assert_int_equal(symspace__refresh(space), -EAGAIN);
+	assert_int_equal(symspace__file(space, addr), 0);
+
+	unlock(locked, &maps);
+	fd = process_open_mapping(locked->pid, proc_maps_find(&maps, addr));
+	assert_return_code(fd, -fd);
+	close(fd);
+	proc_maps_deinit(&maps);
+	assert_int_equal(symspace__refresh(space), 0);
+	assert_int_not_equal(symspace__file(space, addr), 0);
+	symspace__free(space);
+}
+
+/* A lease on a file lasts as long as its holder likes: it is no reason to try again. */
+static void leased_file(void **state)
+{
+	FILE *file = tmpfile();
+	int fd = fileno(file);
+	struct proc_maps maps;
+	void *at;
+
+	assert_return_code(ftruncate(fd, 1), errno);
+	at = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	if (fcntl(fd, F_SETLEASE, F_WRLCK))
+		skip(); /* the file system has no leases */
+	assert_int_equal(proc_maps_read(getpid(), &maps), 0);
+	signal(SIGIO, SIG_IGN);
+	assert_int_equal(process_open_mapping(getpid(), proc_maps_find(&maps, (uintptr_t)at)),
+			 -EBUSY);
+	proc_maps_deinit(&maps);
+	munmap(at, 1);
+	fclose(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(leased_file),
+		cmocka_unit_test_setup_teardown(nothing_is_final, set_up, tear_down),
+	};
+
+	limited_calls_begin();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
