@@ -64,18 +64,31 @@ static const char *const wrapper_names[] = {
  * Kernel function that allocates entries of BPF maps in advance, in an interrupt, for memleak or
  * another tracer. Its memory is no leak, because each map has a maximum number of entries.
  */
-#define BPF_REFILL "bpf_mem_refill"
+static const char *const bpf_functions[] = {"bpf_mem_refill"};
 
 /*
- * Kernel function that allocates what a security module (LSM) adds to an inode. Its cache is not
- * marked as reclaimable, but its blocks are freed with their inodes, which the kernel can reclaim.
+ * Kernel functions whose blocks exist only with another block, and may be freed long after the
+ * last use of that block. The other block grows, too, if there is a leak.
  */
-#define INODE_LABEL "security_inode_alloc"
+static const char *const attached_functions[] = {
+	/* what a security module (LSM) adds to an inode; freed with the inode */
+	"security_inode_alloc",
+	/* owners of the objects on a slab page; freed with the page */
+	"alloc_slab_obj_exts",
+	"memcg_alloc_slab_cgroups",
+	"memcg_alloc_page_obj_cgroups",
+	/* address range of a vmalloc() call, which has a vm_struct, too; ranges are freed lazily */
+	"alloc_vmap_area",
+};
 
-static const struct runtime_objects bpf_entries = {
-	.words = "BPF map entries",
-	.advice = "of memleak itself or another tracer; bpftool map lists maps",
-	.block_advice = "of memleak itself or another tracer; bpftool map lists maps",
+/* Kernel functions that allocate page tables for user memory. */
+static const char *const page_table_functions[] = {
+	"pte_alloc_one", "__pte_alloc", "__pmd_alloc", "__pud_alloc", "__p4d_alloc",
+};
+
+static const struct runtime_objects page_tables = {
+	.words = "page tables",
+	.block_advice = "mapped memory grows with them: -p PID shows where",
 };
 
 /* Growth per second. */
@@ -84,10 +97,17 @@ struct rate {
 	double blocks;
 };
 
+/* Facts about a path. */
+struct facts {
+	bool is_attached; /* its blocks exist only with others: see attached_functions */
+	bool is_doubtful; /* its growth alone says little: is_attached, or site_is_doubtful() */
+	bool is_assigned; /* its `blamed` or `objects` is set, or it is excluded */
+};
+
 struct kernel_paths {
 	struct report_site *paths;
 	size_t cnt;
-	bool *is_assigned; /* flag for each path: its `blamed` or `objects` is set */
+	struct facts *facts; /* of each path */
 };
 
 static bool begins_with_one_of(const char *symbol, const char *const *names, size_t cnt)
@@ -151,28 +171,28 @@ static bool have_common(const struct report_site *a, const struct report_site *b
 	return true;
 }
 
-static bool calls(const struct report_site *path, const char *function)
+static bool is_one_of(const char *symbol, const char *const *names, size_t cnt)
 {
-	for (size_t i = 0; path->site->space == SPACE_KERNEL && i < path->site->frame_cnt; i++) {
-		const char *symbol = sym_outermost_symbol(path->locations[i]);
-
-		if (symbol && !strcmp(symbol, function))
+	for (size_t i = 0; symbol && i < cnt; i++)
+		if (!strcmp(symbol, names[i]))
 			return true;
-	}
 	return false;
 }
 
-/* True if growth of a path alone says little: see site_is_doubtful() and INODE_LABEL. */
-static bool is_doubtful(const struct report_site *path)
+/* True if a kernel path has one of these functions. */
+static bool calls(const struct report_site *path, const char *const *functions, size_t cnt)
 {
-	return site_is_doubtful(path->site) || calls(path, INODE_LABEL);
+	for (size_t i = 0; path->site->space == SPACE_KERNEL && i < path->site->frame_cnt; i++)
+		if (is_one_of(sym_outermost_symbol(path->locations[i]), functions, cnt))
+			return true;
+	return false;
 }
 
 static bool is_open(const struct kernel_paths *all, size_t path)
 {
 	const struct site *site = all->paths[path].site;
 
-	return site->space == SPACE_KERNEL && site->frame_cnt && !all->is_assigned[path];
+	return site->space == SPACE_KERNEL && site->frame_cnt && !all->facts[path].is_assigned;
 }
 
 /*
@@ -199,23 +219,24 @@ static double most_blocks(const struct kernel_paths *all, size_t heaviest)
 	double most = 0;
 
 	for (size_t i = 0; i < all->cnt; i++)
-		if (!is_doubtful(&all->paths[i]) && goes_with(all, i, heaviest, 1) &&
+		if (!all->facts[i].is_doubtful && goes_with(all, i, heaviest, 1) &&
 		    rate_of(&all->paths[i]).blocks > most)
 			most = rate_of(&all->paths[i]).blocks;
 	return most;
 }
 
 /*
- * True if a path is not doubtful, or if it may be a companion: it has an owner or is an
- * inode's label, and its rate of blocks is low enough.
+ * True if a path is not doubtful, or if it may be a companion: it has an owner or its blocks are
+ * attached to others, and its rate of blocks is low enough.
  */
-static bool may_join(const struct report_site *path, double most)
+static bool may_join(const struct kernel_paths *all, size_t path, double most)
 {
-	const struct site *site = path->site;
-	bool is_label = !site_is_doubtful(site); /* exists only with its inode */
+	const struct site *site = all->paths[path].site;
+	const struct facts *facts = &all->facts[path];
 
-	return !is_doubtful(path) || ((is_label || site->process || site->origin.owner_pid) &&
-				      rate_of(path).blocks <= MOST_BLOCKS * most);
+	return !facts->is_doubtful ||
+	       ((facts->is_attached || site->process || site->origin.owner_pid) &&
+		rate_of(&all->paths[path]).blocks <= MOST_BLOCKS * most);
 }
 
 /*
@@ -230,7 +251,7 @@ static struct rate rate_through(const struct kernel_paths *all, size_t heaviest,
 	for (size_t i = 0; i < all->cnt; i++) {
 		struct rate rate;
 
-		if (!may_join(&all->paths[i], most) || !goes_with(all, i, heaviest, depth))
+		if (!may_join(all, i, most) || !goes_with(all, i, heaviest, depth))
 			continue;
 		rate = rate_of(&all->paths[i]);
 		sum.bytes += rate.bytes;
@@ -261,7 +282,7 @@ static void assign(struct kernel_paths *all, size_t path, size_t depth)
 	struct report_site *shown = &all->paths[path];
 
 	shown->blamed = (struct stack_pos){.frame = root_of(shown) + 1 - depth};
-	all->is_assigned[path] = true;
+	all->facts[path].is_assigned = true;
 }
 
 static void blame_with(struct kernel_paths *all, size_t heaviest)
@@ -270,8 +291,7 @@ static void blame_with(struct kernel_paths *all, size_t heaviest)
 	size_t depth = common_depth(all, heaviest, most);
 
 	for (size_t i = 0; i < all->cnt; i++)
-		if (i != heaviest && may_join(&all->paths[i], most) &&
-		    goes_with(all, i, heaviest, depth))
+		if (i != heaviest && may_join(all, i, most) && goes_with(all, i, heaviest, depth))
 			assign(all, i, depth);
 	assign(all, heaviest, depth);
 }
@@ -285,7 +305,7 @@ static size_t heaviest_of(const struct kernel_paths *all)
 	size_t ret = all->cnt;
 
 	for (size_t i = 0; i < all->cnt; i++)
-		if (is_open(all, i) && !is_doubtful(&all->paths[i]) &&
+		if (is_open(all, i) && !all->facts[i].is_doubtful &&
 		    (ret == all->cnt ||
 		     rate_of(&all->paths[i]).bytes > rate_of(&all->paths[ret]).bytes))
 			ret = i;
@@ -293,31 +313,46 @@ static size_t heaviest_of(const struct kernel_paths *all)
 }
 
 /*
- * Marks the paths that allocate entries of BPF maps: their objects are "BPF map entries", and no
- * function is blamed for them.
+ * Excludes the paths that allocate entries of BPF maps. Marks the paths that allocate page tables:
+ * their objects are "page tables", and no function is blamed for them.
  */
 static void set_objects(struct kernel_paths *all)
 {
 	for (size_t i = 0; i < all->cnt; i++) {
-		if (!calls(&all->paths[i], BPF_REFILL))
-			continue;
-		all->paths[i].objects = &bpf_entries;
-		all->is_assigned[i] = true;
+		struct report_site *path = &all->paths[i];
+		bool has_tables = calls(path, page_table_functions, CNT(page_table_functions));
+
+		path->is_excluded = calls(path, bpf_functions, CNT(bpf_functions));
+		if (has_tables)
+			path->objects = &page_tables;
+		all->facts[i].is_assigned = path->is_excluded || has_tables;
+	}
+}
+
+static void find_doubtful(struct kernel_paths *all)
+{
+	for (size_t i = 0; i < all->cnt; i++) {
+		const struct report_site *path = &all->paths[i];
+		struct facts *facts = &all->facts[i];
+
+		facts->is_attached = calls(path, attached_functions, CNT(attached_functions));
+		facts->is_doubtful = facts->is_attached || site_is_doubtful(path->site);
 	}
 }
 
 int kernel_paths_blame(struct report_site *paths, size_t cnt)
 {
-	cleanup_free bool *is_assigned = calloc(cnt + 1, sizeof(*is_assigned));
-	struct kernel_paths all = {paths, cnt, is_assigned};
+	cleanup_free struct facts *facts = calloc(cnt + 1, sizeof(*facts));
+	struct kernel_paths all = {paths, cnt, facts};
 	size_t heaviest;
 
-	if (!is_assigned)
+	if (!facts)
 		return -ENOMEM;
+	find_doubtful(&all);
 	set_objects(&all);
 	while ((heaviest = heaviest_of(&all)) < cnt)
 		blame_with(&all, heaviest);
 	for (size_t i = 0; i < cnt; i++)
-		paths[i].is_excluded = is_doubtful(&paths[i]) && !is_assigned[i];
+		paths[i].is_excluded |= facts[i].is_doubtful && !facts[i].is_assigned;
 	return 0;
 }

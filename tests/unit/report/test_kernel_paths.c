@@ -262,10 +262,11 @@ static void caches_apart(void **state)
 }
 
 /*
- * The label that a security module adds to an inode is freed with the inode, so it is no leak if
- * only reclaimable memory grows with it. It goes with an object that cannot be reclaimed.
+ * Blocks that exist only with other blocks are no leak if they grow alone, or only with memory that
+ * can be reclaimed: labels of inodes, owners of the objects on slab pages, address ranges. They go
+ * with an object that cannot be reclaimed.
  */
-static void inode_labels(void **state)
+static void attached(void **state)
 {
 	static const struct path cached[] = {
 		{{"lsm_inode_alloc", "security_inode_alloc", "alloc_inode", OPEN_CALL},
@@ -279,6 +280,16 @@ static void inode_labels(void **state)
 		 NULL,
 		 .owner = 7,
 		 .reclaimable = true},
+		{{"alloc_slab_obj_exts", "allocate_slab", "__d_alloc", OPEN_CALL},
+		 1,
+		 192,
+		 NULL,
+		 .owner = 0},
+		{{"alloc_vmap_area", "__get_vm_area_node", "copy_process", "kernel_clone"},
+		 10,
+		 72,
+		 NULL,
+		 .owner = 0},
 	};
 	static const struct path kept[] = {
 		{{"lsm_inode_alloc", "security_inode_alloc", "sock_alloc", SOCKET_CALL},
@@ -293,11 +304,46 @@ static void inode_labels(void **state)
 		 "__sys_socket",
 		 .owner = 7,
 		 .reclaimable = true},
+		{{"alloc_slab_obj_exts", "sk_alloc", SOCKET_CALL},
+		 1,
+		 128,
+		 "__sys_socket",
+		 .owner = 0},
 	};
 	struct world world = {0};
 
 	blame_all(&world, cached, LENGTH(cached));
 	blame_all(&world, kept, LENGTH(kept));
+}
+
+#define PAGE_FAULT "__handle_mm_fault", "handle_mm_fault", "exc_page_fault", "asm_exc_page_fault"
+
+/* All page tables of user memory are one suspect, because they grow with the mapped memory. */
+static void page_tables(void **state)
+{
+	static const struct path paths[] = {
+		{{"pte_alloc_one", "__pte_alloc", "do_anonymous_page", PAGE_FAULT},
+		 10,
+		 4096,
+		 "pte_alloc_one",
+		 .owner = 7},
+		{{"pte_alloc_one", "do_fault", PAGE_FAULT}, 1, 4096, "pte_alloc_one", .owner = 7},
+		{{"__pmd_alloc", PAGE_FAULT}, 1, 4096, "__pmd_alloc", .owner = 7},
+		{{"anon_vma_alloc", PAGE_FAULT}, 10, 88, "anon_vma_alloc", .owner = 7},
+	};
+	struct world world = {0};
+	struct suspect *suspects;
+	size_t cnt;
+
+	blame_all(&world, paths, LENGTH(paths));
+	assert_int_equal(suspects_init(world.shown, LENGTH(paths), &(struct trifle_scale){0}, 5,
+				       &cnt, &suspects),
+			 0);
+	assert_int_equal(cnt, 2);
+	assert_int_equal(suspects[0].path_cnt, 3);
+	assert_string_equal(suspects[0].site->objects->words, "page tables");
+	assert_null(suspects[1].site->objects);
+	free(suspects);
 }
 
 /* Functions are blamed separately for each process and each owner. */
@@ -330,19 +376,14 @@ static void processes_apart(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* Memory of BPF maps is recognised by the stack and reported as map entries. */
+/* Entries of BPF maps are recognised by the stack, and are no suspects. */
 static void bpf_maps(void **state)
 {
 	static const struct path paths[] = {
 		{{"alloc_bulk", "bpf_mem_refill", "irq_work_run_list", "asm_sysvec_irq_work"},
 		 100,
 		 64,
-		 "alloc_bulk",
-		 .owner = 0},
-		{{"alloc_bulk", "bpf_mem_refill", "irq_work_single", "asm_sysvec_irq_work"},
-		 100,
-		 64,
-		 "alloc_bulk",
+		 NULL,
 		 .owner = 0},
 		{{"alloc_bulk", "other_refill", "irq_work_single", "asm_sysvec_irq_work"},
 		 100,
@@ -351,18 +392,8 @@ static void bpf_maps(void **state)
 		 .owner = 0},
 	};
 	struct world world = {0};
-	struct suspect *suspects;
-	size_t cnt;
 
 	blame_all(&world, paths, LENGTH(paths));
-	assert_int_equal(suspects_init(world.shown, LENGTH(paths), &(struct trifle_scale){0}, 5,
-				       &cnt, &suspects),
-			 0);
-	assert_int_equal(cnt, 2);
-	assert_int_equal(suspects[0].path_cnt, 2);
-	assert_string_equal(suspects[0].site->objects->words, "BPF map entries");
-	assert_null(suspects[1].site->objects);
-	free(suspects);
 }
 
 static void entries(void **state)
@@ -388,7 +419,7 @@ int main(void)
 		cmocka_unit_test(single_path),  cmocka_unit_test(few_beside),
 		cmocka_unit_test(caches_apart), cmocka_unit_test(processes_apart),
 		cmocka_unit_test(entries),      cmocka_unit_test(bpf_maps),
-		cmocka_unit_test(inode_labels),
+		cmocka_unit_test(attached),     cmocka_unit_test(page_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
