@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/blame.h"
+#include "report/kernel_paths.h"
 
 /*
  * Maximum paths whose functions are tried. A function that is on most paths is very likely on one
@@ -24,6 +25,8 @@ static bool may_be_named(const struct options *opts, const struct report_site *p
 	struct report_site shown = *path;
 
 	return function && sym_is_known(function->symbol) && strcmp(function->symbol, "main") &&
+	       !(path->site->space == SPACE_KERNEL &&
+		 kernel_frame_is_entry(path->locations[frame])) &&
 	       blame_may_name(opts, &shown, frame);
 }
 
@@ -42,7 +45,7 @@ static bool has_function(const struct report_site *path, const char *symbol, con
 static bool is_reported(const struct report_site *path, const struct suspect *suspects,
 			size_t suspect_cnt)
 {
-	if (path->settling)
+	if (path->settling || path->is_excluded)
 		return true;
 	for (size_t i = 0; i < suspect_cnt; i++)
 		if (suspect_has(&suspects[i], path))
@@ -52,7 +55,7 @@ static bool is_reported(const struct report_site *path, const struct suspect *su
 
 /*
  * Returns the number of sites whose stacks have the function at a frame of `path`. Does not count
- * sites that are in a suspect or may stop growing soon.
+ * sites that are in a suspect, are excluded, or may stop growing soon.
  */
 static size_t sites_below(const struct report_site *paths, size_t cnt,
 			  const struct suspect *suspects, size_t suspect_cnt,

@@ -29,7 +29,10 @@ static const struct sym_location a = FUNCTION("a"), b = FUNCTION("b"), c = FUNCT
 				 d = FUNCTION("d"), handle = FUNCTION("handle"),
 				 again = FUNCTION("handle"), serve = FUNCTION("serve"),
 				 start = FUNCTION("main"), dup_all = FUNCTION("xstrdup"),
-				 loop = IN_FILE("/usr/lib/libuv.so.1", "uv_run");
+				 loop = IN_FILE("/usr/lib/libuv.so.1", "uv_run"),
+				 entry = IN_FILE("kernel", "do_syscall_64"),
+				 syscall = IN_FILE("kernel", "__x64_sys_clone"),
+				 copy = IN_FILE("kernel", "copy_process");
 
 /* Paths, from the blamed frame outwards. The first path belongs to the suspect. */
 typedef const struct sym_location *locations[PATHS][FRAMES];
@@ -82,11 +85,32 @@ static void nobody(void **state)
 	assert_null(found(at, paths, 6).path);
 }
 
+/* Functions that just enter the kernel are not named. */
+static void entries(void **state)
+{
+	locations at = {{&a, &handle, &syscall, &entry}, {&b, &copy, &syscall, &entry},
+			{&c, &copy, &syscall, &entry},   {&c, &copy, &syscall, &entry},
+			{&d, &serve, &syscall, &entry},  {&d, &serve, &syscall, &entry}};
+	struct report_site paths[PATHS];
+	struct site site = {.space = SPACE_KERNEL, .frame_cnt = FRAMES};
+	const struct suspect suspect = {.site = &paths[0]};
+	struct shared_caller shared;
+
+	for (size_t i = 0; i < PATHS; i++)
+		paths[i] = (struct report_site){.site = &site, .locations = at[i]};
+	shared = shared_caller_of(NULL, paths, PATHS, &suspect, 1, 5);
+	assert_int_equal(shared.pos.frame, 1);
+	assert_null(shared_caller_of(NULL, paths, PATHS, &suspect, 1, 6).path);
+	paths[1].is_excluded = true;
+	assert_null(shared_caller_of(NULL, paths, PATHS, &suspect, 1, 5).path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(most),
 		cmocka_unit_test(nobody),
+		cmocka_unit_test(entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
