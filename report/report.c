@@ -689,6 +689,13 @@ static bool is_settling(const struct pools *pools, const struct report *report,
 				       run->was_young);
 }
 
+/* Takes a path out of the sums over the sites that seem to leak. */
+static void uncount(const struct report_site *path, struct report *report)
+{
+	report->suspects_total -= path->path_cnt ?: 1;
+	report->suspects_per_s -= path->history->trend.bytes_per_s;
+}
+
 /* Marks the paths whose memory consists of runtime objects that may stop growing soon. */
 static void find_settling(const struct pools *pools, struct report *report)
 {
@@ -699,9 +706,20 @@ static void find_settling(const struct pools *pools, struct report *report)
 			continue;
 		paths[i].settling = true;
 		report->settling = report->settling ?: &paths[i];
-		report->suspects_total -= paths[i].path_cnt ?: 1;
-		report->suspects_per_s -= paths[i].history->trend.bytes_per_s;
+		uncount(&paths[i], report);
 	}
+}
+
+/* Blames functions of the kernel. Excluded paths do not seem to leak any more. */
+static int blame_kernel(struct report *report)
+{
+	struct report_site *paths = report->sites + (report->paths - report->sites);
+	int err = kernel_paths_blame(paths, report->path_cnt);
+
+	for (size_t i = 0; !err && i < report->path_cnt; i++)
+		if (paths[i].is_excluded && !site_is_doubtful(paths[i].site))
+			uncount(&paths[i], report);
+	return err;
 }
 
 static void share_rest(const struct options *opts, struct report *report)
@@ -725,8 +743,7 @@ static int name_culprits(const struct options *opts, struct report *report)
 		.wants_all = report->show_why && report->can_list_all,
 	};
 	size_t most = scale.wants_all ? REPORT_PATHS_MAX : MAX_SUSPECTS;
-	int err = kernel_paths_blame(report->sites + (report->paths - report->sites),
-				     report->path_cnt);
+	int err = blame_kernel(report);
 
 	if (!err)
 		err = suspects_init(report->paths, report->path_cnt, &scale, most,
@@ -832,6 +849,16 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		find_blocks(&report);
 	*ret = report;
 	return 0;
+}
+
+bool report_marks_suspect(const struct report *report, const struct report_site *shown)
+{
+	if (!shown->history || !site_is_suspect(shown->site, shown->history))
+		return false;
+	for (size_t i = 0; i < report->path_cnt; i++)
+		if (report->paths[i].site == shown->site)
+			return !report->paths[i].is_excluded;
+	return true;
 }
 
 int report_init(const struct options *opts, const struct snapshot *snap,

@@ -15,7 +15,6 @@
 #include "base/path.h"
 #include "report/blame.h"
 #include "report/fold.h"
-#include "report/site_order.h"
 #include "report/trend.h"
 #include "sinks/text_facts.h"
 #include "sinks/verdict.h"
@@ -318,7 +317,7 @@ static void copy_past(const struct report *report, const struct report_site *sit
 	row->bytes_per_s = history->trend.bytes_per_s;
 	row->tendency = history->trend.tendency;
 	row->score = history->trend.score.total;
-	row->suspect = site_is_suspect(site->site, history);
+	row->suspect = report_marks_suspect(report, site);
 	make_spark(history, report->snapshot->elapsed_ns, row->spark);
 }
 

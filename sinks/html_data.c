@@ -23,7 +23,6 @@
 #include "report/function_name.h"
 #include "report/peak.h"
 #include "report/runtime_objects.h"
-#include "report/site_order.h"
 #include "sinks/json_parts.h"
 #include "sinks/json_writer.h"
 #include "sinks/text_part.h"
@@ -334,14 +333,15 @@ static void write_thousandths(struct json_writer *json, const char *key, double 
 		json_null(json, key);
 }
 
-static void write_trend(struct json_writer *json, const struct report_site *shown)
+static void write_trend(struct json_writer *json, const struct report *report,
+			const struct report_site *shown)
 {
 	static const struct site_history no_history = {
 		.trend = {.bytes_per_s = NAN, .score = {NAN, NAN, NAN, NAN, 0}}};
 	const struct site_history *history = shown->history;
 	const struct trend *trend = history ? &history->trend : &no_history.trend;
 
-	json_bool(json, "suspect", history && site_is_suspect(shown->site, history));
+	json_bool(json, "suspect", report_marks_suspect(report, shown));
 	json_string(json, "tendency", tendency_name(trend->tendency));
 	json_unsigned(json, "since_ms", trend->since_ns / NSEC_PER_MSEC);
 	write_thousandths(json, "rate", trend->bytes_per_s);
@@ -520,7 +520,7 @@ static void write_site_keys(struct page *page, const struct report *report,
 	if (shown->objects)
 		json_string(json, "objects", shown->objects->words);
 	write_notes(page, report, shown);
-	write_trend(json, shown);
+	write_trend(json, report, shown);
 	write_moments(json, report, shown);
 	write_classes(json, report, shown);
 	write_reach(page, shown);

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "loader/tables/translate.h"
+#include "report/trend.h"
 #include "tests/unit/lib/fake_symbols.h"
 
 static void order(enum sort_order sort, uint32_t top, const char *expected)
@@ -263,6 +264,54 @@ static void kinds_have_names(void **state)
 		assert_non_null(table_name(i));
 }
 
+/* A kernel site that is excluded from the suspects is neither counted nor marked as one. */
+static void excluded_sites(void **state)
+{
+	static const struct sym_frame frames[] = {{.symbol = "security_inode_alloc"},
+						  {.symbol = "sk_alloc"},
+						  {.symbol = "do_syscall_64"}};
+	static const struct sym_location locations[] = {
+		{.addr = 1, .frame_cnt = 1, .frames = &frames[0]},
+		{.addr = 2, .frame_cnt = 1, .frames = &frames[1]},
+		{.addr = 3, .frame_cnt = 1, .frames = &frames[2]},
+	};
+	static const uint64_t label[] = {1, 3}, socket[] = {2, 3};
+	struct fake_symbols fake = fake_symbols_of(locations, 3);
+	struct site sites[] = {
+		{.id = 1,
+		 .space = SPACE_KERNEL,
+		 .bytes = 48,
+		 .count = 1,
+		 .origin = {.owner_pid = 7},
+		 .frames = label,
+		 .frame_cnt = 2},
+		{.id = 2,
+		 .space = SPACE_KERNEL,
+		 .bytes = 1152,
+		 .count = 1,
+		 .origin = {.owner_pid = 8},
+		 .frames = socket,
+		 .frame_cnt = 2},
+	};
+	struct site_history history = {
+		.trend = {.tendency = TENDENCY_STEADY, .bytes_per_s = 100, .score = {.total = 1}}};
+	struct growth growth[] = {{.history = &history}, {.history = &history}};
+	const struct snapshot snap = {.sites = sites, .site_cnt = 2};
+	struct options opts = {.top = 10};
+	struct report report;
+
+	assert_int_equal(
+		report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &report), 0);
+	assert_int_equal(report.suspect_cnt, 1);
+	assert_int_equal(report.suspects_total, 1);
+	assert_true(report.suspects_per_s == 100);
+	assert_int_equal(report.site_cnt, 2);
+	assert_true(report_marks_suspect(&report, &report.sites[0]));
+	assert_int_equal(report.sites[1].site->id, 1);
+	assert_false(report_marks_suspect(&report, &report.sites[1]));
+	report_deinit(&report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +323,7 @@ int main(void)
 		cmocka_unit_test(nobody_but_allocators),
 		cmocka_unit_test(blocks_of_sites),
 		cmocka_unit_test(kinds_have_names),
+		cmocka_unit_test(excluded_sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
