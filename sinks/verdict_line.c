@@ -327,10 +327,7 @@ static void write_kernel_owner(FILE *out, const struct suspect *suspect)
 
 static void write_rate(FILE *out, const struct suspect *suspect, bool is_part)
 {
-	if (kernel_owner_of(suspect))
-		fputs(" keeps ", out);
-	else
-		fputs(suspect->site->objects ? " grow " : " grows ", out);
+	fputs(suspect->site->objects ? " grow " : " grows ", out);
 	if (is_part)
 		fputs("at least ", out);
 	write_amount(out, suspect->bytes_per_s);
@@ -340,9 +337,9 @@ static void write_rate(FILE *out, const struct suspect *suspect, bool is_part)
 	write_kernel_owner(out, suspect);
 }
 
-static void write_kept(FILE *out, double per_s)
+static void write_descriptor_rate(FILE *out, double per_s)
 {
-	fprintf(out, " keeps %.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
+	fprintf(out, " grows by %.*f descriptors/s", per_s < 10 ? 1 : 0, per_s);
 }
 
 static void write_chunks(FILE *out, const struct chunks *chunks)
@@ -365,7 +362,7 @@ static void write_line(FILE *out, const struct text_part *part, const struct ver
 	if (suspect->site->chunks.bytes)
 		fputs(" fills", out);
 	if (text_is_of_descriptors(part))
-		write_kept(out, suspect->bytes_per_s);
+		write_descriptor_rate(out, suspect->bytes_per_s);
 	else
 		write_rate(out, suspect, is_part);
 	if (detail->manner)

@@ -97,7 +97,7 @@ def test_verdict(t, what):
     program.send()
     memleak.finish()
     last = re.split(r"traced for \d+ s: ", memleak.out.text)[-1]
-    grows = re.search(r"^▲ a leak is likely: keep_file programs/fds\.c:\d+.* keeps [\d.]+ "
+    grows = re.search(r"^▲ a leak is likely: keep_file programs/fds\.c:\d+.* grows by [\d.]+ "
                       r"descriptors/s", last, re.M)
     clear = "no descriptor seems to leak" in last
     if (grows is not None, clear) != ((True, False) if what == "grow" else (False, True)):
