@@ -2,6 +2,8 @@
 /* Chooses the verdict on a whole report: the gravest verdict that applies. */
 #include "report/conclusion.h"
 
+#include <string.h>
+
 #define NSEC_PER_SEC UINT64_C(1000000000)
 
 /* Minimum leak scores of a suspect for the levels "medium" and "high" */
@@ -73,11 +75,44 @@ const char *conclusion_name(enum conclusion conclusion)
 	return names[conclusion];
 }
 
-static const char *level_of(const struct suspect *suspect)
+/* True if processes of a program were traced, and all of them have ended. */
+static bool has_ended(const struct snapshot *snap, const struct process *program)
 {
-	double score = suspect->site->history->trend.score.total;
+	bool ret = false;
 
-	return score >= HIGH_SCORE ? "high" : score >= MEDIUM_SCORE ? "medium" : "low";
+	for (size_t i = 0; program && i < snap->tally_cnt; i++) {
+		const struct process_tally *tally = &snap->tallies[i];
+		const char *comm = tally->process->comm;
+
+		if (tally->process != program &&
+		    !(comm && program->comm && !strcmp(comm, program->comm)))
+			continue;
+		if (!tally->ended && !tally->ended_here)
+			return false;
+		ret = true;
+	}
+	return ret;
+}
+
+bool conclusion_grew_to_end(const struct report *report)
+{
+	for (size_t i = 0; i < report->suspect_cnt; i++) {
+		const struct site *site = report->suspects[i].site->site;
+
+		if (!report->suspects[i].is_slight &&
+		    (site->space == SPACE_KERNEL || !has_ended(report->snapshot, site->process)))
+			return false;
+	}
+	return report->suspect_cnt;
+}
+
+static const char *level_of(const struct report *report)
+{
+	double score = report->suspects[0].site->history->trend.score.total;
+
+	if (score >= HIGH_SCORE && !conclusion_grew_to_end(report))
+		return "high";
+	return score >= MEDIUM_SCORE ? "medium" : "low";
 }
 
 const char *conclusion_level(const struct report *report)
@@ -90,5 +125,5 @@ const char *conclusion_level(const struct report *report)
 	};
 	enum conclusion conclusion = conclusion_of(report);
 
-	return conclusion == CONCLUSION_GROWS ? level_of(&report->suspects[0]) : levels[conclusion];
+	return conclusion == CONCLUSION_GROWS ? level_of(report) : levels[conclusion];
 }

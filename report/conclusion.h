@@ -20,13 +20,18 @@ enum conclusion {
 enum conclusion conclusion_of(const struct report *report);
 /* True if it is too early for a verdict. False as soon as there is a verdict on any site. */
 bool conclusion_is_early(const struct report *report);
+/*
+ * True if user memory, and no other, seems to leak, and no traced process of its programs runs any
+ * more. The programs may just have used the memory until they ended, as compilers do.
+ */
+bool conclusion_grew_to_end(const struct report *report);
 /* True if all traced processes are stopped, by a signal or by a debugger. */
 bool conclusion_is_stopped(const struct report *report);
 /* Returns the word for a conclusion in JSON, such as "lost". */
 const char *conclusion_name(enum conclusion conclusion);
 /*
  * Returns how sure it is that memory leaks: "none", "low", "medium" or "high". If functions seem to
- * leak, this depends on the leak score of the first suspect.
+ * leak, this depends on the leak score of the first suspect, and on whether its process has ended.
  */
 const char *conclusion_level(const struct report *report);
 /*

@@ -424,6 +424,7 @@ static bool tells_pending(const struct report *report)
 }
 
 #define LIKELY "a leak is likely: "
+#define TO_END "a leak, or in use to the end: "
 #define PROVEN "a leak is proven: "
 
 static void write_all_growth(const struct text_part *part)
@@ -457,10 +458,12 @@ static void write_culprit(const struct text_part *part, char *line)
 
 static void write_grows(const struct text_part *part)
 {
-	fputs(LIKELY, part->out);
+	const char *words = conclusion_grew_to_end(part->report) ? TO_END : LIKELY;
+
+	fputs(words, part->out);
 	if (names_culprit(part->report))
 		write_culprit(part,
-			      verdict_suspect_line(part, part->report->suspects, strlen(LIKELY)));
+			      verdict_suspect_line(part, part->report->suspects, strlen(words)));
 	else
 		write_all_growth(part);
 }

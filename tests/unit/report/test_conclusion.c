@@ -94,8 +94,9 @@ static void levels(void **state)
 	static const struct ended_processes ended = {.total = 2};
 	const struct snapshot snap = {0};
 	struct site_history histories[2] = {{.trend.score.total = 0.59}, {.trend.score.total = 1}};
-	const struct report_site sites[2] = {{.history = &histories[0]},
-					     {.history = &histories[1]}};
+	const struct site site = {0};
+	const struct report_site sites[2] = {{.site = &site, .history = &histories[0]},
+					     {.site = &site, .history = &histories[1]}};
 	struct suspect suspects[2] = {{.site = &sites[0]}, {.site = &sites[1]}};
 	struct report report = {.snapshot = &snap, .suspects = suspects};
 
@@ -122,12 +123,48 @@ static void levels(void **state)
 	level_is(&report, "high");
 }
 
+/*
+ * Memory that grew until its program ended may have been in use. This is not said of kernel memory,
+ * nor while another process of the program runs.
+ */
+static void grew_to_end(void **state)
+{
+	static const struct process first = {.pid = 1, .comm = "cc1"},
+				    second = {.pid = 2, .comm = "cc1"},
+				    other = {.pid = 3, .comm = "make"};
+	struct process_tally tallies[] = {
+		{.process = &first}, {.process = &second}, {.process = &other}};
+	const struct snapshot snap = {.tallies = tallies, .tally_cnt = 3};
+	struct site_history history = {.trend.score.total = 1};
+	struct site sites[] = {{.process = &first}, {.process = &other}};
+	const struct report_site shown[] = {{.site = &sites[0], .history = &history},
+					    {.site = &sites[1], .history = &history}};
+	struct suspect suspects[2] = {{.site = &shown[0]}, {.site = &shown[1]}};
+	struct report report = {.snapshot = &snap, .suspects = suspects};
+
+	(void)state;
+	assert_false(conclusion_grew_to_end(&report));
+	report.suspect_cnt = 1;
+	tallies[0].ended_here = true;
+	assert_false(conclusion_grew_to_end(&report));
+	level_is(&report, "high");
+	tallies[1].ended_here = true;
+	assert_true(conclusion_grew_to_end(&report));
+	level_is(&report, "medium");
+	report.suspect_cnt = 2;
+	assert_false(conclusion_grew_to_end(&report));
+	suspects[1].is_slight = true;
+	assert_true(conclusion_grew_to_end(&report));
+	sites[0].space = SPACE_KERNEL;
+	assert_false(conclusion_grew_to_end(&report));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(worst_first),   cmocka_unit_test(kept_memory),
 		cmocka_unit_test(only_start_up), cmocka_unit_test(pending_growth),
-		cmocka_unit_test(levels),
+		cmocka_unit_test(levels),        cmocka_unit_test(grew_to_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -559,7 +559,7 @@ static void more_sites(void **state)
 /*
  * If there is one suspect, the sentence of the verdict names it, and the suspect has no line of its
  * own, except in bcc's format, which has no sentence. The sentence leaves out details if it would
- * be too long.
+ * be too long. If the process has ended, the memory may have been in use to the end.
  */
 static void one_culprit(void **state)
 {
@@ -575,23 +575,27 @@ static void one_culprit(void **state)
 	const struct report_site shown = {
 		.site = &site, .history = &history, .locations = locations};
 	struct suspect suspect = {.site = &shown, .path_cnt = 1, .bytes_per_s = 700, .seen = 9};
-	const struct snapshot snap = {0};
+	struct process_tally tally = {.process = &process};
+	const struct snapshot snap = {.tallies = &tally, .tally_cnt = 1};
 	const struct report report = {
 		.snapshot = &snap, .suspects = &suspect, .suspect_cnt = 1, .suspects_total = 1};
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		enum text_look look = i == 2 ? LOOK_BCC : LOOK_PLAIN;
 		cleanup_free char *text = NULL;
 		size_t len;
 		FILE *out = open_memstream(&text, &len);
 
 		assert_non_null(out);
+		tally.ended_here = i == 3;
 		verdict_write_text(
 			&(struct text_part){out, &report, "", i == 1, look, NULL, false});
 		fclose(out);
 		assert_ptr_equal(strchr(text, '\n'), text + len - 1);
 		assert_non_null(strstr(text, "remember_session a/server.c:12"));
 		assert_int_equal(strstr(text, "a leak is likely: remember") != NULL, i < 2);
+		assert_int_equal(strstr(text, "a leak, or in use to the end: remember") != NULL,
+				 i == 3);
 		assert_int_equal(strstr(text, "none of 9 blocks freed") != NULL, i != 1);
 		assert_in_range(len, 1, strlen("\u25b2 \n") + 120);
 	}
