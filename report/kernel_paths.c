@@ -60,11 +60,13 @@ static const char *const wrapper_names[] = {
 	"__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_",
 };
 
-/*
- * Kernel function that allocates entries of BPF maps in advance, in an interrupt, for memleak or
- * another tracer. Its memory is no leak, because each map has a maximum number of entries.
- */
-static const char *const bpf_functions[] = {"bpf_mem_refill"};
+/* Kernel functions that allocate for memleak or another tracer. Their memory has a limit. */
+static const char *const tracer_functions[] = {
+	/* entries of BPF maps, allocated in advance in an interrupt; each map has a maximum */
+	"bpf_mem_refill",
+	/* pending returns of uprobes, freed with their threads; limited by the depth of calls */
+	"uprobe_notify_resume",
+};
 
 /*
  * Kernel functions whose blocks exist only with another block, and may be freed long after the
@@ -313,7 +315,7 @@ static size_t heaviest_of(const struct kernel_paths *all)
 }
 
 /*
- * Excludes the paths that allocate entries of BPF maps. Marks the paths that allocate page tables:
+ * Excludes the paths that allocate for tracers. Marks the paths that allocate page tables:
  * their objects are "page tables", and no function is blamed for them.
  */
 static void set_objects(struct kernel_paths *all)
@@ -322,7 +324,7 @@ static void set_objects(struct kernel_paths *all)
 		struct report_site *path = &all->paths[i];
 		bool has_tables = calls(path, page_table_functions, CNT(page_table_functions));
 
-		path->is_excluded = calls(path, bpf_functions, CNT(bpf_functions));
+		path->is_excluded = calls(path, tracer_functions, CNT(tracer_functions));
 		if (has_tables)
 			path->objects = &page_tables;
 		all->facts[i].is_assigned = path->is_excluded || has_tables;

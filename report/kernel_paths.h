@@ -16,7 +16,7 @@
  *
  * A doubtful path (site_order.h), or one whose blocks exist only with other blocks, can only be a
  * companion: it joins other paths of the same owner if it does not grow by many more blocks per
- * second than these paths; otherwise it is excluded. Entries of BPF maps are excluded, too. Page
+ * second than these paths; otherwise it is excluded. Memory of tracers is excluded, too. Page
  * tables of user memory are reported as such, without a function. The paths must have names and
  * histories. Returns 0 or -ENOMEM.
  */

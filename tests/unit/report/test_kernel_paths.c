@@ -376,8 +376,8 @@ static void processes_apart(void **state)
 	blame_all(&world, paths, LENGTH(paths));
 }
 
-/* Entries of BPF maps are recognised by the stack, and are no suspects. */
-static void bpf_maps(void **state)
+/* Memory of tracers is recognised by the stack, and is no suspect. */
+static void tracers(void **state)
 {
 	static const struct path paths[] = {
 		{{"alloc_bulk", "bpf_mem_refill", "irq_work_run_list", "asm_sysvec_irq_work"},
@@ -385,6 +385,12 @@ static void bpf_maps(void **state)
 		 64,
 		 NULL,
 		 .owner = 0},
+		{{"handler_chain", "uprobe_notify_resume", "irqentry_exit_to_user_mode",
+		  "asm_exc_int3"},
+		 100,
+		 64,
+		 NULL,
+		 .owner = 7},
 		{{"alloc_bulk", "other_refill", "irq_work_single", "asm_sysvec_irq_work"},
 		 100,
 		 64,
@@ -418,7 +424,7 @@ int main(void)
 		cmocka_unit_test(socket_leak),  cmocka_unit_test(only_one_is_sure),
 		cmocka_unit_test(single_path),  cmocka_unit_test(few_beside),
 		cmocka_unit_test(caches_apart), cmocka_unit_test(processes_apart),
-		cmocka_unit_test(entries),      cmocka_unit_test(bpf_maps),
+		cmocka_unit_test(entries),      cmocka_unit_test(tracers),
 		cmocka_unit_test(attached),     cmocka_unit_test(page_tables),
 	};
 
