@@ -85,7 +85,8 @@ static int emit(struct work *work, uint64_t addr, uint64_t size, enum chunk_stat
 
 	count(state == CHUNK_USED   ? &work->census.used
 	      : state == CHUNK_FREE ? &work->census.free_
-				    : &work->census.own,
+	      : state == CHUNK_OWN  ? &work->census.own
+				    : &work->census.gaps,
 	      size);
 	return work->visit ? work->visit(work->arg, &chunk) : 0;
 }
@@ -118,6 +119,9 @@ static int emit_chunk(struct work *work, const struct heap_map *map, uint64_t ad
 {
 	enum chunk_state state = CHUNK_USED;
 
+	/* The first word belongs to the chunk before the gap. */
+	if (heap_map_is_gap(map, addr))
+		return emit(work, addr + CHUNK_HEADER / 2, size - CHUNK_HEADER / 2, CHUNK_UNREAD);
 	if (heap_map_is_free(map, addr))
 		state = CHUNK_FREE;
 	else if (is_cache(work, addr))

@@ -19,7 +19,7 @@
 #include "proof/mapped_chunks.h"
 #include "proof/memory.h"
 
-/* A memory range that consists only of visited chunks and their size fields. */
+/* A memory range that consists only of visited chunks, or gaps, and their size fields. */
 struct heap_range {
 	uint64_t start;
 	uint64_t end; /* end address, exclusive */
@@ -52,7 +52,8 @@ struct census {
 	 * are counted as used.
 	 */
 	size_t cut_cnt;
-	struct census_sum used, free_, own; /* sums by enum chunk_state, without `mapped` */
+	/* sums by enum chunk_state, without `mapped`; gaps: CHUNK_UNREAD */
+	struct census_sum used, free_, own, gaps;
 	/* sums of used chunks that have a mapping of their own */
 	struct census_sum mapped;
 	uint64_t top_bytes; /* bytes of free top chunks, included in `own` */

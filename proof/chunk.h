@@ -13,6 +13,11 @@ enum chunk_state {
 	 * top chunk of a heap, from which new chunks are cut.
 	 */
 	CHUNK_OWN,
+	/*
+	 * Not a chunk, but a part of a heap whose chunks are unknown because the heap changed while
+	 * it was read.
+	 */
+	CHUNK_UNREAD,
 };
 
 struct chunk {

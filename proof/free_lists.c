@@ -70,6 +70,8 @@ static bool mark_chunk(struct free_lists *lists, const struct list *list, uint64
 	map = heap_set_find(lists->heaps, addr);
 	if (!map)
 		return heap_set_is_unknown(lists->heaps, addr);
+	if (heap_map_is_gap(map, addr))
+		return true;
 	size = heap_map_size(map, addr);
 	if (size < list->size_min || size > list->size_max ||
 	    heap_map_is_free(map, addr) == is_free)

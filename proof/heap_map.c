@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/hash.h"
 #include "proof/thread_cache.h"
 
@@ -95,6 +96,13 @@ uint64_t heap_map_size(const struct heap_map *map, uint64_t addr)
 	return heap_map_next(map, addr + 1) - addr;
 }
 
+bool heap_map_is_gap(const struct heap_map *map, uint64_t addr)
+{
+	size_t upto = bisect_numbers(map->gaps, map->gap_cnt, addr + 1);
+
+	return upto && addr < heap_map_next(map, map->gaps[upto - 1] + 1);
+}
+
 /* The previous chunk, kept until the next header is read. */
 struct heap_walk {
 	uint64_t addr, size;
@@ -152,14 +160,16 @@ static uint64_t fences_end(struct heap_reader *reader, uint64_t addr, uint64_t l
 }
 
 /*
- * True if the chunk goes beyond the limit because it is a top chunk that has grown since the limit
- * was read.
+ * True if the chunk reaches or crosses the limit because it is a top chunk that has grown since the
+ * limit was read. head: size and flags of the chunk; a top chunk has only one flag.
  */
-static bool has_grown(const struct heap_reader *reader, uint64_t addr, uint64_t size,
+static bool has_grown(const struct heap_reader *reader, uint64_t addr, uint64_t head,
 		      uint64_t limit)
 {
-	return reader->memory->changes && size > limit - addr &&
-	       (addr + size) % reader->memory->page_size == 0;
+	uint64_t size = head & ~(uint64_t)CHUNK_FLAGS;
+
+	return reader->memory->changes && (head & CHUNK_FLAGS) == CHUNK_PREV_USED &&
+	       size >= limit - addr && (addr + size) % reader->memory->page_size == 0;
 }
 
 /* True if the run ends at addr. header: header of the chunk at addr. */
@@ -168,18 +178,19 @@ static bool is_end(struct heap_map *map, struct heap_reader *reader, enum heap_e
 {
 	uint64_t size = header[1] & ~(uint64_t)CHUNK_FLAGS;
 	/* The arena may have got a newer heap, or lost one, since its top chunk was read. */
-	bool is_unsure = reader->memory->changes && map->info && end != HEAP_END_CUT;
+	bool is_unsure = reader->memory->changes && map->info, is_cut = end == HEAP_END_CUT;
+	bool has_mark = end == HEAP_END_MARK || (is_unsure && !is_cut);
 
 	map->end = limit;
 	if ((end == HEAP_END_TOP || is_unsure) && size >= CHUNK_ALIGN &&
-	    (addr + size == limit || has_grown(reader, addr, size, limit))) {
+	    ((addr + size == limit && !is_cut) || has_grown(reader, addr, header[1], limit))) {
 		map->is_top = true;
 		return true;
 	}
-	if ((end == HEAP_END_MARK || is_unsure) && addr == limit - CHUNK_HEADER)
+	if (has_mark && addr == limit - CHUNK_HEADER)
 		return size == 0;
 	/* The heap ends with two end marks, of which this is the first. */
-	if ((end == HEAP_END_MARK || is_unsure) && addr == limit - 2 * CHUNK_HEADER)
+	if (has_mark && addr == limit - 2 * CHUNK_HEADER)
 		return size == CHUNK_ALIGN;
 	if (!map->main || size != CHUNK_ALIGN)
 		return false;
@@ -229,15 +240,23 @@ static void add_start(struct heap_map *map, uint64_t addr)
 	map->chunk_cnt++;
 }
 
-/*
- * Adds one used chunk, from addr up to the next address where plausible chunks begin. Returns that
- * address. If there is none, returns limit, where the run then ends.
- */
-static uint64_t skip_torn(struct heap_map *map, struct heap_reader *reader, uint64_t addr,
-			  uint64_t limit)
+static int add_gap(struct heap_map *map, uint64_t addr)
 {
 	map->torn = true;
 	add_start(map, addr);
+	if (array_reserve(&map->gaps, &map->gap_cap, map->gap_cnt + 1))
+		return -ENOMEM;
+	map->gaps[map->gap_cnt++] = addr;
+	return 0;
+}
+
+/*
+ * Returns the next address where plausible chunks begin. If there is none, returns limit, where the
+ * run then ends.
+ */
+static uint64_t gap_end(const struct heap_map *map, struct heap_reader *reader, uint64_t addr,
+			uint64_t limit)
+{
 	do
 		addr += CHUNK_ALIGN;
 	while (addr <= limit - CHUNK_HEADER && !goes_on(map, reader, addr, limit));
@@ -272,15 +291,14 @@ static int walk_chunks(struct heap_map *map, struct heap_reader *reader, enum he
 			map->tail = addr;
 			return 0;
 		}
-		if (is_cut(end, addr, head, limit)) {
-			map->torn = true;
-			add_start(map, addr);
-			break;
-		}
 		if (!is_sound(map, addr, head, limit)) {
-			if (!may_be_torn(map, reader))
+			bool cut = is_cut(end, addr, head, limit);
+
+			if (!cut && !may_be_torn(map, reader))
 				return -EILSEQ;
-			addr = skip_torn(map, reader, addr, limit);
+			if (add_gap(map, addr))
+				return -ENOMEM;
+			addr = cut ? limit : gap_end(map, reader, addr, limit);
 			last = (struct heap_walk){0};
 			continue;
 		}
@@ -335,5 +353,6 @@ void heap_map_deinit(struct heap_map *map)
 	free(map->starts);
 	free(map->free_marks);
 	free(map->caches);
+	free(map->gaps);
 	*map = (struct heap_map){0};
 }

@@ -55,10 +55,7 @@ struct heap_map {
 	uint64_t info;
 	bool main;
 	bool is_top; /* true if the chunk at tail is the top chunk of the arena */
-	/*
-	 * True if memory changed during the walk, so that chunks did not fit together. The memory
-	 * between consistent chunks counts as used.
-	 */
+	/* True if memory changed during the walk, so that chunks did not fit together. */
 	bool torn;
 	size_t chunk_cnt;
 	uint64_t *starts;     /* bitmap: set where a chunk begins */
@@ -73,6 +70,12 @@ struct heap_map {
 	/* Used chunks that look like thread caches, ascending. */
 	uint64_t *caches;
 	size_t cache_cnt, cache_cap;
+	/*
+	 * Starts of gaps, ascending: memory between consistent chunks, where chunks did not fit
+	 * together. The other functions treat a gap as a used chunk.
+	 */
+	uint64_t *gaps;
+	size_t gap_cnt, gap_cap;
 };
 
 /* Returns the first address at addr or above that is aligned like a chunk. */
@@ -110,6 +113,8 @@ uint64_t heap_map_size(const struct heap_map *map, uint64_t addr);
 bool heap_map_is_free(const struct heap_map *map, uint64_t addr);
 /* Sets or clears the free mark of the chunk at addr. */
 void heap_map_mark(struct heap_map *map, uint64_t addr, bool is_free);
+/* True if addr is in a gap. */
+bool heap_map_is_gap(const struct heap_map *map, uint64_t addr);
 /* Returns the address of the first chunk at addr or above, map->tail if there is none. */
 uint64_t heap_map_next(const struct heap_map *map, uint64_t addr);
 

@@ -61,7 +61,7 @@ static void add_bytes(struct heap_pages *pages, uint64_t start, uint64_t end, bo
 	}
 }
 
-/* Adds a range of free bytes. Whole pages in the range are counted under `part`. */
+/* Adds a range of bytes that are not live. Whole pages in it are counted under `part`. */
 static void add_free(struct heap_pages *pages, uint64_t start, uint64_t end, enum rss_part part)
 {
 	uint64_t mask = pages->page_size - 1;
@@ -105,6 +105,9 @@ void heap_pages_add(struct heap_pages *pages, const struct chunk *chunk, uint32_
 				  HEAP_PAGE_NO_OWNER);
 		else
 			add_free(pages, chunk->addr, chunk->addr + chunk->size, RSS_TOP);
+		break;
+	case CHUNK_UNREAD:
+		add_free(pages, chunk->addr, chunk->addr + chunk->size, RSS_UNREAD);
 		break;
 	}
 }

@@ -20,7 +20,7 @@ enum rss_part {
 	RSS_STACKS,
 	RSS_FILES, /* code and data of mapped files */
 	RSS_SHARED,
-	RSS_UNREAD, /* glibc arenas that were inconsistent, as far as their heaps are known */
+	RSS_UNREAD, /* glibc arenas, or parts of their heaps, that were inconsistent */
 	RSS_OTHER,  /* kernel mappings, and pages that changed during counting */
 	RSS_PART_CNT,
 };

@@ -104,7 +104,7 @@ struct seen {
 	uint64_t end;
 	uint64_t page_end;
 	struct heap_pages pages;
-	struct census_sum sums[CHUNK_OWN + 1];
+	struct census_sum sums[CHUNK_UNREAD + 1];
 };
 
 /*
@@ -116,7 +116,7 @@ static void look_at_page(void *arg, const struct heap_page *page)
 	struct seen *seen = arg;
 
 	if (page->addr % PAGE || page->addr < seen->page_end || page->live_bytes > 2 * PAGE ||
-	    page->rest < RSS_PINNED || page->rest > RSS_TOP ||
+	    page->rest < RSS_PINNED || (page->rest > RSS_TOP && page->rest != RSS_UNREAD) ||
 	    page->owner_cnt > HEAP_PAGE_OWNERS_MAX)
 		abort();
 	seen->page_end = page->addr + PAGE;
@@ -160,6 +160,7 @@ static void check(const struct census *census, const struct seen *seen)
 	if (census->used.bytes + census->mapped.bytes != seen->sums[CHUNK_USED].bytes ||
 	    census->free_.bytes != seen->sums[CHUNK_FREE].bytes ||
 	    census->own.bytes != seen->sums[CHUNK_OWN].bytes ||
+	    census->gaps.bytes != seen->sums[CHUNK_UNREAD].bytes ||
 	    census->top_bytes > census->own.bytes)
 		abort();
 }
@@ -181,6 +182,19 @@ static void count_python(const struct memory *memory)
 	python_heap__free(heap);
 }
 
+static void take_census(const struct image *image)
+{
+	struct seen seen = {.image = image, .pages = {.page_size = PAGE, .visit = look_at_page}};
+	struct census census;
+
+	seen.pages.arg = &seen;
+	if (census_take(&image->memory, look, &seen, &census))
+		return;
+	heap_pages_end(&seen.pages);
+	check(&census, &seen);
+	census_deinit(&census);
+}
+
 static void parse_smaps(const uint8_t *data, size_t size)
 {
 	struct smaps smaps;
@@ -192,18 +206,13 @@ static void parse_smaps(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct image image = {.memory = {.ops = &ops, .page_size = PAGE}};
-	struct seen seen = {.image = &image, .pages = {.page_size = PAGE, .visit = look_at_page}};
-	struct census census;
 
-	seen.pages.arg = &seen;
 	parse_smaps(data, size);
 	image.memory.maps.mappings = image.mappings;
 	read_regions(&image, data, size);
 	count_python(&image.memory);
-	if (census_take(&image.memory, look, &seen, &census))
-		return 0;
-	heap_pages_end(&seen.pages);
-	check(&census, &seen);
-	census_deinit(&census);
+	take_census(&image);
+	image.memory.changes = true;
+	take_census(&image);
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "proof/free_lists.h"
 #include "proof/heap_map.h"
 #include "tests/unit/proof/fake_memory.h"
 
@@ -109,12 +110,87 @@ static void test_early_change(void **state)
 		}
 }
 
+/* A heap that grew is read up to the limit, where its top chunk, or a used chunk, is cut. */
+static void test_cut(void **state)
+{
+	for (size_t used = 0; used < 2; used++) {
+		struct fake_memory fake;
+		struct heap_map map = {.start = START, .info = BASE};
+		struct heap_reader reader;
+		uint64_t addr = make_heap(&fake);
+
+		fake.memory.changes = true;
+		put_chunk(&fake, addr, LIMIT + 0x1000 - addr);
+		if (!used)
+			*fake_memory_at(&fake, addr + 8) &= ~(uint64_t)CHUNK_OTHER_ARENA;
+		assert_int_equal(heap_reader_init(&reader, &fake.memory), 0);
+		assert_int_equal(heap_map_walk(&map, &reader, HEAP_END_CUT, LIMIT), 0);
+		assert_int_equal(map.is_top, !used);
+		assert_int_equal(map.torn, used);
+		assert_int_equal(map.gap_cnt, used);
+		assert_int_equal(map.tail, used ? LIMIT : addr);
+		assert_false(heap_map_is_gap(&map, addr - 1));
+		assert_int_equal(heap_map_is_gap(&map, addr), used);
+		assert_int_equal(heap_map_is_gap(&map, LIMIT - 1), used);
+		heap_map_deinit(&map);
+		heap_reader_deinit(&reader);
+		fake_memory_deinit(&fake);
+	}
+}
+
+#define SMALL 0x40UL
+
+/* Makes a heap with a gap, as large as one chunk, before its last chunks. Returns the gap. */
+static uint64_t make_gap(struct fake_memory *fake)
+{
+	uint64_t gap = make_heap(fake), addr = gap;
+
+	for (; addr < gap + 40 * SMALL; addr += SMALL)
+		put_chunk(fake, addr, SMALL);
+	put_chunk(fake, addr, LIMIT - addr);
+	*fake_memory_at(fake, gap + 8) = 3;
+	fake->memory.changes = true;
+	return gap;
+}
+
+/*
+ * The memory between chunks that fit together is a gap. A free list that leads through the gap is
+ * still followed.
+ */
+static void test_gap(void **state)
+{
+	struct fake_memory fake;
+	struct heap_map map = {.start = START, .info = BASE};
+	struct heap_set set = {.maps = &map, .cnt = 1};
+	struct heap_reader reader;
+	struct free_lists lists;
+	uint64_t gap = make_gap(&fake), last = gap + 30 * SMALL;
+
+	*fake_memory_at(&fake, last + CHUNK_HEADER) = gap + CHUNK_ALIGN;
+	*fake_memory_at(&fake, gap + CHUNK_ALIGN + CHUNK_HEADER) = gap + SMALL;
+	assert_int_equal(heap_reader_init(&reader, &fake.memory), 0);
+	assert_int_equal(heap_map_walk(&map, &reader, HEAP_END_TOP, LIMIT), 0);
+	assert_true(map.torn);
+	assert_int_equal(map.gap_cnt, 1);
+	assert_int_equal(map.gaps[0], gap);
+	assert_true(heap_map_is_gap(&map, gap + SMALL - 1));
+	assert_false(heap_map_is_gap(&map, gap + SMALL));
+	free_lists_init(&lists, &reader, &set);
+	free_lists_mark_fast(&lists, last, SMALL);
+	assert_true(heap_map_is_free(&map, last));
+	assert_true(heap_map_is_free(&map, gap + SMALL));
+	free_lists_deinit(&lists);
+	heap_map_deinit(&map);
+	heap_reader_deinit(&reader);
+	fake_memory_deinit(&fake);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_newer_heap),
-		cmocka_unit_test(test_older_heap),
-		cmocka_unit_test(test_early_change),
+		cmocka_unit_test(test_newer_heap),   cmocka_unit_test(test_older_heap),
+		cmocka_unit_test(test_early_change), cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_gap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

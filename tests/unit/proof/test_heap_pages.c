@@ -76,6 +76,23 @@ static void parts_of_pages(void **state)
 	assert_int_equal(sums.pinned[2], PAGE / 2);
 }
 
+/* Whole pages in a gap are not read. */
+static void pages_of_gap(void **state)
+{
+	struct sums sums = {0};
+	struct heap_pages pages = {.page_size = PAGE, .visit = add_page, .arg = &sums};
+	const struct chunk gap = {HEAP + PAGE / 2, 3 * PAGE, CHUNK_UNREAD};
+
+	(void)state;
+	add(&pages, HEAP, PAGE / 2, CHUNK_USED, 1);
+	heap_pages_add(&pages, &gap, HEAP_PAGE_NO_OWNER);
+	add(&pages, HEAP + 3 * PAGE + PAGE / 2, PAGE / 2, CHUNK_USED, 1);
+	heap_pages_end(&pages);
+	assert_int_equal(sums.live, PAGE);
+	assert_int_equal(sums.rest[RSS_UNREAD], 2 * PAGE);
+	assert_int_equal(sums.rest[RSS_PINNED], PAGE);
+}
+
 /* The free bytes of a page are charged in equal parts to all blocks on the page. */
 static void pinned_by_several(void **state)
 {
@@ -135,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_pages),
+		cmocka_unit_test(pages_of_gap),
 		cmocka_unit_test(pinned_by_several),
 		cmocka_unit_test(sizes_of_mappings),
 	};
