@@ -73,8 +73,8 @@ static uint64_t heap_max(struct heap_reader *reader, const struct heap_arena *ar
  * Walks one heap. In the first heap, the first chunk begins at the end of the arena or one word
  * later, depending on the version of glibc.
  */
-static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
-		    uint64_t first, const struct heap_info *info, struct heap_set *set)
+static int walk_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
+		     uint64_t first, const struct heap_info *info, struct heap_set *set)
 {
 	bool is_top = arena->top >= heap && arena->top - heap < info->size;
 	uint64_t start = heap + (arena->addr - first), limit = heap + info->size;
@@ -91,6 +91,23 @@ static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, 
 		err = heap_set_walk(set, reader, map, is_top ? HEAP_END_TOP : HEAP_END_MARK, limit);
 	}
 	return err;
+}
+
+/*
+ * Adds one heap. If the heap shrank during the walk, walks it once more: the memory between the top
+ * chunk and the old end had no chunks.
+ */
+static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
+		    uint64_t first, const struct heap_info *info, struct heap_set *set)
+{
+	int err = walk_heap(reader, arena, heap, first, info, set);
+	struct heap_info now;
+
+	if (err || !set->maps[set->cnt - 1].torn || !heap_info_read(reader, heap, &now) ||
+	    now.size >= info->size)
+		return err;
+	heap_map_deinit(&set->maps[--set->cnt]);
+	return walk_heap(reader, arena, heap, first, &now, set);
 }
 
 /* Called for the heaps of an arena, from the newest to the first, until it returns nonzero. */

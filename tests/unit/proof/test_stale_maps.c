@@ -21,17 +21,43 @@
 struct stale {
 	struct memory memory;
 	const struct memory *whole;
+	/*
+	 * A heap that seems to end at old_end until memory beyond its true end is read, and that
+	 * memory; heap: 0 for none.
+	 */
+	uint64_t heap, end, old_end;
 };
+
+#define SIZE_AT 16U /* offset of the size in a heap_info */
+
+/* Makes the size in a heap_info the old one if it was read. */
+static void put_old_size(const struct stale *stale, uint64_t addr, char *buf, ssize_t len)
+{
+	const uint64_t at = stale->heap + SIZE_AT, size = stale->old_end - stale->heap;
+
+	if (stale->heap && addr <= at && len >= (ssize_t)(at + sizeof(size) - addr))
+		memcpy(buf + (at - addr), &size, sizeof(size));
+}
 
 static ssize_t read_listed(const struct memory *memory, uint64_t addr, void *buf, size_t len)
 {
-	const struct memory *whole = ((const struct stale *)memory)->whole;
+	struct stale *stale = (struct stale *)memory;
+	const struct memory *whole = stale->whole;
 	const struct mapping *mapping = proc_maps_find(&memory->maps, addr);
+	ssize_t got;
 
 	if (!mapping || !mapping->readable)
 		return 0;
-	return whole->ops->read(whole, addr, buf,
-				len < mapping->end - addr ? len : mapping->end - addr);
+	if (len > mapping->end - addr)
+		len = mapping->end - addr;
+	if (addr >= stale->end && addr < stale->old_end) {
+		stale->heap = 0;
+		memset(buf, 0, len);
+		return (ssize_t)len;
+	}
+	got = whole->ops->read(whole, addr, buf, len);
+	put_old_size(stale, addr, buf, got);
+	return got;
 }
 
 static int visit_all(const struct memory *memory, const struct mapping *mapping, uint64_t start,
@@ -112,6 +138,35 @@ static void test_grown(void **state)
 	end(&program, &whole);
 }
 
+/* If a heap shrinks while it is read, the memory that it had is not taken for blocks. */
+static void test_shrunk(void **state)
+{
+	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=1", NULL};
+	struct process_memory whole;
+	struct heap_program program;
+	struct stale stale;
+	struct mapping *heap;
+	struct census before, after;
+
+	begin(&program, argv, NULL, &whole, &stale);
+	before = take(&whole.memory);
+	heap = heap_mapping(&stale, before.heaps[1].start);
+	stale.heap = heap->start;
+	stale.end = before.heaps[1].end;
+	stale.old_end = heap->end + 16 * stale.memory.page_size;
+	heap[0].end = heap[1].start = stale.old_end;
+	after = take(&stale.memory);
+	assert_int_equal(stale.heap, 0);
+	assert_int_equal(after.torn_cnt, 0);
+	assert_int_equal(after.gaps.count, 0);
+	assert_int_equal(after.heaps[1].end, stale.end);
+	assert_int_equal(after.used.bytes, before.used.bytes);
+	assert_int_equal(after.top_bytes, before.top_bytes);
+	census_deinit(&before);
+	census_deinit(&after);
+	end(&program, &whole);
+}
+
 /* Returns the heap of a thread's arena that no other heap is newer than. */
 static uint64_t newest_heap(const struct memory *memory, const struct census *census)
 {
@@ -189,6 +244,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grown),
+		cmocka_unit_test(test_shrunk),
 		cmocka_unit_test(test_added),
 		cmocka_unit_test(test_new_arena),
 	};
