@@ -9,12 +9,6 @@
 #include "base/bisect.h"
 #include "base/order.h"
 
-/*
- * Maximum number of unknown runs that are stored. Free lists that lead into unknown runs beyond
- * this number are rejected.
- */
-#define UNKNOWN_MAX 256U
-
 int heap_set_add(struct heap_set *set, const struct heap_map *map)
 {
 	if (array_reserve(&set->maps, &set->cap, set->cnt + 1))
@@ -57,8 +51,6 @@ int heap_set_walk(struct heap_set *set, struct heap_reader *reader, struct heap_
 
 int heap_set_add_unknown(struct heap_set *set, uint64_t start, uint64_t end)
 {
-	if (set->unknown_cnt == UNKNOWN_MAX)
-		return 0;
 	if (array_reserve(&set->unknown, &set->unknown_cap, set->unknown_cnt + 1))
 		return -ENOMEM;
 	set->unknown[set->unknown_cnt++] = (struct heap_span){.start = start, .end = end};
@@ -164,10 +156,9 @@ bool heap_set_overlaps(const struct heap_set *set, uint64_t start, uint64_t end)
 
 bool heap_set_is_unknown(const struct heap_set *set, uint64_t addr)
 {
-	for (size_t i = 0; i < set->unknown_cnt; i++)
-		if (addr >= set->unknown[i].start && addr < set->unknown[i].end)
-			return true;
-	return false;
+	size_t upto = bisect_upto(set->unknown, set->unknown_cnt, start, addr);
+
+	return upto && addr < set->unknown[upto - 1].end;
 }
 
 void heap_set_deinit(struct heap_set *set)

@@ -38,6 +38,7 @@ int heap_set_sort(struct heap_set *set);
 struct heap_map *heap_set_find(const struct heap_set *set, uint64_t addr);
 /* True if any map overlaps the range from start to end. */
 bool heap_set_overlaps(const struct heap_set *set, uint64_t start, uint64_t end);
+/* True if addr is in an unknown range. Call after heap_set_sort(). */
 bool heap_set_is_unknown(const struct heap_set *set, uint64_t addr);
 void heap_set_deinit(struct heap_set *set);
 

@@ -70,12 +70,33 @@ static void test_overlapping_ranges(void **state)
 	heap_set_deinit(&set);
 }
 
+/* Many maps in an unknown range cut it into as many parts, and no part gets lost. */
+static void test_many_parts(void **state)
+{
+	const uint64_t step = 0x1000, cnt = 1000;
+	struct heap_set set = {0};
+
+	assert_int_equal(heap_set_add_unknown(&set, step, (2 * cnt + 2) * step), 0);
+	for (uint64_t i = 1; i <= cnt; i++)
+		add_map(&set, 0, 2 * i * step, (2 * i + 1) * step);
+	assert_int_equal(heap_set_sort(&set), 0);
+	assert_int_equal(set.unknown_cnt, cnt + 1);
+	for (uint64_t at = 0; at < 2 * cnt + 3; at++) {
+		bool is_unknown = at % 2 && at < 2 * cnt + 2;
+
+		assert_int_equal(heap_set_is_unknown(&set, at * step), is_unknown);
+		assert_int_equal(heap_set_is_unknown(&set, (at + 1) * step - 1), is_unknown);
+	}
+	heap_set_deinit(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_removed_map),
 		cmocka_unit_test(test_range_with_maps),
 		cmocka_unit_test(test_overlapping_ranges),
+		cmocka_unit_test(test_many_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
