@@ -150,6 +150,7 @@ static int visit_heaps(struct heap_reader *reader, const struct heap_arena *aren
 		       struct heap_set *set, heap_visit_fn *visit)
 {
 	uint64_t max = heap_max(reader, arena, arena->top), heap, first;
+	struct chain_guard guard = {0};
 	int err = -EILSEQ;
 
 	if (!max && reader->memory->changes)
@@ -159,7 +160,7 @@ static int visit_heaps(struct heap_reader *reader, const struct heap_arena *aren
 	while (first) {
 		struct heap_info info;
 
-		if (!heap_info_read(reader, heap, &info))
+		if (chain_guard_is_back(&guard, heap) || !heap_info_read(reader, heap, &info))
 			return -EILSEQ;
 		err = visit(reader, arena, heap, first, &info, set);
 		if (err || heap == first)

@@ -26,7 +26,12 @@ struct stale {
 	 * memory; heap: 0 for none.
 	 */
 	uint64_t heap, end, old_end;
+	/* A heap that becomes the previous heap of itself after some reads of its heap_info. */
+	uint64_t looping;
+	size_t reads_left;
 };
+
+#define PREVIOUS_AT 8U /* offset of the previous heap in a heap_info */
 
 #define SIZE_AT 16U /* offset of the size in a heap_info */
 
@@ -57,6 +62,10 @@ static ssize_t read_listed(const struct memory *memory, uint64_t addr, void *buf
 	}
 	got = whole->ops->read(whole, addr, buf, len);
 	put_old_size(stale, addr, buf, got);
+	if (addr == stale->looping && stale->reads_left-- == 0) {
+		memcpy((char *)buf + PREVIOUS_AT, &addr, sizeof(addr));
+		stale->reads_left = 0;
+	}
 	return got;
 }
 
@@ -212,6 +221,31 @@ static void test_added(void **state)
 	end(&program, &whole);
 }
 
+/* The walk ends even if a heap of an arena becomes the previous heap of itself. */
+static void test_loop(void **state)
+{
+	char *argv[] = {"/proc/self/exe", "heap",        "seed=11",     "threads=1",
+			"huge=1",         "slots=20000", "steps=50000", NULL};
+	struct process_memory whole;
+	struct heap_program program;
+	struct stale stale;
+	struct census census;
+	uint64_t newest;
+
+	begin(&program, argv, "glibc.malloc.mmap_threshold=100000000", &whole, &stale);
+	census = take(&whole.memory);
+	newest = newest_heap(&whole.memory, &census);
+	census_deinit(&census);
+	for (size_t reads = 0; reads < 8; reads++) {
+		stale.looping = newest;
+		stale.reads_left = reads;
+		assert_int_equal(census_take(&stale.memory, NULL, NULL, &census), 0);
+		assert_int_equal(census.arena_cnt + census.skipped_cnt, 2);
+		census_deinit(&census);
+	}
+	end(&program, &whole);
+}
+
 /* If an arena is not in the list of mappings, all other arenas are still counted. */
 static void test_new_arena(void **state)
 {
@@ -243,9 +277,8 @@ static void test_new_arena(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grown),
-		cmocka_unit_test(test_shrunk),
-		cmocka_unit_test(test_added),
+		cmocka_unit_test(test_grown),     cmocka_unit_test(test_shrunk),
+		cmocka_unit_test(test_added),     cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_new_arena),
 	};
 
