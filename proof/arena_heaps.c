@@ -114,25 +114,6 @@ static int add_heap(struct heap_reader *reader, const struct heap_arena *arena, 
 typedef int heap_visit_fn(struct heap_reader *reader, const struct heap_arena *arena, uint64_t heap,
 			  uint64_t first, const struct heap_info *info, struct heap_set *set);
 
-struct listed_visit {
-	struct heap_reader *reader;
-	const struct heap_arena *arena;
-	struct heap_set *set;
-	heap_visit_fn *visit;
-	uint64_t max;
-};
-
-static int visit_own(void *arg, uint64_t heap, const struct heap_info *info)
-{
-	struct listed_visit *listed = arg;
-	const struct heap_arena *arena = listed->arena;
-
-	return info->arena == arena->addr
-		       ? listed->visit(listed->reader, arena, heap,
-				       arena->addr & ~(listed->max - 1), info, listed->set)
-		       : 0;
-}
-
 /*
  * Visits the heaps of an arena that are in the list of mappings. For an arena whose newest heap was
  * created, or unmapped, after the mappings were listed.
@@ -140,10 +121,14 @@ static int visit_own(void *arg, uint64_t heap, const struct heap_info *info)
 static int visit_listed(struct heap_reader *reader, const struct heap_arena *arena,
 			struct heap_set *set, heap_visit_fn *visit)
 {
-	uint64_t max = heap_max(reader, arena, arena->addr);
-	struct listed_visit listed = {reader, arena, set, visit, max};
+	uint64_t max = heap_max(reader, arena, arena->addr), first = arena->addr & ~(max - 1);
+	struct heap_info_search search = {.reader = reader, .max = max};
+	int err = max ? 0 : -EILSEQ;
 
-	return max ? heap_info_visit(reader, max, visit_own, &listed) : -EILSEQ;
+	while (!err && heap_info_next(&search))
+		if (search.info.arena == arena->addr)
+			err = visit(reader, arena, search.heap, first, &search.info, set);
+	return !err && search.is_cut ? -EILSEQ : err;
 }
 
 static int visit_heaps(struct heap_reader *reader, const struct heap_arena *arena,

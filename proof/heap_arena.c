@@ -293,42 +293,41 @@ static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, s
 	return 0;
 }
 
-struct listed_search {
-	struct heap_reader *reader;
-	struct heap_arenas *arenas;
-	uint64_t distance; /* as for follow_ring() */
-};
-
-static int add_listed(void *arg, uint64_t heap, const struct heap_info *info)
+/*
+ * Adds the arenas whose first heap is in the list of mappings. distance: as for follow_ring().
+ */
+static int add_listed(struct heap_reader *reader, struct heap_arenas *arenas, uint64_t distance)
 {
-	struct listed_search *search = arg;
-	struct heap_arena arena;
+	struct heap_info_search search = {.reader = reader, .max = HEAP_MAX_USUAL};
 
-	if (!heap_info_is_first(heap, info->arena) ||
-	    !read_arena(search->reader, info->arena, search->distance, &arena))
-		return 0;
-	return add_arena(search->arenas, &arena);
+	while (heap_info_next(&search)) {
+		struct heap_arena arena;
+
+		if (heap_info_is_first(search.heap, search.info.arena) &&
+		    read_arena(reader, search.info.arena, distance, &arena) &&
+		    add_arena(arenas, &arena))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /*
- * Adds the arenas whose first heap is in the list of mappings. For a list of arenas that leads to
- * an arena which was created after the mappings were listed.
+ * Adds the listed arenas. For a list of arenas that leads to an arena which was created after the
+ * mappings were listed.
  */
 static int find_listed(struct heap_reader *reader, struct heap_arenas *arenas)
 {
 	size_t cnt_before = arenas->cnt;
-	int err = 0;
 
-	for (size_t i = 0; i < sizeof(lists_at) / sizeof(lists_at[0]) && !err; i++) {
-		struct listed_search search = {reader, arenas, lists_at[i]};
-
-		err = heap_info_visit(reader, HEAP_MAX_USUAL, add_listed, &search);
+	for (size_t i = 0; i < sizeof(lists_at) / sizeof(lists_at[0]); i++) {
+		if (add_listed(reader, arenas, lists_at[i]))
+			return -ENOMEM;
 		if (arenas->cnt > cnt_before) {
 			set_main_addr(reader, &arenas->items[0], lists_at[i]);
-			return err;
+			break;
 		}
 	}
-	return err;
+	return 0;
 }
 
 int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret)

@@ -27,13 +27,20 @@ bool heap_info_read(struct heap_reader *reader, uint64_t heap, struct heap_info 
 /* True if the heap is the arena's first heap: its heap_info is followed by the arena. */
 bool heap_info_is_first(uint64_t heap, uint64_t arena);
 
-/* Called for memory that may be a heap. May return nonzero to end the visit with this value. */
-typedef int heap_info_fn(void *arg, uint64_t heap, const struct heap_info *info);
+/* A search for heaps. Initialise reader and max, and all other fields with zeros. */
+struct heap_info_search {
+	struct heap_reader *reader;
+	uint64_t max;  /* maximum heap size in bytes */
+	uint64_t heap; /* address of the latest heap, and its header */
+	struct heap_info info;
+	size_t place_cnt; /* number of addresses that were read */
+	bool is_cut;      /* true if there are too many such addresses */
+};
 
 /*
- * Visits all listed private memory where heaps of the given maximum size may begin. Returns 0,
- * -EILSEQ if there are too many such addresses, or the nonzero value that visit() returned.
+ * Finds the next address in listed private memory where a heap may begin, in ascending order. False
+ * if there is none, or after too many addresses.
  */
-int heap_info_visit(struct heap_reader *reader, uint64_t max, heap_info_fn *visit, void *arg);
+bool heap_info_next(struct heap_info_search *search);
 
 #endif
