@@ -232,6 +232,7 @@ static int take(struct work *work)
 	 */
 	if (err || !work->arenas.cnt)
 		return err;
+	work->census.skipped_cnt = work->arenas.unread_cnt;
 	err = walk_arenas(work);
 	if (!err)
 		err = mark_free(work);

@@ -294,20 +294,25 @@ static int follow_ring(struct heap_reader *reader, struct heap_arenas *arenas, s
 }
 
 /*
- * Adds the arenas whose first heap is in the list of mappings. distance: as for follow_ring().
+ * Adds the arenas whose first heap is in the list of mappings. distance: as for follow_ring(). If
+ * not all addresses are searched, that counts as an arena that cannot be read.
  */
 static int add_listed(struct heap_reader *reader, struct heap_arenas *arenas, uint64_t distance)
 {
 	struct heap_info_search search = {.reader = reader, .max = HEAP_MAX_USUAL};
+	size_t unread_cnt = 0;
 
 	while (heap_info_next(&search)) {
 		struct heap_arena arena;
 
-		if (heap_info_is_first(search.heap, search.info.arena) &&
-		    read_arena(reader, search.info.arena, distance, &arena) &&
-		    add_arena(arenas, &arena))
+		if (!heap_info_is_first(search.heap, search.info.arena))
+			continue;
+		if (!read_arena(reader, search.info.arena, distance, &arena))
+			unread_cnt++;
+		else if (add_arena(arenas, &arena))
 			return -ENOMEM;
 	}
+	arenas->unread_cnt = unread_cnt + search.is_cut;
 	return 0;
 }
 
@@ -341,6 +346,8 @@ int heap_arenas_find(struct heap_reader *reader, struct heap_arenas *ret)
 		for (size_t j = 0; j < sizeof(lists_at) / sizeof(lists_at[0]) && err == -EILSEQ;
 		     j++)
 			err = follow_ring(reader, &arenas, i, lists_at[j]);
+		/* The list has at least one more arena. */
+		arenas.unread_cnt += err == -EILSEQ;
 	}
 	if (err == -EILSEQ && main_cnt == 1 && reader->memory->changes)
 		err = find_listed(reader, &arenas);

@@ -39,6 +39,8 @@ struct heap_arena {
 struct heap_arenas {
 	struct heap_arena *items;
 	size_t cnt, cap;
+	/* Number of other arenas that cannot be read, as far as they are known. */
+	size_t unread_cnt;
 };
 
 /* Finds all arenas. Returns 0 or -ENOMEM. Free ret with heap_arenas_deinit(). */

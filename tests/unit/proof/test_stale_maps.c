@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "proof/census.h"
@@ -29,7 +30,21 @@ struct stale {
 	/* A heap that becomes the previous heap of itself after some reads of its heap_info. */
 	uint64_t looping;
 	size_t reads_left;
+	uint64_t damaged; /* heap whose arena reads as zeros */
 };
+
+/* Range that is in an arena and after the heap_info, by offset from the first heap */
+#define ARENA_FROM 64U
+#define ARENA_UPTO 2048U
+
+static void damage(const struct stale *stale, uint64_t addr, char *buf, ssize_t len)
+{
+	uint64_t from = stale->damaged + ARENA_FROM, upto = stale->damaged + ARENA_UPTO;
+
+	for (ssize_t i = 0; stale->damaged && i < len; i++)
+		if (addr + (uint64_t)i >= from && addr + (uint64_t)i < upto)
+			buf[i] = 0;
+}
 
 #define PREVIOUS_AT 8U /* offset of the previous heap in a heap_info */
 
@@ -62,6 +77,7 @@ static ssize_t read_listed(const struct memory *memory, uint64_t addr, void *buf
 	}
 	got = whole->ops->read(whole, addr, buf, len);
 	put_old_size(stale, addr, buf, got);
+	damage(stale, addr, buf, got);
 	if (addr == stale->looping && stale->reads_left-- == 0) {
 		memcpy((char *)buf + PREVIOUS_AT, &addr, sizeof(addr));
 		stale->reads_left = 0;
@@ -274,12 +290,72 @@ static void test_new_arena(void **state)
 	end(&program, &whole);
 }
 
+/* An arena that is listed, but cannot be read, is counted as skipped. */
+static void test_unread_arena(void **state)
+{
+	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=3", NULL};
+	struct process_memory whole;
+	struct heap_program program;
+	struct stale stale;
+	struct census census;
+
+	begin(&program, argv, NULL, &whole, &stale);
+	census = take(&whole.memory);
+	stale.damaged = census.heaps[1].start;
+	census_deinit(&census);
+	for (size_t changes = 0; changes < 2; changes++) {
+		stale.memory.changes = changes;
+		assert_int_equal(census_take(&stale.memory, NULL, NULL, &census), 0);
+		assert_int_equal(census.arena_cnt, changes ? 3 : 1);
+		assert_int_equal(census.skipped_cnt, 1);
+		census_deinit(&census);
+	}
+	end(&program, &whole);
+}
+
+#define LARGE_MAPPINGS 5U
+
+/* If there is too much memory to search all of it for arenas, an arena counts as skipped. */
+static void test_large_mappings(void **state)
+{
+	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=2", NULL};
+	struct mapping *mappings;
+	struct process_memory whole;
+	struct heap_program program;
+	struct stale stale;
+	struct census census;
+	size_t cnt;
+
+	begin(&program, argv, NULL, &whole, &stale);
+	census = take(&whole.memory);
+	heap_mapping(&stale, census.heaps[1].start)->readable = false;
+	census_deinit(&census);
+	cnt = stale.memory.maps.cnt;
+	mappings = calloc(cnt + LARGE_MAPPINGS, sizeof(*mappings));
+	assert_non_null(mappings);
+	for (uint64_t i = 0; i < LARGE_MAPPINGS; i++)
+		mappings[i] = (struct mapping){.start = (16 + i) << 40,
+					       .end = (17 + i) << 40,
+					       .readable = true,
+					       .path = ""};
+	memcpy(mappings + LARGE_MAPPINGS, stale.memory.maps.mappings, cnt * sizeof(*mappings));
+	stale.memory.maps.mappings = mappings;
+	stale.memory.maps.cnt = cnt + LARGE_MAPPINGS;
+	assert_int_equal(census_take(&stale.memory, NULL, NULL, &census), 0);
+	assert_int_equal(census.arena_cnt, 1);
+	assert_int_equal(census.skipped_cnt, 1);
+	census_deinit(&census);
+	free(mappings);
+	end(&program, &whole);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grown),     cmocka_unit_test(test_shrunk),
-		cmocka_unit_test(test_added),     cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_new_arena),
+		cmocka_unit_test(test_grown),          cmocka_unit_test(test_shrunk),
+		cmocka_unit_test(test_added),          cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_new_arena),      cmocka_unit_test(test_unread_arena),
+		cmocka_unit_test(test_large_mappings),
 	};
 
 	if (argc >= 2 && !strcmp(argv[1], "heap"))
