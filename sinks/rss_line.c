@@ -228,11 +228,13 @@ static void write_classes(FILE *out, const struct rss *rss)
 
 /*
  * Writes the line about blocks older than tracing, unless they are a small part of resident memory.
- * These blocks include the ones that the program allocates while memleak is reading the heap.
+ * These blocks include the ones that the program allocates while memleak is reading the heap. If an
+ * arena is torn, the number is an upper bound, whose growth says nothing.
  */
 static void write_older(FILE *out, const struct rss *rss, const struct rss *first)
 {
 	const struct reach_sum older = rss_older(rss);
+	uint64_t before = first && first->has_blocks ? rss_older(first).bytes : older.bytes;
 
 	if (!rss->has_blocks || older.bytes < rss_total(rss) / OLDER_PART)
 		return;
@@ -240,9 +242,9 @@ static void write_older(FILE *out, const struct rss *rss, const struct rss *firs
 		fputs("at most ", out);
 	write_amount(out, older.bytes, "in ");
 	fprintf(out, "%llu blocks are older than this trace", (unsigned long long)older.count);
-	if (first && first->has_blocks && rss_older(first).bytes != older.bytes) {
+	if (before > older.bytes || (before < older.bytes && !rss->torn_arenas)) {
 		fputs(", ", out);
-		write_signed(out, rss_older(first).bytes, older.bytes);
+		write_signed(out, before, older.bytes);
 		fputs(" since the start", out);
 	}
 	write_classes(out, rss);

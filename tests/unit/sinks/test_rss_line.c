@@ -183,7 +183,9 @@ static void older_blocks(void **state)
 	       "20.5 MiB in 13192 blocks are older than this trace, -512 KiB since the start; by "
 	       "size: 20.0 MiB up to 4.0 KiB each, 512 KiB up to 64 bytes each\n");
 	rss.torn_arenas = 1;
-	expect(&rss, NULL,
+	first.older[heap_class_of(64)].bytes = 0;
+	first.older[heap_class_of(4000)].bytes = MIB;
+	expect(&rss, &first,
 	       "RSS 30.0 MiB = about 30.0 MiB live in glibc's heap\n"
 	       "at most 20.5 MiB in 13192 blocks are older than this trace; by size: 20.0 MiB up "
 	       "to 4.0 KiB each, 512 KiB up to 64 bytes each\n");
