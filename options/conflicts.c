@@ -116,8 +116,7 @@ static const char *tracing_conflict(const struct options *opts, const bool *give
 	if (opts->sort == SORT_PINNED && !options_know_all_blocks(opts))
 		return "--by pin needs all heap blocks of a single process: give --pid or a "
 		       "command, but not --follow, --alloc, --combined-only, sampling or filters "
-		       "by "
-		       "size";
+		       "by size";
 	if (opts->prove && !options_trace_processes(opts))
 		return "--prove needs a process: give --pid or a command";
 	if (opts->prove && (opts->sample_bytes || opts->sample_rate > 1))

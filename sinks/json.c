@@ -456,6 +456,13 @@ static void write_verdict(struct json_writer *json, const struct report *report)
 		python_write_json(json, report);
 }
 
+static uint64_t undecided_cnt(const struct report *report)
+{
+	return report->undecided + report->pending + (report->unclear != NULL) +
+	       (report->settling != NULL) + (report->untraced.too_young.process != NULL) +
+	       (report->untraced.pending.process != NULL);
+}
+
 static int json_report(FILE *out, const struct report *report)
 {
 	const struct snapshot *snap = report->snapshot;
@@ -482,11 +489,7 @@ static int json_report(FILE *out, const struct report *report)
 	write_verdict(&json, report);
 	kernel_write_json(&json, snap);
 	cost_write_json(&json, &snap->cost);
-	json_unsigned(&json, "undecided",
-		      report->undecided + report->pending + (report->unclear != NULL) +
-			      (report->settling != NULL) +
-			      (report->untraced.too_young.process != NULL) +
-			      (report->untraced.pending.process != NULL));
+	json_unsigned(&json, "undecided", undecided_cnt(report));
 	if (report->show_largest)
 		write_largest(&json, report);
 	if (report->show_peak)

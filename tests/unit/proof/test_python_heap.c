@@ -246,16 +246,22 @@ static void expect_place(struct python *python, const char *class, const char *f
 	assert_int_equal(python->growth.classes[0].place.line, line);
 }
 
+/* Makes 40 more coroutines between two readings of the heap. */
+static void more_coroutines(struct python *python, const char *path)
+{
+	run_script(python);
+	add_code(python, "serve", path);
+	make_coroutines(python, 30, 10);
+	read_heap(python);
+	make_coroutines(python, 70, 10);
+}
+
 /* Coroutines are shown with the line at which most of them wait. */
 static void coroutines_wait(void **state)
 {
 	struct python *python = *state;
 
-	run_script(python);
-	add_code(python, "serve", "/srv/app.py");
-	make_coroutines(python, 30, 10);
-	read_heap(python);
-	make_coroutines(python, 70, 10);
+	more_coroutines(python, "/srv/app.py");
 	*fake_memory_at(&python->fake, POOLS + PYTHON_POOL_HEADER_BYTES + 152) = CODE + 184;
 	read_heap(python);
 	expect_place(python, "coroutine", "serve", 13);
@@ -266,11 +272,7 @@ static void coroutines_of_library(void **state)
 {
 	struct python *python = *state;
 
-	run_script(python);
-	add_code(python, "wait", "/usr/lib/python3.11/asyncio/locks.py");
-	make_coroutines(python, 30, 10);
-	read_heap(python);
-	make_coroutines(python, 70, 10);
+	more_coroutines(python, "/usr/lib/python3.11/asyncio/locks.py");
 	read_heap(python);
 	expect_place(python, "coroutine", "", 0);
 }

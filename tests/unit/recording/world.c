@@ -442,6 +442,16 @@ static void world_take_peak(struct world *world, const struct snapshot *snap)
 	world->has_peak = true;
 }
 
+/* Adds the results of a proof, and in half of the cases those of a census. */
+static void world_add_results(struct world *world, struct snapshot *ret)
+{
+	world_add_proof(world, ret);
+	if (world_random(world, 2))
+		world_add_census(world, ret);
+	world_add_holders(world, ret);
+	world_add_hanging(world, ret);
+}
+
 void world_snapshot(struct world *world, struct snapshot *ret)
 {
 	*ret = (struct snapshot){
@@ -495,12 +505,7 @@ void world_snapshot(struct world *world, struct snapshot *ret)
 	if (world->what & RECORDING_PEAK && !world_random(world, 10))
 		world_take_peak(world, ret);
 	ret->peak = world->has_peak ? &world->peak : NULL;
-	if (!world_random(world, 3)) {
-		world_add_proof(world, ret);
-		if (world_random(world, 2))
-			world_add_census(world, ret);
-		world_add_holders(world, ret);
-		world_add_hanging(world, ret);
-	}
+	if (!world_random(world, 3))
+		world_add_results(world, ret);
 	assert_int_equal(snapshot_own(ret), 0);
 }

@@ -57,6 +57,24 @@ static void expect(const struct python_growth *python, bool asked, const char *e
 	expect_text(&report, expected);
 }
 
+static void classes(void **state)
+{
+	struct python_growth part = {
+		.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS, {.line = 0}},
+			    {"str", 5000, 100, 4900, 30 * SECOND_NS, {.line = 0}}},
+		.class_cnt = 2};
+
+	expect(&part, true, "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
+	part.allocator = PYTHON_ALLOCATOR_POOLS;
+	expect(&part, true,
+	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s; "
+	       "stacks show one small object per MiB (PYTHONMALLOC=malloc: all)\n");
+	part.allocator = PYTHON_ALLOCATOR_HEAP;
+	expect(&part, true,
+	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s; "
+	       "stacks show each object\n");
+}
+
 static void lines(void **state)
 {
 	const struct python_growth python = {
@@ -79,17 +97,6 @@ static void lines(void **state)
 	 */
 	expect(&python, false, "");
 	expect(NULL, true, "");
-	part.container_cnt = 0;
-	expect(&part, true, "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
-	part.allocator = PYTHON_ALLOCATOR_POOLS;
-	expect(&part, true,
-	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s; "
-	       "stacks show one small object per MiB (PYTHONMALLOC=malloc: all)\n");
-	part.allocator = PYTHON_ALLOCATOR_HEAP;
-	expect(&part, true,
-	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s; "
-	       "stacks show each object\n");
-	part = python;
 	part.container_cnt = 1;
 	part.class_cnt = 0;
 	part.containers[0].named_by = PYTHON_HOLDER;
@@ -165,7 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(lines),
 					   cmocka_unit_test(untraced_memory),
-					   cmocka_unit_test(notes)};
+					   cmocka_unit_test(notes), cmocka_unit_test(classes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

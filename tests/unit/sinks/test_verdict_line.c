@@ -73,6 +73,20 @@ static char *line_of(const struct names *names, struct chunks chunks)
 	return text;
 }
 
+/* Returns the verdict of the report as text. */
+static char *verdict_of(const struct report *report, bool has_several_processes)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	verdict_write_text(
+		&(struct text_part){out, report, "", has_several_processes, LOOK_BCC, NULL, false});
+	fclose(out);
+	return text;
+}
+
 static void lines(void **state)
 {
 	static const struct names known[] = {
@@ -215,16 +229,10 @@ static void part_of_a_pool(void **state)
 					      .suspect_cnt = 1,
 					      .suspects_total = 1,
 					      .unclear = &pools[i]};
-		cleanup_free char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		assert_non_null(out);
 		suspect.in_pools = i == 0;
 		suspect.holder = i == 2 ? "variable a.b" : NULL;
-		verdict_write_text(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-		fclose(out);
+		cleanup_free char *text = verdict_of(&report, false);
+
 		assert_int_equal(strncmp(strchr(text, ' ') + 1, expected[i], strlen(expected[i])),
 				 0);
 		/* A pool of another process gets its own line. */
@@ -271,13 +279,8 @@ static void explained(void **state)
 		.judged = 2,
 		.sites_total = 2,
 		.untraced.explained = {&process, .per_s = 2048, .since_ns = 12000000000}};
-	cleanup_free char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	cleanup_free char *text = verdict_of(&report, false);
 
-	assert_non_null(out);
-	verdict_write_text(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-	fclose(out);
 	assert_string_equal(strchr(text, ' ') + 1,
 			    "not known yet whether memory leaks: RSS grows 2.0 KiB/s for 12 s, but "
 			    "no site seems to leak\n");
@@ -322,15 +325,9 @@ static void block_too_young(void **state)
 				.cnt = scenes[i].untraced,
 				.explained = {&process, .per_s = 2048, .since_ns = 12000000000},
 				.too_young = {&process, .per_s = 4096, .since_ns = 13000000000}}};
-		cleanup_free char *text = NULL;
 		const char *found;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
+		cleanup_free char *text = verdict_of(&report, true);
 
-		assert_non_null(out);
-		verdict_write_text(
-			&(struct text_part){out, &report, "", true, LOOK_BCC, NULL, false});
-		fclose(out);
 		found = strstr(text, "the largest heap block");
 		if (!scenes[i].before) {
 			assert_null(found);
@@ -354,13 +351,8 @@ static void pending_growth(void **state)
 		.sites_total = 2,
 		.untraced = {.pending = {&process, .traced_per_s = 1024, .since_ns = 8000000000},
 			     .pending_bytes = 3 << 20}};
-	cleanup_free char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	cleanup_free char *text = verdict_of(&report, false);
 
-	assert_non_null(out);
-	verdict_write_text(&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-	fclose(out);
 	assert_string_equal(strchr(text, ' ') + 1,
 			    "not known yet whether anonymous memory (RSS) leaks: it grew by "
 			    "3.0 MiB in 8 s, traced blocks by 8.0 KiB: --rss -p 7 shows its use\n");
@@ -373,15 +365,9 @@ static void kernel_is_not_traced(void **state)
 	const struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
 
 	for (size_t i = 0; i < 2; i++) {
-		cleanup_free char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		assert_non_null(out);
 		snap.stats[SPACE_KERNEL].known = i;
-		verdict_write_text(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-		fclose(out);
+		cleanup_free char *text = verdict_of(&report, false);
+
 		assert_non_null(strstr(text, "nothing seems to leak: none of the 2 sites grows"));
 		assert_int_equal(strstr(text, "; kernel memory is not traced (-K)\n") != NULL, !i);
 	}
@@ -409,15 +395,9 @@ static void kept_memory(void **state)
 		.snapshot = &snap, .judged = 2, .sites_total = 2, .rss = &rss, .latest_rss = rss};
 
 	for (size_t i = 0; i < LENGTH(scenes); i++) {
-		cleanup_free char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		assert_non_null(out);
 		report.first_rss = &scenes[i].first;
-		verdict_write_text(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-		fclose(out);
+		cleanup_free char *text = verdict_of(&report, false);
+
 		assert_non_null(strstr(text, "nothing seems to leak: glibc keeps 5.0 MiB that the "
 					     "program has freed; none of the 2 sites grows"));
 		assert_string_equal(strstr(text, "(-K)"), scenes[i].note);
@@ -462,15 +442,9 @@ static void children_are_not_traced(void **state)
 	const struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
 
 	for (size_t i = 0; i < 3; i++) {
-		cleanup_free char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		assert_non_null(out);
 		tally.footprint.parts[FOOTPRINT_CHILDREN] = i;
-		verdict_write_text(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-		fclose(out);
+		cleanup_free char *text = verdict_of(&report, false);
+
 		assert_non_null(strstr(text, notes[i]));
 		assert_int_equal(strstr(text, "(-f)") != NULL, i > 0);
 	}
@@ -644,6 +618,13 @@ static void instances(void **state)
 	}
 }
 
+static const struct python_growth growing_list = {
+	.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000, 7, 0}},
+	.container_cnt = 1};
+static const struct python_growth growing_class = {
+	.classes = {{"Node", 400, 300, 300 * 48, 30000000000, {"Node.__init__", "/srv/app.py", 5}}},
+	.class_cnt = 1};
+
 /*
  * For a growing pool, the verdict names the line of the script at which the pool grew in most
  * steps. If a growing container or the place of a class is known, the verdict names it instead.
@@ -659,19 +640,9 @@ static void steps_of_a_script(void **state)
 		("; meanwhile app.kept (list) grows by 20 items/s, and Node objects by 10/s "
 		 "(Node.__init__ srv/app.py:5)\n"),
 	};
-	static const struct python_growth container = {
-		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000, 7, 0}},
-		.container_cnt = 1};
-	static const struct python_growth class = {
-		.classes = {{"Node",
-			     400,
-			     300,
-			     300 * 48,
-			     30000000000,
-			     {"Node.__init__", "/srv/app.py", 5}}},
-		.class_cnt = 1};
-	struct python_growth both = class;
-	const struct python_growth *const growths[] = {NULL, &container, &container, &class, &both};
+	struct python_growth both = growing_class;
+	const struct python_growth *const growths[] = {NULL, &growing_list, &growing_list,
+						       &growing_class, &both};
 	static const struct runtime_objects objects = {.runtime = "python",
 						       .words = "python objects"};
 	static const struct sym_frame frame = {
@@ -698,24 +669,16 @@ static void steps_of_a_script(void **state)
 				.suspect_cnt = 1,
 				.suspects_total = 1};
 
-	both.containers[0] = container.containers[0];
+	both.containers[0] = growing_list.containers[0];
 	both.container_cnt = 1;
 	for (size_t i = 0; i < 5; i++) {
-		cleanup_free char *text = NULL;
-		const char *found;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		assert_non_null(out);
 		snap.python = growths[i];
 		report.keeper_cnt = i == 2;
-		verdict_write_text(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-		fclose(out);
-		found = strstr(text, "python objects grow 700 bytes/s");
-		assert_non_null(found);
-		assert_non_null(strstr(found, notes[i]));
-		assert_null(strstr(found, notes[(i + 1) % 5]));
+		cleanup_free char *text = verdict_of(&report, false);
+
+		assert_non_null(strstr(text, "python objects grow 700 bytes/s"));
+		assert_non_null(strstr(text, notes[i]));
+		assert_null(strstr(text, notes[(i + 1) % 5]));
 	}
 }
 
@@ -730,16 +693,10 @@ static void stopped_processes(void **state)
 	const struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
 
 	for (size_t i = 0; i < 3; i++) {
-		cleanup_free char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		assert_non_null(out);
 		tallies[0].footprint.is_stopped = i > 0;
 		tallies[1].footprint.is_stopped = i > 1;
-		verdict_write_first(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-		fclose(out);
+		cleanup_free char *text = verdict_of(&report, false);
+
 		assert_non_null(strstr(text, words[i]));
 	}
 }
@@ -764,16 +721,10 @@ static void settling(void **state)
 				      .settling = &path};
 
 	for (size_t i = 0; i < LENGTH(expected); i++) {
-		cleanup_free char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		assert_non_null(out);
 		history.trend.since_ns = i ? 10000000000 : 9900000000;
 		history.trend.bytes_per_s = i == 2 ? 96 : 200;
-		verdict_write_text(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-		fclose(out);
+		cleanup_free char *text = verdict_of(&report, false);
+
 		assert_string_equal(strchr(text, ' ') + 1, expected[i]);
 	}
 }
@@ -799,15 +750,9 @@ static void part_of_pool(void **state)
 
 	(void)state;
 	for (int is_pool = 0; is_pool < 2; is_pool++) {
-		cleanup_free char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		assert_non_null(out);
 		path.site = is_pool ? &pool.sum : &part;
-		verdict_write_text(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-		fclose(out);
+		cleanup_free char *text = verdict_of(&report, false);
+
 		assert_string_equal(strchr(text, ' ') + 1,
 				    is_pool ? "not known yet whether JavaScript objects grow: "
 					      "they have grown for only 9 s\n"
@@ -869,14 +814,8 @@ static void objects_of_process(void **state)
 					      .sites_total = 2,
 					      .unclear = is_unclear ? &pool : NULL,
 					      .settling = is_unclear ? NULL : &path};
-		cleanup_free char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
+		cleanup_free char *text = verdict_of(&report, true);
 
-		assert_non_null(out);
-		verdict_write_text(
-			&(struct text_part){out, &report, "", true, LOOK_BCC, NULL, false});
-		fclose(out);
 		assert_string_equal(strchr(text, ' ') + 1,
 				    is_unclear ? "not known yet whether python objects of process "
 						 "7 (srv) grow: they have taken memory in steps of "
@@ -893,15 +832,9 @@ static void pending(void **state)
 	struct report report = {.snapshot = &snap, .judged = 2, .sites_total = 2};
 
 	for (size_t cnt = 0; cnt < 3; cnt++) {
-		cleanup_free char *text = NULL;
-		size_t len;
-		FILE *out = open_memstream(&text, &len);
-
-		assert_non_null(out);
 		report.pending = cnt;
-		verdict_write_text(
-			&(struct text_part){out, &report, "", false, LOOK_BCC, NULL, false});
-		fclose(out);
+		cleanup_free char *text = verdict_of(&report, false);
+
 		assert_int_equal(strstr(text, "nothing seems to leak") != NULL, !cnt);
 		assert_int_equal(strstr(text, "not known yet whether 1 site leaks") != NULL,
 				 cnt == 1);
