@@ -71,11 +71,14 @@ static void write_change(const struct text_part *part, const uint64_t *past, siz
 
 /*
  * Writes that nothing is outstanding, and names the filters in effect. The number of calls shows
- * whether the allocator that is probed is in use at all.
+ * whether the allocator that is probed is in use at all. Calls that open descriptors are not
+ * counted.
  */
-static void write_nothing(FILE *out, const struct report *report)
+static void write_nothing(const struct text_part *part)
 {
+	const struct report *report = part->report;
 	const char *before = " that passes ";
+	FILE *out = part->out;
 	uint64_t calls = report->snapshot->calls;
 
 	fputs("nothing outstanding", out);
@@ -89,6 +92,8 @@ static void write_nothing(FILE *out, const struct report *report)
 	}
 	if (report->has_older)
 		fprintf(out, "%s--older", before);
+	if (text_is_of_descriptors(part))
+		return;
 	if (calls)
 		fprintf(out, "; %" PRIu64 " call%s traced", calls, calls == 1 ? "" : "s");
 	else
@@ -111,7 +116,7 @@ static void write_headline(const struct text_part *part)
 	fprintf(out, "%s traced for %" PRIu64 " s: ", has_target ? "," : "",
 		report->snapshot->elapsed_ns / NSEC_PER_SEC);
 	if (!report->count) {
-		write_nothing(out, report);
+		write_nothing(part);
 		if (report->past_cnt > 1 && report->past[report->past_cnt - 2])
 			write_change(part, report->past, report->past_cnt);
 		fputc('\n', out);

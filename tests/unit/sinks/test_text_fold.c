@@ -468,7 +468,8 @@ static void headlines(void **state)
 
 /*
  * The process is named even if it has no site; another process with sites comes first. If nothing
- * is outstanding, the headline says how many calls were traced.
+ * is outstanding, the headline says how many calls were traced, except calls that open descriptors:
+ * these are not counted.
  */
 static void headline_names_process(void **state)
 {
@@ -481,11 +482,15 @@ static void headline_names_process(void **state)
 		size_t tallies, sites;
 		uint64_t calls;
 		const char *expected;
+		bool of_descriptors;
 	} heads[] = {
-		{0, 0, 0, " traced for 5 s: nothing outstanding; no calls traced\n"},
-		{1, 0, 1, " idle (71), traced for 5 s: nothing outstanding; 1 call traced\n"},
-		{1, 0, 9, " idle (71), traced for 5 s: nothing outstanding; 9 calls traced\n"},
-		{1, 1, 9, " held (70), traced for 5 s: 2.0 KiB in 1 block"},
+		{0, 0, 0, " traced for 5 s: nothing outstanding; no calls traced\n", false},
+		{1, 0, 1, " idle (71), traced for 5 s: nothing outstanding; 1 call traced\n",
+		 false},
+		{1, 0, 9, " idle (71), traced for 5 s: nothing outstanding; 9 calls traced\n",
+		 false},
+		{1, 0, 0, " idle (71), traced for 5 s: nothing outstanding\n", true},
+		{1, 1, 9, " held (70), traced for 5 s: 2.0 KiB in 1 block", false},
 	};
 
 	(void)state;
@@ -502,6 +507,7 @@ static void headline_names_process(void **state)
 		snap.tally_cnt = heads[i].tallies;
 		snap.site_cnt = heads[i].sites;
 		snap.calls = heads[i].calls;
+		snap.descriptors.are_traced = heads[i].of_descriptors;
 		assert_int_equal(sink_for(FORMAT_TEXT)->report(out, &report), 0);
 		fclose(out);
 		assert_non_null(strchr(text, ' '));
