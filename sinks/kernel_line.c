@@ -95,12 +95,14 @@ static struct cache_sums sum_up(const struct snapshot *snap, bool reclaimable)
 	return sums;
 }
 
-/* Writes which outstanding kernel memory can be reclaimed, and which cannot. */
+/* Writes which outstanding kernel memory can be reclaimed, and which cannot, if there is any. */
 static void write_outstanding(const struct text_part *part)
 {
 	const struct snapshot *snap = part->report->snapshot;
 	struct cache_sums cache = sum_up(snap, true), kept = sum_up(snap, false);
 
+	if (!cache.bytes && !kept.bytes)
+		return;
 	text_begin_line(part);
 	fputs("the kernel can reclaim ", part->out);
 	write_amount(part->out, cache.bytes);

@@ -516,6 +516,25 @@ static void headline_names_process(void **state)
 	}
 }
 
+/* If no kernel memory is outstanding, there is no line about how much of it can be reclaimed. */
+static void empty_kernel_report(void **state)
+{
+	const struct snapshot snap = {.kernel_memory = {.unreclaimable = 4096},
+				      .kernel_memory_before = {.unreclaimable = 4096}};
+	const struct report report = {.snapshot = &snap};
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(sink_for(FORMAT_TEXT)->report(out, &report), 0);
+	fclose(out);
+	assert_non_null(strstr(text, "kernel memory: 4.0 KiB of unreclaimable slab"));
+	assert_null(strstr(text, "can reclaim"));
+	assert_null(strstr(text, "cannot reclaim"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -524,6 +543,7 @@ int main(void)
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(headlines),
 		cmocka_unit_test(headline_names_process),
+		cmocka_unit_test(empty_kernel_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
