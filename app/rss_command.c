@@ -60,7 +60,8 @@ static int show(const struct options *opts, pid_t pid)
 		write_json(pid, comm, &rss);
 		return 0;
 	}
-	printf("%s (%d): ", comm ? comm : "?", pid);
+	rss_write_process(stdout, comm, pid);
+	fputs(": ", stdout);
 	rss_write_line(stdout, &rss, NULL);
 	return 0;
 }

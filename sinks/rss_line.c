@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/escape.h"
 #include "base/order.h"
 #include "sinks/json_parts.h"
 #include "sinks/text_part.h"
@@ -295,10 +296,17 @@ void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first)
 		write_others(out, rss, !first);
 }
 
+void rss_write_process(FILE *out, const char *comm, pid_t pid)
+{
+	escape_puts(out, comm ?: "?");
+	fprintf(out, " (%d)", pid);
+}
+
 /* Writes the line of one of several processes. */
 static void write_process_line(FILE *out, const struct process_rss *item)
 {
-	fprintf(out, "%s (%d): ", item->process->comm ?: "?", item->process->pid);
+	rss_write_process(out, item->process->comm, item->process->pid);
+	fputs(": ", out);
 	rss_write_line(out, item->rss, item->first);
 }
 
@@ -310,8 +318,9 @@ static void write_sum_line(FILE *out, const struct processes_rss *all)
 
 	if (all->cnt < all->living)
 		fprintf(out, "%zu of ", all->cnt);
-	fprintf(out, "%zu processes (the largest: %s (%d), ", all->living,
-		all->items[0].process->comm ?: "?", all->items[0].process->pid);
+	fprintf(out, "%zu processes (the largest: ", all->living);
+	rss_write_process(out, all->items[0].process->comm, all->items[0].process->pid);
+	fputs(", ", out);
 	write_amount(out, rss_total(all->items[0].rss), "");
 	fputs("): ", out);
 	rss_write_line(out, &sum, has_first ? &first : NULL);

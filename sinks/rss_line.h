@@ -6,6 +6,7 @@
 #define SINKS_RSS_LINE_H
 
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "report/rss.h"
 #include "sinks/json_writer.h"
@@ -16,6 +17,9 @@
  * If `first` is NULL, writes the first line about the process, which also names what is not known.
  */
 void rss_write_line(FILE *out, const struct rss *rss, const struct rss *first);
+
+/* Writes the name and the pid of a process, "redis-server (812)". `comm` is NULL if not known. */
+void rss_write_process(FILE *out, const char *comm, pid_t pid);
 
 /*
  * Writes the lines about the resident memory of a report's processes: one for each process if there

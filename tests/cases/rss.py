@@ -168,6 +168,15 @@ def test_words(t, what):
         raise Failure(text)
 
 
+@untraced
+def test_hostile_name(t):
+    """Control characters in the name of a process are escaped."""
+    program = t.tmp / "\x1b[31mred"
+    program.symlink_to("/bin/sleep")
+    sleep = t.process([program, str(PATIENCE)])
+    wanted("name", run(t, "-p", str(sleep.pid)).split(" ")[0], "\\x1b[31mred")
+
+
 def test_said_once(t):
     """If a program has its own allocator, only one report says that no heap of glibc was found."""
     program = t.program("own_malloc")

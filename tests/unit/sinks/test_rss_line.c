@@ -224,7 +224,8 @@ static void expect_lines(const struct processes_rss *all, const char *wanted)
 static void several_processes(void **state)
 {
 	static const struct process process = {.pid = 7, .comm = "server"},
-				    other = {.pid = 8, .comm = "worker"};
+				    other = {.pid = 8, .comm = "worker"},
+				    hostile = {.pid = 9, .comm = "\x1b[31m"};
 	const struct rss small = {.parts = {[RSS_LIVE] = 10 * MIB}, .arenas = 1},
 			 large = {.parts = {[RSS_LIVE] = 30 * MIB}, .arenas = 2};
 	struct processes_rss all = {.living = 2,
@@ -235,12 +236,17 @@ static void several_processes(void **state)
 	expect_lines(&all, "server (7): RSS 30.0 MiB = 30.0 MiB live in glibc's heap; since the "
 			   "start +20.0 MiB: live +20.0 MiB\n"
 			   "worker (8): RSS 10.0 MiB = 10.0 MiB live in glibc's heap\n");
+	all.items[0].process = &hostile;
+	all.cnt = 1;
+	expect_lines(&all, "\\x1b[31m (9): RSS 30.0 MiB = 30.0 MiB live in glibc's heap; since the "
+			   "start +20.0 MiB: live +20.0 MiB\n");
 	all.items[2] = all.items[3] = (struct process_rss){&other, &small, &small};
 	all.living = all.cnt = 4;
-	expect_lines(&all, "4 processes (the largest: server (7), 30.0 MiB): RSS 60.0 MiB = "
+	expect_lines(&all, "4 processes (the largest: \\x1b[31m (9), 30.0 MiB): RSS 60.0 MiB = "
 			   "60.0 MiB live in glibc's heap; since the start +20.0 MiB: live +20.0 "
 			   "MiB\n");
 	all.living = 5;
+	all.items[0].process = &process;
 	all.items[0].first = all.items[2].first = all.items[3].first = NULL;
 	expect_lines(&all, "4 of 5 processes (the largest: server (7), 30.0 MiB): RSS 60.0 MiB = "
 			   "60.0 MiB live in glibc's heap\n");
