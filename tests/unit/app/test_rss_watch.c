@@ -127,7 +127,12 @@ static void python_objects(void **state)
 	tally.process = &other;
 	report(watch);
 	assert_null(snap.python);
-	reader.python.container_cnt = 0;
+	/* Objects that were not counted in time are reported even if nothing has grown. */
+	reader.result = 0;
+	reader.python = (struct python_growth){.uncounted = 1};
+	report(watch);
+	assert_non_null(snap.python);
+	reader.python.uncounted = 0;
 	arena_deinit(&snap.arena);
 }
 
@@ -340,9 +345,12 @@ static void container_sites(void **state)
 	rss_watch_deinit(watch);
 }
 
-/* Reads a process in which a container named "a" grows. site: index of the site with its items. */
+/*
+ * Reads a process in which a container named "a" grows, a set or a list. site: index of the site
+ * with its items.
+ */
 static void read_container(struct rss_watch *watch, struct snapshot *own, uint32_t image,
-			   uint64_t addr, uint32_t site)
+			   bool is_set, uint64_t addr, uint32_t site)
 {
 	static struct process target;
 	static struct process_tally counts;
@@ -351,8 +359,9 @@ static void read_container(struct rss_watch *watch, struct snapshot *own, uint32
 	counts = (struct process_tally){.process = &target, .footprint.is_known = true};
 	own->tallies = &counts;
 	reader.python.container_cnt = 1;
-	reader.python.containers[0] = (struct python_container){
-		.named_by = PYTHON_VARIABLE, .name = "a", .class = "set", .addr = addr};
+	reader.python.containers[0] =
+		(struct python_container){.named_by = PYTHON_VARIABLE, .name = "a", .addr = addr};
+	strcpy(reader.python.containers[0].class, is_set ? "set" : "list");
 	reader.container_sites[0] = site;
 	rss_watch_begin(watch, own, true, true);
 	rss_watch_finish(watch, own, 0);
@@ -367,13 +376,17 @@ static void containers_of_one_name(void **state)
 	struct snapshot own = {.sites = sites, .site_cnt = 2, .tally_cnt = 1};
 
 	reader.result = 0;
-	read_container(watch, &own, 1, 4096, 1);
+	read_container(watch, &own, 1, true, 4096, 1);
 	assert_int_equal(own.python->containers[0].site, 20);
-	read_container(watch, &own, 1, 8192, 99);
+	read_container(watch, &own, 1, true, 8192, 99);
+	assert_int_equal(own.python->containers[0].site, 0);
+	/* A container of another class may be at the address of a freed one. */
+	read_container(watch, &own, 1, true, 4096, 1);
+	read_container(watch, &own, 1, false, 4096, 99);
 	assert_int_equal(own.python->containers[0].site, 0);
 	/* Another process may have a container of this name at this address. */
-	read_container(watch, &own, 1, 4096, 1);
-	read_container(watch, &own, 2, 4096, 99);
+	read_container(watch, &own, 1, true, 4096, 1);
+	read_container(watch, &own, 2, true, 4096, 99);
 	assert_int_equal(own.python->containers[0].site, 0);
 	reader.python.container_cnt = 0;
 	arena_deinit(&own.arena);

@@ -412,10 +412,13 @@ static void put_interpreter_answer(uint32_t version)
 		message_put_u64(&false_answer, 16);
 }
 
-/* A termination signal interrupts the search for functions, but not for an interpreter. */
+/*
+ * A termination signal interrupts the search for functions, but not for an interpreter, which has
+ * its deadline.
+ */
 static void interpreter_at_end(void **state)
 {
-	int fd = (int)(intptr_t)*state, functions_err, err;
+	int fd = (int)(intptr_t)*state, functions_err, late_err, err;
 	struct file_functions functions;
 	struct interpreter found = {0};
 
@@ -426,6 +429,10 @@ static void interpreter_at_end(void **state)
 	forget_helper();
 	functions_err = prober_functions(fd, 0, &wanted, MESSAGE_FOREVER, &functions);
 
+	answer_delay = (struct timespec){.tv_sec = 1};
+	forget_helper();
+	late_err = prober_interpreter(fd, clock_deadline_ns(200000000), &found);
+
 	/* Longer than the interval at which the prober checks for signals. */
 	answer_delay = (struct timespec){.tv_nsec = 300000000};
 	forget_helper();
@@ -434,6 +441,7 @@ static void interpreter_at_end(void **state)
 	/* Before the assertions: one that fails would unblock the signal while it is pending. */
 	signals_renew_end();
 	assert_int_equal(functions_err, -EINTR);
+	assert_int_equal(late_err, -ETIMEDOUT);
 	assert_int_equal(err, 0);
 	assert_int_equal(found.version, 0x030b0000);
 }

@@ -418,6 +418,85 @@ static void hostile_growths(void **state)
 	assert_int_equal(read_growths(1, 0, 0), -EBADMSG);
 }
 
+/*
+ * Reads a recording of a site with births. The site is in the snapshot if is_present is true. The
+ * moments of the snapshot are `first` and `second`.
+ */
+static int read_births(bool is_present, uint64_t first, uint64_t second)
+{
+	static const uint64_t none[BIRTH_WORDS], words[BIRTH_WORDS] = {1, 1};
+	struct byte_buffer data = {0};
+
+	bytes_put(&data, "\0\0\0\0\1\0\1\0\0\0\0\0\0", 13); /* site 0 with id 1 */
+	bytes_put(&data, "\0\1\0\1\0", 5); /* no names; site 0 changes SITE_PRESENT */
+	bytes_put_signed(&data, is_present);
+	bytes_put(&data, "\0\0\0\0\0\0\0\0", 8); /* eight empty sections */
+	bytes_put(&data, "\1\2\0", 3);           /* births of one site; two new moments */
+	bytes_put_number(&data, first);
+	bytes_put_number(&data, 0);
+	bytes_put_number(&data, second);
+	bytes_put_number(&data, 0);
+	bytes_put_changes(&data, none, words, BIRTH_WORDS);
+	return read_data(RECORDING_VERSION, &data);
+}
+
+/* In a hostile recording, moments may be out of order, or births of an absent site. */
+static void hostile_births(void **state)
+{
+	assert_int_equal(read_births(true, 5, 6), 0);
+	assert_int_equal(read_births(true, 5, 5), -EBADMSG);
+	assert_int_equal(read_births(true, 5, 4), -EBADMSG);
+	assert_int_equal(read_births(false, 5, 6), -EBADMSG);
+}
+
+/* Births that are known by the same moments as before are not moved. */
+static void births_stay(void **state)
+{
+	const struct moments moments = {.ns = {10, 20, 30}, .cnt = 3};
+	const struct ages births = {.bytes = {1, 2, 3, 4}, .count = {5, 6, 7, 8}};
+	struct ages moved = births;
+
+	recording_births_move(&moved, &moments, &moments);
+	assert_memory_equal(&moved, &births, sizeof(births));
+}
+
+/*
+ * Returns the rest of the memory budget after one snapshot with a site, or also one without it.
+ */
+static size_t memory_after(const struct ages *births, int cnt)
+{
+	struct site site = {.id = 1, .count = 1, .bytes = 1, .births = births};
+	struct snapshot snap = {.sites = &site, .site_cnt = 1};
+	struct symbol_backend symbols = {.prepare = prepare_nothing};
+	struct recording *recording;
+	struct recorder *recorder;
+	size_t left;
+	bool final;
+
+	assert_int_equal(recorder__new(path, 0, &recorder), 0);
+	assert_int_equal(recorder__begin(recorder), 0);
+	for (int i = 0; i < cnt; i++) {
+		snap.site_cnt = i == 0;
+		assert_int_equal(recorder__add(recorder, &snap, false, &symbols, UINT64_MAX), 0);
+	}
+	recorder__free(recorder);
+	recording = open_recording();
+	while (recording__next(recording, &snap, &final) == 1)
+		snapshot_deinit(&snap);
+	left = recording->memory_left;
+	recording__free(recording);
+	return left;
+}
+
+/* Births take from the memory budget until their site disappears. */
+static void memory_of_births(void **state)
+{
+	const struct ages births = {.bytes = {1}, .count = {1}};
+
+	assert_int_equal(memory_after(NULL, 1) - memory_after(&births, 1), 2 * sizeof(births));
+	assert_int_equal(memory_after(NULL, 2), memory_after(&births, 2));
+}
+
 /* Reads a recording of the given version, with a process whose footprint has `cnt` parts. */
 static int read_footprint(unsigned int version, size_t cnt)
 {
@@ -589,7 +668,8 @@ int main(void)
 		cmocka_unit_test(versions),           cmocka_unit_test(footprints_of_versions),
 		cmocka_unit_test(memory_of_snapshot), cmocka_unit_test(for_its_owner),
 		cmocka_unit_test(too_many_classes),   cmocka_unit_test(hostile_growths),
-		cmocka_unit_test(python_of_versions),
+		cmocka_unit_test(python_of_versions), cmocka_unit_test(hostile_births),
+		cmocka_unit_test(births_stay),        cmocka_unit_test(memory_of_births),
 	};
 	int fd = mkstemp(path);
 	int result;

@@ -112,8 +112,10 @@ static void modules(void **state)
 	assert_string_equal(MODULE(SPACE_KERNEL, 6, 7, 6), "ext4");
 }
 
+/* Births are known only for sites: a sum does not have the births of one of its sites. */
 static void sums(void **state)
 {
+	static const struct ages births;
 	static struct process one = {.pid = 10}, other = {.pid = 9}, same = {.pid = 10};
 	struct site sites[] = {
 		{.id = 1,
@@ -123,6 +125,7 @@ static void sums(void **state)
 		 .bytes_variance = 2,
 		 .count_variance = 1,
 		 .newest_ns = 3,
+		 .births = &births,
 		 .oldest_ns = 4},
 		{.id = 2,
 		 .process = &other,
@@ -158,6 +161,8 @@ static void sums(void **state)
 	assert_null(grouping.sums[grouping.group_of[3]].process);
 	assert_int_not_equal(grouping.sums[0].id, grouping.sums[1].id);
 	grouping_deinit(&grouping);
+	site_add_sums(&sites[0], &sites[1]);
+	assert_null(sites[0].births);
 }
 
 static void no_ages(void **state)

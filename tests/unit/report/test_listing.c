@@ -42,6 +42,23 @@ static void suspects(void **state)
 	assert_list(&report, expected, 2);
 }
 
+/* A site of a suspect that the report shows is listed with the details of the report. */
+static void details_of_suspects(void **state)
+{
+	struct report_site sites[] = {{.site = &large}};
+	const struct report_site growing = {.site = &large};
+	struct suspect suspect = {.site = &growing};
+	const struct report report = {
+		.sites = sites, .site_cnt = 1, .suspects = &suspect, .suspect_cnt = 1};
+	const struct report_site **list;
+	size_t listed;
+
+	assert_int_equal(report_list(&report, 1, &listed, &list), 0);
+	assert_int_equal(listed, 1);
+	assert_ptr_equal(list[0], &sites[0]);
+	free(list);
+}
+
 /*
  * A suspect that consists of a runtime's objects and has a stack of its own is listed, even if its
  * site is too small for the report.
@@ -135,7 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(suspects),      cmocka_unit_test(objects_with_a_stack),
 		cmocka_unit_test(sums_of_pools), cmocka_unit_test(two_pools),
-		cmocka_unit_test(many_sites),
+		cmocka_unit_test(many_sites),    cmocka_unit_test(details_of_suspects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

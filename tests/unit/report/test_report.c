@@ -62,6 +62,26 @@ static void orders(void **state)
 	order(SORT_SIZE, UINT32_MAX, "abdefc");
 }
 
+static bool can_list_all(struct options opts)
+{
+	const struct snapshot snap = {0};
+	struct report report;
+	bool ret;
+
+	assert_int_equal(report_init(&opts, &snap, NULL, NULL, UINT64_MAX, false, &report), 0);
+	ret = report.can_list_all;
+	report_deinit(&report);
+	return ret;
+}
+
+/* With --why, only text reports list all suspects, but not on the live screen. */
+static void lists_all_suspects(void **state)
+{
+	assert_true(can_list_all((struct options){.format = FORMAT_TEXT}));
+	assert_false(can_list_all((struct options){.format = FORMAT_TEXT, .live = true}));
+	assert_false(can_list_all((struct options){.format = FORMAT_JSON}));
+}
+
 static void nothing(void **state)
 {
 	struct fake_symbols fake = fake_symbols_of(NULL, 0);
@@ -315,6 +335,7 @@ static void excluded_sites(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_all_suspects),
 		cmocka_unit_test(orders),
 		cmocka_unit_test(nothing),
 		cmocka_unit_test(names),

@@ -49,6 +49,7 @@ static void others(void **state)
 	assert_non_null(runtime_objects_of("/usr/lib/libgc.so.1.5.1"));
 	assert_null(runtime_objects_of("/usr/bin/gc"));
 	assert_null(runtime_objects_of("/usr/bin/pythonic"));
+	assert_null(runtime_objects_of("/usr/bin/libpython3.11"));
 	assert_null(runtime_objects_of(NULL));
 }
 

@@ -152,27 +152,34 @@ static void instances_of_a_template(void **state)
 	check(alone, LENGTH(alone), expected_alone, LENGTH(expected_alone));
 }
 
-/* A caller of instances counts as their common caller if it, too, is an instance of one template.
+/*
+ * A caller of instances counts as their common caller if it, too, is an instance of one template. A
+ * caller that only one of them has is not common. Both hold for suspects and for losses.
  */
 static void callers_of_instances(void **state)
 {
 	static const struct sym_frame callers[] = {{.symbol = "run<1>", .file = "/a.cc"},
 						   {.symbol = "run<2>", .file = "/a.cc"},
-						   {.symbol = "stop", .file = "/a.cc"}};
-	static const struct sym_location located[] = {{.frame_cnt = 1, .frames = &callers[0]},
-						      {.frame_cnt = 1, .frames = &callers[1]},
-						      {.frame_cnt = 1, .frames = &callers[2]}};
+						   {.symbol = "stop", .file = "/a.cc"},
+						   {.symbol = NULL}};
 	static const uint64_t frames[] = {0x1000, 0x2000};
 	const struct site_history history = {.trend = {.bytes_per_s = 10, .score.total = 0.5}};
-	const struct site site = {.process = &one, .frames = frames, .frame_cnt = 2};
+	const struct site site = {.process = &one,
+				  .frames = frames,
+				  .frame_cnt = 2,
+				  .reach = {.proved = true, .lost = {10, 1}}};
 
-	for (size_t second = 0; second < LENGTH(located); second++) {
+	for (size_t second = 0; second < LENGTH(callers); second++) {
+		const struct sym_location located[] = {
+			{.frame_cnt = 1, .frames = &callers[0]},
+			{.frame_cnt = 1, .frames = &callers[second]}};
 		const struct sym_location *stacks[][2] = {{&instance, &located[0]},
-							  {&second_instance, &located[second]}};
+							  {&second_instance, &located[1]}};
 		const struct report_site paths[] = {
 			{.site = &site, .locations = stacks[0], .history = &history},
 			{.site = &site, .locations = stacks[1], .history = &history}};
 		struct suspect *suspects;
+		struct proven_loss *losses;
 		size_t found;
 
 		assert_int_equal(
@@ -180,8 +187,13 @@ static void callers_of_instances(void **state)
 			0);
 		assert_int_equal(found, 1);
 		assert_true(suspects[0].has_instances);
-		assert_int_equal(suspects[0].has_other_callers, second == 2);
+		assert_int_equal(suspects[0].has_other_callers, second >= 2);
 		free(suspects);
+		assert_int_equal(losses_init(paths, 2, 3, &found, &losses), 0);
+		assert_int_equal(found, 1);
+		assert_true(losses[0].has_instances);
+		assert_int_equal(losses[0].has_other_callers, second >= 2);
+		free(losses);
 	}
 }
 

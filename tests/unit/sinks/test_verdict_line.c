@@ -530,6 +530,26 @@ static void more_sites(void **state)
 	}
 }
 
+/* A report on descriptors does not suggest --why, which --fds rejects. */
+static void more_sites_of_descriptors(void **state)
+{
+	const struct site site = {.kind = KIND_DESCRIPTOR};
+	const struct site_history history = {.trend = {.tendency = TENDENCY_STEADY}};
+	const struct report_site shown = {.site = &site, .history = &history};
+	struct suspect suspect = {.site = &shown, .path_cnt = 1, .bytes_per_s = 7};
+	const struct snapshot snap = {.descriptors.are_traced = true};
+	const struct report report = {.snapshot = &snap,
+				      .suspects = &suspect,
+				      .suspect_cnt = 1,
+				      .suspects_total = 3,
+				      .suspects_per_s = 9,
+				      .can_list_all = true};
+	cleanup_free char *text = verdict_of(&report, false);
+
+	assert_non_null(strstr(text, "2 more sites "));
+	assert_null(strstr(text, "--why"));
+}
+
 /*
  * If there is one suspect, the sentence of the verdict names it, and the suspect has no line of its
  * own, except in bcc's format, which has no sentence. The sentence leaves out details if it would
@@ -858,6 +878,7 @@ int main(void)
 		cmocka_unit_test(pending),
 		cmocka_unit_test(amounts),
 		cmocka_unit_test(more_sites),
+		cmocka_unit_test(more_sites_of_descriptors),
 		cmocka_unit_test(one_culprit),
 		cmocka_unit_test(instances),
 		cmocka_unit_test(kernel_is_not_traced),

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "loader/kernel/allocinfo.h"
 #include "loader/kernel/growths.h"
@@ -162,12 +163,38 @@ static void test_unknown_reclaim(void **state)
 	snapshot_deinit(&snap);
 }
 
+/* The kernel says of each of its slab caches, but of no line of code, whether it can reclaim it. */
+static void test_known_reclaim(void **state)
+{
+	struct kernel_sizes before = {0}, now = {0};
+	struct snapshot snap = {0};
+
+	if (access("/sys/kernel/slab/dentry/reclaim_account", R_OK) ||
+	    access("/sys/kernel/slab/task_struct/reclaim_account", R_OK))
+		skip();
+	add(&now.caches, "dentry", 2 * MIB);
+	add(&now.caches, "task_struct", MIB);
+	add(&before.caches, "dentry", 1);
+	add(&before.caches, "task_struct", 1);
+	add(&now.lines, "dentry", 2 * MIB);
+	add(&before.lines, "dentry", 1);
+	assert_int_equal(kernel_sizes_compare(&before, &now, &snap), 0);
+	assert_int_equal(snap.kernel_growth_cnt, 3);
+	assert_int_equal(snap.kernel_growths[0].reclaim, RECLAIM_YES);
+	assert_int_equal(snap.kernel_growths[1].reclaim, RECLAIM_NO);
+	assert_int_equal(snap.kernel_growths[2].reclaim, RECLAIM_UNKNOWN);
+	kernel_sizes_deinit(&before);
+	kernel_sizes_deinit(&now);
+	snapshot_deinit(&snap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_allocinfo), cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_grown),     cmocka_unit_test(test_floors),
-		cmocka_unit_test(test_most),      cmocka_unit_test(test_unknown_reclaim),
+		cmocka_unit_test(test_allocinfo),     cmocka_unit_test(test_bad_lines),
+		cmocka_unit_test(test_grown),         cmocka_unit_test(test_floors),
+		cmocka_unit_test(test_most),          cmocka_unit_test(test_unknown_reclaim),
+		cmocka_unit_test(test_known_reclaim),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

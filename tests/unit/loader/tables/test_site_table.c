@@ -48,6 +48,8 @@ static void test_sums_are_of_one_walk(void **state)
 	assert_int_equal(get(&table, 1)->bytes, 200);
 	assert_int_equal(get(&table, 1)->oldest_birth_ns, 10);
 	assert_int_equal(get(&table, 1)->newest_birth_ns, 20);
+	site_entry_join(get(&table, 2), get(&table, 1));
+	assert_int_equal(get(&table, 2)->births->count[3], 1);
 	site_table_begin(&table);
 	assert_int_equal(get(&table, 1)->count, 0);
 	assert_int_equal(get(&table, 1)->bytes, 0);
