@@ -50,11 +50,11 @@ struct reporter {
 	uint64_t baseline_ns;             /* baseline of the previous snapshot */
 	uint64_t last_ns;                 /* elapsed_ns of the previous snapshot */
 	uint64_t reports;                 /* number of printed reports */
-	struct own_load load; /* memleak's own load up to the previous report on the screen */
-	struct totals totals; /* outstanding bytes of the latest reports */
-	bool names_noted;     /* a message about missing names was logged */
-	bool recorded;        /* the run comes from a recording, so its processes cannot be read */
-	bool last;            /* recorded run: this report is the last; set by the caller */
+	struct own_load load;             /* for the screen: sums at its previous report */
+	struct totals totals;             /* outstanding bytes of the latest reports */
+	bool names_noted;                 /* a message about missing names was logged */
+	bool recorded; /* the run comes from a recording, so its processes cannot be read */
+	bool last;     /* recorded run: this report is the last; set by the caller */
 	enum last_verdict verdict;
 };
 

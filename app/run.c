@@ -67,9 +67,9 @@
 #define POINT_CHEAP_NS 100000000ULL
 
 /*
- * Maximum time that a report waits for the use of resident memory, in nanoseconds: in general; if
- * the user has requested the end; and if the main loop makes the report (while it waits, it does
- * not serve the traced processes)
+ * Maximum time that a report waits for the use of resident memory, in nanoseconds. RSS_HASTY_NS
+ * applies after the user has requested the end. RSS_BLOCKING_NS applies if the main loop makes the
+ * report, because it does not serve the traced processes while it waits.
  */
 #define RSS_WAIT_NS 20000000000ULL
 #define RSS_HASTY_NS 1000000000ULL

@@ -16,7 +16,7 @@
 /* Maximum time that a report waits for source lines, in nanoseconds. */
 #define WAIT_NS UINT64_C(500000000)
 
-/* Whose source files may be read for a process. */
+/* Source files that may be read for a process. */
 enum owner {
 	OWNER_UNKNOWN,  /* the process is not known yet */
 	OWNER_NO_FILES, /* none: the process sees other files under the same names */
@@ -52,7 +52,10 @@ static bool sees_same_files(pid_t pid)
 	return is_same_file(mounts, "/proc/self/ns/mnt") && is_same_file(root, "/");
 }
 
-/* Returns the owner of the files that a running process may read, if it has a single user. */
+/*
+ * Returns the owner of the source files of a running process: its user, or OWNER_EVERYONE if its
+ * user ids differ.
+ */
 static uint64_t owner_by_uids(const char *status)
 {
 	const char *field = proc_status_field(status, "Uid");

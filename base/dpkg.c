@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Searches dpkg's lists of the files of each installed package. */
 #include "base/dpkg.h"
 
 #include <dirent.h>

@@ -23,8 +23,7 @@
  * growth, it would take years until the memory has doubled.
  */
 #define TRIFLE 0.001
-/* Suspects with less than this fraction of the growth of another one of their program are slight.
- */
+/* A suspect with less than this fraction of another suspect's growth is slight beside it. */
 #define SLIGHT 0.01
 #define SECONDS_OF_DAY 86400.0
 

@@ -17,15 +17,15 @@ struct suspect {
 	size_t path_cnt;
 	size_t companion_cnt;   /* number of companions (kernel_paths.h) among the paths */
 	bool has_instances;     /* the blamed functions are instances of one template */
-	bool has_other_callers; /* these instances have different callers */
-	bool is_slight; /* has no line of its own: another one of its program is far faster */
-	bool has_other_owners; /* the kernel memory of the paths has several owners */
-	size_t process_cnt;    /* number of processes that the paths belong to; 1 for the kernel */
-	double bytes_per_s;    /* growth of all paths together */
+	bool has_other_callers; /* the instances have different callers */
+	bool is_slight;         /* has no line: another suspect of its program grows far faster */
+	bool has_other_owners;  /* the kernel memory of the paths has several owners */
+	size_t process_cnt;     /* number of processes that the paths belong to; 1 for the kernel */
+	double bytes_per_s;     /* growth of all paths together */
 	double companions_per_s; /* part of bytes_per_s that is due to companions */
 	double weight;           /* sum over all paths of bytes_per_s times leak score */
 	uint64_t seen;           /* number of sampled blocks ever seen, over all paths */
-	uint64_t freed;          /* number of these blocks that were freed */
+	uint64_t freed;          /* number of sampled blocks that were freed, over all paths */
 	uint64_t since_ns;       /* longest time for which one of the paths has been growing */
 	/* The next two fields are set only if the memory is runtime objects. */
 	bool in_pools;      /* the runtime takes memory in large steps and hands it out itself */
@@ -37,12 +37,12 @@ struct proven_loss {
 	const struct report_site *site; /* the path that has lost most */
 	size_t path_cnt;
 	bool has_instances;     /* the blamed functions are instances of one template */
-	bool has_other_callers; /* these instances have different callers */
+	bool has_other_callers; /* the instances have different callers */
 	size_t process_cnt;
 	struct reach_sum lost;    /* sum of the lost blocks of all paths */
 	struct reach_sum hanging; /* sum of the hanging blocks of all paths */
 	double per_s;             /* blocks lost per second, over all paths */
-	uint64_t for_ns;          /* time since the first of these blocks was found lost */
+	uint64_t for_ns;          /* time since a proof found the first lost block */
 };
 
 /* Free memory pinned by all paths with the same blamed function. */

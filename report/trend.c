@@ -101,8 +101,8 @@
 #define LEAST_SHARE 0.5
 #define FALLS 3
 /*
- * Used instead of FALLS if frees of blocks from before tracing are subtracted from the whole. It is
- * less than FALLS, because growth that only replaces such blocks is no leak.
+ * Replaces FALLS where frees of blocks from before tracing are subtracted from the growth of the
+ * whole. It is less than FALLS, because growth that only replaces such blocks is no leak.
  */
 #define NET_FALLS 2
 /*
@@ -771,9 +771,9 @@ static bool is_between_steps(const struct series *series)
 }
 
 /*
- * True if a series kept what it gained, and its growth ended less than LONGEST_QUIET_S ago and took
- * longer than the time since then. The growth is assumed to have begun with tracing, when the site
- * held nothing.
+ * True if a series may still go on growing: it kept what it gained, and it has been level for less
+ * than LONGEST_QUIET_S and for less time than it took to grow. The growth is assumed to have begun
+ * with tracing, when the site held nothing.
  */
 static bool grew_lately(const struct series *series)
 {

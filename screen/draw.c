@@ -847,7 +847,7 @@ static int draw_load(const struct shown_report *shown, int y)
 	return COLS - len - 2;
 }
 
-/* Returns the length of those first keys that fit into a width; keys are two blanks apart. */
+/* Cuts a line of keys, which are separated by two blanks. Returns the length that fits. */
 static int fitting_keys(const char *keys, int width)
 {
 	int len = (int)strlen(keys);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Sums up the kernel memory of a report by slab cache, and writes it as text and as JSON. */
 #include "sinks/kernel_line.h"
 
 #include <stdlib.h>

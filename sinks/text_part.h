@@ -10,7 +10,7 @@
 
 #include "report/report.h"
 
-/* Style of a report: that of bcc's memleak, or one of those for people */
+/* Style of a report: the style of bcc's memleak, or a style for people */
 enum text_look {
 	LOOK_BCC,
 	LOOK_PLAIN,
@@ -23,7 +23,7 @@ enum text_look {
 struct text_part {
 	FILE *out;
 	const struct report *report; /* the report; NULL when an event is written */
-	const char *indent;          /* indentation of a site's line; its other lines have more */
+	const char *indent;          /* indentation of a site's first line */
 	bool with_process;
 	enum text_look look;
 	/*

@@ -27,7 +27,7 @@ struct location {
 	/* kernel part that contains the address; NULL if there was none, or in a process's space */
 	const struct kernel_part *part;
 	struct module *module; /* file in which the name is searched; NULL if there is none */
-	struct name *name;     /* the address's struct name in `module`; NULL if there is no file */
+	struct name *name;     /* entry of `module` for the address; NULL if there is no file */
 	struct sym_frame own;  /* the only frame as long as no name is found */
 	char *own_symbol;      /* name of the function, from a JIT map or from kallsyms */
 	/*

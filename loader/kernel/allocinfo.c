@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parses /proc/allocinfo. */
 #include "loader/kernel/allocinfo.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares /proc/slabinfo and /proc/allocinfo at two moments. */
 #include "loader/kernel/growths.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Implements a table of sizes as an array that is sorted by name. */
 #include "loader/kernel/sizes.h"
 
 #include <errno.h>
