@@ -75,6 +75,11 @@ static const char *const tracer_functions[] = {
 static const char *const attached_functions[] = {
 	/* what a security module (LSM) adds to an inode; freed with the inode */
 	"security_inode_alloc",
+	/* what file systems add to an inode that they read, such as the target of a symlink */
+	"__ext4_iget",
+	"xfs_iget",
+	"btrfs_iget",
+	"f2fs_iget",
 	/* owners of the objects on a slab page; freed with the page */
 	"alloc_slab_obj_exts",
 	"memcg_alloc_slab_cgroups",
