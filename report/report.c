@@ -689,9 +689,11 @@ static bool is_settling(const struct pools *pools, const struct report *report,
 				       run->was_young);
 }
 
-/* Takes a path out of the sums over the sites that seem to leak. */
+/* Takes a path out of the sums over the sites that seem to leak, which have no companions. */
 static void uncount(const struct report_site *path, struct report *report)
 {
+	if (site_is_doubtful(path->site))
+		return;
 	report->suspects_total -= path->path_cnt ?: 1;
 	report->suspects_per_s -= path->history->trend.bytes_per_s;
 }
@@ -710,14 +712,14 @@ static void find_settling(const struct pools *pools, struct report *report)
 	}
 }
 
-/* Blames functions of the kernel. Excluded paths do not seem to leak any more. */
+/* Blames functions for kernel paths. Excluded paths do not seem to leak any more. */
 static int blame_kernel(struct report *report)
 {
 	struct report_site *paths = report->sites + (report->paths - report->sites);
 	int err = kernel_paths_blame(paths, report->path_cnt);
 
 	for (size_t i = 0; !err && i < report->path_cnt; i++)
-		if (paths[i].is_excluded && !site_is_doubtful(paths[i].site))
+		if (paths[i].is_excluded)
 			uncount(&paths[i], report);
 	return err;
 }
@@ -743,11 +745,9 @@ static int name_culprits(const struct options *opts, struct report *report)
 		.wants_all = report->show_why && report->can_list_all,
 	};
 	size_t most = scale.wants_all ? REPORT_PATHS_MAX : MAX_SUSPECTS;
-	int err = blame_kernel(report);
+	int err = suspects_init(report->paths, report->path_cnt, &scale, most, &report->suspect_cnt,
+				&report->suspects);
 
-	if (!err)
-		err = suspects_init(report->paths, report->path_cnt, &scale, most,
-				    &report->suspect_cnt, &report->suspects);
 	if (!err)
 		err = losses_init(report->lost_paths, report->lost_path_cnt, MAX_SUSPECTS,
 				  &report->loss_cnt, &report->losses);
@@ -831,6 +831,8 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		err = show_summaries(opts, &report);
 	if (!err && symbols && named_cnt(&report))
 		err = name_sites(opts, symbols, deadline_ns, &report);
+	if (!err)
+		err = blame_kernel(&report);
 	find_settling(sums->pools, &report);
 	if (!err)
 		err = name_culprits(opts, &report);

@@ -332,6 +332,39 @@ static void excluded_sites(void **state)
 	report_deinit(&report);
 }
 
+/* Page tables that have grown for a short time may belong to processes that are starting. */
+static void new_page_tables(void **state)
+{
+	static const struct sym_frame frame = {.symbol = "pte_alloc_one"};
+	static const struct sym_location location = {.addr = 1, .frame_cnt = 1, .frames = &frame};
+	static const uint64_t stack[] = {1};
+	struct fake_symbols fake = fake_symbols_of(&location, 1);
+	struct site site = {.id = 1,
+			    .space = SPACE_KERNEL,
+			    .bytes = 4096,
+			    .count = 1,
+			    .frames = stack,
+			    .frame_cnt = 1};
+	struct site_history history = {
+		.trend = {.tendency = TENDENCY_STEADY, .bytes_per_s = 100, .score = {.total = 1}}};
+	struct growth growth = {.history = &history};
+	const struct snapshot snap = {.sites = &site, .site_cnt = 1, .run.had_begun = true};
+	struct options opts = {.top = 10};
+
+	for (uint64_t s = 6; s <= 12; s += 6) {
+		struct report report;
+
+		history.trend.since_ns = s * 1000000000;
+		assert_int_equal(report_init(&opts, &snap, &growth, &fake.backend, UINT64_MAX,
+					     false, &report),
+				 0);
+		assert_int_equal(report.suspect_cnt, s == 12);
+		assert_int_equal(report.suspects_total, s == 12);
+		assert_int_equal(report.settling != NULL, s == 6);
+		report_deinit(&report);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +378,7 @@ int main(void)
 		cmocka_unit_test(blocks_of_sites),
 		cmocka_unit_test(kinds_have_names),
 		cmocka_unit_test(excluded_sites),
+		cmocka_unit_test(new_page_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
