@@ -9,7 +9,9 @@
 #include "report/keepers.h"
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
+/* Minimum rate that is written without a fraction, and minimum rate that is written as a rate */
 #define RATE_WHOLE 10
+#define RATE_MIN 0.1
 
 static double per_s(uint64_t more, uint64_t for_ns)
 {
@@ -50,11 +52,20 @@ static void write_name(FILE *out, const struct python_container *container)
 	}
 }
 
-static void write_rate(FILE *out, const struct python_container *container)
+/* Writes a growth as "20 items/s", or as "16 items in 600 s" if it is slow. unit: "" or " items" */
+static void write_rate(FILE *out, uint64_t more, uint64_t for_ns, const char *unit)
 {
-	double rate = per_s(container->more, container->for_ns);
+	double rate = per_s(more, for_ns);
 
-	fprintf(out, "%.*f items/s", rate < RATE_WHOLE ? 1 : 0, rate);
+	if (rate < RATE_MIN)
+		fprintf(out, "%" PRIu64 "%s in %" PRIu64 " s", more, unit, for_ns / NSEC_PER_SEC);
+	else
+		fprintf(out, "%.*f%s/s", rate < RATE_WHOLE ? 1 : 0, rate, unit);
+}
+
+static void write_item_rate(FILE *out, const struct python_container *container)
+{
+	write_rate(out, container->more, container->for_ns, " items");
 }
 
 /*
@@ -104,8 +115,9 @@ static void write_placed(FILE *out, const struct python_class *class, bool is_fi
 	if (!is_first)
 		fputs(", and ", out);
 	escape_puts(out, class->name);
-	fprintf(out, " objects %sby %.0f/s (", is_first ? "grow " : "",
-		per_s(class->more, class->for_ns));
+	fprintf(out, " objects %sby ", is_first ? "grow " : "");
+	write_rate(out, class->more, class->for_ns, "");
+	fputs(" (", out);
 	write_place(out, &class->place, name_max);
 	fputc(')', out);
 }
@@ -118,7 +130,7 @@ static void write_without_keeper(FILE *out, const struct python_growth *python, 
 	if (python->container_cnt) {
 		write_name(out, &python->containers[0]);
 		fputs(" grows by ", out);
-		write_rate(out, &python->containers[0]);
+		write_item_rate(out, &python->containers[0]);
 	}
 	if (class)
 		write_placed(out, class, !python->container_cnt, name_max);
@@ -145,7 +157,7 @@ void python_write_growth(FILE *out, const struct report *report, size_t name_max
 	}
 	write_keeper(out, keeper, name_max);
 	fputs(" adds ", out);
-	write_rate(out, &python->containers[at]);
+	write_item_rate(out, &python->containers[at]);
 	fputs(" to ", out);
 	write_name(out, &python->containers[at]);
 }
@@ -157,7 +169,7 @@ static void write_container(FILE *out, const struct report *report,
 
 	write_name(out, container);
 	fputs(" grows by ", out);
-	write_rate(out, container);
+	write_item_rate(out, container);
 	fprintf(out, " to %" PRIu64, container->items);
 	if (!keeper)
 		return;

@@ -126,6 +126,45 @@ static void lines(void **state)
 	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
 }
 
+static void expect_growth(const struct python_growth *python, const char *expected)
+{
+	const struct snapshot snap = {.python = python};
+	const struct report report = {.snapshot = &snap};
+	cleanup_free char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	python_write_growth(out, &report, SIZE_MAX);
+	fclose(out);
+	assert_string_equal(text, expected);
+}
+
+/* Slow growth is not written as a rate, which would be rounded to 0. */
+static void slow_growth(void **state)
+{
+	struct python_growth python = {
+		.classes = {{"Entry",
+			     900,
+			     16,
+			     16 * 48,
+			     600 * SECOND_NS,
+			     {"Entry.__init__", "/srv/app.py", 5}}},
+		.class_cnt = 1,
+		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 90, 16, 600 * SECOND_NS, 0,
+				0}},
+		.container_cnt = 1,
+	};
+
+	expect_growth(&python, "app.kept (list) grows by 16 items in 600 s, and Entry objects by "
+			       "16 in 600 s (Entry.__init__ srv/app.py:5)");
+	python.container_cnt = 0;
+	python.classes[0].more = 180;
+	expect_growth(&python, "Entry objects grow by 0.3/s (Entry.__init__ srv/app.py:5)");
+	python.classes[0].more = 6000;
+	expect_growth(&python, "Entry objects grow by 10/s (Entry.__init__ srv/app.py:5)");
+}
+
 /* Classes are written if the memory that grows is in pools from before tracing. */
 static void untraced_memory(void **state)
 {
@@ -168,7 +207,7 @@ static void notes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lines),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(slow_growth),
 					   cmocka_unit_test(untraced_memory),
 					   cmocka_unit_test(notes)};
 
