@@ -820,14 +820,17 @@ static uint64_t drop_counts(struct hash_map *classes)
 	return sum;
 }
 
-/* Ends a reading that was cut. Returns the number of objects that it has left out, at least 1. */
+/*
+ * Ends a reading that was cut. Returns by how many objects it has fewer than the previous reading;
+ * PYTHON_UNCOUNTED_UNKNOWN if it does not have fewer.
+ */
 static uint64_t end_cut_reading(const struct reading *reading)
 {
 	struct python_heap *heap = reading->heap;
 	uint64_t earlier = drop_counts(&heap->classes) + drop_counts(&heap->codes);
 	uint64_t seen = reading->pool_objects + reading->chunk_objects;
 
-	return earlier > seen ? earlier - seen : 1;
+	return earlier > seen ? earlier - seen : PYTHON_UNCOUNTED_UNKNOWN;
 }
 
 static int count_objects(struct reading *reading)

@@ -38,9 +38,16 @@ struct python_place {
 	uint32_t line;
 };
 
+/* Not all objects were counted, and it is not known how many are missing. */
+#define PYTHON_UNCOUNTED_UNKNOWN UINT64_MAX
+
 struct python_growth {
 	enum python_allocator allocator;
-	uint64_t uncounted; /* objects that were counted earlier, but not in time in this reading */
+	/*
+	 * Number of objects that were counted in the previous reading, but not in time in this one;
+	 * 0 if all objects were counted.
+	 */
+	uint64_t uncounted;
 	/* Classes with more objects than at the first reading, most bytes gained first. */
 	struct python_class {
 		char name[PYTHON_TEXT_BYTES];

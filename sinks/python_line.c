@@ -220,6 +220,24 @@ static bool is_asked_for(const struct report *report)
 	return report->suspect_cnt || report->unclear || fills_old_pools(report);
 }
 
+static void write_uncounted(FILE *out, uint64_t uncounted)
+{
+	if (uncounted == PYTHON_UNCOUNTED_UNKNOWN)
+		fputs("python: some objects were not counted in time\n", out);
+	else if (uncounted == 1)
+		fputs("python: 1 object was not counted in time\n", out);
+	else if (uncounted)
+		fprintf(out, "python: %" PRIu64 " objects were not counted in time\n", uncounted);
+}
+
+static void write_json_uncounted(struct json_writer *json, uint64_t uncounted)
+{
+	if (uncounted == PYTHON_UNCOUNTED_UNKNOWN)
+		json_null(json, "uncounted");
+	else if (uncounted)
+		json_unsigned(json, "uncounted", uncounted);
+}
+
 void python_write_line(const struct text_part *part)
 {
 	const struct python_growth *python = part->report->snapshot->python;
@@ -243,9 +261,7 @@ void python_write_line(const struct text_part *part)
 		write_allocator(out, python->allocator);
 		fputc('\n', out);
 	}
-	if (python->uncounted)
-		fprintf(out, "python: %" PRIu64 " objects were not counted in time\n",
-			python->uncounted);
+	write_uncounted(out, python->uncounted);
 }
 
 static const char *const name_kinds[PYTHON_NAME_CNT] = {
@@ -278,8 +294,7 @@ void python_write_json(struct json_writer *json, const struct report *report)
 
 	json_begin_object(json, "python");
 	json_string(json, "allocator", allocator_names[python->allocator]);
-	if (python->uncounted)
-		json_unsigned(json, "uncounted", python->uncounted);
+	write_json_uncounted(json, python->uncounted);
 	json_begin_array(json, "containers");
 	for (size_t i = 0; i < python->container_cnt; i++) {
 		const struct python_container *container = &python->containers[i];

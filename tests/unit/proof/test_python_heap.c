@@ -185,6 +185,16 @@ static void cut_reading(void **state)
 	assert_int_equal(python->growth.classes[0].more, 40);
 }
 
+/* If the first count is cut, nothing is known about how many objects are missing. */
+static void cut_first_reading(void **state)
+{
+	struct python *python = *state;
+
+	make_entries(python, 0, 100, 0);
+	read_until(python, 0);
+	assert_true(python->growth.uncounted == PYTHON_UNCOUNTED_UNKNOWN);
+}
+
 /* Makes a string, or a bytes object that has its data 16 bytes before a string's. */
 static uint64_t add_text(struct python *python, size_t text, const char *data, size_t at)
 {
@@ -509,6 +519,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(classes_grow, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_reading, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(cut_first_reading, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_library, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(class_has_constructor, set_up, tear_down),

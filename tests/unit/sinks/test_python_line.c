@@ -119,6 +119,10 @@ static void lines(void **state)
 	       "python: 12 objects were not counted in time\n");
 	part.class_cnt = 0;
 	expect(&part, true, "python: 12 objects were not counted in time\n");
+	part.uncounted = 1;
+	expect(&part, true, "python: 1 object was not counted in time\n");
+	part.uncounted = PYTHON_UNCOUNTED_UNKNOWN;
+	expect(&part, true, "python: some objects were not counted in time\n");
 	part.uncounted = 0;
 	part.container_cnt = 1;
 	/* Names are read from the process, so they are escaped. */
