@@ -147,7 +147,7 @@ static size_t count_runs(const struct split *split)
 	return cnt;
 }
 
-/* The births of each new site are stored in `births`, which may be NULL. */
+/* Stores the births of each new site in `births`, if they are known. */
 static struct site *make_sites(const struct split *split, uint64_t last_ns, size_t cnt,
 			       struct ages *births)
 {
@@ -159,8 +159,7 @@ static struct site *make_sites(const struct split *split, uint64_t last_ns, size
 		end = run_end(split, first);
 		sites[i] = site_of_run(split, first, end, kept_ns[split->blocks[first]->site],
 				       snap->elapsed_ns - last_ns);
-		sites[i].births = NULL;
-		if (!births)
+		if (!sites[i].births)
 			continue;
 		add_births(split, first, end, &births[i]);
 		sites[i].births = &births[i];
@@ -184,9 +183,17 @@ static struct block *make_blocks(const struct split *split)
 	return blocks;
 }
 
+static bool has_births(const struct snapshot *snap)
+{
+	for (size_t i = 0; i < snap->site_cnt; i++)
+		if (snap->sites[i].births)
+			return true;
+	return false;
+}
+
 int thread_split(struct snapshot_view *view, uint64_t last_ns, bool with_blocks)
 {
-	bool with_births = view->snap.site_cnt && view->snap.sites[0].births;
+	bool with_births = has_births(&view->snap);
 	struct split split;
 	struct ages *births;
 	struct site *sites = NULL;

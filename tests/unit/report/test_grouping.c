@@ -249,6 +249,34 @@ static void splits(void **state)
 
 #define MSEC UINT64_C(1000000)
 
+/* Births may be known for some sites only, and not for the first of them. */
+static void splits_births(void **state)
+{
+	static const struct ages births = {.count = {1}};
+	static const struct block blocks[] = {{.site = 0, .addr = 1, .size = 1},
+					      {.site = 1, .addr = 2, .size = 2}};
+	struct snapshot snap = {
+		.sites = calloc(2, sizeof(*snap.sites)),
+		.site_cnt = 2,
+		.blocks = malloc(sizeof(blocks)),
+		.block_cnt = LENGTH(blocks),
+	};
+	struct snapshot_view view;
+
+	assert_non_null(snap.sites);
+	assert_non_null(snap.blocks);
+	memcpy(snap.blocks, blocks, sizeof(blocks));
+	snap.sites[1].births = &births;
+	view = snapshot_view_of(&snap);
+	assert_int_equal(thread_split(&view, 0, false), 0);
+	assert_int_equal(view.snap.site_cnt, 2);
+	assert_null(view.snap.sites[0].births);
+	assert_non_null(view.snap.sites[1].births);
+	assert_int_equal(view.snap.sites[1].births->bytes[0], 2);
+	snapshot_view_deinit(&view);
+	snapshot_deinit(&snap);
+}
+
 /*
  * Each thread gets the ages of its own blocks, and the number of its own blocks that were already
  * in the previous snapshot.
@@ -328,7 +356,7 @@ int main(void)
 		cmocka_unit_test(runtimes),      cmocka_unit_test(modules),
 		cmocka_unit_test(sums),          cmocka_unit_test(no_ages),
 		cmocka_unit_test(splits),        cmocka_unit_test(splits_ages),
-		cmocka_unit_test(larger_blocks),
+		cmocka_unit_test(larger_blocks), cmocka_unit_test(splits_births),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
