@@ -43,7 +43,7 @@ struct recorded_site {
 	uint64_t retry_at; /* snapshot at which names are looked up again; 0 if all are known */
 	uint64_t retry_gap;
 	uint64_t words[SITE_WORDS];
-	struct ages *births; /* births as recorded; NULL if all are 0 */
+	struct ages *births; /* births as recorded; NULL if none were recorded */
 	/* Data of the snapshot being added. */
 	const struct site *site; /* site; NULL if it is neither in the snapshot nor in its peak */
 	bool present;            /* true if the site is in the snapshot, not only in its peak */

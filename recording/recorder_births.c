@@ -39,6 +39,7 @@ static int add_site(struct section_buffer *section, const struct moments *before
 	static const struct ages none;
 	const struct ages *latest = entry->site->births ? entry->site->births : &none;
 	uint64_t recorded[BIRTH_WORDS], words[BIRTH_WORDS];
+	bool is_new = !entry->births;
 	struct ages *births;
 
 	if (!entry->births && !entry->site->births)
@@ -49,7 +50,8 @@ static int add_site(struct section_buffer *section, const struct moments *before
 	recording_births_move(births, before, now);
 	recording_birth_words(births, recorded);
 	recording_birth_words(latest, words);
-	if (!memcmp(recorded, words, sizeof(words)))
+	/* Record even a new site without births, so that readers know that it has none. */
+	if (!is_new && !memcmp(recorded, words, sizeof(words)))
 		return 0;
 	bytes_put_number(&section->bytes, entry->number - *next);
 	bytes_put_changes(&section->bytes, recorded, words, BIRTH_WORDS);

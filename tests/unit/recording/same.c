@@ -136,8 +136,6 @@ static void same_census(const struct heap_census *a, const struct heap_census *b
 
 static void same_site(const struct site *a, const struct site *b)
 {
-	static const struct ages none;
-
 	assert_int_equal(a->id, b->id);
 	assert_int_equal(a->space, b->space);
 	assert_int_equal(a->kind, b->kind);
@@ -152,8 +150,9 @@ static void same_site(const struct site *a, const struct site *b)
 	assert_int_equal(a->oldest_ns, b->oldest_ns);
 	assert_int_equal(a->newest_ns, b->newest_ns);
 	assert_memory_equal(&a->ages, &b->ages, sizeof(a->ages));
-	assert_memory_equal(a->births ? a->births : &none, b->births ? b->births : &none,
-			    sizeof(none));
+	assert_int_equal(!a->births, !b->births);
+	if (a->births)
+		assert_memory_equal(a->births, b->births, sizeof(*a->births));
 	assert_memory_equal(a->kept, b->kept, sizeof(a->kept));
 	same_block(&a->largest, &b->largest);
 	assert_int_equal(a->origin.last_pid, b->origin.last_pid);

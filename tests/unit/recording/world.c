@@ -219,12 +219,13 @@ void world_step(struct world *world)
 
 static void world_add_site(struct world *world, const struct world_site *at, struct snapshot *snap)
 {
+	static const struct ages no_births;
 	struct site *site = &snap->sites[snap->site_cnt];
 	bool ages = world->what & RECORDING_AGES;
 
 	*site = at->site;
-	if (ages && world->seed % 2)
-		site->births = &at->births;
+	if (ages && at->site.id % 2)
+		site->births = at->site.id % 4 == 1 ? &no_births : &at->births;
 	site->oldest_ns = ages ? world->t0_ns - site->oldest_ns : AGE_UNKNOWN;
 	site->newest_ns = ages ? world->t0_ns - site->newest_ns : AGE_UNKNOWN;
 	if (site->reach.lost.count)
