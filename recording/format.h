@@ -8,7 +8,7 @@
 #include "base/byte_buffer.h"
 #include "report/snapshot.h"
 
-#define RECORDING_VERSION 14
+#define RECORDING_VERSION 15
 /* Format version that introduced each feature. */
 #define RECORDING_WITH_EARLIER_FREES 2
 #define RECORDING_WITH_HOLDERS 3
@@ -27,8 +27,10 @@
 #define RECORDING_WITH_PLACES 14    /* places of the objects of Python's classes */
 #define RECORDING_WITH_ALLOCATOR 14 /* allocator of Python even without classes */
 #define RECORDING_WITH_BIRTHS 14    /* births of blocks, RECLAIM_UNKNOWN */
+#define RECORDING_WITH_UNCOUNTED 15 /* Python's objects that were not counted in time */
 
-/* Kind of the entry with Python's allocator. Lower kinds: enum python_name, and a class. */
+/* Kind of the entry with Python's allocator and uncounted objects. Lower kinds: enum python_name,
+ * and a class. */
 #define RECORDING_PYTHON_ALLOCATOR (PYTHON_NAME_CNT + 1)
 #define RUN_ID_BYTES 16
 

@@ -85,6 +85,7 @@ struct recording {
 	struct hanging_sum *hanging;
 	size_t hanging_cnt, hanging_cap;
 	struct python_growth python;
+	bool has_python; /* the latest snapshot has the growth of Python's objects */
 	struct kernel_growth growths[KERNEL_GROWTH_KIND_CNT * KERNEL_GROWTHS_MAX];
 	size_t growth_cnt;
 	struct moments earlier;

@@ -41,6 +41,13 @@ static int take_allocator(struct recording *recording, struct byte_reader *from)
 	return from->failed ? -EBADMSG : 0;
 }
 
+static int take_uncounted(struct recording *recording, struct byte_reader *from)
+{
+	if (recording->header.version >= RECORDING_WITH_UNCOUNTED)
+		recording->python.uncounted = bytes_take_number(from);
+	return from->failed ? -EBADMSG : 0;
+}
+
 static int take_class(struct recording *recording, struct byte_reader *from)
 {
 	struct python_growth *python = &recording->python;
@@ -73,8 +80,9 @@ int recording_take_python(struct recording *recording, struct byte_reader *from)
 
 	if (from->failed)
 		return -EBADMSG;
+	recording->has_python = true;
 	if (kind == RECORDING_PYTHON_ALLOCATOR)
-		return take_allocator(recording, from);
+		return take_allocator(recording, from) ?: take_uncounted(recording, from);
 	return kind < PYTHON_NAME_CNT ? take_container(recording, from, (enum python_name)kind)
 				      : take_class(recording, from);
 }

@@ -161,7 +161,7 @@ int recording_make_snapshot(struct recording *recording, struct snapshot *ret)
 	recording_give_hanging(recording, snap);
 	if (recording_census_from(&recording->header, recording->words, &recording->census))
 		snap->census = &recording->census;
-	if (recording->python.container_cnt || recording->python.class_cnt)
+	if (recording->has_python)
 		snap->python = &recording->python;
 	if (recording->growth_cnt)
 		snap->kernel_growths = recording->growths;

@@ -48,10 +48,10 @@ int recorder_add_python(struct recorder *recorder, const struct snapshot *snap)
 		put_numbers(recorder, numbers, 5);
 	}
 	if (snap->python && !err) {
-		const uint64_t allocator = snap->python->allocator;
+		const uint64_t numbers[] = {snap->python->allocator, snap->python->uncounted};
 
 		bytes_put_number(bytes, RECORDING_PYTHON_ALLOCATOR);
-		put_numbers(recorder, &allocator, 1);
+		put_numbers(recorder, numbers, 2);
 	}
 	return err;
 }

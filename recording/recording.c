@@ -83,6 +83,7 @@ static void forget_snapshot(struct recording *recording)
 	recording->summary_cnt = 0;
 	recording->tally_cnt = 0;
 	recording->python = (struct python_growth){.class_cnt = 0};
+	recording->has_python = false;
 	recording->growth_cnt = 0;
 	recording_free_chains(recording);
 	recording_free_hanging(recording);

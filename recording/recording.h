@@ -33,7 +33,7 @@
  *             other holders as text
  *   hanging   for each pair of sites: memory of the first that is reachable only from lost
  *             blocks of the second
- *   python    containers and classes of Python that grow, and its allocator
+ *   python    containers and classes of Python that grow, allocator, and uncounted objects
  *   growths   slab caches and lines of kernel code that have grown most
  *   births    moments by which births are known; changes by site, after all births were moved
  *             from the previous moments to these

@@ -265,6 +265,7 @@ static void same_python(const struct python_growth *a, const struct python_growt
 	if (!a)
 		return;
 	assert_int_equal(a->allocator, b->allocator);
+	assert_true(a->uncounted == b->uncounted);
 	assert_int_equal(a->container_cnt, b->container_cnt);
 	for (size_t i = 0; i < a->container_cnt; i++) {
 		assert_int_equal(a->containers[i].named_by, b->containers[i].named_by);

@@ -370,7 +370,8 @@ static void too_many_classes(void **state)
 
 /*
  * Classes and containers of Python have more numbers in newer versions, and classes had the
- * allocator in one version. The newest version has an entry for the allocator.
+ * allocator in one version. Newer versions have an entry for the allocator, the newest version with
+ * the number of uncounted objects.
  */
 static void python_of_versions(void **state)
 {
@@ -385,8 +386,14 @@ static void python_of_versions(void **state)
 		}
 	assert_int_equal(read_python(RECORDING_WITH_ITEMS, RECORDING_PYTHON_ALLOCATOR, 1, 1),
 			 -EBADMSG);
-	assert_int_equal(read_python(RECORDING_WITH_ALLOCATOR, RECORDING_PYTHON_ALLOCATOR, 1, 1),
-			 0);
+	for (size_t numbers = 1; numbers <= 3; numbers++) {
+		assert_int_equal(read_python(RECORDING_WITH_ALLOCATOR, RECORDING_PYTHON_ALLOCATOR,
+					     numbers, 1),
+				 numbers == 1 ? 0 : -EBADMSG);
+		assert_int_equal(read_python(RECORDING_WITH_UNCOUNTED, RECORDING_PYTHON_ALLOCATOR,
+					     numbers, 1),
+				 numbers == 2 ? 0 : -EBADMSG);
+	}
 }
 
 /* Reads a recording with a snapshot that has `cnt` growing caches. */
@@ -519,8 +526,9 @@ static int read_footprint(unsigned int version, size_t cnt)
 /* Footprints have more parts in newer versions. */
 static void footprints_of_versions(void **state)
 {
-	static const size_t parts[] = {[5] = 6,  [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,
-				       [10] = 9, [11] = 10, [12] = 11, [13] = 11, [14] = 11};
+	static const size_t parts[] = {
+		[5] = 6,   [6] = 6,   [7] = 7,   [8] = 8,   [9] = 8,  [10] = 9,
+		[11] = 10, [12] = 11, [13] = 11, [14] = 11, [15] = 11};
 
 	for (unsigned int version = 5; version <= RECORDING_VERSION; version++) {
 		assert_int_equal(read_footprint(version, parts[version]), 0);

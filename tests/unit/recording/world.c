@@ -298,6 +298,7 @@ static void world_add_python(const struct world *world, struct snapshot *snap)
 
 	python = (struct python_growth){
 		.allocator = (enum python_allocator)(number % PYTHON_ALLOCATOR_CNT),
+		.uncounted = number % 7 ? 0 : UINT64_MAX - number % 3,
 		.container_cnt = number % (PYTHON_CONTAINERS_MAX + 1),
 		.class_cnt = number / 11 % (PYTHON_CLASSES_MAX + 1),
 	};
@@ -320,7 +321,7 @@ static void world_add_python(const struct world *world, struct snapshot *snap)
 			.more_bytes = number / 5,
 			.for_ns = number + i,
 			.place = {"Entry.__init__", "/app.py", (uint32_t)number}};
-	if (python.container_cnt || python.class_cnt)
+	if (number % 5)
 		snap->python = &python;
 }
 
