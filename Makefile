@@ -325,7 +325,7 @@ FUZZ_SRC_census := base/proc_maps.c $(wildcard proof/heap_*.c proof/python_*.c) 
 	$(addprefix proof/,arena_heaps.c \
 	census.c free_lists.c main_heap.c mapped_chunks.c smaps.c thread_cache.c) \
 	$(addprefix prober/server/,code_object.c python_layout.c)
-FUZZ_SRC_retrace := base/proc_maps.c $(addprefix proof/,heap_proof.c python_variable.c retrace.c \
+FUZZ_SRC_retrace := base/proc_maps.c $(addprefix proof/,heap_proof.c python_dict.c python_variable.c retrace.c \
 	root_kind.c roots.c window.c)
 FUZZ_SRC_http := metrics/host.c metrics/web_server.c
 FUZZ_SRC_process := base/proc.c loader/target/map_record.c metrics/host.c

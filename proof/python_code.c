@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "prober/server/code_object.h"
+#include "proof/python_dict.h"
 
 #define WORD sizeof(uint64_t)
 
@@ -22,18 +23,6 @@
 
 /* Maximum entries of a class's dictionary that are searched. */
 #define ENTRIES_MAX 64U
-
-/* CPython's PyDictKeysObject. Its indexes follow, and then its entries. */
-struct dict_keys {
-	uint64_t references;
-	uint8_t log2_size;
-	uint8_t log2_index_bytes;
-	uint8_t has_only_strings; /* an entry is a key and a value, without a hash */
-	uint8_t unused;
-	uint32_t version;
-	uint64_t usable;
-	uint64_t entry_cnt;
-};
 
 static bool read_all(const struct memory *memory, uint64_t addr, void *ret, size_t len)
 {
@@ -209,18 +198,17 @@ bool python_class_place(const struct memory *memory, const struct python_layout 
 			uint64_t type, struct python_place *ret)
 {
 	struct python_place place;
-	uint64_t dict, at, value, bytes;
-	struct dict_keys keys;
+	uint64_t dict, at, value;
+	struct python_keys keys;
 	bool found = false;
 
 	if (!read_all(memory, type + TYPE_DICT, &dict, sizeof(dict)) ||
 	    !read_all(memory, dict + DICT_KEYS, &at, sizeof(at)) ||
-	    !read_all(memory, at, &keys, sizeof(keys)) || keys.log2_index_bytes > 16)
+	    !python_keys_read(memory, at, &keys))
 		return false;
-	bytes = keys.has_only_strings ? 2 * WORD : 3 * WORD;
-	at += sizeof(keys) + (1ULL << keys.log2_index_bytes) + bytes - WORD;
-	for (uint64_t i = 0; i < keys.entry_cnt && i < ENTRIES_MAX; i++) {
-		if (!read_all(memory, at + i * bytes, &value, sizeof(value)) ||
+	for (uint64_t i = 0; i < keys.cnt && i < ENTRIES_MAX; i++) {
+		at = keys.first + i * keys.key_bytes + WORD;
+		if (!read_all(memory, at, &value, sizeof(value)) ||
 		    !method_place(memory, layout, value, &place))
 			continue;
 		if (!found || is_constructor(&place))

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proof/python_dict.h"
+
 #define WORD sizeof(uint64_t)
 #define PAIR (2 * WORD)
 
@@ -22,18 +24,6 @@
 /* Maximum words of a PyHeapTypeObject, which begins with a PyTypeObject. */
 #define TYPE_WORDS 160
 
-/* CPython's PyDictKeysObject, of a dictionary that stores its values separately (split-table). */
-struct shared_keys {
-	uint64_t references;
-	uint8_t log2_size;
-	uint8_t log2_index_bytes;
-	uint8_t kind;
-	uint8_t unused;
-	uint32_t version;
-	uint64_t usable;
-	uint64_t entry_cnt;
-};
-#define KEYS_ARE_SHARED 2
 #define SHARED_KEYS_MOST 30
 
 /*
@@ -116,15 +106,13 @@ static bool read_type_name(const struct memory *memory, uint64_t type, char ret[
 static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t index,
 			    char ret[PYTHON_NAME_BYTES])
 {
-	struct shared_keys keys;
+	struct python_keys keys;
 	uint64_t key;
 
-	return is_address(addr) && read_all(memory, addr, &keys, sizeof(keys)) &&
-	       keys.kind == KEYS_ARE_SHARED && keys.log2_index_bytes <= 8 &&
-	       keys.entry_cnt <= SHARED_KEYS_MOST && index < keys.entry_cnt &&
-	       read_all(memory,
-			addr + sizeof(keys) + (1ULL << keys.log2_index_bytes) + index * PAIR, &key,
-			sizeof(key)) &&
+	return is_address(addr) && python_keys_read(memory, addr, &keys) &&
+	       keys.kind == PYTHON_KEYS_SHARED && keys.cnt <= SHARED_KEYS_MOST &&
+	       index < keys.cnt &&
+	       read_all(memory, keys.first + index * keys.key_bytes, &key, sizeof(key)) &&
 	       read_name(memory, key, ret);
 }
 
