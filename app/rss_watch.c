@@ -141,7 +141,7 @@ static void ask_next(struct rss_watch *watch, const struct living *living, const
 		if (!result || result->is_done)
 			continue;
 		copy = copy_of(watch, process);
-		if (!rss_begin(process, heap, living->cnt == 1, copy, now_ns + SEND_NS)) {
+		if (!rss_begin(living->items[i], heap, living->cnt == 1, copy, now_ns + SEND_NS)) {
 			watch->asked = process->pid;
 			watch->asked_copy = copy != 0;
 			watch->asked_image = process->image;

@@ -2,10 +2,8 @@
 /* Reads functions, frames of generators, and the dictionaries of classes from a process. */
 #include "proof/python_code.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/path.h"
 #include "prober/server/code_object.h"
 #include "proof/python_dict.h"
 
@@ -32,63 +30,6 @@ static bool read_all(const struct memory *memory, uint64_t addr, void *ret, size
 static bool read_object(void *arg, uint64_t addr, void *buf, size_t len)
 {
 	return read_all(arg, addr, buf, len);
-}
-
-/*
- * Returns the number at the start of a text; 0 unless the text ends after it or `end` follows. A
- * suffix such as "t" (free-threaded) or "d" stands for another layout.
- */
-static uint32_t number_before(const char *text, char end)
-{
-	char *at;
-	uint32_t number = (uint32_t)strtoul(text, &at, 10);
-
-	return !*at || *at == end ? number : 0;
-}
-
-/* Returns the minor version in the name of CPython's executable or library; 0 if it has none. */
-static uint32_t version_in_name(const char *path)
-{
-	const char *name = path_name(path);
-
-	if (!strncmp(name, "lib", 3))
-		name += 3;
-	return !strncmp(name, "python3.", 8) ? number_before(name + 8, '.') : 0;
-}
-
-/* Returns the minor version in a folder such as /usr/lib/python3.11; 0 if there is none. */
-static uint32_t version_in_folder(const char *path)
-{
-	const char *folder = strstr(path, "/python3.");
-
-	return folder ? number_before(folder + strlen("/python3."), '/') : 0;
-}
-
-/* True for a copied interpreter, whose extension modules are in a folder that has the version. */
-static bool is_unversioned(const char *path)
-{
-	const char *name = path_name(path);
-
-	return !strcmp(name, "python") || !strcmp(name, "python3");
-}
-
-const struct python_layout *python_code_layout(const struct proc_maps *maps)
-{
-	bool is_copy = false;
-
-	for_each_mapping (mapping, maps) {
-		uint32_t minor;
-
-		if (!mapping->executable)
-			continue;
-		minor = version_in_name(mapping->path);
-		if (!minor && is_copy)
-			minor = version_in_folder(mapping->path);
-		if (minor && minor <= UINT8_MAX)
-			return python_layout_of((0x0300 | minor) << 16);
-		is_copy = is_copy || is_unversioned(mapping->path);
-	}
-	return NULL;
 }
 
 enum python_code_kind python_code_kind_of(const char *class)

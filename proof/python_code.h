@@ -25,9 +25,6 @@ struct python_code {
 	uint32_t distance; /* offset of the instruction from the code object; 0 for a function */
 };
 
-/* Returns the layout of the interpreter in these mappings; NULL if its lines cannot be read. */
-const struct python_layout *python_code_layout(const struct proc_maps *maps);
-
 /* Returns where the objects of a class have their code. */
 enum python_code_kind python_code_kind_of(const char *class);
 

@@ -865,14 +865,14 @@ static int compare(const struct reading *reading, struct python_growth *ret,
 	return list_containers(reading, ret, ret_items);
 }
 
-int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
-		      uint64_t deadline_ns, struct python_growth *ret,
-		      uint64_t ret_items[PYTHON_CONTAINERS_MAX])
+int python_heap__read(struct python_heap *heap, const struct memory *memory,
+		      const struct python_layout *layout, uint64_t now_ns, uint64_t deadline_ns,
+		      struct python_growth *ret, uint64_t ret_items[PYTHON_CONTAINERS_MAX])
 {
 	cleanup_free unsigned char *pool = malloc(PYTHON_POOL_BYTES);
 	struct reading reading = {.heap = heap,
 				  .memory = memory,
-				  .layout = python_code_layout(&memory->maps),
+				  .layout = layout,
 				  .now_ns = now_ns,
 				  .pool = pool,
 				  .deadline_ns = deadline_ns,

@@ -14,6 +14,8 @@
 #include "proof/memory.h"
 #include "report/python_growth.h"
 
+struct python_layout;
+
 /* The numbers of earlier readings of a process. */
 struct python_heap;
 
@@ -25,14 +27,15 @@ void python_heap__free(struct python_heap *heap);
 bool python_heap_is_in(const struct proc_maps *maps);
 
 /*
- * Counts the objects until deadline_ns (CLOCK_MONOTONIC). now_ns: the current time. ret->class_cnt
+ * Counts the objects until deadline_ns (CLOCK_MONOTONIC). now_ns: the current time. layout: of
+ * the interpreter, the same in all readings; NULL if lines cannot be read. ret->class_cnt
  * and ret->container_cnt are 0 until growth is seen, which takes at least two readings. ret_items:
  * for each container, the address of the memory that has its items, or of its last part; 0 if not
  * known. If counting takes too long, the rest is left out: classes are not compared, and
  * ret->uncounted is set. Returns 0, -ENOMEM, or -EAGAIN if the census skipped an arena.
  */
-int python_heap__read(struct python_heap *heap, const struct memory *memory, uint64_t now_ns,
-		      uint64_t deadline_ns, struct python_growth *ret,
-		      uint64_t ret_items[PYTHON_CONTAINERS_MAX]);
+int python_heap__read(struct python_heap *heap, const struct memory *memory,
+		      const struct python_layout *layout, uint64_t now_ns, uint64_t deadline_ns,
+		      struct python_growth *ret, uint64_t ret_items[PYTHON_CONTAINERS_MAX]);
 
 #endif

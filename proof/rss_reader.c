@@ -27,8 +27,14 @@ HELPER_KIND(reader_kind);
 
 static struct helper reader = HELPER_INIT(&reader_kind);
 
-static int send_file(pid_t pid, const char *name, enum rss_request what, uint64_t program,
-		     uint64_t deadline_ns)
+/* A program and its version of Python, as in RSS_SMAPS of rss_server.h. */
+struct program {
+	uint64_t number;
+	uint32_t python;
+};
+
+static int send_file(pid_t pid, const char *name, enum rss_request what,
+		     const struct program *program, uint64_t deadline_ns)
 {
 	cleanup_close int fd = proc_open(pid, name, O_RDONLY);
 	struct message request = {.fd = fd};
@@ -38,7 +44,8 @@ static int send_file(pid_t pid, const char *name, enum rss_request what, uint64_
 		return fd;
 	message_put_u32(&request, what);
 	if (what == RSS_SMAPS) {
-		message_put_u64(&request, program);
+		message_put_u64(&request, program->number);
+		message_put_u32(&request, program->python);
 		message_put_u64(&request, written_pages_zero_frame());
 		message_put_u64(&request, (uint64_t)sysconf(_SC_PAGESIZE));
 	}
@@ -175,16 +182,16 @@ static int take_answer(void *arg, struct message *answer)
 }
 
 /* Sends all requests of one reading. copy: as for rss_begin(). program: as in rss_server.h. */
-static int begin(pid_t pid, pid_t copy, const struct heap *heap, uint64_t program,
+static int begin(pid_t pid, pid_t copy, const struct heap *heap, const struct program *program,
 		 uint64_t deadline_ns)
 {
-	int err = copy ? send_file(pid, "smaps", RSS_ORIGINAL_SMAPS, 0, deadline_ns) : 0;
+	int err = copy ? send_file(pid, "smaps", RSS_ORIGINAL_SMAPS, NULL, deadline_ns) : 0;
 
 	pid = copy ?: pid;
 	if (!err)
-		err = send_file(pid, "mem", RSS_MEM, 0, deadline_ns);
+		err = send_file(pid, "mem", RSS_MEM, NULL, deadline_ns);
 	if (!err)
-		err = send_file(pid, "pagemap", RSS_PAGEMAP, 0, deadline_ns);
+		err = send_file(pid, "pagemap", RSS_PAGEMAP, NULL, deadline_ns);
 	if (!err && heap)
 		err = send_blocks(heap, deadline_ns);
 	if (!err)
@@ -194,11 +201,15 @@ static int begin(pid_t pid, pid_t copy, const struct heap *heap, uint64_t progra
 	return err;
 }
 
-int rss_begin(const struct process *process, const struct heap *heap, bool counts_objects,
+int rss_begin(const struct process_tally *tally, const struct heap *heap, bool counts_objects,
 	      pid_t copy, uint64_t deadline_ns)
 {
-	return begin(process->pid, copy, heap, counts_objects ? 1 + (uint64_t)process->image : 0,
-		     deadline_ns);
+	const struct program program = {
+		.number = counts_objects ? 1 + (uint64_t)tally->process->image : 0,
+		.python = tally->python,
+	};
+
+	return begin(tally->process->pid, copy, heap, &program, deadline_ns);
 }
 
 int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
@@ -216,7 +227,7 @@ int rss_take(uint64_t deadline_ns, struct rss_reading *ret)
 int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret)
 {
 	struct rss_reading reading;
-	int err = begin(pid, 0, NULL, 0, deadline_ns);
+	int err = begin(pid, 0, NULL, &(struct program){.number = 0}, deadline_ns);
 
 	if (!err)
 		err = rss_take(deadline_ns, &reading);

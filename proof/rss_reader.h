@@ -27,7 +27,7 @@ int rss_read(pid_t pid, uint64_t deadline_ns, struct rss *ret);
  * instead, so it must exist until the result is there. Call rss_take() before reading another
  * process. Returns 0 or an errno of rss_read().
  */
-int rss_begin(const struct process *process, const struct heap *heap, bool counts_objects,
+int rss_begin(const struct process_tally *tally, const struct heap *heap, bool counts_objects,
 	      pid_t copy, uint64_t deadline_ns);
 
 /*

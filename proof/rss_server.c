@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/order.h"
 #include "helper/call.h"
+#include "prober/server/python_layout.h"
 #include "proof/python_heap.h"
 #include "proof/rss_count.h"
 #include "proof/rss_reading.h"
@@ -31,6 +32,7 @@ struct rss_server {
 	struct rss_blocks blocks;
 	int original_fd;  /* smaps of the process if a copy of it is read; else -1 */
 	uint64_t program; /* the program of the previous reading; 0 if there was none */
+	const struct python_layout *layout; /* of the program; NULL if lines cannot be read */
 	struct python_heap *python;
 };
 
@@ -87,14 +89,20 @@ static void drop_blocks(struct rss_blocks *blocks)
 	*blocks = (struct rss_blocks){0};
 }
 
-/* Forgets the Python objects of the previous reading if it was of a different program. */
-static void set_program(struct rss_server *server, uint64_t program)
+/*
+ * Forgets the Python objects of the previous reading if it was of a different program, or if it
+ * could not count objects by lines.
+ */
+static void set_program(struct rss_server *server, uint64_t program, uint32_t version)
 {
-	if (server->program == program)
+	const struct python_layout *layout = python_layout_of(version);
+
+	if (server->program == program && server->layout == layout)
 		return;
 	python_heap__free(server->python);
 	server->python = NULL;
 	server->program = program;
+	server->layout = layout;
 }
 
 /* Compares the address `key` with a block: 0 if it is inside the block. */
@@ -132,8 +140,9 @@ static void count_python(struct rss_server *server, const struct proc_maps *maps
 	if (!server->python)
 		return;
 	resident_memory_init(&server->files, maps, &resident);
-	if (python_heap__read(server->python, &resident.memory, clock_ns(CLOCK_MONOTONIC),
-			      clock_deadline_ns(PYTHON_NS), &ret->python, items))
+	if (python_heap__read(server->python, &resident.memory, server->layout,
+			      clock_ns(CLOCK_MONOTONIC), clock_deadline_ns(PYTHON_NS), &ret->python,
+			      items))
 		ret->python = (struct python_growth){.class_cnt = 0};
 	for (size_t i = 0; i < ret->python.container_cnt; i++)
 		ret->container_sites[i] = site_at(&server->blocks, items[i]);
@@ -206,9 +215,11 @@ static void answer(struct rss_server *server, struct message_cursor *cursor, int
 {
 	static struct rss_reading reading;
 	const struct rss *rss = &reading.rss;
+	uint64_t program;
 
 	memset(&reading, 0, sizeof(reading));
-	set_program(server, message_get_u64(cursor));
+	program = message_get_u64(cursor);
+	set_program(server, program, message_get_u32(cursor));
 	server->files.zero_frame = message_get_u64(cursor);
 	server->files.page_size = message_get_u64(cursor);
 	message_put_u32(reply, (uint32_t)count(server, smaps_fd, &reading));

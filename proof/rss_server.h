@@ -8,7 +8,7 @@
  *   BLOCKS count                  a file with the blocks that memleak tracks, for the next SMAPS
  *   ORIGINAL_SMAPS                if MEM, PAGEMAP and SMAPS are of a copy: the fd of smaps of the
  *                                 process itself
- *   SMAPS program, zero frame, page size
+ *   SMAPS program, version of Python, zero frame, page size
  *                                 the fd of smaps → status, arenas, torn and skipped arenas, parts,
  *                                 huge pages, allocator;
  *                                 with BLOCKS also bytes of blocks outside the heap, the older
@@ -17,7 +17,8 @@
  *                                 growing classes and containers of Python
  *
  * program: any number, the same for all readings of a program. Growth is counted from the first of
- * these readings. 0 stands for a program that is read once.
+ * these readings. 0 stands for a program that is read once. version of Python: as in Py_Version; 0
+ * if lines of its scripts cannot be read.
  */
 #ifndef PROOF_RSS_SERVER_H
 #define PROOF_RSS_SERVER_H

@@ -365,6 +365,7 @@ static void add_counts(const struct agent_source *source, const struct agent_pro
 			.process = &process->info,
 			.earlier = {.cnt = totals.earlier_frees},
 			.footprint = footprint,
+			.python = scripts_version(&source->files.scripts, process->info.image, 0),
 		};
 }
 

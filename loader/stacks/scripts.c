@@ -178,6 +178,13 @@ static struct script_image *image_of(const struct scripts *scripts, uint32_t ima
 	return found || !base ? found : hash_map_get(&scripts->images, base);
 }
 
+uint32_t scripts_version(const struct scripts *scripts, uint32_t image, uint32_t base)
+{
+	const struct script_image *found = image_of(scripts, image, base);
+
+	return found ? found->file->found.version : 0;
+}
+
 /*
  * Includes the image in the key, since a parent and its forked child may have different code at the
  * same address.

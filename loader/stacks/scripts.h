@@ -51,6 +51,12 @@ bool scripts_add_file(struct scripts *scripts, int fd, const char *path, uint32_
 void scripts_drop(struct scripts *scripts, uint32_t image);
 
 /*
+ * Returns the version of an image's interpreter, in the format of Py_Version; 0 if no frames of its
+ * scripts can be read. base: image from which this image was forked, or 0.
+ */
+uint32_t scripts_version(const struct scripts *scripts, uint32_t image, uint32_t base);
+
+/*
  * Reads names and lines that are still missing for the frames. base: image from which this image
  * was forked, or 0.
  */

@@ -136,6 +136,8 @@ static int take_tallies(const struct process_set *set, struct snapshot *snap)
 			.refused = quotas_refused(&set->programs->tracker.quotas, process->image),
 			.earlier = earlier_of(&earlier[memleak_earlier_at(process->image)]),
 			.footprint = footprint_of(set, set->table.items[i]),
+			.python = scripts_version(&set->programs->unwind.scripts, process->image,
+						  set->table.items[i]->base),
 			.ended = finds && set->table.items[i]->ended,
 			.ended_here = !finds && set->table.items[i]->ended_before_report,
 		};

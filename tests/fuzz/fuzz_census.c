@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prober/server/python_layout.h"
 #include "proof/census.h"
 #include "proof/heap_pages.h"
 #include "proof/python_heap.h"
@@ -166,14 +167,14 @@ static void check(const struct census *census, const struct seen *seen)
 }
 
 /* Counts Python's objects twice, so that the second count is compared with the first. */
-static void count_python(const struct memory *memory)
+static void count_python(const struct memory *memory, const struct python_layout *layout)
 {
 	struct python_heap *heap = python_heap__new();
 	struct python_growth growth;
 	uint64_t items[PYTHON_CONTAINERS_MAX];
 
 	for (uint64_t now_ns = 1; heap && now_ns < 3; now_ns++) {
-		if (python_heap__read(heap, memory, now_ns, UINT64_MAX, &growth, items))
+		if (python_heap__read(heap, memory, layout, now_ns, UINT64_MAX, &growth, items))
 			break;
 		if (growth.class_cnt > PYTHON_CLASSES_MAX ||
 		    growth.container_cnt > PYTHON_CONTAINERS_MAX)
@@ -210,7 +211,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	parse_smaps(data, size);
 	image.memory.maps.mappings = image.mappings;
 	read_regions(&image, data, size);
-	count_python(&image.memory);
+	/* The layouts of four versions are known. */
+	count_python(&image.memory, python_layout_of((0x030bU + image.memory.maps.cnt % 5) << 16));
 	take_census(&image);
 	image.memory.changes = true;
 	take_census(&image);

@@ -32,9 +32,11 @@ static struct {
 	uint32_t container_sites[PYTHON_CONTAINERS_MAX];
 } reader;
 
-int rss_begin(const struct process *process, const struct heap *heap, bool counts_objects,
+int rss_begin(const struct process_tally *tally, const struct heap *heap, bool counts_objects,
 	      pid_t copy, uint64_t deadline_ns)
 {
+	const struct process *process = tally->process;
+
 	(void)heap;
 	(void)counts_objects;
 	(void)deadline_ns;

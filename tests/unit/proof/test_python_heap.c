@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "proof/python_code.h"
+#include "prober/server/python_layout.h"
 #include "proof/python_heap.h"
 #include "proof/python_pool.h"
 #include "tests/unit/lib/random.h"
@@ -45,6 +45,7 @@ struct python {
 	struct fake_memory fake;
 	struct mapping mapping;
 	struct python_heap *heap;
+	const struct python_layout *layout;
 	uint64_t now_ns;
 	struct python_growth growth;
 	uint64_t items[PYTHON_CONTAINERS_MAX];
@@ -127,8 +128,9 @@ static uint64_t add_object(struct python *python, size_t pool, uint32_t size, ui
 static void read_until(struct python *python, uint64_t deadline_ns)
 {
 	python->now_ns += SECOND_NS;
-	assert_int_equal(python_heap__read(python->heap, &python->fake.memory, python->now_ns,
-					   deadline_ns, &python->growth, python->items),
+	assert_int_equal(python_heap__read(python->heap, &python->fake.memory, python->layout,
+					   python->now_ns, deadline_ns, &python->growth,
+					   python->items),
 			 0);
 }
 
@@ -235,11 +237,7 @@ static void make_coroutines(struct python *python, uint32_t cnt, uint64_t instru
 
 static void run_script(struct python *python)
 {
-	static struct mapping mappings[2];
-
-	mappings[0] = python->mapping;
-	mappings[1] = (struct mapping){.executable = true, .path = "/usr/bin/python3.11"};
-	python->fake.memory.maps = (struct proc_maps){.mappings = mappings, .cnt = 2};
+	python->layout = python_layout_of(0x030b0000);
 	add_type(python, TYPE_CODE, "code", 0);
 	add_type(python, TYPE_COROUTINE, "coroutine", 0);
 	add_type(python, TYPE_FUNCTION, "function", 0);
@@ -393,33 +391,6 @@ static void interpreters(void **state)
 	}
 }
 
-/* Returns the version of the layout for a process that has two files mapped; 0 if it has none. */
-static uint32_t version_of(const char *first, const char *second)
-{
-	struct mapping mappings[] = {{.executable = true, .path = (char *)first},
-				     {.executable = true, .path = (char *)second}};
-	const struct python_layout *layout =
-		python_code_layout(&(struct proc_maps){.mappings = mappings, .cnt = 2});
-
-	return layout ? layout->version : 0;
-}
-
-/* The version of a copied interpreter is in the folder of its extension modules. */
-static void versions(void **state)
-{
-	static const char extension[] = "/usr/lib/python3.12/lib-dynload/_json.so";
-
-	assert_int_equal(version_of("/usr/bin/python3.11", "/lib/libc.so.6"), 0x030b);
-	assert_int_equal(version_of("/app/bin/python", "/lib/libpython3.11.so.1.0"), 0x030b);
-	assert_int_equal(version_of("/app/bin/python", "/lib/libc.so.6"), 0);
-	assert_int_equal(version_of("/app/bin/python", extension), 0x030c);
-	assert_int_equal(version_of("/app/bin/python3", extension), 0x030c);
-	assert_int_equal(version_of("/usr/bin/python3.11", extension), 0x030b);
-	/* The layout of a free-threaded build is not known. */
-	assert_int_equal(version_of("/usr/bin/python3.12t", extension), 0);
-	assert_int_equal(version_of("/app/bin/python", "/usr/lib/python3.13t/_json.so"), 0);
-}
-
 static const struct memory_ops *fake_ops;
 
 /* Reads memory; the first read takes longer than counting may. */
@@ -528,7 +499,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(class_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(busy_machine, set_up, tear_down),
 		cmocka_unit_test(interpreters),
-		cmocka_unit_test(versions),
 		cmocka_unit_test_setup_teardown(damaged_headers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_free_lists, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_memory, set_up, tear_down),
