@@ -88,15 +88,26 @@ static void copy_end(char ret[PYTHON_TEXT_BYTES], const char *text)
 	memcpy(ret, text, strlen(text) + 1);
 }
 
+bool python_code_cookie(const struct memory *memory, const struct python_layout *layout,
+			uint64_t addr, uint32_t *ret)
+{
+	uint32_t words[MEMLEAK_SCRIPT_COOKIE_WORDS];
+
+	if (!read_all(memory, addr + layout->argument_cnt, words, sizeof(words)))
+		return false;
+	*ret = memleak_script_cookie(words);
+	return true;
+}
+
 static bool read_code(const struct memory *memory, const struct python_layout *layout,
 		      uint64_t addr, struct code_object *ret)
 {
 	const struct object_memory objects = {.read = read_object, .arg = (void *)memory};
-	uint32_t cookie[MEMLEAK_SCRIPT_COOKIE_WORDS];
+	uint32_t cookie;
 
 	return has_type(memory, addr, "code") &&
-	       read_all(memory, addr + layout->argument_cnt, cookie, sizeof(cookie)) &&
-	       !code_object_read(&objects, layout, addr, memleak_script_cookie(cookie), ret);
+	       python_code_cookie(memory, layout, addr, &cookie) &&
+	       !code_object_read(&objects, layout, addr, cookie, ret);
 }
 
 bool python_code_place(const struct memory *memory, const struct python_layout *layout,

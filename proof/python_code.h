@@ -32,6 +32,13 @@ enum python_code_kind python_code_kind_of(const char *class);
 bool python_code_find(const struct python_layout *layout, enum python_code_kind kind,
 		      const uint64_t *object, size_t word_cnt, struct python_code *ret);
 
+/*
+ * Reads a number that distinguishes the code object at addr from a later one at this address. The
+ * number is 0 if the memory is not resident. False if there is no memory at addr.
+ */
+bool python_code_cookie(const struct memory *memory, const struct python_layout *layout,
+			uint64_t addr, uint32_t *ret);
+
 /* Reads name, file and line. False if the code is gone, or if it is not the program's own. */
 bool python_code_place(const struct memory *memory, const struct python_layout *layout,
 		       const struct python_code *code, struct python_place *ret);

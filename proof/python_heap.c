@@ -82,6 +82,7 @@ struct counted_class {
 	char name[PYTHON_TEXT_BYTES];
 	struct places places;
 	enum python_code_kind code_kind;
+	uint32_t cookie; /* python_code_cookie() of the code that the objects share */
 	bool may_have_methods;
 	uint32_t distance; /* where most of the objects wait: see struct python_code */
 	uint64_t votes;    /* lead of this distance in this reading (Boyer-Moore majority vote) */
@@ -91,7 +92,7 @@ struct counted_class {
 };
 
 struct container {
-	const struct counted_class *class;
+	uint64_t type; /* address of the class */
 	uint64_t items, first_items;
 	uint64_t first_ns;
 	unsigned int readings, rises;
@@ -103,7 +104,7 @@ struct container {
 
 struct python_heap {
 	struct hash_map classes;    /* struct counted_class, keyed by the address of the type */
-	struct hash_map codes;      /* struct counted_class, keyed by the address of the code */
+	struct hash_map codes;      /* struct counted_class, keyed by key_of_code() */
 	struct hash_map rejected;   /* addresses at which there is no class; values are unused */
 	struct hash_map containers; /* struct container, keyed by address */
 	uint64_t first_ns;          /* time of the first reading, 0 if there was none */
@@ -274,16 +275,28 @@ static struct counted_class *find_class(struct reading *reading, const uint64_t 
 	return class;
 }
 
+/* A function and the coroutines that it returned have the same code. */
+static uint64_t key_of_code(uint64_t code, enum python_code_kind kind)
+{
+	return code | kind;
+}
+
+static uint64_t code_of_key(uint64_t key)
+{
+	return key & ~(uint64_t)(WORD - 1);
+}
+
 /* Returns the objects of a class that have this code; NULL if the table is full. */
 static struct counted_class *class_of_code(struct python_heap *heap,
 					   const struct counted_class *class, uint64_t code)
 {
-	struct counted_class *found = hash_map_get(&heap->codes, code);
+	uint64_t key = key_of_code(code, class->code_kind);
+	struct counted_class *found = hash_map_get(&heap->codes, key);
 
 	if (found || heap->codes.cnt >= CLASSES_MAX)
 		return found;
 	found = calloc(1, sizeof(*found));
-	if (!found || hash_map_set(&heap->codes, code, found)) {
+	if (!found || hash_map_set(&heap->codes, key, found)) {
 		free(found);
 		return NULL;
 	}
@@ -314,12 +327,11 @@ static struct counted_class *by_code(struct reading *reading, struct counted_cla
 	return found ?: class;
 }
 
-static int add_container(struct reading *reading, const struct counted_class *class, uint64_t addr,
-			 uint64_t items)
+static int add_container(struct reading *reading, uint64_t type, uint64_t addr, uint64_t items)
 {
 	struct container *container = hash_map_remove(&reading->heap->containers, addr);
 
-	if (container && container->class != class) {
+	if (container && container->type != type) {
 		free(container);
 		container = NULL;
 	}
@@ -328,7 +340,7 @@ static int add_container(struct reading *reading, const struct counted_class *cl
 		if (!container)
 			return -ENOMEM;
 		*container = (struct container){.named.addr = addr,
-						.class = class,
+						.type = type,
 						.items = items,
 						.first_items = items,
 						.first_ns = reading->now_ns};
@@ -373,7 +385,7 @@ static int add_object(struct reading *reading, const uint64_t *block, size_t wor
 	if (!hash_map_get(&reading->heap->containers, addr) &&
 	    (items < ITEMS_MIN || items > UINT32_MAX || reading->containers.cnt >= CONTAINERS_MAX))
 		return 0;
-	return add_container(reading, class, addr, items);
+	return add_container(reading, object[1], addr, items);
 }
 
 static int add_pool(struct reading *reading, const unsigned char *bytes, uint64_t addr)
@@ -499,26 +511,42 @@ static bool is_absent(const struct memory *memory, uint64_t addr)
 	       !words[0] && !words[1];
 }
 
-/* Forgets classes that are gone: another object may have the address of the type by now. */
-static int check_classes(struct python_heap *heap, const struct memory *memory)
+/* True if the type object at addr is still that of the class. */
+static bool is_same_class(const struct reading *reading, uint64_t addr, struct counted_class *class)
+{
+	struct counted_class now = {.count = 0};
+
+	return is_absent(reading->memory, addr) ||
+	       (read_class(reading->memory, addr, &now) && !strcmp(now.name, class->name));
+}
+
+/*
+ * True if the code had objects. Programs that make code at run time would fill the table with other
+ * code.
+ */
+static bool has_objects(const struct reading *reading, uint64_t key, struct counted_class *class)
+{
+	return class->count || class->first_count;
+}
+
+/* Forgets those classes of a table that is_kept() returns false for. */
+static int drop_classes(struct hash_map *classes, const struct reading *reading,
+			bool (*is_kept)(const struct reading *reading, uint64_t key,
+					struct counted_class *class))
 {
 	const struct hash_map_slot *slot = NULL;
 	struct hash_map kept = {0};
 	int err = 0;
 
-	while (!err && (slot = hash_map_next(&heap->classes, slot))) {
-		struct counted_class *class = slot->value, now = {.count = 0};
-
-		if (is_absent(memory, slot->key) ||
-		    (read_class(memory, slot->key, &now) && !strcmp(now.name, class->name)))
-			err = hash_map_set(&kept, slot->key, class);
-	}
+	while (!err && (slot = hash_map_next(classes, slot)))
+		if (is_kept(reading, slot->key, slot->value))
+			err = hash_map_set(&kept, slot->key, slot->value);
 	slot = NULL;
-	while ((slot = hash_map_next(&heap->classes, slot)))
+	while ((slot = hash_map_next(classes, slot)))
 		if (!hash_map_get(&kept, slot->key))
 			free(slot->value);
-	hash_map_deinit(&heap->classes);
-	heap->classes = kept;
+	hash_map_deinit(classes);
+	*classes = kept;
 	return err;
 }
 
@@ -534,12 +562,14 @@ static void begin_counts(struct hash_map *classes)
 	}
 }
 
-static int begin_reading(struct python_heap *heap, const struct memory *memory, uint64_t now_ns)
+static int begin_reading(const struct reading *reading)
 {
-	int err = check_classes(heap, memory);
+	struct python_heap *heap = reading->heap;
+	int err = drop_classes(&heap->classes, reading, is_same_class)
+			  ?: drop_classes(&heap->codes, reading, has_objects);
 
 	if (!heap->readings)
-		heap->first_ns = now_ns;
+		heap->first_ns = reading->now_ns;
 	begin_counts(&heap->classes);
 	begin_counts(&heap->codes);
 	/* Check rejected addresses again: their pages may be resident now. */
@@ -570,7 +600,7 @@ static uint64_t more_objects(const struct counted_class *class)
 	return class->count - class->first_count;
 }
 
-/* A growing class with its key in its table: the address of its type or of its code. */
+/* A growing class with its key in its table: the address of its type, or key_of_code(). */
 struct grown {
 	const struct counted_class *class;
 	uint64_t key;
@@ -631,7 +661,8 @@ static bool may_have_place(const struct counted_class *class)
 static bool read_place(const struct reading *reading, const struct grown *grown,
 		       struct python_place *ret)
 {
-	const struct python_code code = {.addr = grown->key, .distance = grown->class->distance};
+	const struct python_code code = {.addr = code_of_key(grown->key),
+					 .distance = grown->class->distance};
 
 	return grown->class->code_kind == PYTHON_WITHOUT_CODE
 		       ? python_class_place(reading->memory, reading->layout, grown->key, ret)
@@ -716,7 +747,7 @@ static size_t find_growing(const struct python_heap *heap,
 		struct container *container = slot->value;
 		size_t at = cnt;
 
-		if (!keeps_growing(container))
+		if (!keeps_growing(container) || !hash_map_get(&heap->classes, container->type))
 			continue;
 		while (at && more_items(ret[at - 1]) < more_items(container))
 			at--;
@@ -761,9 +792,10 @@ static int name_containers(const struct reading *reading, struct container *cons
 }
 
 /* Returns the address of a container's items; 0 if it cannot be read. */
-static uint64_t items_of(const struct memory *memory, const struct container *container)
+static uint64_t items_of(const struct memory *memory, const struct container *container,
+			 const struct counted_class *class)
 {
-	uint64_t addr = container->named.addr + container->class->places.items * WORD, items;
+	uint64_t addr = container->named.addr + class->places.items * WORD, items;
 
 	return memory->ops->read(memory, addr, &items, sizeof(items)) == (ssize_t)sizeof(items)
 		       ? items
@@ -779,6 +811,8 @@ static int list_containers(const struct reading *reading, struct python_growth *
 
 	for (size_t i = 0; i < cnt; i++) {
 		struct python_container *shown = &ret->containers[i];
+		const struct counted_class *class =
+			hash_map_get(&reading->heap->classes, found[i]->type);
 
 		shown->addr = found[i]->named.addr;
 		shown->items = found[i]->items;
@@ -786,8 +820,8 @@ static int list_containers(const struct reading *reading, struct python_growth *
 		shown->for_ns = reading->now_ns - found[i]->first_ns;
 		shown->named_by = found[i]->named.named_by;
 		memcpy(shown->name, found[i]->named.name, sizeof(shown->name));
-		memcpy(shown->class, found[i]->class->name, sizeof(shown->class));
-		ret_items[i] = items_of(reading->memory, found[i]);
+		memcpy(shown->class, class->name, sizeof(shown->class));
+		ret_items[i] = items_of(reading->memory, found[i], class);
 	}
 	ret->container_cnt = cnt;
 	return err;
@@ -836,7 +870,7 @@ static uint64_t end_cut_reading(const struct reading *reading)
 static int count_objects(struct reading *reading)
 {
 	struct python_heap *heap = reading->heap;
-	int err = begin_reading(heap, reading->memory, reading->now_ns);
+	int err = begin_reading(reading);
 
 	if (!err)
 		err = read_pools(reading);
@@ -852,11 +886,35 @@ static int count_objects(struct reading *reading)
 	return err;
 }
 
+/*
+ * If new code has the address of code that is gone, makes all its objects count as new. Reads only
+ * code that has enough objects to be reported.
+ */
+static void check_codes(const struct reading *reading)
+{
+	const struct hash_map_slot *slot = NULL;
+
+	while (reading->layout && (slot = hash_map_next(&reading->heap->codes, slot))) {
+		struct counted_class *class = slot->value;
+		uint32_t cookie;
+
+		if (class->count < MORE_MIN ||
+		    !python_code_cookie(reading->memory, reading->layout, code_of_key(slot->key),
+					&cookie) ||
+		    !cookie)
+			continue;
+		if (class->cookie && class->cookie != cookie)
+			class->first_count = class->first_bytes = class->before = 0;
+		class->cookie = cookie;
+	}
+}
+
 static int compare(const struct reading *reading, struct python_growth *ret,
 		   uint64_t ret_items[PYTHON_CONTAINERS_MAX])
 {
 	struct python_heap *heap = reading->heap;
 
+	check_codes(reading);
 	if (!heap->readings++) {
 		end_first_reading(&heap->classes);
 		end_first_reading(&heap->codes);

@@ -222,6 +222,15 @@ static void add_code(struct python *python, const char *name, const char *path)
 	words[17] = add_text(python, TEXT_LINES, "\xd7\x01\x01\xdf\x01\x01", 32);
 }
 
+/* Makes a pool of functions that have the code object. */
+static void make_functions(struct python *python, size_t pool, uint32_t cnt)
+{
+	make_pool(python, pool, 64, cnt, 0);
+	for (uint32_t i = 0; i < cnt; i++)
+		fake_memory_at(&python->fake,
+			       add_object(python, pool, 64, i, 0, TYPE_FUNCTION))[6] = CODE;
+}
+
 /* Makes a pool of coroutines that wait at one instruction of the code object. */
 static void make_coroutines(struct python *python, uint32_t cnt, uint64_t instruction)
 {
@@ -285,6 +294,38 @@ static void coroutines_of_library(void **state)
 	expect_place(python, "coroutine", "", 0);
 }
 
+/* New code may have the address of code that is gone. */
+static void code_replaced(void **state)
+{
+	struct python *python = *state;
+
+	run_script(python);
+	add_code(python, "serve", "/srv/app.py");
+	make_coroutines(python, 30, 10);
+	read_heap(python);
+	add_code(python, "poll", "/srv/app.py");
+	fake_memory_at(&python->fake, CODE)[9] = 50;
+	make_coroutines(python, 40, 10);
+	read_heap(python);
+	expect_place(python, "coroutine", "poll", 51);
+}
+
+/* Coroutines are not counted with the function that returned them. */
+static void coroutines_and_functions(void **state)
+{
+	struct python *python = *state;
+
+	run_script(python);
+	add_code(python, "serve", "/srv/app.py");
+	make_coroutines(python, 30, 10);
+	make_functions(python, 1, 40);
+	read_heap(python);
+	make_functions(python, 1, 80);
+	read_heap(python);
+	expect_place(python, "function", "serve", 12);
+	assert_int_equal(python->growth.classes[0].count, 80);
+}
+
 /* Gives the class Entry a dictionary with one method. */
 static void add_method(struct python *python)
 {
@@ -343,6 +384,24 @@ static void containers_grow(void **state)
 	/* A container that has stopped growing is no longer listed after a few more readings. */
 	for (int i = 0; i < 3; i++)
 		read_heap(python);
+	assert_int_equal(python->growth.container_cnt, 0);
+}
+
+/* The class of a container is gone, but counting ends before it gets to the container. */
+static void container_class_gone(void **state)
+{
+	struct python *python = *state;
+	uint64_t list;
+
+	make_pool(python, 0, 64, 10, 0);
+	list = add_object(python, 0, 64, 3, 2, TYPE_LIST);
+	for (uint64_t i = 0; i < 4; i++) {
+		*fake_memory_at(&python->fake, list + 16) = 100 + 50 * i;
+		read_heap(python);
+	}
+	assert_int_equal(python->growth.container_cnt, 1);
+	add_type(python, TYPE_LIST, "Queue", FLAG_LIST);
+	read_until(python, 0);
 	assert_int_equal(python->growth.container_cnt, 0);
 }
 
@@ -493,8 +552,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cut_first_reading, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_library, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(code_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(coroutines_and_functions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(class_has_constructor, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(containers_grow, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(container_class_gone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unaligned_mapping, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(class_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(busy_machine, set_up, tear_down),
