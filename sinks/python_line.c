@@ -19,35 +19,39 @@ static double per_s(uint64_t more, uint64_t for_ns)
 }
 
 /* Writes the class of a container without a name of its own: "a list", "an OrderedDict". */
-static void write_one(FILE *out, const char *class)
+static void write_one(FILE *out, const char *class, bool is_another)
 {
-	fputs(*class && strchr("AEIOUaeiou", *class) ? "an " : "a ", out);
+	const char *article = *class && strchr("AEIOUaeiou", *class) ? "an " : "a ";
+
+	fputs(is_another ? "another " : article, out);
 	escape_puts(out, class);
 }
 
-static void write_name(FILE *out, const struct python_container *container)
+/* is_another: the container before this one has the same name. */
+static void write_name(FILE *out, const struct python_container *container, bool is_another)
 {
 	switch (container->named_by) {
 	case PYTHON_VARIABLE:
+		fputs(is_another ? "another " : "", out);
 		escape_puts(out, container->name);
 		fputs(" (", out);
 		escape_puts(out, container->class);
 		fputc(')', out);
 		break;
 	case PYTHON_HOLDER:
-		write_one(out, container->class);
+		write_one(out, container->class, is_another);
 		fputs(" in ", out);
 		escape_puts(out, container->name);
 		break;
 	case PYTHON_KEY:
-		write_one(out, container->class);
+		write_one(out, container->class, is_another);
 		fputs(" with the key \"", out);
 		escape_puts(out, container->name);
 		fputc('"', out);
 		break;
 	case PYTHON_UNNAMED:
 	case PYTHON_NAME_CNT:
-		write_one(out, container->class);
+		write_one(out, container->class, is_another);
 		break;
 	}
 }
@@ -128,7 +132,7 @@ static void write_without_keeper(FILE *out, const struct python_growth *python, 
 	const struct python_class *class = placed_class(python);
 
 	if (python->container_cnt) {
-		write_name(out, &python->containers[0]);
+		write_name(out, &python->containers[0], false);
 		fputs(" grows by ", out);
 		write_item_rate(out, &python->containers[0]);
 	}
@@ -159,15 +163,15 @@ void python_write_growth(FILE *out, const struct report *report, size_t name_max
 	fputs(" adds ", out);
 	write_item_rate(out, &python->containers[at]);
 	fputs(" to ", out);
-	write_name(out, &python->containers[at]);
+	write_name(out, &python->containers[at], false);
 }
 
 static void write_container(FILE *out, const struct report *report,
-			    const struct python_container *container)
+			    const struct python_container *container, bool is_another)
 {
 	const struct sym_frame *keeper = keeper_of(report, container);
 
-	write_name(out, container);
+	write_name(out, container, is_another);
 	fputs(" grows by ", out);
 	write_item_rate(out, container);
 	fprintf(out, " to %" PRIu64, container->items);
@@ -175,6 +179,13 @@ static void write_container(FILE *out, const struct report *report,
 		return;
 	fputs(", added by ", out);
 	write_keeper(out, keeper, SIZE_MAX);
+}
+
+/* True if two containers have the same name, like attributes of two objects. */
+static bool has_same_name(const struct python_container *a, const struct python_container *b)
+{
+	return a->named_by == b->named_by && !strcmp(a->name, b->name) &&
+	       !strcmp(a->class, b->class);
 }
 
 /* Writes what the lines of stacks stand for, which depends on the allocator of objects. */
@@ -247,7 +258,8 @@ void python_write_line(const struct text_part *part)
 		return;
 	for (size_t i = 0; i < python->container_cnt; i++) {
 		fputs(i ? "; " : "python: ", out);
-		write_container(out, part->report, &python->containers[i]);
+		write_container(out, part->report, &python->containers[i],
+				i && has_same_name(&python->containers[0], &python->containers[i]));
 	}
 	if (python->container_cnt && python->class_cnt)
 		fputc('\n', out);

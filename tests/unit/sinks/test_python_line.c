@@ -169,6 +169,31 @@ static void slow_growth(void **state)
 	expect_growth(&python, "Entry objects grow by 10/s (Entry.__init__ srv/app.py:5)");
 }
 
+/* Lists of several objects may have one name, or none. */
+static void same_name(void **state)
+{
+	struct python_growth python = {
+		.containers = {{PYTHON_VARIABLE, "Worker.jobs", "list", 900, 600, 30 * SECOND_NS, 0,
+				0},
+			       {PYTHON_VARIABLE, "Worker.jobs", "list", 800, 300, 30 * SECOND_NS, 0,
+				0}},
+		.container_cnt = 2,
+	};
+
+	expect(&python, true,
+	       "python: Worker.jobs (list) grows by 20 items/s to 900; "
+	       "another Worker.jobs (list) grows by 10 items/s to 800\n");
+	for (size_t i = 0; i < 2; i++)
+		python.containers[i].named_by = PYTHON_UNNAMED;
+	expect(&python, true,
+	       "python: a list grows by 20 items/s to 900; "
+	       "another list grows by 10 items/s to 800\n");
+	strcpy(python.containers[1].class, "set");
+	expect(&python, true,
+	       "python: a list grows by 20 items/s to 900; "
+	       "a set grows by 10 items/s to 800\n");
+}
+
 /* Classes are written if the memory that grows is in pools from before tracing. */
 static void untraced_memory(void **state)
 {
@@ -211,9 +236,9 @@ static void notes(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(slow_growth),
-					   cmocka_unit_test(untraced_memory),
-					   cmocka_unit_test(notes)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines), cmocka_unit_test(slow_growth), cmocka_unit_test(same_name),
+		cmocka_unit_test(untraced_memory), cmocka_unit_test(notes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
