@@ -18,6 +18,7 @@
  */
 #define KNOWN 4096U
 #define KNOWN_COPY ((1ULL << 27) - 1)
+_Static_assert(KNOWN <= KNOWN_COPY, "an entry's index has only bits that the entry does not store");
 
 static uint64_t known_codes[KNOWN];
 
@@ -111,7 +112,9 @@ static ALWAYS_INLINE uint64_t hash_end(struct readable *readable, uint64_t addr,
 
 	if (bytes && !readable_copy(readable, addr, words, bytes))
 		return hash;
-	return mix(hash, words[0] * 3 + words[1] * 5 + words[2] * 7 + words[3] * 11);
+	for (uint32_t i = 0; i < END_BYTES / sizeof(*words); i++)
+		hash = mix(hash, words[i]);
+	return hash;
 }
 
 static uint64_t hash_object(struct readable *readable, const struct object *object, uint64_t hash)
@@ -305,7 +308,7 @@ bool script_code_find(struct account *account, struct readable *readable,
 		return false;
 	/* A forked child's account has no copies yet. */
 	hash = mix(hash, account->began_ns) | NO_ADDRESS;
-	known = &known_codes[(hash >> 32) % KNOWN];
+	known = &known_codes[hash % KNOWN];
 	hash &= ~KNOWN_COPY;
 	entry = __atomic_load_n(known, __ATOMIC_RELAXED);
 	if (unlikely((entry & ~KNOWN_COPY) != hash)) {

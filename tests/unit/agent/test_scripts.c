@@ -232,6 +232,19 @@ static void test_reused(void **ret)
 	assert_int_not_equal(ACCOUNT_SCRIPT_CODE(path[2]), ACCOUNT_SCRIPT_CODE(path[0]));
 }
 
+/* Texts that differ in two words are told apart: no difference of one word undoes the other. */
+static void test_alike(void **ret)
+{
+	uint64_t first[8], path[8];
+
+	put_code(&codes[0], "r5_column0", 10);
+	path_of(find(), first);
+	put_code(&codes[0], "r0_column3", 10);
+	path_of(find(), path);
+	assert_place(first[0], "r5_column0", 12);
+	assert_place(path[0], "r0_column3", 12);
+}
+
 /* The account has no address of an object: a proof would take it for a pointer to the object. */
 static void test_no_addresses(void **ret)
 {
@@ -359,7 +372,7 @@ int main(void)
 		TEST(test_frames),       TEST(test_changes),   TEST(test_no_addresses),
 		TEST(test_bad_pointers), TEST(test_bad_names), TEST(test_no_room),
 		TEST(test_other_thread), TEST(test_deep),      TEST(test_unmapped),
-		TEST(test_ending),       TEST(test_reused),
+		TEST(test_ending),       TEST(test_reused),    TEST(test_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
