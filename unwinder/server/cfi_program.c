@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Maximum nesting of DW_CFA_remember_state. Compilers use one level. */
-#define REMEMBERED_MAX 16
+#define REMEMBERED_MAX 4
 
 /*
  * If the two high bits of a byte are not 0, they are an instruction with the other six bits as its
