@@ -94,13 +94,14 @@ ARCHIVES := $(foreach room,$(filter-out loader,$(ROOMS)),$(OBJ_O)/lib/$(subst /,
 KNOBS := $(OBJ_O)/base/test_knobs.o
 
 # The agent is loaded into programs and not linked into memleak. From other rooms it uses only the
-# parser of call frame information and the layout of CPython's frames.
+# parser of call frame information and the layout of CPython's frames. Programs call malloc() on
+# small stacks, so the frames of its functions must be small.
 AGENT_ROOM := agent
 AGENT_SRC := $(sort $(wildcard agent/*.c)) unwinder/server/arch.c unwinder/server/cfi_program.c \
 	prober/server/python_layout.c
 AGENT_OBJ := $(AGENT_SRC:%.c=$(OBJ_O)/library/%.o) $(OBJ_O)/library/agent/entry.o
 AGENT_CFLAGS = -std=gnu11 -D_GNU_SOURCE -I. $(WARNINGS) -O2 -g -fPIC -fvisibility=hidden -fno-builtin \
-	-fno-stack-protector -ftls-model=initial-exec -Wno-missing-prototypes
+	-fno-stack-protector -ftls-model=initial-exec -Wno-missing-prototypes -Wframe-larger-than=640
 
 BPF_SRC := $(sort $(wildcard bpf/*/*.bpf.c))
 # Unit tests of ROOM are in tests/unit/ROOM, beside the code that they share.

@@ -26,16 +26,6 @@ static const struct python_layout *layout;
 static struct memleak_interpreter interpreter;
 static uint64_t generation = 1; /* pages found readable in earlier generations may be unmapped */
 
-/* The script frames of the calling thread, as they are read. */
-struct script_walk {
-	struct account *account;
-	struct readable *readable;
-	uint64_t frame; /* address of the next frame, 0 if there is none */
-	uint32_t cnt;
-	bool lacks_code; /* there was no room for the copy of a code object */
-	uint64_t words[MEMLEAK_SCRIPT_FRAMES_MAX];
-};
-
 static inline bool read_word(struct script_walk *walk, uint64_t addr, uint64_t *ret)
 {
 	return readable_copy(walk->readable, addr, ret, sizeof(*ret));
@@ -43,8 +33,8 @@ static inline bool read_word(struct script_walk *walk, uint64_t addr, uint64_t *
 
 void scripts_load(void)
 {
+	static struct readable readable;
 	struct python_debug_offsets offsets;
-	struct readable readable = {0};
 	uint32_t version;
 	uint64_t key;
 
@@ -140,27 +130,26 @@ void scripts_unmapped(void)
 	__atomic_fetch_add(&generation, 1, __ATOMIC_RELEASE);
 }
 
-uint32_t scripts_find(struct account *account, uint32_t native, struct readable *readable)
+uint32_t scripts_find(struct account *account, uint32_t native, struct script_walk *walk,
+		      struct readable *readable)
 {
 	uint64_t now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
-	struct readable none;
-	struct script_walk walk;
 	uint32_t number = native;
 	bool made = false;
 
-	walk.account = account;
-	walk.cnt = 0;
-	walk.lacks_code = false;
-	walk.readable = readable ? readable : &none;
+	walk->account = account;
+	walk->cnt = 0;
+	walk->lacks_code = false;
+	walk->readable = readable ? readable : &walk->checked;
 	if (!readable || readable->generation != now)
-		readable_begin(walk.readable, now);
-	if (!find_innermost(&walk))
+		readable_begin(walk->readable, now);
+	if (!find_innermost(walk))
 		return native;
-	for (int i = 0; i < MEMLEAK_SCRIPT_STEPS_MAX && !step(&walk); i++)
+	for (int i = 0; i < MEMLEAK_SCRIPT_STEPS_MAX && !step(walk); i++)
 		;
-	for (uint32_t i = walk.cnt; number && i-- > 0;)
-		number = call_tree_child(account, number, walk.words[i], &made);
-	if (!number || walk.lacks_code)
+	for (uint32_t i = walk->cnt; number && i-- > 0;)
+		number = call_tree_child(account, number, walk->words[i], &made);
+	if (!number || walk->lacks_code)
 		lose(account, ACCOUNT_LOST_STACKS);
 	if (!number)
 		return native;

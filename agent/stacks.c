@@ -243,6 +243,23 @@ uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, u
 	return ACCOUNT_NO_STACK;
 }
 
+uint32_t stacks_add_scripts(struct account *account, uint32_t number, bool is_recalled)
+{
+	struct memo *memo = self.memo;
+
+	if (memo->walk_cnt >= WALKS) {
+		lose(account, ACCOUNT_LOST_STACKS);
+		return number;
+	}
+	memo->walk_cnt++;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	number = scripts_find(account, number, &memo->script_walks[memo->walk_cnt - 1],
+			      is_recalled ? &memo->readable : NULL);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	memo->walk_cnt--;
+	return number;
+}
+
 /* Memos of threads that have ended, to be reused by new threads. */
 static struct memo *spare[64];
 

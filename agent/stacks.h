@@ -76,6 +76,7 @@ struct memo {
 	struct readable readable; /* for scripts_find() */
 	/* Walks in progress. They are too large to be local variables on a small stack. */
 	struct walked_stack walks[WALKS];
+	struct script_walk script_walks[WALKS];
 };
 
 /* Current generation; the content of memos of other generations is invalid. */
@@ -87,6 +88,12 @@ extern uint64_t stacks_generation __attribute__((visibility("hidden")));
  * passed in parts, as a struct would be copied through memory.
  */
 uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, uint64_t fp);
+
+/*
+ * Adds the script frames of the calling thread to the stack `number`. is_recalled: the stack was
+ * remembered, so no signal handler is on it.
+ */
+uint32_t stacks_add_scripts(struct account *account, uint32_t number, bool is_recalled);
 
 /*
  * Returns a memo for a thread, perhaps one that an ended thread used; NULL if there is no memory.
@@ -168,9 +175,8 @@ static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct 
 
 	if (unlikely(!number))
 		number = stacks_find_slowly(account, caller->ra, caller->sp, caller->fp);
-	/* Stacks with signal frames are not remembered. */
 	if (unlikely(scripts_known) && number != ACCOUNT_NO_STACK)
-		number = scripts_find(account, number, is_recalled ? &self.memo->readable : NULL);
+		number = stacks_add_scripts(account, number, is_recalled);
 	return number;
 }
 

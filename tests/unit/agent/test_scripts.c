@@ -62,6 +62,7 @@ static uint64_t
 	began_ns; /* accounts that a process has one after another do not begin at one time */
 static uint64_t state_of_thread[20], holder[2], frames[3][10];
 static struct fake_code codes[2];
+static struct script_walk walk;
 
 static void put_text(struct text *text, const char *chars, size_t len, size_t head)
 {
@@ -131,7 +132,7 @@ static int end(void **ret)
 
 static uint32_t find(void)
 {
-	return scripts_find(account, NATIVE, NULL);
+	return scripts_find(account, NATIVE, &walk, NULL);
 }
 
 /* Returns the number of script frames of a stack, innermost first in ret. */
@@ -357,11 +358,11 @@ static void test_unmapped(void **ret)
 	assert_ptr_not_equal(page, MAP_FAILED);
 	memcpy(page, frames[1], sizeof(frames[1]));
 	frames[0][48 / 8] = (uint64_t)page;
-	assert_int_equal(path_of(scripts_find(account, NATIVE, &readable), path), 3);
+	assert_int_equal(path_of(scripts_find(account, NATIVE, &walk, &readable), path), 3);
 	assert_int_equal(readable_set(&readable, (uint64_t)page)[0], page);
 	munmap(page, READABLE_PAGE);
 	scripts_unmapped();
-	assert_int_equal(path_of(scripts_find(account, NATIVE, &readable), path), 1);
+	assert_int_equal(path_of(scripts_find(account, NATIVE, &walk, &readable), path), 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
