@@ -27,7 +27,7 @@
 #include "bpf/memleak.h"
 #include "bpf/unwind.h"
 
-#define ACCOUNT_MAGIC 0x38746e6567616d6dULL
+#define ACCOUNT_MAGIC 0x39746e6567616d6dULL
 #define ACCOUNT_NAME "memleak-agent" /* name of the memfd */
 
 #define ACCOUNT_FILTER_BYTES (1U << 16)
@@ -273,7 +273,7 @@ struct account_frame {
  */
 struct account_code {
 	__u64 identity; /* hash of what the code object contains */
-	__u32 cookie;   /* memleak_script_cookie() of the code object */
+	__u32 cookie;   /* memleak_script_cookie() of the copy */
 	__u32 reserved;
 };
 

@@ -31,6 +31,9 @@ static uint64_t known_codes[KNOWN];
 /* Maximum slots of the hash table that are searched. */
 #define PROBES_MAX 64U
 
+/* Counts of a code object, 4 bytes each, up to the first line. */
+#define COUNTS 5U
+
 /* Bytes of the copy of a code object, without what it points to. */
 #define CODE_BYTES (CODE_LINES + sizeof(uint64_t))
 
@@ -128,12 +131,20 @@ static uint64_t hash_object(struct readable *readable, const struct object *obje
 	return hash_end(readable, data + object->bytes - END_BYTES, END_BYTES, hash);
 }
 
-/* Returns a hash of what a code object contains. It differs from all addresses. */
+/*
+ * Returns a hash of what a code object contains. counts_at: address of the argument counts, the
+ * stack size and the first line. The hash differs from all addresses.
+ */
 static uint64_t identity_of(struct readable *readable, const struct code_parts *parts,
-			    uint32_t cookie)
+			    uint64_t counts_at)
 {
-	uint64_t hash = hash_object(readable, &parts->name, cookie);
+	uint32_t counts[COUNTS] = {0};
+	uint64_t hash = 0;
 
+	readable_copy(readable, counts_at, counts, sizeof(counts));
+	for (uint32_t i = 0; i < COUNTS; i++)
+		hash = mix(hash, counts[i]);
+	hash = hash_object(readable, &parts->name, hash);
 	hash = hash_object(readable, &parts->path, hash);
 	return hash_object(readable, &parts->lines, hash) | NO_ADDRESS;
 }
@@ -188,6 +199,15 @@ static void write_pointer(const struct account *account, uint8_t *to, const uint
 	__builtin_memcpy(to, &offset, sizeof(offset));
 }
 
+/* Returns the cookie of a code object's copy. The copies of names have no hashes. */
+static uint32_t cookie_of(const uint8_t *copy)
+{
+	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS];
+
+	__builtin_memcpy(words, copy + MEMLEAK_SCRIPT_COOKIE, sizeof(words));
+	return memleak_script_cookie(words, 0);
+}
+
 /* Copies the code object at addr, with its parts. Returns 0 if there is no room. */
 static uint32_t make_copy(struct account *account, struct readable *readable,
 			  const struct python_layout *layout, uint64_t addr,
@@ -203,24 +223,20 @@ static uint32_t make_copy(struct account *account, struct readable *readable,
 
 	if (at == UINT64_MAX)
 		return 0;
-	*(struct account_code *)head = code;
-	copy_data(readable, addr + layout->argument_cnt, copy + layout->argument_cnt,
-		  MEMLEAK_SCRIPT_COOKIE_WORDS * sizeof(uint32_t));
+	copy_data(readable, addr + CODE_FIRST_LINE(layout), copy + CODE_FIRST_LINE(layout),
+		  sizeof(uint32_t));
+	/* Makes the cookie depend on what the code object contains. */
+	__builtin_memcpy(copy + CODE_LOCALS, &code.identity, sizeof(code.identity));
+	write_pointer(account, copy + CODE_SHORT_NAME, name_to);
 	write_pointer(account, copy + CODE_NAME, name_to);
 	write_pointer(account, copy + CODE_PATH, path_to);
 	write_pointer(account, copy + CODE_LINES, lines_to);
 	write_object(readable, &parts->name, name_to);
 	write_object(readable, &parts->path, path_to);
 	write_object(readable, &parts->lines, lines_to);
+	code.cookie = cookie_of(copy);
+	*(struct account_code *)head = code;
 	return (uint32_t)((at + sizeof(struct account_code)) / ACCOUNT_CODE_UNIT);
-}
-
-static uint32_t cookie_of(struct readable *readable, uint64_t addr)
-{
-	uint32_t words[MEMLEAK_SCRIPT_COOKIE_WORDS] = {0};
-
-	readable_copy(readable, addr, words, sizeof(words));
-	return memleak_script_cookie(words);
 }
 
 static bool is_of(const struct account *account, uint32_t copy, uint64_t identity)
@@ -236,11 +252,12 @@ static uint32_t find_copy(struct account *account, struct readable *readable,
 			  const struct python_layout *layout, uint64_t addr)
 {
 	const struct code_parts parts = find_parts(readable, layout, addr);
-	uint32_t cookie = cookie_of(readable, addr + layout->argument_cnt), made = 0;
-	const struct account_code code = {identity_of(readable, &parts, cookie), cookie, 0};
+	const struct account_code code = {
+		.identity = identity_of(readable, &parts, addr + layout->argument_cnt)};
 	uint32_t *table = region(account, ACCOUNT_CODE_TABLE);
 	/* The number of slots is a power of two. */
 	uint64_t mask = region_bytes(account, ACCOUNT_CODE_TABLE) / sizeof(*table) - 1;
+	uint32_t made = 0;
 
 	for (uint64_t i = 0; i < PROBES_MAX; i++) {
 		uint32_t *slot = &table[(code.identity + i) & mask];

@@ -21,12 +21,10 @@ struct memleak_interpreter {
 	__u32 code;      /* in a frame: pointer to the code object, with tag bits in 3.14 */
 	__u32 instr;     /* in a frame: pointer to the instruction */
 	__u32 border;    /* in a frame: the byte that marks the end of a run */
-	__u32 cookie;    /* in a code object: the words that distinguish it, 4 bytes each */
 	__u8 has_holder; /* the thread state points to a holder */
 	__u8 border_value;
 	__u8 border_is_empty; /* the frame that ends a run executes no code: it is not stored */
-	__u8 reserved;
-	__u32 reserved2;
+	__u8 hashes_names;    /* the cookie includes the hash of the name */
 };
 
 /* Bytes read from a thread state, and from a frame. All offsets above are below these limits. */
@@ -34,10 +32,14 @@ struct memleak_interpreter {
 #define MEMLEAK_SCRIPT_FRAME_BYTES 80
 
 /*
- * Words of a code object that distinguish it from a later one at the same address: the argument
- * counts, the stack size and the first line.
+ * Words of a code object that distinguish it from a later one at the same address: counts and
+ * pointers, which never change. From Python 3.12 on, they include a number that no other code
+ * object of the process has. Python 3.11 has no such number, so the hash of the name is added.
  */
-#define MEMLEAK_SCRIPT_COOKIE_WORDS 5
+#define MEMLEAK_SCRIPT_COOKIE 72 /* offset in a code object */
+#define MEMLEAK_SCRIPT_COOKIE_WORDS 9
+#define MEMLEAK_SCRIPT_COOKIE_NAME 6 /* the word that points to the name */
+#define MEMLEAK_SCRIPT_HASH 24       /* in a string: the hash, which exists for all names */
 
 /* Maximum frames of scripts stored with a stack. */
 #define MEMLEAK_SCRIPT_FRAMES_MAX 62
@@ -71,9 +73,10 @@ static inline __attribute__((always_inline)) __u64 hash_mix(__u64 hash, __u64 wo
 	return hash ^ (hash >> 29);
 }
 
-static inline __attribute__((always_inline)) __u32 memleak_script_cookie(const __u32 *words)
+static inline __attribute__((always_inline)) __u32 memleak_script_cookie(const __u64 *words,
+									 __u64 name_hash)
 {
-	__u64 hash = 0;
+	__u64 hash = name_hash;
 
 	for (__u32 i = 0; i < MEMLEAK_SCRIPT_COOKIE_WORDS; i++)
 		hash = hash_mix(hash, words[i]);

@@ -91,12 +91,9 @@ static void copy_end(char ret[PYTHON_TEXT_BYTES], const char *text)
 bool python_code_cookie(const struct memory *memory, const struct python_layout *layout,
 			uint64_t addr, uint32_t *ret)
 {
-	uint32_t words[MEMLEAK_SCRIPT_COOKIE_WORDS];
+	const struct object_memory objects = {.read = read_object, .arg = (void *)memory};
 
-	if (!read_all(memory, addr + layout->argument_cnt, words, sizeof(words)))
-		return false;
-	*ret = memleak_script_cookie(words);
-	return true;
+	return code_object_cookie(&objects, layout, addr, ret);
 }
 
 static bool read_code(const struct memory *memory, const struct python_layout *layout,

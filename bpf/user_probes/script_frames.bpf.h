@@ -81,21 +81,32 @@ static __always_inline void walk__mark_script(struct walk *walk, __u64 mark)
 	walk->script_hash = hash_mix(walk->script_hash, mark);
 }
 
+static __always_inline bool read_cookie(const struct memleak_interpreter *interpreter, __u64 code,
+					__u32 *ret)
+{
+	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS], name_hash = 0;
+
+	if (bpf_probe_read_user(words, sizeof(words), (void *)code + MEMLEAK_SCRIPT_COOKIE))
+		return false;
+	if (interpreter->hashes_names)
+		read_word(words[MEMLEAK_SCRIPT_COOKIE_NAME] + MEMLEAK_SCRIPT_HASH, &name_hash);
+	*ret = memleak_script_cookie(words, name_hash);
+	return true;
+}
+
 /* Stores the frame that is in walk->script. False if it cannot be stored. */
 static __always_inline bool walk__keep_script(struct walk *walk,
 					      const struct memleak_interpreter *interpreter)
 {
 	__u64 code = script__word(walk, interpreter->code) & ~MEMLEAK_SCRIPT_CODE_TAGS, word;
 	__u32 at = walk->frame_cnt + 2 * walk->script_cnt;
-	__u32 cookie[MEMLEAK_SCRIPT_COOKIE_WORDS];
+	__u32 cookie;
 
 	barrier_var(at);
 	if (walk->script_cnt >= MEMLEAK_SCRIPT_FRAMES_MAX || at + 2 > config.stack_depth ||
-	    at >= MEMLEAK_MAX_STACK_DEPTH - 1 ||
-	    bpf_probe_read_user(cookie, sizeof(cookie), (void *)code + interpreter->cookie))
+	    at >= MEMLEAK_MAX_STACK_DEPTH - 1 || !read_cookie(interpreter, code, &cookie))
 		return false;
-	word = (__u32)(script__word(walk, interpreter->instr) - code) |
-	       (__u64)memleak_script_cookie(cookie) << 32;
+	word = (__u32)(script__word(walk, interpreter->instr) - code) | (__u64)cookie << 32;
 	walk->stack.words[1 + at] = code;
 	walk->stack.words[2 + at] = word;
 	walk->script_hash = hash_mix(hash_mix(walk->script_hash, code), word);

@@ -95,24 +95,46 @@ static int read_lines(const struct object_memory *memory, uint64_t addr, struct 
 	return read_at(memory, at + BYTES_DATA, code->lines, len) ? 0 : -EFAULT;
 }
 
-/* Checks that the expected object is still at addr, and reads its first line number. */
-static int check(const struct object_memory *memory, uint64_t addr, uint32_t cookie,
-		 struct code_object *code)
+bool code_object_cookie(const struct object_memory *memory, const struct python_layout *layout,
+			uint64_t addr, uint32_t *ret)
 {
-	uint32_t words[MEMLEAK_SCRIPT_COOKIE_WORDS];
+	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS], name_hash = 0;
 
-	if (!read_at(memory, addr, words, sizeof(words)))
+	if (!read_at(memory, addr + MEMLEAK_SCRIPT_COOKIE, words, sizeof(words)) ||
+	    (!layout->numbers_code &&
+	     !read_at(memory, words[MEMLEAK_SCRIPT_COOKIE_NAME] + MEMLEAK_SCRIPT_HASH, &name_hash,
+		      sizeof(name_hash))))
+		return false;
+	*ret = memleak_script_cookie(words, name_hash);
+	return true;
+}
+
+/* Checks that the expected object is still at addr. */
+static int check(const struct object_memory *memory, const struct python_layout *layout,
+		 uint64_t addr, uint32_t cookie)
+{
+	uint32_t found;
+
+	if (!code_object_cookie(memory, layout, addr, &found))
 		return -EFAULT;
-	code->first_line = (int32_t)words[MEMLEAK_SCRIPT_COOKIE_WORDS - 1];
-	return memleak_script_cookie(words) == cookie ? 0 : -ESTALE;
+	return found == cookie ? 0 : -ESTALE;
+}
+
+/* Reads the number of the first line. */
+static int read_first_line(const struct object_memory *memory, uint64_t addr,
+			   struct code_object *code)
+{
+	return read_at(memory, addr, &code->first_line, sizeof(code->first_line)) ? 0 : -EFAULT;
 }
 
 int code_object_read(const struct object_memory *memory, const struct python_layout *layout,
 		     uint64_t addr, uint32_t cookie, struct code_object *ret)
 {
 	struct code_object code = {0};
-	int err = check(memory, addr + layout->argument_cnt, cookie, &code);
+	int err = check(memory, layout, addr, cookie);
 
+	if (!err)
+		err = read_first_line(memory, addr + CODE_FIRST_LINE(layout), &code);
 	if (!err)
 		err = read_string(memory, layout, addr + CODE_NAME, &code.name);
 	if (!err)
@@ -121,7 +143,7 @@ int code_object_read(const struct object_memory *memory, const struct python_lay
 		err = read_lines(memory, addr + CODE_LINES, &code);
 	/* Check again: the object may have been freed during these reads. */
 	if (!err)
-		err = check(memory, addr + layout->argument_cnt, cookie, &code);
+		err = check(memory, layout, addr, cookie);
 	if (err)
 		code_object_deinit(&code);
 	else

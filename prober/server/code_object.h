@@ -24,8 +24,12 @@ struct code_object {
 	size_t lines_len;
 };
 
+/* Reads the memleak_script_cookie() of the code object at addr. False if it cannot be read. */
+bool code_object_cookie(const struct object_memory *memory, const struct python_layout *layout,
+			uint64_t addr, uint32_t *ret);
+
 /*
- * Reads the code object at addr. cookie: memleak_script_cookie() of the expected code object.
+ * Reads the code object at addr. cookie: code_object_cookie() of the expected code object.
  * Returns 0, -ESTALE (another object is there by now), -EFAULT or -ENOMEM.
  */
 int code_object_read(const struct object_memory *memory, const struct python_layout *layout,

@@ -97,10 +97,10 @@ struct memleak_interpreter python_interpreter(const struct python_layout *layout
 		.code = layout->code,
 		.instr = layout->instr,
 		.border = layout->border,
-		.cookie = layout->argument_cnt,
 		.has_holder = layout->has_holder,
 		.border_value = layout->border_value,
 		.border_is_empty = layout->border_is_empty,
+		.hashes_names = !layout->numbers_code,
 	};
 }
 

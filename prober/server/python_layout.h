@@ -58,8 +58,11 @@ struct python_debug_offsets {
 /* True if this is the start of _PyRuntime in a free-threaded build, whose frames differ. */
 bool python_is_free_threaded(const struct python_debug_offsets *offsets);
 
-/* Offsets in a code object that are the same in all versions. */
+/* Offsets in a code object. Except for the first line, they are the same in all versions. */
+#define CODE_FIRST_LINE(layout) ((layout)->argument_cnt + 16)
+#define CODE_LOCALS 96 /* pointer to the names of local variables */
 #define CODE_PATH 112
+#define CODE_SHORT_NAME 120
 #define CODE_NAME 128
 #define CODE_LINES 136
 

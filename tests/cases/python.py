@@ -381,6 +381,57 @@ def test_worker(t):
     check_few(run(program, memleak), str(path))
 
 
+REUSED = """
+import marshal, os, sys, types
+kept = []
+def compiled(number):
+    # No other object has the size of this function, so its address is used for the next one.
+    source = f"def made{number}(): {'a = 1;' * 130} return bytes({number}000)"
+    return marshal.dumps(compile(source, "made.py", "exec").co_consts[0])
+def make(number):
+    return types.FunctionType(marshal.loads(codes[number]), {})
+def wait(word):
+    print(word, flush=True)
+    sys.stdin.read(1)
+codes = [compiled(number) for number in range(5)]
+wait("ready")
+address = id(make(0).__code__)
+for number in range(1, 5):
+    one = make(number)
+    while id(one.__code__) != address:
+        one = None
+        one = make(number)
+    kept.append(one())
+    wait(f"kept {number}")
+    del one
+wait("done")
+os._exit(0)
+"""
+
+
+@each("3.11", "3.12", "3.13")
+def test_reused(t, version):
+    """Functions that are made one after another at the same address have their own names."""
+    program = start(t, REUSED, version)
+    memleak = trace(t, program, interval="0.3")
+    for number in range(1, 5):
+        program.send()
+        program.wait_for("block", lambda: f"kept {number}".encode() in program.out.data)
+        for _ in range(2):  # by then, names are read
+            memleak.fresh_report()
+    report = run(program, memleak)
+    found = {(site["bytes"] - 33) // 1000: frame["symbol"] for site in report["sites"]
+             for frame in site["stack"] if frame["file"] == "made.py"}
+    wanted("names", found, {number: f"py::made{number}:made.py" for number in range(1, 5)})
+
+
+@nightly
+@timeout(300)
+def test_newest_reused(t):
+    """Functions of the newest version at the same address have their own names."""
+    test_reused(t, NEWEST)
+
+
 def test_old(t):
     """An older Python is traced as before, with one line about it."""
     program = start(t, SCRIPT, "3.10")

@@ -30,17 +30,18 @@ static bool read_input(void *arg, uint64_t addr, void *buf, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct python_layout *layout;
-	uint32_t words[MEMLEAK_SCRIPT_COOKIE_WORDS];
+	struct object_memory memory;
 	struct code_object code;
 	struct input input;
+	uint32_t cookie;
 
 	if (size < 2)
 		return 0;
 	layout = python_layout_of((0x030bU + data[0] % 4) << 16);
 	input = (struct input){data + 1, size - 1};
-	read_input(&input, layout->argument_cnt, words, sizeof(words));
-	if (code_object_read(&(struct object_memory){read_input, &input}, layout, 0,
-			     memleak_script_cookie(words), &code))
+	memory = (struct object_memory){read_input, &input};
+	if (!code_object_cookie(&memory, layout, 0, &cookie) ||
+	    code_object_read(&memory, layout, 0, cookie, &code))
 		return 0;
 	for (uint32_t at = 0; at < 64; at++)
 		code_object_line(&code, layout, layout->instructions + at);

@@ -218,7 +218,7 @@ static void add_code(struct python *python, const char *name, const char *path)
 	words[1] = TYPES + TYPE_CODE * TYPE_BYTES;
 	words[9] = 12;
 	words[14] = add_text(python, TEXT_PATH, path, 48);
-	words[16] = add_text(python, TEXT_NAME, name, 48);
+	words[15] = words[16] = add_text(python, TEXT_NAME, name, 48);
 	words[17] = add_text(python, TEXT_LINES, "\xd7\x01\x01\xdf\x01\x01", 32);
 }
 

@@ -59,6 +59,7 @@ static void make(struct fake *fake, const uint8_t *lines, size_t len)
 	put(fake, CODE + 56, 2, 4);
 	put(fake, CODE + 72, 10, 4);
 	put(fake, CODE + 112, MEMORY + PATH, 8);
+	put(fake, CODE + 120, MEMORY + NAME, 8);
 	put(fake, CODE + 128, MEMORY + NAME, 8);
 	put(fake, CODE + 136, MEMORY + LINES, 8);
 	put_string(fake, NAME, "remember", 8, 1, true);
@@ -67,12 +68,18 @@ static void make(struct fake *fake, const uint8_t *lines, size_t len)
 	memcpy(fake->bytes + LINES + 32, lines, len);
 }
 
-static uint32_t cookie_of(const struct fake *fake)
+static uint32_t cookie_in(struct fake *fake, uint32_t version)
 {
-	uint32_t words[MEMLEAK_SCRIPT_COOKIE_WORDS];
+	const struct object_memory memory = {read_fake, fake};
+	uint32_t cookie;
 
-	memcpy(words, fake->bytes + CODE + 56, sizeof(words));
-	return memleak_script_cookie(words);
+	assert_true(code_object_cookie(&memory, python_layout_of(version), MEMORY + CODE, &cookie));
+	return cookie;
+}
+
+static uint32_t cookie_of(struct fake *fake)
+{
+	return cookie_in(fake, 0x030b0000);
 }
 
 static int read_code(struct fake *fake, uint32_t cookie, struct code_object *ret)
@@ -166,6 +173,27 @@ static void test_stale(void **state)
 	assert_int_equal(read_code(&fake, cookie, &code), -ESTALE);
 }
 
+/*
+ * A code object with another name is told apart though it has the same counts and lines, and all
+ * its parts are at the same addresses: by the hash of the name, or by its number.
+ */
+static void test_stale_alike(void **state)
+{
+	struct code_object code;
+	struct fake fake;
+	uint32_t cookie, numbered;
+
+	make(&fake, lines, sizeof(lines));
+	cookie = cookie_of(&fake);
+	numbered = cookie_in(&fake, 0x030c0000);
+	put_string(&fake, NAME, "observed", 8, 1, true);
+	put(&fake, NAME + 24, 1, 8);
+	assert_int_equal(read_code(&fake, cookie, &code), -ESTALE);
+	assert_int_equal(cookie_in(&fake, 0x030c0000), numbered);
+	put(&fake, CODE + 92, 1, 4);
+	assert_int_not_equal(cookie_in(&fake, 0x030c0000), numbered);
+}
+
 static void test_hostile(void **state)
 {
 	struct code_object code;
@@ -205,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_names),        cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_wide_strings), cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_hostile),      cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_stale_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
