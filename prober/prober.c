@@ -45,8 +45,8 @@ static struct helper reader = HELPER_INIT(&reader_kind);
 #define STARVED_NS 50000000ULL
 
 /*
- * Maximum further wait for an interpreter, in milliseconds, after a termination signal. Without the
- * interpreter, the final report has no lines of scripts.
+ * Maximum further wait for an interpreter or a script, in milliseconds, after a termination signal.
+ * Without them, the final report has no lines of scripts.
  */
 #define LAST_WAIT_MS (PROBER_WAIT_MS / 2)
 
@@ -526,6 +526,7 @@ int prober_script(int mem_fd, uint32_t version, const struct memleak_script_fram
 		.take = take_script,
 		.version = version,
 		.frame = frame,
+		.is_needed_at_end = true,
 	};
 	int err = ask(&question, deadline_ns);
 

@@ -68,7 +68,7 @@ struct script_place {
 /*
  * Reads where a frame of a script was running, from the memory of the process. version: see struct
  * interpreter. Returns 0, -ESTALE if the code object is gone, -EFAULT, or an error as
- * prober_functions() does.
+ * prober_interpreter() does.
  */
 int prober_script(int mem_fd, uint32_t version, const struct memleak_script_frame *frame,
 		  uint64_t deadline_ns, struct script_place *ret);

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/proc.h"
@@ -22,16 +23,29 @@
 /* Maximum script frames whose names and lines are kept. Further frames have no names. */
 #define PLACES_MAX (1U << 20)
 
+/* Maximum attempts to find the interpreter in a file that is not read in time. */
+#define ATTEMPTS_MAX 3
+
+/*
+ * Pause, in nanoseconds, before names are read again from an image whose memory could not be read
+ * in time. The pause doubles each time.
+ */
+#define PAUSE_NS 1000000000ULL
+
 /* An interpreter's file; layout is NULL if the frames of its scripts cannot be read. */
 struct script_file {
 	struct interpreter found;
 	const struct python_layout *layout;
+	unsigned int attempts;
+	bool is_read; /* no further attempts are made */
 };
 
 struct script_image {
 	const struct script_file *file;
 	size_t number; /* number of the file, as in MEMLEAK_FRAME_FILE_NUMBER() */
-	bool hangs;    /* the image's memory could not be read in time */
+	/* If the image's memory could not be read in time: the time of the next attempt. */
+	uint64_t retry_ns;
+	uint64_t pause_ns; /* latest pause */
 };
 
 struct script_location {
@@ -40,6 +54,7 @@ struct script_location {
 	char *path;
 	char *symbol;
 	uint64_t number;
+	bool is_read; /* false if names may be found later */
 };
 
 static void free_values(struct hash_map *map)
@@ -100,17 +115,24 @@ const char *scripts_obstacle(const struct proc_maps *maps)
 #endif
 }
 
-static struct script_file *new_file(struct scripts *scripts, int fd, const char *path,
-				    size_t number, uint64_t deadline_ns)
+static struct script_file *new_file(struct scripts *scripts, size_t number)
 {
 	struct script_file *file = calloc(1, sizeof(*file));
-	int err;
 
-	if (fd < 0 || !file || hash_map_set(&scripts->files, number, file)) {
+	if (!file || hash_map_set(&scripts->files, number, file)) {
 		free(file);
 		return NULL;
 	}
-	err = prober_interpreter(fd, deadline_ns, &file->found);
+	return file;
+}
+
+static void read_file(struct script_file *file, int fd, const char *path, uint64_t deadline_ns)
+{
+	int err = prober_interpreter(fd, deadline_ns, &file->found);
+
+	file->is_read = err != -ETIMEDOUT || ++file->attempts == ATTEMPTS_MAX;
+	if (!file->is_read)
+		return;
 	if (!err && !file->found.is_free_threaded)
 		file->layout = python_layout_of(file->found.version);
 	/* Do not log an executable without an interpreter: it may load libpython, which has one. */
@@ -118,17 +140,18 @@ static struct script_file *new_file(struct scripts *scripts, int fd, const char 
 		log_note("%s: lines of its scripts are not read: %s", path, strerror(-err));
 	else if (!file->layout && (!err || strstr(path, ".so")))
 		say_unread(path, &file->found);
-	return file;
 }
 
 bool scripts_add_file(struct scripts *scripts, int fd, const char *path, uint32_t image,
 		      size_t number, uint64_t deadline_ns)
 {
-	const struct script_file *file = hash_map_get(&scripts->files, number);
+	struct script_file *file = hash_map_get(&scripts->files, number);
 	struct script_image *known = hash_map_get(&scripts->images, image);
 
-	if (!file)
-		file = new_file(scripts, fd, path, number, deadline_ns);
+	if (!file && fd >= 0)
+		file = new_file(scripts, number);
+	if (file && !file->is_read && fd >= 0)
+		read_file(file, fd, path, deadline_ns);
 	if (!file || !file->layout)
 		return false;
 	if (!known) {
@@ -143,10 +166,18 @@ bool scripts_add_file(struct scripts *scripts, int fd, const char *path, uint32_
 	return true;
 }
 
+bool scripts_is_pending(const struct scripts *scripts, size_t number)
+{
+	const struct script_file *file = hash_map_get(&scripts->files, number);
+
+	return file && !file->is_read;
+}
+
 bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct proc_maps *maps,
 		 const struct mapping *mapping, size_t number, uint64_t deadline_ns)
 {
-	bool is_known = hash_map_get(&scripts->files, number);
+	bool is_known =
+		hash_map_get(&scripts->files, number) && !scripts_is_pending(scripts, number);
 	const char *obstacle = scripts_obstacle(maps);
 	cleanup_close int fd = is_known ? -1 : process_open_mapping(pid, mapping);
 	struct memleak_interpreter interpreter;
@@ -208,36 +239,59 @@ static void name_location(struct script_location *location, struct script_place 
 	free(place->name);
 }
 
-static void add_place(struct scripts *scripts, uint64_t key, struct script_place *place)
+static struct script_location *new_location(struct scripts *scripts, uint64_t key)
 {
 	struct script_location *location = calloc(1, sizeof(*location));
 
 	if (!location || array_reserve(&scripts->locations, &scripts->cap, scripts->cnt + 1) ||
 	    hash_map_set(&scripts->places, key, location)) {
 		free(location);
-		free(place->name);
-		free(place->path);
-		return;
+		return NULL;
 	}
-	name_location(location, place);
+	name_location(location, &(struct script_place){0});
 	location->number = scripts->cnt;
 	scripts->locations[scripts->cnt++] = location;
+	return location;
+}
+
+/* Delays further reads of an image's memory, which may be slow. */
+static void pause_reading(struct script_image *image)
+{
+	image->pause_ns = image->pause_ns ? 2 * image->pause_ns : PAUSE_NS;
+	image->retry_ns = clock_deadline_ns(image->pause_ns);
+}
+
+static bool is_paused(const struct script_image *image)
+{
+	return image->retry_ns && clock_left_ms(image->retry_ns);
 }
 
 static void read_place(struct scripts *scripts, int mem, struct script_image *image, uint64_t key,
 		       const struct memleak_script_frame *frame, uint64_t deadline_ns)
 {
+	struct script_location *location = hash_map_get(&scripts->places, key);
 	struct script_place place = {0};
-	int err = prober_script(mem, image->file->found.version, frame, deadline_ns, &place);
+	int err;
 
-	image->hangs |= err == -ETIMEDOUT;
-	add_place(scripts, key, &place);
+	/* Sites keep the number of the location, so they get names that are read later, too. */
+	if (!location)
+		location = new_location(scripts, key);
+	if (!location || is_paused(image))
+		return;
+	err = prober_script(mem, image->file->found.version, frame, deadline_ns, &place);
+	location->is_read = err != -ETIMEDOUT;
+	if (location->is_read)
+		name_location(location, &place);
+	else
+		pause_reading(image);
 }
 
 /* True if names are still missing for the frame. */
-static bool is_unread(const struct scripts *scripts, const struct script_image *image, uint64_t key)
+static bool is_unread(const struct scripts *scripts, uint64_t key)
 {
-	return !image->hangs && scripts->cnt < PLACES_MAX && !hash_map_get(&scripts->places, key);
+	const struct script_location *location = hash_map_get(&scripts->places, key);
+
+	return location ? !location->is_read : scripts->cnt < PLACES_MAX;
 }
 
 void scripts_read_from(struct scripts *scripts, int mem, uint32_t image, uint32_t base,
@@ -248,7 +302,7 @@ void scripts_read_from(struct scripts *scripts, int mem, uint32_t image, uint32_
 	for (size_t i = 0; known && i < frames->cnt; i++) {
 		uint64_t key = key_of(image, &frames->items[i]);
 
-		if (is_unread(scripts, known, key))
+		if (is_unread(scripts, key))
 			read_place(scripts, mem, known, key, &frames->items[i], deadline_ns);
 	}
 }
@@ -261,7 +315,7 @@ void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t b
 	bool unread = false;
 
 	for (size_t i = 0; known && i < frames->cnt; i++)
-		unread |= is_unread(scripts, known, key_of(image, &frames->items[i]));
+		unread |= is_unread(scripts, key_of(image, &frames->items[i]));
 	if (unread)
 		mem = proc_open(pid, "mem", O_RDONLY);
 	if (mem >= 0)

@@ -42,6 +42,9 @@ const char *scripts_obstacle(const struct proc_maps *maps);
 bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct proc_maps *maps,
 		 const struct mapping *mapping, size_t file, uint64_t deadline_ns);
 
+/* True if scripts_add() must be called again for this file, as it was not read in time. */
+bool scripts_is_pending(const struct scripts *scripts, size_t file);
+
 /*
  * Like scripts_add(), for frames that no BPF program reads. fd: the file, which is not used if the
  * file is known.

@@ -171,10 +171,12 @@ static int list_mappings(struct unwind_spaces *spaces, struct published_space *s
 			file = find_file(spaces, space, mapping, subject->deadline_ns);
 		space->unfinished |= file == -EAGAIN;
 		before = mapping;
-		if (file >= 0 && !space->scripts && scripts_may_run(mapping->path))
+		if (file >= 0 && !space->scripts && scripts_may_run(mapping->path)) {
 			space->scripts =
 				scripts_add(&spaces->scripts, space->pid, subject->image, proc,
 					    mapping, (size_t)file, subject->deadline_ns);
+			space->unfinished |= scripts_is_pending(&spaces->scripts, (size_t)file);
+		}
 		mapping_list_add(list, mapping, file);
 	}
 	return 0;

@@ -446,6 +446,32 @@ static void interpreter_at_end(void **state)
 	assert_int_equal(found.version, 0x030b0000);
 }
 
+/* A termination signal does not interrupt the search for the name of a script's frame. */
+static void script_at_end(void **state)
+{
+	const struct memleak_script_frame frame = {.code = 0x1000};
+	struct script_place place = {0};
+	int err;
+
+	assert_int_equal(signals_hold_all(), 0);
+	assert_int_equal(raise(SIGINT), 0);
+	message_reset(&false_answer);
+	message_put_u32(&false_answer, 0);
+	message_put_string(&false_answer, "serve");
+	message_put_string(&false_answer, "app.py");
+	message_put_u32(&false_answer, 12);
+	answer_delay = (struct timespec){.tv_nsec = 300000000};
+	reader.kind = &false_kind;
+	forget_helper();
+	err = prober_script((int)(intptr_t)*state, 0x030b0000, &frame, MESSAGE_FOREVER, &place);
+	answer_delay = (struct timespec){0};
+	signals_renew_end();
+	assert_int_equal(err, 0);
+	assert_string_equal(place.name, "serve");
+	free(place.name);
+	free(place.path);
+}
+
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_file, close_file)
 
 int main(void)
@@ -464,6 +490,7 @@ int main(void)
 		WITH_FILE(variables_and_sections),
 		WITH_FILE(nearest_names),
 		WITH_FILE(interpreter_at_end),
+		WITH_FILE(script_at_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
