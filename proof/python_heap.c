@@ -814,7 +814,7 @@ static int list_containers(const struct reading *reading, struct python_growth *
 		const struct counted_class *class =
 			hash_map_get(&reading->heap->classes, found[i]->type);
 
-		shown->addr = found[i]->named.addr;
+		shown->addr = found[i]->named.addr + class->places.cnt * WORD;
 		shown->items = found[i]->items;
 		shown->more = more_items(found[i]);
 		shown->for_ns = reading->now_ns - found[i]->first_ns;

@@ -28,6 +28,7 @@
 #define RECORDING_WITH_ALLOCATOR 14 /* allocator of Python even without classes */
 #define RECORDING_WITH_BIRTHS 14    /* births of blocks, RECLAIM_UNKNOWN */
 #define RECORDING_WITH_UNCOUNTED 15 /* Python's objects that were not counted in time */
+#define RECORDING_WITH_ADDERS 15    /* lines that add items to Python's containers */
 
 /* Kind of the entry with Python's allocator and uncounted objects. Lower kinds: enum python_name,
  * and a class. */

@@ -25,11 +25,17 @@ static int take_container(struct recording *recording, struct byte_reader *from,
 	container->named_by = named_by;
 	take_text(recording, from, container->name);
 	take_text(recording, from, container->class);
+	if (recording->header.version >= RECORDING_WITH_ADDERS) {
+		take_text(recording, from, container->adder.function);
+		take_text(recording, from, container->adder.file);
+	}
 	container->items = bytes_take_number(from);
 	container->more = bytes_take_number(from);
 	container->for_ns = bytes_take_number(from);
 	if (recording->header.version >= RECORDING_WITH_ITEMS)
 		container->site = bytes_take_number(from);
+	if (recording->header.version >= RECORDING_WITH_ADDERS)
+		container->adder.line = (uint32_t)bytes_take_number(from);
 	python->container_cnt++;
 	return from->failed ? -EBADMSG : 0;
 }

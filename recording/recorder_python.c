@@ -30,11 +30,14 @@ int recorder_add_python(struct recorder *recorder, const struct snapshot *snap)
 	for (size_t i = 0; snap->python && !err && i < snap->python->container_cnt; i++) {
 		const struct python_container *container = &snap->python->containers[i];
 		const uint64_t numbers[] = {container->items, container->more, container->for_ns,
-					    container->site};
+					    container->site, container->adder.line};
 
 		bytes_put_number(bytes, container->named_by);
-		err = put_text(recorder, container->name) ?: put_text(recorder, container->class);
-		put_numbers(recorder, numbers, 4);
+		err = put_text(recorder, container->name)
+			      ?: put_text(recorder, container->class)
+			      ?: put_text(recorder, container->adder.function)
+			      ?: put_text(recorder, container->adder.file);
+		put_numbers(recorder, numbers, 5);
 	}
 	for (size_t i = 0; snap->python && !err && i < snap->python->class_cnt; i++) {
 		const struct python_class *class = &snap->python->classes[i];

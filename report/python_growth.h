@@ -69,7 +69,10 @@ struct python_growth {
 		uint64_t for_ns; /* time since it was first seen */
 		/* id of the site whose block has the items; 0 if not known */
 		uint64_t site;
-		uint64_t addr; /* address of the container; 0 if not known */
+		uint64_t addr; /* address of the number of items; 0 if not known */
+		/* the line that adds the most items, seen by a watch; function is "" if not known
+		 */
+		struct python_place adder;
 	} containers[PYTHON_CONTAINERS_MAX];
 	size_t container_cnt;
 };

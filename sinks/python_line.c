@@ -13,6 +13,15 @@
 #define RATE_WHOLE 10
 #define RATE_MIN 0.1
 
+/* Size of the symbol of a place. */
+#define SYMBOL_BYTES (sizeof("py:::") + 2 * PYTHON_TEXT_BYTES)
+
+/* The line that grows a container. */
+struct keeper {
+	struct sym_frame frame;
+	char symbol[SYMBOL_BYTES]; /* memory for the symbol of the frame, if needed */
+};
+
 static double per_s(uint64_t more, uint64_t for_ns)
 {
 	return for_ns ? (double)more * NSEC_PER_SEC / (double)for_ns : 0;
@@ -72,21 +81,31 @@ static void write_item_rate(FILE *out, const struct python_container *container)
 	write_rate(out, container->more, container->for_ns, " items");
 }
 
+/* Makes the frame of a place; symbol is its memory. */
+static struct sym_frame place_frame(const struct python_place *place, char symbol[SYMBOL_BYTES])
+{
+	snprintf(symbol, SYMBOL_BYTES, "py::%s:%s", place->function, place->file);
+	return (struct sym_frame){.symbol = symbol, .file = place->file, .line = place->line};
+}
+
 /*
- * Returns the function of a script that took the memory for a container's items, with the line;
- * NULL if it is not known.
+ * Finds the line that adds items to a container, or the line that took the memory for them. False
+ * if neither is known.
  */
-static const struct sym_frame *keeper_of(const struct report *report,
-					 const struct python_container *container)
+static bool find_keeper(const struct report *report, const struct python_container *container,
+			struct keeper *ret)
 {
 	const struct report_site *site =
 		keepers_find(report->keepers, report->keeper_cnt, container);
 	const struct sym_location *location =
 		site && site->site->frame_cnt ? site->locations[site->blamed.frame] : NULL;
+	bool is_known = sym_is_script(location) && location->frame_cnt;
 
-	return sym_is_script(location) && location->frame_cnt
-		       ? &location->frames[site->blamed.function]
-		       : NULL;
+	if (*container->adder.function)
+		ret->frame = place_frame(&container->adder, ret->symbol);
+	else if (is_known)
+		ret->frame = location->frames[site->blamed.function];
+	return *container->adder.function || is_known;
 }
 
 static void write_keeper(FILE *out, const struct sym_frame *keeper, size_t name_max)
@@ -106,10 +125,9 @@ static const struct python_class *placed_class(const struct python_growth *pytho
 
 static void write_place(FILE *out, const struct python_place *place, size_t name_max)
 {
-	char symbol[sizeof("py:::") + 2 * PYTHON_TEXT_BYTES];
-	const struct sym_frame frame = {.symbol = symbol, .file = place->file, .line = place->line};
+	char symbol[SYMBOL_BYTES];
+	const struct sym_frame frame = place_frame(place, symbol);
 
-	snprintf(symbol, sizeof(symbol), "py::%s:%s", place->function, place->file);
 	write_keeper(out, &frame, name_max);
 }
 
@@ -150,16 +168,16 @@ bool python_names_growth(const struct report *report)
 void python_write_growth(FILE *out, const struct report *report, size_t name_max)
 {
 	const struct python_growth *python = report->snapshot->python;
-	const struct sym_frame *keeper = NULL;
+	struct keeper keeper;
 	size_t at = 0;
 
-	while (at < python->container_cnt && !(keeper = keeper_of(report, &python->containers[at])))
+	while (at < python->container_cnt && !find_keeper(report, &python->containers[at], &keeper))
 		at++;
-	if (!keeper) {
+	if (at == python->container_cnt) {
 		write_without_keeper(out, python, name_max);
 		return;
 	}
-	write_keeper(out, keeper, name_max);
+	write_keeper(out, &keeper.frame, name_max);
 	fputs(" adds ", out);
 	write_item_rate(out, &python->containers[at]);
 	fputs(" to ", out);
@@ -169,16 +187,16 @@ void python_write_growth(FILE *out, const struct report *report, size_t name_max
 static void write_container(FILE *out, const struct report *report,
 			    const struct python_container *container, bool is_another)
 {
-	const struct sym_frame *keeper = keeper_of(report, container);
+	struct keeper keeper;
 
 	write_name(out, container, is_another);
 	fputs(" grows by ", out);
 	write_item_rate(out, container);
 	fprintf(out, " to %" PRIu64, container->items);
-	if (!keeper)
+	if (!find_keeper(report, container, &keeper))
 		return;
 	fputs(", added by ", out);
-	write_keeper(out, keeper, SIZE_MAX);
+	write_keeper(out, &keeper.frame, SIZE_MAX);
 }
 
 /* True if two containers have the same name, like attributes of two objects. */
@@ -282,13 +300,16 @@ static const char *const name_kinds[PYTHON_NAME_CNT] = {
 static const char *const allocator_names[PYTHON_ALLOCATOR_CNT] = {
 	[PYTHON_ALLOCATOR_POOLS] = "pymalloc", [PYTHON_ALLOCATOR_HEAP] = "malloc"};
 
-static void write_json_keeper(struct json_writer *json, const struct sym_frame *keeper)
+static void write_json_keeper(struct json_writer *json, const struct report *report,
+			      const struct python_container *container)
 {
-	if (!keeper)
+	struct keeper keeper;
+
+	if (!find_keeper(report, container, &keeper))
 		return;
-	json_string(json, "function", keeper->symbol);
-	json_string(json, "file", keeper->file);
-	json_unsigned(json, "line", keeper->line);
+	json_string(json, "function", keeper.frame.symbol);
+	json_string(json, "file", keeper.frame.file);
+	json_unsigned(json, "line", keeper.frame.line);
 }
 
 static void write_json_place(struct json_writer *json, const struct python_place *place)
@@ -318,7 +339,7 @@ void python_write_json(struct json_writer *json, const struct report *report)
 		json_unsigned(json, "items", container->items);
 		json_unsigned(json, "more", container->more);
 		json_unsigned(json, "for_ns", container->for_ns);
-		write_json_keeper(json, keeper_of(report, container));
+		write_json_keeper(json, report, container);
 		json_end_object(json);
 	}
 	json_end_array(json);

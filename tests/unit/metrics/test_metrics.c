@@ -324,8 +324,9 @@ static void verdicts(void **state)
 			    {"Node", 20, 3, 60, 1, {.line = 0}},
 			    {"E\xff", 5, 3, 30, 1, {.line = 0}}},
 		.class_cnt = 3,
-		.containers = {{PYTHON_VARIABLE, "Store.items", "list", 900, 600, 1, 0, 0},
-			       {PYTHON_VARIABLE, "Store.items", "list", 100, 60, 1, 0, 0}},
+		.containers =
+			{{PYTHON_VARIABLE, "Store.items", "list", 900, 600, 1, 0, 0, {.line = 0}},
+			 {PYTHON_VARIABLE, "Store.items", "list", 100, 60, 1, 0, 0, {.line = 0}}},
 		.container_cnt = 2};
 	const uint64_t frames[] = {1};
 	const struct site sites[] = {{.id = 1, .process = &leak, .frames = frames, .frame_cnt = 1},

@@ -271,6 +271,10 @@ static void same_python(const struct python_growth *a, const struct python_growt
 		assert_int_equal(a->containers[i].named_by, b->containers[i].named_by);
 		assert_string_equal(a->containers[i].name, b->containers[i].name);
 		assert_string_equal(a->containers[i].class, b->containers[i].class);
+		assert_string_equal(a->containers[i].adder.function,
+				    b->containers[i].adder.function);
+		assert_string_equal(a->containers[i].adder.file, b->containers[i].adder.file);
+		assert_int_equal(a->containers[i].adder.line, b->containers[i].adder.line);
 		assert_int_equal(a->containers[i].items, b->containers[i].items);
 		assert_int_equal(a->containers[i].more, b->containers[i].more);
 		assert_int_equal(a->containers[i].for_ns, b->containers[i].for_ns);

@@ -383,6 +383,8 @@ static void python_of_versions(void **state)
 					 numbers == 6 ? 0 : -EBADMSG);
 			assert_int_equal(read_python(RECORDING_WITH_PLACES, kind, numbers, 1),
 					 numbers == (kind ? 8 : 6) ? 0 : -EBADMSG);
+			assert_int_equal(read_python(RECORDING_WITH_ADDERS, kind, numbers, 1),
+					 numbers == (kind ? 8 : 9) ? 0 : -EBADMSG);
 		}
 	assert_int_equal(read_python(RECORDING_WITH_ITEMS, RECORDING_PYTHON_ALLOCATOR, 1, 1),
 			 -EBADMSG);

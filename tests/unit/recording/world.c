@@ -310,6 +310,7 @@ static void world_add_python(const struct world *world, struct snapshot *snap)
 			.more = ~number,
 			.for_ns = number / 5 + i,
 			.site = number / 7,
+			.adder = {"keep", "/app.py", (uint32_t)number},
 		};
 		memset(python.containers[i].name, 'n', number % PYTHON_TEXT_BYTES);
 	}

@@ -78,9 +78,24 @@ static void lines(void **state)
 		.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS, {.line = 0}},
 			    {"str", 5000, 100, 4900, 30 * SECOND_NS, {.line = 0}}},
 		.class_cnt = 2,
-		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30 * SECOND_NS, 0,
-				0},
-			       {PYTHON_UNNAMED, "", "OrderedDict", 40, 20, 40 * SECOND_NS, 8, 0}},
+		.containers = {{PYTHON_VARIABLE,
+				"app.kept",
+				"list",
+				900,
+				600,
+				30 * SECOND_NS,
+				0,
+				0,
+				{.line = 0}},
+			       {PYTHON_UNNAMED,
+				"",
+				"OrderedDict",
+				40,
+				20,
+				40 * SECOND_NS,
+				8,
+				0,
+				{.line = 0}}},
 		.container_cnt = 2,
 	};
 	struct python_growth part = python;
@@ -106,7 +121,16 @@ static void lines(void **state)
 	part.containers[0].site = 7;
 	expect(&part, true,
 	       "python: app.kept (list) grows by 20 items/s to 900, added by keep srv/app.py:12\n");
+	/* The line that was seen to add items is better. */
+	part.containers[0].adder = (struct python_place){"Store.put", "/srv/store.py", 9};
+	expect(&part, true,
+	       "python: app.kept (list) grows by 20 items/s to 900, "
+	       "added by Store.put srv/store.py:9\n");
 	part.containers[0].site = 0;
+	expect(&part, true,
+	       "python: app.kept (list) grows by 20 items/s to 900, "
+	       "added by Store.put srv/store.py:9\n");
+	part.containers[0].adder = (struct python_place){.line = 0};
 	/* The place of a class is written if it is known, and objects that were not counted. */
 	part.container_cnt = 0;
 	part.class_cnt = 1;

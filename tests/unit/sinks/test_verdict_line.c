@@ -639,7 +639,8 @@ static void instances(void **state)
 }
 
 static const struct python_growth growing_list = {
-	.containers = {{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000, 7, 0}},
+	.containers =
+		{{PYTHON_VARIABLE, "app.kept", "list", 900, 600, 30000000000, 7, 0, {.line = 0}}},
 	.container_cnt = 1};
 static const struct python_growth growing_class = {
 	.classes = {{"Node", 400, 300, 300 * 48, 30000000000, {"Node.__init__", "/srv/app.py", 5}}},
