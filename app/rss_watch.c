@@ -193,18 +193,27 @@ void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool 
 	ask_next(watch, &living, has_blocks ? heap_of(snap, living.items[0]->process->pid) : NULL);
 }
 
+void rss_watch_find_adders(struct rss_watch *watch, struct source *source)
+{
+	if (source->ops->find_adders)
+		source->ops->find_adders(source, watch->python_image, watch->python.containers,
+					 watch->python.container_cnt);
+}
+
 /*
- * Returns the site of a container in the previous result of its process; 0 if it is not known.
+ * Returns a container in the previous result of its process; an empty one if it was not there.
  * Names do not identify a container: several may have the same key.
  */
-static uint64_t earlier_site(const struct python_growth *earlier,
-			     const struct python_container *container)
+static const struct python_container *earlier_one(const struct python_growth *earlier,
+						  const struct python_container *container)
 {
+	static const struct python_container none;
+
 	for (size_t i = 0; i < earlier->container_cnt; i++)
 		if (earlier->containers[i].addr == container->addr &&
 		    !strcmp(earlier->containers[i].class, container->class))
-			return earlier->containers[i].site;
-	return 0;
+			return &earlier->containers[i];
+	return &none;
 }
 
 /* Keeps the result about Python's objects, with ids of sites instead of the reading's indexes. */
@@ -218,11 +227,12 @@ static void keep_python(struct rss_watch *watch, const struct rss_reading *readi
 	watch->python_image = watch->asked_image;
 	for (size_t i = 0; i < watch->python.container_cnt; i++) {
 		struct python_container *container = &watch->python.containers[i];
+		const struct python_container *before = earlier_one(&earlier, container);
 		uint32_t site = reading->container_sites[i];
 
 		/* A block that is too young for the report has no site yet. */
-		container->site = site < watch->site_cnt ? watch->site_ids[site]
-							 : earlier_site(&earlier, container);
+		container->site = site < watch->site_cnt ? watch->site_ids[site] : before->site;
+		container->adder = before->adder;
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "loader/source.h"
 #include "report/python_growth.h"
 #include "report/snapshot.h"
 
@@ -71,6 +72,9 @@ bool rss_watch_is_due(const struct rss_watch *watch, bool is_last);
  */
 void rss_watch_begin(struct rss_watch *watch, const struct snapshot *snap, bool is_last,
 		     bool has_blocks);
+
+/* Lets the source find out which lines of a script add items to the growing containers. */
+void rss_watch_find_adders(struct rss_watch *watch, struct source *source);
 
 /*
  * Reads the remaining processes. When the round is complete, adds its results to snap and to its

@@ -335,6 +335,9 @@ static int end_report(struct run *run, int err)
 	if (!err)
 		err = run->source->ops->maintain(run->source, &run->snap, true);
 	snapshot_deinit(&run->snap);
+	/* The main loop is free from here on to remove breakpoints that are hit often. */
+	if (!err && !run->final)
+		rss_watch_find_adders(&run->rss_watch, run->source);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	return err;
 }

@@ -382,6 +382,7 @@ enum memleak_record_type {
 	MEMLEAK_REC_BLOCKS,    /* the first block table may be getting full */
 	MEMLEAK_REC_PEAK,      /* the outstanding bytes have reached the loader's limit */
 	MEMLEAK_REC_SCRIPT,    /* a new stack, whose key is addr, has frames of scripts */
+	MEMLEAK_REC_ITEMS,     /* the item count of a watched container was written often */
 };
 
 struct memleak_record {

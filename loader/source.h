@@ -82,6 +82,13 @@ struct source_ops {
 	 */
 	int (*processes)(const struct source *source, struct traced_process **ret, size_t *ret_cnt);
 	/*
+	 * Watches which lines of a script add items to cnt containers of a process, and ends the
+	 * watches of other containers. Fills in the lines that are known by now. This callback is
+	 * NULL if the source has no such watches.
+	 */
+	void (*find_adders)(struct source *source, uint32_t image,
+			    struct python_container *containers, size_t cnt);
+	/*
 	 * Moves the baseline to now_ns (CLOCK_MONOTONIC), unless the baseline is later already.
 	 * Later snapshots leave out blocks allocated before the baseline. Returns the time from the
 	 * start of tracing to now_ns.

@@ -100,6 +100,8 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 	config->find_vma = features->find_vma && !config->verify_unwind;
 	config->peak = opts->peak;
 	err |= fd_programs_prepare(opts, skel);
+	err |= bpf_program__set_autoload(skel->progs.item_count_written,
+					 !ctx->entries_only && !opts->fds);
 	skel->bss->deferred_watch.ring_bytes = copies_bytes(ctx);
 	err |= bpf_map__set_max_entries(skel->maps.stack_copies, copies_bytes(ctx));
 	return err ? -EINVAL : 0;

@@ -125,7 +125,10 @@ static int handle_record(void *arg, void *data, size_t len)
 	if (len >= sizeof(*record)) {
 		if (record->time_ns > records->begun_ns)
 			records->begun_ns = record->time_ns;
-		apply(records->set, record);
+		if (record->type == MEMLEAK_REC_ITEMS)
+			item_watches_pause(records->watches, record->addr);
+		else
+			apply(records->set, record);
 	}
 	return is_read(records) ? -EAGAIN : 0;
 }

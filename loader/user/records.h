@@ -6,10 +6,12 @@
 #ifndef LOADER_USER_RECORDS_H
 #define LOADER_USER_RECORDS_H
 
+#include "loader/user/item_watch.h"
 #include "loader/user/process_set.h"
 
 struct records {
 	struct process_set *set;
+	struct item_watches *watches;
 	struct ring_buffer *ring;
 	struct ring_buffer *events;
 	/*

@@ -8,6 +8,7 @@
 #include "loader/tables/tracker_walk.h"
 #include "loader/user/cost.h"
 #include "loader/user/events.h"
+#include "loader/user/item_watch.h"
 #include "loader/user/peak.h"
 #include "loader/user/snapshot.h"
 #include "loader/user/tracing.h"
@@ -110,6 +111,14 @@ static void user_source__at_end(struct source *base, pid_t pid)
 			table->items[i]->at_end = true;
 }
 
+static void user_source__find_adders(struct source *base, uint32_t image,
+				     struct python_container *containers, size_t cnt)
+{
+	struct tracing *tracing = &user_source_of(base)->tracing;
+
+	item_watches_find(&tracing->watches, &tracing->set, image, containers, cnt);
+}
+
 static void user_source__expect_pictures(struct source *base)
 {
 	tracker_expect_pictures(&user_source_of(base)->tracing.set.programs->tracker);
@@ -174,6 +183,7 @@ static const struct source_ops user_source_ops = {
 	.read = user_source__read,
 	.at_end = user_source__at_end,
 	.expect_pictures = user_source__expect_pictures,
+	.find_adders = user_source__find_adders,
 	.processes = user_source__processes,
 	.maintain = user_source__maintain,
 	.set_baseline = user_source__set_baseline,

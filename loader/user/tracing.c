@@ -65,6 +65,7 @@ static int watch_all(struct tracing *tracing)
 	int err;
 
 	tracing->records.set = set;
+	tracing->records.watches = &tracing->watches;
 	err = records_init(&tracing->records);
 	if (!err)
 		err = process_set_watch(set, stack_copies_poll_fd(&tracing->programs.copies), NULL);
@@ -124,6 +125,7 @@ void tracing_deinit(struct tracing *tracing)
 	process_set_deinit(&tracing->set);
 	user_programs_detach(&tracing->programs);
 	lifecycle_deinit(&tracing->lifecycle);
+	item_watches_deinit(&tracing->watches);
 	records_deinit(&tracing->records);
 	cgroup_watch_deinit(&tracing->cgroup);
 	user_programs_deinit(&tracing->programs);

@@ -27,6 +27,7 @@ struct tracing_request {
 struct tracing {
 	struct user_programs programs;
 	struct process_set set;
+	struct item_watches watches;
 	struct records records; /* the fields event and arg may be set at any time */
 	struct lifecycle lifecycle;
 	struct fd_programs fd_programs;

@@ -592,6 +592,61 @@ def check_growth(t, program, right, allocator):
     memleak.stop()
 
 
+# Containers with room for all items that are added while they are traced.
+ROOMY = """
+import collections, os, sys, threading
+table, known, queue = {}, set(), collections.deque()
+class Store:
+    cache = {}
+    def keep(self, number):
+        self.cache.setdefault(number, number)  # class
+def module(number):
+    table[number] = number  # module
+def member(number):
+    known.add(number)  # member
+def last(number):
+    queue.append(number)  # last
+def stored(number):
+    Store().keep(number)
+def threads(number):
+    if number < 11000:
+        module(number)
+        return
+    thread = threading.Thread(target=module, args=(number,))
+    thread.start()
+    thread.join()
+for number in range(11000):
+    WHAT(number)
+print("ready", flush=True)
+while sys.stdin.read(1):
+    for _ in range(40):
+        number += 1
+        WHAT(number)
+    print("added", flush=True)
+os._exit(0)
+"""
+ADDERS = {"module": "module", "member": "member", "last": "last", "stored": "class",
+          "threads": "module"}
+
+
+@each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in ADDERS])
+def test_adders(t, way):
+    """The line that adds to a container is found although the container takes no more memory."""
+    version, what = way.split("-")
+    program = start(t, ROOMY.replace("WHAT", what), version, "pymalloc")
+    right = lines_of(ROOMY)[ADDERS[what]]
+    memleak = t.attach(program, interval="1")
+    for rounds in range(1, 121):
+        program.send()
+        program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
+        containers = memleak.fresh_report().get("python", {"containers": []})["containers"]
+        if [one.get("line") for one in containers] == [right]:
+            break
+    else:
+        raise Failure(f"not line {right}, but {containers}")
+    memleak.stop()
+
+
 PLACES = """
 import asyncio, gc, os, sys
 gc.disable()

@@ -395,6 +395,48 @@ static void containers_of_one_name(void **state)
 	rss_watch_deinit(watch);
 }
 
+static struct python_container asked[PYTHON_CONTAINERS_MAX];
+static size_t asked_cnt;
+static uint32_t asked_image;
+
+static void find_adders(struct source *source, uint32_t image, struct python_container *containers,
+			size_t cnt)
+{
+	assert_non_null(source);
+	asked_image = image;
+	asked_cnt = cnt;
+	memcpy(asked, containers, cnt * sizeof(*asked));
+	if (cnt)
+		containers[0].adder = (struct python_place){"keep", "/app.py", 12};
+}
+
+/* The line that adds to a container is shown in the next reports, with this container only. */
+static void adders(void **state)
+{
+	static const struct source_ops blind, seeing = {.find_adders = find_adders};
+	struct source source = {.ops = &blind};
+	struct rss_watch *watch = *state;
+	struct site sites[] = {{.id = 10}, {.id = 20}};
+	struct snapshot own = {.sites = sites, .site_cnt = 2, .tally_cnt = 1};
+
+	reader.result = 0;
+	read_container(watch, &own, 5, false, 4096, 1);
+	rss_watch_find_adders(watch, &source);
+	source.ops = &seeing;
+	rss_watch_find_adders(watch, &source);
+	assert_int_equal(asked_image, 5);
+	assert_int_equal(asked_cnt, 1);
+	assert_int_equal(asked[0].addr, 4096);
+	read_container(watch, &own, 5, false, 4096, 1);
+	assert_string_equal(own.python->containers[0].adder.function, "keep");
+	assert_int_equal(own.python->containers[0].adder.line, 12);
+	read_container(watch, &own, 5, false, 8192, 1);
+	assert_string_equal(own.python->containers[0].adder.function, "");
+	reader.python.container_cnt = 0;
+	arena_deinit(&own.arena);
+	rss_watch_deinit(watch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +444,7 @@ int main(void)
 		cmocka_unit_test_setup(python_objects, set_up),
 		cmocka_unit_test_setup(container_sites, set_up),
 		cmocka_unit_test_setup(containers_of_one_name, set_up),
+		cmocka_unit_test_setup(adders, set_up),
 		cmocka_unit_test_setup(stale_result, set_up),
 		cmocka_unit_test_setup(pinners, set_up),
 		cmocka_unit_test_setup(no_result, set_up),

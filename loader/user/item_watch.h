@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds the lines of a script that add items to growing containers, with hardware breakpoints on
+ * the item counts. Changes nothing in the process.
+ */
+#ifndef LOADER_USER_ITEM_WATCH_H
+#define LOADER_USER_ITEM_WATCH_H
+
+#include "bpf/item_watch.h"
+#include "report/python_growth.h"
+
+struct process_set;
+
+/* Maximum threads with a breakpoint for each container. Threads that they start have it, too. */
+#define ITEM_WATCH_THREADS 64
+
+struct item_watches {
+	struct item_watch {
+		uint64_t addr;               /* address of the item count */
+		int fds[ITEM_WATCH_THREADS]; /* breakpoints of the threads */
+		size_t fd_cnt;
+	} items[MEMLEAK_ITEM_WATCHES];
+};
+
+void item_watches_deinit(struct item_watches *watches);
+
+/* As find_adders() in loader/source.h. */
+void item_watches_find(struct item_watches *watches, struct process_set *set, uint32_t image,
+		       struct python_container *containers, size_t cnt);
+
+/* Removes the breakpoints of an item count, until the next item_watches_find(). */
+void item_watches_pause(struct item_watches *watches, uint64_t addr);
+
+#endif
