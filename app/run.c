@@ -327,7 +327,10 @@ static int take_snapshot(struct run *run, bool final, bool asked)
 	return 0;
 }
 
-/* Ends a report: lets the source clean up its tables, and releases the snapshot. */
+/*
+ * Ends a report: lets the source clean up its tables, releases the snapshot, and looks for adders
+ * until the next report.
+ */
 static int end_report(struct run *run, int err)
 {
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -335,7 +338,6 @@ static int end_report(struct run *run, int err)
 	if (!err)
 		err = run->source->ops->maintain(run->source, &run->snap, true);
 	snapshot_deinit(&run->snap);
-	/* The main loop is free from here on to remove breakpoints that are hit often. */
 	if (!err && !run->final)
 		rss_watch_find_adders(&run->rss_watch, run->source);
 	run->cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;

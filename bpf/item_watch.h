@@ -11,7 +11,10 @@
 /* Maximum watches at a time. A processor may have only four breakpoints, for debuggers too. */
 #define MEMLEAK_ITEM_WATCHES 2
 
-/* Number of writes after which a watch ends until the next report, to limit its cost. */
+/*
+ * Number of writes after which a watch ends until the next report, to limit its cost. The main loop
+ * must be free to end it, so there are no watches while a report is made.
+ */
 #define MEMLEAK_ITEM_WRITES 256
 
 /* Maximum script frames that are stored, innermost first. */
@@ -22,10 +25,9 @@
 
 /* A watch; the key is the address of the item count. */
 struct memleak_item_watch {
-	__u32 tgid;
 	__u32 space;  /* image whose mappings the process uses */
+	__u32 writes; /* number of writes since the watch was armed */
 	__u64 items;  /* highest item count so far */
-	__u64 writes; /* number of writes since the watch was armed */
 };
 
 /* The frames of a thread that has added items. The value is the number of items. */

@@ -29,15 +29,15 @@ struct {
 
 /*
  * Returns by how much the item count exceeds its maximum so far; 0 if it does not. If another
- * object has the address by now, its item count is normally lower. At the first write, the maximum
- * may be out of date.
+ * object has the address by now, its item count is normally lower, or the word is a pointer. At the
+ * first write, the maximum may be out of date.
  */
 static __always_inline __u64 added_items(struct memleak_item_watch *watch, __u64 addr)
 {
 	bool is_first = watch->writes == 1;
 	__u64 items, more;
 
-	if (!read_word(addr, &items) || items <= watch->items)
+	if (!read_word(addr, &items) || items <= watch->items || items >> 32)
 		return 0;
 	more = is_first ? 1 : items - watch->items;
 	watch->items = items;
@@ -84,7 +84,7 @@ int item_count_written(struct bpf_perf_event_data *ctx)
 	struct walk *walk;
 	__u32 entry = 0;
 
-	if (!watch || watch->tgid != current_pids() >> 32)
+	if (!watch)
 		return 0;
 	if (++watch->writes % MEMLEAK_ITEM_WRITES == 0)
 		send_written(watch, addr);

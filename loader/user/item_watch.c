@@ -7,6 +7,7 @@
 
 #include <bpf/bpf.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -23,6 +24,8 @@
 #include "loader/user/process_set.h"
 #include "report/function_name.h"
 #include "report/own.h"
+
+_Static_assert(PYTHON_CONTAINERS_MAX <= MEMLEAK_ITEM_WATCHES, "each container needs a watch");
 
 /* Minimum number of counted items. With fewer, no line is reported. */
 #define ITEMS_MIN 4
@@ -52,17 +55,17 @@ void item_watches_pause(struct item_watches *watches, uint64_t addr)
 			remove_breakpoints(&watches->items[i]);
 }
 
-void item_watches_deinit(struct item_watches *watches)
+void item_watches_pause_all(struct item_watches *watches)
 {
 	for (size_t i = 0; i < MEMLEAK_ITEM_WATCHES; i++)
 		remove_breakpoints(&watches->items[i]);
 }
 
 /*
- * Sets a breakpoint for one thread and for threads that it starts. Does nothing if the machine has
- * no breakpoint left.
+ * Opens a breakpoint for one thread and for threads that it starts, but not for other processes or
+ * programs. Before Linux 5.13, it is for that thread alone.
  */
-static void set_breakpoint(struct item_watch *watch, pid_t tid, int program_fd)
+static int open_breakpoint(uint64_t addr, pid_t tid)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_BREAKPOINT,
@@ -70,19 +73,35 @@ static void set_breakpoint(struct item_watch *watch, pid_t tid, int program_fd)
 		.sample_period = 1,
 		.disabled = 1,
 		.inherit = 1,
+		.inherit_thread = 1,
+		.remove_on_exec = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.bp_type = HW_BREAKPOINT_W,
-		.bp_addr = watch->addr,
+		.bp_addr = addr,
 		.bp_len = HW_BREAKPOINT_LEN_8,
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
+	if (fd >= 0 || errno != EINVAL)
+		return fd;
+	attr.inherit = 0;
+	attr.inherit_thread = 0;
+	attr.remove_on_exec = 0;
+	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Sets a breakpoint. Does nothing if the machine has no breakpoint left. */
+static void set_breakpoint(struct item_watch *watch, pid_t tid, int program_fd)
+{
+	int fd = open_breakpoint(watch->addr, tid);
+
 	if (fd < 0)
 		return;
-	watch->fds[watch->fd_cnt++] = fd;
-	if (!ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd))
-		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		close(fd);
+	else
+		watch->fds[watch->fd_cnt++] = fd;
 }
 
 static void set_breakpoints(struct item_watch *watch, pid_t pid, int program_fd)
@@ -121,9 +140,7 @@ static void arm(const struct process_set *set, const struct user_process *proces
 		struct item_watch *watch, uint64_t items)
 {
 	const struct user_bpf *skel = set->programs->ctx.skel;
-	const struct memleak_item_watch value = {.tgid = (uint32_t)process->info.pid,
-						 .space = space_of(set, process),
-						 .items = items};
+	const struct memleak_item_watch value = {.space = space_of(set, process), .items = items};
 
 	if (value.space && !bpf_map_update_elem(bpf_map__fd(skel->maps.item_watches), &watch->addr,
 						&value, BPF_ANY))
@@ -133,25 +150,34 @@ static void arm(const struct process_set *set, const struct user_process *proces
 
 static void clear(const struct bpf_map *map)
 {
-	struct memleak_adder key;
+	struct memleak_adder key; /* the larger one of the two maps' keys */
 
 	while (!bpf_map_get_next_key(bpf_map__fd(map), NULL, &key) &&
 	       !bpf_map_delete_elem(bpf_map__fd(map), &key))
 		;
 }
 
-/* Removes all breakpoints. Forgets what was counted if other containers are watched from now on. */
-static void begin(struct item_watches *all, const struct user_bpf *skel,
-		  const struct python_container *containers, size_t cnt)
+static bool is_watched(const struct item_watches *all, uint64_t addr)
 {
-	struct item_watch *watches = all->items;
-	bool same = true;
+	for (size_t i = 0; i < MEMLEAK_ITEM_WATCHES; i++)
+		if (all->items[i].addr == addr)
+			return true;
+	return false;
+}
 
-	item_watches_deinit(all);
-	for (size_t i = 0; i < cnt; i++) {
-		same &= watches[i].addr == containers[i].addr;
-		watches[i].addr = containers[i].addr;
-	}
+/*
+ * Chooses the containers to watch. Forgets what was counted if one of them was not watched before.
+ */
+static void choose(struct item_watches *all, const struct user_bpf *skel, uint32_t image,
+		   const struct python_container *containers, size_t cnt)
+{
+	bool same = image == all->image;
+
+	for (size_t i = 0; i < cnt; i++)
+		same &= is_watched(all, containers[i].addr);
+	for (size_t i = 0; i < MEMLEAK_ITEM_WATCHES; i++)
+		all->items[i].addr = i < cnt ? containers[i].addr : 0;
+	all->image = image;
 	if (same)
 		return;
 	clear(skel->maps.item_watches);
@@ -251,7 +277,8 @@ void item_watches_find(struct item_watches *watches, struct process_set *set, ui
 {
 	const struct user_process *process = process_set_process(set, image);
 
-	begin(watches, set->programs->ctx.skel, containers, cnt);
+	item_watches_pause_all(watches);
+	choose(watches, set->programs->ctx.skel, image, containers, cnt);
 	if (!process || process->ended)
 		return;
 	for (size_t i = 0; i < cnt; i++) {

@@ -11,10 +11,11 @@
 
 struct process_set;
 
-/* Maximum threads with a breakpoint for each container. Threads that they start have it, too. */
+/* Maximum threads with a breakpoint for each container, besides threads that they start. */
 #define ITEM_WATCH_THREADS 64
 
 struct item_watches {
+	uint32_t image; /* image of the process */
 	struct item_watch {
 		uint64_t addr;               /* address of the item count */
 		int fds[ITEM_WATCH_THREADS]; /* breakpoints of the threads */
@@ -22,13 +23,14 @@ struct item_watches {
 	} items[MEMLEAK_ITEM_WATCHES];
 };
 
-void item_watches_deinit(struct item_watches *watches);
-
 /* As find_adders() in loader/source.h. */
 void item_watches_find(struct item_watches *watches, struct process_set *set, uint32_t image,
 		       struct python_container *containers, size_t cnt);
 
 /* Removes the breakpoints of an item count, until the next item_watches_find(). */
 void item_watches_pause(struct item_watches *watches, uint64_t addr);
+
+/* Removes all breakpoints, until the next item_watches_find(). */
+void item_watches_pause_all(struct item_watches *watches);
 
 #endif

@@ -83,6 +83,7 @@ static int user_source__read(struct source *base, const struct read_request *req
 	bool with_peak = set->programs->ctx.opts->peak;
 	int err;
 
+	item_watches_pause_all(&source->tracing.watches);
 	set->programs->ctx.deadline_ns = request->deadline_ns;
 	set->programs->tracker.walker.heaps_before_ns = request->heaps_before_ns;
 	err = with_peak ? user_peak_report(&source->peak) : 0;

@@ -120,12 +120,12 @@ static void detach_all(struct tracing *tracing)
 
 void tracing_deinit(struct tracing *tracing)
 {
+	item_watches_pause_all(&tracing->watches);
 	fd_programs_detach(&tracing->fd_programs);
 	detach_all(tracing);
 	process_set_deinit(&tracing->set);
 	user_programs_detach(&tracing->programs);
 	lifecycle_deinit(&tracing->lifecycle);
-	item_watches_deinit(&tracing->watches);
 	records_deinit(&tracing->records);
 	cgroup_watch_deinit(&tracing->cgroup);
 	user_programs_deinit(&tracing->programs);
