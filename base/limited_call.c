@@ -27,7 +27,7 @@
 #define BLOCKED_MAX 64
 
 struct call {
-	struct call *next; /* in `requested` or `blocked` */
+	struct call *next; /* in `requested` or `blocked`, never in both */
 	const struct limited_function *function;
 	pid_t pid;
 	int fd;
@@ -64,14 +64,21 @@ static void free_call(struct call *call)
 	free(call);
 }
 
+/* Removes a call from a list. Returns false if the call is not in the list. */
+static bool remove_call(struct call **list, const struct call *call)
+{
+	while (*list && *list != call)
+		list = &(*list)->next;
+	if (!*list)
+		return false;
+	*list = call->next;
+	return true;
+}
+
 /* Frees a call that was given up and has ended. */
 static void drop(struct call *call)
 {
-	struct call **link = &blocked;
-
-	while (*link != call)
-		link = &(*link)->next;
-	*link = call->next;
+	remove_call(&blocked, call);
 	if (call->function->drop)
 		call->function->drop(call->result, call->data);
 	free_call(call);
@@ -128,13 +135,24 @@ static bool is_refused(pid_t pid)
 	return cnt >= BLOCKED_MAX;
 }
 
-static void give_up(struct call *call, uint64_t waited_ns)
+/* Gives up a call. If no thread has begun it, its thread becomes idle, since nothing blocks. */
+static void give_up(struct call *call)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), max_ns = now_ns + WAITS_MAX * FORGIVE_NS;
-
+	if (remove_call(&requested, call)) {
+		idle_cnt++;
+		free_call(call);
+		return;
+	}
 	call->is_given_up = true;
 	call->next = blocked;
 	blocked = call;
+}
+
+/* Notes that a call has taken waited_ns without ending. */
+static void note_wait(uint64_t waited_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), max_ns = now_ns + WAITS_MAX * FORGIVE_NS;
+
 	if (waited_ns < WAIT_NS)
 		return;
 	forgiven_ns = (forgiven_ns > now_ns ? forgiven_ns : now_ns) + FORGIVE_NS;
@@ -152,12 +170,14 @@ static bool wait_for(struct call *call)
 
 	while (!call->is_done && !err)
 		err = pthread_cond_clockwait(&done, &mutex, CLOCK_MONOTONIC, &end);
-	if (!call->is_done)
-		give_up(call, wait_ns);
-	return call->is_done;
+	if (call->is_done)
+		return true;
+	note_wait(wait_ns);
+	give_up(call);
+	return false;
 }
 
-/* Makes a call in a thread, which then frees `call` if it was given up. */
+/* Makes a call in a thread. Frees `call`, unless the thread still runs it and will free it. */
 static int call_in_thread(struct call *call, void *data)
 {
 	int ret;

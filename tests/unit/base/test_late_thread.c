@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Tests a limited call that is given up before its thread has begun it. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/limited_call.h"
+
+/* Pids of processes that block calls. No such process is needed. */
+#define FIRST_PID 0x600000
+
+static int gate[2]; /* the thread is late until the second descriptor is closed */
+static atomic_int run_cnt, late_cnt;
+static _Atomic pid_t thread;
+
+/* fd: the call blocks until this pipe is closed; -1: does not block. */
+static int run(int fd, void *data)
+{
+	run_cnt++;
+	thread = (pid_t)syscall(SYS_gettid);
+	if (fd >= 0 && read(fd, data, 1) < 0)
+		abort();
+	return 0;
+}
+
+static int call(pid_t pid, int fd)
+{
+	static const struct limited_function function = {.run = run, .size = 1};
+	char byte = 0;
+
+	return limited_call(pid, fd, &function, &byte);
+}
+
+static void be_late(int signal)
+{
+	char byte;
+
+	late_cnt++;
+	if (read(gate[0], &byte, 1) < 0)
+		abort();
+}
+
+/* Stops the thread that made the latest call. It is idle, and holds no lock. */
+static void make_late(void)
+{
+	const struct sigaction action = {.sa_handler = be_late};
+
+	assert_return_code(sigaction(SIGUSR1, &action, NULL), errno);
+	assert_return_code(syscall(SYS_tgkill, getpid(), thread, SIGUSR1), errno);
+	while (!late_cnt)
+		usleep(1000);
+}
+
+/* The call that was given up never runs, and the blocked call runs once. */
+static void late_thread(void **state)
+{
+	int fds[2];
+
+	assert_return_code(pipe(fds), errno);
+	assert_return_code(pipe(gate), errno);
+	assert_int_equal(call(FIRST_PID, fds[0]), -EAGAIN);
+	assert_int_equal(call(FIRST_PID + 1, -1), 0);
+	make_late();
+	assert_int_equal(call(FIRST_PID + 2, -1), -EAGAIN);
+	assert_int_equal(run_cnt, 2);
+	close(gate[1]);
+	assert_int_equal(call(FIRST_PID + 2, -1), 0);
+	assert_int_equal(run_cnt, 3);
+	close(fds[1]);
+	while (call(FIRST_PID, -1) == -EAGAIN)
+		usleep(1000);
+	assert_int_equal(run_cnt, 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(late_thread),
+	};
+
+	limited_calls_begin();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
