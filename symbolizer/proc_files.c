@@ -97,7 +97,6 @@ static int open_files(int proc_fd, pid_t pid, struct proc_files *ret)
 		proc_files_deinit(&files);
 		return err;
 	}
-	program_name_init(pid, proc_fd, files.root_fd, &files.program);
 	*ret = files;
 	return 0;
 }
@@ -178,6 +177,13 @@ int proc_files_maps(const struct proc_files *files, struct proc_maps *ret)
 	}
 	*ret = maps;
 	return 0;
+}
+
+void proc_files_read_program(struct proc_files *files)
+{
+	if (!files->is_program_read)
+		files->is_program_read = !program_name_init(files->pid, files->proc_fd,
+							    files->root_fd, &files->program);
 }
 
 struct file_version proc_image_vdso(const struct region *region)

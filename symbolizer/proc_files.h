@@ -22,8 +22,9 @@ struct proc_files {
 	int root_fd; /* descriptor of the root directory (O_PATH); -1 if access is denied */
 	/* the process is in another user namespace, where anything may be mounted below its root */
 	bool foreign;
-	uid_t uid; /* effective uid of the process */
-	struct program_name program;
+	uid_t uid;                   /* effective uid of the process */
+	struct program_name program; /* empty until proc_files_read_program() has found it */
+	bool is_program_read;
 	char *jit_path; /* path where the process's JIT map would be, relative to the root */
 };
 
@@ -38,6 +39,12 @@ void proc_files_deinit(struct proc_files *files);
 
 /* Reads the image's mappings. Returns -ESRCH if the image is gone. */
 int proc_files_maps(const struct proc_files *files, struct proc_maps *ret);
+
+/*
+ * Reads the program's name, if it has not been read yet. Call this when the mappings have been
+ * read: while they are locked, so is the name.
+ */
+void proc_files_read_program(struct proc_files *files);
 
 /* Returns the file version used for a copy of the vdso. The version's size is the region's size. */
 struct file_version proc_image_vdso(const struct region *region);

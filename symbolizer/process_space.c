@@ -51,6 +51,7 @@ int process_space_update(struct process_space *space, const struct proc_maps *ma
 {
 	int err = regions_update(&space->regions, maps, open_region, space);
 
+	proc_files_read_program(&space->image);
 	space->locations.generation++;
 	return err;
 }

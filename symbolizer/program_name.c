@@ -2,6 +2,7 @@
 /* Checks whether a process's comm or first argument is another name of its program's file. */
 #include "symbolizer/program_name.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -31,18 +32,20 @@ static char *read_exe(int proc_fd)
 }
 
 /*
- * Returns the beginning of a file's text, up to the first byte that is in `end`; NULL if the file
- * cannot be read. The text is freed by the caller.
+ * Reads the beginning of a file's text, up to the first byte that is in `end`. The text is freed by
+ * the caller. Returns 0 or a negative errno, as proc_read_limited() does.
  */
-static char *read_text(pid_t pid, int proc_fd, const char *file, const char *end)
+static int read_text(pid_t pid, int proc_fd, const char *file, const char *end, char **ret)
 {
 	cleanup_close int fd = openat(proc_fd, file, O_RDONLY | O_CLOEXEC);
 	struct proc_text text;
+	int got = fd < 0 ? -errno : proc_read_limited(pid, fd, &text);
 
-	if (fd < 0 || proc_read_limited(pid, fd, &text) < 0)
-		return NULL;
+	if (got < 0)
+		return got;
 	text.bytes[strcspn(text.bytes, end)] = '\0';
-	return strdup(text.bytes);
+	*ret = strdup(text.bytes);
+	return 0;
 }
 
 /*
@@ -98,15 +101,18 @@ static void try_name(int proc_fd, int root_fd, const char *name, struct program_
 		ret->name = strdup(name);
 }
 
-void program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name *ret)
+int program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name *ret)
 {
 	cleanup_free char *comm = NULL, *arg = NULL;
 
 	*ret = (struct program_name){.path = root_fd >= 0 ? read_exe(proc_fd) : NULL};
 	if (!ret->path)
-		return;
-	comm = read_text(pid, proc_fd, "comm", "\n");
-	arg = read_text(pid, proc_fd, "cmdline", " ");
+		return 0;
+	if (read_text(pid, proc_fd, "comm", "\n", &comm) == -EAGAIN ||
+	    read_text(pid, proc_fd, "cmdline", " ", &arg) == -EAGAIN) {
+		program_name_deinit(ret);
+		return -EAGAIN;
+	}
 	/*
 	 * If the first argument is the file's own name, ignore comm: it is that name, perhaps cut
 	 * to 15 bytes.
@@ -117,6 +123,7 @@ void program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name 
 	}
 	if (!ret->name)
 		program_name_deinit(ret);
+	return 0;
 }
 
 void program_name_deinit(struct program_name *name)

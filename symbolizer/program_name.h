@@ -18,9 +18,10 @@ struct program_name {
  * Finds the name by which a process was started. proc_fd: its directory /proc/PID. Tries the first
  * argument and the process's comm; a name counts if the program's folder has a file or link of that
  * name which leads to the program's file. Uses only paths that the kernel has cached, so that it
- * never waits for a file system. Leaves *ret empty if there is no such name.
+ * never waits for a file system. Leaves *ret empty if there is no such name. Returns 0, or -EAGAIN
+ * if the memory map of the process stays locked: the caller should try again later.
  */
-void program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name *ret);
+int program_name_init(pid_t pid, int proc_fd, int root_fd, struct program_name *ret);
 void program_name_deinit(struct program_name *name);
 
 #endif

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests what can be opened of a process whose memory map is locked, or whose file is leased. */
+/* Tests what can be read of a process whose memory map is locked, or whose file is leased. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +18,7 @@
 #include <cmocka.h>
 
 #include "base/limited_call.h"
+#include "base/path.h"
 #include "base/proc_maps.h"
 #include "loader/target/modules.h"
 #include "symbolizer/symbolizer.h"
@@ -30,7 +34,8 @@ static int block(int fd, void *data)
 	return (int)read(fd, data, 1);
 }
 
-static int set_up(void **state)
+/* Starts a process that stops itself, and locks it. shell: the process runs a shell. */
+static int start(void **state, bool shell)
 {
 	static const struct limited_function function = {.run = block, .size = 1};
 	static struct locked locked;
@@ -38,13 +43,26 @@ static int set_up(void **state)
 
 	locked.pid = fork();
 	if (!locked.pid) {
-		pause();
+		if (shell)
+			execl("/bin/sh", "sh", "-c", "kill -STOP $$", (char *)NULL);
+		raise(SIGSTOP);
 		_exit(1);
 	}
 	*state = &locked;
-	if (symbolizer__new(&locked.sym) || pipe(locked.pipe_fds))
+	if (symbolizer__new(&locked.sym) || pipe(locked.pipe_fds) ||
+	    waitpid(locked.pid, NULL, WUNTRACED) != locked.pid)
 		return -1;
 	return limited_call(locked.pid, locked.pipe_fds[0], &function, &byte) == -EAGAIN ? 0 : -1;
+}
+
+static int set_up(void **state)
+{
+	return start(state, false);
+}
+
+static int set_up_shell(void **state)
+{
+	return start(state, true);
 }
 
 static int tear_down(void **state)
@@ -94,6 +112,45 @@ static void nothing_is_final(void **state)
 	symspace__free(space);
 }
 
+/* Returns the start of the code of a program's file. */
+static uint64_t code_of(const struct proc_maps *maps, const char *path)
+{
+	for (size_t i = 0; i < maps->cnt; i++)
+		if (maps->mappings[i].executable && !strcmp(maps->mappings[i].path, path))
+			return maps->mappings[i].start;
+	fail_msg("%s is not mapped", path);
+	return 0;
+}
+
+/* The shell's file, such as "dash", is known as "sh". */
+static void name_is_read_later(void **state)
+{
+	struct locked *locked = *state;
+	const struct sym_location *location;
+	struct sym_query query = {.exact = true};
+	struct symspace *space;
+	struct proc_maps maps;
+	char exe[64], path[PATH_MAX];
+	ssize_t len;
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)locked->pid);
+	len = readlink(exe, path, sizeof(path) - 1);
+	assert_return_code(len, errno);
+	path[len] = '\0';
+	assert_int_equal(symspace__new(locked->sym, locked->pid, &space), 0);
+	unlock(locked, &maps);
+	query.addr = code_of(&maps, path);
+	assert_int_equal(symspace__update(space, &maps), 0);
+	assert_int_equal(symspace__resolve(space, &query, 1, 0, &location), 0);
+	assert_string_equal(location->module, path);
+	if (strcmp(path_name(path), "sh") != 0) {
+		assert_non_null(location->known_as);
+		assert_string_equal(location->known_as, "sh");
+	}
+	proc_maps_deinit(&maps);
+	symspace__free(space);
+}
+
 /* A lease on a file lasts as long as its holder likes: it is no reason to try again. */
 static void leased_file(void **state)
 {
@@ -121,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(leased_file),
 		cmocka_unit_test_setup_teardown(nothing_is_final, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(name_is_read_later, set_up_shell, tear_down),
 	};
 
 	limited_calls_begin();
