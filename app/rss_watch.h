@@ -80,8 +80,7 @@ void rss_watch_find_adders(struct rss_watch *watch, struct source *source);
  * Reads the remaining processes. When the round is complete, adds its results to snap and to its
  * sites; for the last snapshot, adds the results that are known by then. snap must be the snapshot
  * that was passed to the most recent rss_watch_begin(). If asked_copy is set, call it before
- * prover_finish(), which ends the copy. Takes at most wait_ns. Returns the time
- * taken.
+ * prover_finish(), which ends the copy. Takes at most wait_ns. Returns the time taken.
  */
 uint64_t rss_watch_finish(struct rss_watch *watch, struct snapshot *snap, uint64_t wait_ns);
 

@@ -30,8 +30,10 @@
 #define RECORDING_WITH_UNCOUNTED 15 /* Python's objects that were not counted in time */
 #define RECORDING_WITH_ADDERS 15    /* lines that add items to Python's containers */
 
-/* Kind of the entry with Python's allocator and uncounted objects. Lower kinds: enum python_name,
- * and a class. */
+/*
+ * Kind of the entry with Python's allocator and uncounted objects. Lower kinds: enum python_name,
+ * and a class.
+ */
 #define RECORDING_PYTHON_ALLOCATOR (PYTHON_NAME_CNT + 1)
 #define RUN_ID_BYTES 16
 

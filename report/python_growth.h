@@ -70,8 +70,7 @@ struct python_growth {
 		/* id of the site whose block has the items; 0 if not known */
 		uint64_t site;
 		uint64_t addr; /* address of the number of items; 0 if not known */
-		/* the line that adds the most items, seen by a watch; function is "" if not known
-		 */
+		/* line that adds the most items, seen by a watch; function is "" if unknown */
 		struct python_place adder;
 	} containers[PYTHON_CONTAINERS_MAX];
 	size_t container_cnt;

@@ -199,8 +199,7 @@ struct process_tally {
 	struct earlier_frees earlier;
 	struct footprint footprint;
 	struct rss rss; /* resident memory; all 0 if not known */
-	/* Version of CPython as in Py_Version; 0 if the process runs no scripts that can be read.
-	 */
+	/* Version of CPython as in Py_Version; 0 if the process runs no readable scripts. */
 	uint32_t python;
 	/*
 	 * The process ended since the last report. Set only with --all-processes, --comm or
