@@ -42,8 +42,8 @@ void process_space_publish(struct location *loc);
 /* Reopens a closed module's file through a mapping of the space, or else by its path. */
 void process_space_reopen(struct process_space *space, struct module *module);
 /*
- * True if the space maps or has mapped the module's file, and the file could not be reopened: it
- * was deleted or renamed.
+ * True if the space maps or has mapped the module's file, and the file cannot be opened again, for
+ * example because it was deleted.
  */
 bool process_space_needs_open(const struct process_space *space, const struct module *module);
 

@@ -40,9 +40,9 @@ void symbolizer__keep_spaces(struct symbolizer *sym, bool keep);
 
 /*
  * Closes files that no space has mapped for a few seconds, so that their file systems can be
- * unmounted. A file that could not be reopened, because it was deleted or renamed, stays open as
+ * unmounted. A file that cannot be opened again, for example because it was deleted, stays open as
  * long as a space has mapped it at any time. Call periodically. Names already found are kept. A
- * closed file is reopened when needed, if it can still be found.
+ * closed file is opened again when needed, if it can still be found.
  */
 void symbolizer__close_unmapped(struct symbolizer *sym);
 

@@ -130,7 +130,7 @@ static bool stays_open(struct symbolizer *sym, const char *path)
 
 /*
  * A file that a living process has unmapped is closed, and reopened for more names. If it was
- * deleted or renamed, it stays open, because it could not be reopened.
+ * deleted or renamed, it stays open, because it cannot be opened again.
  */
 static void closed_when_process_unmaps(void **state)
 {
