@@ -18,7 +18,7 @@
  */
 #define KNOWN 4096U
 #define KNOWN_COPY ((1ULL << 27) - 1)
-_Static_assert(KNOWN <= KNOWN_COPY, "an entry's index has only bits that the entry does not store");
+_Static_assert(KNOWN <= KNOWN_COPY, "the index must not use hash bits that an entry stores");
 
 static uint64_t known_codes[KNOWN];
 
