@@ -33,8 +33,8 @@ bool python_code_find(const struct python_layout *layout, enum python_code_kind 
 		      const uint64_t *object, size_t word_cnt, struct python_code *ret);
 
 /*
- * Reads a number that distinguishes the code object at addr from a later one at this address. The
- * number is 0 if the memory is not resident. False if there is no memory at addr.
+ * Reads a number that distinguishes the code object at addr from a later one at this address. False
+ * if there is no memory at addr, or if a part of the code object is not resident.
  */
 bool python_code_cookie(const struct memory *memory, const struct python_layout *layout,
 			uint64_t addr, uint32_t *ret);

@@ -898,10 +898,8 @@ static void check_codes(const struct reading *reading)
 		struct counted_class *class = slot->value;
 		uint32_t cookie;
 
-		if (class->count < MORE_MIN ||
-		    !python_code_cookie(reading->memory, reading->layout, code_of_key(slot->key),
-					&cookie) ||
-		    !cookie)
+		if (class->count < MORE_MIN || !python_code_cookie(reading->memory, reading->layout,
+								   code_of_key(slot->key), &cookie))
 			continue;
 		if (class->cookie && class->cookie != cookie)
 			class->first_count = class->first_bytes = class->before = 0;

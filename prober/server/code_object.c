@@ -95,17 +95,36 @@ static int read_lines(const struct object_memory *memory, uint64_t addr, struct 
 	return read_at(memory, at + BYTES_DATA, code->lines, len) ? 0 : -EFAULT;
 }
 
+/* Words that the cookie of a code object is made of */
+struct identity {
+	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS];
+	__u64 name_hash; /* 0 if the layout numbers code objects */
+};
+
+static bool read_identity(const struct object_memory *memory, const struct python_layout *layout,
+			  uint64_t addr, struct identity *ret)
+{
+	*ret = (struct identity){0};
+	return read_at(memory, addr + MEMLEAK_SCRIPT_COOKIE, ret->words, sizeof(ret->words)) &&
+	       (layout->numbers_code ||
+		read_at(memory, ret->words[MEMLEAK_SCRIPT_COOKIE_NAME] + MEMLEAK_SCRIPT_HASH,
+			&ret->name_hash, sizeof(ret->name_hash)));
+}
+
 bool code_object_cookie(const struct object_memory *memory, const struct python_layout *layout,
 			uint64_t addr, uint32_t *ret)
 {
-	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS], name_hash = 0;
+	struct identity found;
 
-	if (!read_at(memory, addr + MEMLEAK_SCRIPT_COOKIE, words, sizeof(words)) ||
-	    (!layout->numbers_code &&
-	     !read_at(memory, words[MEMLEAK_SCRIPT_COOKIE_NAME] + MEMLEAK_SCRIPT_HASH, &name_hash,
-		      sizeof(name_hash))))
+	/*
+	 * Memory that is not resident reads as zeros. A code object may be in two pages, of which
+	 * one is resident. Neither its first nor its last word is 0, and names have a hash.
+	 */
+	if (!read_identity(memory, layout, addr, &found) || !found.words[0] ||
+	    !found.words[MEMLEAK_SCRIPT_COOKIE_WORDS - 1] ||
+	    (!layout->numbers_code && !found.name_hash))
 		return false;
-	*ret = memleak_script_cookie(words, name_hash);
+	*ret = memleak_script_cookie(found.words, found.name_hash);
 	return true;
 }
 
@@ -113,11 +132,11 @@ bool code_object_cookie(const struct object_memory *memory, const struct python_
 static int check(const struct object_memory *memory, const struct python_layout *layout,
 		 uint64_t addr, uint32_t cookie)
 {
-	uint32_t found;
+	struct identity found;
 
-	if (!code_object_cookie(memory, layout, addr, &found))
+	if (!read_identity(memory, layout, addr, &found))
 		return -EFAULT;
-	return found == cookie ? 0 : -ESTALE;
+	return memleak_script_cookie(found.words, found.name_hash) == cookie ? 0 : -ESTALE;
 }
 
 /* Reads the number of the first line. */

@@ -24,7 +24,10 @@ struct code_object {
 	size_t lines_len;
 };
 
-/* Reads the memleak_script_cookie() of the code object at addr. False if it cannot be read. */
+/*
+ * Reads the memleak_script_cookie() of the code object at addr. False if it cannot be read, or if a
+ * part of it is not resident.
+ */
 bool code_object_cookie(const struct object_memory *memory, const struct python_layout *layout,
 			uint64_t addr, uint32_t *ret);
 

@@ -204,6 +204,7 @@ static uint64_t add_text(struct python *python, size_t text, const char *data, s
 
 	memset(words, 0, TEXT_BYTES);
 	words[2] = strlen(data);
+	words[3] = 1; /* hash */
 	words[4] = 1 << 2 | 1 << 5 | 1 << 6;
 	memcpy((char *)words + at, data, strlen(data));
 	return addr;
@@ -308,6 +309,24 @@ static void code_replaced(void **state)
 	make_coroutines(python, 40, 10);
 	read_heap(python);
 	expect_place(python, "coroutine", "poll", 51);
+}
+
+/* Code that is partly not resident for a while, and then reads as zeros, is not taken for new. */
+static void code_not_resident(void **state)
+{
+	struct python *python = *state;
+	uint64_t *words = fake_memory_at(&python->fake, CODE);
+
+	run_script(python);
+	add_code(python, "serve", "/srv/app.py");
+	make_coroutines(python, 40, 10);
+	read_heap(python);
+	words[17] = 0;
+	read_heap(python);
+	assert_int_equal(python->growth.class_cnt, 0);
+	add_code(python, "serve", "/srv/app.py");
+	read_heap(python);
+	assert_int_equal(python->growth.class_cnt, 0);
 }
 
 /* Coroutines are not counted with the function that returned them. */
@@ -553,6 +572,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(coroutines_wait, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_of_library, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(code_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(code_not_resident, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(coroutines_and_functions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(class_has_constructor, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(containers_grow, set_up, tear_down),

@@ -48,6 +48,7 @@ static void put_string(struct fake *fake, size_t at, const void *text, size_t cn
 	const struct python_layout *layout = python_layout_of(0x030b0000);
 
 	put(fake, at + 16, cnt, 8);
+	put(fake, at + 24, 0x5eed, 8);
 	put(fake, at + 32, (is_ascii ? 0x60 : 0x20) | width << 2, 4);
 	memcpy(fake->bytes + at + (is_ascii ? layout->ascii : layout->other), text, cnt * width);
 }
@@ -194,6 +195,31 @@ static void test_stale_alike(void **state)
 	assert_int_not_equal(cookie_in(&fake, 0x030c0000), numbered);
 }
 
+/* Memory that is not resident reads as zeros. A code object that is partly resident has no cookie.
+ */
+static void test_not_resident(void **state)
+{
+	static const struct {
+		size_t at, len;
+		bool has_number; /* the cookie of CPython 3.12 does not depend on these bytes */
+	} absent[] = {{CODE, 80, false}, {CODE + 128, 16, false}, {NAME, 32, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(absent) / sizeof(*absent); i++) {
+		struct fake fake;
+		const struct object_memory memory = {read_fake, &fake};
+		uint32_t cookie;
+
+		make(&fake, lines, sizeof(lines));
+		memset(fake.bytes + absent[i].at, 0, absent[i].len);
+		assert_false(code_object_cookie(&memory, python_layout_of(0x030b0000),
+						MEMORY + CODE, &cookie));
+		assert_int_equal(code_object_cookie(&memory, python_layout_of(0x030c0000),
+						    MEMORY + CODE, &cookie),
+				 absent[i].has_number);
+	}
+}
+
 static void test_hostile(void **state)
 {
 	struct code_object code;
@@ -232,8 +258,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),        cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_wide_strings), cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_hostile),      cmocka_unit_test(test_layouts),
-		cmocka_unit_test(test_stale_alike),
+		cmocka_unit_test(test_not_resident), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_layouts),      cmocka_unit_test(test_stale_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
