@@ -31,7 +31,7 @@ bool conclusion_is_stopped(const struct report *report);
 const char *conclusion_name(enum conclusion conclusion);
 /*
  * Returns how sure it is that memory leaks: "none", "low", "medium" or "high". If functions seem to
- * leak, this depends on the leak score of the first suspect, and on whether its process has ended.
+ * leak, this depends on the leak score of the first suspect, and on conclusion_grew_to_end().
  */
 const char *conclusion_level(const struct report *report);
 /*
