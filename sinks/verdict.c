@@ -505,11 +505,26 @@ static void write_untraced_growth(const struct text_part *part)
 	      part->out);
 }
 
-/* True if only a longer run can show what grows. False if a note names an option that shows it. */
+static bool all_have_ended(const struct snapshot *snap)
+{
+	if (snap->proof && snap->proof->method == PROOF_ENDED)
+		return true;
+	for (size_t i = 0; i < snap->tally_cnt; i++)
+		if (!snap->tallies[i].ended_here)
+			return false;
+	return snap->tally_cnt;
+}
+
+/*
+ * True if only a longer run can show what grows. False if a note names an option that shows it, or
+ * if there is nothing left to trace.
+ */
 static bool needs_longer(const struct report *report)
 {
 	const struct untraced_growths *growths = &report->untraced;
 
+	if (all_have_ended(report->snapshot))
+		return false;
 	if (growths->too_young.process && !report->any_age)
 		return false;
 	return !growths->pending.process || !verdict_options_of(report, growths->pending.part);
@@ -520,6 +535,9 @@ static void write_unknown(const struct text_part *part)
 	if (conclusion_is_stopped(part->report))
 		fputs("nothing can be judged: the traced processes are stopped, by a signal or a "
 		      "debugger",
+		      part->out);
+	else if (part->report->snapshot->core)
+		fputs("no leak found, but a core dump does not show whether memory grows",
 		      part->out);
 	else
 		fprintf(part->out, "no leak found yet, but not all growth can be judged%s",

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
+#include "report/core_facts.h"
 #include "report/pools.h"
 #include "report/runtime_objects.h"
 #include "sinks/verdict.h"
@@ -818,6 +819,51 @@ static void next_step(void **state)
 	}
 }
 
+static char *sentence_of(const struct report *report)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	verdict_write_sentence(
+		&(struct text_part){out, report, "", false, LOOK_PLAIN, NULL, false});
+	fclose(out);
+	return text;
+}
+
+/* A longer run is not proposed for a core dump, nor after all traced processes have ended. */
+static void no_longer_run(void **state)
+{
+	static const struct core_facts core = {.pid = 7};
+	static const struct proof_facts proof = {.method = PROOF_ENDED};
+	static const struct process first = {.pid = 7}, second = {.pid = 8};
+	struct process_tally tallies[] = {{.process = &first, .ended_here = true},
+					  {.process = &second}};
+	struct snapshot snap = {.tallies = tallies, .tally_cnt = 2};
+	const struct report report = {.snapshot = &snap, .judged = 2, .undecided = 1};
+	char *text = sentence_of(&report);
+
+	(void)state;
+	assert_string_equal(
+		text, "? no leak found yet, but not all growth can be judged: trace for longer");
+	free(text);
+	tallies[1].ended_here = true;
+	text = sentence_of(&report);
+	assert_string_equal(text, "? no leak found yet, but not all growth can be judged");
+	free(text);
+	tallies[1].ended_here = false;
+	snap.proof = &proof;
+	text = sentence_of(&report);
+	assert_string_equal(text, "? no leak found yet, but not all growth can be judged");
+	free(text);
+	snap = (struct snapshot){.core = &core};
+	text = sentence_of(&report);
+	assert_string_equal(text,
+			    "? no leak found, but a core dump does not show whether memory grows");
+	free(text);
+}
+
 /* If several processes are traced, the line about objects names their process. */
 static void objects_of_process(void **state)
 {
@@ -876,6 +922,7 @@ int main(void)
 		cmocka_unit_test(settling),
 		cmocka_unit_test(part_of_pool),
 		cmocka_unit_test(next_step),
+		cmocka_unit_test(no_longer_run),
 		cmocka_unit_test(objects_of_process),
 		cmocka_unit_test(pending),
 		cmocka_unit_test(amounts),
