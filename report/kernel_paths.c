@@ -70,22 +70,27 @@ static const char *const tracer_functions[] = {
 
 /*
  * Kernel functions whose blocks exist only with another block, and may be freed long after the
- * last use of that block. The other block grows, too, if there is a leak.
+ * last use of that block. If there is a leak, the other block grows, too. The other block of an
+ * inode is in a reclaimable cache: if references to inodes leak, only figures of caches show it.
  */
 static const char *const attached_functions[] = {
 	/* what a security module (LSM) adds to an inode; freed with the inode */
 	"security_inode_alloc",
-	/* what file systems add to an inode that they read, such as the target of a symlink */
-	"__ext4_iget",
-	"xfs_iget",
-	"btrfs_iget",
-	"f2fs_iget",
 	/* owners of the objects on a slab page; freed with the page */
 	"alloc_slab_obj_exts",
 	"memcg_alloc_slab_cgroups",
 	"memcg_alloc_page_obj_cgroups",
-	/* address range of a vmalloc() call, which has a vm_struct, too; ranges are freed lazily */
-	"alloc_vmap_area",
+};
+
+/*
+ * Kernel functions whose own blocks are parts of an inode that a file system reads, such as the
+ * target of a symlink. Blocks of functions that they call may leak on their own.
+ */
+static const char *const inode_readers[] = {
+	"__ext4_iget",
+	"ext4_cache_fast_symlink",
+	"xfs_init_local_fork",
+	"btrfs_init_file_extent_tree",
 };
 
 /* Kernel functions that allocate page tables for user memory. */
@@ -106,7 +111,7 @@ struct rate {
 
 /* Facts about a path. */
 struct facts {
-	bool is_attached; /* its blocks exist only with others: see attached_functions */
+	bool is_attached; /* its blocks exist only with others: see is_attached() */
 	bool is_doubtful; /* its growth alone says little: is_attached, or site_is_doubtful() */
 	bool is_assigned; /* its `blamed` or `objects` is set, or it is excluded */
 };
@@ -193,6 +198,28 @@ static bool calls(const struct report_site *path, const char *const *functions, 
 		if (is_one_of(sym_outermost_symbol(path->locations[i]), functions, cnt))
 			return true;
 	return false;
+}
+
+/* True if the function of a frame, counted outwards from the one that allocates, has this name. */
+static bool is_function(const struct report_site *path, size_t frame, const char *name)
+{
+	frame += path->first_frame;
+	return frame < path->site->frame_cnt &&
+	       is_one_of(sym_outermost_symbol(path->locations[frame]), &name, 1);
+}
+
+/* True if the blocks of a kernel path exist only with others: see attached_functions and
+ * inode_readers. */
+static bool is_attached(const struct report_site *path)
+{
+	if (path->site->space != SPACE_KERNEL || !path->site->frame_cnt)
+		return false;
+	/* address range of a vmalloc() call, which has a vm_struct, too; ranges are freed lazily */
+	if (is_function(path, 0, "alloc_vmap_area"))
+		return is_function(path, 1, "__get_vm_area_node");
+	return calls(path, attached_functions, CNT(attached_functions)) ||
+	       is_one_of(sym_outermost_symbol(path->locations[path->first_frame]), inode_readers,
+			 CNT(inode_readers));
 }
 
 static bool is_open(const struct kernel_paths *all, size_t path)
@@ -342,7 +369,7 @@ static void find_doubtful(struct kernel_paths *all)
 		const struct report_site *path = &all->paths[i];
 		struct facts *facts = &all->facts[i];
 
-		facts->is_attached = calls(path, attached_functions, CNT(attached_functions));
+		facts->is_attached = is_attached(path);
 		facts->is_doubtful = facts->is_attached || site_is_doubtful(path->site);
 	}
 }

@@ -323,6 +323,39 @@ static void attached(void **state)
 
 #define PAGE_FAULT "__handle_mm_fault", "handle_mm_fault", "exc_page_fault", "asm_exc_page_fault"
 
+/*
+ * Blocks that are allocated while an inode is read may leak on their own, if they are no part of
+ * the inode. An address range of vm_map_ram() has no other block.
+ */
+static void not_attached(void **state)
+{
+	static const struct path paths[] = {
+		{{"alloc_extent_buffer", "read_block_for_search", "btrfs_iget", "btrfs_lookup"},
+		 10,
+		 240,
+		 "alloc_extent_buffer",
+		 .owner = 7},
+		{{"xfs_buf_alloc", "xfs_iget", "xfs_lookup", OPEN_CALL},
+		 10,
+		 400,
+		 "xfs_buf_alloc",
+		 .owner = 7},
+		{{"alloc_buffer_head", "__ext4_iget", "ext4_lookup", "ksys_stat"},
+		 10,
+		 104,
+		 "alloc_buffer_head",
+		 .owner = 7},
+		{{"alloc_vmap_area", "vm_map_ram", "z_erofs_decompress", "kthread"},
+		 10,
+		 72,
+		 "alloc_vmap_area",
+		 .owner = 0},
+	};
+	struct world world = {0};
+
+	blame_all(&world, paths, LENGTH(paths));
+}
+
 /* All page tables of user memory are one suspect, because they grow with the mapped memory. */
 static void page_tables(void **state)
 {
@@ -431,6 +464,7 @@ int main(void)
 		cmocka_unit_test(caches_apart), cmocka_unit_test(processes_apart),
 		cmocka_unit_test(entries),      cmocka_unit_test(tracers),
 		cmocka_unit_test(attached),     cmocka_unit_test(page_tables),
+		cmocka_unit_test(not_attached),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
