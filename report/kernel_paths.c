@@ -98,6 +98,11 @@ static const char *const page_table_functions[] = {
 	"pte_alloc_one", "__pte_alloc", "__pmd_alloc", "__pud_alloc", "__p4d_alloc",
 };
 
+/* Prefixes of kernel functions that map memory of the kernel, for which they add page tables. */
+static const char *const kernel_mappers[] = {
+	"vmap_", "__vmap_", "ioremap_", "vmemmap_", "__apply_to_page_range",
+};
+
 static const struct runtime_objects page_tables = {
 	.words = "page tables",
 	.block_advice = "mapped memory grows with them: -p PID shows where",
@@ -220,6 +225,16 @@ static bool is_attached(const struct report_site *path)
 	return calls(path, attached_functions, CNT(attached_functions)) ||
 	       is_one_of(sym_outermost_symbol(path->locations[path->first_frame]), inode_readers,
 			 CNT(inode_readers));
+}
+
+/* True if a path allocates page tables for user memory. */
+static bool has_page_tables(const struct report_site *path)
+{
+	for (size_t i = 0; i < path->site->frame_cnt; i++)
+		if (begins_with_one_of(sym_outermost_symbol(path->locations[i]), kernel_mappers,
+				       CNT(kernel_mappers)))
+			return false;
+	return calls(path, page_table_functions, CNT(page_table_functions));
 }
 
 static bool is_open(const struct kernel_paths *all, size_t path)
@@ -347,19 +362,18 @@ static size_t heaviest_of(const struct kernel_paths *all)
 }
 
 /*
- * Excludes the paths that allocate for tracers. Marks the paths that allocate page tables:
+ * Excludes the paths that allocate for tracers. Marks the other paths that allocate page tables:
  * their objects are "page tables", and no function is blamed for them.
  */
 static void set_objects(struct kernel_paths *all)
 {
 	for (size_t i = 0; i < all->cnt; i++) {
 		struct report_site *path = &all->paths[i];
-		bool has_tables = calls(path, page_table_functions, CNT(page_table_functions));
 
 		path->is_excluded = calls(path, tracer_functions, CNT(tracer_functions));
-		if (has_tables)
+		if (!path->is_excluded && has_page_tables(path))
 			path->objects = &page_tables;
-		all->facts[i].is_assigned = path->is_excluded || has_tables;
+		all->facts[i].is_assigned = path->is_excluded || path->objects == &page_tables;
 	}
 }
 

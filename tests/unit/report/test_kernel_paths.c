@@ -384,6 +384,28 @@ static void page_tables(void **state)
 	free(suspects);
 }
 
+/* Page tables of the kernel, or of a tracer, are no objects of the memory that a process maps. */
+static void other_page_tables(void **state)
+{
+	static const struct path paths[] = {
+		{{"__pmd_alloc", "vmap_pages_range_noflush", "__vmalloc_node", "bpf_prog_alloc"},
+		 10,
+		 4096,
+		 "__pmd_alloc",
+		 .owner = 7},
+		{{"pte_alloc_one", "__pte_alloc", "uprobe_notify_resume", "asm_exc_int3"},
+		 10,
+		 4096,
+		 NULL,
+		 .owner = 7},
+	};
+	struct world world = {0};
+
+	blame_all(&world, paths, LENGTH(paths));
+	for (size_t i = 0; i < LENGTH(paths); i++)
+		assert_null(world.shown[i].objects);
+}
+
 /* Functions are blamed separately for each process and each owner. */
 static void processes_apart(void **state)
 {
@@ -464,7 +486,7 @@ int main(void)
 		cmocka_unit_test(caches_apart), cmocka_unit_test(processes_apart),
 		cmocka_unit_test(entries),      cmocka_unit_test(tracers),
 		cmocka_unit_test(attached),     cmocka_unit_test(page_tables),
-		cmocka_unit_test(not_attached),
+		cmocka_unit_test(not_attached), cmocka_unit_test(other_page_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
