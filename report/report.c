@@ -683,7 +683,7 @@ static bool is_settling(const struct pools *pools, const struct report *report,
 	if (objects_grow_briefly(path->history) ||
 	    objects_slight_gain(path->history, report->bytes) > 0)
 		return true;
-	return (!run->had_begun || run->was_young) &&
+	return path->site->space != SPACE_KERNEL && (!run->had_begun || run->was_young) &&
 	       process_may_be_starting(path->history,
 				       first_seen_ns(pools, report, path->site->process),
 				       run->was_young);
