@@ -60,9 +60,14 @@ static const char *const wrapper_names[] = {
 	"__x64_sys_", "__ia32_sys_", "__arm64_sys_", "__se_sys_", "__do_sys_",
 };
 
-/* Kernel functions that allocate for memleak or another tracer. Their memory has a limit. */
+/*
+ * Kernel functions that allocate for memleak or another tracer. Their memory normally has a limit.
+ */
 static const char *const tracer_functions[] = {
-	/* entries of BPF maps, allocated in advance in an interrupt; each map has a maximum */
+	/*
+	 * entries of BPF maps, allocated in advance in an interrupt; each map has a maximum. The
+	 * stack is the same for objects that BPF programs allocate, which have none.
+	 */
 	"bpf_mem_refill",
 	/* pending returns of uprobes, freed with their threads; limited by the depth of calls */
 	"uprobe_notify_resume",

@@ -718,9 +718,16 @@ static int blame_kernel(struct report *report)
 	struct report_site *paths = report->sites + (report->paths - report->sites);
 	int err = kernel_paths_blame(paths, report->path_cnt);
 
-	for (size_t i = 0; !err && i < report->path_cnt; i++)
-		if (paths[i].is_excluded)
-			uncount(&paths[i], report);
+	for (size_t i = 0; !err && i < report->path_cnt; i++) {
+		const struct site *site = paths[i].site;
+
+		if (!paths[i].is_excluded)
+			continue;
+		/* A site does not certainly grow if frees of its blocks may have been missed. */
+		if (site->origin.reclaimable || !site_is_doubtful(site))
+			report->excluded_total += paths[i].path_cnt ?: 1;
+		uncount(&paths[i], report);
+	}
 	return err;
 }
 

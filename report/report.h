@@ -81,6 +81,7 @@ struct report {
 	struct suspect *suspects;
 	size_t suspect_cnt;
 	size_t suspects_total; /* number of sites that seem to leak */
+	size_t excluded_total; /* number of sites of caches or tracers that grow */
 	double suspects_per_s; /* growth of all sites that seem to leak, in bytes per second */
 	/*
 	 * A function that is on the stacks of most of those leaking sites that are in no suspect,

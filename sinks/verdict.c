@@ -391,22 +391,35 @@ static void write_children(const struct text_part *part)
 	fprintf(part->out, " %s not traced (-f)", cnt == 1 ? "is" : "are");
 }
 
+/* Writes that no site grows steadily, except those of caches and tracers. */
+static void write_steady(const struct text_part *part)
+{
+	size_t cnt = part->report->sites_total, excluded = part->report->excluded_total;
+
+	if (excluded) {
+		fputs("only ", part->out);
+		text_write_count(part->out, excluded, "site");
+		fprintf(part->out, " of caches or tracing %s steadily",
+			excluded == 1 ? "grows" : "grow");
+	} else if (cnt < 2) {
+		fputs(cnt ? "the one site does not grow steadily" : "nothing is outstanding",
+		      part->out);
+	} else {
+		fprintf(part->out, "none of the %zu sites grows steadily", cnt);
+	}
+}
+
 static void write_clear(const struct text_part *part)
 {
 	const struct report *report = part->report;
 	bool is_of_memory = !text_is_of_descriptors(part);
-	size_t cnt = report->sites_total;
 
 	fprintf(part->out, "%s seems to leak: ", is_of_memory ? "nothing" : "no descriptor");
 	if (conclusion_of(report) == CONCLUSION_KEEPS) {
 		rss_write_kept(part->out, &report->latest_rss);
 		fputs("; ", part->out);
 	}
-	if (cnt < 2)
-		fputs(cnt ? "the one site does not grow steadily" : "nothing is outstanding",
-		      part->out);
-	else
-		fprintf(part->out, "none of the %zu sites grows steadily", cnt);
+	write_steady(part);
 	write_children(part);
 	if (is_of_memory && !traces_kernel(report))
 		fputs("; kernel memory is not traced (-K)", part->out);

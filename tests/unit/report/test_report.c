@@ -324,11 +324,20 @@ static void excluded_sites(void **state)
 		report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &report), 0);
 	assert_int_equal(report.suspect_cnt, 1);
 	assert_int_equal(report.suspects_total, 1);
+	assert_int_equal(report.excluded_total, 1);
 	assert_true(report.suspects_per_s == 100);
 	assert_int_equal(report.site_cnt, 2);
 	assert_true(report_marks_suspect(&report, &report.sites[0]));
 	assert_int_equal(report.sites[1].site->id, 1);
 	assert_false(report_marks_suspect(&report, &report.sites[1]));
+	report_deinit(&report);
+
+	/* The label may have been freed without an event, so it does not certainly grow. */
+	sites[0].origin.unseen_frees = 1;
+	assert_int_equal(
+		report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &report), 0);
+	assert_int_equal(report.suspects_total, 1);
+	assert_int_equal(report.excluded_total, 0);
 	report_deinit(&report);
 }
 

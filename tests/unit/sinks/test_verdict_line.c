@@ -374,6 +374,18 @@ static void kernel_is_not_traced(void **state)
 	}
 }
 
+/* An all-clear mentions the sites of caches and tracers that grow. */
+static void caches_grow(void **state)
+{
+	const struct snapshot snap = {.stats[SPACE_KERNEL].known = true};
+	struct report report = {
+		.snapshot = &snap, .judged = 2, .sites_total = 5, .excluded_total = 2};
+	cleanup_free char *text = verdict_of(&report, false);
+
+	assert_non_null(strstr(text, "nothing seems to leak: only 2 sites of caches or tracing "
+				     "grow steadily\n"));
+}
+
 /*
  * If glibc keeps most of RSS, the sentence says how much, even if that memory has not grown. It
  * also says which use of resident memory has grown.
@@ -931,6 +943,7 @@ int main(void)
 		cmocka_unit_test(one_culprit),
 		cmocka_unit_test(instances),
 		cmocka_unit_test(kernel_is_not_traced),
+		cmocka_unit_test(caches_grow),
 		cmocka_unit_test(children_are_not_traced),
 		cmocka_unit_test(kept_memory),
 		cmocka_unit_test(stopped_processes),
