@@ -218,8 +218,10 @@ static bool is_function(const struct report_site *path, size_t frame, const char
 	       is_one_of(sym_outermost_symbol(path->locations[frame]), &name, 1);
 }
 
-/* True if the blocks of a kernel path exist only with others: see attached_functions and
- * inode_readers. */
+/*
+ * True if the blocks of a kernel path exist only with others: see attached_functions and
+ * inode_readers.
+ */
 static bool is_attached(const struct report_site *path)
 {
 	if (path->site->space != SPACE_KERNEL || !path->site->frame_cnt)

@@ -179,8 +179,15 @@ static void slow_growth(void **state)
 			     600 * SECOND_NS,
 			     {"Entry.__init__", "/srv/app.py", 5}}},
 		.class_cnt = 1,
-		.containers = {{PYTHON_VARIABLE, "app.kept", "list", 90, 16, 600 * SECOND_NS, 0,
-				0}},
+		.containers = {{PYTHON_VARIABLE,
+				"app.kept",
+				"list",
+				90,
+				16,
+				600 * SECOND_NS,
+				0,
+				0,
+				{.line = 0}}},
 		.container_cnt = 1,
 	};
 
@@ -197,10 +204,24 @@ static void slow_growth(void **state)
 static void same_name(void **state)
 {
 	struct python_growth python = {
-		.containers = {{PYTHON_VARIABLE, "Worker.jobs", "list", 900, 600, 30 * SECOND_NS, 0,
-				0},
-			       {PYTHON_VARIABLE, "Worker.jobs", "list", 800, 300, 30 * SECOND_NS, 0,
-				0}},
+		.containers = {{PYTHON_VARIABLE,
+				"Worker.jobs",
+				"list",
+				900,
+				600,
+				30 * SECOND_NS,
+				0,
+				0,
+				{.line = 0}},
+			       {PYTHON_VARIABLE,
+				"Worker.jobs",
+				"list",
+				800,
+				300,
+				30 * SECOND_NS,
+				0,
+				0,
+				{.line = 0}}},
 		.container_cnt = 2,
 	};
 

@@ -195,7 +195,8 @@ static void test_stale_alike(void **state)
 	assert_int_not_equal(cookie_in(&fake, 0x030c0000), numbered);
 }
 
-/* Memory that is not resident reads as zeros. A code object that is partly resident has no cookie.
+/*
+ * Memory that is not resident reads as zeros. A code object that is partly resident has no cookie.
  */
 static void test_not_resident(void **state)
 {
