@@ -541,7 +541,7 @@ static size_t choose_judged(const struct pools *pools, const struct shown *shown
 
 /*
  * Chooses the paths (growing stacks) that may be suspects, and appends paths that may be companions
- * of these.
+ * of these. Counts the caches that grow.
  */
 static int choose_paths(const struct candidate *judged, size_t cnt, struct report *report,
 			struct shown *shown)
@@ -550,7 +550,7 @@ static int choose_paths(const struct candidate *judged, size_t cnt, struct repor
 	size_t suspect_cnt, companion_cnt = 0;
 	int err = site_order_suspects(judged, cnt, &suspect_cnt, &suspects);
 
-	if (!err && suspect_cnt)
+	if (!err)
 		err = site_order_companions(judged, cnt, &companion_cnt, &companions);
 	if (err)
 		return err;
@@ -563,8 +563,12 @@ static int choose_paths(const struct candidate *judged, size_t cnt, struct repor
 		if (i < REPORT_PATHS_MAX)
 			shown->paths[shown->path_cnt++] = suspects[i];
 	}
-	for (size_t i = 0; i < companion_cnt && shown->path_cnt < REPORT_PATHS_MAX; i++)
-		shown->paths[shown->path_cnt++] = companions[i];
+	for (size_t i = 0; i < companion_cnt; i++) {
+		if (companions[i].site->origin.reclaimable)
+			report->excluded_total += companions[i].path_cnt ?: 1;
+		if (suspect_cnt && shown->path_cnt < REPORT_PATHS_MAX)
+			shown->paths[shown->path_cnt++] = companions[i];
+	}
 	return 0;
 }
 
@@ -724,7 +728,7 @@ static int blame_kernel(struct report *report)
 		if (!paths[i].is_excluded)
 			continue;
 		/* A site does not certainly grow if frees of its blocks may have been missed. */
-		if (site->origin.reclaimable || !site_is_doubtful(site))
+		if (!site_is_doubtful(site))
 			report->excluded_total += paths[i].path_cnt ?: 1;
 		uncount(&paths[i], report);
 	}

@@ -317,6 +317,7 @@ static void excluded_sites(void **state)
 		.trend = {.tendency = TENDENCY_STEADY, .bytes_per_s = 100, .score = {.total = 1}}};
 	struct growth growth[] = {{.history = &history}, {.history = &history}};
 	const struct snapshot snap = {.sites = sites, .site_cnt = 2};
+	const struct snapshot caches = {.sites = sites, .site_cnt = 1};
 	struct options opts = {.top = 10};
 	struct report report;
 
@@ -338,6 +339,15 @@ static void excluded_sites(void **state)
 		report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &report), 0);
 	assert_int_equal(report.suspects_total, 1);
 	assert_int_equal(report.excluded_total, 0);
+	report_deinit(&report);
+
+	/* A cache that grows is counted without suspects, too. */
+	sites[0].origin.unseen_frees = 0;
+	sites[0].origin.reclaimable = true;
+	assert_int_equal(
+		report_init(&opts, &caches, growth, &fake.backend, UINT64_MAX, false, &report), 0);
+	assert_int_equal(report.suspects_total, 0);
+	assert_int_equal(report.excluded_total, 1);
 	report_deinit(&report);
 }
 
