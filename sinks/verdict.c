@@ -437,7 +437,7 @@ static bool tells_pending(const struct report *report)
 }
 
 #define LIKELY "a leak is likely: "
-#define TO_END "leaked, or still in use at the end: "
+#define TO_END "memory leaked or was still in use at the end: "
 #define PROVEN "a leak is proven: "
 
 static void write_all_growth(const struct text_part *part)
