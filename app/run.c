@@ -598,6 +598,8 @@ static int take_point(struct run *run)
 	if (!err)
 		err = ops->maintain(run->source, &snap, false);
 	snapshot_deinit(&snap);
+	if (!err)
+		rss_watch_find_adders(&run->rss_watch, run->source);
 	return err;
 }
 

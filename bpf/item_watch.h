@@ -17,6 +17,9 @@
  */
 #define MEMLEAK_ITEM_WRITES 256
 
+/* Maximum items that one write counts as, since the word may be no item count any more. */
+#define MEMLEAK_ITEMS_MAX 1024
+
 /* Maximum script frames that are stored, innermost first. */
 #define MEMLEAK_ADDER_FRAMES 8
 
@@ -25,9 +28,10 @@
 
 /* A watch; the key is the address of the item count. */
 struct memleak_item_watch {
+	__u32 tgid;
 	__u32 space;  /* image whose mappings the process uses */
-	__u32 writes; /* number of writes since the watch was armed */
 	__u64 items;  /* highest item count so far */
+	__u64 writes; /* number of writes since the watch was armed */
 };
 
 /* The frames of a thread that has added items. The value is the number of items. */

@@ -37,11 +37,11 @@ static __always_inline __u64 added_items(struct memleak_item_watch *watch, __u64
 	bool is_first = watch->writes == 1;
 	__u64 items, more;
 
-	if (!read_word(addr, &items) || items <= watch->items || items >> 32)
+	if (!read_word(addr, &items) || items <= watch->items)
 		return 0;
 	more = is_first ? 1 : items - watch->items;
 	watch->items = items;
-	return more;
+	return more < MEMLEAK_ITEMS_MAX ? more : MEMLEAK_ITEMS_MAX;
 }
 
 static __always_inline void walk__count_adder(struct walk *walk, __u32 entry, __u64 more)
@@ -84,7 +84,7 @@ int item_count_written(struct bpf_perf_event_data *ctx)
 	struct walk *walk;
 	__u32 entry = 0;
 
-	if (!watch)
+	if (!watch || watch->tgid != current_pids() >> 32)
 		return 0;
 	if (++watch->writes % MEMLEAK_ITEM_WRITES == 0)
 		send_written(watch, addr);

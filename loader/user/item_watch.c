@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sets breakpoints for each report, and finds the lines of the script for which their program has
+ * Sets breakpoints between reports, and finds the lines of the script for which their program has
  * counted the most items.
  */
 #include "loader/user/item_watch.h"
@@ -140,7 +140,9 @@ static void arm(const struct process_set *set, const struct user_process *proces
 		struct item_watch *watch, uint64_t items)
 {
 	const struct user_bpf *skel = set->programs->ctx.skel;
-	const struct memleak_item_watch value = {.space = space_of(set, process), .items = items};
+	const struct memleak_item_watch value = {.tgid = (uint32_t)process->info.pid,
+						 .space = space_of(set, process),
+						 .items = items};
 
 	if (value.space && !bpf_map_update_elem(bpf_map__fd(skel->maps.item_watches), &watch->addr,
 						&value, BPF_ANY))
