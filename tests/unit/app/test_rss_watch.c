@@ -132,6 +132,7 @@ static void python_objects(void **state)
 	/* Objects that were not counted in time are reported even if nothing has grown. */
 	reader.result = 0;
 	reader.python = (struct python_growth){.uncounted = 1};
+	watch->next_ns = 0;
 	report(watch);
 	assert_non_null(snap.python);
 	reader.python.uncounted = 0;
