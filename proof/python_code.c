@@ -79,15 +79,6 @@ static bool is_own(const char *path)
 	       !strstr(path, "-packages/");
 }
 
-/* Copies the end of a text: of a path that is too long, the last folders are kept. */
-static void copy_end(char ret[PYTHON_TEXT_BYTES], const char *text)
-{
-	size_t len = strlen(text);
-
-	text += len < PYTHON_TEXT_BYTES ? 0 : len - PYTHON_TEXT_BYTES + 1;
-	memcpy(ret, text, strlen(text) + 1);
-}
-
 bool python_code_cookie(const struct memory *memory, const struct python_layout *layout,
 			uint64_t addr, uint32_t *ret)
 {
@@ -117,8 +108,8 @@ bool python_code_place(const struct memory *memory, const struct python_layout *
 		return false;
 	own = is_own(object.path);
 	if (own) {
-		copy_end(ret->function, object.name);
-		copy_end(ret->file, object.path);
+		python_text_copy(ret->function, object.name, strlen(object.name));
+		python_text_copy(ret->file, object.path, strlen(object.path));
 		ret->line = code_object_line(&object, layout, code->distance);
 	}
 	code_object_deinit(&object);

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define PYTHON_TEXT_BYTES 160
 #define PYTHON_CLASSES_MAX 3
@@ -37,6 +38,15 @@ struct python_place {
 	char file[PYTHON_TEXT_BYTES];     /* the end of the path if it is too long */
 	uint32_t line;
 };
+
+/* Copies a text; of one that is too long, only the end: the last folders of a path. */
+static inline void python_text_copy(char ret[PYTHON_TEXT_BYTES], const char *text, size_t len)
+{
+	size_t cut = len < PYTHON_TEXT_BYTES ? 0 : len - PYTHON_TEXT_BYTES + 1;
+
+	memcpy(ret, text + cut, len - cut);
+	ret[len - cut] = '\0';
+}
 
 /* Not all objects were counted, and it is not known how many are missing. */
 #define PYTHON_UNCOUNTED_UNKNOWN UINT64_MAX

@@ -248,15 +248,6 @@ static void add_up(struct process_set *set, uint32_t image, uint64_t addr, struc
 	}
 }
 
-/* Copies the end of a text that may be too long. */
-static void copy_end(char ret[PYTHON_TEXT_BYTES], const char *text, size_t len)
-{
-	size_t cut = len < PYTHON_TEXT_BYTES ? 0 : len - PYTHON_TEXT_BYTES + 1;
-
-	memcpy(ret, text + cut, len - cut);
-	ret[len - cut] = '\0';
-}
-
 static void find_adder(struct process_set *set, uint32_t image, struct python_container *container)
 {
 	struct tallies tallies = {.cnt = 0};
@@ -269,8 +260,8 @@ static void find_adder(struct process_set *set, uint32_t image, struct python_co
 			best = &tallies.items[i];
 	if (tallies.sum < ITEMS_MIN || !script_function_of(best->frame->symbol, &function))
 		return;
-	copy_end(container->adder.function, function.name, function.name_len);
-	copy_end(container->adder.file, function.path, function.path_len);
+	python_text_copy(container->adder.function, function.name, function.name_len);
+	python_text_copy(container->adder.file, function.path, function.path_len);
 	container->adder.line = best->frame->line;
 }
 
