@@ -518,9 +518,13 @@ static void write_untraced_growth(const struct text_part *part)
 	      part->out);
 }
 
-static bool all_have_ended(const struct snapshot *snap)
+/* True if no traced process runs any more. */
+static bool all_have_ended(const struct report *report)
 {
-	if (snap->proof && snap->proof->method == PROOF_ENDED)
+	const struct snapshot *snap = report->snapshot;
+
+	/* At the end of the last process, it is still paused. */
+	if (report->final && snap->proof && snap->proof->method == PROOF_ENDED)
 		return true;
 	for (size_t i = 0; i < snap->tally_cnt; i++)
 		if (!snap->tallies[i].ended_here)
@@ -528,19 +532,23 @@ static bool all_have_ended(const struct snapshot *snap)
 	return snap->tally_cnt;
 }
 
-/*
- * True if only a longer run can show what grows. False if a note names an option that shows it, or
- * if there is nothing left to trace.
- */
+/* True if only a longer run can show what grows. False if a note names an option that shows it. */
 static bool needs_longer(const struct report *report)
 {
 	const struct untraced_growths *growths = &report->untraced;
 
-	if (all_have_ended(report->snapshot))
-		return false;
 	if (growths->too_young.process && !report->any_age)
 		return false;
 	return !growths->pending.process || !verdict_options_of(report, growths->pending.part);
+}
+
+static void write_unjudged(const struct text_part *part)
+{
+	bool is_over = all_have_ended(part->report);
+
+	fprintf(part->out, "no leak found%s, but not all growth can be judged%s",
+		is_over ? "" : " yet",
+		!is_over && needs_longer(part->report) ? ": trace for longer" : "");
 }
 
 static void write_unknown(const struct text_part *part)
@@ -553,8 +561,7 @@ static void write_unknown(const struct text_part *part)
 		fputs("no leak found, but a core dump does not show whether memory grows",
 		      part->out);
 	else
-		fprintf(part->out, "no leak found yet, but not all growth can be judged%s",
-			needs_longer(part->report) ? ": trace for longer" : "");
+		write_unjudged(part);
 }
 
 /*

@@ -156,6 +156,7 @@ static size_t verdict_cnt(const char *text)
 		"\u25b2 something grows that is not traced\n",
 		"\u25b2 there are more and more child processes\n",
 		"? no leak found yet, ",
+		"? no leak found, but not all growth can be judged",
 		"? nothing can be judged: ",
 		"? too early to say what grows: ",
 		"? nothing grows steadily; ",

@@ -854,7 +854,7 @@ static void no_longer_run(void **state)
 	struct process_tally tallies[] = {{.process = &first, .ended_here = true},
 					  {.process = &second}};
 	struct snapshot snap = {.tallies = tallies, .tally_cnt = 2};
-	const struct report report = {.snapshot = &snap, .judged = 2, .undecided = 1};
+	struct report report = {.snapshot = &snap, .judged = 2, .undecided = 1};
 	char *text = sentence_of(&report);
 
 	(void)state;
@@ -863,12 +863,17 @@ static void no_longer_run(void **state)
 	free(text);
 	tallies[1].ended_here = true;
 	text = sentence_of(&report);
-	assert_string_equal(text, "? no leak found yet, but not all growth can be judged");
+	assert_string_equal(text, "? no leak found, but not all growth can be judged");
 	free(text);
 	tallies[1].ended_here = false;
 	snap.proof = &proof;
 	text = sentence_of(&report);
-	assert_string_equal(text, "? no leak found yet, but not all growth can be judged");
+	assert_string_equal(
+		text, "? no leak found yet, but not all growth can be judged: trace for longer");
+	free(text);
+	report.final = true;
+	text = sentence_of(&report);
+	assert_string_equal(text, "? no leak found, but not all growth can be judged");
 	free(text);
 	snap = (struct snapshot){.core = &core};
 	text = sentence_of(&report);
