@@ -110,17 +110,21 @@ static void test_early_change(void **state)
 		}
 }
 
-/* A heap that grew is read up to the limit, where its top chunk, or a used chunk, is cut. */
+/*
+ * A heap that grew is read up to the limit. Its top chunk, or a used chunk, reaches or crosses the
+ * limit.
+ */
 static void test_cut(void **state)
 {
-	for (size_t used = 0; used < 2; used++) {
+	for (size_t i = 0; i < 4; i++) {
 		struct fake_memory fake;
 		struct heap_map map = {.start = START, .info = BASE};
 		struct heap_reader reader;
 		uint64_t addr = make_heap(&fake);
+		bool used = i % 2;
 
 		fake.memory.changes = true;
-		put_chunk(&fake, addr, LIMIT + 0x1000 - addr);
+		put_chunk(&fake, addr, LIMIT + i / 2 * 0x1000 - addr);
 		if (!used)
 			*fake_memory_at(&fake, addr + 8) &= ~(uint64_t)CHUNK_OTHER_ARENA;
 		assert_int_equal(heap_reader_init(&reader, &fake.memory), 0);
@@ -136,6 +140,26 @@ static void test_cut(void **state)
 		heap_reader_deinit(&reader);
 		fake_memory_deinit(&fake);
 	}
+}
+
+/* Where a heap that grew is cut, it has no end mark, even if a chunk seems to be one. */
+static void test_cut_mark(void **state)
+{
+	struct fake_memory fake;
+	struct heap_map map = {.start = START, .info = BASE};
+	struct heap_reader reader;
+	uint64_t addr = make_heap(&fake);
+
+	fake.memory.changes = true;
+	put_chunk(&fake, addr, LIMIT - CHUNK_HEADER - addr);
+	put_chunk(&fake, LIMIT - CHUNK_HEADER, 0);
+	assert_int_equal(heap_reader_init(&reader, &fake.memory), 0);
+	assert_int_equal(heap_map_walk(&map, &reader, HEAP_END_CUT, LIMIT), 0);
+	assert_int_equal(map.gap_cnt, 1);
+	assert_int_equal(map.tail, LIMIT);
+	heap_map_deinit(&map);
+	heap_reader_deinit(&reader);
+	fake_memory_deinit(&fake);
 }
 
 #define SMALL 0x40UL
@@ -190,7 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_newer_heap),   cmocka_unit_test(test_older_heap),
 		cmocka_unit_test(test_early_change), cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_cut_mark),     cmocka_unit_test(test_gap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,6 +156,8 @@ static void test_grown(void **state)
 		assert_int_equal(census.heap_cnt, 2);
 		assert_int_equal(census.heaps[1].end, heap->end);
 		gap_cnt += census.gaps.count;
+		/* The first word of a gap belongs to the chunk before it. */
+		assert_int_equal(census.gaps.bytes % 16, census.gaps.count * 8);
 		census_deinit(&census);
 	}
 	/* A free chunk that ends at a page boundary looks like the top chunk. */
@@ -316,25 +318,14 @@ static void test_unread_arena(void **state)
 #define LARGE_MAPPINGS 5U
 #define LARGE_START (UINT64_C(20) << 40)
 
-/* If there is too much memory to search all of it for arenas, an arena counts as skipped. */
-static void test_large_mappings(void **state)
+/* Adds more memory than is searched. The new list of mappings is freed by the caller. */
+static struct mapping *add_large_mappings(struct stale *stale)
 {
-	char *argv[] = {"/proc/self/exe", "heap", "seed=1", "threads=1", NULL};
-	struct mapping *mappings;
-	struct process_memory whole;
-	struct heap_program program;
-	struct stale stale;
-	struct census census;
-	size_t cnt, at = 0;
+	size_t cnt = stale->memory.maps.cnt, at = 0;
+	struct mapping *mappings = calloc(cnt + LARGE_MAPPINGS, sizeof(*mappings));
 
-	begin(&program, argv, NULL, &whole, &stale);
-	census = take(&whole.memory);
-	heap_mapping(&stale, census.heaps[1].start)->readable = false;
-	census_deinit(&census);
-	cnt = stale.memory.maps.cnt;
-	mappings = calloc(cnt + LARGE_MAPPINGS, sizeof(*mappings));
 	assert_non_null(mappings);
-	memcpy(mappings, stale.memory.maps.mappings, cnt * sizeof(*mappings));
+	memcpy(mappings, stale->memory.maps.mappings, cnt * sizeof(*mappings));
 	/* Not even sanitizers use these addresses. */
 	while (mappings[at].start < LARGE_START)
 		at++;
@@ -344,14 +335,41 @@ static void test_large_mappings(void **state)
 						    .end = LARGE_START + ((i + 1) << 40),
 						    .readable = true,
 						    .path = ""};
-	stale.memory.maps.mappings = mappings;
-	stale.memory.maps.cnt = cnt + LARGE_MAPPINGS;
-	assert_int_equal(census_take(&stale.memory, NULL, NULL, &census), 0);
-	assert_int_equal(census.arena_cnt, 1);
-	assert_int_equal(census.skipped_cnt, 1);
-	census_deinit(&census);
-	free(mappings);
-	end(&program, &whole);
+	stale->memory.maps.mappings = mappings;
+	stale->memory.maps.cnt = cnt + LARGE_MAPPINGS;
+	return mappings;
+}
+
+/*
+ * If there is too much memory to search all of it for an arena, or for the heaps of an arena whose
+ * newest heap is not listed, the arena counts as skipped.
+ */
+static void test_large_mappings(void **state)
+{
+	char *small[] = {"/proc/self/exe", "heap", "seed=1", "threads=1", NULL};
+	char *large[] = {"/proc/self/exe", "heap",        "seed=11",     "threads=1",
+			 "huge=1",         "slots=20000", "steps=50000", NULL};
+	char **const argvs[] = {small, large};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct mapping *mappings;
+		struct process_memory whole;
+		struct heap_program program;
+		struct stale stale;
+		struct census census;
+
+		begin(&program, argvs[i], "glibc.malloc.mmap_threshold=100000000", &whole, &stale);
+		census = take(&whole.memory);
+		heap_mapping(&stale, newest_heap(&whole.memory, &census))->readable = false;
+		census_deinit(&census);
+		mappings = add_large_mappings(&stale);
+		assert_int_equal(census_take(&stale.memory, NULL, NULL, &census), 0);
+		assert_int_equal(census.arena_cnt, 1);
+		assert_int_equal(census.skipped_cnt, 1);
+		census_deinit(&census);
+		free(mappings);
+		end(&program, &whole);
+	}
 }
 
 int main(int argc, char **argv)
