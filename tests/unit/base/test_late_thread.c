@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,21 +61,35 @@ static void make_late(void)
 		usleep(1000);
 }
 
-/* The call that was given up never runs, and the blocked call runs once. */
+static nlink_t thread_cnt(void)
+{
+	struct stat st;
+
+	assert_return_code(stat("/proc/self/task", &st), errno);
+	return st.st_nlink - 2;
+}
+
+/*
+ * The call that was given up never runs, and the blocked call runs once. The late thread makes
+ * further calls.
+ */
 static void late_thread(void **state)
 {
 	int fds[2];
+	nlink_t cnt;
 
 	assert_return_code(pipe(fds), errno);
 	assert_return_code(pipe(gate), errno);
 	assert_int_equal(call(FIRST_PID, fds[0]), -EAGAIN);
 	assert_int_equal(call(FIRST_PID + 1, -1), 0);
+	cnt = thread_cnt();
 	make_late();
 	assert_int_equal(call(FIRST_PID + 2, -1), -EAGAIN);
 	assert_int_equal(run_cnt, 2);
 	close(gate[1]);
 	assert_int_equal(call(FIRST_PID + 2, -1), 0);
 	assert_int_equal(run_cnt, 3);
+	assert_int_equal(thread_cnt(), cnt);
 	close(fds[1]);
 	while (call(FIRST_PID, -1) == -EAGAIN)
 		usleep(1000);

@@ -94,7 +94,10 @@ static void calls_end(void **state)
 	assert_int_equal(dropped_cnt, 0);
 }
 
-/* Other calls for the process are refused. Slow calls for other processes are waited for. */
+/*
+ * Other calls for the processes are refused. Slow calls for other processes are waited for, unless
+ * three calls have blocked.
+ */
 static void call_blocks(void **state)
 {
 	int fds[2];
@@ -103,9 +106,10 @@ static void call_blocks(void **state)
 	assert_int_equal(call(FIRST_PID, fds[0]), -EAGAIN);
 	assert_int_equal(call(FIRST_PID, -1), -EAGAIN);
 	assert_int_equal(run_cnt, 1);
-	assert_int_equal(call_slowly(FIRST_PID + 1, -1, SLOW_US), 0);
+	assert_int_equal(call(FIRST_PID + 1, fds[0]), -EAGAIN);
+	assert_int_equal(call_slowly(FIRST_PID + 2, -1, SLOW_US), 0);
 	assert_int_equal(dropped_cnt, 0);
-	release(fds, 1);
+	release(fds, 2);
 	assert_int_equal(call(FIRST_PID, -1), 0);
 }
 
