@@ -244,6 +244,12 @@ static void test_alike(void **ret)
 	path_of(find(), path);
 	assert_place(first[0], "r5_column0", 12);
 	assert_place(path[0], "r0_column3", 12);
+	put_code(&codes[0], "r0_column4", 10);
+	path_of(find(), path);
+	assert_place(path[0], "r0_column4", 12);
+	put_code(&codes[0], "r0_column4", 20);
+	path_of(find(), path);
+	assert_place(path[0], "r0_column4", 22);
 }
 
 /* The account has no address of an object: a proof would take it for a pointer to the object. */
