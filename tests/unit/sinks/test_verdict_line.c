@@ -809,13 +809,15 @@ static void next_step(void **state)
 	static const struct process process = {.pid = 7, .comm = (char *)"srv"};
 	const struct snapshot snap = {0};
 
-	for (int has_option = 0; has_option < 2; has_option++) {
+	for (int i = 0; i < 3; i++) {
+		bool has_option = i == 1;
 		const struct report report = {
 			.snapshot = &snap,
 			.judged = 2,
 			.sites_total = 2,
 			.unclear = &pool,
-			.untraced.too_young.process = has_option ? &process : NULL,
+			.untraced.too_young.process = i ? &process : NULL,
+			.any_age = i == 2,
 		};
 		cleanup_free char *text = NULL;
 		size_t len;
