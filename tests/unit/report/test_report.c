@@ -284,8 +284,26 @@ static void kinds_have_names(void **state)
 		assert_non_null(table_name(i));
 }
 
-/* A kernel site that is excluded from the suspects is neither counted nor marked as one. */
-static void excluded_sites(void **state)
+/* Two kernel sites that grow steadily: a label of inodes, which is excluded, and a socket. */
+static const uint64_t label_stack[] = {1, 3}, socket_stack[] = {2, 3};
+static const struct site kernel_sites[] = {
+	{.id = 1,
+	 .space = SPACE_KERNEL,
+	 .bytes = 48,
+	 .count = 1,
+	 .origin = {.owner_pid = 7},
+	 .frames = label_stack,
+	 .frame_cnt = 2},
+	{.id = 2,
+	 .space = SPACE_KERNEL,
+	 .bytes = 1152,
+	 .count = 1,
+	 .origin = {.owner_pid = 8},
+	 .frames = socket_stack,
+	 .frame_cnt = 2},
+};
+
+static struct report kernel_report(struct site *sites, size_t cnt)
 {
 	static const struct sym_frame frames[] = {{.symbol = "security_inode_alloc"},
 						  {.symbol = "sk_alloc"},
@@ -295,34 +313,26 @@ static void excluded_sites(void **state)
 		{.addr = 2, .frame_cnt = 1, .frames = &frames[1]},
 		{.addr = 3, .frame_cnt = 1, .frames = &frames[2]},
 	};
-	static const uint64_t label[] = {1, 3}, socket[] = {2, 3};
-	struct fake_symbols fake = fake_symbols_of(locations, 3);
-	struct site sites[] = {
-		{.id = 1,
-		 .space = SPACE_KERNEL,
-		 .bytes = 48,
-		 .count = 1,
-		 .origin = {.owner_pid = 7},
-		 .frames = label,
-		 .frame_cnt = 2},
-		{.id = 2,
-		 .space = SPACE_KERNEL,
-		 .bytes = 1152,
-		 .count = 1,
-		 .origin = {.owner_pid = 8},
-		 .frames = socket,
-		 .frame_cnt = 2},
-	};
-	struct site_history history = {
+	static struct site_history history = {
 		.trend = {.tendency = TENDENCY_STEADY, .bytes_per_s = 100, .score = {.total = 1}}};
-	struct growth growth[] = {{.history = &history}, {.history = &history}};
-	const struct snapshot snap = {.sites = sites, .site_cnt = 2};
-	const struct snapshot caches = {.sites = sites, .site_cnt = 1};
-	struct options opts = {.top = 10};
-	struct report report;
+	static const struct growth growth[] = {{.history = &history}, {.history = &history}};
+	static const struct options opts = {.top = 10};
+	static struct snapshot snap; /* the report refers to it */
+	struct fake_symbols fake = fake_symbols_of(locations, 3);
+	struct report ret;
 
-	assert_int_equal(
-		report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &report), 0);
+	snap = (struct snapshot){.sites = sites, .site_cnt = cnt};
+	assert_int_equal(report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &ret),
+			 0);
+	return ret;
+}
+
+/* A kernel site that is excluded from the suspects is neither counted nor marked as one. */
+static void excluded_sites(void **state)
+{
+	struct site sites[] = {kernel_sites[0], kernel_sites[1]};
+	struct report report = kernel_report(sites, 2);
+
 	assert_int_equal(report.suspect_cnt, 1);
 	assert_int_equal(report.suspects_total, 1);
 	assert_int_equal(report.excluded_total, 1);
@@ -332,20 +342,29 @@ static void excluded_sites(void **state)
 	assert_int_equal(report.sites[1].site->id, 1);
 	assert_false(report_marks_suspect(&report, &report.sites[1]));
 	report_deinit(&report);
+}
 
-	/* The label may have been freed without an event, so it does not certainly grow. */
+/* A label that may have been freed without an event does not certainly grow. */
+static void doubtful_sites(void **state)
+{
+	struct site sites[] = {kernel_sites[0], kernel_sites[1]};
+	struct report report;
+
 	sites[0].origin.unseen_frees = 1;
-	assert_int_equal(
-		report_init(&opts, &snap, growth, &fake.backend, UINT64_MAX, false, &report), 0);
+	report = kernel_report(sites, 2);
 	assert_int_equal(report.suspects_total, 1);
 	assert_int_equal(report.excluded_total, 0);
 	report_deinit(&report);
+}
 
-	/* A cache that grows is counted without suspects, too. */
-	sites[0].origin.unseen_frees = 0;
+/* A cache that grows is counted even if there are no suspects. */
+static void growing_caches(void **state)
+{
+	struct site sites[] = {kernel_sites[0]};
+	struct report report;
+
 	sites[0].origin.reclaimable = true;
-	assert_int_equal(
-		report_init(&opts, &caches, growth, &fake.backend, UINT64_MAX, false, &report), 0);
+	report = kernel_report(sites, 1);
 	assert_int_equal(report.suspects_total, 0);
 	assert_int_equal(report.excluded_total, 1);
 	report_deinit(&report);
@@ -405,6 +424,8 @@ int main(void)
 		cmocka_unit_test(blocks_of_sites),
 		cmocka_unit_test(kinds_have_names),
 		cmocka_unit_test(excluded_sites),
+		cmocka_unit_test(doubtful_sites),
+		cmocka_unit_test(growing_caches),
 		cmocka_unit_test(new_page_tables),
 	};
 

@@ -72,72 +72,89 @@ static void expect_classes(struct python_growth part)
 	       "stacks show each object\n");
 }
 
+/* Growth that most tests change a part of. */
+static const struct python_growth sample = {
+	.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS, {.line = 0}},
+		    {"str", 5000, 100, 4900, 30 * SECOND_NS, {.line = 0}}},
+	.class_cnt = 2,
+	.containers = {{.named_by = PYTHON_VARIABLE,
+			.name = "app.kept",
+			.class = "list",
+			.items = 900,
+			.more = 600,
+			.for_ns = 30 * SECOND_NS},
+		       {.named_by = PYTHON_UNNAMED,
+			.class = "OrderedDict",
+			.items = 40,
+			.more = 20,
+			.for_ns = 40 * SECOND_NS,
+			.site = 8}},
+	.container_cnt = 2,
+};
+
 static void lines(void **state)
 {
-	const struct python_growth python = {
-		.classes = {{"Entry", 900, 300, 300 * 48, 30 * SECOND_NS, {.line = 0}},
-			    {"str", 5000, 100, 4900, 30 * SECOND_NS, {.line = 0}}},
-		.class_cnt = 2,
-		.containers = {{PYTHON_VARIABLE,
-				"app.kept",
-				"list",
-				900,
-				600,
-				30 * SECOND_NS,
-				0,
-				0,
-				{.line = 0}},
-			       {PYTHON_UNNAMED,
-				"",
-				"OrderedDict",
-				40,
-				20,
-				40 * SECOND_NS,
-				8,
-				0,
-				{.line = 0}}},
-		.container_cnt = 2,
-	};
-	struct python_growth part = python;
-
-	expect(&python, true,
+	expect(&sample, true,
 	       "python: app.kept (list) grows by 20 items/s to 900; "
 	       "an OrderedDict grows by 0.5 items/s to 40\n"
 	       "python: +300 Entry (14.1 KiB), +100 str (4.8 KiB) in 30 s\n");
 	/*
 	 * Without a pool that may leak, nothing is written: objects of healthy processes grow, too.
 	 */
-	expect(&python, false, "");
+	expect(&sample, false, "");
 	expect(NULL, true, "");
-	expect_classes(python);
+	expect_classes(sample);
+}
+
+/* A container without a variable is described by what refers to it. */
+static void names(void **state)
+{
+	struct python_growth part = sample;
+	struct python_container *container = part.containers;
+
 	part.container_cnt = 1;
 	part.class_cnt = 0;
-	part.containers[0].named_by = PYTHON_HOLDER;
+	container->named_by = PYTHON_HOLDER;
 	expect(&part, true, "python: a list in app.kept grows by 20 items/s to 900\n");
-	part.containers[0].named_by = PYTHON_KEY;
+	container->named_by = PYTHON_KEY;
 	expect(&part, true,
 	       "python: a list with the key \"app.kept\" grows by 20 items/s to 900\n");
-	part.containers[0].named_by = PYTHON_VARIABLE;
-	part.containers[0].site = 7;
+	container->named_by = PYTHON_VARIABLE;
+	/* Names are read from the process, so they are escaped. */
+	strcpy(container->name, "a\x1b[31m\n");
+	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
+}
+
+static void adders(void **state)
+{
+	struct python_growth part = sample;
+	struct python_container *container = part.containers;
+
+	part.container_cnt = 1;
+	part.class_cnt = 0;
+	container->site = 7;
 	expect(&part, true,
 	       "python: app.kept (list) grows by 20 items/s to 900, added by keep srv/app.py:12\n");
 	/* The line that was seen to add items is better. */
-	part.containers[0].adder = (struct python_place){"Store.put", "/srv/store.py", 9};
+	container->adder = (struct python_place){"Store.put", "/srv/store.py", 9};
 	expect(&part, true,
 	       "python: app.kept (list) grows by 20 items/s to 900, "
 	       "added by Store.put srv/store.py:9\n");
-	part.containers[0].site = 0;
+	container->site = 0;
 	expect(&part, true,
 	       "python: app.kept (list) grows by 20 items/s to 900, "
 	       "added by Store.put srv/store.py:9\n");
-	part.containers[0].adder = (struct python_place){.line = 0};
-	/* The place of a class is written if it is known, and objects that were not counted. */
+}
+
+/* The place of a class is written if it is known, and objects that were not counted. */
+static void places_and_uncounted(void **state)
+{
+	struct python_growth part = sample;
+
 	part.container_cnt = 0;
 	part.class_cnt = 1;
 	part.uncounted = 12;
-	strcpy(part.classes[0].place.function, "Entry.__init__");
-	strcpy(part.classes[0].place.file, "/srv/app.py");
-	part.classes[0].place.line = 5;
+	part.classes[0].place = (struct python_place){"Entry.__init__", "/srv/app.py", 5};
 	expect(&part, true,
 	       "python: +300 Entry (14.1 KiB, Entry.__init__ srv/app.py:5) in 30 s\n"
 	       "python: 12 objects were not counted in time\n");
@@ -147,11 +164,6 @@ static void lines(void **state)
 	expect(&part, true, "python: 1 object was not counted in time\n");
 	part.uncounted = PYTHON_UNCOUNTED_UNKNOWN;
 	expect(&part, true, "python: some objects were not counted in time\n");
-	part.uncounted = 0;
-	part.container_cnt = 1;
-	/* Names are read from the process, so they are escaped. */
-	strcpy(part.containers[0].name, "a\x1b[31m\n");
-	expect(&part, true, "python: a\\x1b[31m\\x0a (list) grows by 20 items/s to 900\n");
 }
 
 static void expect_growth(const struct python_growth *python, const char *expected)
@@ -282,7 +294,9 @@ static void notes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines), cmocka_unit_test(slow_growth), cmocka_unit_test(same_name),
+		cmocka_unit_test(lines),           cmocka_unit_test(names),
+		cmocka_unit_test(adders),          cmocka_unit_test(places_and_uncounted),
+		cmocka_unit_test(slow_growth),     cmocka_unit_test(same_name),
 		cmocka_unit_test(untraced_memory), cmocka_unit_test(notes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
