@@ -606,6 +606,11 @@ def member(number):
     known.add(number)  # member
 def last(number):
     queue.append(number)  # last
+def most(number):
+    queue.append(number)
+    for _ in range(3):
+        queue.append(queue.pop())
+    queue.extend((number, number))  # most
 def stored(number):
     Store().keep(number)
 def threads(number):
@@ -625,8 +630,8 @@ while sys.stdin.read(1):
     print("added", flush=True)
 os._exit(0)
 """
-ADDERS = {"module": "module", "member": "member", "last": "last", "stored": "class",
-          "threads": "module"}
+ADDERS = {"module": "module", "member": "member", "last": "last", "most": "most",
+          "stored": "class", "threads": "module"}
 
 
 @each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in ADDERS])
