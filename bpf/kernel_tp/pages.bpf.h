@@ -21,6 +21,7 @@
 #define DIRECT_MAP_ALIGN (1ULL << 27)
 /* Maximum objects in one slab: 32 KiB of kmalloc-32, or 8 KiB of kmalloc-8 */
 #define SLAB_OBJECTS 1024
+#define SLAB_STEP 32 /* number of objects that one call handles */
 
 /*
  * Address of a page in the direct mapping, minus its address in the page domain (frame number times
@@ -124,6 +125,16 @@ __noinline int slab_object__take(__u64 addr)
 	return 0;
 }
 
+/* Takes out SLAB_STEP objects, if they begin before `end`. */
+__noinline int slab_objects__take(__u64 object, __u64 end, __u32 stride)
+{
+	for (__u32 i = 0; i < SLAB_STEP && object < end; i++) {
+		slab_object__take(object);
+		object += stride;
+	}
+	return 0;
+}
+
 /*
  * Takes out the objects of a freed slab page. If the event in which the slab allocator freed the
  * page was missed, the page may have been recorded as a block of its next owner; this block is also
@@ -139,9 +150,9 @@ __noinline int slab_page__give_back(__u64 addr, __u64 len, __u32 stride, __u32 p
 	block__take(&key, &block);
 	if (!stride || !direct_map)
 		return 0;
-	for (__u32 i = 0; i < SLAB_OBJECTS && object < end; i++) {
-		slab_object__take(object);
-		object += stride;
+	for (__u32 i = 0; i < SLAB_OBJECTS && object < end; i += SLAB_STEP) {
+		slab_objects__take(object, end, stride);
+		object += (__u64)stride * SLAB_STEP;
 	}
 	return 0;
 }
@@ -218,6 +229,31 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 	return 0;
 }
 
+#define NO_PAGE_BLOCK 1ULL /* not the address of a page */
+
+/*
+ * Returns the address of the block that contains the page at addr, but does not begin there;
+ * NO_PAGE_BLOCK if there is none.
+ */
+__noinline __u64 page_block__around(__u64 addr)
+{
+	__u64 page = 1ULL << kernel_config.page_shift;
+	struct memleak_block_key key = {.addr = addr, .domain = MEMLEAK_DOMAIN_PAGE};
+
+	for (__u32 order = 1; order <= MEMLEAK_MAX_PAGE_ORDER; order++) {
+		__u64 base = addr & ~((page << order) - 1);
+		struct memleak_block *held;
+
+		if (!order_seen[order] || base == key.addr)
+			continue;
+		key.addr = base;
+		held = bpf_map_lookup_elem(&blocks, &key);
+		if (held && addr - base < held->size)
+			return base;
+	}
+	return NO_PAGE_BLOCK;
+}
+
 /*
  * Takes out the block that contains the page at addr: a block that begins there, or a larger block
  * around the page.
@@ -225,23 +261,11 @@ static __always_inline int on_page_alloc(void *ctx, __u32 second, __u64 frame, _
 static __always_inline bool page_block__take(__u64 addr, struct memleak_block_key *key,
 					     struct memleak_block *ret)
 {
-	__u64 page = 1ULL << kernel_config.page_shift;
-
 	key->addr = addr;
 	if (block__take(key, ret))
 		return true;
-	for (__u32 order = 1; order <= MEMLEAK_MAX_PAGE_ORDER; order++) {
-		__u64 base = addr & ~((page << order) - 1);
-		struct memleak_block *held;
-
-		if (!order_seen[order] || base == key->addr)
-			continue;
-		key->addr = base;
-		held = bpf_map_lookup_elem(&blocks, key);
-		if (held && addr - base < held->size)
-			return block__take(key, ret);
-	}
-	return false;
+	key->addr = page_block__around(addr);
+	return key->addr != NO_PAGE_BLOCK && block__take(key, ret);
 }
 
 /*
