@@ -214,11 +214,14 @@ static __always_inline void view__learn(struct stack_view *view, const struct st
 	stack_cache__learn(view->key, depends, buf->hash, note | from_end << 1);
 }
 
+/* Number of words that stack_view__search() checks */
+#define SEARCH_STEP 16
+
 /*
- * Searches the view's words for the frames at higher addresses than those of the context. Returns
- * true if all are found.
+ * Searches words of the view, beginning `from` words after the arguments, for the frames at higher
+ * addresses than those of the context.
  */
-__noinline int stack_view__search(__u32 user)
+__noinline int stack_view__search(__u32 user, __u32 from)
 {
 	struct stack_view *view = bpf_map_lookup_elem(&stack_views, &user);
 	struct stack_buffer *buf = stack__buffer(user, LEVEL_TASK);
@@ -227,12 +230,12 @@ __noinline int stack_view__search(__u32 user)
 	if (!view || !buf)
 		return 0;
 	header = (void *)&buf->words[0];
-	for (__u32 i = ARGUMENT_WORDS; i < SEARCHED_WORDS; i++) {
-		if (i >= view->cnt)
-			break;
-		view__search(view, buf, header->frame_cnt, i);
-	}
-	return view->found == header->frame_cnt;
+	from &= SEARCHED_WORDS - SEARCH_STEP; /* bounds the index for the verifier */
+	barrier_var(from);
+	from += ARGUMENT_WORDS;
+	for (__u32 i = 0; i < SEARCH_STEP && from + i < view->cnt; i++)
+		view__search(view, buf, header->frame_cnt, from + i);
+	return 0;
 }
 
 /*
@@ -257,7 +260,9 @@ __noinline int stack_view__cache(__u32 user, __u32 note)
 	if (view->lower >= frame_cnt)
 		return 0;
 	view->found = view->lower;
-	if (stack_view__search(user))
+	for (__u32 from = 0; from < SEARCHED_WORDS && from < view->cnt; from += SEARCH_STEP)
+		stack_view__search(user, from);
+	if (view->found == frame_cnt)
 		view__learn(view, buf, frame_cnt, note);
 	return 0;
 }
