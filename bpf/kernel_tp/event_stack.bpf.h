@@ -9,36 +9,6 @@
 #include "bpf/kernel_tp/stack.bpf.h"
 
 /*
- * Programs that handle frees. The second program of a pair has the number of the first plus
- * STACK_SECOND, as in enum stack_user.
- */
-enum free_user {
-	FREE_KFREE,
-	FREE_CACHE_FREE,
-	FREE_PAGE_FREE,
-	FREE_PERCPU_FREE,
-	FREE_BULK_FREE,
-	FREE_RCU_FREE,
-};
-
-_Static_assert((int)FREE_RCU_FREE < (int)STACK_SECOND, "each program has a number of its own");
-
-/* Buffers for the stacks of frees. Without -tt the loader sets the size to one entry. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
-	__type(key, __u32);
-	__type(value, struct stack_buffer);
-} free_buffers SEC(".maps");
-
-static __always_inline struct stack_buffer *free_buffer(__u32 user, __u32 level)
-{
-	__u32 index = user * LEVEL_CNT + level;
-
-	return bpf_map_lookup_elem(&free_buffers, &index);
-}
-
-/*
  * Stores the stack of a free, and leaves the stack's hash in the buffer. Not static, so that the
  * verifier checks this function only once.
  */
@@ -48,10 +18,10 @@ __noinline int free_stack__store(__u32 user, __u32 level, __u32 walked, __u64 ca
 
 	if (!config.trace_stacks)
 		return 0;
-	buf = free_buffer(user, level);
+	buf = stack__buffer(user, level);
 	if (!buf)
 		return 0;
-	stack__trim(buf, walked, call_site, level != LEVEL_TASK);
+	trim_stack(user, level, walked, call_site);
 	count(MEMLEAK_STAT_WALKS, 1);
 	if (stack__store(buf)) {
 		count(MEMLEAK_LOST_STACKS_FULL, 1);
@@ -73,7 +43,7 @@ static __always_inline __u64 free_stack(void *ctx, __u32 user, __u64 call_site, 
 	if (!config.trace_stacks || !tracking || is_own(current_pids() >> 32))
 		return 0;
 	level = interrupt_level();
-	buf = free_buffer(user, level);
+	buf = stack__buffer(user, level);
 	if (!buf)
 		return 0;
 	walked = stack__walk(ctx, buf);

@@ -25,6 +25,22 @@ enum stack_user {
 	STACK_USER_CNT = 2 * STACK_SECOND,
 };
 
+/*
+ * Programs that handle frees. The second program of a pair has the number of the first plus
+ * STACK_SECOND, as in enum stack_user.
+ */
+enum free_user {
+	FREE_KFREE = STACK_USER_CNT,
+	FREE_CACHE_FREE,
+	FREE_PAGE_FREE,
+	FREE_PERCPU_FREE,
+	FREE_BULK_FREE,
+	FREE_RCU_FREE,
+};
+
+_Static_assert((int)FREE_RCU_FREE < STACK_USER_CNT + (int)STACK_SECOND,
+	       "each program has a number of its own");
+
 /* Buffers of stacks. The first word is the header of struct memleak_stack; frames follow. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -33,11 +49,22 @@ struct {
 	__type(value, struct stack_buffer);
 } stack_buffers SEC(".maps");
 
+/* Buffers for the stacks of frees. Without -tt the loader sets the size to one entry. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, STACK_USER_CNT *LEVEL_CNT);
+	__type(key, __u32);
+	__type(value, struct stack_buffer);
+} free_buffers SEC(".maps");
+
+/* The parameter `user` is a stack_user or a free_user. */
 static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 level)
 {
-	__u32 index = user * LEVEL_CNT + level;
+	__u32 index = user % STACK_USER_CNT * LEVEL_CNT + level;
 
-	return bpf_map_lookup_elem(&stack_buffers, &index);
+	if (user < STACK_USER_CNT || !config.trace_stacks)
+		return bpf_map_lookup_elem(&stack_buffers, &index);
+	return bpf_map_lookup_elem(&free_buffers, &index);
 }
 
 /*
@@ -83,64 +110,91 @@ static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
 }
 
 /*
- * Reduces the walk to the frames that distinguish callers, and moves these frames to the front. The
- * first frame is call_site, the return address into the allocator's caller, or the innermost frame
- * if call_site is 0. The last frame is the entry of an interrupt, if there is one: frames beyond it
- * belong to the interrupted code.
+ * Number of frames that trim_step() handles. Functions with loops are not static, here and in other
+ * files: the verifier checks each of these functions once. A long loop is divided into calls of a
+ * function that does a part of it: the verifier then checks that part once, and not once for each
+ * part.
  */
-static __always_inline void stack__trim(struct stack_buffer *buf, __u32 walked, __u64 call_site,
-					bool interrupt)
-{
-	struct memleak_stack *header = (void *)&buf->words[0];
-	__u32 first, kept = 0;
-	__u64 hash = 0;
+#define TRIM_STEP 16
 
+/*
+ * Keeps the frames from number `at` on, up to number `end` and to the end of the step; `first` is
+ * the number of frames that are dropped before them. Returns 0 after the entry of an interrupt.
+ */
+__noinline int trim_step(__u32 user, __u32 level, __u32 first, __u32 at, __u32 end)
+{
+	struct stack_buffer *buf = stack__buffer(user, level);
+	struct memleak_stack *header;
+
+	if (!buf)
+		return 0;
+	header = (void *)&buf->words[0];
 	/*
-	 * Keep the index in the buffer: the verifier then treats it as an unknown number, and
+	 * Indices are bounded by masks, not by comparisons: a compiler may use a copy of the index
+	 * whose bounds the verifier does not know.
+	 */
+	first %= TRACING_FRAMES;
+	at &= MEMLEAK_MAX_STACK_DEPTH - TRIM_STEP;
+	barrier_var(first);
+	barrier_var(at);
+	for (__u32 i = 0; i < TRIM_STEP && at + i < end; i++) {
+		__u64 frame = buf->words[1 + first + at + i];
+
+		buf->hash = hash_mix(buf->hash, frame);
+		buf->words[1 + at + i] = frame;
+		header->frame_cnt = at + i + 1;
+		if (level != LEVEL_TASK &&
+		    in_ranges(kernel_config.interrupt_edges, MEMLEAK_INTERRUPT_EDGES, frame))
+			return 0;
+	}
+	return 1;
+}
+
+/* Returns the number of the frame call_site; 0 if call_site is 0 or is not found. */
+static __always_inline __u32 stack__first_frame(struct stack_buffer *buf, __u32 walked,
+						__u64 call_site)
+{
+	/*
+	 * The index is kept in the buffer: the verifier then treats it as an unknown number, and
 	 * checks the code below only once.
 	 */
 	buf->first = 0;
 	for (__u32 i = 0; call_site && i < TRACING_FRAMES; i++)
 		if (i < walked && buf->words[1 + i] == call_site)
 			buf->first = i;
-	/*
-	 * The index is bounded by a mask, not by a comparison: a compiler may use a copy of the
-	 * index whose bounds the verifier does not know.
-	 */
-	first = *(volatile __u32 *)&buf->first % TRACING_FRAMES;
-	for (__u32 i = 0; i < MEMLEAK_MAX_STACK_DEPTH; i++) {
-		__u64 frame;
-
-		if (i >= config.stack_depth || i + first >= walked)
-			break;
-		frame = buf->words[1 + first + i];
-		hash = hash_mix(hash, frame);
-		buf->words[1 + i] = frame;
-		kept = i + 1;
-		if (interrupt &&
-		    in_ranges(kernel_config.interrupt_edges, MEMLEAK_INTERRUPT_EDGES, frame))
-			break;
-	}
-	header->frame_cnt = kept;
-	header->end = kept >= config.stack_depth && kept + first < walked ? UNWIND_END_TRUNCATED
-									  : UNWIND_END_COMPLETE;
-	buf->first = 0;
-	buf->hash = hash ? hash : 1;
-	if (!walked)
-		count(MEMLEAK_LOST_UNWIND, 1);
+	return *(volatile __u32 *)&buf->first;
 }
 
 /*
- * Functions with long loops are not static, here and in other files: the verifier checks each of
- * these functions once, and does not continue from the end of each iteration into the code after
- * the loop.
+ * Reduces the walk to the frames that distinguish callers, and moves these frames to the front. The
+ * first frame is call_site, the return address into the allocator's caller, or the innermost frame
+ * if call_site is 0. The last frame is the entry of an interrupt, if there is one: frames beyond it
+ * belong to the interrupted code.
  */
 __noinline int trim_stack(__u32 user, __u32 level, __u32 walked, __u64 call_site)
 {
 	struct stack_buffer *buf = stack__buffer(user, level);
+	struct memleak_stack *header;
+	__u32 first, end;
 
-	if (buf)
-		stack__trim(buf, walked, call_site, level != LEVEL_TASK);
+	if (!buf)
+		return 0;
+	header = (void *)&buf->words[0];
+	first = stack__first_frame(buf, walked, call_site);
+	end = walked - first < config.stack_depth ? walked - first : config.stack_depth;
+	header->frame_cnt = 0;
+	buf->hash = 0;
+	for (__u32 at = 0; at < MEMLEAK_MAX_STACK_DEPTH && at < end; at += TRIM_STEP)
+		if (!trim_step(user, level, first, at, end))
+			break;
+	header->end = header->frame_cnt >= config.stack_depth && header->frame_cnt + first < walked
+			      ? UNWIND_END_TRUNCATED
+			      : UNWIND_END_COMPLETE;
+	buf->first = 0;
+	if (!buf->hash)
+		buf->hash = 1;
+	if (!walked)
+		count(MEMLEAK_LOST_UNWIND, 1);
 	return 0;
 }
 
