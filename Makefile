@@ -61,8 +61,9 @@ HEADERS := $(patsubst //%,/%,$(shell $(CC) -print-sysroot 2>/dev/null)/usr/inclu
 
 # libmicrohttpd is loaded at run time for --listen; the build needs only its headers.
 LIBS := libbpf libelf libdw zlib libzstd capstone libprotobuf-c libseccomp ncursesw
-PKG_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(LIBS) libmicrohttpd)
-PKG_LIBS = $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm -pthread
+# These run pkg-config once, at their first use: all recipes that compile or link expand them.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBS) libmicrohttpd))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(LIBS)) -liberty -lm -pthread)$(PKG_LIBS)
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wformat=2 -Wno-unused-parameter $(if $(WERROR),-Werror)
