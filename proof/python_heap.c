@@ -791,6 +791,33 @@ static int name_containers(const struct reading *reading, struct container *cons
 	return err;
 }
 
+/*
+ * True for the container in an object of Python's weakref module, such as a WeakSet: it has weak
+ * references, which keep no object alive.
+ */
+static bool is_weak(const struct container *container)
+{
+	static const char *const names[] = {"WeakSet.data", "WeakKeyDictionary.data",
+					    "WeakValueDictionary.data"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(container->named.name, names[i]))
+			return true;
+	return false;
+}
+
+/* Moves weak containers behind those that keep their items alive. */
+static void put_weak_last(struct container *containers[], size_t cnt)
+{
+	for (size_t i = 1; i < cnt; i++)
+		if (is_weak(containers[i - 1]) && !is_weak(containers[i])) {
+			struct container *weak = containers[i - 1];
+
+			containers[i - 1] = containers[i];
+			containers[i] = weak;
+		}
+}
+
 /* Returns the address of a container's items; 0 if it cannot be read. */
 static uint64_t items_of(const struct memory *memory, const struct container *container,
 			 const struct counted_class *class)
@@ -809,6 +836,7 @@ static int list_containers(const struct reading *reading, struct python_growth *
 	size_t cnt = find_growing(reading->heap, found);
 	int err = name_containers(reading, found, cnt);
 
+	put_weak_last(found, cnt);
 	for (size_t i = 0; i < cnt; i++) {
 		struct python_container *shown = &ret->containers[i];
 		const struct counted_class *class =

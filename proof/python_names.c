@@ -21,14 +21,23 @@
 
 /* Bounds on the work: bytes to search, and pointers to follow for each object. */
 #define SEARCH_BYTES (2ULL << 30)
-#define POINTERS_MAX 64U
+#define POINTERS_MAX (1U << 16)
 #define LATER_MAX 16U /* maximum targets per object in the second search */
 #define TARGETS_MAX (LATER_MAX * PYTHON_NAMED_MAX)
+
+/*
+ * Maximum targets per object in the second search that have the same type. An object may have
+ * thousands of bound methods, such as set.discard(), which point to it.
+ */
+#define LATER_OF_TYPE_MAX 4U
+/* Offset of the type in a block with an object that the garbage collector tracks. */
+#define TYPE_AT 24U
 
 struct target {
 	uint64_t start, end; /* pointers into this range are searched for */
 	size_t object;       /* index of the object to be named */
 	uint64_t slot;       /* address of the pointer to the object; 0 in the first search */
+	uint64_t type;       /* in the second search: the word at TYPE_AT */
 };
 
 /*
@@ -62,6 +71,17 @@ static void set_name(struct search *search, size_t object, enum python_name by, 
 	snprintf(named->name, sizeof(named->name), "%s", name);
 }
 
+static bool has_enough_of_type(const struct search *search, size_t object, uint64_t type)
+{
+	size_t cnt = 0;
+
+	if (type <= UINT16_MAX)
+		return false; /* no address: not an object */
+	for (size_t i = 0; i < search->later_cnt; i++)
+		cnt += search->later[i].object == object && search->later[i].type == type;
+	return cnt >= LATER_OF_TYPE_MAX;
+}
+
 /*
  * Schedules a second search, for pointers to the block that contains slot. Does nothing if slot is
  * not in a pool.
@@ -71,6 +91,7 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 	uint64_t addr = slot & ~(uint64_t)(PYTHON_POOL_BYTES - 1), in_blocks;
 	unsigned char header[PYTHON_POOL_HEADER_BYTES];
 	struct python_pool pool;
+	uint64_t type = 0;
 
 	if (search->laters[object] == LATER_MAX ||
 	    search->memory->ops->read(search->memory, addr, header, sizeof(header)) !=
@@ -80,9 +101,12 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 		return;
 	in_blocks = slot - addr - PYTHON_POOL_HEADER_BYTES;
 	addr += PYTHON_POOL_HEADER_BYTES + in_blocks / pool.block_bytes * pool.block_bytes;
+	search->memory->ops->read(search->memory, addr + TYPE_AT, &type, sizeof(type));
+	if (has_enough_of_type(search, object, type))
+		return;
 	search->laters[object]++;
 	search->later[search->later_cnt++] =
-		(struct target){addr, addr + pool.block_bytes, object, slot};
+		(struct target){addr, addr + pool.block_bytes, object, slot, type};
 }
 
 static void take_pointer(struct search *search, const struct target *target, uint64_t slot,

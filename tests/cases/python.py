@@ -652,6 +652,49 @@ def test_adders(t, way):
     memleak.stop()
 
 
+TASKS = """
+import asyncio, os, sys
+pending = set()
+loop = asyncio.new_event_loop()
+async def wait(event):
+    await event.wait()
+async def turn():
+    await asyncio.sleep(0)
+def begin():
+    task = loop.create_task(wait(asyncio.Event()))
+    task.add_done_callback(pending.discard)
+    pending.add(task)  # here
+print("ready", flush=True)
+while sys.stdin.read(1):
+    for _ in range(ADDED):
+        begin()
+    loop.run_until_complete(turn())
+    print("added", flush=True)
+os._exit(0)
+""".replace("ADDED", str(ADDED))
+
+
+@each("3.11", "3.12", "3.13")
+def test_tasks(t, version):
+    """
+    A container is named although thousands of bound methods point to it. It is more important than
+    the WeakSet of asyncio with the same tasks.
+    """
+    program = start(t, TASKS, version, "pymalloc")
+    right = ("variable", "__main__.pending", lines_of(TASKS)["here"])
+    memleak = t.attach(program, interval="1")
+    for rounds in range(1, 121):
+        program.send()
+        program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
+        containers = memleak.fresh_report().get("python", {"containers": []})["containers"]
+        found = [(one["named_by"], one["name"], one.get("line")) for one in containers]
+        if found[:1] == [right] and len(found) == 2:
+            break
+    else:
+        raise Failure(f"not {right}, but {found}")
+    memleak.stop()
+
+
 PLACES = """
 import asyncio, gc, os, sys
 gc.disable()

@@ -169,6 +169,49 @@ static void test_containers(void **state)
 	fake_memory_deinit(&python.fake);
 }
 
+#define METHOD (BASE + 0x1800)
+
+/*
+ * Many methods of the container point to it. Still, an object that points to it and the variable
+ * are found.
+ */
+static void test_many_methods(void **state)
+{
+	struct mapping mapping = {.start = BASE, .end = END, .writable = true, .path = ""};
+	struct python_named named = {.addr = OBJECT};
+	struct python python;
+	uint64_t block;
+
+	begin(&python, false);
+	python.fake.memory.maps = (struct proc_maps){.mappings = &mapping, .cnt = 1};
+	for (uint64_t i = 0; i < 10; i++) {
+		uint64_t pool = make_pool(&python, BASE + (16 + 4 * i) * 4096);
+
+		for (uint64_t method = pool; method < pool + 10 * 64; method += 64) {
+			*fake_memory_at(&python.fake, method + 24) = METHOD;
+			*fake_memory_at(&python.fake, method + 40) = OBJECT;
+		}
+		block = pool + 9 * 64;
+	}
+	*fake_memory_at(&python.fake, block + 24) = METHOD + 64;
+	add_pair(&python, string(&python, "store"), block + 16);
+	assert_int_equal(python_names_find(&python.fake.memory, &named, 1, UINT64_MAX), 0);
+	assert_int_equal(named.named_by, PYTHON_HOLDER);
+	assert_string_equal(named.name, "__main__.store");
+	/* Module dictionaries may be at higher addresses than the methods. */
+	named = (struct python_named){.addr = METHOD};
+	assert_int_equal(python_names_find(&python.fake.memory, &named, 1, UINT64_MAX), 0);
+	assert_int_equal(named.named_by, PYTHON_UNNAMED);
+	*fake_memory_at(&python.fake, END - 48) = UINT64_MAX;
+	memcpy(fake_memory_at(&python.fake, END - 40), fake_memory_at(&python.fake, PAIRS), 16);
+	*fake_memory_at(&python.fake, END - 24) = string(&python, "pending");
+	*fake_memory_at(&python.fake, END - 16) = METHOD;
+	assert_int_equal(python_names_find(&python.fake.memory, &named, 1, UINT64_MAX), 0);
+	assert_int_equal(named.named_by, PYTHON_VARIABLE);
+	assert_string_equal(named.name, "__main__.pending");
+	fake_memory_deinit(&python.fake);
+}
+
 static void test_other_dictionaries(void **state)
 {
 	struct python python;
@@ -392,11 +435,11 @@ static void test_hostile_classes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),           cmocka_unit_test(test_other_dictionaries),
-		cmocka_unit_test(test_odd_strings),     cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_short_string),    cmocka_unit_test(test_endless_row),
-		cmocka_unit_test(test_containers),      cmocka_unit_test(test_attributes),
-		cmocka_unit_test(test_hostile_classes),
+		cmocka_unit_test(test_names),        cmocka_unit_test(test_other_dictionaries),
+		cmocka_unit_test(test_odd_strings),  cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_short_string), cmocka_unit_test(test_endless_row),
+		cmocka_unit_test(test_containers),   cmocka_unit_test(test_many_methods),
+		cmocka_unit_test(test_attributes),   cmocka_unit_test(test_hostile_classes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
