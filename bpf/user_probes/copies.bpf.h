@@ -40,24 +40,37 @@ static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 
 	}
 }
 
-/* Copies the calls whose return address was replaced by a return probe. */
-static __always_inline void copy_calls(struct unwind_copy *copy)
+/*
+ * Copies the calls whose return address was replaced by a return probe into the walk's window,
+ * which the walk no longer needs. Returns the number of calls. Not static, so that the verifier
+ * checks the loop once and not for each size of a copy.
+ */
+__noinline int walk_list_calls(__u32 entry)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+	struct unwind_copied_call *calls;
 	struct return_instance *call;
 	__u32 i = 0;
 
-	copy->trampoline = return_trampoline();
-	copy->call_cnt = 0;
-	if (!bpf_core_field_exists(struct return_instance, orig_ret_vaddr))
-		return;
+	if (!walk || !bpf_core_field_exists(struct return_instance, orig_ret_vaddr))
+		return 0;
+	walk->window_bytes = 0;
+	calls = (void *)walk->window;
 	call = BPF_CORE_READ(task, utask, return_instances);
 	for (; i < UNWIND_COPY_CALLS && call; i++) {
-		copy->calls[i].slot = BPF_CORE_READ(call, stack);
-		copy->calls[i].return_address = BPF_CORE_READ(call, orig_ret_vaddr);
+		calls[i].slot = BPF_CORE_READ(call, stack);
+		calls[i].return_address = BPF_CORE_READ(call, orig_ret_vaddr);
 		call = BPF_CORE_READ(call, next);
 	}
-	copy->call_cnt = i;
+	return i;
+}
+
+static __always_inline void copy_calls(const struct walk *walk, struct unwind_copy *copy)
+{
+	copy->trampoline = return_trampoline();
+	copy->call_cnt = walk_list_calls(walk->entry);
+	bpf_probe_read_kernel(copy->calls, sizeof(copy->calls), walk->window);
 }
 
 static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *walk,
@@ -70,7 +83,7 @@ static __always_inline void fill_copy(struct pt_regs *ctx, const struct walk *wa
 	sent->generation = walk->generation;
 	copy->pc = arch_code_address(return_address);
 	arch_copy_registers(ctx, copy);
-	copy_calls(copy);
+	copy_calls(walk, copy);
 	copy_memory(&copy->stack, copy->stack_bytes, stack_bytes / UNWIND_COPY_PIECE,
 		    PT_REGS_SP(ctx));
 	copy->other.bytes = 0;

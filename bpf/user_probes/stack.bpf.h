@@ -117,6 +117,17 @@ __noinline int walk_step(__u32 entry)
 	return !walk || walk__step(walk, false);
 }
 
+#define STEPS_PER_CALL 32
+
+/* Makes several steps: the verifier checks the caller's loop and this one, not their product. */
+__noinline int walk_steps(__u32 entry)
+{
+	for (int i = 0; i < STEPS_PER_CALL; i++)
+		if (walk_step(entry))
+			return 1;
+	return 0;
+}
+
 __noinline int walk_step_by_vma(__u32 entry)
 {
 	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
@@ -154,8 +165,10 @@ static __always_inline struct walk *walk__take(__u32 *entry)
 		if (!walk)
 			return NULL;
 		__sync_fetch_and_add(&walk->users, 1);
-		if (*(volatile __u64 *)&walk->users == 1)
+		if (*(volatile __u64 *)&walk->users == 1) {
+			walk->entry = i;
 			return walk;
+		}
 		__sync_fetch_and_add(&walk->users, -1);
 	}
 	return NULL;
@@ -199,8 +212,8 @@ static __always_inline bool walk__all(struct walk *walk, __u32 entry)
 {
 	bool known = !config.find_vma || walk__is_certain(walk);
 
-	for (int i = 0; known && i < STEPS_MAX; i++)
-		if (walk_step(entry))
+	for (int i = 0; known && i < STEPS_MAX; i += STEPS_PER_CALL)
+		if (walk_steps(entry))
 			break;
 	return known && !(config.find_vma && walk->unknown);
 }

@@ -68,6 +68,7 @@ struct {
 
 struct walk {
 	__u64 users; /* number of programs that use or try to reserve this entry: walk__take() */
+	__u32 entry; /* index of this entry in the map `walks` */
 	struct stack_buffer stack; /* the frames; words[0] is the header */
 	struct unwind_regs regs;
 	__u64 slot;       /* slot of the call that returns to pc; 0 if unknown */
@@ -227,7 +228,7 @@ static __always_inline bool mapping__holds(const struct unwind_mapping *mapping,
  * Finds the highest mapping that begins at or below addr. Returns false if this mapping does not
  * contain addr.
  */
-static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
+static __always_inline bool walk__search_mapping(struct walk *walk, __u64 addr)
 {
 	__u32 at = walk->space, i = 0; /* older verifiers require keys on the BPF stack */
 	void *space = bpf_map_lookup_elem(&unwind_spaces, &at);
@@ -265,6 +266,14 @@ static __always_inline bool walk__find_mapping(struct walk *walk, __u64 addr)
 	return mapping__holds(&walk->here, addr);
 }
 
+/* Not static, so that the verifier checks the search once, not at each place of its use. */
+__noinline int walk_find_mapping(__u32 entry, __u64 addr)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+
+	return walk && walk__search_mapping(walk, addr);
+}
+
 /* Returns the page that contains this word of the table. */
 static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, __u64 word)
 {
@@ -274,7 +283,7 @@ static __always_inline const __u32 *walk__page(struct walk *walk, void *arena, _
 }
 
 /* Returns the rule for addr, which walk->here maps; 0 (NO_ROW) if there is none. */
-static __always_inline __u64 walk__find_rule(struct walk *walk, __u64 addr)
+static __always_inline __u64 walk__search_rule(struct walk *walk, __u64 addr)
 {
 	__u64 offset = addr - walk->here.base, granule = offset >> UNWIND_GRANULE_BITS;
 	__u64 low = offset % UNWIND_GRANULE_BYTES, cnt, row, rule;
@@ -312,6 +321,13 @@ static __always_inline __u64 walk__find_rule(struct walk *walk, __u64 addr)
 	return page ? *(const __u64 *)&page[rule % UNWIND_PAGE_WORDS] : 0;
 }
 
+__noinline __u64 walk_find_rule(__u32 entry, __u64 addr)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &entry);
+
+	return walk ? walk__search_rule(walk, addr) : 0;
+}
+
 static __always_inline __u64 rule_cache__check(__u64 rule, __u64 to_frame, __u64 permanent)
 {
 	return hash_mix(rule, to_frame) ^ permanent;
@@ -336,9 +352,9 @@ static __always_inline bool walk__rule(struct walk *walk, __u64 addr, __u64 *rul
 		return false;
 	if (rule_cache__get(walk, at, key, rule))
 		return true;
-	if (!mapping__holds(&walk->here, addr) && !walk__find_mapping(walk, addr))
+	if (!mapping__holds(&walk->here, addr) && !walk_find_mapping(walk->entry, addr))
 		return false;
-	*rule = config.unwind == MEMLEAK_UNWIND_FP ? 0 : walk__find_rule(walk, addr);
+	*rule = config.unwind == MEMLEAK_UNWIND_FP ? 0 : walk_find_rule(walk->entry, addr);
 	walk->to_frame = walk->here.to_frame;
 	walk->permanent = walk->here.permanent;
 	rule_cache[at].rule = *rule;

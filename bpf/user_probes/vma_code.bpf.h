@@ -164,7 +164,7 @@ static __always_inline bool walk__rule_by_vma(struct walk *walk, __u64 addr, __u
 {
 	if (!mapping__holds(&walk->here, addr) && !walk__find_vma(walk, addr))
 		return false;
-	*rule = config.unwind == MEMLEAK_UNWIND_FP ? 0 : walk__find_rule(walk, addr);
+	*rule = config.unwind == MEMLEAK_UNWIND_FP ? 0 : walk_find_rule(walk->entry, addr);
 	walk->to_frame = walk->here.to_frame;
 	walk->permanent = 1;
 	return true;
