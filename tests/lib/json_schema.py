@@ -34,7 +34,9 @@ known_events = set()  # shapes and words of events that were checked
 def shape(value):
     """Returns the keys and the types of their values."""
     if isinstance(value, dict):
-        return tuple((key, shape(item)) for key, item in value.items())
+        # No call for a value without parts: reports have hundreds of thousands.
+        return tuple([(key, shape(item) if isinstance(item, (dict, list)) else type(item))
+                      for key, item in value.items()])
     if isinstance(value, list):
         return frozenset(map(shape, value))
     return type(value)

@@ -12,9 +12,11 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+from lib.case import Failure  # noqa: E402
 from lib.commands import Command, UnitProgram  # noqa: E402
 from lib.judge import FAILED_MAX, FLAKY_MAX, Judge  # noqa: E402
 from lib.result import Result  # noqa: E402
+from lib.schema import FRAME, check_frame  # noqa: E402
 
 
 @dataclasses.dataclass
@@ -60,6 +62,14 @@ def counts(*argv):
     return result.outcome, result.counts, result.final
 
 
+def frame_passes(**values):
+    try:
+        check_frame({**dict.fromkeys(FRAME), "inlined": False, **values})
+    except Failure:
+        return False
+    return True
+
+
 def main():
     good = Made("good", "ok")
     wanted("passes", ends(good), (0, "1 passed, 0 failed, 0 skipped", []))
@@ -89,6 +99,9 @@ def main():
            ("FAIL", (1, 1, 0), True))
     result = Command("made", ("sh", "-c", "echo 'x.c:1: runtime error: y'; exit 1")).run()
     wanted("a sanitizer speaks", (result.outcome, result.final), ("FAIL", True))
+
+    wanted("frames", [frame_passes(line=line) for line in (1, 1, True, 0, 0)],
+           [True, True, False, False, False])
 
 
 if __name__ == "__main__":
