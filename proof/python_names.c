@@ -21,23 +21,27 @@
 
 /* Bounds on the work: bytes to search, and pointers to follow for each object. */
 #define SEARCH_BYTES (2ULL << 30)
-#define POINTERS_MAX (1U << 16)
+#define POINTERS_MAX 1024U
 #define LATER_MAX 16U /* maximum targets per object in the second search */
 #define TARGETS_MAX (LATER_MAX * PYTHON_NAMED_MAX)
 
 /*
- * Maximum targets per object in the second search that have the same type. An object may have
- * thousands of bound methods, such as set.discard(), which point to it.
+ * Pointers are followed only while at most SAME_KEYS_MAX pointers to the object had the same word
+ * before them. An object may have thousands of bound methods, such as set.discard(), which point to
+ * it, each after the same word. The last KEYS_MAX different words are compared.
  */
-#define LATER_OF_TYPE_MAX 4U
-/* Offset of the type in a block with an object that the garbage collector tracks. */
-#define TYPE_AT 24U
+#define SAME_KEYS_MAX 4U
+#define KEYS_MAX 8U
+
+struct key {
+	uint64_t word;
+	unsigned int cnt; /* number of pointers after this word */
+};
 
 struct target {
 	uint64_t start, end; /* pointers into this range are searched for */
 	size_t object;       /* index of the object to be named */
 	uint64_t slot;       /* address of the pointer to the object; 0 in the first search */
-	uint64_t type;       /* in the second search: the word at TYPE_AT */
 };
 
 /*
@@ -50,6 +54,8 @@ struct search {
 	const struct memory *memory;
 	struct python_named *objects;
 	unsigned int pointers[PYTHON_NAMED_MAX], laters[PYTHON_NAMED_MAX];
+	struct key keys[PYTHON_NAMED_MAX][KEYS_MAX];
+	unsigned int key_cnt[PYTHON_NAMED_MAX];
 	struct target targets[TARGETS_MAX];
 	size_t target_cnt;
 	struct target later[TARGETS_MAX]; /* targets of the second search */
@@ -71,17 +77,6 @@ static void set_name(struct search *search, size_t object, enum python_name by, 
 	snprintf(named->name, sizeof(named->name), "%s", name);
 }
 
-static bool has_enough_of_type(const struct search *search, size_t object, uint64_t type)
-{
-	size_t cnt = 0;
-
-	if (type <= UINT16_MAX)
-		return false; /* no address: not an object */
-	for (size_t i = 0; i < search->later_cnt; i++)
-		cnt += search->later[i].object == object && search->later[i].type == type;
-	return cnt >= LATER_OF_TYPE_MAX;
-}
-
 /*
  * Schedules a second search, for pointers to the block that contains slot. Does nothing if slot is
  * not in a pool.
@@ -91,7 +86,6 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 	uint64_t addr = slot & ~(uint64_t)(PYTHON_POOL_BYTES - 1), in_blocks;
 	unsigned char header[PYTHON_POOL_HEADER_BYTES];
 	struct python_pool pool;
-	uint64_t type = 0;
 
 	if (search->laters[object] == LATER_MAX ||
 	    search->memory->ops->read(search->memory, addr, header, sizeof(header)) !=
@@ -101,12 +95,21 @@ static void search_later(struct search *search, size_t object, uint64_t slot)
 		return;
 	in_blocks = slot - addr - PYTHON_POOL_HEADER_BYTES;
 	addr += PYTHON_POOL_HEADER_BYTES + in_blocks / pool.block_bytes * pool.block_bytes;
-	search->memory->ops->read(search->memory, addr + TYPE_AT, &type, sizeof(type));
-	if (has_enough_of_type(search, object, type))
-		return;
 	search->laters[object]++;
 	search->later[search->later_cnt++] =
-		(struct target){addr, addr + pool.block_bytes, object, slot, type};
+		(struct target){addr, addr + pool.block_bytes, object, slot};
+}
+
+/* Counts a pointer to the object after this word. True if there were enough of them before. */
+static bool has_enough(struct search *search, size_t object, uint64_t word)
+{
+	struct key *keys = search->keys[object];
+
+	for (size_t i = 0; i < KEYS_MAX; i++)
+		if (keys[i].cnt && keys[i].word == word)
+			return keys[i].cnt++ >= SAME_KEYS_MAX;
+	keys[search->key_cnt[object]++ % KEYS_MAX] = (struct key){word, 1};
+	return false;
 }
 
 static void take_pointer(struct search *search, const struct target *target, uint64_t slot,
@@ -128,14 +131,16 @@ static void take_pointer(struct search *search, const struct target *target, uin
 	}
 }
 
-static void take_word(struct search *search, uint64_t slot, uint64_t word)
+static void take_word(struct search *search, uint64_t slot, uint64_t before, uint64_t word)
 {
 	uint64_t bit = word / 16 % FILTER_BITS;
 
 	if (!(search->filter[bit / 64] >> bit % 64 & 1))
 		return;
 	for (size_t i = 0; i < search->target_cnt; i++)
-		if (word >= search->targets[i].start && word < search->targets[i].end)
+		if (word >= search->targets[i].start && word < search->targets[i].end &&
+		    (search->targets[i].slot ||
+		     !has_enough(search, search->targets[i].object, before)))
 			take_pointer(search, &search->targets[i], slot, word);
 }
 
@@ -152,7 +157,8 @@ static int visit_run(void *arg, uint64_t start, uint64_t end)
 			return 1;
 		search->bytes += len;
 		for (ssize_t i = 0; i < got / (ssize_t)WORD; i++)
-			take_word(search, at + (uint64_t)i * WORD, search->window[i]);
+			take_word(search, at + (uint64_t)i * WORD, i ? search->window[i - 1] : 0,
+				  search->window[i]);
 	}
 	return 0;
 }

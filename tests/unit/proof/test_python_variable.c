@@ -188,12 +188,12 @@ static void test_many_methods(void **state)
 		uint64_t pool = make_pool(&python, BASE + (16 + 4 * i) * 4096);
 
 		for (uint64_t method = pool; method < pool + 10 * 64; method += 64) {
-			*fake_memory_at(&python.fake, method + 24) = METHOD;
+			*fake_memory_at(&python.fake, method + 32) = METHOD;
 			*fake_memory_at(&python.fake, method + 40) = OBJECT;
 		}
 		block = pool + 9 * 64;
 	}
-	*fake_memory_at(&python.fake, block + 24) = METHOD + 64;
+	*fake_memory_at(&python.fake, block + 32) = METHOD + 64;
 	add_pair(&python, string(&python, "store"), block + 16);
 	assert_int_equal(python_names_find(&python.fake.memory, &named, 1, UINT64_MAX), 0);
 	assert_int_equal(named.named_by, PYTHON_HOLDER);
