@@ -791,31 +791,9 @@ static int name_containers(const struct reading *reading, struct container *cons
 	return err;
 }
 
-/*
- * True for the container in an object of Python's weakref module, such as a WeakSet: it has weak
- * references, which keep no object alive.
- */
-static bool is_weak(const struct container *container)
+static bool read_word(const struct memory *memory, uint64_t addr, uint64_t *ret)
 {
-	static const char *const names[] = {"WeakSet.data", "WeakKeyDictionary.data",
-					    "WeakValueDictionary.data"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(container->named.name, names[i]))
-			return true;
-	return false;
-}
-
-/* Moves weak containers behind those that keep their items alive. */
-static void put_weak_last(struct container *containers[], size_t cnt)
-{
-	for (size_t i = 1; i < cnt; i++)
-		if (is_weak(containers[i - 1]) && !is_weak(containers[i])) {
-			struct container *weak = containers[i - 1];
-
-			containers[i - 1] = containers[i];
-			containers[i] = weak;
-		}
+	return memory->ops->read(memory, addr, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret);
 }
 
 /* Returns the address of a container's items; 0 if it cannot be read. */
@@ -824,9 +802,45 @@ static uint64_t items_of(const struct memory *memory, const struct container *co
 {
 	uint64_t addr = container->named.addr + class->places.items * WORD, items;
 
-	return memory->ops->read(memory, addr, &items, sizeof(items)) == (ssize_t)sizeof(items)
-		       ? items
-		       : 0;
+	return read_word(memory, addr, &items) ? items : 0;
+}
+
+/* Words of a set's table that are read. Each item has two words; the first is its address. */
+#define SET_WORDS 128U
+
+/*
+ * True if a container is a set of weak references, which keep no object alive, such as the set in a
+ * WeakSet. Checks the first items.
+ */
+static bool is_weak(const struct reading *reading, const struct container *container)
+{
+	const struct memory *memory = reading->memory;
+	const struct counted_class *class = hash_map_get(&reading->heap->classes, container->type);
+	uint64_t items = items_of(memory, container, class), words[SET_WORDS], type, name;
+	ssize_t got = strcmp(class->name, "set") != 0
+			      ? 0
+			      : memory->ops->read(memory, items, words, sizeof(words));
+	char text[sizeof("weakref.")] = "";
+
+	for (ssize_t i = 0; i + 1 < got / (ssize_t)WORD; i += 2)
+		if (words[i] && read_word(memory, words[i] + WORD, &type) &&
+		    read_word(memory, type + TYPE_NAME * WORD, &name) &&
+		    memory->ops->read(memory, name, text, sizeof(text) - 1) > 0 &&
+		    !strcmp(text, "weakref."))
+			return true;
+	return false;
+}
+
+/* Moves sets of weak references behind containers that keep their items alive. */
+static void put_weak_last(const struct reading *reading, struct container *containers[], size_t cnt)
+{
+	for (size_t i = 1; i < cnt; i++)
+		if (is_weak(reading, containers[i - 1])) {
+			struct container *weak = containers[i - 1];
+
+			containers[i - 1] = containers[i];
+			containers[i] = weak;
+		}
 }
 
 static int list_containers(const struct reading *reading, struct python_growth *ret,
@@ -836,7 +850,7 @@ static int list_containers(const struct reading *reading, struct python_growth *
 	size_t cnt = find_growing(reading->heap, found);
 	int err = name_containers(reading, found, cnt);
 
-	put_weak_last(found, cnt);
+	put_weak_last(reading, found, cnt);
 	for (size_t i = 0; i < cnt; i++) {
 		struct python_container *shown = &ret->containers[i];
 		const struct counted_class *class =
