@@ -6,6 +6,7 @@
 
 #include "prober/server/code_object.h"
 #include "proof/python_dict.h"
+#include "proof/python_variable.h"
 
 #define WORD sizeof(uint64_t)
 
@@ -15,7 +16,6 @@
 #define GENERATOR_FRAME(layout) ((layout)->version == 0x030b ? 80U : 72U)
 
 /* Offsets in a type and in a dictionary. */
-#define TYPE_NAME 24
 #define TYPE_DICT 264
 #define DICT_KEYS 32
 
@@ -60,16 +60,6 @@ bool python_code_find(const struct python_layout *layout, enum python_code_kind 
 	return ret->addr > UINT16_MAX && ret->addr < 1ULL << 48;
 }
 
-static bool has_type(const struct memory *memory, uint64_t object, const char *name)
-{
-	char found[16] = "";
-	uint64_t type, at;
-
-	return read_all(memory, object + WORD, &type, sizeof(type)) &&
-	       read_all(memory, type + TYPE_NAME, &at, sizeof(at)) &&
-	       memory->ops->read(memory, at, found, strlen(name) + 1) > 0 && !strcmp(found, name);
-}
-
 /* True if a script is neither part of the interpreter nor an installed package. */
 static bool is_own(const char *path)
 {
@@ -93,7 +83,7 @@ static bool read_code(const struct memory *memory, const struct python_layout *l
 	const struct object_memory objects = {.read = read_object, .arg = (void *)memory};
 	uint32_t cookie;
 
-	return has_type(memory, addr, "code") &&
+	return python_is(memory, addr, "code") &&
 	       python_code_cookie(memory, layout, addr, &cookie) &&
 	       !code_object_read(&objects, layout, addr, cookie, ret);
 }
@@ -129,7 +119,7 @@ static bool method_place(const struct memory *memory, const struct python_layout
 {
 	struct python_code code = {.distance = 0};
 
-	return value && has_type(memory, value, "function") &&
+	return value && python_is(memory, value, "function") &&
 	       read_all(memory, value + FUNCTION_CODE, &code.addr, sizeof(code.addr)) &&
 	       python_code_place(memory, layout, &code, ret);
 }

@@ -20,6 +20,7 @@
 #include "proof/python_code.h"
 #include "proof/python_names.h"
 #include "proof/python_pool.h"
+#include "proof/python_variable.h"
 
 #define WORD sizeof(uint64_t)
 
@@ -791,18 +792,15 @@ static int name_containers(const struct reading *reading, struct container *cons
 	return err;
 }
 
-static bool read_word(const struct memory *memory, uint64_t addr, uint64_t *ret)
-{
-	return memory->ops->read(memory, addr, ret, sizeof(*ret)) == (ssize_t)sizeof(*ret);
-}
-
 /* Returns the address of a container's items; 0 if it cannot be read. */
 static uint64_t items_of(const struct memory *memory, const struct container *container,
 			 const struct counted_class *class)
 {
 	uint64_t addr = container->named.addr + class->places.items * WORD, items;
 
-	return read_word(memory, addr, &items) ? items : 0;
+	return memory->ops->read(memory, addr, &items, sizeof(items)) == (ssize_t)sizeof(items)
+		       ? items
+		       : 0;
 }
 
 /* Words of a set's table that are read. Each item has two words; the first is its address. */
@@ -816,17 +814,13 @@ static bool is_weak(const struct reading *reading, const struct container *conta
 {
 	const struct memory *memory = reading->memory;
 	const struct counted_class *class = hash_map_get(&reading->heap->classes, container->type);
-	uint64_t items = items_of(memory, container, class), words[SET_WORDS], type, name;
-	ssize_t got = strcmp(class->name, "set") != 0
-			      ? 0
-			      : memory->ops->read(memory, items, words, sizeof(words));
-	char text[sizeof("weakref.")] = "";
+	uint64_t items = items_of(memory, container, class), words[SET_WORDS];
+	ssize_t got = memory->ops->read(memory, items, words, sizeof(words));
 
+	if (strcmp(class->name, "set") != 0)
+		return false;
 	for (ssize_t i = 0; i + 1 < got / (ssize_t)WORD; i += 2)
-		if (words[i] && read_word(memory, words[i] + WORD, &type) &&
-		    read_word(memory, type + TYPE_NAME * WORD, &name) &&
-		    memory->ops->read(memory, name, text, sizeof(text) - 1) > 0 &&
-		    !strcmp(text, "weakref."))
+		if (words[i] && python_is(memory, words[i], "weakref.ReferenceType"))
 			return true;
 	return false;
 }
@@ -835,7 +829,7 @@ static bool is_weak(const struct reading *reading, const struct container *conta
 static void put_weak_last(const struct reading *reading, struct container *containers[], size_t cnt)
 {
 	for (size_t i = 1; i < cnt; i++)
-		if (is_weak(reading, containers[i - 1])) {
+		if (is_weak(reading, containers[i - 1]) && !is_weak(reading, containers[i])) {
 			struct container *weak = containers[i - 1];
 
 			containers[i - 1] = containers[i];

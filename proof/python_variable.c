@@ -102,6 +102,15 @@ static bool read_type_name(const struct memory *memory, uint64_t type, char ret[
 	return len && len < PYTHON_NAME_BYTES - 1;
 }
 
+bool python_is(const struct memory *memory, uint64_t object, const char *class)
+{
+	char name[PYTHON_NAME_BYTES];
+	uint64_t type;
+
+	return read_all(memory, object + WORD, &type, sizeof(type)) &&
+	       read_type_name(memory, type, name) && !strcmp(name, class);
+}
+
 /* Reads one name from the keys that all objects of a class share. */
 static bool read_shared_key(const struct memory *memory, uint64_t addr, uint64_t index,
 			    char ret[PYTHON_NAME_BYTES])

@@ -22,6 +22,9 @@ bool python_variable(const struct memory *memory, uint64_t slot, char ret[2 * PY
 /* Writes the dictionary key of the value at slot. False if the key is not a name. */
 bool python_key(const struct memory *memory, uint64_t slot, char ret[PYTHON_NAME_BYTES]);
 
+/* True if an object is of the class with this name, of less than PYTHON_NAME_BYTES - 1 bytes. */
+bool python_is(const struct memory *memory, uint64_t object, const char *class);
+
 /*
  * Writes "CLASS.ATTRIBUTE" for the pointer at slot. values: array of an object's values, which
  * contains slot; holder: address of the pointer to this array. False if slot is not an attribute.

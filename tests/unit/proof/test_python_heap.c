@@ -27,7 +27,16 @@
 
 /* Bytes per type. The second half contains the type's name. */
 #define TYPE_BYTES 512
-enum { TYPE_LIST, TYPE_ENTRY, TYPE_CODE, TYPE_COROUTINE, TYPE_FUNCTION, TYPE_CNT };
+enum {
+	TYPE_LIST,
+	TYPE_ENTRY,
+	TYPE_CODE,
+	TYPE_COROUTINE,
+	TYPE_FUNCTION,
+	TYPE_SET,
+	TYPE_WEAK,
+	TYPE_CNT
+};
 
 /* Where objects of a script are: behind the types. */
 #define CODE (BASE + 8192)
@@ -406,6 +415,39 @@ static void containers_grow(void **state)
 	assert_int_equal(python->growth.container_cnt, 0);
 }
 
+#define TABLES (POOLS + 4 * PYTHON_POOL_BYTES)
+
+/* A set of weak references keeps no object alive, so it is listed last, although it grows fastest.
+ */
+static void weak_sets(void **state)
+{
+	static const uint64_t rates[] = {51, 50}, item_types[] = {TYPE_WEAK, TYPE_ENTRY};
+	struct python *python = *state;
+	uint64_t sets[2];
+
+	add_type(python, TYPE_SET, "set", 0);
+	add_type(python, TYPE_WEAK, "weakref.ReferenceType", 0);
+	make_pool(python, 0, 224, 2, 0);
+	make_pool(python, 1, 48, 2, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t table = TABLES + i * 2048;
+
+		sets[i] = add_object(python, 0, 224, i, 2, TYPE_SET);
+		*fake_memory_at(&python->fake, sets[i] + 40) = table;
+		/* The first place of the table is free. */
+		*fake_memory_at(&python->fake, table + 16) =
+			add_object(python, 1, 48, i, 0, item_types[i]);
+	}
+	for (uint64_t reading = 0; reading < 4; reading++) {
+		for (size_t i = 0; i < 2; i++)
+			*fake_memory_at(&python->fake, sets[i] + 24) = 100 + rates[i] * reading;
+		read_heap(python);
+	}
+	assert_int_equal(python->growth.container_cnt, 2);
+	assert_int_equal(python->growth.containers[0].addr, sets[1] + 24);
+	assert_int_equal(python->growth.containers[1].addr, sets[0] + 24);
+}
+
 /* The class of a container is gone, but counting ends before it gets to the container. */
 static void container_class_gone(void **state)
 {
@@ -583,6 +625,7 @@ int main(void)
 		cmocka_unit_test(interpreters),
 		cmocka_unit_test_setup_teardown(damaged_headers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged_free_lists, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(weak_sets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(random_memory, set_up, tear_down),
 	};
 
