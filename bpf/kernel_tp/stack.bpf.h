@@ -57,7 +57,10 @@ struct {
 	__type(value, struct stack_buffer);
 } free_buffers SEC(".maps");
 
-/* The parameter `user` is a stack_user or a free_user. */
+/*
+ * The parameter `user` is a stack_user or a free_user. Only with -tt do frees have stacks; without
+ * it, the verifier need not check the second lookup.
+ */
 static __always_inline struct stack_buffer *stack__buffer(__u32 user, __u32 level)
 {
 	__u32 index = user % STACK_USER_CNT * LEVEL_CNT + level;
@@ -116,6 +119,8 @@ static __always_inline __u32 stack__walk(void *ctx, struct stack_buffer *buf)
  * part.
  */
 #define TRIM_STEP 16
+
+_Static_assert(!(MEMLEAK_MAX_STACK_DEPTH & (MEMLEAK_MAX_STACK_DEPTH - 1)), "used as a mask");
 
 /*
  * Keeps the frames from number `at` on, up to number `end` and to the end of the step; `first` is
