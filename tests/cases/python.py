@@ -634,6 +634,14 @@ ADDERS = {"module": "module", "member": "member", "last": "last", "most": "most"
           "stored": "class", "threads": "module"}
 
 
+def growing_reports(program, memleak):
+    """Has the program add objects before each report; yields what reports say of Python."""
+    for rounds in range(1, 121):
+        program.send()
+        program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
+        yield memleak.fresh_report().get("python", {"containers": [], "classes": []})
+
+
 @each(*[f"{version}-{what}" for version in ("3.11", "3.12", "3.13") for what in ADDERS])
 def test_adders(t, way):
     """The line that adds to a container is found although the container takes no more memory."""
@@ -641,14 +649,11 @@ def test_adders(t, way):
     program = start(t, ROOMY.replace("WHAT", what), version, "pymalloc")
     right = lines_of(ROOMY)[ADDERS[what]]
     memleak = t.attach(program, interval="1")
-    for rounds in range(1, 121):
-        program.send()
-        program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
-        containers = memleak.fresh_report().get("python", {"containers": []})["containers"]
-        if [one.get("line") for one in containers] == [right]:
+    for python in growing_reports(program, memleak):
+        if [one.get("line") for one in python["containers"]] == [right]:
             break
     else:
-        raise Failure(f"not line {right}, but {containers}")
+        raise Failure(f"not line {right}, but {python['containers']}")
     memleak.stop()
 
 
@@ -683,11 +688,8 @@ def test_tasks(t, version):
     program = start(t, TASKS, version, "pymalloc")
     right = ("variable", "__main__.pending", lines_of(TASKS)["here"])
     memleak = t.attach(program, interval="1")
-    for rounds in range(1, 121):
-        program.send()
-        program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
-        containers = memleak.fresh_report().get("python", {"containers": []})["containers"]
-        found = [(one["named_by"], one["name"], one.get("line")) for one in containers]
+    for python in growing_reports(program, memleak):
+        found = [(one["named_by"], one["name"], one.get("line")) for one in python["containers"]]
         if found[:1] == [right] and len(found) == 2:
             break
     else:
@@ -737,10 +739,7 @@ def test_places(t, way):
 
 def check_place(t, program, right):
     memleak = t.attach(program, interval="1")
-    for rounds in range(1, 121):
-        program.send()
-        program.wait_for("added", lambda: program.out.data.count(b"added") == rounds)
-        python = memleak.fresh_report().get("python", {"classes": []})
+    for python in growing_reports(program, memleak):
         found = [(one["name"], one["function"], one["line"])
                  for one in python["classes"] if "function" in one]
         if found == [right]:
