@@ -37,7 +37,10 @@ class RunCounts:
     def of(pid):
         counts = {}
         for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
-            text = info.read_text(encoding="ascii", errors="replace")
+            try:
+                text = info.read_text(encoding="ascii", errors="replace")
+            except FileNotFoundError:
+                continue  # memleak has closed it
             runs = re.search(r"^run_cnt:\s*(\d+)", text, re.M)
             if runs:
                 counts[re.search(r"^prog_id:\s*(\d+)", text, re.M)[1]] = int(runs[1])
