@@ -2,6 +2,7 @@
 """Filters, sampling, totals only, and events, for kernel memory."""
 
 import re
+import sys
 import time
 
 from lib import Failure, alone, each, once, slow, timeout
@@ -255,6 +256,38 @@ def test_depth(t):
     report = memleak.stop()
     expect_things(report, truth)
     require(all(len(site["stack"]) <= 3 for site in kernel_part(report)), report, "deeper stacks")
+
+
+# Reads into shared memory that has no pages yet: the kernel allocates in a page fault.
+FAULTS = """
+import mmap, os, sys
+fd = os.memfd_create("pages")
+os.write(fd, bytes(4 << 20))
+print("ready", flush=True)
+sys.stdin.read(1)
+kept = mmap.mmap(-1, 4 << 20)
+os.preadv(fd, [kept], 0)
+print("done", flush=True)
+sys.stdin.read(1)
+"""
+# Last functions of all stacks of system calls
+SYSTEM_CALLS = ("entry_SYSCALL_64_after_hwframe", "el0t_64_sync")
+
+
+def test_deep_stacks(t):
+    """Stacks of more than 16 frames are complete."""
+    share_kernel(t)
+    program = t.process([sys.executable, "-c", FAULTS])
+    program.wait_for("ready", lambda: b"ready" in program.out.data)
+    memleak = t.attach(program, "-K", interval="0.3")
+    program.send()
+    program.wait_for("done", lambda: b"done" in program.out.data)
+    report = memleak.stop()
+    stacks = [[frame["symbol"] for frame in site["stack"]] for site in kernel_part(report)]
+    faults = [stack for stack in stacks if "shmem_fault" in stack]
+    require(faults, report, f"no page fault in {stacks}")
+    require(all(len(stack) > 16 and stack[-1] in SYSTEM_CALLS for stack in faults), report,
+            f"{faults}")
 
 
 # Cases about events.
