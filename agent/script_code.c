@@ -47,7 +47,7 @@ static uint64_t known_codes[KNOWN];
 struct object {
 	uint64_t addr;
 	uint64_t head;  /* bytes before the data */
-	uint64_t bytes; /* bytes of the data, 0 if they cannot be copied */
+	uint64_t bytes; /* number of bytes to copy; 0 if the object is unreadable or too large */
 	uint64_t size;
 	uint32_t state;
 };

@@ -6,8 +6,9 @@
 #include "proof/core_file.h"
 
 /*
- * Excludes the account from the core's content and from its count of absent bytes, because the
- * account contains no pointers of the program. Must be called before the core's memory is read.
+ * Excludes the agent's shared memory (its account) from the core's content and from the count of
+ * absent bytes: it contains no pointers of the program. Must be called before the core's memory is
+ * read.
  */
 void core_account_leave_out(struct core_file *core);
 

@@ -99,8 +99,8 @@ static int read_pages(void *arg, uint64_t start, uint64_t end)
 }
 
 /*
- * Reads all anonymous memory that was written to, once. The time that this takes is compared with
- * the time of the proof.
+ * Reads each written page of private, writable, anonymous mappings once. The CPU time of this is
+ * the baseline for the time of the proof.
  */
 static int read_once(const struct memory *memory, struct reading *ret)
 {

@@ -205,7 +205,10 @@ struct memleak_target {
 	__u32 base;          /* image whose mappings the process began with; 0 after exec */
 	__u32 shares_memory; /* 1 while the process runs in its parent's memory, before exec */
 	__u32 has_forked;    /* 1 if the process's first fork was reported to the loader */
-	/* Number of execs not made by the main thread, or MEMLEAK_SHARES_MEMORY. */
+	/*
+	 * Number of execs by threads other than the main one, after which earlier probes are stale;
+	 * MEMLEAK_SHARES_MEMORY if the process shares the memory of another.
+	 */
 	__u32 binding;
 	__u32 unloads;      /* incremented before and after libraries are unloaded */
 	__u32 loader_state; /* state of the dynamic loader at the last call of its hook */

@@ -39,7 +39,7 @@ struct memleak_interpreter {
 #define MEMLEAK_SCRIPT_COOKIE 72 /* offset in a code object */
 #define MEMLEAK_SCRIPT_COOKIE_WORDS 9
 #define MEMLEAK_SCRIPT_COOKIE_NAME 6 /* the word that points to the name */
-#define MEMLEAK_SCRIPT_HASH 24       /* in a string: the hash, which exists for all names */
+#define MEMLEAK_SCRIPT_HASH 24       /* offset of the hash in a string; computed for all names */
 
 /* Maximum frames of scripts stored with a stack. */
 #define MEMLEAK_SCRIPT_FRAMES_MAX 62

@@ -32,7 +32,10 @@ struct heap_arena {
 	bool scattered; /* true if some memory of the arena was not obtained by brk() */
 	/* First chunk of each fast bin, for chunks of 32 bytes, 48 bytes, and so on. */
 	uint64_t fast[ARENA_FAST_BINS];
-	/* Sums of hashes of the links from and to the list heads: see heap_map.h. */
+	/*
+	 * Hash sums of the forward and backward pointers of the arena's list heads. heap_map.h says
+	 * how such sums show whether free lists are consistent.
+	 */
 	uint64_t forward_sum, backward_sum;
 };
 

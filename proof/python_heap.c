@@ -601,7 +601,7 @@ static uint64_t more_objects(const struct counted_class *class)
 	return class->count - class->first_count;
 }
 
-/* A growing class with its key in its table: the address of its type, or key_of_code(). */
+/* A growing class. key: its key in the table of classes; address of its type, or key_of_code(). */
 struct grown {
 	const struct counted_class *class;
 	uint64_t key;

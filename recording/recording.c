@@ -118,7 +118,10 @@ struct symbol_backend *recording__symbols(struct recording *recording)
 	return &recording->symbols;
 }
 
-/* Reads the words of a snapshot. Rejects a snapshot that is older than the previous one. */
+/*
+ * Reads the fields of fixed size at the beginning of a snapshot. Rejects a snapshot that is older
+ * than the previous one.
+ */
 static int take_head(struct recording *recording, struct byte_reader *from)
 {
 	const uint64_t *words = recording->words;

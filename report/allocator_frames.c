@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists names of allocator functions, and of the files of allocators and of C and C++ runtimes. */
+/* Lists names of allocator functions, and file names of allocators and of C and C++ runtimes. */
 #include "report/allocator_frames.h"
 #include "base/path.h"
 

@@ -46,7 +46,7 @@ struct call {
 	double assigned; /* gain of the sites that are assigned to the call */
 	size_t paths;    /* number of assigned sites that gained memory */
 	bool has_most;
-	size_t most; /* index of the assigned site that gained most */
+	size_t most; /* index of the assigned site whose memory grew most */
 	double most_gained;
 	/*
 	 * If one caller of this call accounts for more than half of the assigned gain, `caller` is

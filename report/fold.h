@@ -65,8 +65,8 @@ void fold_begin(struct fold *fold, const struct report_site *shown, size_t end);
 bool fold_next(struct fold *fold);
 
 /*
- * Returns the index of the innermost frame from which on there is only start-up code, which
- * fold_next() leaves out; the number of frames if there is no start-up code.
+ * Returns the index of the innermost frame of start-up code, or the number of frames if there is
+ * none. fold_next() leaves out this frame and its callers.
  */
 size_t fold_start(const struct report_site *shown);
 

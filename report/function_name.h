@@ -12,7 +12,7 @@
 struct function_name {
 	const char *whole; /* name with namespaces */
 	const char *last;  /* name without namespaces */
-	const char *end;   /* end of both whole and last, before template arguments */
+	const char *end;   /* end of `whole` and of `last`; template arguments begin here */
 	const char *rest;  /* text after the template arguments: the parameters, or "" */
 };
 

@@ -74,9 +74,10 @@ static const char *const tracer_functions[] = {
 };
 
 /*
- * Kernel functions whose blocks exist only with another block, and may be freed long after the
- * last use of that block. If there is a leak, the other block grows, too. The other block of an
- * inode is in a reclaimable cache: if references to inodes leak, only figures of caches show it.
+ * Kernel functions that allocate data attached to another object, such as an inode. The data is
+ * freed with the object, possibly long after the object's last use. If these objects leak, their
+ * own site grows, too. Inodes are an exception, because their caches are reclaimable: leaked
+ * references to inodes show in the figures of caches alone.
  */
 static const char *const attached_functions[] = {
 	/* what a security module (LSM) adds to an inode; freed with the inode */

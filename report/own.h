@@ -14,7 +14,7 @@ enum code_owner {
 	CODE_OF_PROGRAM,
 	CODE_OF_LIBRARY,
 	CODE_OF_RUNTIME,     /* C and C++ libraries, dynamic loaders, allocators */
-	CODE_OF_INTERPRETER, /* interpreter; the scripts that it runs count as the program */
+	CODE_OF_INTERPRETER, /* the interpreter itself, not the scripts that it runs */
 };
 
 /* Facts about the program of a process; each field may be NULL. */

@@ -136,7 +136,7 @@ struct report {
 	/* Resident memory when it was first known; NULL if it is known for the first time now. */
 	const struct rss *first_rss;
 	const struct rss_past *rss_past; /* resident memory at earlier reports; may be NULL */
-	/* Parts of resident memory by the latest reading of each living process; may be all 0. */
+	/* Resident memory, summed over the latest reading of each living process; may be all 0. */
 	struct rss latest_rss;
 	struct processes_rss processes_rss; /* resident memory of several processes */
 	bool by_pin;     /* sites are sorted by the memory that they pin, if `has_pinned` */

@@ -51,9 +51,10 @@ struct report_site {
 	struct stack_pos blamed;  /* the blamed function */
 	struct stack_pos through; /* library function that `blamed` called */
 	bool has_through;
-	const struct runtime_objects *objects; /* kind of runtime objects; NULL if there are none */
-	bool settling;  /* the site may stop growing soon, so it is no suspect yet */
-	char **held_by; /* texts for the chain of holders, root first */
+	const struct runtime_objects
+		*objects; /* what a language runtime keeps in the blocks, or NULL */
+	bool settling;    /* the site may stop growing soon, so it is no suspect yet */
+	char **held_by;   /* texts for the chain of holders, root first */
 	size_t held_by_cnt;
 	/* True if memleak sees the site's files under the same names, so that it can read lines. */
 	bool has_source;

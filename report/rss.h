@@ -90,9 +90,9 @@ enum rss_kept {
 };
 
 /*
- * Returns how much the free memory that glibc keeps has grown from since_ns to now_ns, which are
- * times since tracing began. Returns 0 if it has not grown, or if no point is in the second half of
- * this period.
+ * Returns by how many bytes the free memory that glibc keeps has grown from since_ns to now_ns,
+ * which are times since tracing began. Returns 0 if it has not grown, or if no sample is from the
+ * second half of this period.
  */
 double rss_past_kept(const struct rss_past *past, enum rss_kept which, uint64_t since_ns,
 		     uint64_t now_ns);

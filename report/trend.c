@@ -67,9 +67,9 @@
 #define EVEN_CONFIDENCE 0.99
 #define EVEN_RATE 0.5
 /*
- * Maximum freed blocks per block of growth. With more frees, the blocks may be temporary, with
- * lifetimes that vary by orders of magnitude. About half of such blocks that reach an age t are
- * freed before they reach the age 2t.
+ * Maximum freed blocks per block of growth, and maximum freed share of the largest amount held. If
+ * more is freed, the blocks may be temporary, with lifetimes that vary by orders of magnitude: of
+ * such blocks that reach any age t, about half are freed before they reach the age 2t.
  */
 #define MOST_FREED 0.125
 /*

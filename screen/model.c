@@ -621,7 +621,7 @@ static enum screen_ask go_to_moment(struct model *model, uint32_t key)
 	return ASK_MOMENT;
 }
 
-/* Handles a key while the user types the number of a moment. */
+/* Handles a key while the user types the number of the recorded report to jump to. */
 static enum screen_ask type_moment(struct model *model, uint32_t key)
 {
 	size_t typed = model->typed_moment;

@@ -51,7 +51,10 @@ void screen__want_page(struct screen *screen);
 /* True if the next report must list the threads of each stack. */
 bool screen__wants_threads(const struct screen *screen);
 
-/* Returns an unused file name such as "memleak-20261125-170749.html"; NULL if out of memory. */
+/*
+ * Returns a file name such as "memleak-20261125-170749.html"; NULL if out of memory. Tries 100
+ * names to find one that is not in use.
+ */
 char *screen__file_name(const char *suffix);
 
 /* Called when there will be no more reports. */

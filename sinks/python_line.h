@@ -13,10 +13,11 @@
 bool python_names_growth(const struct report *report);
 
 /*
- * Writes a container with the line of the script that adds its items: "keep app.py:12 adds 14
- * items/s to app.audit (list)". If the line is not known, writes "app.audit (list) grows by 14
- * items/s" and the class whose place is known: "Node objects grow by 12/s (Node.__init__
- * app.py:5)". The report must have one of them. name_max: maximum bytes of a function's name.
+ * Writes the line of the script that adds items to a growing container: "keep app.py:12 adds 14
+ * items/s to app.audit (list)". If that line is not known, writes the growth of the container,
+ * "app.audit (list) grows by 14 items/s", and of the first class whose place is known: "Node
+ * objects grow by 12/s (Node.__init__ app.py:5)". python_names_growth() must be true. name_max:
+ * maximum bytes of a function's name.
  */
 void python_write_growth(FILE *out, const struct report *report, size_t name_max);
 

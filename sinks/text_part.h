@@ -55,7 +55,7 @@ enum text_style {
  */
 void text_begin_style(const struct text_part *part, enum text_style style);
 void text_end_style(const struct text_part *part);
-/* Writes the sign of a verdict's style, for readers without colours; nothing in bcc's format. */
+/* Writes the sign of a verdict's style. Nothing is written if the look is bcc's or unsigned. */
 void text_write_sign(const struct text_part *part, enum text_style style);
 
 /* Begins a line that belongs to no site. In bcc's format, writes the time of day first. */

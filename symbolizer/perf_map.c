@@ -55,8 +55,8 @@ int perf_map_parse(struct perf_map *map, const char *text, size_t len)
 		return -ENOMEM;
 	memcpy(map->text, text, len);
 	/*
-	 * Add a newline, so that memchr() finds one even for a last line without its own
-	 * newline. The loop skips that line, since it may be incomplete.
+	 * Add a newline as a sentinel, so that memchr() always finds one. The loop skips a last
+	 * line that ends at the sentinel, since it may be incomplete.
 	 */
 	map->text[len] = '\n';
 	end = map->text + len;

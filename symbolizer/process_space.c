@@ -205,8 +205,8 @@ static int find_address(struct process_space *space, const struct sym_query *que
 }
 
 /*
- * Fills in a location of data. A variable is found by the distance between its address and the code
- * of its file.
+ * Fills in the location of a variable. A global variable is found by the distance between its
+ * address and the code of its file, a thread-local one by its distance from the thread pointer.
  */
 static int place_variable(struct process_space *space, const struct sym_query *query,
 			  struct region *region, struct location *loc)

@@ -98,7 +98,7 @@ static __always_inline void sent_event__note(__u64 *ctx, __u32 program)
 
 /*
  * True if the other program of the pair has handled this event. If so, clears the entry of the
- * event, because a later event may have equal arguments at the same address.
+ * event. Otherwise, a later event with equal arguments at the same address would be skipped.
  */
 static __always_inline bool sent_event__take(__u64 *ctx, __u32 program)
 {

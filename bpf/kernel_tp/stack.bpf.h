@@ -204,8 +204,8 @@ __noinline int trim_stack(__u32 user, __u32 level, __u32 walked, __u64 call_site
 }
 
 /*
- * Records the process that allocated at the site most recently. Writes only what has changed,
- * because CPUs share the site.
+ * Records the process that allocated at the site most recently; allocations in interrupts do not
+ * count. Writes only what has changed, because CPUs share the site.
  */
 static __always_inline void origin__note(struct memleak_origin *origin,
 					 const struct requester *requester)

@@ -178,7 +178,7 @@ static __always_inline __u32 view__lower_frames(const struct stack_view *view,
 
 /*
  * Returns the distance of a word from the end of the stack, in words; 0 if the word is not among
- * the last END_WORDS words. Overwrites view->words.
+ * the last END_WORDS words, or if these cannot be read. Overwrites view->words.
  */
 static __always_inline __u32 view__find_outermost(struct stack_view *view, __u64 word)
 {

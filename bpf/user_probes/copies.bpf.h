@@ -43,9 +43,9 @@ static __always_inline void copy_memory(struct unwind_copied_range *range, __u8 
 _Static_assert(sizeof(((struct unwind_copy *)0)->calls) <= WINDOW_BYTES, "fit in the window");
 
 /*
- * Copies the calls whose return address was replaced by a return probe into the walk's window,
- * which the walk no longer needs. Returns the number of calls. Not static, so that the verifier
- * checks the loop once and not for each size of a copy.
+ * Lists the calls whose return address a return probe has replaced. The list overwrites the walk's
+ * window, which the walk no longer needs. Returns the number of calls. Not static, so that the
+ * verifier checks the loop once and not for each size of a copy.
  */
 __noinline int walk_list_calls(__u32 entry)
 {

@@ -197,8 +197,9 @@ static __always_inline void note_free(struct pt_regs *ctx, struct thread_state *
 
 /*
  * Handles the entry of a free. The block is removed at the entry, since its address may be reused
- * as soon as the function returns. Frees have no return probe, so they have a separate mark, which
- * is checked at the entry of mapping calls and of other frees.
+ * as soon as the function returns. Frees have no return probe, so the thread records its latest
+ * free apart from other calls. At the entry of a mapping call or another free, this record tells
+ * whether that call is part of the free.
  */
 static __always_inline void enter_free(struct pt_regs *ctx, const struct entry *entry, __u32 shape,
 				       __u64 addr)

@@ -19,9 +19,9 @@ enum nesting {
 };
 
 /*
- * Walks from frame to frame towards the outermost one, until the walk ends, NESTED_FRAMES frames
- * were passed, or the slot of a frame's call is `slot` or higher. Not static, so that the verifier
- * checks the function only once.
+ * Walks outwards until the stack ends, until NESTED_FRAMES frames have been walked, or until the
+ * walk has reached `slot`, an address on the stack. Not static, so that the verifier checks the
+ * function only once.
  */
 __noinline int walk_up_to(__u32 entry, __u64 slot)
 {

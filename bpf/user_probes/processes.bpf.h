@@ -222,7 +222,7 @@ static __always_inline int on_fork(struct bpf_raw_tracepoint_args *ctx, bool sec
 	__u32 child_tgid = process_number(child);
 	__u64 clone_flags = ctx->args[1];
 
-	/* The pid is 0 for a process of another pid namespace. */
+	/* The pid is 0 if the child is not visible in memleak's pid namespace. */
 	if (child_tgid == tgid || !child_tgid || is_tracers(child))
 		return 0;
 	if (second && bpf_map_lookup_elem(&targets, &child_tgid))

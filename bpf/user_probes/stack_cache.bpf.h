@@ -29,7 +29,7 @@
  */
 #define STACK_PLACES (1ULL << 16)
 
-/* Reads the words from the stack pointer up to the last word that an entry compares. */
+/* Reads the first `end` words of the stack, with which an entry of the cache is compared. */
 static __always_inline bool walk__see(struct walk *walk, __u32 end)
 {
 	if (walk->window_bytes >= end * 8)

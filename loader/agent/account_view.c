@@ -365,7 +365,7 @@ int account_view_blocks(const struct account_view *view,
 	return err;
 }
 
-/* Decodes a script frame. If the code object's copy is invalid, its address is 0. */
+/* Decodes a script frame. Its code address is 0 if the code object's copy is out of range. */
 static struct memleak_script_frame script_frame(const struct account_view *view, uint64_t frame)
 {
 	uint64_t offset = (uint64_t)ACCOUNT_SCRIPT_CODE(frame) * ACCOUNT_CODE_UNIT;

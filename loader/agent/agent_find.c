@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds accounts in /proc, and the agent library in the folders where it may be installed. */
+/*
+ * Finds the agent's shared memory (its account) in /proc, finds the agent library, and sets the
+ * environment that makes a program load it.
+ */
 #include "loader/agent/agent_find.h"
 
 #include <dirent.h>

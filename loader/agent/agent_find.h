@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the account of a running program, and the agent library. */
+/*
+ * Finds the agent's shared memory (its account) of a running program, finds the agent library, and
+ * sets the environment that makes a program load it.
+ */
 #ifndef LOADER_AGENT_AGENT_FIND_H
 #define LOADER_AGENT_AGENT_FIND_H
 

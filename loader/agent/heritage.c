@@ -11,8 +11,8 @@
 #include "base/array.h"
 
 /*
- * Maximum number of entries in freed_shared, and in freed. The tables of the BPF programs have the
- * same limit.
+ * Maximum number of entries in freed_shared, and in freed. The tables of the BPF programs for freed
+ * blocks never have more entries.
  */
 #define FREED_MOST (1U << 22)
 /*

@@ -13,11 +13,9 @@
 #include "base/array.h"
 #include "base/bisect.h"
 
-/*
- * Maximum numbers of mappings and lists that are kept. They limit memory if programs keep unloading
- * libraries.
- */
+/* Maximum number of mappings in all lists. Limits memory if programs keep unloading libraries. */
 #define MAPPINGS_MAX (1U << 18)
+/* Maximum number of lists. */
 #define LISTS_MAX 4096
 
 void code_history_deinit(struct code_history *history)

@@ -18,8 +18,8 @@ struct stack_copies {
 };
 
 /*
- * Opens the ring. The caller must have set comparison.wanted, and the fields of deferred that
- * precede `waiting`, except walker. Returns 0 or a negative errno.
+ * Opens the ring buffer. The caller must first set comparison.wanted, and all fields of `deferred`
+ * above `waiting` but `walker`. Returns 0 or a negative errno.
  */
 int stack_copies_init(struct stack_copies *copies, int ring_fd);
 void stack_copies_deinit(struct stack_copies *copies);

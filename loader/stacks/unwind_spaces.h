@@ -74,7 +74,8 @@ void unwind_spaces_forget(struct unwind_spaces *spaces, pid_t pid);
 /* Drops the mappings of an image. Call when they are no longer needed. */
 void unwind_spaces_drop(struct unwind_spaces *spaces, uint32_t image);
 
-/* Returns the generation of the process's mappings in the programs; 0 if the programs have none. */
+/* Returns the generation of the process's mappings that the BPF programs have; 0 for no mappings.
+ */
 uint32_t unwind_spaces_generation(const struct unwind_spaces *spaces, pid_t pid);
 /* Returns the user of the process; -1 if unknown. */
 uid_t unwind_spaces_uid(const struct unwind_spaces *spaces, pid_t pid);

@@ -23,7 +23,7 @@ struct descendants {
 
 /* Sets the sizes of the tables; called before load. on_demand: see tracker_prepare(). */
 int descendants_prepare(struct bpf_object *object, uint32_t max_allocs, bool on_demand);
-/* Finds the tables; called after load. */
+/* Looks up the maps and the program of this part. Call after load. Returns 0 or -ENOENT. */
 int descendants_init(struct descendants *descendants, const struct bpf_object *object);
 void descendants_deinit(struct descendants *descendants);
 

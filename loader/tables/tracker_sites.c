@@ -28,10 +28,10 @@ static uint64_t plain_hash(const struct memleak_stack *stack, const struct scrip
 }
 
 /*
- * Resolves the frames of a stack, and sets resolved_stack and resolved_id: the site to which the
- * entry is joined. If all frames are certain, this is the site of the resolved stack. Otherwise it
- * is the site of the unresolved stack, which is the entry itself unless the stack was deferred
- * before. While the stack is still deferred, the entry is not joined to another site.
+ * Resolves the frames of a stack. If the stack is still deferred, does nothing else. Otherwise sets
+ * resolved_stack and resolved_id, which name the site that the entry is merged into: the site of
+ * the resolved stack if all frames are certain, else the site of the unresolved stack. The latter
+ * is the entry itself if its stack was never deferred.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack,
 		    const struct script_frames *scripts)

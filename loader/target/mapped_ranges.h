@@ -95,8 +95,9 @@ int ranges_visit(const struct ranges *ranges,
 int ranges_insert(struct ranges *ranges, const struct range *range);
 
 /*
- * Takes [addr, addr + len) out of the list. Keeps the pieces until one of the next three functions,
- * or this one again, is called for the same thread. copy: leave the pieces in the list, too.
+ * Takes the ranges in [addr, addr + len) out of the list, or copies them if `copy` is set. Keeps
+ * the pieces for the thread until it calls ranges_forget(), ranges_untake(), ranges_move() or
+ * ranges_take().
  */
 int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, bool copy);
 
@@ -122,7 +123,7 @@ int ranges_reconcile(struct ranges *ranges, const struct proc_maps *maps, uint64
 /* Copies the ranges of the parent to a forked child. image: image of the parent. */
 int ranges_inherit(struct ranges *ranges, const struct ranges *parent, uint32_t image);
 
-/* Drops all ranges, as the process runs another image. */
+/* Drops all ranges: exec has unmapped them. */
 void ranges_clear(struct ranges *ranges);
 
 #endif

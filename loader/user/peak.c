@@ -65,8 +65,8 @@ static int take(struct user_peak *peak)
 	watch->limit = peak_copies_keep(&peak->copies, &snap, begin_ns, watch->highest);
 	watch->is_sent = 0;
 	/*
-	 * The total may already be above the limit: check again soon, because the programs may send
-	 * no more records.
+	 * The total may already be above the limit: check again soon, because the BPF programs may
+	 * send no more records.
 	 */
 	if ((int64_t)watch->total >= (int64_t)watch->limit)
 		process_set_retry_soon(peak->set);

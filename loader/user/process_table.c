@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An array of processes, and a hash table by image that is rebuilt when processes change. */
+/*
+ * An array of processes, and a hash table that finds a process by the number of its exec image. A
+ * lookup rebuilds the hash table if processes or their images have changed.
+ */
 #include "loader/user/process_table.h"
 
 #include <errno.h>

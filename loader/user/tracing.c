@@ -297,8 +297,8 @@ int tracing_drain(struct tracing *tracing, uint64_t deadline_ns)
 	process_set_finish_all_stacks(&tracing->set);
 	process_set_read_mappings(&tracing->set);
 	/*
-	 * Read records after mappings. A move is recorded before the kernel moves the mapping, so
-	 * the records of all moves that the mappings show have arrived.
+	 * Read the records after the mappings. A move is recorded before the kernel moves the
+	 * mapping: if the mappings show a move, its record has arrived.
 	 */
 	err = records_consume(&tracing->records, true);
 	process_set_compare_mappings(&tracing->set);

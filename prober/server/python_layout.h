@@ -25,10 +25,10 @@ struct python_layout {
 	uint32_t previous; /* in a frame: offset of the pointer to the caller's frame */
 	uint32_t code;     /* in a frame: offset of the pointer to the code object */
 	uint32_t instr;    /* in a frame: offset of the pointer to the instruction */
-	/* in a frame: offset of the byte that marks the outermost frame of a run of the loop */
+	/* in a frame: offset of the byte that marks the outermost frame of an evaluation loop */
 	uint32_t border;
 	uint8_t border_value;
-	/* the marked frame executes no code: the run ends with its callee */
+	/* the marked frame executes no code: its callee is the loop's outermost frame */
 	bool border_is_empty;
 	/* in a code object: offset of five 4-byte words; the fifth is the first line's number */
 	uint32_t argument_cnt;

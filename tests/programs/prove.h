@@ -165,8 +165,9 @@ OWN_FRAME __attribute__((noreturn)) static void judge_now(void)
 }
 
 /*
- * Ends planting and waits until the program has been checked. Never returns. If a scene calls this
- * function itself, the scene's frame is still in use during the check.
+ * Ends the scene, which has allocated its blocks, and waits until the program has been checked.
+ * Never returns. main() calls it after each scene; if the scene itself calls it, the scene's frame
+ * is still in use during the check.
  */
 WIPED void judge(void)
 {

@@ -100,8 +100,8 @@ OWN_FRAME static void judge_over(void)
 MAKER(stale_in_frame); /* LEAK */
 
 /*
- * Tests a stale pointer in an active frame that has not overwritten it. The block is lost, but of
- * the three tools only valgrind can know that.
+ * Tests a stale pointer in an active frame that has not overwritten it. The block is lost, but only
+ * valgrind can know that: for memleak and LeakSanitizer the block is reachable.
  */
 SCENE(stale_word_in_a_frame)
 {

@@ -181,7 +181,7 @@ static void *churn(void *arg)
 	return arg;
 }
 
-/* Like fragmented(), but a thread keeps changing the same arena. */
+/* Like fragmented(), but another thread keeps allocating and freeing in the same arena. */
 static void busy(void)
 {
 	pthread_t thread;

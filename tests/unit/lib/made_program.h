@@ -20,7 +20,7 @@ struct made_block {
 	double birth_s;
 	double death_s;
 	double bytes_per_s; /* rate at which the block grows in place */
-	double sigma;  /* sigma of a random size, redrawn for each report; 0 if the size is fixed */
+	double sigma;  /* sigma of the log-normal size, drawn anew for each report; 0 if fixed */
 	bool replaced; /* true if a new block replaces this one before each report */
 	uint32_t size;
 	uint32_t site;

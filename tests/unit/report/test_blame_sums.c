@@ -84,7 +84,10 @@ static const struct sym_location fixed[] = {
 static struct sym_location locations[FIXED_CNT + HANDLER_CNT];
 static struct sym_frame handlers[HANDLER_CNT];
 
-/* Names the handlers, as instances of a template or not. `file` is their source file, or NULL. */
+/*
+ * Names the handlers. are_instances: they are instances of one template. file: their source file,
+ * or NULL.
+ */
 static void name_handlers(bool are_instances, const char *file)
 {
 	static char names[HANDLER_CNT][16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests merging leaking stacks into suspects by function. */
+/* Tests that leaking stacks with the same function are merged into one suspect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -315,7 +315,7 @@ static void slight(void **state)
 		     LENGTH(with));
 }
 
-/* All suspects are reported on request, but only if one of them is reported anyway. */
+/* With wants_all, small suspects are reported too, provided that one suspect is not small. */
 static void all_wanted(void **state)
 {
 	static const struct path paths[] = {{&one, &load, 97280}, {&one, &save, 2}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tests shares of CPU time spent on tracing, and when they are unknown. */
+/* Tests how the share of CPU time spent on tracing is computed, and when it is unknown. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -349,7 +349,7 @@ static void test_interpreter(void **state)
 	munmap(account, BYTES);
 }
 
-/* A forged path of script frames is cut at the maximum number. */
+/* A forged stack with too many script frames is truncated to MEMLEAK_SCRIPT_FRAMES_MAX. */
 static void test_many_scripts(void **state)
 {
 	const uint32_t first = ACCOUNT_STACK_ENDS, cnt = MEMLEAK_SCRIPT_FRAMES_MAX + 9;

@@ -19,7 +19,7 @@ static bool collects_births(const struct options *opts)
 	return walker.sites.has_births;
 }
 
-/* Pages show births, and a page may be made from a recording later. */
+/* HTML pages chart blocks by allocation time. A page may be made from a recording later. */
 static void births_for_pages(void **state)
 {
 	assert_false(collects_births(&(struct options){.format = FORMAT_TEXT}));
