@@ -154,22 +154,19 @@ static bool tracing_agrees(const struct options *opts, const bool *given)
 	return false;
 }
 
-/*
- * True if the command can write reports in the requested format. Diffs can only be text, JSON or
- * HTML.
- */
+/* True if the command can write the format: all formats, but diffs are text, JSON or HTML. */
 static bool can_format(const struct options *opts)
 {
-	return opts->mode != MODE_DIFF || format_shows_all(opts->format) ||
-	       opts->format == FORMAT_HTML;
+	return opts->mode != MODE_DIFF || opts->format == FORMAT_TEXT ||
+	       opts->format == FORMAT_JSON || opts->format == FORMAT_HTML;
 }
 
 /* Returns why an option would have no effect; NULL if every option has an effect. */
 static const char *without_effect(const struct options *opts, const bool *given)
 {
 	if (opts->all && !format_holds_reports(opts->format))
-		return "--all needs text, json, csv or verdict: the other formats allow one report "
-		       "per file";
+		return "--all needs text, bcc, json, csv or verdict: the other formats allow one "
+		       "report per file";
 	if (option_is_given(given, "summary-sort") && !opts->summary)
 		return "--summary-sort needs --summary";
 	if (opts->max_records && opts->by == BY_STACK && !opts->summary && !opts->largest)

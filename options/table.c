@@ -56,8 +56,9 @@ const char *option_format_word(enum output_format format)
 const struct option_def option_table[] = {
 	/* Targets */
 	{"pid", 'p', "PID[,PID...]",
-	 "Trace these running processes. They are never stopped. A name may be given instead of a "
-	 "number if only one process has it",
+	 "Trace these running processes. They are not stopped (but see --prove). A name may be "
+	 "given "
+	 "instead of a number if only one process has it",
 	 OPT_PIDS, GROUP_TARGET, .words = WORDS_PID},
 	{"command", 'c', "CMD",
 	 "Run CMD and trace it from its first allocation on. CMD is split into words as by a "
@@ -168,7 +169,8 @@ const struct option_def option_table[] = {
 	 OPT_NUMBER, GROUP_REPORT, FIELD(top), 1, UINT32_MAX, OFFLINE},
 	{"max-records", 0, "N",
 	 "Show at most N processes, modules, threads or cgroups: as groups of the report "
-	 "(default: as --top), in the table of --summary (default: all) and by --largest",
+	 "(default: as --top), in the table of --summary (default: all), by --largest and by "
+	 "--count",
 	 OPT_NUMBER, GROUP_REPORT, FIELD(max_records), 1, UINT32_MAX, REPORT},
 	{"by", 0, "WHAT",
 	 "Group the report by stack (the default), or by process, module (the program or library "
@@ -263,7 +265,7 @@ const struct option_def option_table[] = {
 	 "Format of the reports: text (the default); bcc, the text format of bcc's memleak, for "
 	 "scripts; json, csv; folded stacks, for flame graphs; a profile for pprof, speedscope or "
 	 "heaptrack; html, a page for a browser; or verdict, one short line of JSON. By default "
-	 "text, bcc and json show ten stacks, the other formats all",
+	 "text, bcc, json and verdict show ten stacks, the other formats all",
 	 OPT_CHOICE, GROUP_REPORT, FIELD(format), .choices = format_words, OFFLINE},
 	{"all-frames", 0, NULL,
 	 "In text, show all frames of each stack, including those of runtimes and those that every "
@@ -351,7 +353,7 @@ const struct option_example option_usages[] = {
 	{"[OPTION...] [INTERVAL [COUNT]] -- CMD [ARG...]",
 	 "a new process, from its first allocation"},
 	{"report [OPTION...] FILE[@TIME]", "the last report of what --record wrote"},
-	{TOP_WORD " [FILE[@TIME]] [OPTION...]", "on an interactive screen"},
+	{TOP_WORD " [FILE[@TIME]] [OPTION...] [INTERVAL]", "on an interactive screen"},
 	{"diff [OPTION...] FILE[@TIME] FILE[@TIME]", "what is new, grown, shrunk or gone"},
 	{"core [OPTION...] CORE [EXECUTABLE]", "what is lost in the heap of a core file"},
 	{NULL, NULL},
@@ -386,7 +388,7 @@ const struct option_example option_examples[] = {
 };
 
 const struct option_example option_briefs[] = {
-	{"-p, --pid PID|NAME", "a running process; it is never stopped"},
+	{"-p, --pid PID|NAME", "a running process; it is not stopped"},
 	{"-A, --all-processes", "every process; some: --comm NAME, --cgroup CGROUP"},
 	{"-f, --follow", "and its children"},
 	{"-K, --kernel", "and what the kernel holds for it"},
@@ -398,7 +400,7 @@ const struct option_example option_briefs[] = {
 	{"--live", "on an interactive screen"},
 	{"-T, --top N", "show N stacks (default 10)"},
 	{"--sort ORDER", "by size, count, growth or score"},
-	{"--by WHAT", "group by process, module, thread or cgroup"},
+	{"--by WHAT", "group by process, module, thread, cgroup or pin"},
 	{"-a, --show-allocs", "list each block"},
 	{"--format FORMAT", "text, json, html, pprof, folded, csv, ..."},
 	{"--output FILE", "write reports to FILE"},
