@@ -591,7 +591,8 @@ uint32_t walk_keep(struct account *account, struct walked_stack *walk, struct kn
 	struct keeper keeper;
 	bool made = false;
 
-	remember &= !walk->doubtful && walk->known_cnt + walk->step_cnt <= WALK_STEPS_MAX;
+	walk->doubtful |= walk->known_cnt + walk->step_cnt > WALK_STEPS_MAX;
+	remember &= !walk->doubtful;
 	if (remember) {
 		keeper = keeper_behind(known, walk->known_cnt);
 		known->end = walk->end;

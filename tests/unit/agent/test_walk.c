@@ -176,22 +176,51 @@ static NOIPA int descend(int left)
 
 static void test_walks(void **state)
 {
-	make_account();
-	become_caller();
 	for (int i = 0; i < ROUNDS; i++)
 		descend((int)(random_next(&seed) % (3 * DEPTH)));
 	assert_true(cut_cnt > ROUNDS);
 	assert_true(whole_cnt > ROUNDS);
 	assert_true(met_cnt > (cut_cnt + whole_cnt) / 2);
 	assert_int_equal(account->lost[ACCOUNT_LOST_STACKS], 0);
+}
+
+/* A stack that does not fit into the known stack is kept, but must not be remembered. */
+static void test_too_long(void **state)
+{
+	static struct walked_stack walk = {.known_cnt = WALK_STEPS_MAX, .step_cnt = 1};
+
+	walk.steps[0].is_kept = true;
+	walk.steps[0].frame = 1;
+	known.cnt = WALK_STEPS_MAX;
+	for (uint32_t i = 0; i < known.cnt; i++)
+		known.frames[i].number = ACCOUNT_STACK_END(UNWIND_END_TRUNCATED);
+	assert_true(walk_keep(account, &walk, &known, true) >= ACCOUNT_STACK_ENDS);
+	assert_true(walk.doubtful);
+	walk.known_cnt--;
+	walk.doubtful = false;
+	assert_true(walk_keep(account, &walk, &known, true) >= ACCOUNT_STACK_ENDS);
+	assert_false(walk.doubtful);
+}
+
+static int begin(void **state)
+{
+	make_account();
+	become_caller();
+	return 0;
+}
+
+static int end(void **state)
+{
 	munmap(account, ACCOUNT_BYTES);
+	return 0;
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_walks),
+		cmocka_unit_test(test_too_long),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, begin, end);
 }
