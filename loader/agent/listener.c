@@ -175,6 +175,8 @@ int listener_take(struct listener *listener, int *ret_fd, pid_t *ret_pid)
 			*ret_fd = fd;
 			return 0;
 		}
+		if (fd >= 0)
+			close(fd);
 		listener->refused++;
 	}
 	/* No guest has sent its account, and no more can be accepted: close the oldest guest. */
