@@ -256,7 +256,7 @@ static bool read_augmentation(struct reader *reader, struct common *ret)
 			read_fixed(reader, 1);
 		else if (*c == 'P')
 			read_encoded(reader, (uint8_t)read_fixed(reader, 1) & 0x7f);
-		else if (*c != 'S' && *c != 'B')
+		else if (*c != 'S' && *c != 'B' && *c != 'G')
 			return false;
 	}
 	return !reader->bad;
