@@ -870,7 +870,7 @@ bool report_marks_suspect(const struct report *report, const struct report_site 
 		return false;
 	for (size_t i = 0; i < report->path_cnt; i++)
 		if (report->paths[i].site == shown->site)
-			return !report->paths[i].is_excluded;
+			return !report->paths[i].is_excluded && !report->paths[i].settling;
 	return true;
 }
 

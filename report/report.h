@@ -200,7 +200,7 @@ int report_init_groups(const struct options *opts, const struct snapshot *snap,
 		       struct report *ret);
 void report_deinit(struct report *report);
 
-/* True if a site seems to leak, and is not excluded from the suspects. */
+/* True if a site seems to leak, and is neither settling nor excluded from the suspects. */
 bool report_marks_suspect(const struct report *report, const struct report_site *shown);
 
 #endif

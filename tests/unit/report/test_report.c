@@ -407,6 +407,7 @@ static void new_page_tables(void **state)
 		assert_int_equal(report.suspect_cnt, s == 12);
 		assert_int_equal(report.suspects_total, s == 12);
 		assert_int_equal(report.settling != NULL, s == 6);
+		assert_int_equal(report_marks_suspect(&report, &report.sites[0]), s == 12);
 		report_deinit(&report);
 	}
 }
