@@ -79,8 +79,10 @@ static uint64_t owner_of(struct source_texts *texts, const struct process *proce
 	if (proc_read(process->pid, "status", &status))
 		return before;
 	now = !sees_same_files(process->pid) ? OWNER_NO_FILES : owner_by_uids(status);
-	if (before != OWNER_UNKNOWN && before != now)
-		now = before < now ? before : OWNER_EVERYONE;
+	if (before >= OWNER_USER && now >= OWNER_USER && before != now)
+		now = OWNER_EVERYONE;
+	else if (before != OWNER_UNKNOWN && before < now)
+		now = before;
 	/* Without memory, the process is looked up again. */
 	hash_map_set(&texts->owners, process->image, value_of(now));
 	return now;
