@@ -11,9 +11,10 @@
  * written.
  *
  * Stacks are paths in one *call tree*, shared by all threads. A stack is identified by the number
- * of its innermost frame, whose parent is the frame of its caller. Frames never change, and common
- * parts of stacks are stored once. The frames of scripts are the innermost part of a path, before
- * all native frames; memleak inserts them between the native frames.
+ * of its innermost frame; the parent of a frame is the frame of its caller. Frames never change,
+ * and common parts of stacks are stored once. A path first has all script frames, then all native
+ * frames, each from the innermost to the outermost; memleak inserts the script frames between the
+ * native frames.
  *
  * Sizes are in bytes, times are CLOCK_MONOTONIC. The traced program can write anything into its
  * account, so readers must not trust it.
@@ -28,7 +29,7 @@
 #include "bpf/unwind.h"
 
 #define ACCOUNT_MAGIC 0x39746e6567616d6dULL
-#define ACCOUNT_NAME "memleak-agent" /* name of the memfd */
+#define ACCOUNT_NAME "memleak-agent" /* name of the account's memfd */
 
 #define ACCOUNT_FILTER_BYTES (1U << 16)
 
@@ -49,12 +50,16 @@ enum account_region {
 	ACCOUNT_EPOCH_TIMES,
 	/* indexed by address / ACCOUNT_CHUNK_SPAN: chunk number + 1, 0 if there is no chunk */
 	ACCOUNT_DIRECTORY,
-	ACCOUNT_FILTER, /* number of kept blocks, indexed by a hash of the address */
+	ACCOUNT_FILTER, /* number of recorded blocks, indexed by a hash of the block's address */
 	ACCOUNT_EVENTS, /* ring buffer of struct account_event */
 	ACCOUNT_TRACE,  /* ring buffer of struct account_traced */
-	/* struct account_range: the mappings that result from all events that memleak has read */
+	/*
+	 * struct account_range: the mappings of the program, as far as memleak has read the events
+	 */
 	ACCOUNT_RANGES,
-	/* hash table of __u32: ACCOUNT_SCRIPT_CODE() of each copied code object, 0 if unused */
+	/*
+	 * hash table of __u32: ACCOUNT_SCRIPT_CODE() of each copied code object; 0 in unused slots
+	 */
 	ACCOUNT_CODE_TABLE,
 	ACCOUNT_CODES,  /* struct account_code, each followed by the copy of a code object */
 	ACCOUNT_FRAMES, /* struct account_frame, indexed by frame number */
@@ -70,10 +75,10 @@ enum account_lost {
 	ACCOUNT_LOST_STACKS,
 	ACCOUNT_LOST_UNWIND,   /* distinct stacks whose outer callers were not found */
 	ACCOUNT_LOST_MAPPINGS, /* mapping and fork events dropped because the ring was full */
-	ACCOUNT_LOST_THREADS,  /* calls of threads beyond the maximum number */
+	ACCOUNT_LOST_THREADS,  /* allocator calls by threads beyond the maximum number of threads */
 	ACCOUNT_LOST_SIZE,     /* blocks larger than ACCOUNT_SIZE_MAX, recorded with that size */
 	ACCOUNT_LOST_TRACED,   /* traced calls dropped because the ring was full */
-	/* dropped events: ACCOUNT_EVENT_FREED_SHARED and ACCOUNT_EVENT_FREED_INHERITED */
+	/* dropped events of type ACCOUNT_EVENT_FREED_SHARED or ACCOUNT_EVENT_FREED_INHERITED */
 	ACCOUNT_LOST_INHERITED,
 	ACCOUNT_LOST_CNT,
 };
@@ -91,7 +96,8 @@ enum account_call {
 	ACCOUNT_CALL_UNMAP,
 	ACCOUNT_CALL_REMAP,
 	ACCOUNT_CALL_CNT,
-	ACCOUNT_CALL_FREE = ACCOUNT_CALL_CNT, /* used in struct account_traced only */
+	/* free() or operator delete: used only in struct account_traced */
+	ACCOUNT_CALL_FREE = ACCOUNT_CALL_CNT,
 };
 
 /*
@@ -99,10 +105,10 @@ enum account_call {
  * ACCOUNT_TRACES_STACKS.
  */
 #define ACCOUNT_SAMPLES 1U         /* only a sample of all blocks is recorded */
-#define ACCOUNT_FILTERS 2U         /* ACCOUNT_FILTER counts all kept blocks */
+#define ACCOUNT_FILTERS 2U         /* the region ACCOUNT_FILTER counts all recorded blocks */
 #define ACCOUNT_ADDS_UP 4U         /* totals are maintained in struct account_sums */
-#define ACCOUNT_FORKED 8U          /* children may have copies of this process's blocks */
-#define ACCOUNT_INHERITS 16U       /* this is a child with copies of its parent's blocks */
+#define ACCOUNT_FORKED 8U          /* forked children may have copies of this process's blocks */
+#define ACCOUNT_INHERITS 16U       /* this is a forked child with copies of its parent's blocks */
 #define ACCOUNT_COUNTS 32U         /* requested bytes and number of frees are counted */
 #define ACCOUNT_TRACES 64U         /* each allocation and free is traced */
 #define ACCOUNT_TRACES_STACKS 128U /* frees are traced with their stacks */
@@ -117,14 +123,14 @@ struct account_sums {
 	__s64 highest; /* maximum of the sum of `outstanding` and `mapped` */
 	__s64 mapped;  /* mapped bytes, written by memleak */
 	/*
-	 * Bytes that were outstanding when sums were enabled; they are included in `outstanding`.
-	 * Written by memleak.
+	 * Total size of the blocks that were outstanding when ACCOUNT_ADDS_UP was set;
+	 * `outstanding` includes them. Written by memleak.
 	 */
 	__s64 before;
 	__u64 reserved[3];
 } __attribute__((aligned(64)));
 
-#define ACCOUNT_EPOCH_BITS 8 /* low bits of an epoch that are stored with a block */
+#define ACCOUNT_EPOCH_BITS 8 /* number of an epoch's low bits that are stored with a block */
 #define ACCOUNT_EPOCHS (1U << ACCOUNT_EPOCH_BITS)
 #define ACCOUNT_EPOCH(epoch) ((epoch) & (ACCOUNT_EPOCHS - 1))
 
@@ -140,7 +146,7 @@ struct account {
 	 */
 	__u32 pid __attribute__((aligned(64)));
 	__u32 page_size;
-	__u32 epoch; /* current epoch, incremented by memleak and by forks */
+	__u32 epoch; /* number of the current epoch, incremented at forks and by memleak */
 	__u32 modes; /* bits such as ACCOUNT_SAMPLES, set by the agent and by memleak */
 	/*
 	 * The fields thread_cnt, module_cnt, chunk_cnt etc.: number of entries in use, increased
@@ -161,22 +167,28 @@ struct account {
 	__u32 spill_cnt;
 	__u32 frame_cnt;
 	__u64 text_bytes;
-	__u64 code_bytes; /* bytes in use of ACCOUNT_CODES */
-	/* number of distinct stacks; native frames with and without script frames are two stacks */
+	__u64 code_bytes; /* number of bytes of ACCOUNT_CODES in use */
+	/*
+	 * number of distinct stacks; a native stack without script frames, and the same native
+	 * stack with script frames, count as two
+	 */
 	__u64 stack_cnt;
 	__u64 event_cnt;
 	/*
-	 * Number of events that memleak has read. The mappings that result from them are in
-	 * ACCOUNT_RANGES, so the events may be overwritten.
+	 * Number of events in ACCOUNT_EVENTS that memleak has read. Their effects on mappings are
+	 * in ACCOUNT_RANGES, so these events may be overwritten.
 	 */
 	__u64 event_read;
 	__u64 range_cnt;
 	__u64 lost[ACCOUNT_LOST_CNT];
 	struct account_sums sums; /* totals, maintained if ACCOUNT_ADDS_UP is set */
-	/* Number of calls when sums were enabled, written by memleak. */
+	/* Number of calls of each function when ACCOUNT_ADDS_UP was set. Written by memleak. */
 	__u64 calls_before[ACCOUNT_CALL_CNT];
 	__u64 traced_cnt;
-	/* Number of traced events that memleak has read; these may be overwritten. */
+	/*
+	 * Number of entries of ACCOUNT_TRACE that memleak has read. These entries may be
+	 * overwritten.
+	 */
 	__u64 traced_read;
 	__u64 last_fork_ns;
 	/*
@@ -187,7 +199,7 @@ struct account {
 	__u64 forked_ns; /* in a forked child: time of the fork; 0 if no blocks are inherited */
 	__u32 parent_pid;
 	__u32 is_bypassed; /* the program does not call the agent's malloc() */
-	/* An address in the code of CPython, whose frames are read; 0 if they are not read. */
+	/* An address in the code of CPython; 0 if script frames are not read. */
 	__u64 interpreter;
 };
 
@@ -202,8 +214,9 @@ struct account_thread {
 	__u32 tid;
 	__u32 reserved;
 	__u64 calls[ACCOUNT_CALL_CNT];
-	__u64 earlier_frees;           /* number of frees of addresses that are in no cell */
-	__u64 failed;                  /* number of failed calls */
+	__u64 earlier_frees; /* number of frees of addresses that are in no cell */
+	/* number of failed allocator calls, not counting those for 0 bytes */
+	__u64 failed;
 	__u64 asked[ACCOUNT_CALL_CNT]; /* requested bytes, if ACCOUNT_COUNTS is set */
 	/* number of frees, if ACCOUNT_COUNTS or ACCOUNT_ADDS_UP is set */
 	__u64 frees;
@@ -235,8 +248,8 @@ struct account_module {
 
 struct account_frame {
 	/*
-	 * Frame as in bpf/memleak.h, with a module number instead of a file number, or
-	 * ACCOUNT_SCRIPT_FRAME().
+	 * A native frame in the format of bpf/memleak.h, except that it has a module number instead
+	 * of a file number; or a script frame, ACCOUNT_SCRIPT_FRAME().
 	 */
 	__u64 frame;
 	/*
@@ -254,25 +267,29 @@ struct account_frame {
 };
 
 /*
- * Frame of a script: the code object's copy, and the distance of the instruction from the code
- * object in bytes. Flags: MEMLEAK_FRAME_SCRIPT; MEMLEAK_FRAME_EXACT where the run of the evaluation
- * loop ends; and ACCOUNT_SCRIPT_CUT if the frame has callers that are not stored.
+ * A script frame: the position of its code object's copy, and the distance in bytes from the
+ * original code object to the instruction. Flags: MEMLEAK_FRAME_SCRIPT, always; MEMLEAK_FRAME_EXACT
+ * in the outermost frame of a run of CPython's evaluation loop; ACCOUNT_SCRIPT_CUT if the frame has
+ * callers that are not stored.
  */
 #define ACCOUNT_SCRIPT_CUT (1ULL << 59)
 #define ACCOUNT_CODE_UNIT 16U
 #define ACCOUNT_SCRIPT_FRAME(code, distance)                                                       \
 	(MEMLEAK_FRAME_SCRIPT | (__u64)(code) << 32 | (__u32)(distance))
-/* Offset of the copy in ACCOUNT_CODES, in units of ACCOUNT_CODE_UNIT; 0 if there is no copy. */
+/*
+ * Offset of the code object's copy in ACCOUNT_CODES, in units of ACCOUNT_CODE_UNIT; 0 if there is
+ * no copy.
+ */
 #define ACCOUNT_SCRIPT_CODE(frame) ((__u32)((frame) >> 32) & ((1U << 27) - 1))
 
 /*
- * Head of the copy of a code object of CPython. The copy has the words, name, path and table of
- * lines that memleak needs, so the process's memory is not needed to name a frame. Its pointers are
- * offsets in the account's file. It contains no addresses, as these would count as pointers in a
- * proof.
+ * Header of the copy of a CPython code object. The copy contains the fields, the name, the path and
+ * the line table that memleak needs to name a frame, so memleak need not read the process's memory.
+ * Pointers in the copy are stored as offsets in the account's file: addresses would count as
+ * pointers in a proof (--prove).
  */
 struct account_code {
-	__u64 identity; /* hash of what the code object contains */
+	__u64 identity; /* hash of the code object's content */
 	__u32 cookie;   /* memleak_script_cookie() of the copy */
 	__u32 reserved;
 };
@@ -300,15 +317,16 @@ struct account_code {
 #define ACCOUNT_CELL_POSITION(word) ((__u32)((word) >> 59))
 
 /*
- * Second word of a cell, account_cell.life: time of the block's allocation (birth) in units of 2^22
- * ns, sample bit, epoch, and thread number. Births have the resolution of the kernel's tick. Forks
- * and memleak begin new epochs, which order births within one tick.
+ * Second word of a cell, account_cell.life: time of the block's allocation (birth time) in units of
+ * 2^22 ns, sample bit, epoch, and thread number. Birth times have the resolution of the kernel's
+ * tick. A new epoch begins at each fork and when memleak needs one; epochs order the allocations
+ * within one tick.
  */
 #define ACCOUNT_THREAD_BITS 20
 #define ACCOUNT_SAMPLE_SHIFT (ACCOUNT_THREAD_BITS + ACCOUNT_EPOCH_BITS)
 #define ACCOUNT_BIRTH_SHIFT (ACCOUNT_SAMPLE_SHIFT + 1)
 #define ACCOUNT_BIRTH_NS_SHIFT 22
-/* Maximum time from the stored birth to the real allocation. */
+/* Maximum time, in nanoseconds, from the stored birth time of a block to its actual allocation. */
 #define ACCOUNT_TICK_NS 15000000ULL
 #define ACCOUNT_BIRTH(time_ns) ((time_ns) >> ACCOUNT_BIRTH_NS_SHIFT)
 #define ACCOUNT_LIFE(birth, epoch, thread)                                                         \
@@ -326,9 +344,11 @@ struct account_cell {
 
 #define ACCOUNT_LINE_CELLS 4U
 #define ACCOUNT_LINE_SPAN 256U
-#define ACCOUNT_POSITION_SPAN 8U /* minimum distance between block addresses */
+#define ACCOUNT_POSITION_SPAN 8U /* minimum distance of two block addresses, in bytes */
 #define ACCOUNT_SPILL_CELLS 11U
-/* maximum spills per line; with these, a line has a cell for each position */
+/*
+ * maximum number of spills per line; with 3 spills, a line has a cell for each of its 32 positions
+ */
 #define ACCOUNT_SPILLS_MAX 3U
 
 struct account_line {
@@ -360,8 +380,9 @@ struct account_chunk {
 };
 
 /*
- * Event types. Those from ACCOUNT_EVENT_MAP to ACCOUNT_EVENT_MOVE have the meaning of the records
- * of the same name in bpf/memleak.h; the last three are about blocks that forked children inherit.
+ * Event types. ACCOUNT_EVENT_MAP to ACCOUNT_EVENT_MOVE have the same meaning as MEMLEAK_REC_MAP to
+ * MEMLEAK_REC_MOVE in bpf/memleak.h. The last three types are about blocks that forked children
+ * inherit.
  */
 enum account_event_type {
 	ACCOUNT_EVENT_MAP = 1,
@@ -394,7 +415,8 @@ struct account_event {
 	__u64 addr;
 	__u64 len;
 	__u32 stack;
-	__u32 flags; /* for MAP: ACCOUNT_MAP_*; for TAKE: 1 if the old range stays mapped */
+	/* ACCOUNT_EVENT_MAP: ACCOUNT_MAP_*; ACCOUNT_EVENT_TAKE: 1 if the old range stays mapped */
+	__u32 flags;
 };
 
 #define ACCOUNT_TRACED_FREE 1U
@@ -432,8 +454,8 @@ struct account_range {
 };
 
 /*
- * Returns the maximum size of a region, in bytes. Readers ignore anything beyond it. In some
- * accounts, the regions ACCOUNT_SPILLS and ACCOUNT_CHUNKS are smaller.
+ * Returns the maximum size of a region, in bytes. Readers ignore anything beyond it. The regions
+ * ACCOUNT_SPILLS and ACCOUNT_CHUNKS are smaller if the resource limits of the process require that.
  */
 static inline __u64 account_region_most(enum account_region which)
 {

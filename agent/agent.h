@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data that all parts of the agent use: the gate, which is open while there is an account, and data
- * of each thread.
+ * Data that all parts of the agent use: `gate` has pointers into the account of the process, and
+ * `self` has the data of the calling thread.
  *
  * The agent runs inside every allocator call, also in signal handlers. It takes no lock, allocates
  * nothing on the heap, and preserves errno.
@@ -30,7 +30,7 @@ struct caller {
  * forked children.
  */
 struct gate {
-	struct account *account; /* this process's account; NULL while the gate is closed */
+	struct account *account; /* the account; NULL if the process has none */
 	struct account_thread *threads;
 	uint32_t *directory;
 	struct account_chunk *chunks;
@@ -44,23 +44,24 @@ extern struct gate gate __attribute__((visibility("hidden"), aligned(4096)));
 
 struct memo;
 
-/* Data of one thread, zero before its first call. */
+/* Data of one thread, all zero before the thread's first allocator call. */
 struct thread {
 	uint32_t number; /* thread number in the account, 0 if it has none yet */
 	uint32_t reserved;
 	struct account *account; /* account to which the thread number belongs */
 	struct account_thread *counts;
-	struct memo *memo; /* remembered stacks, NULL if there is no memory */
+	struct memo *memo; /* remembered stacks; NULL before first use, or if there is no memory */
 	/* Part of the thread's own stack that is known to be readable. It stays mapped. */
 	uint64_t low;
 	uint64_t high;
 	/*
-	 * Readable pages of another stack, e.g. a coroutine's, which may be unmapped while the
-	 * thread runs on its own stack.
+	 * Part of another stack, e.g. a coroutine's, that grow_down() has searched and need not
+	 * search again. It may be unmapped while the thread runs on its own stack.
 	 */
 	uint64_t foreign_low;
 	uint64_t foreign_high;
-	uint64_t countdown; /* bytes until the next sample; 0 if that number is not drawn yet */
+	/* number of bytes until the next sample; 0 if it has not been drawn yet */
+	uint64_t countdown;
 	uint64_t random;
 };
 
@@ -98,7 +99,7 @@ static inline uint64_t region_bytes(const struct account *account, enum account_
 	return end - account->region[which];
 }
 
-/* Returns the place for the start time of an epoch. */
+/* Returns a pointer to the start time of an epoch. */
 static inline __u64 *epoch_ns(const struct account *account, uint32_t epoch)
 {
 	uint64_t cnt = region_bytes(account, ACCOUNT_EPOCH_TIMES) / sizeof(__u64);
@@ -112,8 +113,8 @@ static inline void lose(struct account *account, enum account_lost what)
 }
 
 /*
- * Begins an account, unless the options in the environment allow none for this process. True if the
- * gate is open now.
+ * Begins an account for this process, unless the options in the environment exclude the process.
+ * True if gate.account has been set.
  */
 bool agent_begin(void);
 

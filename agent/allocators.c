@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Forwards calls to the next allocator in symbol order, and records the calls in the account. If
- * C++ operators call malloc(), only that call is counted; otherwise operators are counted like C
- * functions.
+ * the operators new and delete call malloc() and free(), only the calls of malloc() and free() are
+ * recorded. Otherwise, calls of the operators are recorded like those of C functions.
  */
 #include "agent/allocators.h"
 
@@ -91,15 +91,15 @@ static const char *const names[FUNCTION_CNT] = {
 static const char *const other_names[OTHER_CNT] = {"mmap", "munmap", "mremap", "dlclose",
 						   "mlockall"};
 
-/* next definition of each function, cast to its type at each call */
+/* functions that the program would call without the agent; cast to their types at each call */
 static any_function *next[FUNCTION_CNT];
 static any_function *others[OTHER_CNT];
 /* true if C++ operators do not call malloc(): calls of operators are then recorded */
 static bool operators_allocate;
 
 /*
- * Memory for blocks that are allocated while the next functions are being looked up. Freed memory
- * is not reused.
+ * Memory for blocks that are allocated while the functions in next[] are being looked up. Freed
+ * memory is not reused.
  */
 static unsigned char early[32768] __attribute__((aligned(16)));
 static size_t early_bytes;
@@ -129,7 +129,8 @@ static size_t early_left(const void *addr)
 }
 
 /*
- * True if the operator is in the same file as malloc(): then it allocates without calling malloc().
+ * True if the operator is in the same file as malloc(): such an operator allocates without calling
+ * malloc().
  */
 static bool is_of_allocator(any_function *operator_function)
 {
@@ -152,7 +153,7 @@ void allocators_find(void)
 }
 
 /*
- * Weak, because musl does not have this function. With musl the agent does nothing, but programs
+ * dladdr1() is weak because musl does not have it. With musl the agent does nothing, but programs
  * must still start.
  */
 #pragma weak dladdr1
@@ -177,9 +178,9 @@ bool allocators_are_bypassed(void)
 }
 
 /*
- * Returns the next definition of a function that is not an allocator. mmap() etc. are not looked up
- * on demand: the first caller may be an allocator that is starting and holds a lock, and the lookup
- * would call that allocator again.
+ * Returns the definition of a non-allocator function that the program would call without the agent.
+ * mmap() etc. are not looked up on demand: the first caller may be an allocator that is starting
+ * and holds a lock, and the lookup would call that allocator again.
  */
 any_function *allocators_other(enum other_function which)
 {
@@ -188,7 +189,10 @@ any_function *allocators_other(enum other_function which)
 	return others[which];
 }
 
-/* Returns the next definition of the function, NULL while functions are being looked up. */
+/*
+ * Returns the function that the program would call without the agent; NULL while the functions in
+ * next[] are being looked up.
+ */
 static inline any_function *next_function(enum function which)
 {
 	if (unlikely(!next[which]))
@@ -212,7 +216,7 @@ static inline uint32_t modes_of(const struct account *account)
 	return __atomic_load_n(&account->modes, __ATOMIC_ACQUIRE);
 }
 
-/* Larger requests fail in any allocator. */
+/* Requests of this size or more fail in any allocator, and are not counted. */
 #define ASKED_MAX (1ULL << 47)
 
 static void count_asked(uint32_t modes, enum account_call call, size_t size)
@@ -259,9 +263,9 @@ static void count_put(struct account *account, uint64_t addr, uint64_t block, ui
 }
 
 /*
- * Returns the birth of a block that is allocated in this epoch. The kernel's tick can be late, on
- * virtual machines by many ticks, but a block must not seem to be older than its epoch, which may
- * have begun at a fork.
+ * Returns the birth time of a block that is allocated now, as ACCOUNT_BIRTH(). The time of the
+ * kernel's latest tick can be late, on virtual machines by many ticks. After a fork, a block must
+ * not seem to be older than the current epoch, which the fork may have begun.
  */
 static inline uint64_t birth_in(const struct account *account, uint32_t epoch, uint32_t modes)
 {
@@ -362,7 +366,10 @@ static ALWAYS_INLINE bool forget(void *addr, const struct caller *caller)
 	return true;
 }
 
-/* Counts the free of a block that is in no cell. */
+/*
+ * Traces the free of a block that is in no cell. Reports the free if the block may be inherited
+ * from the parent process, otherwise counts it.
+ */
 static inline void count_other_free(void *addr, const struct caller *caller)
 {
 	struct account *account = gate.account;
@@ -379,8 +386,8 @@ static inline void count_other_free(void *addr, const struct caller *caller)
 }
 
 /*
- * True if the block is not a sample. The caller can then jump to the allocator, as nothing needs to
- * be recorded after the allocation.
+ * If no sample falls into a block of this size, counts the call and returns true. The caller can
+ * then jump to the allocator, as nothing needs to be recorded after the allocation.
  */
 static ALWAYS_INLINE bool is_passed_over(size_t size, enum account_call call)
 {
@@ -436,7 +443,10 @@ HIDDEN void *agent_calloc(size_t cnt, size_t size, uint64_t ra, uint64_t sp, uin
 	return addr;
 }
 
-/* Restores a block that was removed for a realloc() that then failed. */
+/*
+ * Stores a block again after realloc() has failed. The block was removed from its cell before the
+ * call.
+ */
 static void put_back(uint64_t addr, struct account_cell cell)
 {
 	struct account *account = gate.account;
@@ -490,7 +500,7 @@ static void *reallocate(void *old, size_t size, any_function *function, enum acc
 	struct account_cell taken = take((uint64_t)old);
 	void *addr = ((void *(*)(void *, size_t))function)(old, size);
 
-	/* realloc() with size 0 may free the block and return NULL. */
+	/* NULL is no failure if size is 0: realloc() may then free the block and return NULL. */
 	if (!addr && size) {
 		put_back((uint64_t)old, taken);
 		note(NULL, size, call, caller);
@@ -599,8 +609,8 @@ static __attribute__((noinline)) void free_slowly(void *addr, uint64_t ra, uint6
 }
 
 /*
- * Frees a block. A block in its home cell takes the fast path, which does not need the stack of the
- * caller.
+ * Frees a block. The caller's stack is not needed if the block is in its home cell and no mode is
+ * set, or if the filter shows that the block is not a sample.
  */
 HIDDEN void agent_free(void *addr, uint64_t ra, uint64_t sp, uint64_t fp)
 {

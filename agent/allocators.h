@@ -29,14 +29,12 @@ bool allocators_are_bypassed(void);
 
 struct account;
 
-/*
- * True if the caller of mmap() is the allocator: mappings of the allocator itself are not counted.
- */
+/* True if mmap() was called by the allocator, whose own mappings are not recorded. */
 bool allocators_map(struct account *account, uint64_t caller);
 
 /*
- * Returns the next definition of a function that is not an allocator; NULL if it is not found yet.
- * Looks up dlclose() and mlockall() on demand.
+ * Returns the definition of a non-allocator function that the program would call without the agent;
+ * NULL if it is not found yet. Looks up dlclose() and mlockall() on demand.
  */
 any_function *allocators_other(enum other_function which);
 

@@ -106,7 +106,10 @@ static struct orders read_orders(void)
 	return orders;
 }
 
-/* Sets the offsets of the regions. Returns the account's size. */
+/*
+ * Sets the offsets of the regions, after halving the regions of spills and chunks `halves` times.
+ * Returns the account's size.
+ */
 static uint64_t lay_out(__u64 region[ACCOUNT_REGION_CNT], unsigned int halves)
 {
 	uint64_t at = (sizeof(struct account) + PAGE - 1) & ~(PAGE - 1);
@@ -184,7 +187,8 @@ static struct account *make_account(int *ret_fd)
 
 /*
  * Sends the account's descriptor to memleak, without waiting. Gives up if memleak's queue is full:
- * memleak can still find the account in /proc, as in a program started by hand.
+ * memleak can still find the account in /proc, as it does for programs that a user has started with
+ * the agent.
  */
 static bool send_account(const char *name, int fd)
 {
@@ -318,7 +322,10 @@ bool agent_begin(void)
 	return done;
 }
 
-/* Runs when a thread ends. Destructors that run later in this thread get a new memo. */
+/*
+ * Runs when a thread ends: frees the thread's memo, which has its remembered stacks. If destructors
+ * that run later in this thread allocate memory, the thread gets a new memo.
+ */
 static void end_thread(void *memo)
 {
 	self.memo = NULL;

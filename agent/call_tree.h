@@ -5,7 +5,7 @@
 
 #include "agent/agent.h"
 
-/* Reserves the frame numbers of ACCOUNT_STACK_END(). */
+/* Reserves the lowest frame numbers, which ACCOUNT_STACK_END() uses. */
 void call_tree_begin(struct account *account);
 
 /*

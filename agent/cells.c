@@ -18,8 +18,9 @@ static uint32_t take_number(struct account *account, uint32_t *cnt, enum account
 }
 
 /*
- * Creates a chunk or spill. If another thread has created it first, the new entry remains unused,
- * and its pages unallocated.
+ * Creates a chunk or spill, and stores its number + 1 in *place unless another thread has set
+ * *place first. Then the new chunk or spill remains unused, and its pages unallocated. Returns the
+ * value of *place; 0 if there is no room.
  */
 static uint32_t make(struct account *account, uint32_t *place, uint32_t *cnt,
 		     enum account_region which, uint64_t size)

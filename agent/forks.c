@@ -24,8 +24,8 @@ static struct {
 } own;
 
 /*
- * Copy of the filter, made before a fork, because the child cannot read its parent's account. The
- * child's filter begins with these counts: the child inherits the samples that they count.
+ * Copy of ACCOUNT_FILTER, made before a fork, because the child cannot read its parent's account.
+ * The child's filter begins with these counts: the child inherits the samples that they count.
  */
 static uint8_t filter[SAMPLES_FILTER_BYTES];
 

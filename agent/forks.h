@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Blocks that forked children inherit. Nothing is copied: the agent reports each fork and the frees
- * after it. From these reports, memleak computes the inherited blocks.
+ * Tells memleak which blocks forked children inherit. No data is copied: the agent reports each
+ * fork and the frees after it. From these reports, memleak computes the inherited blocks.
  */
 #ifndef AGENT_FORKS_H
 #define AGENT_FORKS_H

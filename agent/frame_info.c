@@ -193,7 +193,10 @@ static bool open_table(uint64_t header, uint64_t start, uint64_t end, struct tab
 	       !(ret->entries & 3);
 }
 
-/* Returns the address of the FDE of the last function that begins at or before pc, 0 if none. */
+/*
+ * Returns the address of the FDE of the last function that begins at or before pc; 0 if there is no
+ * such function, or if the table cannot be read.
+ */
 static uint64_t find_description(const struct table *table, uint64_t start, uint64_t end,
 				 uint64_t pc)
 {
@@ -219,7 +222,10 @@ static uint64_t find_description(const struct table *table, uint64_t start, uint
 	return low ? table->header + (uint64_t)entry_word(table, low - 1, 1) : 0;
 }
 
-/* Reads the length of an entry, and sets the reader's end to the end of the entry. */
+/*
+ * Reads the length of a CIE or FDE, and sets the reader's end to the end of the CIE or FDE. False
+ * if the length is invalid.
+ */
 static bool read_length(struct reader *reader)
 {
 	uint64_t len = read_fixed(reader, 4);

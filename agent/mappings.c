@@ -44,7 +44,10 @@ static void add_range_event(struct account *account, enum account_event_type typ
 					   .type = type, .addr = addr, .len = len, .flags = flags});
 }
 
-/* Makes a system call without the C library's function, which may not have been looked up yet. */
+/*
+ * Makes a system call, and sets errno on failure, like a wrapper of the C library. Used while the
+ * wrapper's address is not known.
+ */
 static long call_system(long number, long a, long b, long c, long d, long e, long f)
 {
 	long ret = system_call(number, a, b, c, d, e, f);
@@ -69,7 +72,8 @@ static void *map(void *addr, size_t len, int prot, int flags, int fd, long offse
 
 /*
  * True if the mapping is to be recorded. Mappings of files and of shared memory are not recorded,
- * as they cannot leak. *ret: flags of the event.
+ * as they cannot leak. If only samples are recorded, draws a sample. *ret: ACCOUNT_MAP_SAMPLE if
+ * only samples are recorded, else 0.
  */
 static bool is_kept(const struct account *account, size_t len, int flags, uint32_t *ret)
 {
@@ -128,8 +132,9 @@ HIDDEN int agent_munmap(void *addr, size_t len, uint64_t ra, uint64_t sp, uint64
 }
 
 /*
- * Always passes on `wanted`, which the caller may not have set: mremap() is variadic. `none`
- * only fills the sixth argument register, which mremap() does not use.
+ * Always passes on `wanted`, the new address. The caller may not have passed it, as mremap() is
+ * variadic; the kernel uses it only with MREMAP_FIXED or MREMAP_DONTUNMAP. `none` only fills the
+ * sixth argument register, which mremap() does not use.
  */
 HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void *wanted,
 			  uint64_t none, uint64_t ra, uint64_t sp, uint64_t fp)
@@ -161,8 +166,8 @@ HIDDEN void *agent_mremap(void *old, size_t old_len, size_t len, int flags, void
 }
 
 /*
- * Discards cached code before dlclose(), which may unmap the code, and again afterwards, as other
- * threads may have cached the code in the meantime.
+ * Discards remembered stacks and cached unwind rules before dlclose(), which may unmap code, and
+ * again afterwards, as other threads may have cached rules of that code in the meantime.
  */
 EXPORT int dlclose(void *library)
 {
@@ -176,8 +181,8 @@ EXPORT int dlclose(void *library)
 }
 
 /*
- * Adds MCL_ONFAULT, which locks pages on first use. Without it, the kernel would allocate all pages
- * of the sparse account.
+ * Adds MCL_ONFAULT, which locks pages on first use. Without this flag, the kernel would allocate
+ * all pages of the sparse account.
  */
 EXPORT int mlockall(int flags)
 {

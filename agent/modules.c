@@ -17,10 +17,10 @@
 #define MAPS_BYTES (8U << 20)
 
 /*
- * Budget for reading maps: 1/READ_SHARE of the elapsed time. At most READ_MOST_NS of unused budget
- * is saved up.
+ * Budget for reading /proc/self/maps: 1/READ_SHARE of the elapsed time. At most READ_MOST_NS of
+ * unused budget is saved up.
  */
-#define READ_SHARE 50 /* a fiftieth of the time */
+#define READ_SHARE 50
 #define READ_MOST_NS 100000000ULL
 
 /* Executable mappings by address. A list is never modified, only replaced by a new one. */
@@ -31,7 +31,8 @@ struct code_list {
 };
 
 static struct code_list *list;
-static uint64_t read_ns; /* reading time that the budget does not cover yet */
+/* time spent on reading /proc/self/maps that the budget does not cover yet */
+static uint64_t read_ns;
 static uint64_t read_at_ns;
 
 static const struct code *find_in(const struct code_list *codes, uint64_t pc)
@@ -89,7 +90,9 @@ static uint64_t read_decimal(const char **at)
 	return value;
 }
 
-/* Parses the line that begins at `at` and ends with a newline. */
+/*
+ * Parses the line that begins at `at` and ends with a newline. Returns the start of the next line.
+ */
 static const char *read_line(const char *at, struct line *ret)
 {
 	ret->start = read_hex(&at);
@@ -115,7 +118,10 @@ static const char *read_line(const char *at, struct line *ret)
 	return at + 1;
 }
 
-/* Returns the text of the maps, ending with a newline; NULL if it cannot be read. */
+/*
+ * Returns the text of /proc/self/maps, up to the last newline; NULL if the file cannot be opened or
+ * there is no memory.
+ */
 static char *read_maps(uint64_t *ret_len)
 {
 	long fd = system_call(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC,
@@ -289,7 +295,10 @@ static bool is_same_list(const struct code_list *a, const struct code_list *b)
 	return same;
 }
 
-/* Reads the mappings anew. False if they cannot be read. */
+/*
+ * Reads the executable mappings, and replaces `list` if they have changed. False if they cannot be
+ * read.
+ */
 static bool read_list(struct account *account)
 {
 	struct code_list *before = __atomic_load_n(&list, __ATOMIC_ACQUIRE), *made = NULL;

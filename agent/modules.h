@@ -9,14 +9,20 @@
 struct code {
 	uint64_t start;
 	uint64_t end;
-	/* Words at addresses below this one are readable; 0 if the code cannot be read. */
+	/*
+	 * Words of 8 bytes that begin below this address are readable; 0 if the code cannot be
+	 * read.
+	 */
 	uint64_t readable_to;
-	uint64_t to_frame;     /* value to add to an address to get its frame */
+	uint64_t to_frame;     /* value to add to an address to get its frame, see bpf/memleak.h */
 	uint64_t frame_hdr;    /* address of .eh_frame_hdr, 0 if there is none */
 	uint64_t loaded_start; /* address range of the whole file */
 	uint64_t loaded_end;
 	bool is_own; /* true for code of the agent */
-	/* true for the kernel's uretprobe trampoline, whose address replaces return addresses */
+	/*
+	 * true for the kernel's uretprobe trampoline: the kernel writes its address over the return
+	 * address of a probed function
+	 */
 	bool is_trampoline;
 };
 

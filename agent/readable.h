@@ -11,19 +11,22 @@
 #define READABLE_WAYS 4U
 
 /*
- * Pages that were found readable, and are not checked again. The agent does not see all unmapping:
- * the C library's heap and raw system calls do not call munmap(). An outdated page is harmless
- * while all pointers are those of a thread's own state, its frames and their code objects, because
- * CPython does not free these while the thread uses them: an address in them is mapped, whether its
- * page is in the cache or not. The cache must not be used where the pointers may be torn or stale:
- * in signal handlers, and while CPython ends. Only a program that deletes the state of another
- * thread that still runs breaks this, which CPython forbids.
+ * Pages that were found readable, and are not checked again. Some of them may have been unmapped
+ * since: the agent does not see when the C library shrinks its heap, or when the program makes raw
+ * system calls. This is harmless while the agent reads only the state of the calling thread, its
+ * frames and their code objects: CPython does not free these while the thread uses them, so their
+ * pages are mapped, whether they are in the cache or not. This holds unless a program deletes the
+ * state of another thread that still runs, which CPython forbids.
+ *
+ * The cache must not be used where pointers may be torn or stale: in signal handlers, and while
+ * CPython ends.
  */
 struct readable {
 	uint64_t generation;
 	/*
-	 * Cache by page number; 0 if unused. The few dozen pages of a stack's frames and code often
-	 * collide, and each collision costs a system call.
+	 * Addresses of readable pages, in sets by page number; 0 if unused. Each set has several
+	 * ways, because the few dozen pages of a stack's frames and code would often collide, and
+	 * each collision costs a system call.
 	 */
 	uint64_t pages[READABLE_SETS][READABLE_WAYS];
 };
@@ -39,7 +42,10 @@ static inline uint64_t *readable_set(struct readable *readable, uint64_t page)
 	return readable->pages[page / READABLE_PAGE % READABLE_SETS];
 }
 
-/* Looks for a page that is not the first of its set. Checks the page if it is not found. */
+/*
+ * Searches all ways of a set except the first. If the page is not found but readable, adds it as
+ * the first. Returns false if the page is not readable.
+ */
 static __attribute__((noinline, unused)) bool readable_search(uint64_t *set, uint64_t page)
 {
 	for (uint32_t i = 1; i < READABLE_WAYS; i++)

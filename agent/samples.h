@@ -18,7 +18,10 @@ _Static_assert(SAMPLES_FILTER_BYTES == ACCOUNT_FILTER_BYTES, "the region is as l
 
 bool samples_choose_slowly(const struct account *account, uint64_t size);
 
-/* Updates the filter for a block that is stored in a cell, or removed from it. */
+/*
+ * Adds a block to the filter when the block is stored in a cell (samples_put), or removes the block
+ * from the filter when it is removed from its cell (samples_taken).
+ */
 void samples_put(uint64_t addr);
 void samples_taken(uint64_t addr);
 

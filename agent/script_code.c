@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds copies by a hash of what the code object contains, without locks. An address does not
- * identify a code object: programs that use exec() make many, one after another at the same
- * address. Equal code objects share a copy, so a program that evaluates the same text again and
- * again does not fill the account. If two threads copy the same code object, both use the copy that
- * was published first.
+ * identify a code object: Python programs that call exec() create many code objects, one after
+ * another at the same address. Equal code objects share a copy, so a program that evaluates the
+ * same text again and again does not fill the account. If two threads copy the same code object,
+ * both use the copy that was published first.
  */
 #include "agent/script_code.h"
 
-/* Part of a code object that is compared: counts, numbers and pointers. None of them changes. */
+/*
+ * First byte, and number of words, of the part of a code object that hash_code() hashes: counts,
+ * numbers and pointers, which never change.
+ */
 #define COMPARED_FROM 56U
 #define COMPARED_WORDS ((CODE_LINES + 8U - COMPARED_FROM) / 8U)
 
 /*
- * Cache of copies by code object, shared by all threads. The upper bits of an entry are a hash of
- * the code object as it is seen at a glance, and the lower bits are ACCOUNT_SCRIPT_CODE().
+ * Cache of ACCOUNT_SCRIPT_CODE() by hash_code() of the code object, shared by all threads. The low
+ * bits of an entry are ACCOUNT_SCRIPT_CODE(), and the other bits are bits of the hash.
  */
 #define KNOWN 4096U
 #define KNOWN_COPY ((1ULL << 27) - 1)
@@ -22,24 +25,32 @@ _Static_assert(KNOWN <= KNOWN_COPY, "the index must not use hash bits that an en
 
 static uint64_t known_codes[KNOWN];
 
-/* Bit that is set in no address. A proof would take an address for a pointer. */
+/*
+ * Bit that is set in no address. All stored hashes have this bit, so that a proof does not take
+ * them for pointers.
+ */
 #define NO_ADDRESS (1ULL << 63)
 
-/* Offset of the characters of an ASCII string, in versions that do not number code objects. */
+/*
+ * Offset of the characters in an ASCII string, in versions of CPython that do not number code
+ * objects.
+ */
 #define STRING_ASCII 48U
 
-/* Maximum slots of the hash table that are searched. */
+/* Maximum number of slots of ACCOUNT_CODE_TABLE that a lookup searches. */
 #define PROBES_MAX 64U
 
-/* Counts of a code object, 4 bytes each, up to the first line. */
+/*
+ * Number of 4-byte fields of a code object from the first argument count to the first line number.
+ */
 #define COUNTS 5U
 
-/* Bytes of the copy of a code object, without what it points to. */
+/* Bytes of the copy of a code object, without the objects that it points to. */
 #define CODE_BYTES (CODE_LINES + sizeof(uint64_t))
 
 /*
- * Bytes at each end of names and tables of lines that are compared. Code objects that differ only
- * between them are taken for one.
+ * Bytes at each end of a name, path or line table that are hashed. Code objects that differ only in
+ * the bytes between the ends are treated as one.
  */
 #define END_BYTES 32U
 
@@ -199,7 +210,10 @@ static void write_pointer(const struct account *account, uint8_t *to, const uint
 	__builtin_memcpy(to, &offset, sizeof(offset));
 }
 
-/* Returns the cookie of a code object's copy. The copies of names have no hashes. */
+/*
+ * Returns the cookie of a code object's copy. The cookie includes no hash of the name, because
+ * copies of names have no hash.
+ */
 static uint32_t cookie_of(const uint8_t *copy)
 {
 	__u64 words[MEMLEAK_SCRIPT_COOKIE_WORDS];
@@ -208,7 +222,10 @@ static uint32_t cookie_of(const uint8_t *copy)
 	return memleak_script_cookie(words, 0);
 }
 
-/* Copies the code object at addr, with its parts. Returns 0 if there is no room. */
+/*
+ * Copies the code object at addr, with its name, path and line table. Returns ACCOUNT_SCRIPT_CODE()
+ * of the copy, 0 if there is no room.
+ */
 static uint32_t make_copy(struct account *account, struct readable *readable,
 			  const struct python_layout *layout, uint64_t addr,
 			  const struct code_parts *parts, struct account_code code)
@@ -225,7 +242,7 @@ static uint32_t make_copy(struct account *account, struct readable *readable,
 		return 0;
 	copy_data(readable, addr + CODE_FIRST_LINE(layout), copy + CODE_FIRST_LINE(layout),
 		  sizeof(uint32_t));
-	/* Makes the cookie depend on what the code object contains. */
+	/* The cookie is computed from this field, among others, so it depends on the identity. */
 	__builtin_memcpy(copy + CODE_LOCALS, &code.identity, sizeof(code.identity));
 	write_pointer(account, copy + CODE_SHORT_NAME, name_to);
 	write_pointer(account, copy + CODE_NAME, name_to);
@@ -247,7 +264,10 @@ static bool is_of(const struct account *account, uint32_t copy, uint64_t identit
 	return ((const struct account_code *)at - 1)->identity == identity;
 }
 
-/* Finds or makes the copy of a code object by what it contains. Returns 0 if there is no room. */
+/*
+ * Returns ACCOUNT_SCRIPT_CODE() of the copy with this code object's content, and makes the copy if
+ * needed. Returns 0 if there is no room.
+ */
 static uint32_t find_copy(struct account *account, struct readable *readable,
 			  const struct python_layout *layout, uint64_t addr)
 {
@@ -255,7 +275,7 @@ static uint32_t find_copy(struct account *account, struct readable *readable,
 	const struct account_code code = {
 		.identity = identity_of(readable, &parts, addr + layout->argument_cnt)};
 	uint32_t *table = region(account, ACCOUNT_CODE_TABLE);
-	/* The number of slots is a power of two. */
+	/* The number of slots in ACCOUNT_CODE_TABLE is a power of two. */
 	uint64_t mask = region_bytes(account, ACCOUNT_CODE_TABLE) / sizeof(*table) - 1;
 	uint32_t made = 0;
 
@@ -276,14 +296,17 @@ static uint32_t find_copy(struct account *account, struct readable *readable,
 }
 
 /*
- * Hashes the size, the ends and the cached hash of a string or bytes object whose data begins at
- * `head`.
+ * Hashes the size, the first and last 8 bytes, and the cached hash of a string or bytes object.
+ * head: offset of the data in the object. Returns 0 if the object is unreadable or too large.
  */
 static ALWAYS_INLINE uint64_t glance(struct readable *readable, uint64_t addr, uint64_t head)
 {
 	uint64_t words[5], last, size, first = (head - OBJECT_SIZE) / sizeof(*words);
 
-	/* Even an empty object has a word at `head - 8`, and room for one at `head`. */
+	/*
+	 * An empty object can be read too: its allocation includes the words at `head - 8` and
+	 * `head`.
+	 */
 	if (!readable_copy(readable, addr + OBJECT_SIZE, words, head + 8 - OBJECT_SIZE))
 		return 0;
 	size = words[0];
@@ -294,9 +317,9 @@ static ALWAYS_INLINE uint64_t glance(struct readable *readable, uint64_t addr, u
 }
 
 /*
- * Hashes a code object, mainly its pointers. Only some versions of CPython give it a number of its
- * own. In the others, a later object can have the same pointers, so parts of the data are hashed.
- * False if the code object cannot be read.
+ * Hashes a code object, mainly its pointers. Some versions of CPython give each code object a
+ * unique number. In other versions, a later code object can have the same pointers, so parts of the
+ * data are hashed. False if the code object cannot be read.
  */
 static ALWAYS_INLINE bool hash_code(struct readable *readable, const struct python_layout *layout,
 				    uint64_t addr, uint64_t *ret)
@@ -323,7 +346,10 @@ bool script_code_find(struct account *account, struct readable *readable,
 
 	if (!hash_code(readable, layout, addr, &hash))
 		return false;
-	/* A forked child's account has no copies yet. */
+	/*
+	 * Include the account's start time, because the cache is inherited by forked children:
+	 * copies in the parent's account must not be found in the child's.
+	 */
 	hash = mix(hash, account->began_ns) | NO_ADDRESS;
 	known = &known_codes[hash % KNOWN];
 	hash &= ~KNOWN_COPY;

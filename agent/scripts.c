@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the thread's state by the key that CPython uses for it, and follows its frames. A
- * signal handler may have interrupted a change of the frames, so all pointers are checked.
+ * Finds CPython's thread state by its thread-specific key, and follows the script frames of the
+ * thread. A signal handler may have interrupted a change of the frames, so all pointers are
+ * checked.
  */
 #include "agent/scripts.h"
 
@@ -24,7 +25,8 @@ extern int Py_IsInitialized(void) __attribute__((weak));
 bool scripts_known;
 static const struct python_layout *layout;
 static struct memleak_interpreter interpreter;
-static uint64_t generation = 1; /* pages found readable in earlier generations may be unmapped */
+/* incremented when memory is unmapped: pages found readable in an earlier generation may be gone */
+static uint64_t generation = 1;
 
 static inline bool read_word(struct script_walk *walk, uint64_t addr, uint64_t *ret)
 {
@@ -81,7 +83,10 @@ static bool find_innermost(struct script_walk *walk)
 	return walk->frame;
 }
 
-/* Stores a frame. False if it cannot be stored. */
+/*
+ * Adds a script frame to the walk. False if the walk is full or the frame's code object is
+ * unreadable.
+ */
 static bool keep(struct script_walk *walk, const uint8_t *frame)
 {
 	uint64_t code, instr;

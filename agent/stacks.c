@@ -58,8 +58,8 @@ static uint32_t find_way(const struct memo *memo, const struct alike_set *set, u
 }
 
 /*
- * Clears a memo. Does not touch the tables of an unused memo: they are all zeros, and most of their
- * pages are not allocated.
+ * Clears a memo (the remembered stacks of a thread). Does not touch the tables of an unused memo:
+ * they are all zeros, and most of their pages are not allocated.
  */
 static void forget(struct memo *memo)
 {
@@ -89,7 +89,10 @@ static uint64_t reserve_entry(struct memo *memo, uint64_t bytes)
 	return at;
 }
 
-/* Appends the known stack to the ring of remembered stacks, and returns its offset. */
+/*
+ * Appends the known stack, which was walked last, to the ring of remembered stacks. Returns its
+ * offset in the ring.
+ */
 static uint64_t write_entry(struct memo *memo, const struct caller *caller, uint32_t number)
 {
 	const struct known_stack *known = &memo->known;
@@ -209,8 +212,8 @@ static uint32_t take_and_find(struct account *account, struct memo *memo,
 }
 
 /*
- * Walks without the memo, as the caller is in a signal handler that may have interrupted a change
- * of the memo.
+ * Walks the stack without the memo, as the caller is in a signal handler that may have interrupted
+ * a change of the memo.
  */
 static uint32_t find_anew(struct account *account, struct walked_stack *walk,
 			  const struct caller *caller)

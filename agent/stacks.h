@@ -19,9 +19,12 @@
 #define WALKS 2U
 
 #define MEMO_BUSY 0
-#define MEMO_NEW 1 /* generation of a new memo, lower than any stacks_generation */
+#define MEMO_NEW 1 /* value of memo.generation in a new memo, lower than any stacks_generation */
 
-/* Words compared in one round. A remembered stack repeats its last word to fill the last round. */
+/*
+ * Number of stack words compared in one round. The last word of a remembered stack is repeated to
+ * fill the last round.
+ */
 #define MEMO_ROUND 4U
 
 struct memo_words {
@@ -66,14 +69,14 @@ struct memo {
 	 */
 	uint64_t generation;
 	uint32_t walk_cnt; /* number of walks in progress */
-	/* total bytes ever written to ring, which keeps the latest MEMO_BYTES of them */
+	/* total bytes ever written to `ring`; the last MEMO_BYTES of them are still in `ring` */
 	uint64_t written;
 	struct memo_slot slots[MEMO_SLOTS];
 	struct alike_set alike[ALIKE_SETS];
 	uint8_t ring[MEMO_BYTES + sizeof(struct memo_entry) +
 		     MEMO_ROUNDS_MAX * sizeof(struct memo_words)] __attribute__((aligned(64)));
 	struct known_stack known;
-	struct readable readable; /* for scripts_find() */
+	struct readable readable; /* argument `readable` of scripts_find() */
 	/* Walks in progress. They are too large to be local variables on a small stack. */
 	struct walked_stack walks[WALKS];
 	struct script_walk script_walks[WALKS];
@@ -83,15 +86,16 @@ struct memo {
 extern uint64_t stacks_generation __attribute__((visibility("hidden")));
 
 /*
- * Returns the stack number of a caller whose stack is not the one seen most recently with this
- * return address and stack pointer. Returns ACCOUNT_NO_STACK if there is no room. The caller is
- * passed in parts, as a struct would be copied through memory.
+ * Returns the stack number of a caller for which stacks_recall() has returned 0. Returns
+ * ACCOUNT_NO_STACK if there is no room. The caller is passed in parts, as a struct would be copied
+ * through memory.
  */
 uint32_t stacks_find_slowly(struct account *account, uint64_t ra, uint64_t sp, uint64_t fp);
 
 /*
- * Adds the script frames of the calling thread to the stack `number`. is_recalled: the stack was
- * remembered, so no signal handler is on it.
+ * Adds the script frames of the calling thread to the stack `number`. is_recalled: stacks_recall()
+ * has found the stack. Then no signal handler is on the stack, as stacks with signal frames are not
+ * remembered.
  */
 uint32_t stacks_add_scripts(struct account *account, uint32_t number, bool is_recalled);
 
@@ -109,7 +113,7 @@ static inline struct memo_slot *stacks_slot(struct memo *memo, const struct call
 	return &memo->slots[(caller->ra + caller->sp * 8) * 0x9e3779b97f4a7c15ULL >> 53];
 }
 
-/* False if the entry was overwritten, or if there is none. */
+/* True if the entry exists and is not overwritten. */
 static ALWAYS_INLINE bool memo_has(const struct memo *memo, uint64_t entry)
 {
 	return memo->written - entry < MEMO_BYTES;
@@ -140,8 +144,8 @@ static ALWAYS_INLINE bool memo_matches(const struct memo_entry *entry, const str
 }
 
 /*
- * Returns the number of a remembered stack; 0 if it is not remembered, or not the one seen most
- * recently with this return address and stack pointer.
+ * Returns the number of the caller's native stack if it is the stack seen most recently with this
+ * return address and stack pointer. Otherwise returns 0.
  */
 static ALWAYS_INLINE uint32_t stacks_recall(const struct caller *caller)
 {
@@ -167,7 +171,7 @@ static ALWAYS_INLINE uint32_t stacks_recall(const struct caller *caller)
 	return number;
 }
 
-/* Returns the number of the caller's stack. */
+/* Returns the number of the caller's stack, with its script frames. */
 static ALWAYS_INLINE uint32_t stacks_find(struct account *account, const struct caller *caller)
 {
 	uint32_t number = stacks_recall(caller);

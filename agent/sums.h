@@ -8,7 +8,7 @@
 
 #include "agent/agent.h"
 
-/* Adds a block to the sums, or subtracts it. */
+/* Adds a new block to the sums (sums_put), or subtracts a freed one (sums_taken). */
 void sums_put(struct account *account, uint64_t size);
 void sums_taken(struct account *account, uint64_t size);
 

@@ -55,11 +55,11 @@ bool system_is_readable(uint64_t addr);
 
 uint32_t system_tid(void);
 
-/* Function clock_gettime() of the vDSO if available, otherwise of the C library. */
+/* Points to the vDSO's clock_gettime() if available, otherwise to the C library's. */
 extern int (*system_clock)(clockid_t clock, struct timespec *ret)
 	__attribute__((visibility("hidden")));
 
-/* Returns CLOCK_MONOTONIC at the last tick. */
+/* Returns the time of the kernel's latest tick (CLOCK_MONOTONIC_COARSE). */
 static inline uint64_t system_coarse_ns(void)
 {
 	struct timespec now;
@@ -68,7 +68,7 @@ static inline uint64_t system_coarse_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 }
 
-/* Returns CLOCK_MONOTONIC exactly. */
+/* Returns the exact time (CLOCK_MONOTONIC). */
 uint64_t system_ns(void);
 /* Looks up the vDSO's clock_gettime(), which makes system_ns() and system_coarse_ns() faster. */
 void system_find_clock(void);

@@ -33,7 +33,7 @@ struct known_rule {
 
 static struct known_rule known_rules[RULES];
 static uint32_t depth = WALK_FRAMES_DEFAULT;
-/* current generation of the cache; rules cached in earlier ones are ignored */
+/* current generation of the cache; rules that were cached in earlier generations are ignored */
 static uint64_t generation = 1;
 
 struct state {
@@ -497,8 +497,8 @@ static void run(struct account *account, const struct caller *caller,
 }
 
 /*
- * True if the walk has as many frames as a walk without the known stack would have. If both walks
- * are truncated, the numbers may differ slightly.
+ * True if a walk without the known stack could have the same number of frames: at most
+ * frames_most(), or, if the stack is truncated, from `depth` to 2 * `depth`.
  */
 static bool is_long_enough(const struct walked_stack *walk, const struct known_stack *known)
 {

@@ -69,7 +69,8 @@ struct walked_stack {
 	uint32_t step_cnt;
 	uint32_t known_cnt; /* number of frames of the known stack that call the walked frames */
 	uint32_t frame_cnt;
-	bool doubtful; /* the stack must not be remembered, e.g. as some code was not looked up */
+	/* the stack must not be remembered, e.g. because some code could not be looked up */
+	bool doubtful;
 	enum unwind_end end;
 	struct walk_step steps[WALK_STEPS_MAX + 1]; /* innermost frame first */
 };
