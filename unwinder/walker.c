@@ -12,8 +12,8 @@
 #include "unwinder/unwinder.h"
 
 /*
- * Maximum time, in nanoseconds, to send a close request. It is sent at once, as the helper is idle
- * and its socket empty.
+ * Maximum time, in nanoseconds, to send a close request. Sending usually takes no time, as the
+ * helper is idle and its socket empty.
  */
 #define CLOSE_NS 100000000ULL
 
@@ -50,7 +50,7 @@ void walker__free(struct walker *walker)
 	free(walker);
 }
 
-/* If there was an error, ends the helper, which may still be working on the request. */
+/* Passes on err. If err is not 0, ends the helper, which may still be working on the request. */
 static int check(struct walker *walker, int err)
 {
 	if (err)

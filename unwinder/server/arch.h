@@ -41,10 +41,13 @@ struct unwind_arch {
 	 */
 	const unsigned char *sigreturn;
 	size_t sigreturn_bytes;
-	/* the code's rule also applies to this number of bytes before the code */
+	/* number of bytes before the sigreturn code to which the rule of that code also applies */
 	size_t sigreturn_lead;
 	bool has_plt; /* PLT entries have a CFA expression */
-	/* True if a CFA expression is that of PLT entries. Sets *threshold to its literal N. */
+	/*
+	 * True if a CFA expression is that of PLT entries (see arch.c). Sets *threshold to the
+	 * literal N in the expression.
+	 */
 	bool (*is_plt)(const Dwarf_Op *ops, size_t cnt, int32_t *threshold);
 	/* True if a rule read from a signal frame matches the kernel's frame layout. */
 	bool (*is_signal)(const struct unwind_rule *rule);

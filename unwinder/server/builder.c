@@ -22,9 +22,9 @@ struct code {
 };
 
 /*
- * Maximum rows per function that are read by libdw. For each row, libdw runs all instructions up to
- * it; the limit bounds the time for long functions. Assembly functions of video codecs have up to
- * 7,000 rows.
+ * Maximum rows per function that are read by libdw. For each row, libdw runs all of the function's
+ * instructions up to this row; the limit bounds the time for long functions. Assembly functions of
+ * video codecs have up to 7,000 rows.
  */
 #define FUNCTION_ROWS_MAX 16384
 
@@ -58,7 +58,10 @@ static int add_row(struct builder *builder, uint64_t offset, uint32_t rule)
 	return 0;
 }
 
-/* Finds the executable segments that are inside the file. Skips others, which cannot be mapped. */
+/*
+ * Finds the executable segments that are inside the file. Skips segments that extend beyond the
+ * file, as these cannot be mapped.
+ */
 static int find_code(struct builder *builder)
 {
 	size_t cnt, size = builder->view.size;
@@ -97,7 +100,7 @@ static uint64_t code_offset(const struct code *code, uint64_t addr)
 
 /*
  * Adds the row for an address, and sets *end to the first address at which the row no longer
- * applies. Returns -ENODATA if libdw finds no row.
+ * applies. Returns 0, -ENODATA if libdw finds no row, -E2BIG or -ENOMEM.
  */
 static int add_step(struct builder *builder, Dwarf_CFI *cfi, const struct code *code, uint64_t at,
 		    uint64_t *end)
@@ -169,9 +172,9 @@ static int add_function(struct builder *builder, const struct code *code,
 }
 
 /*
- * Finds FDEs that overlap the one at index `first`. Linkers do not create overlapping FDEs, but
+ * Finds FDEs that overlap the FDE at index `first`. Linkers do not create overlapping FDEs, but
  * hostile files may have them. Up to *alone, only the FDE at `first` applies; from *alone to
- * *together, several FDEs contradict each other. Returns the index of the next FDE after all these.
+ * *together, several FDEs contradict each other. Returns the index of the FDE to continue with.
  */
 static size_t find_contest(const struct fde_list *list, size_t first, uint64_t *alone,
 			   uint64_t *together)
@@ -313,8 +316,8 @@ static void sort_rows(struct builder *builder)
 }
 
 /*
- * Opens libdw's readers. If the reader of a section is NULL, those functions of the section whose
- * rows only libdw could read get rule UNKNOWN.
+ * Opens libdw's readers of .eh_frame and .debug_frame. If a reader cannot be opened, the functions
+ * of its section that cannot be read without libdw get rule UNKNOWN.
  */
 static void open_cfi(struct builder *builder, const struct fde_list *list)
 {

@@ -92,7 +92,7 @@ static bool decode_pointer(const uint8_t *at, const uint8_t *end, uint8_t encodi
 /*
  * Reads the encoding of addresses from a CIE's augmentation. The augmentation string is 'z' and
  * more letters in any order. Each letter has its own data: R has one byte, which is the encoding; L
- * has one byte; P has one byte and a pointer; S, B and G (aarch64) have none.
+ * has one byte; P has one byte and a pointer; S, and on aarch64 B and G, have none.
  */
 static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 {
@@ -132,7 +132,10 @@ static bool read_encoding(const Dwarf_CIE *cie, uint8_t *ret)
 	return true;
 }
 
-/* Adds the CIE at cie_offset to the list. Returns -ENOENT if the CIE is unreadable. */
+/*
+ * Adds the CIE at cie_offset to the list, and sets *encoding to the encoding of addresses in its
+ * FDEs. Returns 0, -ENOENT if the CIE is unreadable, or -ENOMEM.
+ */
 static int add_cie(const struct cfi_section *section, Dwarf_Off cie_offset, struct fde_list *list,
 		   uint8_t *encoding)
 {
@@ -211,7 +214,7 @@ static int list_section(const struct cfi_section *section, struct fde_list *list
 		if (more > 0 || next <= offset)
 			break;
 		offset = next;
-		/* Skip entries that libdw cannot read, and CIEs. */
+		/* Skip CIEs, and entries that libdw cannot read. */
 		if (more < 0 || dwarf_cfi_cie_p(&entry))
 			continue;
 		if (entry.fde.CIE_pointer != known_cie) {

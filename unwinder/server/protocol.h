@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Requests to the helper that builds tables and walks stacks, and its answers. Each request begins
- * with its kind; walker requests continue with the number of a space.
+ * with its kind. Requests other than TABLE continue with the number of a space, which has the code
+ * of one process.
  *
  *   TABLE; fd of a file     → status, the numbers of struct unwind_table in order (except words and
  *                             page_cnt); fd of a memory file with the words
- *   OPEN  space             → nothing; creates a space without code
- *   CODE  space, struct walker_code member by member; fd of the file      → nothing
- *   CLOSE space             → nothing; frees the space
+ *   OPEN  space             → no answer; creates a space without code
+ *   CODE  space, struct walker_code member by member; fd of the file      → no answer
+ *   CLOSE space             → no answer; frees the space
  *   WALK  space, struct unwind_copy     → how the walk ended, frame count, frames
  */
 #ifndef UNWINDER_SERVER_PROTOCOL_H

@@ -89,9 +89,9 @@ static bool read_cfa(const struct unwind_arch *arch, Dwarf_Frame *frame, struct 
 /*
  * Reads the place where a caller's register is saved. libdw returns one of these descriptions:
  * - no operations: ops is NULL for "same value", not NULL for "undefined"
- * - DW_OP_call_frame_cfa, perhaps with an addition (read as signed): a slot of the frame
- * - a register and an offset, in some cases preceded by a DW_OP_call_frame_cfa without effect: a
- *   slot relative to the frame pointer, in functions that align their stack
+ * - DW_OP_call_frame_cfa, perhaps with an addition (read as signed): memory at CFA + offset
+ * - a register and an offset, in some cases preceded by a DW_OP_call_frame_cfa without effect:
+ *   memory at the frame pointer + offset, in functions that align their stack
  * - an expression that ends in DW_OP_stack_value: a value, not an address
  */
 static struct unwind_place read_place(const struct unwind_arch *arch, Dwarf_Frame *frame,

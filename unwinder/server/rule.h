@@ -11,7 +11,8 @@ struct unwind_rule unwind_rule_read(const struct unwind_arch *arch, Dwarf_Frame 
 struct rule_set {
 	struct unwind_rule *rules;
 	uint32_t cnt;
-	uint32_t *slots; /* hash table with open addressing; 0 if empty, else a rule's number + 1 */
+	/* hash table with open addressing: 0 in unused slots, else a rule's number + 1 */
+	uint32_t *slots;
 };
 
 /*

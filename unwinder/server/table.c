@@ -19,8 +19,8 @@ static uint64_t pages_for(uint64_t words)
 }
 
 /*
- * State of the layout, which goes through the code granule by granule (see bpf/unwind.h). If words
- * is NULL, rows are only counted.
+ * State of the layout, which goes through the code granule by granule (see bpf/unwind.h). If
+ * `words` is NULL, rows are only counted.
  */
 struct layout {
 	const struct unwind_row *rows;

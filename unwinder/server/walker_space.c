@@ -189,8 +189,9 @@ static bool read_range(const struct unwind_copied_range *range, const uint8_t *b
 }
 
 /*
- * Returns the original return address at addr, where a return probe has stored `word`: that of the
- * innermost active call whose slot is at or above addr. Returns `word` if there is no such call.
+ * Returns the original return address at addr, where a return probe has stored `word`. This is the
+ * return address of the innermost active call whose return address is stored at or above addr.
+ * Returns `word` if there is no such call.
  */
 static uint64_t return_address(const struct unwind_copy *copy, uint64_t addr, uint64_t word)
 {

@@ -9,7 +9,7 @@
 
 #include "bpf/unwind.h"
 
-/* Maximum frames of libdwfl's walk: more than other walks keep. */
+/* Maximum frames of libdwfl's walk: more than the walks of BPF programs can have. */
 #define WALKER_FRAMES_MAX 640
 
 enum walker_end {
@@ -42,11 +42,15 @@ struct walker_stack {
 
 enum agreement_verdict {
 	AGREEMENT_SAME,
-	AGREEMENT_DIFFERS,     /* frames differ, or one walk ends where the other continues */
-	AGREEMENT_ONLY_WALKER, /* only libdwfl finished; common frames are equal */
-	AGREEMENT_ONLY_WALK,   /* only the other walk finished; common frames are equal */
-	AGREEMENT_NEITHER,     /* neither walk finished; common frames are equal */
-	AGREEMENT_BEYOND,      /* frames are equal as far as the copied memory reaches */
+	AGREEMENT_DIFFERS, /* frames differ, or one walk ends where the other continues */
+	/*
+	 * common frames are equal; only libdwfl finished, or it found more frames in the copied
+	 * memory
+	 */
+	AGREEMENT_ONLY_WALKER,
+	AGREEMENT_ONLY_WALK, /* common frames are equal; only the other walk finished */
+	AGREEMENT_NEITHER,   /* common frames are equal; neither walk finished */
+	AGREEMENT_BEYOND,    /* frames are equal as far as the copied memory reaches */
 	AGREEMENT_CNT,
 };
 
