@@ -4,7 +4,7 @@
  * uses only this interface, which has no BPF types.
  *
  * A parameter deadline_ns is a time of CLOCK_MONOTONIC. No function waits beyond it: it is the
- * deadline of a whole report, or of a whole iteration of the loop. Data that arrives later may
+ * deadline of a whole report, or of a whole iteration of the main loop. Data that arrives later may
  * become part of the next report.
  */
 #ifndef LOADER_SOURCE_H
@@ -16,7 +16,7 @@
 
 struct source;
 
-/* Receives the events of -t. */
+/* Receives the allocations and frees that -t prints. */
 struct event_listener {
 	void (*event)(void *arg, const struct trace_event *event);
 	void *arg;
@@ -71,7 +71,7 @@ struct source_ops {
 	 */
 	void (*at_end)(struct source *source, pid_t pid);
 	/*
-	 * Called before pictures of memory are taken for the next snapshot. Blocks that move
+	 * Called before a proof takes pictures of memory for the next snapshot. Blocks that move
 	 * between the pictures and the snapshot get no verdict. This callback is NULL if the source
 	 * has no heaps.
 	 */
@@ -82,9 +82,9 @@ struct source_ops {
 	 */
 	int (*processes)(const struct source *source, struct traced_process **ret, size_t *ret_cnt);
 	/*
-	 * Watches, until the next read(), which lines of a script add items to cnt containers of a
-	 * process. Fills in the lines that are known by now. This callback is NULL if the source
-	 * has no such watches.
+	 * Begins to watch which lines of a script add items to cnt containers of a process; the
+	 * watch ends at the next read(). Fills in the lines that are known by now. This callback is
+	 * NULL if the source has no such watches.
 	 */
 	void (*find_adders)(struct source *source, uint32_t image,
 			    struct python_container *containers, size_t cnt);

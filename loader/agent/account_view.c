@@ -145,8 +145,8 @@ uint32_t account_view_tid(const struct account_view *view, uint32_t thread)
 }
 
 /*
- * A mapped part of the file. Parts with blocks are mapped only while they are read: mapping all
- * parts together would take too much address space.
+ * A mapped part of the account's file. The regions with blocks are mapped in parts, and only while
+ * they are read: mapping all of them at once would take too much address space.
  */
 struct window {
 	const char *start;
@@ -190,9 +190,10 @@ struct visit {
 };
 
 /*
- * Returns the birth time of a block. This is the start of its birth tick, or the start of its epoch
- * if the epoch began later in that tick. Only the low bits of the epoch's number are stored. They
- * stand for the newest epoch with these bits that began before the tick ended.
+ * Returns the birth time of a block, UINT64_MAX if it was allocated just now. The birth time is the
+ * start of the block's birth tick, or the start of its epoch if the epoch began later in that tick.
+ * Only the low bits of the epoch's number are stored. They stand for the newest epoch with these
+ * bits that began before the tick ended.
  */
 static uint64_t birth_of(const struct account_view *view, uint64_t life)
 {
@@ -584,7 +585,10 @@ int account_view_take_ranges(const struct account_view *view, struct ranges *ran
 	uint64_t end = 0;
 	int err = 0;
 
-	/* Stored mappings are in order; an empty or misplaced mapping marks the end. */
+	/*
+	 * Stored mappings are sorted by address. Stop at an empty or misplaced mapping: it is
+	 * forged.
+	 */
 	for (uint64_t i = 0; !err && i < least(cnt, most); i++) {
 		struct account_range was;
 		struct range range;

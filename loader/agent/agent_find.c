@@ -69,7 +69,7 @@ static int open_link(int dir_fd, const char *name, const struct file_id *account
 	    makedev(st.stx_dev_major, st.stx_dev_minor) != account_view_device())
 		return -ENOENT;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* never blocks on a lease */
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: do not wait for a lease */
 	return fd < 0 ? -errno : fd;
 }
 

@@ -14,7 +14,7 @@
 #include "base/proc.h"
 #include "bpf/memleak.h"
 
-/* Maximum sites per process; only a forged account has more. */
+/* Maximum sites (distinct call stacks) per process; only a forged account has more. */
 #define SITES_MAX (1U << 20)
 
 /* Maximum time to read the names of a stack's script frames, in nanoseconds. */
@@ -187,7 +187,10 @@ void agent_process__store_mappings(struct agent_process *process)
 	account_view_keep_ranges(&process->view, &process->ranges);
 }
 
-/* Returns the number of a module's file. pid: a process that has the module mapped. */
+/*
+ * Returns the number of a module's file; UINT32_MAX if it is unknown. pid: a process that has the
+ * module mapped.
+ */
 static uint32_t file_of(struct agent_process *process, struct code_files *files, pid_t pid,
 			uint32_t module)
 {
@@ -237,8 +240,8 @@ static uint64_t translate(struct agent_process *process, struct code_files *file
 }
 
 /*
- * Inserts script frames. Cuts the stack if it has more than MEMLEAK_MAX_STACK_DEPTH frames then.
- * Returns the number of frames.
+ * Inserts the script frames `found` between the native frames of a stack. Truncates the result to
+ * MEMLEAK_MAX_STACK_DEPTH frames. Returns the number of frames.
  */
 static size_t insert_scripts(const struct agent_process *process, struct scripts *scripts,
 			     const struct script_frames *found, uint64_t *frames, size_t cnt,
@@ -268,8 +271,8 @@ static size_t insert_scripts(const struct agent_process *process, struct scripts
 }
 
 /*
- * Copies the frames of a stack, with file numbers. pid: a process that has the modules mapped.
- * frames: room for MEMLEAK_MAX_STACK_DEPTH frames.
+ * Does the work of agent_process__stack(). pid: a process that has the modules mapped. frames: room
+ * for MEMLEAK_MAX_STACK_DEPTH frames.
  */
 static size_t read_stack(struct agent_process *process, struct code_files *files, pid_t pid,
 			 uint32_t stack, const struct options *opts, uint64_t *frames,
@@ -292,7 +295,10 @@ size_t agent_process__stack(struct agent_process *process, struct code_files *fi
 	return read_stack(process, files, process->info.pid, stack, opts, frames, ret_end);
 }
 
-/* A stack of the process with this image, which is the walked process or one of its ancestors. */
+/*
+ * A stack in the account of the process whose exec image has the number `image`. This process is
+ * the walked process or one of its ancestors.
+ */
 struct owned_stack {
 	uint32_t image;
 	uint32_t stack;
@@ -428,8 +434,8 @@ static int add_block(void *arg, const struct account_block *found)
 }
 
 /*
- * Adds an inherited block. The caller may have cached the site, with the sums of an earlier walk.
- * Getting it from the table again resets these sums.
+ * Adds an inherited block. Gets the site from the table again, because a cached site may still have
+ * the sums of an earlier walk: getting it resets the sums.
  */
 static int inherit(const struct process_walk *at, const struct site_entry *site,
 		   const struct block *block, uint64_t birth_ns)

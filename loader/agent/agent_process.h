@@ -16,7 +16,7 @@ struct agent_process;
 /* Gives access to the stacks of processes from which blocks were inherited. */
 struct ancestry {
 	struct code_files *files;
-	/* Returns the process with this image number, NULL if there is none. */
+	/* Returns the process that has the exec image with this number; NULL if there is none. */
 	struct agent_process *(*find)(void *arg, uint32_t image);
 	void *arg;
 };
@@ -29,21 +29,27 @@ struct agent_process {
 	bool at_end;   /* the process is stopped at its exit, before its memory is freed */
 	bool replaced; /* the process has executed another program */
 	bool bypassed; /* the program's use of another allocator was logged */
-	bool was_reported_ended; /* the process had ended when it was last reported */
+	bool was_reported_ended; /* the latest report showed the process as ended */
 	uint32_t epoch;          /* newest epoch that memleak has begun */
-	bool pictured;           /* pictures of the process's memory are taken in this epoch */
+	bool pictured;           /* a proof takes pictures of the process's memory in this epoch */
 	struct symspace *space;
-	uint64_t stackless;   /* number of blocks without a stack in this walk, due to SITES_MAX */
-	uint64_t stacks_lost; /* maximum of stackless over all walks */
+	/*
+	 * number of blocks whose stacks the latest walk over all blocks dropped, due to SITES_MAX
+	 */
+	uint64_t stackless;
+	uint64_t stacks_lost; /* maximum of `stackless` over all walks */
 	struct ranges ranges;
-	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */
-	struct hash_map sites; /* values are struct site_entry; keys are image, kind and stack */
+	uint64_t too_young; /* size of the largest heap block younger than --older, in bytes */
+	/* values are struct site_entry; keys combine image, kind and stack number */
+	struct hash_map sites;
 	struct account_totals counted; /* totals at the previous report of --count */
 	uint32_t *files;               /* file number + 1 of each module; 0 if not known yet */
 	size_t file_cnt;
-	struct scripts *scripts; /* interpreters, perhaps one of this process; may be NULL */
+	/* `scripts` of struct code_files; NULL until the file of a module has got a number */
+	struct scripts *scripts;
 	struct heritage heritage;
-	uint32_t awaited_parent; /* image of the parent whose mappings are awaited, 0 if none */
+	/* exec image number of the parent while the parent's mappings are awaited, else 0 */
+	uint32_t awaited_parent;
 };
 
 /* Extracts the stack number from the field `site` of a mapping or of an inherited block. */
@@ -58,8 +64,8 @@ static inline bool agent_stack_is_sample(uint64_t site)
 }
 
 /*
- * Creates a process with this pid, and takes ownership of the account. Returns 0 or a negative
- * errno.
+ * Creates the struct for a process, and takes ownership of the account `view`. Returns 0 or a
+ * negative errno.
  */
 int agent_process__new(struct symbolizer *symbolizer, struct account_view *view, pid_t pid,
 		       uint32_t image, struct agent_process **ret);
@@ -73,23 +79,26 @@ struct sampling agent_process__sampling(const struct agent_process *process);
 void agent_process__sample(struct agent_process *process, const struct sampling *sampling);
 
 /*
- * Makes the process maintain sums of outstanding bytes, in which blocks allocated before since_ns
- * are left out. start_ns: start of tracing. Returns 0 or a negative errno.
+ * Makes the process maintain sums of outstanding bytes. The sums leave out blocks allocated before
+ * since_ns. start_ns: start of tracing. Returns 0 or a negative errno.
  */
 int agent_process__add_up(struct agent_process *process, uint64_t start_ns, uint64_t since_ns);
 /* Makes the process count requested bytes. Earlier calls are not counted. */
 void agent_process__count(struct agent_process *process);
 
-/* Returns the process's outstanding bytes, from its sums and mappings. */
+/*
+ * Returns the number of outstanding bytes: the process's sum, and the bytes of the mappings that
+ * were made at since_ns or later.
+ */
 uint64_t agent_process__outstanding(struct agent_process *process, uint64_t since_ns);
 /* Returns the highest number of outstanding bytes that the process is known to have reached. */
 uint64_t agent_process__highest(const struct agent_process *process);
 
-/* Applies pending events. Returns 0 or -ENOMEM. */
+/* Applies the pending events of the account. Returns 0 or -ENOMEM. */
 int agent_process__take_events(struct agent_process *process);
 /*
- * Applies pending events, and compares the mappings with those in /proc. Returns 0 or a negative
- * errno.
+ * Applies the pending events of the account, then corrects the recorded mappings by /proc/PID/maps.
+ * Returns 0 or a negative errno.
  */
 int agent_process__reconcile(struct agent_process *process);
 
@@ -110,9 +119,9 @@ int agent_process__walk(struct agent_process *process, const struct ancestry *an
 			uint64_t since_ns, struct block_walk *walk);
 
 /*
- * Copies the frames of a stack, innermost first: native ones, limited by --perf-max-stack-depth,
- * with file numbers, and frames of scripts. Returns the number of frames, at most
- * MEMLEAK_MAX_STACK_DEPTH.
+ * Copies the frames of a stack, innermost first, with script frames at their places between native
+ * frames. Native frames have file numbers, and --perf-max-stack-depth limits them. Returns the
+ * number of frames, at most MEMLEAK_MAX_STACK_DEPTH.
  */
 size_t agent_process__stack(struct agent_process *process, struct code_files *files, uint32_t stack,
 			    const struct options *opts, uint64_t *frames, unsigned int *ret_end);

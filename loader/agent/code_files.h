@@ -23,7 +23,8 @@ struct code_files {
 	struct code_file *items;
 	size_t cnt;
 	size_t cap;
-	struct scripts scripts; /* interpreters among the files, and the places in their scripts */
+	/* script interpreters among the files, and the functions and lines in their scripts */
+	struct scripts scripts;
 };
 
 /*
@@ -32,8 +33,8 @@ struct code_files {
 uint32_t code_files_number(struct code_files *files, pid_t pid, const struct account_module *module,
 			   const char *path);
 /*
- * Makes the script frames of a process readable if the module is an interpreter. number: what
- * code_files_number() returned.
+ * Makes the script frames of a process readable if the module is an interpreter. number: the file
+ * number from code_files_number().
  */
 void code_files_add_scripts(struct code_files *files, pid_t pid, uint32_t image, uint32_t number,
 			    const struct account_module *module, const char *path);

@@ -113,7 +113,10 @@ static int add(struct agent_counts *all, struct agent_process *process, enum fam
 	return 0;
 }
 
-/* Adds the allocator calls of a process. Calls such as mmap() are left out. */
+/*
+ * Adds the allocator calls that a process has made since it was last read here. Calls of mmap(),
+ * munmap() and mremap() are left out.
+ */
 static int add_process(struct agent_counts *all, struct agent_process *process,
 		       struct snapshot *snap)
 {

@@ -46,8 +46,8 @@ int heritage_apply(struct heritage *heritage, const struct account_view *view, u
 		   const struct ranges *ranges, const struct account_event *event);
 
 /*
- * Moves the mappings stored for the fork at forked_ns to the child. Returns 0, -ENOENT if the
- * mappings are unknown, or -ENOMEM.
+ * Moves the mappings stored for the fork at forked_ns to `child`, the mappings of the child. image:
+ * exec image number of the parent. Returns 0, -ENOENT if the mappings are unknown, or -ENOMEM.
  */
 int heritage_claim(struct heritage *heritage, uint64_t forked_ns, uint32_t image,
 		   struct ranges *child);
@@ -62,9 +62,10 @@ uint64_t heritage_missing(const struct heritage *heritage, bool ended, uint64_t 
 bool heritage_is_awaited(const struct heritage *heritage, uint64_t since_ns);
 
 /*
- * Adds to inheritance the freed blocks of which a child has a copy. Drops the other freed blocks,
- * except those freed at since_ns or later: a child whose account has not arrived may have a copy of
- * them. Returns 0 or -ENOMEM.
+ * heritage_walk() adds to `inheritance` the freed blocks of which a child has a copy. It drops the
+ * other freed blocks, except those freed at since_ns or later: a child whose account has not
+ * arrived may have a copy of them. heritage_walk_freed() adds the frees of blocks that this process
+ * has inherited. Both return 0 or -ENOMEM.
  */
 int heritage_walk(struct heritage *heritage, struct inheritance *inheritance, uint64_t since_ns);
 int heritage_walk_freed(const struct heritage *heritage, struct inheritance *inheritance);

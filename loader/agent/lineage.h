@@ -8,14 +8,14 @@
 /* Maximum time from a fork until the child's account arrives. */
 #define LINEAGE_ARRIVAL_NS 1000000000ULL
 
-/* Processes, sorted by image number. */
+/* Processes, sorted by the number of their exec image. */
 struct agent_processes {
 	struct agent_process **items;
 	size_t cnt;
 	size_t cap;
 };
 
-/* Returns the process with this image number, NULL if there is none. */
+/* Returns the process that has the exec image with this number; NULL if there is none. */
 struct agent_process *agent_processes_find(const struct agent_processes *processes, uint32_t image);
 
 struct lineage {
@@ -26,34 +26,41 @@ struct lineage {
 	 */
 	struct agent_processes kept;
 	uint64_t lost;          /* number of children whose parent is unknown */
-	uint64_t mappings_lost; /* children whose inherited mappings are unknown */
+	uint64_t mappings_lost; /* number of children whose inherited mappings are unknown */
 };
 
 void lineage_deinit(struct lineage *lineage);
 
-/* The following functions of type int return 0 or a negative errno. */
+/* All functions below that return int return 0 or a negative errno. */
 
 /* Adds a new process, which may be a forked child. processes: all other processes. */
 int lineage_add(struct lineage *lineage, const struct agent_processes *processes,
 		struct agent_process *child);
 
-/* Gives children the inherited mappings that were unknown when their accounts arrived. */
+/*
+ * Gives a child its inherited mappings if they were unknown when the child's account arrived. Does
+ * this for all children.
+ */
 int lineage_retry_mappings(struct lineage *lineage, const struct agent_processes *processes);
 
-/* Adds the inherited blocks of all processes to a walk that already has their own blocks. */
+/*
+ * Adds the inherited blocks of all processes to a walk. The blocks that the processes allocated
+ * themselves must have been added before.
+ */
 int lineage_walk(struct lineage *lineage, const struct agent_processes *processes,
 		 const struct ancestry *ancestry, struct block_walk *walk);
 
 /*
- * Takes ownership of an ended process after its last report. lineage_sweep() frees the process when
- * no descendant can have its blocks. On -ENOMEM the process remains the caller's.
+ * lineage_keep() takes ownership of an ended process after its last report. On -ENOMEM the caller
+ * still owns the process. lineage_sweep() frees the kept processes whose blocks no descendant can
+ * have.
  */
 int lineage_keep(struct lineage *lineage, struct agent_process *process);
 int lineage_sweep(struct lineage *lineage, const struct agent_processes *processes);
 
 /*
- * Finds a process by its image number, in processes or among those passed to lineage_keep().
- * Returns NULL if there is none.
+ * Finds a process by the number of its exec image, in `processes` or among those passed to
+ * lineage_keep(). Returns NULL if there is none.
  */
 struct agent_process *lineage_find(const struct lineage *lineage,
 				   const struct agent_processes *processes, uint32_t image);

@@ -14,7 +14,7 @@
 struct listener {
 	int poll_fd; /* readable if a connection or message is pending; -1 if closed */
 	int fd;
-	uid_t uid; /* accepts programs of this user, and of root */
+	uid_t uid; /* only programs of this user and of root may connect */
 	int guests[LISTENER_GUESTS_MAX];
 	size_t guest_cnt;
 	uint64_t refused; /* number of connections without a usable account */

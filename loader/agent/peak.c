@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Polls the programs' sums of outstanding bytes every 10 ms. Shorter intervals would be useless, as
- * copying the blocks takes about 10 ms, too.
+ * listing the blocks also takes about 10 ms.
  */
 #include "loader/agent/peak.h"
 

@@ -46,7 +46,7 @@ struct agent_source {
 	int epoll_fd;
 	struct agent_processes processes;
 	struct lineage lineage;
-	uint32_t images; /* number of image numbers assigned so far */
+	uint32_t images; /* number of exec images so far; each account gets the next number */
 	bool waits;      /* waiting for the command's account */
 	int command_fd;  /* pidfd of the command, -1 if there is none */
 	struct block_walker walker;
@@ -151,7 +151,9 @@ static int agree_on_samples(struct agent_source *source, struct agent_process *p
 	return 0;
 }
 
-/* Adds a process. Takes ownership of fd. */
+/*
+ * Adds the process that has the account fd. Takes ownership of fd. Returns 0 or a negative errno.
+ */
 static int add(struct agent_source *source, int fd, pid_t pid)
 {
 	struct agent_process *process;
@@ -234,7 +236,7 @@ static bool wants_sums(const struct options *opts)
 	return opts->peak || opts->summary || opts->stats;
 }
 
-/* Enables sums in processes that do not maintain them yet. */
+/* Makes all processes maintain sums of outstanding bytes, if the options need sums. */
 static int add_up(struct agent_source *source)
 {
 	int err = 0;
@@ -291,7 +293,10 @@ static int agent_source__poll_fd(const struct source *base)
 	return ((const struct agent_source *)base)->epoll_fd;
 }
 
-/* True if a child counts in the footprint of its parent: traced children count only with -f. */
+/*
+ * True if the memory of a child counts in the footprint of its parent. A child that is traced
+ * itself counts only with -f.
+ */
 static bool is_counted(const void *arg, pid_t child)
 {
 	const struct agent_source *source = arg;
@@ -463,8 +468,8 @@ static int read_all(struct agent_source *source, const struct peak *peak, struct
 }
 
 /*
- * Copies the blocks if a copy is due. Only the totals at the polls decide this, as the highest
- * total of several processes between two polls is unknown.
+ * Lists the blocks for --peak if a new list is due. Only the totals at the polls decide this, as
+ * the highest total of several processes between two polls is unknown.
  */
 static int watch_peak(struct agent_source *source, bool at_report)
 {
@@ -742,8 +747,8 @@ static void agent_source__free(struct source *base)
 }
 
 /*
- * Begins an epoch before pictures are taken. A block stored in this epoch, even by realloc(), may
- * be at another address in the pictures, or missing from them.
+ * Begins an epoch before pictures of memory are taken for a proof. A block stored in this epoch,
+ * even by realloc(), may be at another address in the pictures, or missing from them.
  */
 static void agent_source__expect_pictures(struct source *base)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The source for --agent: programs in which the agent records blocks. */
+/* The source (see loader/source.h) for --agent: programs in which the agent records blocks. */
 #ifndef LOADER_AGENT_SOURCE_H
 #define LOADER_AGENT_SOURCE_H
 

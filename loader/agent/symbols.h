@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names for frames of programs with an agent. */
+/* Finds the names of frames of programs with an agent. */
 #ifndef LOADER_AGENT_SYMBOLS_H
 #define LOADER_AGENT_SYMBOLS_H
 
@@ -9,7 +9,10 @@
 struct agent_symbols {
 	struct symbol_backend backend;
 	const struct code_files *files;
-	/* Returns the symbol space of the process with this image number, NULL if it has none. */
+	/*
+	 * Returns the symbol space of the process that has the exec image with this number; NULL if
+	 * it has none.
+	 */
 	struct symspace *(*space)(void *arg, uint32_t image);
 	void *arg;
 	struct symspace *ended; /* symbol space for ended processes; NULL until needed */

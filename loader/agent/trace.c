@@ -38,7 +38,7 @@ void agent_trace_deinit(struct agent_trace *trace)
 		close(trace->timer_fd);
 }
 
-/* Next traced call of a process; process is NULL if there is none. */
+/* Next traced call of a process; `process` is NULL if there is none. */
 struct head {
 	struct agent_process *process;
 	struct account_traced traced;

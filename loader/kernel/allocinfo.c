@@ -13,7 +13,7 @@
 
 /*
  * Parses a line such as "4096 1 fs/fuse/dev.c:83 [fuse] func:fuse_request_alloc"; later versions of
- * the format append words. Skips the two title lines.
+ * the format append further fields. Skips the two title lines.
  */
 static int take_line(char *line, struct named_sizes *sizes)
 {

@@ -8,7 +8,7 @@
 #include "loader/kernel/sizes.h"
 
 /*
- * Adds the sizes of a file in the format of /proc/allocinfo. The names are like
+ * Reads a file in the format of /proc/allocinfo, and adds its sizes to the table. Names are like
  * "fs/dcache.c:1683 __d_alloc", with the module in brackets, if any, before the function. Skips
  * lines that it cannot parse, and lines without memory. On failure, empties the table. Returns 0,
  * -ENOMEM or -EIO.

@@ -85,8 +85,8 @@ void slab_caches_deinit(struct slab_caches *caches)
 }
 
 /*
- * A group of caches that are compared together: all caches with this name, or if prefix is set, all
- * caches whose names begin with it.
+ * A group of caches that are compared together: all caches called `name`, or, if `prefix` is true,
+ * all caches whose names begin with `name`.
  */
 struct cache_group {
 	const char *name;
@@ -152,9 +152,9 @@ struct reconciliation {
 };
 
 /*
- * Returns the outstanding bytes in a group of caches. The users are sorted, and those from index
- * first to index end - 1 belong to the group. If the group has a prefix, users outside this range
- * may have blocks in its caches, too, and are included.
+ * Returns the outstanding bytes in a group of caches. The users from index `first` to index `end` -
+ * 1 belong to the group. If `prefix` is true, other users may also have blocks in caches of the
+ * group, so all users of kmalloc()'s caches are included, or all users if the name is empty.
  */
 static uint64_t outstanding(const struct reconciliation *all, const struct cache_group *group,
 			    size_t first, size_t end)

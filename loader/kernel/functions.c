@@ -19,7 +19,7 @@
 #define MOST_BYTES 65536
 /* Maximum number of innermost frames that may belong to the tracing code */
 #define TRACING_DEPTH 8
-/* Number of innermost frames that are searched for the page allocator's caller */
+/* Number of innermost frames that are searched for functions of the page cache or of vmalloc(). */
 #define ASKING_DEPTH 8
 
 /*

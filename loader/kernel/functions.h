@@ -43,7 +43,10 @@ struct kernel_functions {
  */
 int kernel_functions_read(FILE *kallsyms, struct kernel_functions *ret);
 
-/* Returns the number of innermost frames that belong to tracing itself. */
+/*
+ * Returns the number of innermost frames that belong to the tracing code of the kernel; 0 if all
+ * frames do.
+ */
 size_t kernel_functions_tracing_frames(const struct kernel_functions *functions,
 				       const uint64_t *frames, size_t cnt);
 

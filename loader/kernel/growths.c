@@ -11,7 +11,7 @@
 
 int kernel_sizes_init(const struct slab_caches *caches, struct kernel_sizes *ret)
 {
-	/* The file exists if the kernel profiles memory allocations. */
+	/* /proc/allocinfo exists only if the kernel profiles memory allocations. */
 	cleanup_fclose FILE *allocinfo = fopen("/proc/allocinfo", "re");
 	struct kernel_sizes sizes = {0};
 	int err = 0;

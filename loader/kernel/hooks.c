@@ -18,7 +18,8 @@
 static const struct {
 	const char *prog;
 	const char *functions[2];
-	bool pages; /* the hook is for bulk allocations of pages, and needs trampolines */
+	/* the hook is for bulk allocations of pages; works only as fentry and fexit programs */
+	bool pages;
 } kernel_hooks[] = {
 	{"bulk_free", {"kmem_cache_free_bulk"}, false},
 	{"rcu_free", {"kvfree_call_rcu"}, false},
@@ -99,7 +100,8 @@ static int aim_trampolines(const struct kernel_loading *loading, const struct bp
 }
 
 /*
- * Opens and loads the hooks as fentry and fexit programs if trampolines is set, or else as kprobes.
+ * Opens and loads the hooks. The programs are fentry and fexit programs if `trampolines` is true,
+ * otherwise kprobes.
  */
 static int open_hooks(const struct kernel_loading *loading, const struct bpf_object *tables,
 		      bool trampolines, struct kernel_hooks *hooks)

@@ -61,8 +61,8 @@ static int size_map(struct bpf_object *object, const char *name, uint32_t entrie
 }
 
 /*
- * Map entries are preallocated: creating one on demand would be a kernel allocation within a traced
- * allocation.
+ * Map entries are preallocated: creating an entry on demand would be a kernel allocation within a
+ * traced allocation.
  */
 int kernel_loading_prepare(const struct kernel_loading *loading, struct bpf_object *object,
 			   struct memleak_config *config,

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds out where each allocation event of the kernel has its values. Arguments differ between
- * kernel versions, but each argument is recognised by its type and by the arguments before it:
+ * Finds the positions of the values among the arguments of the kernel's allocation events.
+ * Arguments differ between kernel versions, but each argument is recognised by its type and by the
+ * arguments before it:
  *
- * kmalloc             (call_site, ptr, [cache,] bytes_req, bytes_alloc, ...)
- * kmem_cache_alloc    (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...)
- * kfree               (call_site, ptr)
- * kmem_cache_free     (call_site, ptr, ...)
- * mm_page_alloc       (page, order, gfp_flags, migratetype)
- * mm_page_free        (page, order)
- * percpu_alloc_percpu ([call_site,] reserved, is_atomic, size, align, base, off, ptr, ...)
- * percpu_free_percpu  (base, off, ptr)
- * kvfree_call_rcu     (head, ptr), formerly (head, func)
- * alloc_pages_bulk    (gfp, node, nodemask, cnt, [list,] array)
+ *   kmalloc             (call_site, ptr, [cache,] bytes_req, bytes_alloc, ...)
+ *   kmem_cache_alloc    (call_site, ptr, [cache,] [bytes_req, bytes_alloc,] ...)
+ *   kfree               (call_site, ptr)
+ *   kmem_cache_free     (call_site, ptr, ...)
+ *   mm_page_alloc       (page, order, gfp_flags, migratetype)
+ *   mm_page_free        (page, order)
+ *   percpu_alloc_percpu ([call_site,] reserved, is_atomic, size, align, base, off, ptr, ...)
+ *   percpu_free_percpu  (base, off, ptr)
+ *   kvfree_call_rcu     (head, ptr), formerly (head, func)
+ *   alloc_pages_bulk    (gfp, node, nodemask, cnt, [list,] array)
  */
 #include "loader/kernel/places.h"
 
@@ -299,7 +300,7 @@ static int64_t member_offset(const struct btf *btf, const struct btf_type *type,
 	return -1;
 }
 
-/* The preempt count is a variable, or in some kernels a member of pcpu_hot. */
+/* The preempt count is a percpu variable, or in some kernels a member of the variable pcpu_hot. */
 int64_t kernel_places_preempt_count(const struct btf *btf)
 {
 	const struct btf_type *type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds out from the kernel's BTF where its allocation events have their values. */
+/* Finds out, from the kernel's BTF, at which positions allocation events have their arguments. */
 #ifndef LOADER_KERNEL_PLACES_H
 #define LOADER_KERNEL_PLACES_H
 
@@ -13,9 +13,9 @@
 bool kernel_places_has(const struct btf *btf, const char *tracepoint);
 
 /*
- * Locates the arguments of the tracepoints in btf; of those for percpu memory only if percpu is
- * set. Returns 0, or -EPROTO if the arguments of a
- * tracepoint match no known kernel; then *ret_event is the tracepoint's name.
+ * Locates the arguments of the tracepoints in `btf`. Tracepoints of percpu memory are skipped
+ * unless `percpu` is true. Returns 0. If the arguments of a tracepoint match no known kernel,
+ * returns -EPROTO and sets *ret_event to the tracepoint's name.
  */
 int kernel_places_by_btf(const struct btf *btf, bool percpu, struct memleak_value_places *ret,
 			 const char **ret_event);

@@ -18,7 +18,7 @@
 
 enum event_need {
 	NEED_ALWAYS,
-	NEED_OLD,    /* needed on older kernels; newer kernels lack the event */
+	NEED_OLD,    /* event of older kernels, needed if the kernel has it */
 	NEED_PERCPU, /* needed only with -P */
 };
 
@@ -142,7 +142,7 @@ static int load_programs(const struct kernel_loading *loading, const char *prefi
 	return err;
 }
 
-/* Logs errors. */
+/* Reads the kernel's BTF, and locates the arguments of its allocation events. Logs errors. */
 static int find_arguments(struct kernel_loading *loading)
 {
 	const char *event;
@@ -169,7 +169,7 @@ static const struct {
 	{"raw_tp", "raw"},
 };
 
-/* Logs errors. */
+/* Loads and attaches the best kind of programs that the kernel accepts. Logs errors. */
 static int load_best(const struct kernel_loading *loading, struct kernel_programs *programs)
 {
 	const char *forced = test_knob(TEST_KNOB_KERNEL_PROGRAMS);

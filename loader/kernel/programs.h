@@ -38,15 +38,15 @@ struct kernel_programs {
 
 /*
  * Loads and attaches the programs; recording starts with kernel_programs_start(). Returns 0 or a
- * negative errno; logs errors. ret needs deinit even on failure.
+ * negative errno; logs errors. Call kernel_programs_deinit() even on failure.
  */
 int kernel_programs_init(const struct options *opts, const struct kernel_functions *functions,
 			 size_t target_cnt, struct kernel_programs *ret);
 void kernel_programs_deinit(struct kernel_programs *programs);
 
 /*
- * True if the program is the second one of an event: it handles only events that the first one
- * missed.
+ * True if the program is the second of the two programs on an event. It handles only events that
+ * the first program missed.
  */
 bool kernel_programs_is_second(const struct bpf_program *prog);
 

@@ -24,9 +24,10 @@ void named_sizes_sort(struct named_sizes *sizes);
 void named_sizes_deinit(struct named_sizes *sizes);
 
 /*
- * Compares two sorted tables. Sets the names and numbers of the growths, the largest growth first,
- * and returns their number. Leaves out growths of less than 64 KiB, and those of less than 1 % of
- * the largest. Returns 0 if the table `before` is empty. The names point into `now`.
+ * Compares two sorted tables. Stores the growths in `ret`, the largest growth first, with their
+ * names and sizes. Returns the number of growths. Leaves out growths of less than 64 KiB, and those
+ * of less than 1 % of the largest. Returns 0 if the table `before` is empty. The names point into
+ * `now`.
  */
 size_t named_sizes_grown(const struct named_sizes *before, const struct named_sizes *now,
 			 struct kernel_growth ret[KERNEL_GROWTHS_MAX]);

@@ -31,17 +31,22 @@ struct kernel_source {
 	struct kernel_programs programs;
 	struct kernel_symbols symbols;
 	struct tracker tracker;
-	struct slab_caches caches;    /* /proc/slabinfo when tracing began; empty if not known */
-	struct kernel_sizes sizes;    /* sizes of caches and lines of code when tracing began */
-	bool compares_caches;         /* compare the caches' growth with outstanding blocks */
-	struct kernel_memory before;  /* kernel memory when tracing began */
-	bool compares_vmalloc;        /* report vmalloc()'s growth that had no events */
-	uint64_t hooks_missed_before; /* events that hooks missed before tracking began */
-	struct process *processes;    /* traced processes; their images are index + 1 */
-	int *pidfds;                  /* pidfd of each process; -1 if it has ended */
+	/* contents of /proc/slabinfo when tracing began; empty if unknown */
+	struct slab_caches caches;
+	struct kernel_sizes sizes; /* sizes of caches and lines of code when tracing began */
+	/* compare the growth of the caches with their outstanding blocks */
+	bool compares_caches;
+	struct kernel_memory before; /* kernel memory when tracing began */
+	/* report by how much vmalloc()'s memory has grown without events */
+	bool compares_vmalloc;
+	uint64_t hooks_missed_before; /* number of events that hooks missed before tracing began */
+	/* traced processes; the image number of each is its index + 1 */
+	struct process *processes;
+	int *pidfds; /* pidfd of each process; -1 if it has ended */
 	size_t process_cnt;
 	int targets_fd;
-	int epoll_fd; /* polls the rings (data is 0) and the pidfds (data is the image) */
+	/* polls the rings (epoll data is 0) and the pidfds (epoll data is the image number) */
+	int epoll_fd;
 	struct ring_buffer *rings;
 	const struct event_listener *listener; /* receiver of events; valid only during dispatch,
 						  like the two fields below */
@@ -334,8 +339,8 @@ static uint64_t hidden_vmalloc(const struct kernel_source *source, uint64_t now)
 }
 
 /*
- * Marks sites of the page cache as reclaimable, because the flags of their allocations do not
- * always show that they are.
+ * Marks sites of the page cache as reclaimable: the allocation flags of such sites do not always
+ * show that the kernel can reclaim the memory.
  */
 static void find_page_cache(const struct kernel_source *source, struct snapshot *snap)
 {

@@ -9,12 +9,18 @@
 
 struct kernel_symbols {
 	struct symbol_backend
-		backend; /* base class: handles sites with SPACE_KERNEL, and skips all others */
+		/*
+		 * base class: handles sites with SPACE_KERNEL, and skips sites with another space
+		 */
+		backend;
 	struct symspace *space;
-	uint64_t as_of_ns; /* symbols that were refreshed after this time are new enough; if 0, they
-			      are refreshed before each use */
-	uint64_t read_ns;  /* time of the last refresh */
-	bool noted;        /* a message about missing names has been logged */
+	/*
+	 * if the last refresh is later than this time, no refresh is needed; if 0, symbols are
+	 * refreshed before each use
+	 */
+	uint64_t as_of_ns;
+	uint64_t read_ns; /* time of the last refresh */
+	bool noted;       /* a message about missing names has been logged */
 };
 
 /*

@@ -112,7 +112,10 @@ const struct allocator_function allocator_functions[] = {
 	OWN("mi_free_size", FREE),
 	OWN("mi_free_aligned", FREE),
 	OWN("mi_free_size_aligned", FREE),
-	/* In mi_heap_ functions, the first argument is the heap. */
+	/*
+	 * The first argument of mi_heap_ functions is the heap. If the second one is the size, the
+	 * shape is ALIGN_SIZE, which ignores the first argument.
+	 */
 	OWN("mi_heap_malloc", ALIGN_SIZE),
 	OWN("mi_heap_malloc_small", ALIGN_SIZE),
 	OWN("mi_heap_zalloc", ALIGN_SIZE),

@@ -21,7 +21,8 @@
 #include "loader/probes/skeleton.h"
 
 /*
- * Maximum attempts. The program fails with -EBUSY while another thread of memleak changes mappings.
+ * Maximum runs of the BPF program. A run fails with -EBUSY if another thread of memleak is changing
+ * mappings.
  */
 #define TRIES 1000
 

@@ -13,8 +13,9 @@ struct entry_programs;
 struct user_bpf;
 
 /*
- * Prepares the programs without loading them. shared: the main object, which must be loaded before
- * entry_programs__get() is called, and must outlive the programs. Returns NULL if memory runs out.
+ * Prepares the entry programs without loading them. shared: the main object. It must be loaded
+ * before entry_programs__get() is called, and must outlive the entry programs. Returns NULL if
+ * memory runs out.
  */
 struct entry_programs *entry_programs__new(struct user_bpf *shared);
 void entry_programs__free(struct entry_programs *programs);

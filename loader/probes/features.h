@@ -9,16 +9,16 @@
 struct features {
 	bool multi_links;    /* uprobe_multi links that can be bound to a process */
 	bool session_links;  /* uprobe_multi links that probe both entry and return */
-	bool cookies;        /* BPF cookies: a number per probe, which the program can read */
-	bool find_vma;       /* programs can find the mapping at an address */
-	bool hash_on_demand; /* hash tables can allocate entries in any context */
+	bool cookies;        /* BPF cookies: a number per probe, which the BPF program can read */
+	bool find_vma;       /* BPF programs can find the mapping at an address */
+	bool hash_on_demand; /* BPF hash tables can allocate entries in any context */
 	uint64_t trap_ns;    /* CPU time of one trap with an empty program; 0 if unknown */
 };
 
 void features_probe(struct features *ret);
 
 /*
- * True if programs may use atomic exchange and compare-and-exchange (since 5.12). Older kernels
+ * True if BPF programs may use atomic exchange and compare-and-exchange (since 5.12). Older kernels
  * reject programs that contain these instructions, even if the instructions are never executed.
  */
 bool features_have_exchange(void);

@@ -86,7 +86,7 @@ static int compare_ns(const void *a, const void *b)
 }
 
 /*
- * Calls the function repeatedly, and sets *arg to the median time of a call, in nanoseconds.
+ * Calls tried_function() repeatedly, and sets *arg to the median time of a call, in nanoseconds.
  * Between calls it writes to memory, as traced programs do, to displace the contents of the CPU
  * cache.
  */
@@ -220,7 +220,10 @@ static void call_under_filter(int start_fd)
 	_exit(1);
 }
 
-/* Attaches the probe to a new child, then lets the child run. True if the child was not killed. */
+/*
+ * Attaches a return probe to a new child process, which then runs under a seccomp filter. True if
+ * the child was not killed.
+ */
 static bool child_survives(int prog_fd)
 {
 	cleanup_close int start_fd = -1, link_fd = -1, wait_fd = -1;

@@ -30,11 +30,13 @@ struct probe_list {
 };
 
 /*
- * Builds the probes for the functions in chosen. Each chosen function has a field `name`, which is
- * an index into functions and wanted. A C++ operator gets no probe if it leaves all of its work to
- * a probed function, or, unless entries is set, if it may throw and not all of its returns were
- * found. entries: build no return probes. Deinit the list even on failure. Returns 0 or a negative
- * errno.
+ * Builds the probes for the functions in `chosen`. The field `name` of each chosen function is an
+ * index into `functions` and `wanted`. entries: build no return probes.
+ *
+ * Some C++ operators get no probe: those that leave all of their work to a probed function, and,
+ * unless `entries` is true, those that may throw if not all of their returns were found.
+ *
+ * Deinit the list even on failure. Returns 0 or a negative errno.
  */
 int probe_list_init(const struct allocator_function *functions,
 		    const struct wanted_functions *wanted, const struct found_function *chosen,

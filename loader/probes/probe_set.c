@@ -32,7 +32,11 @@ struct attachment {
 	const struct probe_programs *programs;
 	pid_t pid;
 	uint32_t binding;
-	const char *path; /* path in /proc/self/fd: names the open file itself */
+	/*
+	 * path in /proc/self/fd, which leads to the open file even if the file was renamed or
+	 * replaced
+	 */
+	const char *path;
 	struct file_id file;
 	struct probe *probes;
 	size_t cnt;
@@ -100,8 +104,8 @@ static int attach_perf(struct attachment *to, const struct probe *probe, bool at
 }
 
 /*
- * Attaches the return probe of a function before its entry probe: the entry marks a call, and the
- * return of a marked call must not be missed.
+ * Attaches the return probe of a function before its entry probe: the entry probe marks a call, and
+ * the return of a marked call must not be missed.
  */
 static void attach_all_perf(struct attachment *to)
 {
@@ -240,7 +244,10 @@ static int keep_file(struct probe_set *set, int fd, const struct file_id *id)
 	return 0;
 }
 
-/* Marks probes at places that are already probed, by the set or by an earlier probe of the list. */
+/*
+ * Sets err to -EEXIST in probes at places that are already probed, by the set or by an earlier
+ * probe of the list. Adds all other probes to the set.
+ */
 static int check_places(struct attachment *to, int fd)
 {
 	struct probe_set *set = to->set;
@@ -266,7 +273,10 @@ static int check_places(struct attachment *to, int fd)
 	return 0;
 }
 
-/* Removes probes that could not be attached. Returns the first error other than -EEXIST. */
+/*
+ * Removes from the set the probes that could not be attached. Returns the first error other than
+ * -EEXIST.
+ */
 static int drop_failed(struct attachment *to, size_t old_cnt)
 {
 	int first = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The probes for one process, or for all processes. A probe is identified by its file and offset,
- * and no place is probed twice. The kind of link is chosen when the BPF programs are loaded. Does
- * not know what the programs do.
+ * and no place is probed twice. The kind of link is chosen when the BPF programs are loaded. This
+ * part does not know what the BPF programs do.
  */
 #ifndef LOADER_PROBES_PROBE_SET_H
 #define LOADER_PROBES_PROBE_SET_H

@@ -13,13 +13,14 @@
 struct probed_file {
 	struct file_id id;
 	struct timespec changed; /* change time; needed since inode numbers are reused */
-	bool has_heap;           /* has probed heap functions */
-	bool throws;             /* has probed functions that may throw exceptions */
-	bool raises_known;       /* functions that raise exceptions were searched for, too */
+	bool has_heap;           /* heap functions of the file are probed */
+	bool throws;             /* probed functions of the file may throw exceptions */
+	/* the file was also searched for functions that raise exceptions */
+	bool raises_known;
 	bool layered;        /* the file is on an overlay; id identifies the file in its layer */
-	unsigned int unused; /* number of sweep rounds since a process last mapped it */
-	uint64_t system_ns;  /* time when a file of its file system was last mapped */
-	uint64_t since_ns;   /* time when it was added, CLOCK_MONOTONIC */
+	unsigned int unused; /* number of sweep rounds since a process last mapped the file */
+	uint64_t system_ns;  /* time when a file of this file system was last in use */
+	uint64_t since_ns;   /* time when the file was added, CLOCK_MONOTONIC */
 };
 
 struct shared_probes {

@@ -14,9 +14,9 @@
 #include "bpf/memleak.h"
 
 /*
- * Like bpf_object__open_skeleton(), but for a compressed object. Removes instructions that the
- * running kernel does not know (see features_have_exchange()); programs never reach them on such a
- * kernel. Returns 0 or a negative errno.
+ * Opens a compressed BPF object; otherwise like bpf_object__open_skeleton(). Removes instructions
+ * that the running kernel does not know (see features_have_exchange()); BPF programs never reach
+ * these instructions on such a kernel. Returns 0 or a negative errno.
  */
 int skeleton_open(struct bpf_object_skeleton *skeleton, const unsigned char *packed, size_t size);
 

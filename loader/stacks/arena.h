@@ -18,15 +18,18 @@ struct unwind_arena {
 };
 
 /*
- * Creates an arena of page_cnt pages, which cannot grow. The caller closes its fd. Returns 0 or a
- * negative errno.
+ * Creates an arena of page_cnt pages; an arena cannot grow. number: its index in the map of arenas.
+ * The caller closes ret->fd. Returns 0 or a negative errno.
  */
 int unwind_arena_init(uint32_t number, uint32_t page_cnt, struct unwind_arena *ret);
 
 /* Appends a table; the arena must have room for it. Returns 0 or a negative errno. */
 int unwind_arena_add(struct unwind_arena *arena, const struct unwind_table *table);
 
-/* True if the pages of the arena, starting at the given page, are a copy of the table. */
+/*
+ * True if the pages of an arena, from index `page` on, equal the pages of the table. fd: descriptor
+ * of the arena.
+ */
 bool unwind_arena_holds(int fd, uint32_t page, const struct unwind_table *table);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keeps lists of the code mappings that each image had over time, and resolves old stacks by these
- * lists.
+ * Keeps lists of the code mappings that each image had over time. With these lists, addresses in
+ * older stacks are turned into files and offsets.
  */
 #include "loader/stacks/code_history.h"
 
@@ -37,8 +37,8 @@ static void remove_list(struct code_history *history, size_t at)
 }
 
 /*
- * Removes the list of this image with this unload count. The list that replaces it contains all of
- * its mappings.
+ * Removes the older list of this image with this unload count. The new list contains all mappings
+ * of the older list.
  */
 static void remove_same_time(struct code_history *history, uint32_t image, uint32_t unloads)
 {
@@ -55,7 +55,7 @@ static bool is_shortened(const struct code_history *history, uint32_t image)
 	return false;
 }
 
-/* Removes the oldest list, and notes that its image has lost a list. */
+/* Removes the oldest list, and adds the image of this list to `shortened`. Returns 0 or -ENOMEM. */
 static int evict(struct code_history *history)
 {
 	uint32_t image = history->lists[0].image;
@@ -116,8 +116,9 @@ static const struct unwind_mapping *find_mapping(const struct code_list *list, u
 }
 
 /*
- * The lists of an image before, at and after an unload count; NULL where there is no list. Stacks
- * contain only 16 bits of the unload count.
+ * Three lists of an image, chosen by the unload count of a stack: the latest list with a lower
+ * count, the list with the same count, and the first list with a higher count. NULL where there is
+ * no such list. Only the low 16 bits of counts are compared, since a stack contains no more.
  */
 struct neighbours {
 	const struct code_list *before;
@@ -159,13 +160,19 @@ static bool is_one_unload(const struct neighbours *lists)
 /* The lists that are used to resolve one stack. */
 struct reading {
 	struct neighbours lists;
-	/* Mappings that the walk used; NULL if lists.same contains them, or if they are lost. */
+	/*
+	 * The list of mappings that the BPF program used to walk the stack; NULL if it is
+	 * lists.same, or if the list has been removed.
+	 */
 	const struct code_list *known;
 	bool is_shortened;  /* old lists of the image were removed to limit memory */
 	bool is_known_lost; /* the list with the mappings that the walk used was removed */
 };
 
-/* The code at an address. mapping is NULL if no known code was at the address. */
+/*
+ * The code at an address. `mapping` is NULL if no known code was there; `unsure` is then true if
+ * unknown code may have been there.
+ */
 struct code_place {
 	const struct unwind_mapping *mapping;
 	bool unsure;
@@ -180,18 +187,21 @@ static struct code_place find_place(const struct reading *reading, uint64_t addr
 		return (struct code_place){.mapping = mapping};
 	before = find_mapping(lists->before, addr);
 	after = find_mapping(lists->after, addr);
-	/* If there was no older list, no code had been unloaded before the stack was walked. */
+	/*
+	 * All lists are newer than the stack: assume that code in the oldest of them was already
+	 * mapped when the stack was walked.
+	 */
 	if (after && !lists->same && !lists->before && !reading->is_shortened)
 		return (struct code_place){.mapping = after};
 	/*
 	 * If to_frame is equal in both mappings, they map the same file at the same address, or
-	 * neither maps a file.
+	 * neither maps a file: both give the same result.
 	 */
 	if (before && after && before->to_frame == after->to_frame && is_one_unload(lists))
 		return (struct code_place){.mapping = before};
 	/*
-	 * Code may have been unloaded between the two lists, so any code may have been at the
-	 * address.
+	 * Code may have been loaded and unloaded between the lists `before` and `after`, so any
+	 * code may have been at the address.
 	 */
 	return (struct code_place){.unsure =
 					   lists->before || lists->after || reading->is_shortened};
@@ -224,9 +234,9 @@ static uint64_t code_address(uint64_t frame)
 }
 
 /*
- * True if the frames after this one are unreliable; *ret is then the reason why the stack ends
- * here. Either the walk followed a frame pointer in code that may have none, or it used unwind
- * rules that do not belong, or may not belong, to the code at this frame.
+ * True if the walk may have gone wrong at this frame, so that the frames of its callers are
+ * unreliable; *ret is then the reason why the stack ends here. Either the walk followed a frame
+ * pointer in code that may not keep one, or it may have used the unwind rules of other code.
  */
 static bool misled(const struct reading *reading, const struct code_place *place, uint64_t frame,
 		   enum unwind_end *ret)
@@ -254,7 +264,8 @@ bool code_history_resolve(const struct code_history *history, uint32_t image,
 		enum unwind_end end;
 
 		if (MEMLEAK_FRAME_IN_FILE(frame))
-			continue; /* resolved by the walk, as the frame's mapping never changes */
+			/* resolved by the BPF program, since the frame's mapping is permanent */
+			continue;
 		stack->frames[i] &= ~MEMLEAK_FRAME_UNKNOWN;
 		place = find_place(&reading, code_address(frame));
 		if (place.mapping)

@@ -43,7 +43,7 @@ void code_history_drop(struct code_history *history, uint32_t image);
 /*
  * Resolves the frames of a stack to files and offsets. Marks ambiguous frames as unsure. If the
  * walk went wrong at a frame, cuts the stack after this frame. Returns false if a frame is unsure:
- * the same frames may then mean a different stack at another unload count.
+ * at another unload count, its address may belong to other code.
  */
 bool code_history_resolve(const struct code_history *history, uint32_t image,
 			  struct memleak_stack *stack);

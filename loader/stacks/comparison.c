@@ -22,7 +22,10 @@ void comparison_deinit(struct comparison *comparison)
 	*comparison = (struct comparison){0};
 }
 
-/* Returns the file and offset of an address as text. The caller frees it. */
+/*
+ * Returns an address as text: file and offset, or the number alone if no file is mapped there. The
+ * caller frees the text. Returns NULL if memory runs out.
+ */
 static char *describe(const struct proc_maps *maps, uint64_t addr)
 {
 	const struct mapping *mapping = proc_maps_find(maps, addr);

@@ -12,12 +12,15 @@
 #include "bpf/memleak.h"
 #include "loader/stacks/walker_spaces.h"
 
-/* Maximum places that are listed with -v. */
+/*
+ * Maximum number of places that are recorded and logged with -v. Differences at further places are
+ * only counted.
+ */
 #define COMPARISON_PLACES_MAX 20
 
 /*
- * Number of stacks with the same verdict in the same file, and a description of the first of these
- * stacks.
+ * Stacks whose two walks begin to differ after a frame in the same file, with the same verdict. The
+ * fields `from`, `memleak` and `libdwfl` describe the first of these stacks.
  */
 struct comparison_place {
 	enum agreement_verdict verdict;
@@ -34,14 +37,15 @@ struct comparison {
 	uint64_t frame_cnt; /* frames compared */
 	uint64_t by_verdict[AGREEMENT_CNT];
 	uint64_t deferred_cnt; /* stacks that were not compared because only libdwfl walked them */
-	uint64_t unknown_cnt;  /* stacks that were not compared because they contain unknown code */
+	/* stacks that were not compared because libdwfl's helper has no mappings for them */
+	uint64_t unknown_cnt;
 	struct comparison_place places[COMPARISON_PLACES_MAX];
 	size_t place_cnt;
 };
 
 void comparison_deinit(struct comparison *comparison);
 
-/* Compares a copied stack, unless the wanted number of stacks has already been compared. */
+/* Compares a copied stack, unless `wanted` stacks have already been compared. */
 void comparison_take(struct comparison *comparison, struct walker_spaces *walker,
 		     const struct memleak_stack_copy *copy);
 
@@ -53,10 +57,10 @@ void comparison_add(struct comparison *comparison, const struct proc_maps *maps,
 		    const uint64_t *frames, size_t cnt, const struct walker_stack *walker,
 		    const struct agreement *found);
 
-/* Returns the summary; NULL if memory runs out. The caller frees it. */
+/* Returns a summary of all comparisons as text, which the caller frees; NULL if memory runs out. */
 char *comparison_text(const struct comparison *comparison);
 
-/* Logs the summary, and with -v one line for each place. */
+/* Logs the summary of all comparisons; with -v, also one line for each of `places`. */
 void comparison_say(const struct comparison *comparison);
 
 #endif

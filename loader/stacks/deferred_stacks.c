@@ -24,13 +24,15 @@
 #define USELESS_MAX 4096
 #define USELESS_LATER 64
 
-/* Maximum memory for pending copies. */
+/* Maximum memory for pending copies, in bytes. */
 #define WAITING_BYTES_MAX (64U << 20)
 
-/* A pending copy of a stack's memory. The stack table has the frames that the programs found. */
+/*
+ * A pending copy of a stack's memory. The frames that the BPF program found are in the stack table.
+ */
 struct deferred_stack {
 	size_t len;
-	struct memleak_stack_copy copy; /* allocated only up to len bytes */
+	struct memleak_stack_copy copy; /* only the first `len` bytes are allocated */
 };
 
 static void allow(struct deferred_stacks *deferred, uint64_t more)
@@ -105,8 +107,8 @@ void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak
 }
 
 /*
- * Replaces the frames of a stack by libdwfl's frames. Frames that were marked as exact keep the
- * mark.
+ * Replaces the frames of a stack by libdwfl's frames, at most `depth` of them. A frame that is
+ * marked as exact keeps the mark if libdwfl found the same address.
  */
 static void take_frames(struct memleak_stack *stack, uint32_t depth,
 			const struct walker_stack *walker)
@@ -127,8 +129,9 @@ static void take_frames(struct memleak_stack *stack, uint32_t depth,
 }
 
 /*
- * Walks the stack with libdwfl. Returns false if libdwfl does not know the code or does not reach
- * the end of the stack.
+ * Walks the copy of a stack with libdwfl, and replaces the frames of the stack. Returns false, and
+ * changes nothing, unless libdwfl reaches the end of the stack or finds more frames than are
+ * stored.
  */
 static bool walk_again(struct deferred_stacks *deferred, const struct walker_subject *subject,
 		       const struct deferred_stack *waiting, struct memleak_stack *stack)
@@ -140,8 +143,8 @@ static bool walk_again(struct deferred_stacks *deferred, const struct walker_sub
 	if (!whole || walker_spaces_add(deferred->walker, subject))
 		return false;
 	/*
-	 * If libraries were unloaded after the programs walked the stack, the mappings may have
-	 * changed.
+	 * If libraries were unloaded after the BPF program walked the stack, libdwfl's mappings may
+	 * not be those of the stack.
 	 */
 	if ((uint16_t)subject->unloads != stack->unloads)
 		return false;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Deferred stacks (see struct memleak_stack) contain code that the BPF programs did not know, such
- * as a library that was just loaded. With each of these stacks, the programs send a copy of the
- * stack's memory. When the code is known, and it shows that the programs walked the stack wrongly,
- * libdwfl walks the copy, and its frames replace the frames that the programs found.
+ * as a library that was just loaded. With each of these stacks, the BPF programs send a copy of the
+ * stack's memory. If it turns out, once the code is known, that a BPF program walked the stack
+ * wrongly, libdwfl walks the copy. The frames that libdwfl finds replace those that the BPF program
+ * found.
  */
 #ifndef LOADER_STACKS_DEFERRED_STACKS_H
 #define LOADER_STACKS_DEFERRED_STACKS_H
@@ -16,7 +17,7 @@ struct deferred_stacks {
 	struct stack_table *stacks;
 	const struct unwind_spaces *spaces;
 	struct walker_spaces *walker;
-	/* Limits how many stacks the programs send; memory shared with the programs. */
+	/* Limits how many copies the BPF programs send. In memory shared with these programs. */
 	volatile struct memleak_deferred_watch *watch;
 	struct deferred_stack **waiting;
 	size_t waiting_cnt;
@@ -25,27 +26,31 @@ struct deferred_stacks {
 	size_t file_cnt; /* number of unwind tables at the last deferred_stacks_finish() */
 	uint64_t taken;
 	uint64_t finished; /* number of stacks that libdwfl walked to the end */
-	uint64_t cut;      /* stacks that neither the programs nor libdwfl walked to the end */
+	/* number of stacks that stay cut: libdwfl failed, or the copy was not stored */
+	uint64_t cut;
 };
 
-/* Allows the programs to send stacks. The fields that precede `waiting` must be set. */
+/* Allows the BPF programs to send copies. Set `stacks`, `spaces`, `walker` and `watch` first. */
 void deferred_stacks_start(struct deferred_stacks *deferred);
 /*
- * Allows the programs to send a few more stacks, even if libdwfl completed none of the earlier
+ * Allows the BPF programs to send a few more copies, even if libdwfl completed none of the earlier
  * stacks. Call after each snapshot.
  */
 void deferred_stacks_go_on(struct deferred_stacks *deferred);
 void deferred_stacks_deinit(struct deferred_stacks *deferred);
 
-/* Keeps a copy of a deferred stack. len: length of the copy in bytes. */
+/*
+ * Stores a received copy of a deferred stack. len: length of the copy in bytes. If there is no
+ * room, the stack stays cut.
+ */
 void deferred_stacks_take(struct deferred_stacks *deferred, const struct memleak_stack_copy *copy,
 			  size_t len);
 
 bool deferred_stacks_is_waiting(const struct deferred_stacks *deferred, uint32_t image);
 
 /*
- * Finishes pending stacks of an image. most: maximum number of stacks to finish. The mappings of
- * the process must have been read again since the programs walked the stacks.
+ * Completes pending stacks of an image, until the deadline and at most `most` of them. The
+ * process's mappings must have been read after the BPF programs walked these stacks.
  */
 void deferred_stacks_finish(struct deferred_stacks *deferred, const struct walker_subject *subject,
 			    uint32_t image, size_t most, uint64_t deadline_ns);

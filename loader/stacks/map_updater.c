@@ -41,13 +41,19 @@ struct map_updater {
 	pthread_cond_t work;    /* an update or a removal is pending: wakes one idle thread */
 	pthread_cond_t changed; /* a thread has started, taken an update or become idle */
 	bool ends;
-	/* The update that map_updater__put() passes to a thread. waiting: no thread has it yet. */
+	/*
+	 * The update that map_updater__put() passes to a thread. `waiting` is true until a thread
+	 * begins the update.
+	 */
 	bool waiting;
 	int maps_fd;
 	uint32_t key;
 	int map_fd;
 	int err;
-	/* Pending removals. Only one thread at a time processes them. */
+	/*
+	 * Keys whose removal is pending (`removed`) or in progress (`removing`). Only one thread at
+	 * a time removes keys; `removes` is true meanwhile.
+	 */
 	int removed_fd;
 	struct keys removed;
 	struct keys removing;
@@ -66,8 +72,8 @@ static void update(struct map_updater *map_updater)
 	err = bpf_map_update_elem(maps_fd, &key, &map_fd, BPF_ANY) ? -errno : 0;
 	pthread_mutex_lock(&map_updater->lock);
 	/*
-	 * Report the error: after a failure, the map never appears, and the caller would wait for
-	 * it forever.
+	 * Pass the error to map_updater__put(): after a failure the map never appears, and
+	 * map_updater__put() would wait for it forever.
 	 */
 	if (err)
 		map_updater->err = err;
@@ -137,7 +143,7 @@ static void *run(void *arg)
 /*
  * Starts a thread with all signals blocked, since the main thread handles signals. Waits until the
  * thread runs: a starting thread may hold a lock, which would stay locked in a child forked at that
- * moment.
+ * moment. Returns an error only if no thread at all could be started.
  */
 static int start_thread(struct map_updater *map_updater)
 {
@@ -243,7 +249,7 @@ int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key,
 	pthread_mutex_lock(&map_updater->lock);
 	err = hand_over(map_updater, maps_fd, key, map_fd);
 	/*
-	 * Poll, since the kernel does not report when programs see the map. They see it within
+	 * Poll, since the kernel does not report when BPF programs see the map. They see it within
 	 * microseconds.
 	 */
 	while (!err && !is_seen(maps_fd, key, info.id)) {
@@ -270,8 +276,8 @@ void map_updater__remove(struct map_updater *map_updater, int maps_fd, uint32_t 
 	pthread_mutex_lock(&map_updater->lock);
 	map_updater->removed_fd = maps_fd;
 	/*
-	 * If memory runs out, the key stays in the map. Do not access *removed before find_thread()
-	 * returns, since find_thread() releases the lock for some time.
+	 * If no memory or no thread is available, the key stays in the map. Do not access *removed
+	 * before find_thread() returns, since find_thread() releases the lock for some time.
 	 */
 	if (!find_thread(map_updater) &&
 	    !array_reserve(&removed->items, &removed->cap, removed->cnt + 1))

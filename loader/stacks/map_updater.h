@@ -16,8 +16,8 @@ int map_updater__new(struct map_updater **ret);
 void map_updater__free(struct map_updater *map_updater);
 
 /*
- * Puts a map into the map of maps under the key. Returns 0 as soon as programs see it, or a
- * negative errno.
+ * Puts a map into the map of maps under the key. Returns 0 as soon as BPF programs see the new map,
+ * or a negative errno.
  */
 int map_updater__put(struct map_updater *map_updater, int maps_fd, uint32_t key, int map_fd);
 

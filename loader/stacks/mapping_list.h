@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The code mappings of a process as the BPF programs see them, sorted by address, and the file of
- * each mapping. Knows files only by their index; the caller adds the unwind tables.
+ * each mapping. Knows a file only by its index in struct unwind_files; the caller adds the unwind
+ * tables.
  */
 #ifndef LOADER_STACKS_MAPPING_LIST_H
 #define LOADER_STACKS_MAPPING_LIST_H
@@ -14,11 +15,11 @@
 #include "base/proc_maps.h"
 #include "bpf/unwind.h"
 
-/* The part of a file that a mapping maps. */
+/* The file of a mapping, and the offset in the file at which the mapping begins. */
 struct mapping_source {
 	struct file_id id;
 	uint64_t offset;
-	ssize_t file; /* index of the file; negative if there is none */
+	ssize_t file; /* index of the file; negative if the mapping has no file */
 };
 
 struct mapping_list {
@@ -46,12 +47,12 @@ void mapping_list_add(struct mapping_list *list, const struct mapping *mapping, 
  */
 ssize_t mapping_list_file(const struct mapping_list *list, const struct mapping *mapping);
 
-/* True if the BPF programs see no difference between the lists. */
+/* True if the BPF programs would see no difference between the lists: compares only `items`. */
 bool mapping_list_equal(const struct mapping_list *a, const struct mapping_list *b);
 
 /*
- * Drops mappings until the list has at most the given number of them. Mappings without an unwind
- * table are dropped first, from the highest address down.
+ * Shortens the list to at most `most` mappings. Drops mappings without an unwind table first, and
+ * among these the mappings at the highest addresses first.
  */
 void mapping_list_limit(struct mapping_list *list, size_t most);
 

@@ -27,12 +27,15 @@
 #define ATTEMPTS_MAX 3
 
 /*
- * Pause, in nanoseconds, before names are read again from an image whose memory could not be read
- * in time. The pause doubles each time.
+ * If the memory of an image cannot be read in time: pause, in nanoseconds, until names are read
+ * from it again. Each further pause of the image is twice as long.
  */
 #define PAUSE_NS 1000000000ULL
 
-/* An interpreter's file; layout is NULL if the frames of its scripts cannot be read. */
+/*
+ * A file that may contain an interpreter. `layout` is NULL if it contains none, or if the frames of
+ * its scripts cannot be read.
+ */
 struct script_file {
 	struct interpreter found;
 	const struct python_layout *layout;
@@ -43,9 +46,12 @@ struct script_file {
 struct script_image {
 	const struct script_file *file;
 	size_t number; /* number of the file, as in MEMLEAK_FRAME_FILE_NUMBER() */
-	/* If the image's memory could not be read in time: the time of the next attempt. */
+	/*
+	 * If the image's memory could not be read in time: the time of the next attempt. 0
+	 * otherwise.
+	 */
 	uint64_t retry_ns;
-	uint64_t pause_ns; /* latest pause */
+	uint64_t pause_ns; /* length of the latest pause */
 };
 
 struct script_location {
@@ -54,7 +60,7 @@ struct script_location {
 	char *path;
 	char *symbol;
 	uint64_t number;
-	bool is_read; /* false if names may be found later */
+	bool is_read; /* false if reading the names timed out, or was not tried yet */
 };
 
 static void free_values(struct hash_map *map)
@@ -84,7 +90,7 @@ bool scripts_may_run(const char *path)
 {
 	const char *name = path_name(path);
 
-	/* A virtual environment may have a copy of the interpreter without a version. */
+	/* In a virtual environment, the name of the interpreter's file may have no version. */
 	return !strcmp(name, "python") || !strncmp(name, "python3", 7) ||
 	       !strncmp(name, "libpython3.", 11);
 }
@@ -217,8 +223,8 @@ uint32_t scripts_version(const struct scripts *scripts, uint32_t image, uint32_t
 }
 
 /*
- * Includes the image in the key, since a parent and its forked child may have different code at the
- * same address.
+ * Returns the key of a frame in scripts.places. The key depends on the image, since a parent and
+ * its forked child may have different code at the same address.
  */
 static uint64_t key_of(uint32_t image, const struct memleak_script_frame *frame)
 {
@@ -273,7 +279,10 @@ static void read_place(struct scripts *scripts, int mem, struct script_image *im
 	struct script_place place = {0};
 	int err;
 
-	/* Sites keep the number of the location, so they get names that are read later, too. */
+	/*
+	 * Create the location even if its names cannot be read now: sites store only its number, so
+	 * names that are read later appear in these sites.
+	 */
 	if (!location)
 		location = new_location(scripts, key);
 	if (!location || is_paused(image))
@@ -286,7 +295,7 @@ static void read_place(struct scripts *scripts, int mem, struct script_image *im
 		pause_reading(image);
 }
 
-/* True if names are still missing for the frame. */
+/* True if the names of the frame have not been read and can be stored. */
 static bool is_unread(const struct scripts *scripts, uint64_t key)
 {
 	const struct script_location *location = hash_map_get(&scripts->places, key);
@@ -322,7 +331,9 @@ void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t b
 		scripts_read_from(scripts, mem, image, base, frames, deadline_ns);
 }
 
-/* True if a native frame is in the evaluation loop. */
+/*
+ * True if a native frame is in the interpreter's evaluation loop, the function that runs scripts.
+ */
 static bool is_loop(const struct script_image *image, uint64_t frame)
 {
 	uint64_t offset = MEMLEAK_FRAME_OFFSET(frame) - !MEMLEAK_FRAME_IS_EXACT(frame);

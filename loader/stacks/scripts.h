@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles the frames of scripts. Passes to the BPF programs the place where an interpreter keeps
- * these frames in memory, reads their names and lines, and inserts them between the native frames.
- * Knows nothing of sites.
+ * Handles the frames of scripts (Python functions). Passes to the BPF programs where an interpreter
+ * has these frames in memory, reads the names and lines of the frames, and inserts script frames
+ * between native frames. Knows nothing of sites.
  */
 #ifndef LOADER_STACKS_SCRIPTS_H
 #define LOADER_STACKS_SCRIPTS_H
@@ -13,9 +13,11 @@
 #include "symbolizer/frame.h"
 
 struct scripts {
-	/* map of struct memleak_interpreter, -1 if no BPF program reads frames */
+	/*
+	 * BPF map of struct memleak_interpreter by image; -1 if no BPF program reads script frames
+	 */
 	int interpreters_fd;
-	struct hash_map files;  /* interpreters by the number of their file */
+	struct hash_map files;  /* values are struct script_file; keys are numbers of files */
 	struct hash_map images; /* values are struct script_image; keys are images */
 	struct hash_map places; /* values are struct script_location; keys are hashes of frames */
 	struct script_location **locations;
@@ -29,25 +31,26 @@ void scripts_deinit(struct scripts *scripts);
 bool scripts_may_run(const char *path);
 
 /*
- * Returns why script frames of a process with these mappings cannot be read, whatever the version
- * of Python; NULL if they can.
+ * Returns why script frames of a process with these mappings cannot be read with any version of
+ * Python; NULL if there is no such reason.
  */
 const char *scripts_obstacle(const struct proc_maps *maps);
 
 /*
- * Finds the interpreter in a mapped file of a process. maps: all mappings of the process. file:
- * number of the file, as in MEMLEAK_FRAME_FILE_NUMBER(). Returns true if the BPF programs can read
- * the frames of scripts from now on.
+ * Finds the interpreter in a mapped file of a process. maps: all mappings of the process. mapping:
+ * a mapping of the file. `file`: number of the file, as in MEMLEAK_FRAME_FILE_NUMBER(). Returns
+ * true if the BPF programs can read the script frames of the image from now on.
  */
 bool scripts_add(struct scripts *scripts, pid_t pid, uint32_t image, const struct proc_maps *maps,
 		 const struct mapping *mapping, size_t file, uint64_t deadline_ns);
 
-/* True if scripts_add() must be called again for this file, as it was not read in time. */
+/* True if scripts_add() must be called again for this file, because reading the file timed out. */
 bool scripts_is_pending(const struct scripts *scripts, size_t file);
 
 /*
- * Like scripts_add(), for frames that no BPF program reads. fd: the file, which is not used if the
- * file is known.
+ * Like scripts_add(), for an image whose script frames no BPF program reads. fd: the open file; not
+ * used if the file was read before. Returns true if script frames of this file's interpreter can be
+ * given names.
  */
 bool scripts_add_file(struct scripts *scripts, int fd, const char *path, uint32_t image,
 		      size_t number, uint64_t deadline_ns);
@@ -60,18 +63,22 @@ void scripts_drop(struct scripts *scripts, uint32_t image);
 uint32_t scripts_version(const struct scripts *scripts, uint32_t image, uint32_t base);
 
 /*
- * Reads names and lines that are still missing for the frames. base: image from which this image
- * was forked, or 0.
+ * Reads the names and lines of script frames that have not been read before. base: image from which
+ * this image was forked, or 0.
  */
 void scripts_read(struct scripts *scripts, pid_t pid, uint32_t image, uint32_t base,
 		  const struct script_frames *frames, uint64_t deadline_ns);
-/* Like scripts_read(), from an open file in which offsets are the addresses. */
+/*
+ * Like scripts_read(), but reads from `mem`, an open file in which the offsets are the process's
+ * addresses, such as /proc/PID/mem.
+ */
 void scripts_read_from(struct scripts *scripts, int mem, uint32_t image, uint32_t base,
 		       const struct script_frames *frames, uint64_t deadline_ns);
 
 /*
- * Puts the frames of scripts before the frame of the evaluation loop that ran them. The caller
- * frees *ret. Returns 0 or -ENOMEM.
+ * Joins the native frames of a stack and its script frames, innermost frame first: script frames
+ * come directly before the native frame of the evaluation loop that ran them. The caller frees
+ * *ret. Returns 0 or -ENOMEM.
  */
 int scripts_merge(const struct scripts *scripts, uint32_t image, uint32_t base,
 		  const struct memleak_stack *stack, const struct script_frames *frames,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the ring of copied stacks. */
+/* Reads the ring buffer through which the BPF programs send copies of stacks. */
 #include "loader/stacks/stack_copies.h"
 
 #include <bpf/libbpf.h>
@@ -72,7 +72,10 @@ void stack_copies_finish(struct stack_copies *copies)
 
 void stack_copies_drop_unused(struct stack_copies *copies)
 {
-	/* A comparison sends the mappings in advance. */
+	/*
+	 * If stacks are compared, mappings are sent to the helper before a stack needs them: keep
+	 * unused mappings.
+	 */
 	if (!copies->comparison.wanted)
 		walker_spaces_drop_unused(&copies->walker);
 }
@@ -82,6 +85,9 @@ void stack_copies_refresh(struct stack_copies *copies, const struct walker_subje
 	if (!copies->comparison.wanted || walker_spaces_find(&copies->walker, subject->generation))
 		return;
 	walker_spaces_add(&copies->walker, subject);
-	/* Process the copies in the ring while the mappings that they need are still known. */
+	/*
+	 * Process the copies that are in the ring now, while the older mappings that they need are
+	 * still known.
+	 */
 	stack_copies_drain(copies);
 }

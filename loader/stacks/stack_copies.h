@@ -18,8 +18,8 @@ struct stack_copies {
 };
 
 /*
- * Opens the ring buffer. The caller must first set comparison.wanted, and all fields of `deferred`
- * above `waiting` but `walker`. Returns 0 or a negative errno.
+ * Opens the ring buffer. Before, set comparison.wanted and walker.budgets, and in `deferred` the
+ * fields `stacks`, `spaces` and `watch`. Returns 0 or a negative errno.
  */
 int stack_copies_init(struct stack_copies *copies, int ring_fd);
 void stack_copies_deinit(struct stack_copies *copies);
@@ -32,7 +32,7 @@ void stack_copies_finish(struct stack_copies *copies);
 
 /* Returns a descriptor that is readable when the ring has copies. */
 int stack_copies_poll_fd(const struct stack_copies *copies);
-/* Processes a few copies. True if the ring may have more copies. */
+/* Processes the next copies in the ring. Returns true if the ring may contain more copies. */
 bool stack_copies_consume(struct stack_copies *copies);
 /* Processes all copies in the ring. */
 void stack_copies_drain(struct stack_copies *copies);

@@ -36,8 +36,9 @@
  */
 #define HANG_NS (UNWINDER_WAIT_MS * 1000000ULL)
 /*
- * Maximum time, in nanoseconds, for which waits of the helper for a processor do not count. It is
- * limited because other files wait for the helper meanwhile.
+ * Maximum time, in nanoseconds, that is subtracted from the building time of a table because the
+ * helper was waiting for a processor. It is limited because other files wait for the helper
+ * meanwhile.
  */
 #define DELAY_NS_MAX HANG_NS
 
@@ -197,7 +198,10 @@ static void copy_place(struct unwind_file *to, const struct unwind_file *from)
 	to->hash = from->hash;
 }
 
-/* Keeps the table of the newest file as pending, unless another file has an equal table. */
+/*
+ * Adds the table of the newest file to the pending tables. If another file has an equal table,
+ * drops the new table instead, and makes both files share the older one. Returns 0 or -ENOSPC.
+ */
 static int keep(struct unwind_files *files, struct unwind_table *table)
 {
 	struct unwind_file *file = &files->items[files->cnt - 1];
@@ -243,7 +247,7 @@ static const char *reason_of(int err)
 /*
  * Registers the newest file with the symbolizer, so that addresses in it become frames with file
  * and offset. Skips the vdso, which has no path, and files that are not ELF, such as those into
- * which JIT compilers write code.
+ * which JIT compilers write code. Also skips files whose number is too large for a frame.
  */
 static void register_symbols(struct unwind_files *files, int fd, const char *name)
 {
@@ -265,8 +269,9 @@ static void add_opened(struct unwind_files *files, int fd, const struct file_ver
 }
 
 /*
- * Returns how long the helper has worked on the current job, without its waits for a processor. If
- * the helper was restarted, unwinder__delay_ns() has begun at 0 again.
+ * Returns how long the helper has worked on the current job, not counting its waits for a processor
+ * (up to DELAY_NS_MAX of them). unwinder__delay_ns() may be less than at the start of the job: it
+ * begins at 0 again if the helper is restarted.
  */
 static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 {
@@ -280,9 +285,9 @@ static uint64_t job_taken_ns(const struct unwind_files *files, uint64_t now_ns)
 }
 
 /*
- * Waits for the current table, and adds its file. Returns -EAGAIN if the table is not ready by
- * deadline_ns. If there is no usable table, adds the file without a table, so that building is not
- * tried again.
+ * Waits for the table that is being built, and adds its file. Returns 0, -ENOMEM, or -EAGAIN if the
+ * table is not ready by deadline_ns. If building fails, adds the file without a table, so that
+ * building is not tried again.
  */
 static int finish_job(struct unwind_files *files, uint64_t deadline_ns)
 {
@@ -346,7 +351,7 @@ static int build(struct unwind_files *files, int fd, const struct file_version *
 {
 	int err = files->job.running ? finish_job(files, deadline_ns) : 0;
 
-	/* The job that has just finished may have been for this file. */
+	/* finish_job() may just have added this file. */
 	if (!err && find(files, version) >= 0)
 		return 0;
 	if (!err && !user_budgets_has_time(&files->budgets, uid, clock_ns(CLOCK_MONOTONIC)))
@@ -462,8 +467,8 @@ static void note_same_tables(struct unwind_files *files)
 }
 
 /*
- * Creates a new arena unless the newest has room. Adds spare pages, so that libraries loaded one by
- * one do not each get an arena.
+ * Creates a new arena unless the newest arena has room for page_cnt pages. Adds spare pages, so
+ * that libraries loaded one by one do not each get an arena.
  */
 static int make_room(struct unwind_files *files, uint64_t page_cnt)
 {
@@ -529,8 +534,8 @@ static void publish_file(const struct unwind_files *files, size_t at)
 	};
 
 	/*
-	 * If the map is full, the file gets no table there, and BPF programs that ask the kernel
-	 * for mappings cannot unwind through the file.
+	 * If the map is full, the file is missing in it, and BPF programs that ask the kernel for
+	 * mappings cannot unwind through the file.
 	 */
 	if (key.ino)
 		bpf_map_update_elem(files->files_fd, &key, &table, BPF_ANY);

@@ -46,7 +46,7 @@ struct table_job {
 
 struct unwind_files {
 	int arenas_fd;
-	int files_fd;         /* map of files, for programs that look up mappings in the kernel */
+	int files_fd; /* BPF map of files, for BPF programs that look up mappings in the kernel */
 	size_t published_cnt; /* number of files put into files_fd */
 	struct map_updater *map_updater;
 	struct symbolizer *symbolizer;
@@ -70,8 +70,7 @@ struct unwind_files {
 	size_t arena_fd_cap;
 	uint64_t bytes_max;
 	bool logged_full;
-	uint32_t without_table_cnt; /* number of files without a table, whether named in messages or
-				       not */
+	uint32_t without_table_cnt; /* number of files without a table, named in a message or not */
 
 	uint64_t bytes;
 
@@ -88,8 +87,8 @@ int unwind_files_init(struct unwind_files *files, int arenas_fd, int files_fd,
 void unwind_files_deinit(struct unwind_files *files);
 
 /*
- * Returns the index of the file with this nonzero number in the symbolizer; -ENOENT if there is
- * none.
+ * Returns the index of the file whose number in the symbolizer is `symbols` (not 0); -ENOENT if
+ * there is no such file.
  */
 ssize_t unwind_files_find(const struct unwind_files *files, uint32_t symbols);
 

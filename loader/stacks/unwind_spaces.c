@@ -66,8 +66,8 @@ void unwind_spaces_deinit(struct unwind_spaces *spaces)
 }
 
 /*
- * True if the error means that stacks may be cut. False if the mapping is gone or belongs to a
- * device.
+ * True if this error of opening a mapping's file means that stacks may be cut. False if the mapping
+ * is gone or belongs to a device, or if opening is to be tried again.
  */
 static bool is_loss(int err)
 {
@@ -115,8 +115,9 @@ static bool same_subject(const struct unwind_subject *a, const struct unwind_sub
 
 /*
  * Returns the index of a mapping's file if the file can be identified without being opened: if the
- * last published list has the mapping, or if the symbolizer has opened the file. Otherwise, returns
- * -ENOENT. A file in the published list may have been modified since, but is still the same file.
+ * last published list contains the mapping and is still valid, or if the symbolizer has opened the
+ * file. Otherwise, returns -ENOENT. A file in the published list may have been modified since, but
+ * is still the same file.
  */
 static ssize_t known_file(const struct unwind_spaces *spaces, const struct published_space *space,
 			  const struct unwind_subject *subject, const struct mapping *mapping)
@@ -136,8 +137,8 @@ static ssize_t known_file(const struct unwind_spaces *spaces, const struct publi
 }
 
 /*
- * True for code of the program. Excludes [vsyscall], which is in the kernel's half of the address
- * space and never allocates.
+ * True if the mapping has code of the program. Excludes [vsyscall], which is in the kernel's half
+ * of the address space and never allocates.
  */
 static bool is_code(const struct mapping *mapping)
 {
@@ -265,8 +266,8 @@ static struct published_space *space_of(struct unwind_spaces *spaces, pid_t pid)
 }
 
 /*
- * Passes the list to the BPF programs as a new array. The array is filled before programs can see
- * it.
+ * Passes the list to the BPF programs as a new array. The array is filled before BPF programs can
+ * see it.
  */
 static int publish(struct unwind_spaces *spaces, const struct unwind_subject *subject, bool scripts,
 		   const struct mapping_list *list)
@@ -301,9 +302,9 @@ static int publish(struct unwind_spaces *spaces, const struct unwind_subject *su
 }
 
 /*
- * Passes the list to the BPF programs if it has changed. An unchanged list is not passed again, as
- * that would empty the programs' caches. The list of an ended process is not passed either, since
- * no program walks its stacks.
+ * Passes the list to the BPF programs if it has changed. An unchanged list is not passed again,
+ * because this would empty the caches of the BPF programs. The list of an ended process is only
+ * added to the history, since no BPF program walks stacks of this process any more.
  */
 static int publish_change(struct unwind_spaces *spaces, struct published_space *space,
 			  const struct unwind_subject *subject, struct mapping_list *list)
@@ -314,7 +315,7 @@ static int publish_change(struct unwind_spaces *spaces, struct published_space *
 		return 0;
 	err = code_history_add(&spaces->history, subject->image, subject->unloads, list->items,
 			       list->cnt);
-	/* Skip generation 0, which means "none" in the programs' caches. */
+	/* Skip generation 0, which means "none" in the caches of the BPF programs. */
 	if (!++spaces->generation)
 		spaces->generation = 1;
 	if (!err && !subject->ended)
@@ -325,7 +326,7 @@ static int publish_change(struct unwind_spaces *spaces, struct published_space *
 	space->list = *list;
 	*list = (struct mapping_list){0};
 	space->published = *subject;
-	/* The caller owns these two objects: do not keep the pointers. */
+	/* The caller owns `permanent` and `space`: do not keep these pointers. */
 	space->published.permanent = NULL;
 	space->published.space = NULL;
 	space->generation = spaces->generation;
@@ -364,7 +365,7 @@ static int refresh(struct unwind_spaces *spaces, const struct unwind_subject *su
 		return err;
 	/*
 	 * The files were opened by the addresses of mappings. If code was unloaded since the
-	 * mappings were read, they may be the wrong files.
+	 * mappings were read, wrong files may have been opened.
 	 */
 	if (!subject->ended && unwind_spaces_unloads(spaces, subject->pid) != subject->unloads)
 		return 0;

@@ -36,7 +36,7 @@ struct unwind_spaces_fds {
 	volatile uint32_t *stamp; /* counter, incremented when a process's mappings change */
 };
 
-/* A process whose mappings are passed to the programs. */
+/* A process whose mappings are passed to the BPF programs. */
 struct unwind_subject {
 	pid_t pid;
 	uint32_t image;
@@ -45,8 +45,9 @@ struct unwind_subject {
 	uint64_t r_debug;                /* address of r_debug, as in struct unwind_space */
 	const struct file_id *permanent; /* files that the process never unloads */
 	size_t permanent_cnt;
-	uint64_t deadline_ns;         /* deadline for reading the process's files */
-	const struct symspace *space; /* symbol space, already updated with the mappings */
+	uint64_t deadline_ns; /* deadline for reading the process's files */
+	/* the process's symbol space, already updated with its mappings */
+	const struct symspace *space;
 };
 
 /*
@@ -74,7 +75,9 @@ void unwind_spaces_forget(struct unwind_spaces *spaces, pid_t pid);
 /* Drops the mappings of an image. Call when they are no longer needed. */
 void unwind_spaces_drop(struct unwind_spaces *spaces, uint32_t image);
 
-/* Returns the generation of the process's mappings that the BPF programs have; 0 for no mappings.
+/*
+ * Returns the generation of the mappings that the BPF programs have of the process; 0 if they have
+ * no mappings.
  */
 uint32_t unwind_spaces_generation(const struct unwind_spaces *spaces, pid_t pid);
 /* Returns the user of the process; -1 if unknown. */

@@ -23,8 +23,8 @@
 /* Minimum duration of a wait that is charged to a user, in nanoseconds. */
 #define LITTLE_WAIT_NS 5000000ULL
 /*
- * Factor by which the waiting time of one user decays more slowly than the waiting time of all
- * users, which decays as fast as real time passes.
+ * The waiting time of all users decays by one second per second; the waiting time of one user
+ * decays WAIT_SHARE times more slowly.
  */
 #define WAIT_SHARE 2
 
@@ -42,7 +42,9 @@ static uint64_t less(uint64_t ns, uint64_t by_ns)
 	return ns > by_ns ? ns - by_ns : 0;
 }
 
-/* Returns the budget of a user, decayed until now; NULL if nothing was charged to the user. */
+/*
+ * Returns the times charged to a user, decayed until now; NULL if nothing was charged to the user.
+ */
 static struct user_budget *find(struct user_budgets *budgets, uid_t uid, uint64_t now_ns)
 {
 	for (size_t i = 0; i < budgets->cnt; i++) {

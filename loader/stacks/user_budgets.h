@@ -42,9 +42,10 @@ void user_budgets_deinit(struct user_budgets *budgets);
 void user_budgets_spend(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			uint64_t now_ns);
 /*
- * Adds a wait, which took taken_ns and has just ended, to the waiting time of a user and to that of
- * all users. user_budgets_must_pause() is true while a waiting time exceeds the usual time: after
- * one long wait, for all users for as long as the excess, and for this user for twice as long.
+ * Adds a wait, which took taken_ns and has just ended, to the waiting time of a user and to the
+ * waiting time of all users. Both waiting times decay. user_budgets_must_pause() is true while one
+ * of them is above a limit. After one wait that exceeds the limit by N seconds, it is true for all
+ * users for N seconds, and for this user for 2 * N seconds.
  */
 void user_budgets_charge_wait(struct user_budgets *budgets, uid_t uid, uint64_t taken_ns,
 			      uint64_t now_ns);

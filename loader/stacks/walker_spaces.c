@@ -16,7 +16,7 @@
 #include "loader/target/modules.h"
 
 /*
- * Maximum lists of mappings kept per process. Older lists are needed for stack copies that are
+ * Maximum number of lists of mappings per process. Older lists are needed for stack copies that are
  * still in the ring.
  */
 #define OLD_SPACES 4
@@ -73,8 +73,8 @@ const struct walker_code_space *walker_spaces_find(struct walker_spaces *spaces,
 }
 
 /*
- * Returns the address at which the start of the code's file is mapped; 0 if it is not mapped.
- * Searches downwards from the code.
+ * Returns the address at which the start of the code's file is mapped; 0 if the start is not
+ * mapped. Searches downwards from the code.
  */
 static uint64_t find_headers(const struct proc_maps *maps, const struct mapping *code)
 {

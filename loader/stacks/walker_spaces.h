@@ -29,7 +29,7 @@ struct walker_code_space {
 	pid_t pid;
 	uid_t uid;
 	uint32_t generation;
-	bool used; /* since the last walker_spaces_drop_unused() */
+	bool used; /* added or found since the last walker_spaces_drop_unused() */
 	struct proc_maps maps;
 };
 
@@ -58,8 +58,9 @@ int walker_spaces_add(struct walker_spaces *spaces, const struct walker_subject 
 void walker_spaces_forget(struct walker_spaces *spaces, pid_t pid);
 
 /*
- * Drops mappings that were neither added nor found since the last call, because the helper keeps
- * their files open. They are sent again when needed.
+ * Drops mappings for which neither walker_spaces_add() nor walker_spaces_find() was called since
+ * the last time, because the helper keeps the files of mappings open. Dropped mappings are sent
+ * again when needed.
  */
 void walker_spaces_drop_unused(struct walker_spaces *spaces);
 

@@ -48,7 +48,10 @@ int block_tables_prepare(struct bpf_object *object, uint32_t blocks, bool may_gr
 	return err ? -EINVAL : 0;
 }
 
-/* Sets the level at which the programs report that the first table may be filling up. */
+/*
+ * Makes the BPF programs report that the first table may be filling up once the blocks stored in it
+ * reach half of its size. held: number of blocks in the table now.
+ */
 static void watch_from(struct block_tables *tables, uint64_t held)
 {
 	tables->watch->stored = held;
@@ -106,7 +109,9 @@ void block_tables_grow(struct block_tables *tables, const struct recent_blocks *
 	if (!tables->watch || tables->watch->stored < tables->watch->limit)
 		return;
 	recent_blocks_count(recent, &in_cache, &held);
-	/* The table is not filling up: most of the blocks stored in it have been freed since. */
+	/*
+	 * Most of the blocks stored in the first table have been freed since: it is not filling up.
+	 */
 	if (held < tables->first / 4) {
 		watch_from(tables, held);
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Manages the hash tables of blocks: at first one table, and a second one when the first is filling
- * up. A single large table would waste memory, as a hash table takes 16 bytes for each possible
- * entry as soon as it is created.
+ * up. A single large table would waste memory, because a hash table takes 16 bytes for each
+ * possible entry as soon as it is created.
  */
 #ifndef LOADER_TABLES_BLOCK_TABLES_H
 #define LOADER_TABLES_BLOCK_TABLES_H
@@ -17,8 +17,8 @@
 struct block_tables {
 	int first_fd;
 	int second_fd;  /* second table; -1 if there is none */
-	int outer_fd;   /* map of maps in which the programs find the second table */
-	uint32_t first; /* maximum blocks of the first table */
+	int outer_fd;   /* map of maps in which the BPF programs find the second table */
+	uint32_t first; /* maximum number of blocks in the first table */
 	uint32_t second;
 	volatile struct memleak_block_watch *watch; /* counts blocks put into the first table; NULL
 						       if no second table can be created, or after
@@ -33,7 +33,10 @@ struct block_tables {
 int block_tables_prepare(struct bpf_object *object, uint32_t blocks, bool may_grow, bool on_demand,
 			 struct memleak_config *config);
 
-/* Finds the first table; called after load. Returns 0 or -ENOENT. */
+/*
+ * Looks up the first table, and the map of maps for the second table. Call after load. Returns 0 or
+ * -ENOENT.
+ */
 int block_tables_init(struct block_tables *ret, const struct bpf_object *object);
 
 /*

@@ -14,7 +14,10 @@
 #include "loader/tables/translate.h"
 #include "report/snapshot_own.h"
 
-/* True if the report includes blocks of this age. */
+/*
+ * True if the report includes a block that was allocated at birth_ns: compares its age with
+ * --older, and its time with the baseline.
+ */
 static bool is_wanted(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns)
 {
@@ -29,8 +32,8 @@ static bool is_wanted(const struct block_walk *walk, const struct block_owner *o
 }
 
 /*
- * Notes the size of a block if it is the process's largest block younger than --older. Includes
- * blocks allocated after t0_ns: they may have replaced blocks that were freed after t0_ns.
+ * Updates the size of the process's largest block that the report leaves out as too young. Blocks
+ * allocated after t0_ns count, too: they may have replaced blocks that were freed after t0_ns.
  */
 static void note_too_young(const struct block_walk *walk, const struct block_owner *owner,
 			   const struct block *block, uint64_t birth_ns)
@@ -80,7 +83,8 @@ static int add_block(struct block_walk *walk, struct site_entry *entry, const st
 }
 
 /*
- * Keeps a block for a proof. A proof needs all blocks, including the blocks that it does not judge.
+ * If a proof follows, adds the block to the list of heap blocks for it. A proof needs all blocks of
+ * a process, even those that it does not judge.
  */
 static int keep_for_proof(struct block_walk *walk, const struct block_owner *owner,
 			  struct site_entry *entry, const struct block *block, uint64_t birth_ns,
@@ -136,8 +140,9 @@ int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 }
 
 /*
- * Finds the only process that has allocated at a site, or else a process that has allocated more
- * than half of the site's blocks. The name of a process can only be read while the process runs.
+ * Finds the owner of a kernel site: the only process that has allocated there, or else a process
+ * that has allocated more than half of the site's blocks. The name of a process can only be read
+ * while the process runs.
  */
 static void find_owner(struct site_entry *entry)
 {
@@ -265,7 +270,10 @@ struct sampling block_walk_sampling(const struct options *opts)
 	return (struct sampling){0};
 }
 
-/* Only pages show births, which take memory for each site; pages are also made from recordings. */
+/*
+ * True if sites must count their blocks by time of allocation. This takes memory for each site, and
+ * only HTML pages show it. Such pages are also made from recordings.
+ */
 static bool wants_births(const struct options *opts)
 {
 	return (opts->format == FORMAT_HTML || opts->listen.len || opts->record) &&

@@ -22,7 +22,10 @@ struct block_owner {
 	uint64_t *too_young;
 };
 
-/* Returns true and fills in ret if the image belongs to the source. */
+/*
+ * Finds the process of an image and fills in ret. Returns false if the source does not trace this
+ * image; its blocks are then left out.
+ */
 typedef bool block_owner_fn(void *arg, uint32_t image, struct block_owner *ret);
 
 /* State that is kept between snapshots. */
@@ -32,14 +35,17 @@ struct block_walker {
 	block_owner_fn *owner;
 	void *arg;
 	struct site_table sites;
-	bool blocks_have_pids; /* the tid of a block is a pid */
+	bool blocks_have_pids; /* the field `tid` of a block is a pid */
 	/* Sampling that replaces the sampling in opts; mode is 0 if opts apply. */
 	struct sampling sampling;
 	uint64_t start_ns;
-	uint64_t baseline_ns;     /* baseline: older blocks are left out; 0 if there is none */
-	uint64_t t0_ns;           /* time of the last snapshot */
-	uint64_t last_t0_ns;      /* t0_ns at the last maintain(); 0 if there was none */
-	struct moments earlier;   /* moments of earlier snapshots, if births are wanted */
+	/* blocks allocated before this time are left out; 0 if there is no baseline */
+	uint64_t baseline_ns;
+	uint64_t t0_ns; /* time of the last snapshot */
+	/* t0_ns at the last call of block_walker_reported(); 0 if it was never called */
+	uint64_t last_t0_ns;
+	/* times of earlier snapshots, if blocks are counted by time of allocation */
+	struct moments earlier;
 	bool sums_left_out;       /* also sum up blocks that are left out because of their age */
 	uint64_t heaps_before_ns; /* if not 0: keep heap blocks for a proof, which judges the blocks
 				     allocated before this time */
@@ -51,8 +57,11 @@ struct block_walk {
 	struct block_walker *walker;
 	uint64_t t0_ns;
 	struct sampling sampling;
-	struct block *blocks; /* blocks (only with -a or --by thread). Until they are sorted, the
-				 site of a block is the address of a struct site_entry */
+	/*
+	 * blocks to be listed in the snapshot (only with -a or --by thread). Until
+	 * block_walk_end(), the field `site` of each block is the address of its struct site_entry
+	 */
+	struct block *blocks;
 	size_t block_cnt;
 	size_t block_cap;
 	struct heap_list heaps; /* heap blocks for a proof */
@@ -64,25 +73,34 @@ struct sampling block_walk_sampling(const struct options *opts);
 /* Begins a snapshot of the time t0_ns, which is now or shortly before. */
 void block_walk_begin(struct block_walker *walker, uint64_t t0_ns, struct block_walk *walk,
 		      struct snapshot *snap);
-/* Adds a block to its site. Like the functions below that return an int, returns 0 or -ENOMEM. */
+/* Adds a block to its site, unless the report leaves the block out. Returns 0 or -ENOMEM. */
 int block_walk_add(struct block_walk *walk, const struct block_owner *owner, uint64_t site,
 		   const struct block *block, uint64_t birth_ns);
 /*
- * Called when the last snapshot has been used. `snap` is that snapshot, or the snapshot of both
- * address spaces that it became a part of.
+ * Call after a snapshot was reported. snap: this snapshot, or the snapshot of user and kernel
+ * memory into which it was merged.
  */
 void block_walker_reported(struct block_walker *walker, const struct snapshot *snap);
-/* True if an inherited block with this owner and birth time would be counted or kept. */
+/*
+ * True if block_walk_inherit() would add a block with this owner and time of allocation to the
+ * sums, or to the blocks for a proof.
+ */
 bool block_walk_takes(const struct block_walk *walk, const struct block_owner *owner,
 		      uint64_t birth_ns);
-/* Adds an inherited block to entry, which is a site of the image that inherits the block. */
+/*
+ * Adds a block that an image has inherited. entry: the site of the block in this image. Returns 0
+ * or -ENOMEM.
+ */
 int block_walk_inherit(struct block_walk *walk, const struct block_owner *owner,
 		       struct site_entry *entry, const struct block *block, uint64_t birth_ns);
-/* Fills in the sites of the snapshot. The stacks of these sites must be loaded. */
+/*
+ * Fills in the sites of the snapshot. The stacks of these sites must be loaded. Returns 0 or
+ * -ENOMEM.
+ */
 int block_walk_fill(struct block_walk *walk, struct snapshot *snap);
 /*
- * Ends a snapshot, which then owns all that it points to. err is the first error since the snapshot
- * was begun; on error, walk and snapshot are emptied.
+ * Ends a snapshot, which then owns all that it points to. err: the first error since the snapshot
+ * was begun, or 0. Returns 0, this error or -ENOMEM; on failure, walk and snapshot are emptied.
  */
 int block_walk_end(struct block_walk *walk, int err, struct snapshot *snap);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums up the kernel's run times of BPF programs. */
+/*
+ * Estimates the cost of a call to a probed function from the run times that the kernel measures for
+ * BPF programs.
+ */
 #include "loader/tables/cost_meter.h"
 
 #include <bpf/bpf.h>
@@ -9,8 +12,8 @@
 #define LEAST_CALLS 100
 
 /*
- * Maximum number of windows in which calls are timed: more than one, because most stacks in the
- * first window are new and slow to walk
+ * Maximum number of periods in which calls are timed; a period lasts from one report to the next.
+ * More than one, because most stacks in the first period are new and slow to walk.
  */
 #define WINDOWS_MAX 2
 
@@ -79,8 +82,8 @@ void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, 
 }
 
 /*
- * Estimates the cost of a call. Each program run counts as one trap, whether at the entry of a
- * function or at its return: both kinds of traps cost about the same.
+ * Each run of a BPF program counts as one trap, whether at the entry of a function or at its
+ * return: both kinds of traps cost about the same.
  */
 void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
 		      const struct cost_sums *ended)

@@ -12,31 +12,32 @@
 #include "report/tracing_cost.h"
 
 /*
- * Sums since tracing began. run_ns and runs cover only the windows in which the kernel timed
+ * Sums since tracing began. run_ns and `runs` cover only the time in which the kernel timed BPF
  * programs.
  */
 struct cost_sums {
 	uint64_t run_ns;
-	uint64_t runs;  /* number of program runs that were started by a trap */
+	uint64_t runs;  /* number of runs of BPF programs that were started by a trap */
 	uint64_t calls; /* number of calls since tracing began */
 };
 
 struct cost_meter {
-	uint64_t trap_ns;     /* CPU time of one trap; 0 if unknown */
-	int stats_fd;         /* the kernel times programs while this descriptor is open */
-	unsigned int windows; /* number of windows in which calls were timed */
+	uint64_t trap_ns; /* CPU time of one trap; 0 if unknown */
+	int stats_fd;     /* the kernel times BPF programs while this descriptor is open */
+	/* number of periods (from one report to the next) in which calls were timed */
+	unsigned int windows;
 	struct cost_sums begun;
 	double call_ns; /* cost of a call; 0 if unknown */
 	/*
 	 * Sums since tracing began: `reported` up to the last report, `now` up to the last call of
-	 * cost_meter_report(). Neither has the field ns set.
+	 * cost_meter_report(). The field `ns` is 0 in both.
 	 */
 	struct tracing_cost reported;
 	struct tracing_cost now;
 };
 
 /*
- * Makes the kernel time programs until the returned descriptor is closed. Needs CAP_SYS_ADMIN.
+ * Makes the kernel time BPF programs until the returned descriptor is closed. Needs CAP_SYS_ADMIN.
  * Returns -1 on failure.
  */
 int cost_meter_open(void);
@@ -50,8 +51,8 @@ bool cost_meter_runs(const struct cost_meter *meter);
 void cost_meter_begin(struct cost_meter *meter, const struct bpf_object *object,
 		      const struct tracing_cost *sums);
 /*
- * Estimates the cost of a call from the program runs since this function was last called, unless
- * the cost has been measured often enough.
+ * Estimates the cost of a call from the runs of BPF programs since cost_meter_begin() or the last
+ * call of this function. Does nothing once the cost has been measured often enough.
  */
 void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, uint64_t calls);
 
@@ -59,9 +60,9 @@ void cost_meter_take(struct cost_meter *meter, const struct bpf_object *object, 
 void cost_meter_judge(struct cost_meter *meter, const struct cost_sums *begun,
 		      const struct cost_sums *ended);
 
-/* Returns the cost of tracing since the last report. */
+/* Returns the cost of tracing since the last report; all fields are 0 if the cost is unknown. */
 struct tracing_cost cost_meter_report(struct cost_meter *meter, const struct tracing_cost *sums);
-/* Marks the most recently returned cost as reported. */
+/* Call after the cost that cost_meter_report() returned last was reported. */
 void cost_meter_reported(struct cost_meter *meter);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the tables of freed blocks of which children may still have copies. */
+/*
+ * Reads the BPF tables of blocks that were freed, but of which forked children may still have
+ * copies.
+ */
 #include "loader/tables/descendants.h"
 
 #include <bpf/bpf.h>
@@ -11,10 +14,14 @@
 
 /* Maximum delay before the record of a fork arrives, in nanoseconds */
 #define RECORD_DELAY_NS 1000000000ULL
-/* Divisor for the maximum number of freed blocks if the kernel preallocates entries */
+/*
+ * If the kernel preallocates entries, a table of freed blocks gets only 1/ALLOCS_AT_ONCE of the
+ * usual number of entries.
+ */
 #define ALLOCS_AT_ONCE 8
 /*
- * Maximum number of freed blocks: each possible entry takes memory as soon as the table is created
+ * Maximum number of entries of a table of freed blocks. Limited because each possible entry takes
+ * memory as soon as the table is created.
  */
 #define FREED_MOST (1U << 22)
 
@@ -102,7 +109,7 @@ static int read_freed(void *arg, const void *key, const void *value)
 
 /*
  * Called after the entry of a freed block was deleted. Removes the block from the counting filter,
- * with which the programs check whether such an entry may exist.
+ * with which the BPF programs check whether such an entry may exist.
  */
 static void drop_freed(void *arg, const void *key)
 {

@@ -16,7 +16,7 @@ struct descendants {
 	uint64_t records_until_ns; /* all records written before this time were read */
 	uint64_t lost;             /* number of forks dropped for lack of memory */
 	uint64_t freed_cnt; /* number of entries in the table of freed blocks, as last read */
-	int release_fd;     /* program that releases the references of an image */
+	int release_fd;     /* BPF program that releases an ended image */
 	int freed_fd;
 	int freed_in_child_fd;
 };
@@ -28,12 +28,15 @@ int descendants_init(struct descendants *descendants, const struct bpf_object *o
 void descendants_deinit(struct descendants *descendants);
 
 /*
- * Reads the freed blocks, and deletes the entries of blocks that no descendant can have. Called
- * after all outstanding blocks have been added. Returns 0 or a negative errno.
+ * Reads the freed blocks, and deletes the entries of blocks that no descendant can have. Call after
+ * all outstanding blocks were added to `inheritance`. Returns 0 or a negative errno.
  */
 int descendants_read(struct descendants *descendants, struct recent_blocks *recent);
 
-/* Releases ended images if no process has copies of their blocks. */
+/*
+ * Releases ended images: after this, the BPF programs no longer record frees of blocks that only
+ * these images may have inherited.
+ */
 void descendants_forget(struct descendants *descendants, const struct image_set *images);
 
 #endif

@@ -15,15 +15,15 @@ struct event_stack {
 };
 
 /*
- * Finds the stack with this key; key 0 means that there is no stack. Returns 0 or -ENOMEM. ret
- * needs deinit even on failure.
+ * Finds the stack with this key; key 0 means that there is no stack. Returns 0 or -ENOMEM. Call
+ * event_stack_deinit() even on failure.
  */
 int event_stack_init(const struct tracker *tracker, uint64_t key, struct event_stack *ret);
 void event_stack_deinit(struct event_stack *stack);
 
 /*
- * Names the frames of the stack. If the stack is unresolved, the caller resolves it first. process
- * may be NULL for kernel stacks. Returns 0 or -ENOMEM.
+ * Names the frames of the stack. If the stack is unresolved, the caller resolves it first. process:
+ * NULL for kernel stacks. Returns 0 or -ENOMEM.
  */
 int event_stack_name(struct event_stack *stack, const struct tracker *tracker,
 		     struct symbol_backend *symbols, const struct process *process,

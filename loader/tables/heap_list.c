@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Collects blocks by process. */
+/* Collects the heap blocks of each process, for a proof. */
 #include "loader/tables/heap_list.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static struct heap *find_heap(struct heap_list *list, const struct process *proc
 	return &list->heaps[at - 1];
 }
 
-/* Gives a site its number in this walk. */
+/* Gives a site a number in this list, unless it has one. Returns 0 or -ENOMEM. */
 static int number_entry(struct heap_list *list, struct site_entry *entry)
 {
 	if (entry->number < list->entry_cnt && list->entries[entry->number] == entry)

@@ -33,7 +33,7 @@ static bool is_fork_until(const void *arg, size_t at)
 	       (fork->parent == position->parent && fork->forked_ns <= position->ns);
 }
 
-/* Returns the index of the parent's first fork after a time. */
+/* Returns the index of the parent's first fork after the time `ns`. */
 static size_t first_after(const struct inheritance *inheritance, uint32_t parent, uint64_t ns)
 {
 	const struct fork_position position = {inheritance->forks, parent, ns};
@@ -187,8 +187,9 @@ struct sharing {
 };
 
 /*
- * Passes the block to all descendants that were forked while their parents had it and that have not
- * freed it since.
+ * Passes the block to all descendants of an image that have a copy: those that were forked while
+ * their parent had the block and that have not freed it since. The image itself had the block from
+ * since_ns to until_ns.
  */
 static int share_with_descendants(const struct sharing *sharing, uint32_t image, uint64_t since_ns,
 				  uint64_t until_ns)

@@ -58,18 +58,27 @@ struct inheritance {
 };
 
 typedef bool living_fn(void *arg, uint32_t image);
-/* Called for each block that a descendant has. Returns 0, or an error that ends the walk. */
+/*
+ * Called once for each pair of a descendant and a block that it has inherited. Returns 0, or an
+ * error that ends the walk.
+ */
 typedef int share_fn(void *arg, uint32_t descendant, const struct inherited_block *block);
 
 void inheritance_deinit(struct inheritance *inheritance);
 
-/* The functions below that return an int return 0 or -ENOMEM. */
+/*
+ * All functions that return an int return 0 or -ENOMEM; inheritance_share() also returns errors of
+ * share().
+ */
 
 /* Records a fork. */
 int inheritance_fork(struct inheritance *inheritance, uint32_t parent, uint32_t child,
 		     uint64_t forked_ns);
 
-/* Finds the images with living descendants, and drops forks that no longer matter. */
+/*
+ * Finds the images with living descendants, and drops forks whose child and its descendants have
+ * all ended. living: returns true if an image is alive.
+ */
 int inheritance_update(struct inheritance *inheritance, living_fn *living, void *arg);
 
 bool inheritance_is_ancestor(const struct inheritance *inheritance, uint32_t image);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Keeps the copy of the outstanding blocks that has the most bytes. At most half of the time is
- * spent on making copies.
+ * Keeps one copy of the outstanding blocks: the largest that was made so far. At most half of the
+ * time is spent on making copies.
  */
 #include "loader/tables/peak_copies.h"
 

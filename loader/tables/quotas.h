@@ -12,10 +12,10 @@
 
 struct quotas {
 	struct memleak_quota
-		*items; /* memory shared with the programs; NULL if there are no quotas */
+		*items; /* memory shared with the BPF programs; NULL if there are no quotas */
 };
 
-/* Maps the quotas; called after load. Returns 0 or a negative errno. */
+/* Maps the quotas into memory. Call after load. Returns 0 or a negative errno. */
 int quotas_init(struct quotas *quotas, const struct bpf_object *object);
 void quotas_deinit(struct quotas *quotas);
 

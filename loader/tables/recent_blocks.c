@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads and drops blocks in the recent-block cache, which is memory shared with the programs. */
+/*
+ * Reads and drops blocks in the recent-block cache, which is memory shared with the BPF programs.
+ */
 #include "loader/tables/recent_blocks.h"
 
 #include <bpf/bpf.h>
@@ -61,7 +63,10 @@ void recent_blocks_deinit(struct recent_blocks *recent)
 	*recent = (struct recent_blocks){0};
 }
 
-/* Returns the address of the block if the word is that of a live block, else 0. */
+/*
+ * Returns the address of the block that this word of a bucket stands for; 0 if it stands for no
+ * live block.
+ */
 static uint64_t live_address(uint64_t word)
 {
 	uint64_t state = word & MEMLEAK_RECENT_STATES;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loader's side of bpf/recent_blocks.bpf.h: the recent-block cache, which holds blocks that are
- * not in the table yet, and the counting filter for blocks in the table. Both are in memory shared
- * with the programs, which may change them at any time.
+ * The loader's side of bpf/recent_blocks.bpf.h: the recent-block cache, which has the blocks that
+ * are not in the block table yet, and the counting filter for blocks in the block table. Both are
+ * in memory shared with the BPF programs, which may change them at any time.
  */
 #ifndef LOADER_TABLES_RECENT_BLOCKS_H
 #define LOADER_TABLES_RECENT_BLOCKS_H
@@ -25,17 +25,17 @@ struct recent_blocks {
 };
 
 /*
- * Maps the cache and the filter; called after load. domain is the domain of all blocks in the
- * cache. Returns 0 or a negative errno.
+ * Maps the cache and the filter into memory. Call after load. domain: the domain of all blocks in
+ * the cache. Returns 0 or a negative errno.
  */
 int recent_blocks_init(struct recent_blocks *recent, const struct bpf_object *object,
 		       enum memleak_domain domain);
 void recent_blocks_deinit(struct recent_blocks *recent);
 
 /*
- * Calls element() for each block of the cache, like table_walk_run(). Walk the table afterwards: a
- * block that moves to the table during this walk is visited in one of the two walks, or in both.
- * During the walk, *read_cnt is the number of buckets read so far; read_cnt may be NULL.
+ * Calls element() for each block of the cache, like table_walk_run(). Walk the block table
+ * afterwards: a block that moves to this table meanwhile is visited in at least one of the two
+ * walks. During the walk, *read_cnt is the number of buckets read so far; read_cnt may be NULL.
  */
 int recent_blocks_walk(struct recent_blocks *recent, volatile uint32_t *read_cnt,
 		       int (*element)(void *arg, const void *key, const void *value), void *arg);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Size of a script frame in words. */
+/* Size of a script frame in 64-bit words. */
 #define WORDS (sizeof(struct memleak_script_frame) / sizeof(uint64_t))
 
 void script_frames_take(struct memleak_stack *stack, size_t depth, struct script_frames *ret)

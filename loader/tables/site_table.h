@@ -19,8 +19,8 @@
 struct site_entry {
 	uint64_t id;
 	bool is_known; /* image, kind and stack are known */
-	bool loaded;   /* frames are known */
-	bool deferred; /* frames may still be replaced */
+	bool loaded;   /* the frames of the stack have been read */
+	bool deferred; /* the stack is deferred: its frames may still be replaced */
 	uint32_t image;
 	uint32_t kind;
 	uint64_t stack;
@@ -31,16 +31,20 @@ struct site_entry {
 	uint64_t stack_of; /* site from which this site copies its stack (a site of the same image
 			      with another kind, or a site of an ancestor); 0 if the image itself
 			      has allocated here */
-	uint64_t resolved_stack;      /* hash of the stack with resolved frames */
-	uint64_t resolved_id;         /* id of the site that has resolved_stack as its stack */
-	struct site_entry *joined;    /* entry of resolved_id, whose sums include the sums of this
-					 entry; NULL if there is none */
+	uint64_t resolved_stack; /* hash of the stack with resolved frames */
+	uint64_t resolved_id;    /* id of the site that has resolved_stack as its stack */
+	/*
+	 * entry of the site resolved_id if that is another site: its sums include the sums of this
+	 * entry. NULL otherwise
+	 */
+	struct site_entry *joined;
 	struct memleak_origin origin; /* origin of a kernel site, as of the last walk */
 	uint32_t owner_pid;           /* last known owner of a kernel site's blocks; 0 if unknown */
 	char owner_comm[MEMLEAK_COMM_SIZE];
 
 	/* Sums of the walk: */
-	uint64_t walk; /* walk that made the sums; in later walks, these sums count as 0 */
+	/* number of the walk that made the sums; in later walks, these sums count as 0 */
+	uint64_t walk;
 	uint64_t bytes;
 	uint64_t count;
 	struct part left_out; /* blocks that are too recent or older than the baseline, if these are
@@ -51,18 +55,22 @@ struct site_entry {
 	uint64_t newest_birth_ns;
 	struct block largest;
 	struct ages ages;
-	/* Blocks by the number of earlier moments before their birth; may be NULL. */
+	/*
+	 * Blocks by time of allocation, which is given as the number of earlier snapshots made
+	 * before the allocation. NULL if blocks are not counted in this way.
+	 */
 	struct ages *births;
 	uint32_t kept[AGE_CLASS_CNT];
 	struct majority owners; /* pids that allocated a kernel site's blocks */
 	size_t index;           /* index in the snapshot being made */
-	uint32_t number;        /* number in the walk's heap_list, if the list has this site */
+	/* number of the site in the heap_list of the walk, if the list has this site */
+	uint32_t number;
 };
 
 struct site_table {
 	struct hash_map entries; /* values are struct site_entry */
 	uint64_t walk;
-	bool has_births; /* entries collect births */
+	bool has_births; /* entries count blocks by time of allocation, in `births` */
 };
 
 void site_table_deinit(struct site_table *table);
@@ -77,8 +85,8 @@ void site_table_begin(struct site_table *table);
 struct site_entry *site_table_get(struct site_table *table, uint64_t id);
 
 /*
- * Adds one block, which was allocated at birth_ns; `moment` is the number of earlier moments before
- * that. last_age_ns is the age that the block had in the previous snapshot; AGE_UNKNOWN if the
+ * Adds one block, which was allocated at birth_ns. `moment`: number of earlier snapshots that were
+ * made before birth_ns. last_age_ns: age of the block in the previous snapshot; AGE_UNKNOWN if the
  * block was not in that snapshot.
  */
 void site_entry_add(struct site_entry *entry, const struct block *block, uint64_t birth_ns,

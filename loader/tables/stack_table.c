@@ -12,7 +12,8 @@
 #include "loader/tables/table_walk.h"
 
 /*
- * Maximum total size of evicted stacks in bytes; they are kept even if they are never needed again
+ * Maximum total size of evicted stacks in bytes. Evicted stacks stay in memory even if they are
+ * never needed again.
  */
 #define EVICTED_BYTES_MAX (256U << 20)
 
@@ -21,25 +22,25 @@ static size_t bytes_of(size_t frame_cnt)
 	return sizeof(struct memleak_stack) + frame_cnt * sizeof(uint64_t);
 }
 
-/* Returns the size of a stack with its script frames. */
+/* Returns the size of a stack with its script frames, in bytes. */
 static size_t stack_bytes(const struct memleak_stack *stack)
 {
 	return bytes_of(stack->frame_cnt) + stack->script_cnt * sizeof(struct memleak_script_frame);
 }
 
 /*
- * Makes the programs report that the table is filling up once they have used three quarters of the
- * entries that are free now.
+ * Makes the BPF programs report that the table is filling up once they have used three quarters of
+ * the entries that are free now. moved: number of stacks that were just evicted.
  */
 static void watch_again(struct stack_table *table, uint64_t moved)
 {
-	/* Subtract atomically, because the programs store stacks at the same time. */
+	/* Subtract atomically, because the BPF programs store stacks at the same time. */
 	uint64_t stored = __atomic_sub_fetch(&table->watch->stored, moved, __ATOMIC_RELAXED);
 	uint64_t room = stored < table->size ? table->size - stored : 0;
 
 	table->watch->limit = stored + room - room / 4;
 	/*
-	 * If the eviction freed few entries, prevent the programs from requesting another eviction:
+	 * If the eviction freed few entries, prevent the BPF programs from requesting another one:
 	 * the next eviction is made after the next snapshot.
 	 */
 	table->watch->is_sent = room < table->size / 8;
@@ -124,8 +125,9 @@ struct numbers {
 
 struct eviction {
 	struct stack_table *table;
-	struct numbers recent; /* sites with recent blocks; their totals may lack these blocks */
-	struct numbers live;   /* stacks with outstanding blocks */
+	/* sites with blocks in the recent-block cache: their totals may lack these blocks */
+	struct numbers recent;
+	struct numbers live; /* stacks with outstanding blocks */
 	uint64_t moved;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds stacks by their hash, in the kernel's table or among the stacks evicted from that table.
- * Eviction is needed because a program may allocate along many paths, of which only a few have
- * outstanding blocks at any one time. Does not know what frames are.
+ * Eviction is needed because a program may allocate with many different stacks, of which only a few
+ * have outstanding blocks at any one time. Does not know what frames are.
  */
 #ifndef LOADER_TABLES_STACK_TABLE_H
 #define LOADER_TABLES_STACK_TABLE_H
@@ -19,10 +19,10 @@
 struct stack_table {
 	int fd;
 	int sites_fd;
-	uint32_t depth; /* maximum frames of a stack */
-	uint64_t size;  /* maximum stacks of the kernel's table */
+	uint32_t depth; /* maximum number of frames of a stack */
+	uint64_t size;  /* maximum number of stacks in the kernel's table */
 	volatile struct memleak_stack_watch
-		*watch;          /* memory shared with the programs; NULL if there is no eviction */
+		*watch; /* memory shared with the BPF programs; NULL if there is no eviction */
 	struct hash_map evicted; /* values are struct memleak_stack */
 	size_t evicted_bytes;
 };
@@ -36,7 +36,7 @@ int stack_table_init(struct stack_table *ret, const struct bpf_object *object, u
 void stack_table_deinit(struct stack_table *table);
 
 /*
- * Copies a stack to ret, which must have room for the maximum number of frames (depth). Returns
+ * Copies a stack to ret, which must have room for the maximum number of frames (`depth`). Returns
  * false if the stack is unknown.
  */
 bool stack_table_find(const struct stack_table *table, uint64_t id, struct memleak_stack *ret);

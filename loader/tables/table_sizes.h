@@ -26,8 +26,8 @@ struct table_sizes {
 uint64_t table_least_memory(const struct options *opts);
 
 /*
- * Returns the memory in bytes for the tables of all objects: --max-memory, or a share of the
- * available memory.
+ * Returns the memory in bytes for the tables of all BPF objects together: --max-memory, or a share
+ * of the available memory.
  */
 uint64_t table_memory(const struct options *opts, const struct memory_limit *limit);
 

@@ -85,7 +85,10 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 	struct table_sizes sizes;
 	int err;
 
-	/* User and kernel memory have separate tables. */
+	/*
+	 * If both user and kernel memory are traced, each has its own tables and gets half of the
+	 * memory.
+	 */
 	if (opts->kernel && options_trace_processes(opts))
 		memory /= 2;
 	sizes = table_sizes_choose(opts, memory, stack_depth, on_demand);
@@ -121,7 +124,7 @@ int tracker_init(struct tracker *tracker, uint32_t stack_depth,
 
 	tracker->sites_fd = bpf_object__find_map_fd_by_name(tracker->object, "sites");
 	tracker->counters_fd = bpf_object__find_map_fd_by_name(tracker->object, "counters");
-	/* Only objects for user space have summaries. */
+	/* Only the BPF object for user memory has summaries. */
 	tracker->summaries_fd = bpf_object__find_map_fd_by_name(tracker->object, "summaries");
 	if (tracker->sites_fd < 0 || tracker->counters_fd < 0)
 		return -ENOENT;

@@ -46,14 +46,15 @@ struct tracker {
 			const struct memleak_block *block);
 	struct descendants *descendants; /* inherited blocks; NULL if images inherit none */
 	/*
-	 * True if an event that the program misses is not counted as lost. Either the program is
-	 * the second of a pair (only misses of the first are counted), or the loader itself finds
-	 * the changes that the program misses.
+	 * True if events that this BPF program misses are not counted as lost. Either it is the
+	 * second program of a pair (only misses of the first one are counted), or the loader itself
+	 * finds the changes that the program misses.
 	 */
 	bool (*may_miss)(const struct bpf_program *prog);
-	uint64_t recursion;    /* number of events that no program handled, as of the last report */
+	/* number of events that no BPF program handled, up to the last report */
+	uint64_t recursion;
 	int64_t missed_before; /* number of events missed before tracking began, during attaching */
-	uint64_t page_offset;  /* offset that reports add to the addresses of pages */
+	uint64_t page_offset;  /* added to the addresses of kernel pages in reports */
 
 	struct block_tables
 		blocks; /* tables of blocks: one, unless the source calls block_tables_watch() */
@@ -61,10 +62,17 @@ struct tracker {
 	int counters_fd;
 	int summaries_fd;
 	struct recent_blocks recent;
-	volatile struct memleak_reading *reading; /* the walk in progress, as the programs see it;
-						     NULL if blocks are never reallocated */
-	uint32_t reading_number; /* latest number given to a reading or to a set of pictures */
-	uint32_t picture_number; /* number of the current set of pictures; 0 if there is none */
+	/*
+	 * describes the walk in progress to the BPF programs, in memory shared with them; NULL if
+	 * blocks are never reallocated
+	 */
+	volatile struct memleak_reading *reading;
+	/* latest number that a walk of the tables or a set of pictures got */
+	uint32_t reading_number;
+	/*
+	 * number of the current set of pictures (copies of processes' memory); 0 if there is none
+	 */
+	uint32_t picture_number;
 	struct quotas quotas;
 	struct stack_table stacks;
 	uint64_t purged_bytes; /* total bytes of the blocks deleted because their image has ended */
@@ -82,8 +90,8 @@ int tracker_prepare(const struct options *opts, struct bpf_object *object, uint3
 		    bool on_demand, struct memleak_config *config);
 
 /*
- * Initialises the tracker; called after load. The caller must have set all fields that precede
- * `blocks`. watch: see struct stack_table.
+ * Initialises the tracker. Call after load, with `walker`, `object` and the function pointers set.
+ * watch: see struct stack_table. Returns 0 or a negative errno.
  */
 int tracker_init(struct tracker *tracker, uint32_t stack_depth,
 		 volatile struct memleak_stack_watch *watch);

@@ -11,8 +11,8 @@
 #include "loader/tables/script_frames.h"
 
 /*
- * Returns the hash of a stack as the programs compute it. scripts: the script frames, which were
- * removed from the stack before.
+ * Returns the hash of a stack as the BPF programs compute it. scripts: the script frames, which
+ * were removed from the stack before.
  */
 static uint64_t plain_hash(const struct memleak_stack *stack, const struct script_frames *scripts)
 {
@@ -28,10 +28,10 @@ static uint64_t plain_hash(const struct memleak_stack *stack, const struct scrip
 }
 
 /*
- * Resolves the frames of a stack. If the stack is still deferred, does nothing else. Otherwise sets
- * resolved_stack and resolved_id, which name the site that the entry is merged into: the site of
- * the resolved stack if all frames are certain, else the site of the unresolved stack. The latter
- * is the entry itself if its stack was never deferred.
+ * Resolves the frames of a site's stack. If the stack is no longer deferred, also sets
+ * resolved_stack and resolved_id: they name the site to which the sums of this entry are added. If
+ * all frames are certain, this is the site of the resolved stack. Otherwise it is the site of the
+ * unresolved stack, which is the entry itself if its stack was never deferred.
  */
 static void resolve(struct tracker *tracker, struct site_entry *entry, struct memleak_stack *stack,
 		    const struct script_frames *scripts)
@@ -123,7 +123,7 @@ static int copy_frames(struct site_entry *entry, const struct site_entry *other)
 
 /*
  * Reads a site from the kernel table. Returns false if the table does not have the site: its image
- * has ended, or the programs never stored this site.
+ * has ended, or the BPF programs never stored this site.
  */
 static bool look_up_site(struct tracker *tracker, struct site_entry *entry)
 {
@@ -228,7 +228,10 @@ uint64_t tracker_sites_of_kind(struct tracker *tracker, uint64_t site, uint32_t 
 	return same_stack ? same_stack->id : 0;
 }
 
-/* Joins a site to the site of its resolved stack, creating the latter if needed. */
+/*
+ * Finds the site that has the resolved stack of `entry`, or creates it, and stores it in
+ * entry->joined. Returns 0 or -ENOMEM.
+ */
 static int find_resolved(struct tracker *tracker, struct site_entry *entry)
 {
 	struct site_entry *same = site_table_get(&tracker->walker.sites, entry->resolved_id);
@@ -255,7 +258,7 @@ static int load_and_join(struct tracker *tracker, struct site_entry *entry)
 		return err;
 	if (!entry->joined)
 		err = find_resolved(tracker, entry);
-	/* Look the joined site up in each walk: the look-up resets the sums of earlier walks. */
+	/* Look up the joined site in each walk: this resets its sums of earlier walks. */
 	if (!err && !site_table_get(&tracker->walker.sites, entry->resolved_id))
 		err = -ENOMEM;
 	if (!err)

@@ -13,9 +13,9 @@
 int tracker_sites_load(struct tracker *tracker);
 
 /*
- * Returns the descendant's site that has the stack and kind of `site`, a site of an ancestor.
- * image: the descendant, which need not have allocated there itself. Returns NULL if there is no
- * memory.
+ * Returns the site of a descendant that has the stack and kind of `site`, which is a site of its
+ * ancestor. image: the descendant, which may never have allocated with this stack itself. Returns
+ * NULL if there is no memory.
  */
 struct site_entry *tracker_sites_descendant(struct tracker *tracker, uint64_t site, uint32_t image);
 

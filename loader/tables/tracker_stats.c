@@ -90,7 +90,7 @@ struct stats tracker_stats_now(const struct tracker *tracker)
 }
 
 struct entry_count {
-	bool may_be_empty; /* true for an array: an entry is unused if its first word is 0 */
+	bool may_be_empty; /* true for an array: an entry is unused if its first 64 bits are 0 */
 	uint64_t used;
 };
 
@@ -138,7 +138,7 @@ static int fill_tables(struct tracker *tracker)
 		fills[TABLE_RECENT].size = tracker->recent.bucket_cnt * MEMLEAK_RECENT_BLOCKS;
 	if (!err)
 		err = count_entries(tracker, "stacks", &fills[TABLE_STACKS]);
-	/* Depending on the kernel, the object has one of these two tables. */
+	/* Depending on the kernel, the object has either thread_slots or thread_table. */
 	if (!err)
 		err = count_entries(tracker, "thread_slots", &fills[TABLE_THREADS]);
 	return err ? err : count_entries(tracker, "thread_table", &fills[TABLE_THREADS]);
@@ -151,8 +151,9 @@ int tracker_stats_read(struct tracker *tracker, struct snapshot *snap)
 	int err;
 
 	/*
-	 * Read the numbers of missed events first, then the counters: an event that a program has
-	 * just missed may be rescued a moment later by the second program.
+	 * Read the numbers of missed events before the counters: an event that a BPF program has
+	 * just missed may be rescued a moment later by the second program of its pair, which
+	 * increments a counter.
 	 */
 	missed = recursion_misses(tracker);
 	err = sum_counters(tracker, sums);

@@ -13,7 +13,7 @@ void tracker_stats_start(struct tracker *tracker);
 
 /*
  * Reads losses, calls and statistics. With --stats, also walks over the tables to count their
- * entries.
+ * entries. Returns 0 or a negative errno.
  */
 int tracker_stats_read(struct tracker *tracker, struct snapshot *snap);
 
@@ -21,8 +21,8 @@ int tracker_stats_read(struct tracker *tracker, struct snapshot *snap);
 struct stats tracker_stats_now(const struct tracker *tracker);
 
 /*
- * Returns how many times the kernel did not run a program because the program was already running;
- * 0 if the program is not loaded.
+ * Returns how many times the kernel did not run a BPF program because the program was already
+ * running; 0 if the program is not loaded.
  */
 uint64_t program_recursion_misses(const struct bpf_program *prog);
 

@@ -18,8 +18,8 @@
 #include "report/snapshot_own.h"
 
 /*
- * Makes the programs read the clock again. Otherwise, a program uses the last time read on its CPU
- * until the next kernel tick.
+ * Makes the BPF programs read the clock again. Otherwise, until the next kernel tick, a program
+ * uses the time that was last read on its CPU.
  */
 static void renew_clocks(const struct tracker *tracker)
 {
@@ -145,8 +145,8 @@ static int take_block(struct tracker_walk *walk, const struct memleak_block_key 
 }
 
 /*
- * True if realloc() moved the block during this walk. If the walk had not visited the block before
- * the move, take_handed() reads it.
+ * True if realloc() has moved the block during this walk. Such a block is skipped: either the walk
+ * visited it before the move, or take_handed() reads it.
  */
 static bool was_moved(const struct tracker_walk *walk, const struct memleak_block *block)
 {
@@ -155,7 +155,7 @@ static bool was_moved(const struct tracker_walk *walk, const struct memleak_bloc
 	return tracker->reading && block__reading(block) == tracker->reading_number;
 }
 
-/* True if the block was moved after the pictures were taken, but before this walk. */
+/* True if the block was moved after the pictures of memory were taken, but before this walk. */
 static bool moved_before(const struct tracker_walk *walk, const struct memleak_block *block)
 {
 	uint32_t number = walk->tracker->picture_number;
@@ -178,7 +178,10 @@ static int take_handed(struct tracker_walk *walk)
 		const volatile struct memleak_handed *handed = &reading->handed[i];
 		struct memleak_handed copy;
 
-		/* Skip an incomplete entry: the program may have been interrupted while writing. */
+		/*
+		 * Skip an incomplete entry: the BPF program may have been interrupted while writing
+		 * it.
+		 */
 		if (__atomic_load_n(&handed->number, __ATOMIC_ACQUIRE) !=
 		    walk->tracker->reading_number)
 			continue;

@@ -18,8 +18,8 @@ void tracker_start(struct tracker *tracker);
 uint64_t tracker_set_baseline(struct tracker *tracker, uint64_t baseline_ns);
 
 /*
- * Begin and end a period in which pictures of memory are taken. Snapshots made in this period mark
- * the blocks that have moved since the period began.
+ * Begin and end a period in which pictures of processes' memory are taken. Snapshots made in this
+ * period mark the blocks that realloc() has moved since the period began.
  */
 void tracker_expect_pictures(struct tracker *tracker);
 void tracker_forget_pictures(struct tracker *tracker);
@@ -31,8 +31,8 @@ struct tracker_walk {
 };
 
 /*
- * Begins a snapshot of the time t0_ns, which is now or shortly before, and reads the kernel's
- * tables.
+ * Begins a snapshot of the time t0_ns, which is now or shortly before, and reads the blocks in the
+ * kernel's tables. Returns 0 or a negative errno.
  */
 int tracker_walk_begin(struct tracker *tracker, uint64_t t0_ns, struct tracker_walk *walk,
 		       struct snapshot *snap);
@@ -46,13 +46,14 @@ int tracker_walk_add(struct tracker_walk *walk, const struct block_owner *owner,
 int tracker_walk_inherit(struct tracker_walk *walk, const struct block_owner *owner, uint64_t site,
 			 const struct block *block, uint64_t birth_ns);
 /*
- * Ends a snapshot, which then owns all that it points to. err is the first error since the snapshot
- * was begun; on error, walk and snapshot are emptied.
+ * Ends a snapshot, which then owns all that it points to. err: the first error since the snapshot
+ * was begun, or 0. Returns 0, this error or another negative errno; on failure, walk and snapshot
+ * are emptied.
  */
 int tracker_walk_end(struct tracker_walk *walk, int err, struct snapshot *snap);
 
 /*
- * Marks the last snapshot as reported, and evicts stacks if needed. `snap` is as for
+ * Marks the last snapshot as reported, and evicts stacks if needed. snap: see
  * block_walker_reported(). Returns 0 or a negative errno.
  */
 int tracker_reported(struct tracker *tracker, const struct snapshot *snap);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Maps constants of the ABI to those of snapshots. Frames need no conversion. */
+/* Converts constants of the BPF programs' ABI to those of snapshots. Frames are equal in both. */
 #include "loader/tables/translate.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Converts constants of the ABI to those of snapshots. */
+/* Converts constants of the BPF programs' ABI to those of snapshots. */
 #ifndef LOADER_TABLES_TRANSLATE_H
 #define LOADER_TABLES_TRANSLATE_H
 
@@ -8,7 +8,7 @@
 #include "bpf/memleak.h"
 #include "report/terms.h"
 
-/* Converts an enum memleak_kind. */
+/* Converts an enum memleak_kind; unknown values become KIND_CNT. */
 enum block_kind kind_from(uint32_t kind);
 
 /* Converts an enum unwind_end; unknown values become STACK_END_UNKNOWN. */

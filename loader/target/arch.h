@@ -11,7 +11,7 @@
 
 extern const uint16_t arch_elf_machine;
 
-/* The breakpoint instruction, in the low bytes of a word, and a mask for these bytes. */
+/* The breakpoint instruction, in the low bytes of a 64-bit number, and a mask for these bytes. */
 extern const uint64_t arch_breakpoint;
 extern const uint64_t arch_breakpoint_mask;
 

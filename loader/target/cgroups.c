@@ -16,15 +16,19 @@
 #include "base/cleanup.h"
 #include "base/proc.h"
 
-/* Minimum number of digits that identify a container. */
+/* Minimum number of digits of a container id on the command line. */
 #define ID_BYTES_MIN 12
 #define HIERARCHIES_MAX 32
-/* Maximum matching cgroups listed in an error. */
+/* Maximum number of matching cgroups that an error message lists. */
 #define NAMED_MAX 8
 
 struct hierarchy {
 	char *mount;
-	char *controller; /* a controller of the hierarchy; "" if none; NULL for version 2 */
+	/*
+	 * controller that identifies the hierarchy; "" if it has no known controller; NULL for
+	 * version 2
+	 */
+	char *controller;
 };
 
 struct hierarchies {
@@ -215,8 +219,8 @@ typedef int find_fn(const struct hierarchy *hierarchy, const char *name, struct 
 
 /*
  * Searches the hierarchies in order until find() returns 0 or -ENOTUNIQ. If it never does, returns
- * the first error other than -ENOENT and -ENOTSUP (hierarchy without a controller), or -ENOENT if
- * there was none.
+ * the first error that is neither -ENOENT nor -ENOTSUP (hierarchy without a controller), or -ENOENT
+ * if there was no such error.
  */
 static int find_in_all(const struct hierarchies *list, const char *name, find_fn *find,
 		       struct cgroup_place *ret)

@@ -15,11 +15,11 @@ struct cgroup_place {
 };
 
 /*
- * Finds a cgroup. name is the path of a directory, a path within a hierarchy (as in
+ * Finds a cgroup. `name` is the path of a directory, a path within a hierarchy (as in
  * /proc/PID/cgroup), or the last part of a path, such as a systemd unit or a container id of at
  * least 12 digits. Returns 0, -ENOENT if there is no such cgroup, -ENOTUNIQ if there are several
- * (ret->path then lists them, and ret must be deinitialised), -ENOTSUP if name is a directory of a
- * hierarchy without a controller, or another negative errno.
+ * (ret->path then lists them, and ret must be deinitialised), -ENOTSUP if `name` is a directory of
+ * a hierarchy without a controller, or another negative errno.
  */
 int cgroup_find(const char *name, struct cgroup_place *ret);
 void cgroup_place_deinit(struct cgroup_place *place);

@@ -390,8 +390,8 @@ void child_go_on(const struct child *child)
 }
 
 /*
- * Waits for the command to end. The command may ignore SIGTERM, so a message is logged if this
- * takes long.
+ * Sends SIGTERM to the command and waits for its end. If this takes long, logs a message, since the
+ * command may ignore SIGTERM.
  */
 static void end_command(struct child *child)
 {

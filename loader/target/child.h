@@ -25,7 +25,7 @@ struct child {
  */
 int child_start(char **argv, const char *user, bool hold, bool quiet, struct child *ret);
 
-/* Continues a stopped process. */
+/* Detaches from a stopped process, which then continues. */
 void child_release(struct child *child);
 /*
  * Detaches from a stopped process but leaves it stopped, so that another tracer can attach to it.
@@ -35,8 +35,8 @@ void child_hand_over(struct child *child);
 void child_go_on(const struct child *child);
 
 /*
- * Sends SIGTERM to the process and waits for its end. Returns its exit code as shells report it:
- * 128 plus the signal number if it was killed.
+ * Sends SIGTERM to the process, unless it has ended, and waits for its end. Returns its exit code
+ * as shells report it: 128 plus the signal number if it was killed.
  */
 int child_finish(struct child *child);
 

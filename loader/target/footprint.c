@@ -14,7 +14,7 @@
 
 /* Maximum entries of /proc/PID/fd that are counted. */
 #define DESCRIPTORS_MAX 65536
-/* Maximum threads per process for which children are counted. */
+/* Maximum number of threads of a process whose children are counted. */
 #define THREADS_MAX 1024
 /* Maximum children per thread for which the state is read. Further children count as living. */
 #define STATES_MAX 4096
@@ -54,7 +54,7 @@ static uint64_t count_descriptors(pid_t pid)
 	return st.st_size > 0 ? (uint64_t)st.st_size : count_entries(path);
 }
 
-/* In the stat file, the state follows the program name, which ends at the last parenthesis. */
+/* In /proc/PID/stat, the state follows the program name, which ends at the last parenthesis. */
 static bool is_zombie(pid_t pid)
 {
 	cleanup_free char *stat = NULL;
@@ -83,7 +83,7 @@ static void count_children(const char *path, bool (*is_counted)(const void *arg,
 	fclose(file);
 }
 
-/* Each thread has its own list of the children that it has made. */
+/* /proc lists children separately for each thread: those that this thread has forked. */
 void footprint_read_children(pid_t pid, bool (*is_counted)(const void *arg, pid_t child),
 			     const void *arg, struct footprint *ret)
 {

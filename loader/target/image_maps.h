@@ -30,9 +30,9 @@ struct image_maps *image_maps__share(struct image_maps *maps);
 void image_maps__free(struct image_maps *maps);
 
 /*
- * Adds a mapping. Removes those parts of older mappings that it overlaps. path need not end with
- * NUL; path_len is its length. If the list is shared, it is copied first, and *maps is set to the
- * copy. Returns 0, -ENOSPC if the list is full, or -ENOMEM.
+ * Adds a mapping, and removes those parts of older mappings that the new one overlaps. `path` need
+ * not end with NUL; path_len is its length. If the list is shared, it is copied first, and *maps is
+ * set to the copy. Returns 0, -ENOSPC if the list is full, or -ENOMEM.
  */
 int image_maps__add(struct image_maps **maps, const struct mapping *mapping, const char *path,
 		    size_t path_len);

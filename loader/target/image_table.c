@@ -70,7 +70,7 @@ static void end(struct image_table *table, struct image *image, uint64_t time_ns
 
 /*
  * Drops ended images until memory is below its limit. If that is not enough, drops the mappings of
- * the image `used` and counts that as one loss.
+ * `used`, the image that has just been changed, and counts this as one loss.
  */
 static void make_room(struct image_table *table, struct image *used)
 {
@@ -189,12 +189,12 @@ void image_table_apply(struct image_table *table, const struct map_record *recor
 	const struct image *image = newest(table, record->pid);
 
 	/*
-	 * Pid 0 stands for a process outside our pid namespace, and pid -1 for a process without a
-	 * pid.
+	 * Pid 0 stands for a process outside memleak's pid namespace, and pid -1 for a process
+	 * without a pid.
 	 */
 	if (record->pid <= 0)
 		return;
-	/* A record from before the image began belongs to an earlier image. */
+	/* Skip a record from before the newest image began: it is about an earlier image. */
 	if (image && record->time_ns < image->began_ns)
 		return;
 	switch (record->kind) {

@@ -2,7 +2,7 @@
 /*
  * The executable mappings of images, built from the kernel's records in order of time. An image is
  * what a process runs from a fork or exec until its next exec or its end. Ended images are kept for
- * some time. Memory is limited. Knows nothing of rings.
+ * some time. Memory is limited. Knows nothing of ring buffers.
  *
  * There are no records of munmap() and mremap(), nor of mappings made by another process that
  * shares the memory without being a thread.
@@ -42,7 +42,10 @@ struct image_table {
 void image_table_init(struct image_table *table, size_t bytes_max);
 void image_table_deinit(struct image_table *table);
 
-/* Applies one record. mapped_ns: time of the record (CLOCK_REALTIME), used for mappings. */
+/*
+ * Applies one record. mapped_ns: time of the record (CLOCK_REALTIME), which is stored if the record
+ * is about a mapping.
+ */
 void image_table_apply(struct image_table *table, const struct map_record *record,
 		       int64_t mapped_ns);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens a perf event for mappings on each CPU, and applies the records of all CPUs in order of
- * time.
+ * Opens a perf event for mappings on each CPU, and applies the records of all CPUs to the table of
+ * images in order of time.
  */
 #include "loader/target/map_events.h"
 
@@ -129,7 +129,7 @@ static int open_rings(struct map_events *events)
 		events->ring_bytes /= 2;
 	for (int cpu = 0; !err && cpu < cpu_cnt; cpu++) {
 		err = open_ring(events, cpu);
-		/* the CPU is offline */
+		/* -ENODEV: the CPU is offline */
 		if (err == -ENODEV)
 			err = 0;
 	}

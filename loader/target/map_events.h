@@ -20,8 +20,8 @@ int map_events__new(struct map_events **ret);
 void map_events__free(struct map_events *events);
 
 /*
- * Returns a descriptor that is readable when a ring is filling up. The caller then calls
- * map_events__consume(); it also does so before each map_events__maps().
+ * Returns a descriptor that is readable when a ring buffer is filling up. Call
+ * map_events__consume() then, and also before each map_events__maps().
  */
 int map_events__poll_fd(const struct map_events *events);
 /* Applies all records that were written before the call. */
@@ -30,9 +30,9 @@ void map_events__consume(struct map_events *events);
 /*
  * Returns the executable mappings of the image that the process ran at the time at_ns
  * (CLOCK_MONOTONIC), or of its newest image if at_ns is IMAGE_NEWEST. The list includes mappings
- * that the parent of the process made before the fork. since_ns of a mapping is the time when it
- * was made. Returns 0; -ENOENT if the mappings are unknown, for example because exec was called
- * before the events were opened or because records were lost; or -ENOMEM.
+ * that the parent of the process made before the fork. The field since_ns of each mapping is the
+ * time when it was made. Returns 0; -ENOENT if the mappings are unknown, for example because exec
+ * was called before the events were opened or because records were lost; or -ENOMEM.
  */
 int map_events__maps(const struct map_events *events, pid_t pid, uint64_t at_ns,
 		     struct proc_maps *ret);

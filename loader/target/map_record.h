@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A parsed perf record about mappings or processes, as plain data. The perf events must have
- * sample_id_all with TID and TIME. Knows nothing of rings.
+ * sample_id_all with TID and TIME. Knows nothing of ring buffers.
  */
 #ifndef LOADER_TARGET_MAP_RECORD_H
 #define LOADER_TARGET_MAP_RECORD_H
@@ -38,7 +38,10 @@ struct map_record {
 	size_t path_len;
 };
 
-/* Parses a record. Returns false if the record is too short. */
+/*
+ * Parses a record. Returns false if the record is too short, or if its mapping is empty or too
+ * long.
+ */
 bool map_record_parse(const void *bytes, size_t len, struct map_record *ret);
 
 /* Returns the time of a record; 0 if the record is too short. */

@@ -16,9 +16,9 @@ struct taken {
 	uint64_t len;
 	bool copied; /* the pieces were copied, so the list still contains them */
 	/*
-	 * rest_before: the range of the first piece began before the piece, and this beginning was
-	 * not taken. rest_behind: the range of the last piece ended after the piece, and this end
-	 * was not taken.
+	 * `rest_before`: the range of the first piece began before the piece, and this beginning
+	 * stayed in the list. `rest_behind`: the range of the last piece ended after the piece, and
+	 * this end stayed in the list.
 	 */
 	bool rest_before;
 	bool rest_behind;
@@ -73,7 +73,10 @@ static size_t first_beyond(const struct ranges *ranges, uint64_t addr)
 	return bisect_upto(ranges->items, ranges->cnt, end, addr);
 }
 
-/* Ensures that there are at least `more` unused slots at each end of the list. */
+/*
+ * Ensures that the array has at least `more` unused elements both before and behind the items.
+ * Returns 0 or -ENOMEM.
+ */
 static int reserve(struct ranges *ranges, size_t more)
 {
 	size_t unused = more > ranges->cnt / 2 ? more : ranges->cnt / 2;
@@ -94,7 +97,7 @@ static int reserve(struct ranges *ranges, size_t more)
 
 /*
  * Replaces old_cnt items, beginning at index `at`, by new_cnt items. Moves the items before or
- * after them, whichever are fewer. Memory must be reserved.
+ * behind the replaced ones, whichever are fewer. Memory must be reserved.
  */
 static void splice(struct ranges *ranges, size_t at, size_t old_cnt, const struct range *new_items,
 		   size_t new_cnt)
@@ -131,7 +134,10 @@ static struct range clip(struct range range, uint64_t start, uint64_t end)
 	return range;
 }
 
-/* Returns the index of the first range that starts at or after `end`. */
+/*
+ * Searches from index `at` for the first range that starts at or after `end`, and returns its
+ * index.
+ */
 static size_t first_from(const struct ranges *ranges, size_t at, uint64_t end)
 {
 	while (at < ranges->cnt && ranges->items[at].start < end)
@@ -336,8 +342,8 @@ int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, u
 }
 
 /*
- * True for private memory without a file. Also true for anonymous huge pages, although the kernel
- * backs them with an internal file.
+ * True for private memory without a file. This includes code of a file that was moved to anonymous
+ * memory, and anonymous huge pages, although the kernel backs these with an internal file.
  */
 static bool is_anonymous(const struct mapping *mapping)
 {
@@ -353,9 +359,9 @@ static bool is_accessible(const struct mapping *mapping)
 }
 
 /*
- * Appends to the new list `left` those parts of a range that are still mapped. goes_on:
- * range_goes_on() is true for the previous range and this range. *at: index of the first mapping
- * that may overlap the range.
+ * Appends to the new list `left` those parts of a range that are still mapped. goes_on: result of
+ * range_goes_on() for the previous range and this range. *at: index of the first mapping that may
+ * overlap the range.
  */
 static int add_freed_blocks(struct ranges *left, const struct range *range, bool goes_on,
 			    const struct proc_maps *maps, size_t *at)

@@ -24,7 +24,7 @@
 
 struct range {
 	uint64_t start;
-	uint64_t end; /* end as the program requested it, not rounded up to pages */
+	uint64_t end; /* end of the memory that the program requested, not rounded up to pages */
 	uint64_t site;
 	uint64_t birth_ns;
 	uint64_t mapped_size; /* original size of the whole mapping */
@@ -33,7 +33,8 @@ struct range {
 	uint32_t descendant_of; /* image of the ancestor that made the mapping; 0 if the process
 				   itself made it */
 	uint64_t placed_ns;     /* time when the range came to this address */
-	bool reserved; /* true if mapped without access; kind shows whether it is used by now */
+	/* true if mapped without access; `kind` shows whether the range is in use by now */
+	bool reserved;
 };
 
 struct taken;
@@ -42,8 +43,8 @@ struct ranges {
 	struct range *items;
 	size_t cnt;
 	/*
-	 * Unused slots in front of and after the items. The kernel places mappings downwards, so
-	 * most are added in front.
+	 * Number of unused elements of the array before and behind the items. There is room at both
+	 * ends because the kernel places mappings downwards, so most new items are added in front.
 	 */
 	size_t before;
 	size_t behind;
@@ -62,7 +63,10 @@ void ranges_deinit(struct ranges *ranges);
 /* Returns the current kind of memory of the range. */
 uint32_t range_kind(const struct ranges *ranges, const struct range *range);
 
-/* True if b directly follows a in the same mapping, and the two have different kinds of memory. */
+/*
+ * True if range `b` directly follows range `a` in the same mapping, and they have different kinds
+ * of memory.
+ */
 bool range_goes_on(const struct range *a, const struct range *b);
 
 /*
@@ -77,8 +81,8 @@ struct range_block {
 };
 
 /*
- * Calls visit() for the blocks of all mappings: in each mapping, all parts of the same kind form
- * one block.
+ * Calls visit() for the blocks of all mappings, until visit() returns non-zero. In each mapping,
+ * all parts of the same kind form one block.
  */
 int ranges_visit(const struct ranges *ranges,
 		 int (*visit)(void *arg, const struct range_block *block), void *arg);
@@ -86,7 +90,10 @@ int ranges_visit(const struct ranges *ranges,
 /* Maximum number of ranges. Limits the memory for a process that keeps mapping memory. */
 #define RANGES_MAX (1U << 18)
 
-/* The following functions return 0 or -ENOMEM, unless they return void. */
+/*
+ * ranges_insert(), ranges_take(), ranges_untake(), ranges_move(), ranges_reconcile() and
+ * ranges_inherit() return 0 or -ENOMEM.
+ */
 
 /*
  * Adds a new mapping, and drops the parts of tracked ranges that it overlaps. If there are
@@ -95,9 +102,9 @@ int ranges_visit(const struct ranges *ranges,
 int ranges_insert(struct ranges *ranges, const struct range *range);
 
 /*
- * Takes the ranges in [addr, addr + len) out of the list, or copies them if `copy` is set. Keeps
- * the pieces for the thread until it calls ranges_forget(), ranges_untake(), ranges_move() or
- * ranges_take().
+ * Takes the ranges in [addr, addr + len) out of the list, or copies them if `copy` is set. The
+ * pieces are stored under `tid` until ranges_forget(), ranges_untake(), ranges_move() or the next
+ * ranges_take() is called for this thread.
  */
 int ranges_take(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, bool copy);
 
@@ -108,8 +115,8 @@ void ranges_forget(struct ranges *ranges, pid_t tid);
 int ranges_untake(struct ranges *ranges, pid_t tid);
 
 /*
- * Puts the thread's taken pieces at addr. len: new total length of the pieces; if it has grown,
- * only the last piece grows. now_ns: time of the move.
+ * Puts the thread's taken pieces at addr, and drops other ranges there. len: new total length of
+ * the pieces; if it has grown, only the last piece grows. now_ns: time of the move.
  */
 int ranges_move(struct ranges *ranges, pid_t tid, uint64_t addr, uint64_t len, uint64_t now_ns);
 

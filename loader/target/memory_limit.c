@@ -13,8 +13,8 @@
 #include "loader/target/cgroups.h"
 
 /*
- * Reads a number from a file: the first one if name is NULL, else the one in the line that begins
- * with name. False if there is no number.
+ * Reads a number from a file: the first number if `name` is NULL, else the number in the line that
+ * begins with `name`. Returns false if there is no such number.
  */
 static bool read_number(const char *directory, const char *file, const char *name, uint64_t *ret)
 {
@@ -37,7 +37,7 @@ static void take_limit(const char *directory, bool unified, struct memory_limit 
 {
 	uint64_t limit, used = 0, cache = 0, left;
 
-	/* Without a limit, the file contains "max". */
+	/* Without a limit, the file contains "max", so that no number is found. */
 	if (!read_number(directory, unified ? "memory.max" : "memory.limit_in_bytes", NULL,
 			 &limit) ||
 	    limit >= ret->machine)

@@ -17,10 +17,10 @@ struct memory_limit {
 	 * least memory left. UINT64_MAX if no limit is below the machine's memory.
 	 */
 	uint64_t cgroup_limit;
-	uint64_t cgroup_left; /* memory left below that limit, including reclaimable page cache */
+	uint64_t cgroup_left; /* memory left below cgroup_limit, including reclaimable page cache */
 };
 
-/* Read the limits of this process, or of another one. Ignore limits that cannot be read. */
+/* Read the limits of memleak itself, or of the process `pid`. Ignore limits that cannot be read. */
 struct memory_limit memory_limit_read(void);
 struct memory_limit memory_limit_of(pid_t pid);
 

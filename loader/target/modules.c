@@ -2,8 +2,8 @@
 /*
  * Reads the modules of a process from the list of its dynamic loader, in the order in which the
  * loader searches them for symbols. Follows the auxiliary vector, program headers, dynamic section,
- * r_debug and link_map. The last two are the debugger interface of <link.h>, in both glibc and
- * musl. Reads memory through /proc/PID/mem.
+ * r_debug and link_map. r_debug and link_map are the debugger interface of <link.h>, in both glibc
+ * and musl. Reads memory through /proc/PID/mem.
  */
 #include "loader/target/modules.h"
 
@@ -168,7 +168,8 @@ static bool read_own_r_debug(struct reader *reader, int fd, uint64_t deadline_ns
 
 /*
  * True if the file defines main(): then it is a static program, not the dynamic loader. It may
- * contain the loader's variables but never sets them. Also true if the file cannot be searched.
+ * contain the variables of the dynamic loader, but never sets them. Also true if the file cannot be
+ * searched.
  */
 static bool has_main(int fd, uint64_t deadline_ns)
 {
@@ -238,7 +239,8 @@ int process_open_mapping(pid_t pid, const struct mapping *mapping)
 }
 
 /*
- * Notes the first unreadable file. Ignores mappings that are gone and files that are not regular.
+ * Records that a file could not be opened, with path and error of the first such file. Ignores
+ * mappings that are gone and files that are not regular.
  */
 static void note_unread(struct module_list *list, const struct mapping *mapping, int err)
 {

@@ -5,7 +5,7 @@
 #ifndef LOADER_TARGET_PRIVATE_LIBC_H
 #define LOADER_TARGET_PRIVATE_LIBC_H
 
-/* Name of the in-memory file. */
+/* Name of the in-memory file with the copy of the C library. */
 #define PRIVATE_LIBC_NAME "memleak's C library"
 
 /*

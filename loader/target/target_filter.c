@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists the running processes that match the filter, and prepares its rule for the BPF programs. */
+/*
+ * Lists the running processes that match the filter, and prepares the filter's rule for the BPF
+ * programs.
+ */
 #include "loader/target/target_filter.h"
 
 #include <bpf/btf.h>
@@ -90,7 +93,10 @@ static bool is_same_hierarchy(const struct cgroup_place *a, const struct cgroup_
 	       (!a->controller || !strcmp(a->controller, b->controller));
 }
 
-/* Searches for the cgroup by name, since a restarted unit may be in another slice. */
+/*
+ * Searches for the cgroup by name, since a restarted unit may be in another slice. Returns 1 if it
+ * was found, else -ENOENT.
+ */
 static int find_anew(struct target_filter *target_filter)
 {
 	struct cgroup_place place;
@@ -118,7 +124,10 @@ int target_filter_renew_cgroup(struct target_filter *target_filter)
 	return 1;
 }
 
-/* Leaves the parent unset if the cgroup is the root of a mount, as the root is never recreated. */
+/*
+ * Leaves the parent unset if the cgroup is the root of a mount, because the root is never
+ * recreated.
+ */
 void target_filter_publish_cgroup(const struct target_filter *target_filter,
 				  struct memleak_cgroup *ret)
 {

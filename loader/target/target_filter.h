@@ -27,7 +27,7 @@ void target_filter_deinit(struct target_filter *target_filter);
 
 /*
  * Checks whether the cgroup was recreated, at the same path or elsewhere. Returns 1 if it was
- * recreated, 0 if it still exists, -ENOENT if it is gone.
+ * recreated, 0 if it has existed all the time, -ENOENT if it is gone.
  */
 int target_filter_renew_cgroup(struct target_filter *target_filter);
 /* Fills in the data of the cgroup for the BPF programs. */
@@ -35,9 +35,9 @@ void target_filter_publish_cgroup(const struct target_filter *target_filter,
 				  struct memleak_cgroup *ret);
 
 /*
- * Lists the running processes that match the filter; some of them may end soon. Also lists
- * memleak's own processes, even if their names do not match. The caller frees *ret. Returns 0 or a
- * negative errno.
+ * Lists the running processes that match the filter; some may have ended when the list is used.
+ * Also lists memleak's own processes, even if their names do not match. The caller frees *ret.
+ * Returns 0 or a negative errno.
  */
 int target_filter_find(const struct target_filter *target_filter, struct member **ret, size_t *cnt);
 
@@ -50,7 +50,7 @@ int target_filter_find_descendants(const pid_t *pids, size_t pid_cnt, struct mem
 
 /*
  * Finds the number of a cgroup controller in the running kernel. The number depends on the kernel's
- * configuration.
+ * configuration. Returns 0, -ENOENT if there is no such controller, or another negative errno.
  */
 int target_filter_find_subsys(const char *controller, uint32_t *ret);
 

@@ -26,7 +26,10 @@
 #include "loader/user/attach_state.h"
 #include "prober/prober.h"
 
-/* Maximum time to search for the similar function name that a message suggests, in nanoseconds. */
+/*
+ * Maximum time, in nanoseconds, to search for a similar function name, which a message suggests
+ * instead of a name that does not exist.
+ */
 #define NEAREST_NS 1000000000ULL
 
 /*
@@ -48,9 +51,10 @@ static bool wanted(const struct attach_state *state, size_t function, enum modul
 /*
  * Returns NULL if the module's definition of a function is to be probed, else the path of the file
  * whose definition is probed instead. If size filters or sampling leave out calls, only the first
- * definition is probed: an allocator call that is left out does not mark its thread, so a nested
- * call of another allocator would be counted by mistake. Exception: a file loaded by name (dlopen)
- * may call its own definition, which is therefore probed, too.
+ * definition is probed: for a call that is left out, the BPF programs do not record that the thread
+ * is inside an allocator, so they would count a nested call of another allocator by mistake.
+ * Exception: a file loaded by name (dlopen) may call its own definition, which is therefore probed,
+ * too.
  */
 static const char *first_file(struct attach_state *state, const struct module *module,
 			      const struct found_function *function)
@@ -67,8 +71,8 @@ static const char *first_file(struct attach_state *state, const struct module *m
 }
 
 /*
- * Picks the wanted functions from the functions found, in the order of allocator_functions, which
- * lists mapping functions last.
+ * Copies to ret those of the functions found in a module that are to be probed, and returns their
+ * number. Their order is that of allocator_functions, which lists mapping functions last.
  */
 static size_t choose_functions(struct attach_state *state, const struct module *module,
 			       enum module_part part, const struct file_functions *found,
@@ -113,10 +117,7 @@ static void log_too_late(const struct attach_state *state)
 		 state->process->info.pid);
 }
 
-/*
- * Searches a file for functions. Returns 0 even if the file has none of them; -EAGAIN if the search
- * is postponed; or another negative errno.
- */
+/* Records that a file was not searched, or its functions not probed, because memory ran out. */
 static void note_no_memory(struct attach_state *state)
 {
 	state->missed = true;
@@ -124,6 +125,10 @@ static void note_no_memory(struct attach_state *state)
 		state->err = -ENOMEM;
 }
 
+/*
+ * Searches a file for functions. Returns 0 even if the file has none of them; -EAGAIN if the search
+ * is postponed; or another negative errno.
+ */
 static int search_file(struct attach_state *state, const struct module *module,
 		       const struct wanted_functions *wanted, struct file_functions *ret)
 {
@@ -237,8 +242,9 @@ static void attach_module(struct attach_state *state, const struct module *modul
 }
 
 /*
- * Returns the family of a function given by --alloc or --free. ALLOCATOR_THROWING is only for C++
- * functions that allocate: exceptions normally do not pass through C functions.
+ * Returns the family of a function given by --alloc or --free: ALLOCATOR_THROWING for a C++
+ * function that allocates, otherwise ALLOCATOR_OWN. Exceptions normally do not pass through C
+ * functions.
  */
 static enum allocator_family family_of(const struct custom_function *custom)
 {
@@ -281,8 +287,9 @@ static void attach_custom(struct attach_state *state, const struct module *modul
 }
 
 /*
- * Probes the functions given by options, then allocator functions. The former call the latter, and
- * outer functions must be probed first: see allocator_functions.
+ * Probes the functions given by --alloc and --free before the allocator functions: the given
+ * functions call allocator functions, and outer functions must be probed first (see
+ * allocator_functions).
  */
 static void search_module(struct attach_state *state, const struct module *module,
 			  enum function_scope scope)
@@ -311,8 +318,8 @@ static void attach_once(struct attach_state *state, const struct module *module,
 	state->later = true;
 	search_module(state, module, scope);
 	/*
-	 * Do not add the file to the shared probes, so that it is searched again when another
-	 * process maps it.
+	 * The search was not completed: do not add the file to the shared probes, so that it is
+	 * searched again when another process maps it.
 	 */
 	if (state->err == -ENOMEM || state->too_late || state->postponed)
 		return;
@@ -443,7 +450,10 @@ static void attach_all(struct attach_state *state, const struct module_list *lis
 				 list->items[list->hook_module].fd, &hook, 1);
 }
 
-/* Counts the probed heap functions of the file that are in the moved part of its code. */
+/*
+ * Returns the number of probed heap functions in one part of a file's code, which a process has
+ * moved to anonymous memory.
+ */
 static size_t probed_in(const struct probe_set *set, const struct file_id *file,
 			const struct moved_code *part)
 {
@@ -603,8 +613,8 @@ static bool is_probed(const struct probe_set *set, const struct custom_function 
 }
 
 /*
- * Searches all files for the function name that is most similar to the given name. Returns it, or
- * NULL if there is none. The caller frees it.
+ * Searches all files in the list for the function name that is most similar to the given name.
+ * Returns the name found, which the caller frees; NULL if no name is similar.
  */
 static char *nearest_function(const struct module_list *list, const char *name)
 {
@@ -706,8 +716,9 @@ int attach_process(const struct user_context *ctx, struct user_process *process)
 	module_list_deinit(&list);
 	err = process->attached ? attach_result(&state) : -EAGAIN;
 	/*
-	 * If the program started before one of its probes was placed, allocations were missed. This
-	 * happens if the process used another allocator before the exec.
+	 * A probe was placed only now, after exec has started the program: allocations may have
+	 * been missed. This happens if the program uses an allocator in a file that had no probes
+	 * before.
 	 */
 	if (process->after_exec && (state.placed || state.deferred))
 		user_process__count_gap(process);

@@ -18,8 +18,9 @@
 int attach_process(const struct user_context *ctx, struct user_process *process);
 
 /*
- * Probes files that the process has mapped since it was attached. These files were loaded by name
- * (dlopen), so all of their functions are probed, even if another file defines a function first.
+ * Probes files that the process has mapped since attach_process() probed all of its files. These
+ * files were loaded by name (dlopen), so all of their functions are probed, even if another file
+ * defines a function first.
  */
 void attach_later(const struct user_context *ctx, struct user_process *process);
 

@@ -19,16 +19,17 @@
 #include "loader/target/arch.h"
 
 /*
- * Maximum time to search one file, and all files of a process. A search normally takes
- * milliseconds. The limits are longer before tracing begins, as a disk may be slow, and shorter
- * later, as a search delays reports.
+ * Maximum time, in nanoseconds, to search one file (FIRST_FILE_NS, FILE_NS) and all files of a
+ * process (FIRST_NS, LATER_NS). A search normally takes milliseconds. The limits are longer before
+ * tracing begins (FIRST_), because a disk may be slow, and shorter later, because a search delays
+ * reports.
  */
 #define FIRST_FILE_NS (5 * 1000000000ULL)
 #define FIRST_NS (20 * 1000000000ULL)
 #define FILE_NS 1000000000ULL
 #define LATER_NS 1200000000ULL
 
-/* Delay before postponed files of a process are searched again. */
+/* Delay before postponed files of a process are searched again, in nanoseconds. */
 #define POSTPONED_NS 100000000ULL
 
 static void search_names_deinit(struct search_names *names)
@@ -104,8 +105,8 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 }
 
 /*
- * True if the program was searched too late or only in part, and is not already counted in
- * exec_gaps.
+ * True if files of the process were searched too late or only in part. False if exec_gaps already
+ * includes the process's current program.
  */
 static bool is_late(const struct attach_state *state)
 {

@@ -39,10 +39,14 @@ struct attach_state {
 	bool is_budget_spent; /* the user's time budget is used up */
 	bool hangs;           /* reading memory of this user's processes is paused after a hang */
 	bool is_cooling_down; /* searches pause because files (of this user or others) were slow */
-	bool postponed;       /* a file was postponed for one of the three reasons above */
-	bool was_postponed;   /* the previous search postponed a file */
-	bool too_late;        /* the search of a file ran out of time */
-	bool missed;          /* a file was not searched, or its code cannot be probed */
+	/*
+	 * files were postponed because of `is_budget_spent`, `hangs` or `is_cooling_down`, or
+	 * because the memory map stays locked
+	 */
+	bool postponed;
+	bool was_postponed; /* the previous search postponed a file */
+	bool too_late;      /* the search of a file ran out of time */
+	bool missed;        /* a file was not searched, or its code cannot be probed */
 };
 
 /*
@@ -54,12 +58,16 @@ int attach_begin(struct attach_state *state, const struct user_context *ctx,
 void attach_end(struct attach_state *state);
 
 /*
- * Lists the files that the process maps. Marks the search as postponed if the user's budget or a
- * pause forbids reading memory or files of the process now.
+ * Lists the files that the process maps. Marks the search as postponed if the memory map stays
+ * locked, or if the user's budget or a pause forbids reading memory or files of the process now.
+ * Returns 0 or an error of module_list_init().
  */
 int attach_modules(struct attach_state *state, struct module_list *ret);
 
-/* Places the probes and records the results in the state. */
+/*
+ * Places the probes in the list, all of which are in the file `module`, and records the results in
+ * the state.
+ */
 void attach_probes(struct attach_state *state, const struct module *module,
 		   struct probe_list *list);
 

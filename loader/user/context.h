@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State that all traced processes share: options, loaded programs, unwind tables, symbolizer. */
+/*
+ * State that all traced processes share: options, loaded BPF programs, unwind tables, symbolizer.
+ */
 #ifndef LOADER_USER_CONTEXT_H
 #define LOADER_USER_CONTEXT_H
 

@@ -5,7 +5,10 @@
 #include "base/proc.h"
 #include "loader/tables/tracker_stats.h"
 
-/* Returns the total CPU time of all processes; 0 if a process has ended, as its time is unknown. */
+/*
+ * Returns the total CPU time of all processes; 0 if a process has ended, because its time is then
+ * unknown.
+ */
 static uint64_t cpu_ns(const struct process_set *set)
 {
 	uint64_t sum_ns = 0;

@@ -89,7 +89,10 @@ static bool is_whole(const char *mount)
 	return mount && !stat(mount, &st) && st.st_ino == HIERARCHY_ROOT;
 }
 
-/* Selects the hierarchy whose cgroup ids are the keys of rows. */
+/*
+ * Selects the hierarchy by whose cgroups calls are counted: the keys of rows are ids of these
+ * cgroups.
+ */
 static int choose_hierarchy(struct count_source *count, struct memleak_config *config)
 {
 	bool unified;
@@ -241,7 +244,7 @@ static void name_row(enum count_by by, struct count_row *row, const char *comm)
 	row->name = function ? strdup(function) : NULL;
 }
 
-/* Adds up the counts of all CPUs. */
+/* Updates a row from the current counts of all CPUs. */
 static void read_row(struct count_source *count, struct count_row *row,
 		     const struct memleak_count *values, int cpus)
 {
@@ -309,8 +312,8 @@ static int read_rows(struct count_source *count, int fd, struct memleak_count *v
 			return -ENOMEM;
 		read_row(count, row, values, cpus);
 		/*
-		 * A cgroup that was renamed looks as if it had been removed, but new calls are
-		 * still counted for it.
+		 * A cgroup that was renamed looks as if it had been removed, but the BPF programs
+		 * still count its calls. Therefore a cgroup with new calls has not ended.
 		 */
 		row->ended = ended && (count->counts.by == COUNT_BY_PROCESS || !row->calls);
 	}
@@ -330,7 +333,8 @@ static int name_cgroup(void *arg, uint64_t id, const char *path)
 }
 
 /*
- * Reads the names of cgroups if there are new cgroups. Cgroups that were removed keep their names.
+ * Reads the names of cgroups if there are new rows. Rows of cgroups that were removed keep their
+ * names.
  */
 static void name_cgroups(struct count_source *count)
 {

@@ -5,7 +5,9 @@
 
 #include "loader/source.h"
 
-/* Like user_source__new(), but snapshots of this source hold counts instead of sites and blocks. */
+/*
+ * Like user_source__new(), but snapshots of this source contain counts instead of sites and blocks.
+ */
 int count_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
 		      size_t pid_cnt, uint64_t start_ns, struct source **ret);
 

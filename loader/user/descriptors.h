@@ -15,8 +15,8 @@ void descriptors_begin(struct process_set *set);
 /* Reads which descriptors are open now. Call before the tables are read. */
 void descriptors_read(struct process_set *set);
 /*
- * Callback of the tracker; its argument is the process_set. Notes that a block is in the tables.
- * Returns true if the block's descriptor is no longer open: its close() was missed, or its process
+ * Callback is_gone() of the tracker. set: the process_set. Records that the block's descriptor is
+ * tracked. Returns true if the descriptor is no longer open: its close() was missed, or its process
  * has ended and other processes still run.
  */
 bool descriptors_are_gone(void *set, const struct memleak_block_key *key,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads and attaches the programs of --fds. */
+/* Configures and attaches the BPF programs of --fds. */
 #include "loader/user/fd_programs.h"
 
 #include <bpf/bpf.h>
@@ -13,10 +13,10 @@
 #include "bpf/user_probes/user.skel.h"
 #include "loader/target/fd_calls.h"
 
-/* Maximum closed descriptors whose time of closing is kept. */
+/* Maximum number of closed descriptors whose time of closing is stored. */
 #define CLOSED_MAX 16384
 
-/* True if the kernel may skip a program for some system calls: see descriptors.bpf.h. */
+/* True if the kernel may skip a BPF program for some system calls: see descriptors.bpf.h. */
 static bool may_be_skipped(void)
 {
 	struct utsname name;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sets breakpoints between reports, and finds the lines of the script for which their program has
- * counted the most items.
+ * Sets breakpoints on the item counts of growing containers between reports. A BPF program that
+ * runs at these breakpoints counts the items that each line of the script adds. Finds the line that
+ * added the most items.
  */
 #include "loader/user/item_watch.h"
 
@@ -30,7 +31,7 @@ _Static_assert(PYTHON_CONTAINERS_MAX <= MEMLEAK_ITEM_WATCHES, "each container ne
 /* Minimum number of counted items. With fewer, no line is reported. */
 #define ITEMS_MIN 4
 
-/* A line of the program, and the items that it has added. */
+/* A line of the script, and the number of items that it has added to a container. */
 struct tally {
 	const struct sym_frame *frame;
 	uint64_t items;
@@ -62,8 +63,8 @@ void item_watches_pause_all(struct item_watches *watches)
 }
 
 /*
- * Opens a breakpoint for one thread and for threads that it starts, but not for other processes or
- * programs. Before Linux 5.13, it is for that thread alone.
+ * Opens a breakpoint for one thread. Threads that this thread starts inherit the breakpoint, but
+ * child processes do not, and exec removes it. Before Linux 5.13, new threads do not inherit it.
  */
 static int open_breakpoint(uint64_t addr, pid_t tid)
 {
@@ -91,7 +92,7 @@ static int open_breakpoint(uint64_t addr, pid_t tid)
 	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Sets a breakpoint. Does nothing if the machine has no breakpoint left. */
+/* Sets a breakpoint for one thread. Does nothing if the machine has no breakpoint left. */
 static void set_breakpoint(struct item_watch *watch, pid_t tid, int program_fd)
 {
 	int fd = open_breakpoint(watch->addr, tid);
@@ -122,7 +123,10 @@ static void set_breakpoints(struct item_watch *watch, pid_t pid, int program_fd)
 		close(fd);
 }
 
-/* Returns the image whose mappings the process has; 0 if they have no known interpreter. */
+/*
+ * Returns the image under which the process's interpreter is known: the process's own image, or the
+ * image from which it was forked. Returns 0 if no interpreter is known.
+ */
 static uint32_t space_of(const struct process_set *set, const struct user_process *process)
 {
 	int fd = bpf_map__fd(set->programs->ctx.skel->maps.interpreters);
@@ -135,7 +139,7 @@ static uint32_t space_of(const struct process_set *set, const struct user_proces
 	return 0;
 }
 
-/* Watches an item count for the next writes. items: a recent count. */
+/* Sets breakpoints on an item count, which fire at writes. items: the count as last read. */
 static void arm(const struct process_set *set, const struct user_process *process,
 		struct item_watch *watch, uint64_t items)
 {
@@ -152,7 +156,7 @@ static void arm(const struct process_set *set, const struct user_process *proces
 
 static void clear(const struct bpf_map *map)
 {
-	struct memleak_adder key; /* the larger one of the two maps' keys */
+	struct memleak_adder key; /* large enough for the keys of both maps */
 
 	while (!bpf_map_get_next_key(bpf_map__fd(map), NULL, &key) &&
 	       !bpf_map_delete_elem(bpf_map__fd(map), &key))
@@ -168,7 +172,8 @@ static bool is_watched(const struct item_watches *all, uint64_t addr)
 }
 
 /*
- * Chooses the containers to watch. Forgets what was counted if one of them was not watched before.
+ * Chooses the containers to watch. If one of them was not watched before, or the image is another
+ * one, deletes all counts of added items.
  */
 static void choose(struct item_watches *all, const struct user_bpf *skel, uint32_t image,
 		   const struct python_container *containers, size_t cnt)
@@ -186,7 +191,10 @@ static void choose(struct item_watches *all, const struct user_bpf *skel, uint32
 	clear(skel->maps.adders);
 }
 
-/* Returns the innermost frame of the program's own code; NULL if there is none. */
+/*
+ * Returns the innermost frame of the program's own code in the stack of an adder; NULL if the stack
+ * has none.
+ */
 static const struct sym_frame *own_frame(struct process_set *set, uint32_t image,
 					 const struct memleak_adder *adder)
 {
@@ -230,7 +238,7 @@ static void count_items(struct tallies *tallies, const struct sym_frame *frame, 
 	tallies->items[at].items += items;
 }
 
-/* Adds up what was counted for a container. */
+/* Adds up the items that were added to the container at addr, by line of the script. */
 static void add_up(struct process_set *set, uint32_t image, uint64_t addr, struct tallies *ret)
 {
 	int fd = bpf_map__fd(set->programs->ctx.skel->maps.adders);

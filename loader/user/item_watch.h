@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the lines of a script that add items to growing containers, with hardware breakpoints on
- * the item counts. Changes nothing in the process.
+ * Finds the lines of a Python script that add items to growing containers, by hardware breakpoints
+ * on the item counts. Changes nothing in the process.
  */
 #ifndef LOADER_USER_ITEM_WATCH_H
 #define LOADER_USER_ITEM_WATCH_H
@@ -11,11 +11,14 @@
 
 struct process_set;
 
-/* Maximum threads with a breakpoint for each container, besides threads that they start. */
+/*
+ * Maximum number of threads for which a breakpoint is set, for each container. Threads that these
+ * threads start later are not included in this number.
+ */
 #define ITEM_WATCH_THREADS 64
 
 struct item_watches {
-	uint32_t image; /* image of the process */
+	uint32_t image; /* image of the process whose containers are watched */
 	struct item_watch {
 		uint64_t addr;               /* address of the item count */
 		int fds[ITEM_WATCH_THREADS]; /* breakpoints of the threads */
@@ -23,7 +26,7 @@ struct item_watches {
 	} items[MEMLEAK_ITEM_WATCHES];
 };
 
-/* As find_adders() in loader/source.h. */
+/* Implements find_adders() of loader/source.h. */
 void item_watches_find(struct item_watches *watches, struct process_set *set, uint32_t image,
 		       struct python_container *containers, size_t cnt);
 

@@ -19,11 +19,11 @@ struct lifecycle {
 };
 
 /*
- * Attaches the programs. Returns 0, or a negative errno after logging the failure; call
- * lifecycle_deinit() either way.
+ * Attaches the BPF programs; those for cgroup moves and creation only if by_cgroup is set. Returns
+ * 0, or a negative errno after logging the failure; call lifecycle_deinit() either way.
  */
 int lifecycle_init(struct lifecycle *lifecycle, const struct user_bpf *skel, bool by_cgroup);
-/* True if the program is the second of the two programs of its event. */
+/* True if this BPF program is the second of the two that are attached to the same event. */
 bool lifecycle_is_second(const struct bpf_program *program);
 void lifecycle_deinit(struct lifecycle *lifecycle);
 

@@ -26,8 +26,8 @@ static uint64_t mapped_bytes(const struct process_set *set)
 }
 
 /*
- * Adjusts the programs' total by the bytes that the programs do not count: adds mappings and
- * subtracts purged blocks.
+ * Adjusts the BPF programs' total of outstanding bytes by the bytes that these programs do not
+ * count: adds mappings and subtracts purged blocks.
  */
 static void add_unseen(struct user_peak *peak)
 {

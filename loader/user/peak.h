@@ -12,15 +12,15 @@
 struct user_peak {
 	struct process_set *set;
 	struct peak_copies copies;
-	uint64_t mapped; /* bytes of mappings that the programs' total includes */
-	uint64_t purged; /* bytes of purged blocks that were subtracted from the total */
+	uint64_t mapped; /* bytes of mappings in the BPF programs' total of outstanding bytes */
+	uint64_t purged; /* bytes of purged blocks that were subtracted from this total */
 };
 
 /* Takes a copy if one is due. Returns 0 or a negative errno. */
 int user_peak_watch(struct user_peak *peak);
 /*
- * Called before a report. Takes a copy if more bytes are outstanding now than in the kept copy.
- * Returns 0 or a negative errno.
+ * Called before a report. Takes a copy if more bytes are outstanding now than in the largest copy
+ * so far. Returns 0 or a negative errno.
  */
 int user_peak_report(struct user_peak *peak);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds probed files that no process maps any longer. */
+/* Finds probed files that no traced process maps any longer, and removes their probes. */
 #include "loader/user/probe_sweep.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 #define ROUNDS 3
 
 /*
- * Minimum time without mapped files on a file system before probes in its files are removed, in
- * nanoseconds.
+ * Probes in the files of a file system are removed once no traced process has mapped a file of this
+ * file system for this time, in nanoseconds.
  */
 #define SYSTEM_NS 5000000000ULL
 

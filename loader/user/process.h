@@ -21,25 +21,27 @@ struct function_place {
 
 /* --fds: descriptors by their numbers. */
 struct process_fds {
-	struct bits older;      /* descriptors that were open when tracing of the image began */
-	struct bits open;       /* descriptors that were open at read_ns */
-	struct bits tracked;    /* descriptors in `open` that have a block in the tables */
-	uint64_t read_ns;       /* time when open descriptors were read; 0 if unknown */
-	bool is_unread;         /* the process runs, but its descriptors could not be read */
-	bool are_closed;        /* all count as closed: the process ended, but others still run */
+	struct bits older;   /* descriptors that were open when tracing of the image began */
+	struct bits open;    /* descriptors that were open at read_ns */
+	struct bits tracked; /* descriptors in `open` that have a block in the tables */
+	uint64_t read_ns;    /* time when open descriptors were read; 0 if unknown */
+	bool is_unread;      /* the process runs, but its descriptors could not be read */
+	/* all descriptors count as closed: the process ended, but other processes still run */
+	bool are_closed;
 	uint64_t closed_unseen; /* number of blocks whose descriptors were not open at read_ns */
 };
 
 struct user_process {
 	struct process info;
-	uint32_t base;    /* image it was forked from; 0 after an exec, or without a fork record */
+	/* image from which the process was forked; 0 after an exec, or without a fork record */
+	uint32_t base;
 	bool found;       /* the process was found by a filter: failures are not errors */
-	int pidfd;        /* pidfd; -1 if none (only an end record then reports the end) */
+	int pidfd;        /* pidfd; -1 if there is none: then only an end record reports the end */
 	uint64_t gone_ns; /* time when memleak noticed the end of the process; 0 if not yet */
 	bool ended_maps_read; /* the mappings were read after the process had ended */
 	bool is_no_target;    /* the process is no longer a target */
 	uint32_t unloads;     /* unload count from the end record of the process */
-	uint64_t since_ns;    /* time when it started or last ran exec; 0 if not recorded */
+	uint64_t since_ns; /* time when the process started or last ran exec; 0 if not recorded */
 	bool ended;
 	bool at_end;              /* process is exiting: it runs no code, but its memory exists */
 	bool ended_before_report; /* the process had ended when the last report began */
@@ -51,7 +53,7 @@ struct user_process {
 	struct file_id *permanent;
 	size_t permanent_cnt;
 	bool attached;            /* all libraries were loaded, and no file search was postponed */
-	struct file_id *searched; /* files searched so far; filled in once attached */
+	struct file_id *searched; /* files that were searched; empty until `attached` is set */
 	size_t searched_cnt;
 	struct probe_set probes; /* the process's own probes; unused if probes are shared */
 	uint32_t stepped;        /* bit set of families with a single-stepped probe */
@@ -60,11 +62,12 @@ struct user_process {
 	uint64_t too_young;    /* size of the largest heap block younger than --older, in bytes */
 	struct proc_maps maps; /* mappings read at read_ns; empty once compared with `ranges` */
 	uint64_t compared_ns;
-	uint64_t mappings_lost; /* times that mappings were lost: no memory, or unknown parent */
-	uint64_t exec_gaps;     /* number of programs that ran before they were probed */
-	bool after_exec;        /* the program started by exec is not fully probed yet */
-	bool gap_counted;       /* exec_gaps includes the current program */
-	uint64_t late;          /* number of programs that were searched late or in part */
+	/* number of times that mappings were lost: no memory, or unknown parent */
+	uint64_t mappings_lost;
+	uint64_t exec_gaps; /* number of programs that ran before they were probed */
+	bool after_exec;    /* the program started by exec is not fully probed yet */
+	bool gap_counted;   /* exec_gaps includes the current program */
+	uint64_t late;      /* number of programs that were searched late or in part */
 	bool late_counted;
 	bool logged_unread; /* logged that a file could not be read */
 	bool logged_moved;  /* logged that allocator functions are in anonymous memory */
@@ -119,7 +122,7 @@ void user_process__log_locked(struct user_process *process);
 
 /*
  * Reads the mappings again and builds missing unwind tables. If the deadline passes first, or if
- * the memory map stays locked, marks the process as changed, so that it is read again later.
+ * the memory map stays locked, sets process->changed, so that the mappings are read again later.
  */
 void user_process__refresh(const struct user_context *ctx, struct user_process *process);
 

@@ -24,21 +24,21 @@
 /* Delay before a process that is still loading its libraries is searched again, in nanoseconds. */
 #define RETRY_NS 5000000L
 /*
- * Delay before a process is searched again whose files were postponed, or whose mappings were read
- * too recently, in nanoseconds.
+ * Delay, in nanoseconds, before a process is searched again because its files were postponed or its
+ * mappings had been read too recently.
  */
 #define POSTPONED_RETRY_NS 100000000L
 /*
- * Maximum attach retries by timer. After that, a process is retried only when its loader hook
- * fires.
+ * Maximum attach retries by timer. After that, a process is retried only when the hook of its
+ * dynamic loader fires.
  */
 #define RETRIES_MAX 400
 /* Maximum attach retries of each process before tracing begins. */
 #define START_RETRIES 100
 /*
- * A purge walks over all blocks, so it normally runs only at a report. An earlier purge runs if the
- * images that ended since the last purge may hold 1/PURGE_PART of the block table, or if about
- * PURGE_AT images have ended since then: their sites also use memory.
+ * A purge walks over all blocks, so it normally runs only at a report. An earlier purge runs if
+ * blocks of the images that ended since the last purge may fill 1/PURGE_PART of the block table, or
+ * if about PURGE_AT images have ended since then: their sites also use memory.
  */
 #define PURGE_PART 8
 #define PURGE_AT 1024
@@ -166,7 +166,7 @@ static void retry_later(struct process_set *set)
 
 /*
  * True if the process should not be read now: its mappings were read too recently, or it waits for
- * an unwind table. When the table is ready, the helper's socket wakes the loop.
+ * an unwind table. When the table is ready, the helper's socket wakes the main loop.
  */
 static bool is_waiting(struct process_set *set, const struct user_process *process)
 {
@@ -218,17 +218,17 @@ static void retry_process(struct process_set *set, struct user_process *process)
 		process->tries = 0;
 	is_postponed(set, process);
 	/*
-	 * Before the loader's hook was probed, libraries may have been unloaded unnoticed: read the
-	 * mappings.
+	 * Before the hook of the dynamic loader was probed, libraries may have been unloaded
+	 * unnoticed: read the mappings.
 	 */
 	if (!is_waiting(set, process))
 		refresh(set, process);
 }
 
 /*
- * Searches processes that are not attached yet. A process that cannot be attached now is tried
- * again at a later call. Begins with the process at which the last iteration ran out of time, so
- * that no process is left out for good.
+ * Probes the processes that are not fully probed yet. A process that is still loading libraries, or
+ * whose files are postponed, is tried again at a later call. Begins with the process at which the
+ * last iteration ran out of time, so that no process is left out for good.
  */
 static void retry(struct process_set *set)
 {
@@ -298,8 +298,8 @@ static int add(struct process_set *set, struct user_process *process)
 }
 
 /*
- * Attaches to a process. If the process is still loading its libraries, waits a limited time for
- * them.
+ * Probes a process given by -p. If the process is still loading its libraries, waits a limited time
+ * for them.
  */
 static int attach_given(struct process_set *set, struct user_process *process)
 {
@@ -335,7 +335,8 @@ static bool is_target(const struct process_set *set, pid_t pid, uint32_t image)
 
 /*
  * Makes a process (pid) a target if it runs in the memory of another target (owner), as after
- * vfork(). Its allocations belong to the owner. Returns true if the process was made a target.
+ * vfork(). Its allocations belong to the owner. Returns false if the process does not run in the
+ * memory of the owner, or the owner is no target.
  */
 static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 {
@@ -360,8 +361,9 @@ static bool add_sharer(struct process_set *set, pid_t pid, pid_t owner)
 }
 
 /*
- * Attaches probes for sharer, a process that runs in the memory of the given process. Does nothing
- * with --count, whose probes stay bound to the given process.
+ * Attaches probes for `sharer`, a process that runs in the memory of `process`, unless such probes
+ * exist. Does nothing if all processes share probes, or with --count, whose probes fire only in
+ * `process`.
  */
 static void probe_sharer(struct process_set *set, struct user_process *process, pid_t sharer)
 {
@@ -445,7 +447,7 @@ static void drop(struct process_set *set, uint32_t image)
 	set->gone_blocks += tracker_block_cnt(&set->programs->tracker, image);
 }
 
-/* Purges if ended images have much data, as the next report may be far away. */
+/* Purges if ended images have much data, because the next report may be far away. */
 static void purge_if_due(struct process_set *set)
 {
 	uint32_t most = set->programs->ctx.skel->rodata->config.max_allocs;
@@ -529,8 +531,8 @@ static void add_member(struct process_set *set, const struct member *member)
 }
 
 /*
- * Excludes memleak's own processes before adding the others, so that memleak's children are never
- * traced.
+ * Adds the processes in the list except memleak's own, and returns their number. Memleak's own
+ * processes are excluded before others are added, so that memleak's children are never traced.
  */
 static size_t add_members(struct process_set *set, const struct member *members, size_t cnt)
 {
@@ -702,8 +704,8 @@ static int open_process(const struct process_set *set, const struct memleak_reco
 }
 
 /*
- * If the process ended before its cgroup could be read, sets its cgroup to the given one: the
- * cgroup of its parent, or its own cgroup before the exec.
+ * If the process ended before its cgroup could be read, stores `cgroup` instead: the cgroup of its
+ * parent, or the cgroup that it had before the exec.
  */
 static void keep_cgroup(struct user_process *process, const char *cgroup)
 {
@@ -761,7 +763,7 @@ void process_set_new(struct process_set *set, const struct memleak_record *recor
 }
 
 /*
- * Handles an end record. If the process was found by a filter and never attached, reads its
+ * Handles an end record. If the process was found by a filter and never fully probed, reads its
  * mappings and probes the files that it had mapped. A process given by -p is marked as ended only
  * after its pidfd has reported the end: until then, the kernel may still be freeing the process's
  * memory.
@@ -778,7 +780,7 @@ void process_set_end(struct process_set *set, struct user_process *process, uint
 }
 
 /*
- * End records may be missing: they can be lost, and the kernel can skip the program that sends
+ * End records may be missing: they can be lost, and the kernel can skip the BPF program that sends
  * them. A process is marked as ended only after all records from before its end have been applied.
  */
 void process_set_end_gone(struct process_set *set)
@@ -842,7 +844,7 @@ void process_set_exec(struct process_set *set, const struct memleak_record *reco
 
 	drop(set, record->image);
 	purge_if_due(set);
-	/* The record is about an earlier process whose pid was reused. */
+	/* Ignore the record: it is about an earlier process whose pid was reused. */
 	if (!process && !rule->join && !rule->follow)
 		return;
 	if (!process || process->found) {
@@ -972,7 +974,8 @@ void process_set_refresh_changed(struct process_set *set)
 		}
 		refresh_changed(set, process);
 		/*
-		 * If the process is not attached, search it again: it may have mapped more files.
+		 * If the process is not fully probed yet, search it again: it may have mapped more
+		 * files.
 		 */
 		again |= !is_postponed(set, process) && !process->attached;
 	}

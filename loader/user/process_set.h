@@ -20,7 +20,7 @@ struct process_set {
 	size_t refresh_at; /* index of the process that is read first in the next iteration */
 	size_t retry_at;   /* index of the process that is retried first in the next iteration */
 	size_t given_at;   /* index at which reading of processes for the next report begins */
-	struct image_set mapped; /* ended images whose unwind spaces still exist */
+	struct image_set mapped; /* ended images whose code mappings (unwind spaces) still exist */
 	struct image_set gone;   /* ended images whose blocks and sites still exist */
 	size_t purge_threshold;  /* number of ended images that starts a purge */
 	uint64_t gone_blocks;    /* upper bound for blocks of images ended since the last purge */
@@ -31,20 +31,20 @@ struct process_set {
 	size_t skipped_32bit_cnt; /* number of 32-bit programs that were skipped when tracing began
 				   */
 	size_t unopened_cnt; /* number of processes that could not be opened when tracing began */
-	pid_t unopened_pid;  /* the process that most recently could not be opened */
-	int unopened_err;    /* its error */
+	pid_t unopened_pid;  /* pid of the process that most recently could not be opened */
+	int unopened_err;    /* error of opening unopened_pid, a negative errno */
 };
 
 /*
- * Initialises an empty set. programs must outlive the set. Returns 0 or a negative errno; call
+ * Initialises an empty set. *programs must outlive the set. Returns 0 or a negative errno; call
  * process_set_deinit() either way.
  */
 int process_set_init(struct process_set *set, struct user_programs *programs,
 		     const struct options *opts);
 void process_set_deinit(struct process_set *set);
 /*
- * Adds fd to the descriptors that wake the loop. process: the process of a pidfd; NULL if fd is not
- * a pidfd.
+ * Adds fd to the descriptors that wake the main loop. Returns 0 or a negative errno. process: the
+ * process of a pidfd; NULL if fd is not a pidfd.
  */
 int process_set_watch(struct process_set *set, int fd, struct user_process *process);
 /*
@@ -68,7 +68,10 @@ bool process_set_ended(const struct process_set *set);
 
 /* Opens and probes the process with this pid. Returns 0, or a negative errno after logging it. */
 int process_set_add_pid(struct process_set *set, pid_t pid);
-/* Adds all processes that match the filter. *ret is their number. Returns 0 or a negative errno. */
+/*
+ * Adds all running processes that match the filter. Sets *ret to their number. Returns 0 or a
+ * negative errno.
+ */
 int process_set_find(struct process_set *set, size_t *ret);
 /*
  * With --follow: adds the running descendants of the processes in pids. Returns 0 or a negative
@@ -81,8 +84,8 @@ void process_set_describe(const struct process_set *set);
 void process_set_new(struct process_set *set, const struct memleak_record *record, uint32_t image,
 		     uint32_t base);
 /*
- * Also traces sharer, a process that runs in the memory of the given process. Allocator calls that
- * sharer has already made may have been missed.
+ * Also traces `sharer`, a process that runs in the memory of `process`. Allocator calls that
+ * `sharer` has already made may have been missed.
  */
 void process_set_add_sharer(struct process_set *set, struct user_process *process, pid_t sharer);
 /* Removes a process that is no longer traced and whose memory is gone. */
@@ -108,7 +111,10 @@ void process_set_read_mappings(struct process_set *set);
 void process_set_compare_mappings(struct process_set *set);
 /* Reads the mappings of the processes given by -p, until the deadline. */
 void process_set_refresh_given(struct process_set *set);
-/* Finishes deferred stacks that have arrived. most: maximum number for each process. */
+/*
+ * Completes deferred stacks whose copies have arrived. most: maximum number of stacks for each
+ * process.
+ */
 void process_set_finish_stacks(struct process_set *set, size_t most);
 /*
  * Reads all deferred stacks from the ring and finishes them. Then reads the mappings of the

@@ -12,8 +12,8 @@
 #define SLOTS_MIN 64
 
 /*
- * Returns the first slot to try for an image. The number of slots is a power of two, and at least
- * half of the slots are empty.
+ * Returns the first slot of the hash table to try for an image. The number of slots is a power of
+ * two, and at least half of the slots are empty.
  */
 static size_t slot_of(const struct process_table *table, uint32_t image)
 {

@@ -8,7 +8,8 @@
 struct process_table {
 	struct user_process **items; /* owned */
 	size_t cnt;
-	struct user_process **slots; /* hash table of items by image; outdated if changed is set */
+	/* hash table of items by image; outdated if `changed` is set */
+	struct user_process **slots;
 	size_t slot_cnt;
 	bool changed;
 };

@@ -108,8 +108,8 @@ static int prepare_tables(const struct user_context *ctx, const struct features 
 }
 
 /*
- * Selects the programs for this kind of link. Programs reached by tail calls must have the same
- * attach type as their callers.
+ * Selects the BPF programs for this kind of link. Programs that are reached by tail calls must have
+ * the same attach type as the programs that call them.
  */
 static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 {
@@ -145,8 +145,8 @@ static int choose_programs(struct user_bpf *skel, enum link_kind kind)
 }
 
 /*
- * Selects the programs for entry probes: a single program, or one program for each call shape if
- * the kernel does not support cookies.
+ * Selects the BPF programs for entry probes: a single program, or one program for each call shape
+ * if the kernel does not support cookies.
  */
 static int choose_links(struct user_context *ctx)
 {
@@ -318,8 +318,8 @@ static int load(struct user_programs *programs, const struct target_filter *filt
 	if (!err)
 		err = user_bpf__load(ctx->skel);
 	/*
-	 * The traced command may run other programs. Load the entry program now, since loading it
-	 * later would delay the first probes in those programs.
+	 * The traced command may run other programs. Load the BPF program for entry probes now,
+	 * since loading it later would delay the first probes in those programs.
 	 */
 	if (!err && ctx->opts->command && ctx->programs.kind == LINK_SESSION)
 		entry_programs__get(ctx->programs.entries);
@@ -392,7 +392,7 @@ int user_programs_load(struct user_programs *programs, const struct target_filte
 void user_programs_detach(struct user_programs *programs)
 {
 	shared_probes_deinit(&programs->shared);
-	/* All probes are gone, so no more stacks are sent. */
+	/* All probes are gone, so the BPF programs send no more stacks. */
 	if (programs->ctx.skel && programs->ctx.skel->bss->tracking)
 		stack_copies_finish(&programs->copies);
 	stack_copies_deinit(&programs->copies);

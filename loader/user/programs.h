@@ -26,17 +26,17 @@ struct user_programs {
 };
 
 /*
- * Initialises the struct without loading programs. Returns 0, or a negative errno after logging it;
- * call user_programs_deinit() either way.
+ * Initialises the struct without loading BPF programs. Returns 0, or a negative errno after logging
+ * it; call user_programs_deinit() either way.
  */
 int user_programs_init(struct user_programs *programs, const struct options *opts,
 		       struct symbolizer *symbolizer);
 
 /*
  * Loads the BPF programs, with tables for process_cnt processes or for all processes that match the
- * filter. choose() is called before loading and selects programs to load instead of those that
- * track blocks; it may be NULL. The caller must set the tracker's callbacks, and the fields owner
- * and arg of its walker. Returns 0, or a negative errno after logging it.
+ * filter. choose() is called before loading and selects BPF programs to load instead of those that
+ * track blocks; it may be NULL. Before, set the callbacks of `tracker`, and the fields `owner` and
+ * `arg` of its walker. Returns 0, or a negative errno after logging it.
  */
 int user_programs_load(struct user_programs *programs, const struct target_filter *filter,
 		       size_t process_cnt, int (*choose)(void *arg, struct user_context *ctx),

@@ -12,8 +12,8 @@
 #include "base/log.h"
 
 /*
- * Adds the mapping to the list of the process. If memory runs out, the mapping counts as lost, like
- * a record lost from a full ring.
+ * Applies a record about mappings (new, taken out, put back or moved) to the list of the process's
+ * mappings. If memory runs out, counts a lost mapping, as for a record lost from a full ring.
  */
 static void handle_mapping(struct user_process *process, const struct memleak_record *record)
 {
@@ -59,9 +59,9 @@ static void apply(struct process_set *set, const struct memleak_record *record)
 	struct user_process *process;
 
 	switch (record->type) {
-	case MEMLEAK_REC_BLOCKS: /* the tables grow after all records are read */
+	case MEMLEAK_REC_BLOCKS: /* block_tables_grow() is called after all records were read */
 	case MEMLEAK_REC_PEAK:
-		return; /* the peak is checked in each iteration */
+		return; /* user_peak_watch() is called in each iteration */
 	case MEMLEAK_REC_EXEC:
 		process_set_exec(set, record);
 		return;
@@ -114,7 +114,7 @@ static bool is_read(const struct records *records)
 }
 
 /*
- * Applies a record. Stops (-EAGAIN) at records written after reading began, as new records may
+ * Applies a record. Stops (-EAGAIN) at records written after reading began, because new records may
  * arrive faster than they are applied.
  */
 static int handle_record(void *arg, void *data, size_t len)
@@ -141,9 +141,9 @@ static int consume(struct ring_buffer *ring)
 }
 
 /*
- * Passes an event to its receiver. Stops (-EAGAIN) at events written after reading began, as new
- * events may arrive faster than they are handled. Unless records->all is set, also stops at the
- * deadline, as symbolizing may be slow.
+ * Passes an event to its receiver. Stops (-EAGAIN) at events written after reading began, because
+ * new events may arrive faster than they are handled. Unless records->all is set, also stops at the
+ * deadline, because symbolizing may be slow.
  */
 static int handle_event(void *arg, void *data, size_t len)
 {
@@ -212,7 +212,10 @@ void records_deinit(struct records *records)
 	records->read_to = NULL;
 }
 
-/* Marks all processes as changed if a record of a change was lost. */
+/*
+ * If a record was lost that only requests to check a process, sets `changed` of all processes, so
+ * that all are checked.
+ */
 static void find_hints(struct process_set *set)
 {
 	uint32_t *lost = &set->programs->ctx.skel->bss->hint_lost;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the ring buffers. Applies records of mappings and of starts and ends of processes, and
- * passes on the events of -t.
+ * Reads the ring buffers of the BPF programs. Applies records of mappings and of starts and ends of
+ * processes, and passes on the events of -t.
  */
 #ifndef LOADER_USER_RECORDS_H
 #define LOADER_USER_RECORDS_H
@@ -15,7 +15,8 @@ struct records {
 	struct ring_buffer *ring;
 	struct ring_buffer *events;
 	/*
-	 * Receives events; NULL if none are wanted. process is NULL if the event's image is gone.
+	 * Receives events; NULL if no events are wanted. `process` is NULL if the image of the
+	 * event is gone.
 	 */
 	void (*event)(void *arg, struct user_process *process, const struct memleak_event *event);
 	void *arg;
@@ -28,7 +29,7 @@ struct records {
 };
 
 /*
- * Opens the rings. The caller has initialised records->set. Returns 0 or a negative errno; call
+ * Opens the ring buffers. Set records->set before. Returns 0 or a negative errno; call
  * records_deinit() either way.
  */
 int records_init(struct records *records);

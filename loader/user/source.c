@@ -87,7 +87,10 @@ static int user_source__read(struct source *base, const struct read_request *req
 	set->programs->ctx.deadline_ns = request->deadline_ns;
 	set->programs->tracker.walker.heaps_before_ns = request->heaps_before_ns;
 	err = with_peak ? user_peak_report(&source->peak) : 0;
-	/* Apply all records now: blocks and mappings must be of the same moment. */
+	/*
+	 * Apply all records now: blocks and mappings in the snapshot must be those of the same
+	 * point in time.
+	 */
 	if (!err)
 		err = records_catch_up(&source->tracing.records);
 	if (!err)

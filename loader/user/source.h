@@ -13,7 +13,10 @@
 int user_source__new(const struct options *opts, struct symbolizer *symbolizer, const pid_t *pids,
 		     size_t pid_cnt, uint64_t start_ns, struct source **ret);
 
-/* Measures the cost of tracing. stats_fd: from cost_meter_open(); the source closes it. */
+/*
+ * Makes the source measure the cost of tracing. stats_fd: from cost_meter_open(); the source closes
+ * it.
+ */
 void user_source__measure_cost(struct source *source, int stats_fd);
 
 #endif

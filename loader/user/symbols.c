@@ -11,7 +11,10 @@
 #include "base/hash.h"
 #include "base/order.h"
 
-/* Number of slots that remember frames. Stacks with more different frames repeat some queries. */
+/*
+ * Number of recent frames that are remembered, so that a repeated frame is resolved only once. If
+ * stacks have more different frames, some frames are resolved repeatedly.
+ */
 #define RECENT_FRAMES 1024
 
 static struct user_symbols *symbols_of(struct symbol_backend *self)
@@ -75,7 +78,10 @@ static struct symspace *space_of(struct user_symbols *symbols, const struct site
 	return symbols->files;
 }
 
-/* True if the symbol space can name the frame. Script frames are named elsewhere. */
+/*
+ * True if the symbol space can name the frame. False for script frames, which scripts_location()
+ * names.
+ */
 static bool can_name(const struct user_symbols *symbols, const struct symspace *space,
 		     uint64_t frame)
 {
@@ -96,7 +102,10 @@ static int by_space(const void *a, const void *b)
 		     (uintptr_t)((const struct named_site *)b)->space);
 }
 
-/* True if this frame was the latest one in its slot of `recent`. Else puts it there. */
+/*
+ * True if the frame is in its slot of `recent`. Otherwise puts it there, in place of an older
+ * frame.
+ */
 static bool is_repeated(uint64_t recent[RECENT_FRAMES], uint64_t frame)
 {
 	uint64_t *slot = &recent[hash_word(0, frame) % RECENT_FRAMES];
@@ -109,14 +118,17 @@ static bool is_repeated(uint64_t recent[RECENT_FRAMES], uint64_t frame)
 
 /*
  * Resolves all frames of the given sites, which have a common symbol space. Skips most of the
- * frames that are in the list already: many stacks share few frames.
+ * repeated frames, since many stacks share few frames.
  */
 static int prepare_space(const struct user_symbols *symbols, const struct named_site *sites,
 			 size_t cnt, uint64_t deadline_ns)
 {
 	cleanup_free const struct sym_location **locations = NULL;
 	cleanup_free struct sym_query *queries = NULL;
-	/* Frame 0 has slot 0, so another frame has to be there at first. */
+	/*
+	 * 0 means that a slot is empty. Frame 0 belongs in slot 0, so an empty slot 0 needs another
+	 * value.
+	 */
 	uint64_t recent[RECENT_FRAMES] = {UINT64_MAX};
 	size_t at = 0, cap = 0;
 

@@ -12,7 +12,7 @@ struct user_symbols {
 	struct process_set *set;
 	struct symspace *files; /* symbol space for offsets in files; NULL until needed */
 	bool keeps;             /* a report is being made: symbol spaces must be kept */
-	struct hash_map kept;   /* symbol spaces used for this report, by image */
+	struct hash_map kept;   /* symbol spaces used for the report that is being made, by image */
 };
 
 struct user_symbols user_symbols_of(struct process_set *set);

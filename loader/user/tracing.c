@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Combines the parts of the user space sources and runs each part once per iteration. */
+/*
+ * Combines the parts of the user space sources and runs each part once per iteration of the main
+ * loop.
+ */
 #include "loader/user/tracing.h"
 
 #include <stdio.h>
@@ -57,7 +60,7 @@ static int load(struct tracing *tracing, const struct tracing_request *request)
 				  request->arg);
 }
 
-/* Watches all descriptors that wake the loop. */
+/* Watches all descriptors that wake the main loop. */
 static int watch_all(struct tracing *tracing)
 {
 	struct process_set *set = &tracing->set;
@@ -180,8 +183,8 @@ static void describe_descendants(const struct process_set *set)
 	if (!given || target_filter_find_descendants(given, given_cnt, &members, &cnt))
 		return;
 	/*
-	 * With --count, calls are counted only in the given processes, not in others that run in
-	 * their memory.
+	 * With --count, calls are counted only in the processes given by -p, not in other processes
+	 * that run in their memory.
 	 */
 	if (!set->programs->ctx.entries_only)
 		cnt = drop_sharers(given, given_cnt, members, cnt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Combines the parts that all user space sources need: programs, processes, records. Does not know
- * what is tracked or reported.
+ * Combines the parts that all user space sources need: BPF programs, processes, records. Does not
+ * know what is tracked or reported.
  */
 #ifndef LOADER_USER_TRACING_H
 #define LOADER_USER_TRACING_H
@@ -17,10 +17,13 @@ struct tracing_request {
 	struct symbolizer *symbolizer;
 	const pid_t *pids;
 	size_t pid_cnt;
-	/* Selects programs to load instead of those that track blocks; may be NULL. */
+	/* Selects BPF programs to load instead of those that track blocks; may be NULL. */
 	int (*choose)(void *arg, struct user_context *ctx);
 	void *arg;
-	/* Time limit for reading files of targets, counted from the end of loading the programs. */
+	/*
+	 * Time limit, in nanoseconds, for reading files of targets; it begins when the BPF programs
+	 * have been loaded.
+	 */
 	uint64_t start_ns;
 };
 
@@ -28,7 +31,7 @@ struct tracing {
 	struct user_programs programs;
 	struct process_set set;
 	struct item_watches watches;
-	struct records records; /* the fields event and arg may be set at any time */
+	struct records records; /* the caller may set the fields `event` and `arg` at any time */
 	struct lifecycle lifecycle;
 	struct fd_programs fd_programs;
 	struct cgroup_watch cgroup;
@@ -38,8 +41,8 @@ struct tracing {
 };
 
 /*
- * Loads the programs, opens and probes the processes. tracing must be zeroed and must not move.
- * Returns 0, or a negative errno after logging it; call tracing_deinit() either way.
+ * Loads the BPF programs, then opens and probes the processes. *tracing must be zeroed and must not
+ * move. Returns 0, or a negative errno after logging it; call tracing_deinit() either way.
  */
 int tracing_init(struct tracing *tracing, const struct tracing_request *request);
 void tracing_deinit(struct tracing *tracing);
